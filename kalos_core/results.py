@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import html
 import json
+import math
 import os
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, get_args, get_origin
@@ -19,7 +22,7 @@ from numpy.typing import NDArray
 from kalos_core.arrays import object_array
 from kalos_core.display import NO_BREAK, alpha_text
 from kalos_core.display import plain as plain_text
-from kalos_core.errors import InputError, lookup
+from kalos_core.errors import InputError, Undefined, lookup
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -122,7 +125,7 @@ class Result:
         `from_json` makes the result of it again.
         """
         content = {"result": type(self).__name__, "headline": self.headline, **self._content()}
-        return json.dumps(_strict(content), ensure_ascii=False, allow_nan=False, default=str)
+        return json.dumps(strict(content), ensure_ascii=False, allow_nan=False)
 
     def _content(self) -> dict[str, Any]:
         return {"values": {entry.name: _named(getattr(self, entry.name)) for entry in _own_fields(self)}}
@@ -218,6 +221,53 @@ class Results(Result, tuple[Entry, ...]):
         return cls(converter.structure(entry, cls._entry) for entry in values)
 
 
+class Parts(Result):
+    """A result of several others, `Undefined` where the input does not allow one of them.
+
+    Each that is defined is drawn by its usual figure, under its own name.
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations, agreement
+    >>> from kalos_core.diagnostics import diagnose
+    >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 9, 9]} for r in ("ann", "bob")]
+    >>> found = diagnose(agreement(Annotations.from_rows(rows)), [])
+    >>> found.plots, list(found.parts())[-2:]
+    (('class_difficulty', 'collaboration'), ['intra_rater', 'team_agreement'])
+    """
+
+    _shows_table = False
+
+    def parts(self) -> dict[str, Result | Undefined]:
+        """Name -> result, or why there is none."""
+        found = {entry.name: getattr(self, entry.name) for entry in _own_fields(self)}
+        return {name: part for name, part in found.items() if isinstance(part, (Result, Undefined))}
+
+    @property
+    def headline(self) -> str:
+        """The finding of each part, in a line."""
+        return "\n".join(f"{name.replace('_', ' ')}: {_finding(part)}" for name, part in self.parts().items())
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a part: its name, whether it is defined, and its finding or why there is none."""
+        import pandas as pd
+
+        rows = [(name, isinstance(part, Result), _finding(part)) for name, part in self.parts().items()]
+        return pd.DataFrame(rows, columns=["part", "defined", "finding"])
+
+    def _plots(self) -> Mapping[str, Callable[..., Any]]:
+        defined = {name: part for name, part in self.parts().items() if isinstance(part, Result)}
+        return {name: partial(_plot_of, part) for name, part in defined.items()}
+
+
+def _finding(part: Result | Undefined) -> str:
+    return part.reason if isinstance(part, Undefined) else part.headline.partition("\n")[0]
+
+
+def _plot_of(part: Result, _: Result, **options: Any) -> go.Figure:
+    return part.plot(**options)
+
+
 def lowest(what: str, names: NDArray[np.object_], of: str, values: NDArray[np.float64]) -> str:
     """Which of several has the lowest value, in a line.
 
@@ -232,6 +282,18 @@ def lowest(what: str, names: NDArray[np.object_], of: str, values: NDArray[np.fl
         return f"{of} of {len(values):,}, undefined for every {what}"
     at = int(np.nanargmin(values))
     return f"Lowest {of} of {len(values):,}: {what} {plain_text(str(names[at]))}, {alpha_text(values[at])}"
+
+
+def part_text(category: str | None, rater: str | None) -> str:
+    """What a part of a result is of, to be added to a sentence.
+
+    Examples
+    --------
+    >>> part_text("cat", "ann"), part_text(None, "ann"), part_text(None, None)
+    (' of class cat and rater ann', ' of rater ann', '')
+    """
+    given = [f"{kind} {plain_text(name)}" for kind, name in (("class", category), ("rater", rater)) if name is not None]
+    return f" of {' and '.join(given)}" if given else ""
 
 
 def check_result(given: Any, name: str, *kinds: type[Any]) -> None:
@@ -342,7 +404,8 @@ def _is_outside(kind: Any) -> bool:
 def _array(stored: Any, kind: Any) -> NDArray[Any]:
     (dtype,) = get_args(get_args(kind)[1])
     if isinstance(stored, Mapping):
-        return np.empty(stored["shape"], dtype)
+        content = zlib.decompress(base64.b64decode(stored["zlib"])) if "zlib" in stored else b""
+        return np.frombuffer(content, dtype).reshape(stored["shape"])
     if isinstance(stored, np.ndarray) and stored.dtype.kind == "S":
         stored = np.char.decode(stored, "utf-8").tolist()
     if dtype is np.object_ or dtype is Any:
@@ -401,6 +464,8 @@ def _named(value: Any) -> Any:
         return {key: _named(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):
         return [_named(entry) for entry in value]
+    if isinstance(value, np.ndarray) and value.dtype == np.uint8 and value.ndim == 3:  # the pixels of an image
+        return {"shape": list(value.shape), "zlib": base64.b64encode(zlib.compress(value.tobytes())).decode("ascii")}
     return plain(value)
 
 
@@ -408,15 +473,23 @@ def _own_fields(value: Any) -> list[Any]:
     return [entry for entry in fields(value) if entry.init]
 
 
-def _strict(value: Any) -> Any:
-    """Plain values that strict JSON can hold: names as text, an infinite number as the text `float` reads."""
+def strict(value: Any) -> Any:
+    """A value in the types of strict JSON: NaN as None, an infinite number as the text `float` reads, else text.
+
+    Examples
+    --------
+    >>> strict({"alpha": np.float64("nan"), 1: (np.int64(2), np.array([0.5, -np.inf])), "file": Path("a.jpg")})
+    {'alpha': None, '1': [2, [0.5, '-inf']], 'file': 'a.jpg'}
+    """
     if isinstance(value, Mapping):
-        return {str(key): _strict(entry) for key, entry in value.items()}
-    if isinstance(value, list):
-        return [_strict(entry) for entry in value]
-    if isinstance(value, float) and value != value:
-        return None
-    return str(value) if isinstance(value, float) and value in (float("inf"), -float("inf")) else value
+        return {str(key): strict(entry) for key, entry in value.items()}
+    if isinstance(value, (np.ndarray, np.generic)):
+        return strict(value.tolist())
+    if isinstance(value, (list, tuple)):
+        return [strict(entry) for entry in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None if math.isnan(value) else str(value)
+    return value if value is None or isinstance(value, (bool, int, str)) else str(value)
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

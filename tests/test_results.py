@@ -72,11 +72,12 @@ from kalos_core.consensus import CountedTruth
 from kalos_core.consensus.study import Truths
 from kalos_core.convergence import convergence_study
 from kalos_core.decisions import disputes, resolve
-from kalos_core.diagnostics import narrowed
+from kalos_core.diagnostics import diagnose, narrowed
 from kalos_core.noise import InjectedNoise
 from kalos_core.nominal import check_groups, label_findings, majority_labels
 from kalos_core.nominal.suggestions import SuggestedGroups
 from kalos_core.ranking import boundary_evaluation, concordance
+from kalos_core.report import study
 from kalos_core.results import MOST_LINES, Result, Results
 from kalos_core.sparse import check_independence
 from kalos_core.variation import boundary_quality, narrowed_variations, rater_scorecards
@@ -210,6 +211,7 @@ MAKERS = {
     "CountedTruth": counted,
     "Criteria": lambda data: check_convergence(data.annotations()),
     "DetectorRanking": lambda data: data.detectors(),
+    "Diagnosis": lambda data: diagnose(data.agreement(), [0.3, 0.6]),
     "Differences": lambda data: compare(data.agreement(), data.agreement(), bootstrap=0).raters,
     "Disputes": lambda data: disputes(data.agreement()),
     "Events": lambda data: data.noisy().events,
@@ -228,6 +230,7 @@ MAKERS = {
     "LabelAgreement": lambda data: label_agreement(data.labels()),
     "LabelConvergence": lambda data: data.convergence(),
     "LabelDisputes": lambda data: find_disputes(data.labels()),
+    "LabelFindings": lambda data: label_findings(data.labels(), bootstrap=10),
     "LabelTable": lambda data: data.labels(),
     "MagnitudeResponse": lambda data: data.experiments().response,
     "Majority": lambda data: majority_vote(data.counts()),
@@ -236,6 +239,8 @@ MAKERS = {
     "Merged": lambda data: variations(data.annotations()).merged,
     "ModelRanking": lambda data: rank_models(data.models(), data.annotations()),
     "ModifiedMap": lambda data: modified_map(data.annotations()),
+    "NarrowedAgreement": lambda data: narrowed(data.agreement(), data.names[1], data.names[0], [0, 1, 2, 4]),
+    "NarrowedVariations": lambda data: narrowed_variations(variations(data.annotations()), data.names[1]),
     "NoiseModel": lambda data: NoiseModel.fit(data.annotations()),
     "Pairs": lambda data: compute_pairs(data.annotations()),
     "PermutationStability": lambda data: data.experiments().stability,
@@ -266,6 +271,7 @@ MAKERS = {
     "SolverAccuracy": lambda data: data.experiments().accuracy,
     "SolverCases": lambda data: data.experiments().cases,
     "SparseAgreement": lambda data: sparse_agreement(data.counts()),
+    "Study": lambda data: study(data.annotations(), bootstrap=10, samples=20),
     "SuggestedGroups": lambda data: suggest_groups(data.free_labels()),
     "SystemRanking": lambda data: data.systems(),
     "TeamAgreement": lambda data: team_agreement(data.sessions()),

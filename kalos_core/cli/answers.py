@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
@@ -12,10 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from kalos_core.display import plain as plain_text
 from kalos_core.errors import InputError
+from kalos_core.results import strict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +44,9 @@ class Answer:
     Examples
     --------
     >>> import pandas as pd
-    >>> answer = Answer("One rater.", {"alpha": math.nan}, {"raters": pd.DataFrame({"rater": ["ann"]})}, ("raters",))
+    >>> answer = Answer(
+    ...     "One rater.", {"alpha": float("nan")}, {"raters": pd.DataFrame({"rater": ["ann"]})}, ("raters",)
+    ... )
     >>> print(answer.as_text())
     One rater.
     <BLANKLINE>
@@ -69,9 +69,9 @@ class Answer:
         return "\n\n".join([self.text, *(f"{name}\n{_as_text(self.tables[name])}" for name in self.shown)])
 
     def as_record(self) -> dict[str, Any]:
-        """For JSON: everything, what is undefined as None."""
-        tables = {name: [plain(row) for row in table.to_dict("records")] for name, table in self.tables.items()}
-        return {"results": plain(self.results), "tables": tables}
+        """For JSON: everything, what is undefined as None, as `strict` says."""
+        tables = {name: [strict(row) for row in table.to_dict("records")] for name, table in self.tables.items()}
+        return {"results": strict(self.results), "tables": tables}
 
 
 def _as_text(table: pd.DataFrame) -> str:
@@ -81,25 +81,6 @@ def _as_text(table: pd.DataFrame) -> str:
     text = head.to_string(index=False, float_format="{:.3f}".format, na_rep="-")
     more = len(table) - SHOWN_ROWS
     return f"{text}\n... and {more:,} more" if more > 0 else text
-
-
-def plain(value: Any) -> Any:
-    """A value in JSON's types; what is not finite becomes None, and any other object its text.
-
-    Examples
-    --------
-    >>> plain({"alpha": np.float64("nan"), 1: (np.int64(2), np.array([0.5, np.inf])), "file": Path("a.jpg")})
-    {'alpha': None, '1': [2, [0.5, None]], 'file': 'a.jpg'}
-    """
-    if isinstance(value, Mapping):
-        return {str(key): plain(entry) for key, entry in value.items()}
-    if isinstance(value, np.generic | np.ndarray):
-        return plain(value.tolist())
-    if isinstance(value, list | tuple):
-        return [plain(entry) for entry in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value if value is None or isinstance(value, bool | int | str) else str(value)
 
 
 def as_json(record: Mapping[str, Any], ascii: bool = False) -> str:

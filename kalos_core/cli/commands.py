@@ -20,12 +20,12 @@ from kalos_core.cli.answers import (
     as_json,
     check_file,
     check_folder,
-    plain,
     progress_bar,
     write_folder,
 )
 from kalos_core.cli.options import Given, Option, joined, read_config
 from kalos_core.report.files import write_text
+from kalos_core.results import strict
 
 BELOW, UNUSABLE = 1, 2
 """Exit codes: the score is below ``--fail-under``; the input, or an option, cannot be used."""
@@ -127,8 +127,8 @@ def run_command(command: Command, arguments: argparse.Namespace) -> int:
     record = {
         "command": command.name,
         "version": __version__,
-        "inputs": plain(paths),
-        "options": plain(values),
+        "inputs": strict(paths),
+        "options": strict(values),
         "warnings": messages,
     }
     if folder is not None or json is not None:

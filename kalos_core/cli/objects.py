@@ -64,7 +64,7 @@ def _agreement(given: Given) -> Answer:
             tables[name] = found.to_pandas()
     if "thresholds" in given.values:
         curve = sensitivity(table, **given.of(sensitivity))
-        tables["thresholds"] = curve.to_pandas()
+        tables["sensitivity"] = curve.to_pandas()
     tables["annotations"] = pd.DataFrame(
         {
             "id": table.id,
@@ -128,7 +128,7 @@ def _calibrate(given: Given) -> Answer:
         "trusted": best.trusted,
         "why": best.why,
     }
-    tables = {"similarities": found.to_pandas(), "sizes": found.strata_to_pandas()}
+    tables = {"calibration": found.to_pandas(), "sizes": found.strata_to_pandas()}
     return Answer(repr(found), results, tables)
 
 

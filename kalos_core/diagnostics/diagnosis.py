@@ -17,19 +17,23 @@ from kalos_core.diagnostics.sums import ImageSums
 from kalos_core.diagnostics.thresholds import THRESHOLDS, Sensitivity, sensitivity
 from kalos_core.diagnostics.vitality import RaterVitality
 from kalos_core.errors import InputError, Undefined, or_reason
+from kalos_core.results import Parts
 
 STRICT = 0.9
 """The strict threshold of localization sensitivity, unless the agreement's own is stricter."""
 
 
-@dataclass(frozen=True, eq=False)
-class Diagnosis:
+@dataclass(frozen=True, eq=False, repr=False)
+class Diagnosis(Parts):
     """Alpha of every image, and each diagnostic of an agreement or why there is none.
+
+    Figures: ``"class_difficulty"``, ``"sensitivity"``, ``"collaboration"``, ``"vitality"``, ``"intra_rater"``,
+    ``"team_agreement"``; those that are defined.
 
     Parameters
     ----------
     image_alpha : (I,) float64
-    sensitivity, class_difficulty, vitality, collaboration, intra_rater, team_agreement
+    class_difficulty, sensitivity, collaboration, vitality, intra_rater, team_agreement
         What the functions of these names answer, or `Undefined`.
 
     Examples
@@ -42,11 +46,13 @@ class Diagnosis:
     ((9, 1), (9, 0))
     """
 
+    _call = "diagnose(agreement)"
+
     image_alpha: NDArray[np.float64]
-    sensitivity: Sensitivity | Undefined
     class_difficulty: ClassDifficulty | Undefined
-    vitality: RaterVitality | Undefined
+    sensitivity: Sensitivity | Undefined
     collaboration: Collaboration | Undefined
+    vitality: RaterVitality | Undefined
     intra_rater: IntraRater | Undefined
     team_agreement: TeamAgreement | Undefined
 

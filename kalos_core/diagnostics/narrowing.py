@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core._agreement import Agreement, check_agreement
+from kalos_core.annotations import Annotations
 from kalos_core.diagnostics.classes import ClassDifficulty, class_difficulty_of
 from kalos_core.diagnostics.parts import Part, estimate_cells
 from kalos_core.diagnostics.rater_pairs import Collaboration
@@ -21,11 +23,17 @@ from kalos_core.diagnostics.sums import ImageSums
 from kalos_core.diagnostics.vitality import RaterVitality
 from kalos_core.errors import Undefined, index_of
 from kalos_core.resampling import Cells, Estimates
+from kalos_core.results import Result, part_text
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
-@dataclass(frozen=True, eq=False)
-class NarrowedAgreement:
+@dataclass(frozen=True, eq=False, repr=False)
+class NarrowedAgreement(Result):
     """The numbers of a part of an agreement; what lies behind them is computed when it is asked for.
+
+    Figures: ``"images"``, ``"classes"``.
 
     Parameters
     ----------
@@ -44,9 +52,34 @@ class NarrowedAgreement:
     (1.0, 1, 1)
     """
 
+    _call = "narrowed(agreement)"
+    _shows_table = False
+
     category: str | None
     rater: str | None
     sums: ImageSums
+
+    @property
+    def annotations(self) -> Annotations:
+        """Those of the agreement on the images of the part; shapes may be gone."""
+        return self.sums.part.annotations
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        low, high = self.alpha_interval
+        interval = "" if np.isnan(low) else f" [{low:.3f}, {high:.3f}]"
+        return (
+            f"{self.sums.configuration.notation} = {self.alpha:.3f}{interval}{part_text(self.category, self.rater)}, "
+            f"mean over {self.images:,} images; {self.global_alpha:.3f} over all {self.units:,} units"
+        )
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row an image: its id, file and alpha."""
+        import pandas as pd
+
+        table = self.annotations
+        return pd.DataFrame({"image": table.images, "file": table.files, "alpha": self.image_alpha})
 
     @property
     def alpha(self) -> float:

@@ -10,7 +10,7 @@ it, too.
 figure                        drawn from                       in the paper
 ============================  ===============================  =========================================
 `plot_accuracy`               SolverAccuracy                   KαLOS Fig. 3, 4, 18
-`plot_agreement`              Agreement                        KαLOS Fig. 20
+`plot_agreement`              Agreement or NarrowedAgreement   KαLOS Fig. 20
 `plot_agreement_curves`       DetectorRanking                  Lampert et al. Fig. 5
 `plot_angles`                 NoiseModel                       KαLOS Fig. 10
 `plot_areas`                  NoiseModel                       KαLOS Fig. 13, 14

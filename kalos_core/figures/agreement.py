@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from kalos_core._agreement import BAND_SOURCES, BANDS, VERDICTS, Agreement, band
+from kalos_core.diagnostics import NarrowedAgreement
 from kalos_core.display import Numbers, alpha_text, with_interval
 from kalos_core.figures.bars import BAR_HEIGHT, row_layout
 from kalos_core.figures.common import (
@@ -29,6 +30,9 @@ from kalos_core.figures.takes import takes_result
 
 BIN_WIDTH = 0.1
 """Of the histogram of alpha."""
+
+BELOW_NAMES = 0.72
+"""How high the highest bar is: the names of the lines stand above it."""
 
 
 def agreement_title(alpha: float | None, interval: Numbers) -> str:
@@ -102,6 +106,7 @@ def alpha_histogram(image_alpha: Numbers, title: str = "", global_alpha: float |
         300,
         xaxis_range=[edges[0] - 0.03, 1.03],
         xaxis_dtick=0.2,
+        yaxis_range=[0, max(int(counts.max()), 1) / BELOW_NAMES],
         margin={"t": 60 if title else 36, "l": 50},
         shapes=[*_band_shapes(float(edges[0])), *(_middle(at, dash) for _, at, dash in middles)],
         annotations=[
@@ -159,8 +164,8 @@ def alpha_scale(
 
 
 @takes_result
-def plot_agreement(result: Agreement) -> go.Figure:
-    """The histogram of a result, titled with its finding."""
+def plot_agreement(result: Agreement | NarrowedAgreement) -> go.Figure:
+    """The histogram of a result or a part of it, titled with its finding."""
     title = agreement_title(result.alpha, result.alpha_interval)
     return alpha_histogram(result.image_alpha, title, result.global_alpha)
 

@@ -172,6 +172,10 @@ PLOTS: Mapping[type, Mapping[str, Plot]] = {
     },
     diagnostics.Differences: {"changes": values("difference", "name", axis="change of alpha")},
     diagnostics.IntraRater: {"people": plot_intra_rater},
+    diagnostics.NarrowedAgreement: {
+        "images": plot_agreement,
+        "classes": of(lambda found: found.class_difficulty, plot_class_difficulty),
+    },
     diagnostics.RaterVitality: {"raters": plot_vitality},
     diagnostics.Sensitivity: {"thresholds": plot_sensitivity},
     diagnostics.TeamAgreement: {"sessions": plot_team},
@@ -182,6 +186,7 @@ PLOTS: Mapping[type, Mapping[str, Plot]] = {
     variation.BoundaryQuality: {"distances": plot_boundaries},
     variation.Confusions: {"classes": values("count", "category_a", axis="findings")},
     variation.Merged: {"similarities": histogram("similarity")},
+    variation.NarrowedVariations: {"types": of(lambda found: found.found, plot_variations)},
     variation.Scorecard: {"raters": values("alpha", "rater")},
     variation.VariationShares: {"thresholds": plot_shares},
     variation.Variations: {"types": plot_variations},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,8 @@ from kalos_core.figures.common import Layout
 INK, GRID = "#111111", "#D0D0D0"
 """Colours of text and lines, and of the grid."""
 
-GREYS = ("#333333", "#B5B5B5", "#6E6E6E", "#DADADA", "#525252", "#949494")
-"""Fills of bars, told apart without a colour."""
+GREYS = ("#B5B5B5", "#333333", "#DADADA", "#6E6E6E", "#949494", "#525252")
+"""Fills of bars and areas, told apart without a colour; the first lets whiskers be seen on it."""
 
 PATTERNS = ("", "/", ".", "x", "\\", "-")
 """Patterns of bars, one for each fill."""
@@ -29,6 +30,9 @@ SYMBOLS = ("circle", "square-open", "diamond", "triangle-up-open", "x", "star-op
 
 FONT = 12
 """Points of text; other texts of a figure keep their ratio to it."""
+
+TURNED = {"white": INK, "black": "white"}
+"""Colours of the texts of cells, on colours and on greys."""
 
 TEXTS = ("font", "tickfont", "textfont")
 """Parts of a figure with the size of a text."""
@@ -46,8 +50,8 @@ HOW_TO = {
 def print_theme(figure: go.Figure, font_scale: float = 1.0) -> go.Figure:
     """A copy of a figure for print: white, dark text, and told apart in greys, too.
 
-    Bars have greys and patterns, lines dashes, points symbols, heat maps a scale of greys. A line that is dashed, and a
-    point with a symbol, keep them.
+    Bars and stacked areas have greys and patterns, lines dashes, points symbols, heat maps a scale of greys. A line
+    that is dashed, and a point with a symbol, keep them; traces of one legend group look alike.
 
     Parameters
     ----------
@@ -69,7 +73,7 @@ def print_theme(figure: go.Figure, font_scale: float = 1.0) -> go.Figure:
     --------
     >>> printed = print_theme(go.Figure(go.Bar(y=[1, 2])), font_scale=1.5)
     >>> printed.layout.paper_bgcolor, printed.layout.font.size, printed.data[0].marker.color
-    ('white', 18.0, '#333333')
+    ('white', 18.0, '#B5B5B5')
     """
     _check_figure(figure)
     scale = as_number(font_scale)
@@ -86,12 +90,18 @@ def print_theme(figure: go.Figure, font_scale: float = 1.0) -> go.Figure:
     )
     for axes in (printed.update_xaxes, printed.update_yaxes):
         axes(showline=True, linecolor=INK, gridcolor=GRID, zerolinecolor=INK, automargin=True)
-    order: dict[str, int] = {}
-    for trace in printed.data:
-        number = order.get(trace.type, 0)
-        order[trace.type] = number + 1
-        trace.update(_look(trace, number))
+    own = {trace.line.dash for trace in printed.data if trace.type == "scatter"}
+    dashes = [DASHES[0], *(dash for dash in DASHES[1:] if dash not in own)]
+    order: dict[str, dict[str, int]] = {}
+    for place, trace in enumerate(printed.data):
+        of_type = order.setdefault(_kind(trace), {})
+        number = of_type.setdefault(trace.legendgroup or f"trace {place}", len(of_type))
+        trace.update(_look(trace, number, dashes))
     printed.update_shapes(line_color=INK)
+    if any(trace.type == "heatmap" for trace in printed.data):  # their colours are dark for low values, greys for high
+        for text in printed.layout.annotations:
+            if text.font.color in TURNED:
+                text.font.color = TURNED[text.font.color]
     return printed
 
 
@@ -121,6 +131,9 @@ def save_figure(
     scale : float
         Pixels of a PNG for one of the figure.
 
+        Patterns make a PDF large, as each bar holds one as an image: for print, one or two kinds of bars have none
+        there.
+
     Returns
     -------
     Path
@@ -144,6 +157,8 @@ def save_figure(
         raise InputError(f"path: expected a name with .html, .png, .svg or .pdf, got {target.name!r}")
     if theme is not None:
         figure = lookup({"print": print_theme}, theme, "theme")(figure, font_scale)
+        if kind == "pdf" and sum(trace.type == "bar" for trace in figure.data) < 3:
+            figure.update_traces(marker_pattern_shape="", selector={"type": "bar"})
     target.parent.mkdir(parents=True, exist_ok=True)
     if kind == "html":
         figure.write_html(target, include_plotlyjs=True, default_width=width or "100%", default_height=height or "100%")
@@ -185,11 +200,21 @@ def _scale_fonts(figure: go.Figure, scale: float) -> None:
     figure.layout = layout
 
 
-def _look(trace: Any, number: int) -> Layout:
+def _kind(trace: Any) -> str:
+    """What traces are numbered together: areas, and edges that are no line, are no lines."""
+    if trace.type != "scatter" or trace.stackgroup:
+        return f"{trace.type} {trace.stackgroup if trace.type == 'scatter' else ''}"
+    mode = trace.mode or "lines"
+    return "line" if "lines" in mode and trace.line.width != 0 else "edge" if "lines" in mode else "points"
+
+
+def _look(trace: Any, number: int, dashes: Sequence[str]) -> Layout:
     """How a trace is told apart from others of its type."""
     at = number % len(GREYS)
     if trace.type in ("bar", "histogram", "box"):
         look: Layout = {"marker": {"color": GREYS[at], "line": {"color": INK, "width": 1}}}
+        if trace.type == "bar":
+            look |= {name: {"color": INK} for name in ("error_x", "error_y")}
         if trace.type == "box":
             return look | {"line": {"color": INK}, "fillcolor": GREYS[at]}
         look["marker"]["pattern"] = {"shape": PATTERNS[at], "fgcolor": INK}
@@ -198,14 +223,16 @@ def _look(trace: Any, number: int) -> Layout:
         return {"colorscale": "Greys"}
     if trace.type != "scatter":
         return {}
+    if trace.stackgroup:
+        return {"line": {"color": INK}, "fillcolor": GREYS[at], "fillpattern": {"shape": PATTERNS[at], "fgcolor": INK}}
     look = {}
     mode = trace.mode or "lines"
     if "lines" in mode:
-        dash = trace.line.dash if trace.line.dash not in (None, "solid") else DASHES[at]
+        dash = trace.line.dash if trace.line.dash not in (None, "solid") else dashes[number % len(dashes)]
         look["line"] = {"color": INK, "dash": dash}
     if "markers" in mode:
         symbol = SYMBOLS[at] if trace.marker.symbol in (None, "circle") else trace.marker.symbol
-        look["marker"] = {"color": GREYS[at] if at in (0, 2, 4) else INK, "symbol": symbol}
+        look["marker"] = {"color": INK, "symbol": symbol}
     if trace.fill not in (None, "none"):
         look["fillcolor"] = "rgba(0, 0, 0, 0.12)"
     return look

@@ -22,7 +22,8 @@ def takes_result(function: Callable[Given, Drawn]) -> Callable[Given, Drawn]:
     >>> from kalos_core.figures import plot_agreement
     >>> plot_agreement(5)
     Traceback (most recent call last):
-    kalos_core.errors.InputError: plot_agreement: expected Agreement, the result of agreement(annotations), got int
+    kalos_core.errors.InputError: plot_agreement: expected Agreement, the result of agreement(annotations) or \
+NarrowedAgreement, the result of narrowed(agreement), got int
     """
     first = next(iter(signature(function).parameters))
 

@@ -18,7 +18,7 @@ from kalos_core.nominal.questions import LabelAgreement, label_agreement, runnin
 from kalos_core.nominal.rejection import Rejection, reject_answers
 from kalos_core.nominal.table import LabelTable
 from kalos_core.nominal.teams import TeamComparison, compare_teams
-from kalos_core.results import Result
+from kalos_core.results import Parts, Result
 from kalos_core.sparse import Independence, RunningCurve, check_independence
 
 if TYPE_CHECKING:
@@ -78,14 +78,15 @@ class QuestionCurve(Result):
         return pd.DataFrame({"a": self.raters[one], "b": self.raters[other], "kappa": self.cohen[one, other]})
 
 
-@dataclass(frozen=True, eq=False)
-class LabelFindings:
+@dataclass(frozen=True, eq=False, repr=False)
+class LabelFindings(Parts):
     """How far raters agree on image-level labels.
+
+    Figures: ``"agreement"``, ``"majority"``, ``"accuracy"``, ``"items"``, ``"disputes"``, ``"breaches"``, ``"table"``,
+    ``"teams"``, ``"rejection"``; the last two where there are teams and rejected answers.
 
     Parameters
     ----------
-    table : LabelTable
-        The answers that count: without those that were rejected.
     agreement : LabelAgreement
         Per question.
     majority : MajorityAgreement
@@ -98,6 +99,8 @@ class LabelFindings:
         Items and questions that are not unanimous.
     breaches : GroupBreaches
         Answers with none or several of an exclusive group.
+    table : LabelTable
+        The answers that count: without those that were rejected.
     curves : tuple of QuestionCurve
         Of at most `MOST_CURVES` questions.
     teams : TeamComparison, optional
@@ -111,13 +114,15 @@ class LabelFindings:
     ([0.75], 0.875, 1)
     """
 
-    table: LabelTable
+    _call = "label_findings(table)"
+
     agreement: LabelAgreement
     majority: MajorityAgreement
     accuracy: RaterAccuracy
     items: ItemAccuracy
     disputes: Disputes
     breaches: GroupBreaches
+    table: LabelTable
     curves: tuple[QuestionCurve, ...]
     teams: TeamComparison | None
     rejection: Rejection | None
@@ -193,5 +198,5 @@ def label_findings(
         curves.append(QuestionCurve(question, table.raters, cohen_matrix(table.values(question)), curve, independence))
     breaches = check_groups(table)
     return LabelFindings(
-        table, agreement, majority, accuracy, items, disputes, breaches, tuple(curves), compared, rejection
+        agreement, majority, accuracy, items, disputes, breaches, table, tuple(curves), compared, rejection
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +25,7 @@ from kalos_core.annotations import (
     warn_of_silent_raters,
 )
 from kalos_core.errors import InputError, KalosWarning, Problems, as_number, listed
-from kalos_core.readers.column_names import Columns, find_columns
+from kalos_core.readers.column_names import FORMS, Columns, find_columns
 from kalos_core.readers.files import as_float, as_path, read_text
 from kalos_core.readers.sizes import Sizes, read_sizes
 from kalos_core.readers.vocabulary import Aliases, Vocabulary, reconcile_all
@@ -75,10 +76,12 @@ def read_boxes(
     columns : mapping, optional
         Our name -> the table's column: ``image``, ``rater``, ``category``, and one of ``x_min``, ``y_min``, ``x_max``,
         ``y_max``; ``x``, ``y``, ``width``, ``height`` (first corner and sides); ``x_center``, ``y_center``, ``width``,
-        ``height``. Optional are ``image_width``, ``image_height`` (in pixels), ``id``, ``person`` and ``session``.
-        What is not named is found by its usual spellings (`kalos_core.readers.column_names`). ``category: None``: the
-        table has no classes, all boxes are of the class "object". A ``session`` without a ``person`` makes every
-        session of a rater a rater of its own, named "ann (S1)".
+        ``height``. One column may hold all four, as a list or as text such as "[10, 20, 30, 40]": ``box`` (x, y, width,
+        height, as in a ``bbox`` of COCO) or ``box_corners`` (x_min, y_min, x_max, y_max). Optional are ``image_width``,
+        ``image_height`` (in pixels), ``id``, ``person`` and ``session``. What is not named is found by its usual
+        spellings (`kalos_core.readers.column_names`). ``category: None``: the table has no classes, all boxes are of
+        the class "object". A ``session`` without a ``person`` makes every session of a rater a rater of its own, named
+        "ann (S1)".
     coordinates : "auto", "pixels" or "relative"
         Relative ones are fractions of width and height of the image, which are needed then. Auto: relative if all lie
         between 0 and 1 and not all are 0 or 1.
@@ -134,6 +137,13 @@ def read_boxes(
     >>> names = {"rater": "who", "category": "what"}
     >>> read_boxes(table, names, sizes={"s1": (100, 50)}).shapes["box"].xywh().tolist()
     [[10.0, 10.0, 50.0, 25.0]]
+
+    One column with all of a box, as text or as lists:
+
+    >>> table = {"image": ["a", "a"], "rater": ["ann", "bob"], "label": ["cat", "cat"]}
+    >>> table["bbox"] = ["[10, 20, 30, 40]", [11, 20, 30, 40]]
+    >>> read_boxes(table).shapes["box"].xywh().tolist()
+    [[10.0, 20.0, 30.0, 40.0], [11.0, 20.0, 30.0, 40.0]]
     """
     if coordinates not in ("auto", "pixels", "relative"):
         raise InputError(f"coordinates: expected 'auto', 'pixels' or 'relative', got {coordinates!r}")
@@ -309,17 +319,21 @@ class _Boxes:
         columns = find_columns(list(loaded.frame.columns), given, loaded.name)
         problems, broken = Problems(loaded.name), Problems(loaded.name)
         cells = [loaded.frame[column] for column in columns.box]
-        numbers, absent = zip(*(_numbers(column, loaded.decimal) for column in cells), strict=True)
+        in_one = len(cells) == 1
+        four = _taken_apart(cells[0]) if in_one else cells
+        numbers, absent = zip(*(_numbers(column, loaded.decimal) for column in four), strict=True)
         values, missing = np.stack(numbers, axis=1), np.stack(absent, axis=1)
         blank = np.asarray(missing.all(axis=1))
         unread = np.isnan(values)
         faults = np.flatnonzero(unread.any(axis=1) & ~blank)
-        first = unread.argmax(axis=1)
+        at = np.zeros(len(unread), np.intp) if in_one else unread.argmax(axis=1)
         (problems if on_invalid == "raise" else broken).add_all(
             faults,
-            lambda row: f"{loaded.record(row)}, column {columns.box[first[row]]}",
-            "a number",
-            lambda row: "nothing" if missing[row, first[row]] else repr(cells[first[row]].to_list()[row]),
+            lambda row: f"{loaded.record(row)}, column {columns.box[at[row]]}",
+            f"four numbers ({', '.join(FORMS[columns.form])})" if in_one else "a number",
+            lambda row: (
+                "nothing" if missing[row, at[row]] and not in_one else f"{cells[at[row]].to_list()[row]!r:.100}"
+            ),
         )
         image, images = _codes(loaded, columns.other["image"], problems)
         person, persons = _codes(loaded, columns.other["rater"], problems)
@@ -484,6 +498,34 @@ def _numbers(column: pd.Series[Any], decimal: str) -> tuple[NDArray[np.float64],
     found = [_number(cell, decimal) for cell in cells]
     missing = np.array([number is None for number in found], np.bool_)
     return np.array([np.nan if number is None else number for number in found], np.float64), missing
+
+
+def _taken_apart(column: pd.Series[Any]) -> list[pd.Series[Any]]:
+    """A column of lists of four, or of such lists as text, as four columns; "?" for what is neither.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> [part.tolist() for part in _taken_apart(pd.Series(["[1, 2.5 3;4]", (5, 6, 7, 8), None, [1, 2]]))]
+    [['1', 5, None, '?'], ['2.5', 6, None, '?'], ['3', 7, None, '?'], ['4', 8, None, '?']]
+    """
+    import pandas as pd
+
+    rows = [_four(cell) for cell in column.to_list()]
+    return [pd.Series(part, dtype=object) for part in zip(*rows, strict=True)]
+
+
+def _four(cell: object) -> Sequence[object]:
+    """The four entries of a cell: None where it is empty, "?" where there are not four."""
+    if isinstance(cell, np.ndarray):
+        cell = cell.tolist()
+    if isinstance(cell, str):
+        text = cell.strip()
+        inner = text[1:-1] if text[:1] + text[-1:] in ("[]", "()", "{}") else text
+        cell = [] if inner.lower() in BLANK else re.split(r"\s*[,;]\s*|\s+", inner.strip())
+    if isinstance(cell, (list, tuple)):
+        return cell if len(cell) == 4 else ("?" if len(cell) else None,) * 4
+    return (None if cell is None or cell != cell else "?",) * 4
 
 
 def _number(cell: object, decimal: str) -> float | None:

@@ -16,6 +16,12 @@ FORMS = {
 }
 """How a box is written: by its corners, by its first corner and its sides, or by its centre and its sides."""
 
+IN_ONE = {
+    "box": ("sides", "box bbox boundingbox boxes bboxes xywh bboxxywh boxxywh"),
+    "box_corners": ("corners", "boxcorners bboxcorners xyxy bboxxyxy boxxyxy"),
+}
+"""Our name of one column with all four numbers -> its form, and how people spell it, letters and digits only."""
+
 BOX_SPELLINGS = (
     ("corners", "xmin ymin xmax ymax"),
     ("corners", "minx miny maxx maxy"),
@@ -74,7 +80,7 @@ class Columns:
     Parameters
     ----------
     form : key of `FORMS`
-    box : four columns
+    box : four columns, or one with all four
         In the order of the form.
     other : dict
         Our name -> column.
@@ -111,6 +117,8 @@ def find_columns(present: Sequence[Hashable], given: Mapping[str, Any] | None, s
     'corners'
     >>> find_columns(["ImageID", "who", "label", "bbox_x", "bbox_y", "bbox_w", "bbox_h"], {"rater": "who"}, "").box
     ('bbox_x', 'bbox_y', 'bbox_w', 'bbox_h')
+    >>> find_columns(["image", "user", "label", "bbox"], None, "table").box
+    ('bbox',)
     """
     chosen = _checked(present, given, source)
     plain: dict[str, Hashable] = {}
@@ -131,15 +139,18 @@ def find_columns(present: Sequence[Hashable], given: Mapping[str, Any] | None, s
         other |= {"image_width": free["width"], "image_height": free["height"]}
     missing = [name for name in NEEDED if name not in other]
     if missing or found is None:
-        names = [*missing, *(() if found else (f"a box ({'; or '.join(', '.join(form) for form in FORMS.values())})",))]
+        forms = "; or ".join(
+            [*(", ".join(form) for form in FORMS.values()), *(f"{name} in one column" for name in IN_ONE)]
+        )
+        names = [*missing, *(() if found else (f"a box ({forms})",))]
         actual = f"the columns {listed(present, 40)}" if len(present) else "no columns"
         example = f"columns={{'{(missing or ['x_min'])[0]}': '...'}}"
         raise InputError(f"{source}: expected columns for {' and '.join(names)}, got {actual}; name them by {example}")
     return Columns(found[0], found[1], {name: column for name, column in other.items() if column is not None}, guessed)
 
 
-BOX_NAMES = frozenset(name for form in FORMS.values() for name in form)
-OUR_NAMES = (*SPELLINGS, *dict.fromkeys(name for form in FORMS.values() for name in form))
+BOX_NAMES = dict.fromkeys([*(name for form in FORMS.values() for name in form), *IN_ONE])
+OUR_NAMES = (*SPELLINGS, *BOX_NAMES)
 
 
 def _plain(column: object) -> str:
@@ -170,7 +181,7 @@ def _checked(present: Sequence[Hashable], given: Mapping[str, Any] | None, sourc
 
 
 def _find_box(plain: Mapping[str, Hashable], given: Mapping[str, Any]) -> tuple[str, tuple[Hashable, ...]] | None:
-    """The form of the boxes and its four columns: the first that fits what is given and is all there."""
+    """The form of the boxes and its columns: the first that fits what is given and is all there."""
     for form, spellings in BOX_SPELLINGS:
         names = FORMS[form]
         if not given.keys() <= set(names):
@@ -182,4 +193,8 @@ def _find_box(plain: Mapping[str, Hashable], given: Mapping[str, Any]) -> tuple[
             ]
             if None not in columns and len(set(columns)) == len(columns):
                 return form, tuple(columns)
+    for name, (form, spellings) in IN_ONE.items():
+        column = next((plain[spelling] for spelling in spellings.split() if spelling in plain), given.get(name))
+        if column is not None and given.keys() <= {name}:
+            return form, (given.get(name, column),)
     return None

@@ -98,7 +98,9 @@ def _findings(found: Study) -> Iterator[Section]:
     yield from _pages(found)
     yield Section("Ceiling", [*_ceiling(found)])
     if found.decided:
-        yield Section("Decisions", [_frame(table, caption) for caption, table in found.decided.items()])
+        import pandas as pd
+
+        yield Section("Decisions", [_frame(pd.DataFrame(rows), caption) for caption, rows in found.decided.items()])
 
 
 def _foundations(found: Study) -> Iterator[Section]:

@@ -19,6 +19,7 @@ from kalos_core.decisions import disputes
 from kalos_core.diagnostics import Diagnosis, NarrowedAgreement, diagnose, narrowed
 from kalos_core.drawing import Drawing, draw_members
 from kalos_core.errors import KalosWarning, Undefined, or_reason
+from kalos_core.results import Parts, Result
 from kalos_core.similarity import SIMILARITIES
 from kalos_core.similarity.fitting import fitting_similarities
 from kalos_core.statements import Statement, statements
@@ -55,9 +56,13 @@ Examples: TypeAlias = Mapping[str, Mapping[str, Drawing]]
 """Rater -> variation type -> drawing."""
 
 
-@dataclass(frozen=True, eq=False)
-class Study:
+@dataclass(frozen=True, eq=False, repr=False)
+class Study(Parts):
     """What `study` answers; `Undefined` where the labels do not allow it.
+
+    Figures: ``"agreement"``, ``"class_difficulty"``, ``"cards"``, ``"variations"``, ``"sensitivity"``,
+    ``"collaboration"``, ``"vitality"``, ``"shares"``, ``"calibration"``, ``"convergence"``, ``"intra_rater"``,
+    ``"team_agreement"``; those that are defined.
 
     Parameters
     ----------
@@ -74,8 +79,8 @@ class Study:
         Rater -> variation type -> drawing.
     doubts : sequence of str
         Warnings that came on the way.
-    decided : mapping of str to DataFrame
-        Title -> table: what was decided so far.
+    decided : mapping of str to rows
+        Title -> rows of a table, each a mapping of columns: what was decided so far.
     names : (I,) str
         What images are called.
 
@@ -89,6 +94,8 @@ class Study:
     No two raters differ in any finding.
     """
 
+    _call = "study(annotations)"
+
     agreement: NarrowedAgreement
     diagnosis: Diagnosis
     variations: NarrowedVariations | Undefined
@@ -99,16 +106,25 @@ class Study:
     worst: Sequence[Drawing] = ()
     examples: Examples = field(default_factory=dict)
     doubts: Sequence[str] = ()
-    decided: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    decided: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     names: Sequence[str] = ()
 
-    def __repr__(self) -> str:
+    @property
+    def headline(self) -> str:
+        """What is to be said."""
         return "\n".join(entry.text for entry in self.said)
+
+    def parts(self) -> dict[str, Result | Undefined]:
+        """Name -> result, or why there is none."""
+        names = "agreement class_difficulty cards variations sensitivity collaboration vitality shares calibration"
+        rest = "convergence intra_rater team_agreement"
+        found = {**super().parts(), **self.diagnosis.parts(), "cards": self.cards}
+        return {name: found[name] for name in f"{names} {rest}".split()}
 
     @property
     def annotations(self) -> Annotations:
         """What the agreement is of; shapes may be gone."""
-        return self.agreement.sums.part.annotations
+        return self.agreement.annotations
 
     @cached_property
     def cards(self) -> Scorecard:

@@ -5,19 +5,27 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kalos_core.annotations import Annotations
 from kalos_core.arrays import expand_runs, run_starts
 from kalos_core.errors import index_of
+from kalos_core.results import Result, part_text
 from kalos_core.variation.shares import BoundaryQuality, boundary_quality
 from kalos_core.variation.tables import Confusions, Merged, Variations
 
+if TYPE_CHECKING:
+    import pandas as pd
 
-@dataclass(frozen=True, eq=False)
-class NarrowedVariations:
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NarrowedVariations(Result):
     """The findings of a part of a search for variations.
+
+    Figures: ``"types"``.
 
     Parameters
     ----------
@@ -38,10 +46,30 @@ class NarrowedVariations:
     (1, 0, [1, 0])
     """
 
+    _call = "narrowed_variations(found)"
+
     category: str | None
     rater: str | None
     found: Variations
     images: NDArray[np.intp]
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        part = part_text(self.category, self.rater)
+        return f"{self.found.headline}{part}; on {len(self.images):,} images"
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a finding, as `Variations.to_pandas`."""
+        return self.found.to_pandas()
+
+    def _table(self) -> pd.DataFrame:
+        return self.found._table()
+
+    @property
+    def annotations(self) -> Annotations:
+        """Those of all images and classes."""
+        return self.found.annotations
 
     @property
     def counts(self) -> dict[str, int]:

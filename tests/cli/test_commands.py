@@ -121,7 +121,7 @@ def test_coordinates_are_those_of_the_calibration(labels, capsys):
     """Readers of tables of boxes have an option of this name, too."""
     document = found_by(["calibrate", labels, "--coordinates", "pixels"], capsys)
     assert document["results"]["ks"] == calibrate(read_coco(labels), coordinates="pixels").best.ks
-    assert [row["coordinates"] for row in document["tables"]["similarities"]] == ["pixels"]
+    assert [row["coordinates"] for row in document["tables"]["calibration"]] == ["pixels"]
 
 
 def test_a_configuration_gives_options_and_the_command_line_more(labels, tmp_path, capsys):
@@ -129,7 +129,7 @@ def test_a_configuration_gives_options_and_the_command_line_more(labels, tmp_pat
     config.write_text("threshold: 0.7\nbootstrap: 0\ncost: neg\nthresholds: [0.3, 1]\nfail_under: 0.1\n")
     document = found_by(["agreement", labels, "--config", config, "--cost", "soft"], capsys)
     assert document["options"] == {"threshold": 0.7, "bootstrap": 0, "cost": "soft", "thresholds": [0.3, 1.0]}
-    assert len(document["tables"]["thresholds"]) == 2
+    assert len(document["tables"]["sensitivity"]) == 2
 
 
 @pytest.mark.parametrize(

@@ -129,6 +129,73 @@ def test_columns_that_are_named_go_before_those_that_are_recognised(written):
     assert read_boxes(written(text), {"annotator": "who", "Image_ID": "image"}).raters.tolist() == ["bob"]
 
 
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "[10, 20, 30, 40]",
+        "[10 20 30 40]",
+        "(10.0,20.0,30.0,40.0)",
+        " 10 ; 20; 30; 40 ",
+        [10, 20, 30, 40],
+        (10, 20.0, 30, 40),
+        np.array([10, 20, 30, 40]),
+        ["10", "20", "30", "40"],
+    ],
+)
+@pytest.mark.parametrize(("name", "columns"), [("bbox", None), ("Bounding Box", None), ("where", {"box": "where"})])
+def test_a_box_in_one_column(cell, name, columns):
+    table = {"image": ["a"], "rater": ["ann"], "label": ["cat"], name: [cell]}
+    assert xywh(read_boxes(table, columns)) == [[10, 20, 30, 40]]
+    corners = {"image": ["a"], "rater": ["ann"], "label": ["cat"], "xyxy": [cell]}
+    assert xywh(read_boxes(corners)) == xywh(read_boxes(corners, {"box_corners": "xyxy"})) == [[10, 20, 20, 20]]
+
+
+def test_a_box_in_one_column_of_a_file(written, tmp_path):
+    text = 'image_id,annotator,class,bbox\na,ann,cat,"[10.5, 20, 30, 40]"\na,bob,,\nb,ann,cat,"[0, 0, 5, 5]"\n'
+    table = read_labels(written(text))
+    assert (xywh(table), table.assigned.tolist()) == ([[10.5, 20, 30, 40], [0, 0, 5, 5]], [[True, True], [True, False]])
+    pytest.importorskip("pyarrow", reason="Parquet needs the optional package pyarrow")
+    frame = pd.DataFrame({"image": ["a", "b"], "rater": ["r", "s"], "label": ["c", None], "bbox": [[1, 2, 3, 4], None]})
+    frame.to_parquet(tmp_path / "t.parquet")
+    table = read_boxes(tmp_path / "t.parquet")
+    assert (xywh(table), table.raters.tolist()) == ([[1, 2, 3, 4]], ["r", "s"])
+
+
+def test_boxes_in_one_column_are_fractions_where_they_look_like_it():
+    table = {"image": ["a"], "rater": ["ann"], "label": ["cat"], "bbox": [[0.1, 0.2, 0.5, 0.5]]}
+    assert xywh(read_boxes(table, sizes={"a": (100, 50)})) == [[10, 10, 50, 25]]
+
+
+def test_four_columns_go_before_one_that_is_not_named(written):
+    text = 'image,rater,label,x,y,w,h,bbox\na,ann,cat,1,2,3,4,"[5, 6, 7, 8]"\n'
+    assert xywh(read_boxes(written(text))) == [[1, 2, 3, 4]]
+    assert xywh(read_boxes(written(text), {"box": "bbox"})) == [[5, 6, 7, 8]]
+    with pytest.raises(InputError, match=r"expected columns for a box \(.* or box in one column"):
+        read_boxes(written(text), {"box": "bbox", "box_corners": "bbox"})
+
+
+@pytest.mark.parametrize(
+    ("cell", "actual"),
+    [
+        ("[1, 2, 3]", r"'\[1, 2, 3\]'"),
+        ("[1, 2, 3, 4, 5]", r"'\[1, 2, 3, 4, 5\]'"),
+        ("[1, 2, x, 4]", r"'\[1, 2, x, 4\]'"),
+        ("[1, 2, , 4]", r"'\[1, 2, , 4\]'"),
+        ([1, 2, None, 4], r"\[1, 2, None, 4\]"),
+        ([1, 2, True, 4], r"\[1, 2, True, 4\]"),
+        ({"x": 1}, r"\{'x': 1\}"),
+        (7, "7"),
+    ],
+)
+def test_a_cell_that_is_no_box_is_named_by_its_row(cell, actual):
+    rows = {"image": ["a", "b"], "rater": ["ann"] * 2, "label": ["cat"] * 2, "bbox": pd.Series([[1, 2, 3, 4], cell])}
+    message = rf"row 2, column bbox: expected four numbers \(x, y, width, height\), got {actual}"
+    with pytest.raises(InputError, match=message):
+        read_boxes(rows)
+    with pytest.warns(KalosWarning, match=message):
+        assert read_boxes(rows, on_invalid="skip").skipped.tolist() == [0, 1]
+
+
 def test_a_table_without_classes(written):
     text = "image,rater,label,x,y,w,h\na,ann,cat,1,2,3,4\n"
     assert read_boxes(written(text), {"category": None}).categories.tolist() == ["object"]
@@ -138,8 +205,8 @@ def test_columns_that_are_not_there(written):
     path = written("photo,colour,left\na,red,3\n")
     expected = re.escape(
         "boxes.csv: expected columns for rater and category and a box (x_min, y_min, x_max, y_max; or x, y, width, "
-        "height; or x_center, y_center, width, height), got the columns photo, colour, left; name them by "
-        "columns={'rater': '...'}"
+        "height; or x_center, y_center, width, height; or box in one column; or box_corners in one column), got the "
+        "columns photo, colour, left; name them by columns={'rater': '...'}"
     )
     with pytest.raises(InputError, match=expected):
         read_boxes(path)

@@ -27,7 +27,6 @@ from kalos_core.report.studies import SIDE, WORST, Examples, examples_of
 if TYPE_CHECKING:
     from os import PathLike
 
-    import pandas as pd
 
 IN_CHAPTERS = ("agreement", "variations", "calibration", "convergence")
 """Kinds of runs that the chapters of a report are about; others come after them."""
@@ -150,11 +149,12 @@ def _drawn(
     return replace(drawing, title=Path(drawing.title).name)
 
 
-def _decided(samples: Any, run: AnyRun) -> dict[str, pd.DataFrame]:
+def _decided(samples: Any, run: AnyRun) -> dict[str, list[Any]]:
     """Who was decided against on what, if anything was decided."""
     if not decisions(samples, run.key):
         return {}
-    return {"Who was decided against, on what": training_list(samples, run.key).drop(columns="labels")}
+    table = training_list(samples, run.key).drop(columns="labels")
+    return {"Who was decided against, on what": table.to_dict("records")}
 
 
 def _further(samples: Any, analysis: Analysis) -> Iterator[Section]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
 from typing import TYPE_CHECKING, Any
@@ -19,10 +19,10 @@ from kalos_core.fiftyone.dataset.names import ASSIGNED_FIELD, derive_field_names
 from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS, new_fields, store_raters
 from kalos_core.fiftyone.dataset.samples import every_sample
 from kalos_core.fiftyone.importing.life import Given, find_dataset, known_images, loading
+from kalos_core.fiftyone.importing.loaded import Loaded
 from kalos_core.fiftyone.runs.arranging import arrange_app
 from kalos_core.nominal import LabelTable
 from kalos_core.readers import read_long_labels
-from kalos_core.results import Result
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +35,7 @@ TEMPLATE: dict[str, Any] = dict(fo.Classification(label="").to_dict())
 
 
 @dataclass(frozen=True, repr=False)
-class LoadedLabels(Result):
+class LoadedLabels(Loaded):
     """What `load_label_table` did.
 
     Parameters
@@ -50,8 +50,6 @@ class LoadedLabels(Result):
 
     _call = "kf.load_label_table(path, dataset)"
 
-    dataset: Any
-    fields: dict[str, str]
     samples: int
     answers: int
 
@@ -60,20 +58,6 @@ class LoadedLabels(Result):
         """The finding, in words."""
         where = f"{self.samples:,} samples of {self.dataset.name}"
         return f"{self.answers:,} answers of {len(self.fields):,} raters for {where}"
-
-    def to_pandas(self) -> pd.DataFrame:
-        """One row a rater, with the field."""
-        import pandas as pd
-
-        return pd.DataFrame({"rater": list(self.fields), "field": list(self.fields.values())})
-
-    def _plots(self) -> Mapping[str, Callable[..., Any]]:
-        from kalos_core.figures import plot_counts
-
-        return {"counts": plot_counts}
-
-    def _content(self) -> dict[str, Any]:
-        return {"dataset": self.dataset.name, "fields": self.fields, "counts": self.counts}
 
     @property
     def counts(self) -> dict[str, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -26,6 +26,7 @@ from kalos_core.fiftyone.dataset.database import FieldArguments, label_field
 from kalos_core.fiftyone.dataset.encoding import LabelType, LabelTypeName, choose_label_type
 from kalos_core.fiftyone.dataset.raters import OBJECTS, new_fields, store_raters
 from kalos_core.fiftyone.importing.life import Given, Load, known_images, loading, opened
+from kalos_core.fiftyone.importing.loaded import Loaded
 from kalos_core.fiftyone.runs.analyses import Analysis
 from kalos_core.fiftyone.runs.arranging import arrange_app
 from kalos_core.fiftyone.runs.progress import Progress, Report
@@ -34,10 +35,9 @@ from kalos_core.readers.coco import Assignment
 from kalos_core.readers.formats import find_reader, options_of
 from kalos_core.readers.images import ImageFiles, KnownImages, Placement, place_images
 from kalos_core.readers.vocabulary import Aliases
-from kalos_core.results import Result
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 
 ANALYSIS = "analysis"
@@ -51,7 +51,7 @@ CANVAS_COLOUR = (222, 222, 222)
 
 
 @dataclass(frozen=True, repr=False)
-class LoadedRaters(Result):
+class LoadedRaters(Loaded):
     """What `load_raters` did.
 
     Parameters
@@ -75,8 +75,6 @@ class LoadedRaters(Result):
 
     _call = "kf.load_raters(path)"
 
-    dataset: Any
-    fields: dict[str, str]
     annotations: int
     images: int
     added_samples: int
@@ -90,20 +88,6 @@ class LoadedRaters(Result):
         """The finding, in words."""
         images = f"{self.images:,} images, {self.added_samples:,} of them new in {self.dataset.name}"
         return f"{self.annotations:,} annotations of {len(self.fields):,} raters on {images}"
-
-    def to_pandas(self) -> pd.DataFrame:
-        """One row a rater, with the label field."""
-        import pandas as pd
-
-        return pd.DataFrame({"rater": list(self.fields), "field": list(self.fields.values())})
-
-    def _plots(self) -> Mapping[str, Callable[..., Any]]:
-        from kalos_core.figures import plot_counts
-
-        return {"counts": plot_counts}
-
-    def _content(self) -> dict[str, Any]:
-        return {"dataset": self.dataset.name, "fields": self.fields, "counts": self.counts}
 
     @property
     def counts(self) -> dict[str, int]:
