@@ -29,7 +29,7 @@ from .parts.events import (
     select_labels,
 )
 from .parts.figures import add_drawing, put_drawing
-from .parts.layout import NARROW, add_menu, add_row, add_table, put_rows, stacked
+from .parts.layout import NARROW, add_menu, add_row, add_table, stacked
 from .workbench import LAST
 
 MOST_UNITS = 100
@@ -237,8 +237,8 @@ class SamplePanel(Panel):
         ctx.panel.set_state(found)
         states = {number: unit.state for unit in disputes for number in unit.units}
         rows = enumerate(zip(report.units, units, strict=False), 1)
-        put_rows(ctx, "unit_rows", [_row(number, cells, states.get(unit)) for number, (unit, cells) in rows])
-        put_rows(ctx, "merged_rows", [_merged_row(found) for found in report.merged])
+        ctx.panel.set_data("unit_rows", [_row(number, cells, states.get(unit)) for number, (unit, cells) in rows])
+        ctx.panel.set_data("merged_rows", [_merged_row(found) for found in report.merged])
         still = [place for place, unit in enumerate(disputes) if unit.state == "open"]
         within = [place for place in still if disputes[place].fits(**part)]
         first = next(iter([*within, *still, *range(len(disputes))]), None)
@@ -333,10 +333,10 @@ class SamplePanel(Panel):
         state = ctx.panel.state
         columns = [("unit", "#"), *((f"rater_{number}", rater) for number, rater in enumerate(state.raters))]
         panel.md(f"{READING} {state.which}", name="reading")
-        add_table(panel, ctx, "unit_rows", "Units: click one to select and draw its labels", columns, self.click_unit)
+        add_table(panel, "unit_rows", "Units: click one to select and draw its labels", columns, self.click_unit)
         if state.merged_labels:
             label = "Annotated in parts: click one to select and draw the annotation and its parts"
-            add_table(panel, ctx, "merged_rows", label, MERGED_COLUMNS, self.click_merged)
+            add_table(panel, "merged_rows", label, MERGED_COLUMNS, self.click_merged)
 
 
 def _count_anew(ctx: Context) -> None:

@@ -82,6 +82,8 @@ class WorkbenchPanel(Panel):
         handler(ctx)
         if ctx.panel.state.section != before:
             self.follow(ctx)
+        elif _sees_another_view(ctx):
+            self.on_change_view(ctx)
 
     @guarded
     def follow(self, ctx: Context) -> None:
@@ -98,15 +100,13 @@ class WorkbenchPanel(Panel):
 
     @guarded
     def on_change_view(self, ctx: Context) -> None:
-        ctx.panel.state.view_seen = _view_of(ctx)
         self._load_section(ctx)
 
     @staticmethod
     def _follows_another_view(ctx: Context) -> bool:
-        state, view = ctx.panel.state, _view_of(ctx)
-        if not (state.lens or {}).get("follow") or state.view_seen == view:
+        if not _sees_another_view(ctx):
             return False
-        change, now = (ctx.dataset.name, state.view_seen, view), time.time()
+        change, now = (ctx.dataset.name, ctx.panel.state.view_seen, _view_of(ctx)), time.time()
         with FOLLOWING:
             last, at = FOLLOWED.get(ctx.panel.id, (None, now))
             FOLLOWED[ctx.panel.id] = change, now
@@ -151,8 +151,6 @@ class WorkbenchPanel(Panel):
     @guarded
     def on_change_lens(self, ctx: Context) -> None:
         ctx.panel.state.lens = chosen_lens(ctx)
-        if ctx.panel.state.lens["follow"]:
-            ctx.panel.state.view_seen = _view_of(ctx)
         self._load_section(ctx)
 
     @guarded
@@ -169,6 +167,8 @@ class WorkbenchPanel(Panel):
     @guarded
     def back(self, ctx: Context) -> None:
         go_back(ctx)
+        if _sees_another_view(ctx):
+            self.on_change_view(ctx)
 
     @guarded
     def make(self, ctx: Context) -> None:
@@ -222,6 +222,8 @@ class WorkbenchPanel(Panel):
         analysis = analysis or kf.find_analysis(ctx.dataset, state.analysis)
         if state.lens is None:
             set_lens(ctx, WHOLE)
+        if state.lens["follow"]:
+            state.view_seen = _view_of(ctx)
         state.kind = section.kind(ctx)
         state.has_run = not state.kind or state.kind in analysis.runs
         run = analysis.run(state.kind)
@@ -310,6 +312,12 @@ def _has_another_dataset(ctx: Context) -> bool:
 
 def _has_another_lens(ctx: Context) -> bool:
     return bool(ctx.panel.state.lens != chosen_lens(ctx))
+
+
+def _sees_another_view(ctx: Context) -> bool:
+    """Whether the view that the section follows is not the one it shows."""
+    state = ctx.panel.state
+    return bool((state.lens or {}).get("follow")) and state.view_seen != _view_of(ctx)
 
 
 def _view_of(ctx: Context) -> str:

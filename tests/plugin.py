@@ -87,24 +87,25 @@ class Panel:
         result = post(self.name, self.dataset, own, **self.request)
         result.raise_exceptions()
         others = []
+        sent: set[str] = set()
         for asked in result.executor.to_json()["requests"]:
             operation, given = asked["operator_uri"], asked["params"]
             if operation.endswith("patch_panel_state"):
                 self.state.update(given["state"])
             elif operation.endswith("patch_panel_data"):
                 self.data.update(given["data"])
+                sent |= given["data"].keys()
             elif operation.endswith("set_panel_data"):
                 self.data = given["data"]
+                sent |= given["data"].keys()
             elif operation.endswith("show_panel_output"):
-                tables = {place: name[:-6] for name, place in self.state.items() if name.endswith("_table")}
-                entries = given["output"]["type"]["properties"].items()
-                self.shown = {tables.get(name, name): entry for name, entry in entries}
+                self.shown = given["output"]["type"]["properties"]
             else:
                 others.append((operation, given))
         texts = {name for name, entry in self.shown.items() if entry["view"]["name"] == "MarkdownView"}
         assert not texts & self.state.keys(), "the App would show the state of that name in place of the text"
-        both = self.state.keys() & self.data.keys()
-        assert not both, f"the App would send the data of {both} back as the state"
+        both = {name for name in sent if self.state.get(name) is not None}
+        assert not both, f"the App would lay the data of {both} over the state of that name"
         return others
 
     def load(self) -> Panel:
@@ -113,15 +114,15 @@ class Panel:
         return self
 
     def look_through(self, **parts: Any) -> Panel:
-        """Set parts of the lens as its menus and its switch do."""
+        """Set parts of the lens as its menus and its switch do: the App copies the data into the state then."""
         row = self.state["lens_row"]
-        self.state[row] = {**self.state[row], **parts}
+        self.state |= {**self.data, row: {**self.state[row], **parts}}
         self.send("on_change_lens", value="")
         return self
 
     def rows(self, name: str) -> Any:
         """The rows of a table."""
-        return self.data[self.state[f"{name}_table"]]
+        return self.data[name]
 
     def text(self) -> str:
         """All that is written in it, as one reads it: without the backslashes of Markdown."""

@@ -69,6 +69,9 @@ class Panel(foo.Panel):
 
         The App carries out one request after the other and draws anew after each: a menu that is set sends its event
         while the rest is still on its way, and the answer to that event would show what was there before.
+
+        With a choice in a menu the App copies the data into the state, and lays new data over that copy, entry by
+        entry: of a figure with fewer bars the last bars of the one before would stay. So the copies go.
         """
         result = super().execute(ctx)
         state: dict[str, Any] = {}
@@ -85,6 +88,7 @@ class Panel(foo.Panel):
             else:
                 rest.append(request)
         ctx.executor._requests.clear()
+        state = dict.fromkeys(data) | state
         if data or put_data == ctx.ops.set_panel_data:
             put_data(data)
         if state:
@@ -161,10 +165,13 @@ def go_back(ctx: Context) -> None:
 
 
 def _set(ctx: Context, view: Any) -> None:
+    """Another view in the grid; what is loaded after it sees that view: the App tells of it seconds later."""
     if view.view() == ctx.dataset.view():  # without a stage it is no view that the App could set
         ctx.ops.clear_view()
     else:
         ctx.ops.set_view(view)
+    ctx.request_params["view"] = ctx.executor._requests[-1].params.get("view", [])
+    ctx._view = None  # FiftyOne keeps the one that it made first
 
 
 def open_sample(ctx: Context, sample_id: Any) -> None:

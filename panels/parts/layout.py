@@ -1,13 +1,11 @@
 """Tables, menus and rows of buttons, as wide as the panel."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
 import fiftyone.operators.types as types
 
 from kalos_core.display import NO_BREAK, with_interval
-
-from .events import Context
 
 Entries: TypeAlias = Mapping[str, str] | Iterable[str]
 """Values with their labels, or values that are their own labels."""
@@ -34,26 +32,15 @@ def in_two_lines(value: float | None, interval: Any) -> str:
     return with_interval(value, interval, 3).replace(f"{NO_BREAK}[", "\n[").replace(NO_BREAK, " ")
 
 
-def put_rows(ctx: Context, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
-    """The rows of a table, for `add_table`, under a name for each length.
-
-    The App lays new rows over old ones, and would keep what a shorter list leaves.
-    """
-    place = f"{name}_of_{len(rows)}"
-    ctx.panel.set_state(f"{name}_table", place)
-    ctx.panel.set_data(place, rows)
-
-
 def add_table(
     panel: types.Object,
-    ctx: Context,
     name: str,
     label: str,
     columns: Iterable[tuple[str, str]],
     on_click_row: Any = None,
     on_click_cell: str | None = None,
 ) -> None:
-    """A table of `put_rows` as wide as the panel (FiftyOne's own minimum of 650 pixels would cut columns off)."""
+    """The rows of the data of that name, as wide as the panel: FiftyOne's own least 650 pixels would cut columns off."""
     columns = list(columns)
     row = {"hover": True, "sx": {"cursor": "pointer"}} if on_click_row or on_click_cell else {}
     cell = {"whiteSpace": "pre-line", "fontSize": "0.9rem"}
@@ -72,7 +59,7 @@ def add_table(
     view = types.TableView(**handler, componentsProps=parts)
     for key, title in columns:
         view.add_column(key, label=title)
-    panel.list(ctx.panel.get_state(f"{name}_table"), types.Object(), view=view, label=label)
+    panel.list(name, types.Object(), view=view, label=label)
 
 
 def dropdown(entries: Entries) -> types.DropdownView:

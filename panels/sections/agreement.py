@@ -8,7 +8,7 @@ from kalos_core.figures import alpha_bins, hardest_classes
 
 from ..parts.events import Context, guarded, open_sample
 from ..parts.figures import add_part, put_parts
-from ..parts.layout import add_row, add_table, put_rows
+from ..parts.layout import add_row, add_table
 from .base import Section
 
 WORST = 25
@@ -41,8 +41,7 @@ class ImagesSection(Section):
         state.edges = alpha_bins(found.image_alpha)[0].tolist()
         rows = kf.worst_images(ctx.dataset, run.key, WORST, lens=lens)
         state.worst_ids = [row.sample_id for row in rows]
-        put_rows(
-            ctx,
+        ctx.panel.set_data(
             "worst",
             [
                 {"rank": rank, "file": plain(row.file), "alpha": alpha_text(row.alpha, 3), "labels": row.labels}
@@ -58,7 +57,7 @@ class ImagesSection(Section):
             row = add_row(panel, "worst_row")
             label = f"{len(state.worst_ids):,} worst in the grid"
             row.btn("show_worst", label=label, icon="grid_view", on_click=self.to(self.show_worst))
-            add_table(panel, ctx, "worst", "Worst images: click one to open it", COLUMNS, self.to(self.click_worst))
+            add_table(panel, "worst", "Worst images: click one to open it", COLUMNS, self.to(self.click_worst))
 
     @guarded
     def click_bar(self, ctx: Context) -> None:

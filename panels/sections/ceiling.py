@@ -14,7 +14,7 @@ from kalos_core.display import alpha_text, bold, count_text, plain, points_text,
 
 from ..parts.events import Context, guarded
 from ..parts.figures import add_part, put_parts
-from ..parts.layout import add_menu, add_table, put_rows
+from ..parts.layout import add_menu, add_table
 from .base import Section
 
 INTERVAL, SUBSETS, RATERS, CHECKS = "Interval", "Subsets", "Raters", "Checks"
@@ -95,9 +95,9 @@ class CeilingSection(Section):
         state.models = _models(found, state.levels)
         state.tags = [part.name for part in found.largest()]
         state.part_names = [part.name for part in found.parts]
-        put_rows(ctx, "parts", [_part_row(part) for part in found.parts[: 1 + MOST_ROWS]])
-        put_rows(ctx, "summary", [_summary_row(row) for row in found.whole.summary().to_dict("records")])
-        put_rows(ctx, "checks", [{**vars(line), "verdict": VERDICTS[line.verdict]} for line in found.checklist])
+        ctx.panel.set_data("parts", [_part_row(part) for part in found.parts[: 1 + MOST_ROWS]])
+        ctx.panel.set_data("summary", [_summary_row(row) for row in found.whole.summary().to_dict("records")])
+        ctx.panel.set_data("checks", [{**vars(line), "verdict": VERDICTS[line.verdict]} for line in found.checklist])
 
     def _pooled(self, ctx: Context) -> Any:
         """What the scatter shows beside this data set; None for nothing."""
@@ -169,16 +169,16 @@ class CeilingSection(Section):
             self._add_models(panel, ctx)
             if len(state.part_names) > 1:
                 label = "All images and each tag: click a row to see its images"
-                add_table(panel, ctx, "parts", label, PART_COLUMNS, self.to(self.click_part))
+                add_table(panel, "parts", label, PART_COLUMNS, self.to(self.click_part))
         elif page == SUBSETS:
             if state.poolable:
                 names = [name for name, _ in state.poolable]
                 entries = [ALONE, *names, *([ALL_SETS] if len(names) > 1 else [])]
                 label = "One line over several data sets"
                 add_menu(panel, "pool", entries, self.to(self.on_change_pool), label=label)
-            add_table(panel, ctx, "summary", "Over the subsets; ▸ marks label convergence", SUMMARY_COLUMNS)
+            add_table(panel, "summary", "Over the subsets; ▸ marks label convergence", SUMMARY_COLUMNS)
         elif page == CHECKS:
-            add_table(panel, ctx, "checks", "Criteria of the paper's Appendix A", CHECK_COLUMNS)
+            add_table(panel, "checks", "Criteria of the paper's Appendix A", CHECK_COLUMNS)
 
     def _add_sliders(self, panel: types.Object, ctx: Context) -> None:
         state = ctx.panel.state

@@ -6,7 +6,7 @@ import kalos_core.fiftyone as kf
 from kalos_core.display import alpha_text, count_text, percent_text, plain
 
 from ..parts.events import WORKBENCH, Context, guarded, open_sample, remember_queue
-from ..parts.layout import add_row, add_table, put_rows
+from ..parts.layout import add_row, add_table
 from .agreement import NOTHING_YET
 from .base import NOT_IN_LENS, Section
 
@@ -65,7 +65,7 @@ class DecideSection(Section):
         found = kf.queued_images(ctx.dataset, state.run, MOST_ROWS, lens.category, lens.rater)
         state.queued_ids = [image.sample_id for image in found]
         rows = [{"file": plain(one.file), "alpha": alpha_text(one.alpha, 3), "open": one.open} for one in found]
-        put_rows(ctx, "queue", rows)
+        ctx.panel.set_data("queue", rows)
 
     def _load_training(self, ctx: Context) -> None:
         state, lens = ctx.panel.state, self.lens(ctx)
@@ -87,7 +87,7 @@ class DecideSection(Section):
             }
             for row in found
         ]
-        put_rows(ctx, "training", rows)
+        ctx.panel.set_data("training", rows)
 
     def _load_questions(self, ctx: Context) -> None:
         state = ctx.panel.state
@@ -102,7 +102,7 @@ class DecideSection(Section):
             }
             for one in found
         ]
-        put_rows(ctx, "questions", rows)
+        ctx.panel.set_data("questions", rows)
 
     # ---- layout ----
 
@@ -130,7 +130,7 @@ class DecideSection(Section):
         self._add_done(panel, ctx)
         if state.queued_ids:
             label = "Next in the queue, the lowest α first: click one to decide beside the image"
-            add_table(panel, ctx, "queue", label, QUEUE, self.to(self.click_queued))
+            add_table(panel, "queue", label, QUEUE, self.to(self.click_queued))
 
     def _add_done(self, panel: types.Object, ctx: Context) -> None:
         progress = ctx.panel.state.progress
@@ -147,7 +147,7 @@ class DecideSection(Section):
             panel.md("Nobody was decided against yet.", name="nothing")
             return
         label = "Who was decided against, on what: click a row to see these labels"
-        add_table(panel, ctx, "training", label, TRAINING, self.to(self.click_trained))
+        add_table(panel, "training", label, TRAINING, self.to(self.click_trained))
 
     def _render_questions(self, panel: types.Object, ctx: Context) -> None:
         state = ctx.panel.state
@@ -158,7 +158,7 @@ class DecideSection(Section):
             return
         self._add_view(add_row(panel, "ways", "150px"), "waiting", "Show them in the grid")
         label = "Questions to the guideline: click one to open its image"
-        add_table(panel, ctx, "questions", label, QUESTIONS, self.to(self.click_asked))
+        add_table(panel, "questions", label, QUESTIONS, self.to(self.click_asked))
         panel.md(f"Copy as Markdown:\n\n~~~~markdown\n{state.markdown}~~~~", name="copy")
 
     def _render_results(self, panel: types.Object, ctx: Context) -> None:

@@ -17,7 +17,7 @@ from kalos_core.display import (
 
 from ..parts.events import Context, guarded, open_sample
 from ..parts.figures import add_part, put_parts
-from ..parts.layout import add_menu, add_table, put_rows
+from ..parts.layout import add_menu, add_table
 from .one_run import RunSection
 
 MOST_ROWS, MOST_NOTES = 25, 10
@@ -89,11 +89,11 @@ class MasksSection(RunSection):
         put_parts(ctx, parts)
         if self.page(ctx) == "Raters":
             state.leaves = found.raters[found.order].tolist()
-            put_rows(ctx, "mask_rows", rater_rows(found))
+            ctx.panel.set_data("mask_rows", rater_rows(found))
         else:
             images = kf.pixel_images(ctx.dataset, run.key, MOST_ROWS)
             state.image_ids = [image.sample_id for image in images]
-            put_rows(ctx, "mask_images", [image_row(image) for image in images])
+            ctx.panel.set_data("mask_images", [image_row(image) for image in images])
 
     def render(self, panel: types.Object, ctx: Context) -> None:
         state = ctx.panel.state
@@ -107,11 +107,11 @@ class MasksSection(RunSection):
                 return
             panel.md(COLUMNS_SAY, name="columns_say")
             columns = with_more(RATER_COLUMNS, ctx, "tree")
-            add_table(panel, ctx, "mask_rows", state.performance, columns, self.to(self.click_rater))
+            add_table(panel, "mask_rows", state.performance, columns, self.to(self.click_rater))
         else:
             label = "Images with the least agreement: click one to open it"
             add_part(panel, ctx, "ratio")
-            add_table(panel, ctx, "mask_images", label, IMAGE_COLUMNS, self.to(self.click_image))
+            add_table(panel, "mask_images", label, IMAGE_COLUMNS, self.to(self.click_image))
             panel.md(state.bound, name="bound_text")
             add_part(panel, ctx, "properties")
 
@@ -153,18 +153,18 @@ class TruthSection(RunSection):
         self.put_headline(ctx, consensus_title(metrics, truths), text)
         state.notes = notes(run.details.notes)
         put_parts(ctx, kf.figures_of(run, consensus=state.consensus))
-        put_rows(ctx, "consensus_rows", consensus_rows(metrics, truths))
-        put_rows(ctx, "against_rows", against_rows(metrics, truths[state.consensus]))
+        ctx.panel.set_data("consensus_rows", consensus_rows(metrics, truths))
+        ctx.panel.set_data("against_rows", against_rows(metrics, truths[state.consensus]))
 
     def render(self, panel: types.Object, ctx: Context) -> None:
         state = ctx.panel.state
         self.add_headline(panel, ctx)
         columns = CONSENSUS_COLUMNS if state.of_pixels else OBJECT_CONSENSUS_COLUMNS
         label = "Click a row to compare raters with it"
-        add_table(panel, ctx, "consensus_rows", label, columns, self.to(self.click_consensus))
+        add_table(panel, "consensus_rows", label, columns, self.to(self.click_consensus))
         add_part(panel, ctx, "against")
         more = with_more(AGAINST_COLUMNS, ctx, "against") if state.of_pixels else list(OBJECT_COLUMNS)
-        add_table(panel, ctx, "against_rows", f"Raters against {plain(state.consensus)}", more)
+        add_table(panel, "against_rows", f"Raters against {plain(state.consensus)}", more)
         if state.notes:
             panel.md(state.notes, name="notes_text")
 

@@ -12,7 +12,7 @@ from kalos_core.figures import fidelity_rows, fit_rows, loss_rows, origin_rows, 
 
 from ..parts.events import Context, guarded, open_sample
 from ..parts.figures import add_part, put_parts
-from ..parts.layout import add_table, put_rows
+from ..parts.layout import add_table
 from .one_run import RunSection, take_title
 
 MOST_IMAGES = 20
@@ -75,17 +75,17 @@ class NoiseSection(RunSection):
         state.image_ids = [image.sample_id for image in images]
         state.noise_fields, state.stage_names = run.metrics["fields"], list(details.loss.stage)
         if page == "Events":
-            put_rows(ctx, "stages", stage_rows(details.loss))
+            ctx.panel.set_data("stages", stage_rows(details.loss))
         elif page == "Raters":
-            put_rows(ctx, "noise_raters", rater_rows(run))
+            ctx.panel.set_data("noise_raters", rater_rows(run))
         elif page == "Loss":
-            put_rows(ctx, "losses", loss_rows(details.loss_by_magnitude))
+            ctx.panel.set_data("losses", loss_rows(details.loss_by_magnitude))
         elif page == "Used":
             state.used = used(run)
-            put_rows(ctx, "distributions", origin_rows(NoiseModel.from_json(details.model)))
+            ctx.panel.set_data("distributions", origin_rows(NoiseModel.from_json(details.model)))
         elif page == "Fidelity" and state.is_compared:
-            put_rows(ctx, "quantities", fidelity_rows(details.fidelity))
-            put_rows(ctx, "rates", fit_rows(details.rate_tests))
+            ctx.panel.set_data("quantities", fidelity_rows(details.fidelity))
+            ctx.panel.set_data("rates", fit_rows(details.rate_tests))
 
     def render(self, panel: types.Object, ctx: Context) -> None:
         state, page = ctx.panel.state, self.page(ctx)
@@ -96,23 +96,23 @@ class NoiseSection(RunSection):
             click = "Click a bar to see those labels, and the reference's they come from."
             add_part(panel, ctx, "events", click, self.to(self.click_event))
             label = "Stages in their order: click a row to see those labels"
-            add_table(panel, ctx, "stages", label, STAGE_COLUMNS, self.to(self.click_stage))
+            add_table(panel, "stages", label, STAGE_COLUMNS, self.to(self.click_stage))
         elif page == "Images":
             add_part(panel, ctx, "images", "Click a bar to open the image.", self.to(self.click_image))
         elif page == "Raters":
             label = "Events of each rater: click a row to see what they changed"
-            add_table(panel, ctx, "noise_raters", label, RATER_COLUMNS, self.to(self.click_rater))
+            add_table(panel, "noise_raters", label, RATER_COLUMNS, self.to(self.click_rater))
         elif page == "Fidelity":
             add_part(panel, ctx, "fidelity")
             if state.is_compared:
-                add_table(panel, ctx, "quantities", "Quantities of generated and of real raters", FIDELITY_COLUMNS)
-                add_table(panel, ctx, "rates", "Tests of the number of unmatched annotations", RATE_COLUMNS)
+                add_table(panel, "quantities", "Quantities of generated and of real raters", FIDELITY_COLUMNS)
+                add_table(panel, "rates", "Tests of the number of unmatched annotations", RATE_COLUMNS)
         elif page == "Loss":
             add_part(panel, ctx, "loss")
-            add_table(panel, ctx, "losses", "Changes that came too late, beside the paper's Table 3", LOSS_COLUMNS)
+            add_table(panel, "losses", "Changes that came too late, beside the paper's Table 3", LOSS_COLUMNS)
         else:
             panel.md(state.used, name="used_text")
-            add_table(panel, ctx, "distributions", "Where each distribution of the model is from", DISTRIBUTION_COLUMNS)
+            add_table(panel, "distributions", "Where each distribution of the model is from", DISTRIBUTION_COLUMNS)
 
     @guarded
     def click_event(self, ctx: Context) -> None:

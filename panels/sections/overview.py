@@ -8,7 +8,7 @@ from kalos_core.figures import PUBLISHED_ALPHAS
 
 from ..parts.events import WORKBENCH, Context, guarded
 from ..parts.figures import add_part, put_parts
-from ..parts.layout import add_row, add_table, put_rows
+from ..parts.layout import add_row, add_table
 from .base import Section
 
 SENTENCE = {
@@ -39,14 +39,14 @@ class OverviewSection(Section):
             state.remarks = [run.metrics["note"]] if run.metrics["note"] else []
         else:
             put_parts(ctx, {"scale": kf.figures_of(run)["scale"]})
-            put_rows(ctx, "published", published_rows(run.settings["similarity"]))
+            ctx.panel.set_data("published", published_rows(run.settings["similarity"]))
 
     def render(self, panel: types.Object, ctx: Context) -> None:
         if self.page(ctx) == "Findings":
             self._add_findings(panel, ctx)
         else:
             add_part(panel, ctx, "scale")
-            add_table(panel, ctx, "published", "Published values, those of your similarity first", PUBLISHED_COLUMNS)
+            add_table(panel, "published", "Published values, those of your similarity first", PUBLISHED_COLUMNS)
 
     def _add_findings(self, panel: types.Object, ctx: Context) -> None:
         state = ctx.panel.state

@@ -18,7 +18,7 @@ from kalos_core.figures import band, doubt_of_weights, majority_order
 
 from ..parts.events import PLUGIN, Context, guarded, open_sample
 from ..parts.figures import add_part, put_parts
-from ..parts.layout import add_menu, add_table, in_two_lines, put_rows
+from ..parts.layout import add_menu, add_table, in_two_lines
 from .one_run import RunSection, take_title
 
 MAJORITY = "majority"
@@ -77,14 +77,14 @@ class QuestionsSection(RunSection):
             state.image_ids = [image.sample_id for image in images]
             numbers = [image.all_decisions for image in images], [image.chosen for image in images]
             state.dots = [state.image_ids[at] for at in majority_order(*numbers)]
-            put_rows(ctx, "worst", [_image_row(image) for image in images])
+            ctx.panel.set_data("worst", [_image_row(image) for image in images])
 
     def _load_questions(self, ctx: Context, found: Any) -> None:
         state, order = ctx.panel.state, np.argsort(found.free_marginal, kind="stable").tolist()
         state.least_first = found.question[order].tolist()
         state.has_reasons = bool(found.reason.any())
         state.doubt = doubt_of_weights(found)
-        put_rows(ctx, "questions", [_question_row(found, index) for index in order[:MOST_ROWS]])
+        ctx.panel.set_data("questions", [_question_row(found, index) for index in order[:MOST_ROWS]])
 
     def render(self, panel: types.Object, ctx: Context) -> None:
         state, row = ctx.panel.state, self.add_headline(panel, ctx)
@@ -93,7 +93,7 @@ class QuestionsSection(RunSection):
             add_part(panel, ctx, "kappas", "Click a bar to see where answers differ.", self.to(self.click_kappa))
             columns = (*QUESTION_COLUMNS, *STATISTICS * (state.explained == "kappas"), *[REASON] * state.has_reasons)
             label = "Questions, the least agreed first: click one to see where answers differ"
-            add_table(panel, ctx, "questions", label, columns, self.to(self.click_row))
+            add_table(panel, "questions", label, columns, self.to(self.click_row))
             if state.doubt:
                 panel.md(f"**{state.doubt}.**", name="doubt_text")
         elif page == "Concepts":
@@ -106,7 +106,7 @@ class QuestionsSection(RunSection):
             add_part(panel, ctx, "images", "Click a dot to open its image.", self.to(self.click_dot))
             if state.image_ids:
                 label = "Least agreed images: click one to open it"
-                add_table(panel, ctx, "worst", label, IMAGE_COLUMNS, self.to(self.click_image))
+                add_table(panel, "worst", label, IMAGE_COLUMNS, self.to(self.click_image))
         elif page == "Raters":
             click = "Click a cell to see what the two answered differently."
             add_part(panel, ctx, "accuracy", click, self.to(self.click_accuracy))
@@ -178,7 +178,7 @@ class TeamsSection(RunSection):
             title = f"{teams.first} and {teams.second} differ on {len(apart)} of {len(teams)} questions{where}"
             self.put_headline(ctx, title, "")
         put_parts(ctx, {name: part for name, part in parts.items() if name == "teams"})
-        put_rows(ctx, "team_rows", [_team_row(teams, row) for row in range(len(teams or ()))][:MOST_ROWS])
+        ctx.panel.set_data("team_rows", [_team_row(teams, row) for row in range(len(teams or ()))][:MOST_ROWS])
 
     def render(self, panel: types.Object, ctx: Context) -> None:
         state = ctx.panel.state
@@ -188,7 +188,7 @@ class TeamsSection(RunSection):
             add_part(panel, ctx, "teams", "Click a bar to see where answers differ.", self.to(self.click_bar))
             columns = tuple(zip(TEAM_COLUMNS, ("Question", *state.team_names), strict=True))
             label = "Agreement beyond chance (kappa): click a row to draw it"
-            add_table(panel, ctx, "team_rows", label, columns, self.to(self.click_row))
+            add_table(panel, "team_rows", label, columns, self.to(self.click_row))
 
     def make(self, ctx: Context) -> None:
         operator, given = kf.KINDS[self.KIND].operator, {"compare_teams": True}

@@ -15,7 +15,7 @@ from kalos_core.display import (
 
 from ..parts.events import PLUGIN, WORKBENCH, Context, guarded
 from ..parts.figures import add_part, put_parts
-from ..parts.layout import add_choice, add_menu, add_table, put_rows
+from ..parts.layout import add_choice, add_menu, add_table
 from .one_run import RunSection, is_rated, take_title
 from .questions import MAJORITY, show_difference
 
@@ -99,7 +99,7 @@ class RankingSection(RunSection):
             ("reference", "Reference"),
             *((f"d{at}", plain(name)) for at, name in enumerate(state.detectors)),
         ]
-        put_rows(ctx, "ranks", rank_rows(metrics))
+        ctx.panel.set_data("ranks", rank_rows(metrics))
 
     def render(self, panel: types.Object, ctx: Context) -> None:
         state, page = ctx.panel.state, self.page(ctx)
@@ -114,7 +114,7 @@ class RankingSection(RunSection):
         elif page == DETECTORS:
             add_part(panel, ctx, "bump")
             label = "Area (rank)" if state.of_pixels else "mAP (rank)"
-            add_table(panel, ctx, "ranks", label, [tuple(column) for column in state.columns])
+            add_table(panel, "ranks", label, [tuple(column) for column in state.columns])
             for name in ("bounds", "shared", "tau"):
                 add_part(panel, ctx, name)
         else:

@@ -17,7 +17,7 @@ from kalos_core.variation import VARIATION_TYPES, RaterCard
 
 from ..parts.events import Context, guarded
 from ..parts.figures import add_drawing, add_part, put_drawing, put_parts
-from ..parts.layout import add_menu, add_row, add_table, put_rows
+from ..parts.layout import add_menu, add_row, add_table
 from .base import NOT_IN_LENS, Section
 
 SORTED_BY = {
@@ -64,7 +64,7 @@ class RatersSection(Section):
         state.sorted_by = state.sorted_by or "alpha"
         cards.sort(key=lambda card: _rank(card, state.sorted_by))
         state.carded = [card.rater for card in cards]
-        put_rows(ctx, "cards", [_card_row(card) for card in cards])
+        ctx.panel.set_data("cards", [_card_row(card) for card in cards])
         chosen = self.lens(ctx).rater
         card = next((entry for entry in cards if entry.rater == chosen), None)
         state.card = None if card is None else shown(card.rater)
@@ -72,10 +72,12 @@ class RatersSection(Section):
             put_drawing(ctx, f"example_{kind}", None)
         if card is None:
             return
-        put_rows(ctx, "card", [{"name": plain(name), "value": plain(value)} for name, value in card_lines(card)])
+        ctx.panel.set_data(
+            "card_lines", [{"name": plain(name), "value": plain(value)} for name, value in card_lines(card)]
+        )
         state.confused = [[pair.own, pair.other] for pair in card.confusions]
         rows = [{"own": plain(pair.own), "other": plain(pair.other), "count": pair.count} for pair in card.confusions]
-        put_rows(ctx, "confused_with", rows)
+        ctx.panel.set_data("confused_with", rows)
         state.variations = analysis.runs["variations"].key if "variations" in analysis.runs else None
         state.kinds = list(card.examples)
         for kind, drawing in self._examples(ctx, card, 1):
@@ -181,7 +183,7 @@ class RatersSection(Section):
         state = ctx.panel.state
         columns = tuple(SORTED_BY.items())
         label = "Findings for every 100 own labels: click a rater for all there is to say"
-        add_table(panel, ctx, "cards", label, columns, self.to(self.click_card))
+        add_table(panel, "cards", label, columns, self.to(self.click_card))
         menu = {name: f"sorted by {head}" for name, head in columns}
         add_menu(panel, "sorted_by", menu, self.to(self.on_change_sorted_by))
         if state.card is None:
@@ -192,10 +194,10 @@ class RatersSection(Section):
         for kind in state.kinds if state.variations else ():
             label, on_click = f"Show: {VARIATION_LABELS[kind]}", self.to(self.show_kind)
             row.btn(f"kind_{kind}", label=label, icon="grid_view", on_click=on_click, params={"kind": kind})
-        add_table(panel, ctx, "card", "", LINES)
+        add_table(panel, "card_lines", "", LINES)
         if state.confused and state.variations:
             label = "Typical confusions: click one to see its labels"
-            add_table(panel, ctx, "confused_with", label, CONFUSED, self.to(self.click_confused))
+            add_table(panel, "confused_with", label, CONFUSED, self.to(self.click_confused))
         for kind in state.kinds:
             add_drawing(panel, ctx, f"example_{kind}")
 

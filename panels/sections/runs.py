@@ -12,7 +12,7 @@ from kalos_core.diagnostics import Differences
 from kalos_core.display import alpha_text, count_text, plain, shown, with_interval
 
 from ..parts.events import WORKBENCH, Context, guarded
-from ..parts.layout import add_menu, add_row, add_table, put_rows
+from ..parts.layout import add_menu, add_row, add_table
 from .base import Section
 
 COLUMNS = (("key", "Run"), ("made", "Made"), ("what", "What"), ("size", "Images"), ("alpha", "α"), ("state", "State"))
@@ -54,7 +54,7 @@ class RunsSection(Section):
         state.run_keys_listed = [run.key for run in runs]
         if state.picked not in state.run_keys_listed:
             state.picked = analysis.key
-        put_rows(ctx, "runs", [_run_row(ctx, run, run.key == state.picked) for run in runs])
+        ctx.panel.set_data("runs", [_run_row(ctx, run, run.key == state.picked) for run in runs])
 
     def _load_comparison(self, ctx: Context, analysis: kf.Analysis) -> None:
         state = ctx.panel.state
@@ -73,14 +73,14 @@ class RunsSection(Section):
         )
         state.changed_images = [len(comparison.improved), len(comparison.worsened)]
         state.doubts = list(result.notes)
-        put_rows(ctx, "by_class", list(_differences(comparison.classes)))
-        put_rows(ctx, "by_rater", list(_differences(comparison.raters)))
+        ctx.panel.set_data("by_class", list(_differences(comparison.classes)))
+        ctx.panel.set_data("by_rater", list(_differences(comparison.raters)))
         rows = [
             {"name": row.name, "a": _setting_text(row.a), "b": _setting_text(row.b)}
             for row in result.settings
             if row.differs
         ]
-        put_rows(ctx, "settings", rows)
+        ctx.panel.set_data("settings", rows)
         state.differing = len(rows)
 
     @guarded
@@ -112,7 +112,7 @@ class RunsSection(Section):
             given = {"operator": operator, "given": {argument: ctx.panel.state.picked}}
             row.btn(operator, label=label, icon=icon, on_click=f"{WORKBENCH}#prompt", params=given)
         label = "All runs, the newest first: click one, then what to do with it"
-        add_table(panel, ctx, "runs", label, COLUMNS, self.to(self.click_run))
+        add_table(panel, "runs", label, COLUMNS, self.to(self.click_run))
 
     def _render_comparison(self, panel: types.Object, ctx: Context) -> None:
         state = ctx.panel.state
@@ -129,10 +129,10 @@ class RunsSection(Section):
         for which, count in zip(("improved", "worsened"), state.changed_images, strict=True):
             label = f"{count_text(count)} {which}"
             row.btn(which, label=label, icon="grid_view", on_click=self.to(self.show_change), params={"which": which})
-        add_table(panel, ctx, "by_class", "By class", DIFFERENCES)
-        add_table(panel, ctx, "by_rater", "By rater (their pairs with each other one)", DIFFERENCES)
+        add_table(panel, "by_class", "By class", DIFFERENCES)
+        add_table(panel, "by_rater", "By rater (their pairs with each other one)", DIFFERENCES)
         if state.differing:
-            add_table(panel, ctx, "settings", "What the two were told", SETTINGS)
+            add_table(panel, "settings", "What the two were told", SETTINGS)
 
 
 def _run_row(ctx: Context, run: kf.Run[Any, Any, Any, Any], is_picked: bool) -> dict[str, str]:

@@ -20,7 +20,7 @@ from kalos_core.figures import PUBLISHED_CALIBRATIONS
 
 from ..parts.events import WORKBENCH, Context, guarded
 from ..parts.figures import add_part, put_parts
-from ..parts.layout import add_menu, add_row, add_table, in_two_lines, put_rows
+from ..parts.layout import add_menu, add_row, add_table, in_two_lines
 from .base import Section
 
 CALIBRATION, SENSITIVITY, TYPES, PUBLISHED = "Calibration", "Sensitivity", "Types", "Published"
@@ -54,7 +54,7 @@ class ThresholdSection(Section):
         lead = analysis.run("agreement")
         state.in_use = None if lead is None else [lead.settings["similarity"], lead.settings["threshold"]]
         if not kind:
-            put_rows(ctx, "published", _published(state.in_use and state.in_use[0]))
+            ctx.panel.set_data("published", _published(state.in_use and state.in_use[0]))
             return
         run = kf.load_details(ctx.dataset, analysis.runs[kind].key)
         state.run = run.key
@@ -83,9 +83,11 @@ class ThresholdSection(Section):
         state.advice = shown(kf.threshold_advice(ctx.dataset, state.analysis).text, None) if known else ""
         part = kf.figures_of(run)[chosen.name]
         put_parts(ctx, {"calibration": kf.Part("", part.figure, part.note)})  # its title is said above
-        put_rows(ctx, "similarities", [_row(entry, chosen.name, state.defaults[entry.name]) for entry in run.details])
+        ctx.panel.set_data(
+            "similarities", [_row(entry, chosen.name, state.defaults[entry.name]) for entry in run.details]
+        )
         state.has_sizes = bool(chosen.strata)
-        put_rows(ctx, "sizes", [{"size": size, **_row(stratum)} for size, stratum in chosen.strata.items()])
+        ctx.panel.set_data("sizes", [{"size": size, **_row(stratum)} for size, stratum in chosen.strata.items()])
         metrics, repeats = run.metrics, run.settings["repeats"]
         state.over = (
             f"Over {count_text(metrics['images'])} images, {count_text(metrics['annotations'])} annotations, "
@@ -103,7 +105,7 @@ class ThresholdSection(Section):
             if state.level not in state.levels:
                 state.level = state.own
             counts = dict(zip(state.levels, shares.counts.tolist(), strict=True))
-            put_rows(ctx, "at_threshold", _threshold_rows(counts[state.own], counts[state.level]))
+            ctx.panel.set_data("at_threshold", _threshold_rows(counts[state.own], counts[state.level]))
         figures = kf.figures_of(run, threshold=float(state.level) if state.levels else None)
         put_parts(ctx, {"shares": figures["shares"]})
 
@@ -164,7 +166,7 @@ class ThresholdSection(Section):
             self._add_types(panel, ctx)
         else:
             label = "Published calibrations, those of the similarity in use first"
-            add_table(panel, ctx, "published", label, PUBLISHED_COLUMNS)
+            add_table(panel, "published", label, PUBLISHED_COLUMNS)
 
     def _add_calibration(self, panel: types.Object, ctx: Context) -> None:
         state = ctx.panel.state
@@ -175,12 +177,12 @@ class ThresholdSection(Section):
             self._add_buttons(panel, ctx)
         add_part(panel, ctx, "calibration")
         label = "Similarities, the one that tells the same object from chance best first: click one to see it"
-        add_table(panel, ctx, "similarities", label, COLUMNS, self.to(self.click_similarity))
+        add_table(panel, "similarities", label, COLUMNS, self.to(self.click_similarity))
         if state.has_sizes:
             label = (
                 f"{state.similarity} by the size of the annotation (small to 32², large from 96² of 640 × 480 pixels)"
             )
-            add_table(panel, ctx, "sizes", label, SIZE_COLUMNS)
+            add_table(panel, "sizes", label, SIZE_COLUMNS)
         panel.md(state.over, name="over_text")
 
     def _add_buttons(self, panel: types.Object, ctx: Context) -> None:
@@ -221,7 +223,7 @@ class ThresholdSection(Section):
         columns = [("type", "Type"), ("own", f"At {float(state.own):.2f} (in use)")]
         if state.level != state.own:
             columns += [("chosen", f"At {float(state.level):.2f}"), ("change", "Change")]
-        add_table(panel, ctx, "at_threshold", "Findings of each type", columns)
+        add_table(panel, "at_threshold", "Findings of each type", columns)
 
 
 def _in_words(found: Mapping[str, Any], in_use: Sequence[Any] | None) -> str:

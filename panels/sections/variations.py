@@ -13,7 +13,7 @@ from kalos_core.variation import Confusions, NarrowedVariations
 
 from ..parts.events import Context, guarded, open_sample
 from ..parts.figures import add_part, put_parts
-from ..parts.layout import add_table, put_rows
+from ..parts.layout import add_table
 from .base import Section
 
 TYPES, OUTLINES, MERGED, CONFUSIONS = "Types", "Outlines", "Merged", "Confusions"
@@ -68,19 +68,19 @@ class VariationsSection(Section):
         if page == TYPES:
             names = [name for name, own in zip(part.rates, part.own, strict=True) if own]
             state.rater_names = sorted(names, key=lambda name: -sum(part.rates[name][kind] for kind in ALL_KINDS))
-            put_rows(ctx, "by_rater", _rater_rows(part, state.rater_names))
+            ctx.panel.set_data("by_rater", _rater_rows(part, state.rater_names))
         elif page == OUTLINES:
             state.edges = part.boundary.edges.tolist()
         elif page == MERGED:
             found = kf.merged_findings(ctx.dataset, state.run, MOST_ROWS)
             state.merged_title = _merged_title(part.found.merged_by(), part.found.split_by())
             state.merged_ids = [[row.finding, row.sample_id] for row in found]
-            put_rows(ctx, "merged", [_merged_row(row) for row in found])
+            ctx.panel.set_data("merged", [_merged_row(row) for row in found])
         else:
             rows = _confusion_rows(part)
             state.confused_title = _confused_title(part.confusions)
             state.confused = part.confusions.to_pandas()[["category_a", "category_b"]].values.tolist()[:MOST_ROWS]
-            put_rows(ctx, "confusions", rows)
+            ctx.panel.set_data("confusions", rows)
 
     def render(self, panel: types.Object, ctx: Context) -> None:
         state, page = ctx.panel.state, self.page(ctx)
@@ -95,7 +95,7 @@ class VariationsSection(Section):
             add_part(panel, ctx, "counts", "Click a bar to see only those labels.", self.to(self.click_bar))
             label = "For every 100 annotations of one's own: click a number to see the labels"
             columns = [(key, title) for key, title, _ in BY_RATER]
-            add_table(panel, ctx, "by_rater", label, columns, on_click_cell=self.to(self.click_rater))
+            add_table(panel, "by_rater", label, columns, on_click_cell=self.to(self.click_rater))
         elif page == OUTLINES:
             click = "Click a bar to see only those labels."
             add_part(panel, ctx, "boundary", click, self.to(self.click_boundary))
@@ -105,7 +105,7 @@ class VariationsSection(Section):
             panel.md(bold(state.confused_title), name="confused_title_text")
             if state.confused:
                 label = "Classes taken for one another, and by whom: click a row to see those labels"
-                add_table(panel, ctx, "confusions", label, CONFUSION_COLUMNS, self.to(self.click_confusion))
+                add_table(panel, "confusions", label, CONFUSION_COLUMNS, self.to(self.click_confusion))
 
     def _add_merged(self, panel: types.Object, ctx: Context) -> None:
         state = ctx.panel.state
@@ -114,7 +114,7 @@ class VariationsSection(Section):
             label = "Show all of them in the grid"
             panel.btn("show_merged", label=label, icon="grid_view", on_click=self.to(self.show_merged))
             label = "One annotation, and its parts by another rater: click a row to see just these on their image"
-            add_table(panel, ctx, "merged", label, MERGED_COLUMNS, self.to(self.click_merged))
+            add_table(panel, "merged", label, MERGED_COLUMNS, self.to(self.click_merged))
 
     # ---- what a click leads to ----
 

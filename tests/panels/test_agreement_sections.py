@@ -269,7 +269,7 @@ class TestScorecards:
         place = [row["rater"] for row in panel.rows("cards")].index("cid")
         panel.send("raters_click_card", row=place)
         assert panel.state["card"] == "cid"
-        lines = {row["name"]: row["value"] for row in panel.rows("card")}
+        lines = {row["name"]: row["value"] for row in panel.rows("card_lines")}
         assert lines["Says dog where others say cat"].endswith("findings")
         assert panel.data["example_wrong_class"].startswith("data:image/png;base64,")
         view = given(panel.send("raters_click_confused", row=0), "set_view")["view"]

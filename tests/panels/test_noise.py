@@ -94,7 +94,7 @@ def test_what_was_used_is_shown(annotated):
 def test_a_fitted_model_is_compared_with_the_real_raters(annotated):
     panel = opened(annotated, "Noise", "Fidelity")
     assert "fitted on the raters of this data set" in panel.text()
-    assert "quantities_table" not in panel.state
+    assert "quantities" not in panel.data
     kf.inject_noise(annotated, "fitted", reference="truth", raters=1, model="fit", real_raters=FIELDS[1:])
     panel = opened(annotated, "Noise", "Fidelity")
     assert "quantities of generated raters lie in the interval of the real raters" in panel.text()

@@ -7,7 +7,7 @@ import pytest
 
 import kalos_core.fiftyone as kf
 from tests.fiftyone_bridge.scenes import RATERS
-from tests.panels.operations import ids, names, samples_of
+from tests.panels.operations import given, ids, names, samples_of
 from tests.plugin import Panel, post
 
 
@@ -93,6 +93,28 @@ def test_the_view_is_followed_only_when_it_is_to_be(analysed: fo.Dataset) -> Non
     panel.request = {"view": analysed.limit(3)}
     panel.send("on_change_view")
     assert "over 3 images" in panel.state["found"]
+
+
+def test_a_click_is_followed_with_the_same_answer(analysed: fo.Dataset) -> None:
+    """The App tells of the view that a click sets seconds later."""
+    panel = on(Panel("raters", analysed).load(), "Images").look_through(follow=True)
+    before = panel.state["found"]
+    place = next(place for place, count in enumerate(panel.data["histogram"][0]["y"]) if 0 < count < len(analysed))
+    clicked = analysed.select(samples_of(analysed, answer := panel.send("images_click_bar", idx=place)))
+    assert f"over {len(clicked)} image" in panel.state["found"] != before
+    view = fo.DatasetView._build(analysed, given(answer, "set_view")["view"])
+    asked = {"panel_id": "p", "__method__": "on_change_view", "panel_state": panel.state}
+    assert post("raters", analysed, asked, view=view).executor.to_json()["requests"] == []
+    panel.request = {"view": view}
+    panel.send("back")
+    assert panel.state["found"] == before
+
+
+def test_of_a_figure_with_fewer_bars_nothing_stays(analysed: fo.Dataset) -> None:
+    """With a choice in a menu the App copies the data into the state, and lays what is new over it."""
+    panel = on(Panel("raters", analysed).load(), "Images").look_through(follow=True)
+    assert panel.state["histogram"] is None
+    assert panel.data["histogram"]
 
 
 def test_a_change_of_the_view_that_is_sent_three_times_is_answered_once(analysed: fo.Dataset) -> None:
