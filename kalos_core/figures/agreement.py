@@ -34,6 +34,9 @@ BIN_WIDTH = 0.1
 BELOW_NAMES = 0.72
 """How high the highest bar is: the names of the lines stand above it."""
 
+FEW = 5
+"""Up to so many images in a bar each has its line: an axis of its own accord counts in halves."""
+
 
 def agreement_title(alpha: float | None, interval: Numbers) -> str:
     r"""An agreement in one line.
@@ -88,6 +91,7 @@ def alpha_histogram(image_alpha: Numbers, title: str = "", global_alpha: float |
     if global_alpha is not None and np.isfinite(global_alpha):
         middles.append(("all units", global_alpha, "dot"))
     edges, counts = alpha_bins(image_alpha)
+    halfway = (edges[0] + 1) / 2
     ranges = [f"{alpha_text(low, 1)} to {alpha_text(high, 1)}" for low, high in itertools.pairwise(edges)]
     bars = go.Bar(
         x=((edges[:-1] + edges[1:]) / 2).tolist(),
@@ -107,11 +111,12 @@ def alpha_histogram(image_alpha: Numbers, title: str = "", global_alpha: float |
         xaxis_range=[edges[0] - 0.03, 1.03],
         xaxis_dtick=0.2,
         yaxis_range=[0, max(int(counts.max()), 1) / BELOW_NAMES],
+        yaxis_dtick=1 if counts.max(initial=0) <= FEW else None,  # no half images
         margin={"t": 60 if title else 36, "l": 50},
         shapes=[*_band_shapes(float(edges[0])), *(_middle(at, dash) for _, at, dash in middles)],
         annotations=[
             *_band_names(float(edges[0]), size=9, in_turn=edges[0] < 0),
-            *(_middle_name(name, at, row) for row, (name, at, _) in enumerate(middles)),
+            *(_middle_name(name, at, row, at > halfway) for row, (name, at, _) in enumerate(middles)),
         ],
     )
 
@@ -174,16 +179,16 @@ def _middle(at: float, dash: str) -> Layout:
     return {**UPRIGHT, "x0": at, "x1": at, "line": {"color": OWN, "width": 2, "dash": dash}}
 
 
-def _middle_name(name: str, at: float, row: int) -> Layout:
-    """What a line is, to its left, each in a row of its own."""
+def _middle_name(name: str, at: float, row: int, to_left: bool) -> Layout:
+    """What a line is, to the side of it that has more room, each in a row of its own."""
     return {
         "xref": "x",
         "yref": "paper",
         "x": at,
         "y": 0.98 - 0.09 * row,
         "yanchor": "top",
-        "xanchor": "right",
-        "xshift": -4,
+        "xanchor": "right" if to_left else "left",
+        "xshift": -4 if to_left else 4,
         "text": f"{name} {alpha_text(at)}",
         "showarrow": False,
         "font": {"size": 11, "color": "#222222"},  # dark on light, in every theme

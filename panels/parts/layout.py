@@ -40,7 +40,7 @@ def add_table(
     on_click_row: Any = None,
     on_click_cell: str | None = None,
 ) -> None:
-    """The rows of the data of that name, as wide as the panel: FiftyOne's own least 650 pixels would cut columns off."""
+    """The rows of the data of that name, as wide as the panel: FiftyOne's own least 650 pixels cut columns off."""
     columns = list(columns)
     row = {"hover": True, "sx": {"cursor": "pointer"}} if on_click_row or on_click_cell else {}
     cell = {"whiteSpace": "pre-line", "fontSize": "0.9rem"}

@@ -251,8 +251,23 @@ def test_a_class_leads_to_its_images_and_narrows_the_other_sections(app: Any, an
     both = kf.narrowed_metrics(analysed, KEY, kf.Lens(category=name, rater="chen"))
     expect(panel).to_contain_text(f"α {alpha_text(both.alpha)}")
     expect(panel).to_contain_text(f"over {both.images} images")
+    expect(panel.locator(".bars .point path")).to_have_count(len(alpha_bins(both.image_alpha)[1]))
     app.picture("26-class-and-rater")
     app.expect_nothing_cut_off("raters")
+
+    # the view is followed, and nothing of the figure before stays
+    panel.get_by_role("button", name="Clear", exact=True).click()
+    expect(panel.get_by_role("combobox").filter(has_text="all raters")).to_be_visible()
+    app.expect_idle("raters")
+    panel.get_by_text("Follow view", exact=True).click()
+    _, alphas = kf.image_alphas(analysed, KEY)
+    edges, counts = alpha_bins(alphas)
+    place = next(place for place, count in enumerate(counts) if 1 < count < len(analysed))
+    app.click_bar("raters", place)
+    expect(panel).to_contain_text(f"over {counts[place]} images")
+    within = [alpha for alpha in alphas if edges[place] <= (alpha or 0) < edges[place + 1]]
+    expect(panel.locator(".bars .point path")).to_have_count(len(alpha_bins(within)[1]))
+    app.picture("27-view-followed")
 
 
 def test_two_raters_lead_to_the_images_where_they_disagree_most(app: Any, analysed: fo.Dataset) -> None:
