@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from itertools import repeat
 from typing import Any, Literal
 
 import numpy as np
@@ -179,6 +180,8 @@ def _encode_assignment(source: Source, problems: Problems) -> NDArray[np.bool_]:
     """(I, R) True where a rater is in the list of an image, or the image has none."""
     code = _codes(source.raters)
     assigned = np.zeros((len(source.images), len(source.raters)), np.bool_)
+    rows: list[int] = []
+    columns: list[int] = []
     for position, names in enumerate(source.assigned):
         if names is None:
             assigned[position] = True
@@ -188,7 +191,9 @@ def _encode_assignment(source: Source, problems: Problems) -> NDArray[np.bool_]:
             record = f"image {source.images[position]!r}"
             problems.add(record, "known raters assigned to it", listed(map(repr, unknown)))
         else:
-            assigned[position, [code[name] for name in names]] = True
+            rows += [position] * len(names)
+            columns += [code[name] for name in names]
+    assigned[rows, columns] = True
     return assigned
 
 
@@ -234,7 +239,7 @@ def _encode(
     problems: Problems,
 ) -> NDArray[np.intp]:
     try:
-        encoded = np.fromiter((codes.get(key, -1) for key in keys), dtype=np.intp, count=len(keys))
+        encoded = np.fromiter(map(codes.get, keys, repeat(-1)), dtype=np.intp, count=len(keys))
     except TypeError:  # a list or an object where a key should be
         encoded = np.array([codes.get(key, -1) if is_hashable(key) else -1 for key in keys], dtype=np.intp)
     problems.add_all(
@@ -263,6 +268,8 @@ def _encode_exclusions(source: Source, problems: Problems) -> NDArray[np.intp]:
 
 
 def _check_ids(ids: list[Any], describe: Callable[[int], str], problems: Problems) -> None:
+    if set(map(type, ids)) <= {int, str} and len(set(ids)) == len(ids):
+        return
     seen: set[Any] = set()
     again, unusable = [], []
     for row, key in enumerate(ids):

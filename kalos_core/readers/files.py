@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import json
 import os
 import uuid
 import zlib
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
+
+import msgspec
 
 from kalos_core.errors import InputError
 
@@ -30,19 +34,37 @@ def as_path(value: object, argument: str, expected: str = "a path") -> Path:
     return Path(os.fsdecode(value))
 
 
-def read_text(path: Path, what: str) -> str:
-    """The text of a file in UTF-8, unpacked if its name ends in ``.gz``; `what` it should be is for the message."""
+def read_bytes(path: Path, what: str) -> bytes:
+    """The content of a file, unpacked if its name ends in ``.gz``; `what` it should be is for the message."""
     try:
         data = path.read_bytes()
-        data = gzip.decompress(data) if path.suffix == ".gz" else data
-        return data.decode("utf-8-sig")
+        return gzip.decompress(data) if path.suffix == ".gz" else data
     except (OSError, ValueError, EOFError, zlib.error) as error:
         raise InputError(f"{path}: expected a readable {what} in UTF-8, got {error}") from error
 
 
+def read_text(path: Path, what: str) -> str:
+    """The text of a file in UTF-8, see `read_bytes`."""
+    return _text(path, read_bytes(path, what), what)
+
+
+def _text(path: Path, data: bytes, what: str) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except ValueError as error:
+        raise InputError(f"{path}: expected a readable {what} in UTF-8, got {error}") from error
+
+
 def load_json(path: Path, what: str) -> Any:
-    """The content of a JSON file, see `read_text`."""
-    text = read_text(path, what)
+    """The content of a JSON file, see `read_bytes`: as Python's `json` reads it, NaN and numbers of any length too."""
+    return parse_json(path, read_bytes(path, what), what)
+
+
+def parse_json(path: Path, data: bytes, what: str) -> Any:
+    """As `load_json`, of the content of the file."""
+    with suppress(msgspec.MsgspecError, ValueError, RecursionError):
+        return msgspec.json.decode(data.removeprefix(codecs.BOM_UTF8))
+    text = _text(path, data, what)  # what that refuses may be JSON to Python, whose words are clearer where it is not
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:

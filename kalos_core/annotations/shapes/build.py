@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations.shapes.boxes import build_boxes
 from kalos_core.annotations.shapes.cuboids import build_cuboids
-from kalos_core.annotations.shapes.faults import ShapeFaults, Surroundings, is_given
+from kalos_core.annotations.shapes.faults import ShapeFaults, Surroundings, are_given
 from kalos_core.annotations.shapes.keypoints import build_keypoints
 from kalos_core.annotations.shapes.masks import build_masks
 from kalos_core.annotations.shapes.polygons import build_polygons
@@ -51,7 +51,7 @@ def build_shapes(
     faults : ShapeFaults
         Takes what is wrong; rows named there have shapes that mean nothing.
     """
-    present = {kind: np.array([is_given(shape) for shape in shapes], np.bool_) for kind, shapes in given.items()}
+    present = {kind: are_given(shapes) for kind, shapes in given.items()}
     bare = np.flatnonzero(~np.logical_or.reduce(list(present.values())))
     faults.add_all(bare, f"a shape ({listed(present, len(present))})", lambda _: "none")
     boxes = build_boxes(given["box"], np.flatnonzero(present["box"]), faults)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence, Sized
 from dataclasses import dataclass, field
+from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -69,9 +71,12 @@ class Surroundings:
         return size
 
 
-def is_given(shape: object) -> bool:
-    """False for None and for an empty list, which is how COCO files say that there is none."""
-    return shape is not None and not (isinstance(shape, Sized) and len(shape) == 0)
+def are_given(shapes: list[Any]) -> NDArray[np.bool_]:
+    """(N,) False for None and for an empty list, which is how COCO files say that there is none."""
+    if set(map(type, shapes)) <= {list, dict, msgspec.Raw, type(None)}:
+        return np.fromiter(map(bool, shapes), np.bool_, len(shapes))
+    given = [shape is not None and not (isinstance(shape, Sized) and len(shape) == 0) for shape in shapes]
+    return np.array(given, np.bool_)
 
 
 def as_numbers(value: object) -> NDArray[np.float64] | None:

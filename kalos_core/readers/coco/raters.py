@@ -6,12 +6,15 @@ their sessions (KaLOS files), each annotation says its ``session_id`` and every 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from kalos_core.annotations import as_name
 from kalos_core.errors import InputError, Problems, is_hashable
+
+if TYPE_CHECKING:
+    from kalos_core.readers.coco.columns import Records
 
 RATER_FIELDS = ("rater_id", "rater", "annotator", "rad_id")
 """Names under which files hold the rater of an annotation, the first that occurs is read."""
@@ -78,9 +81,9 @@ class Raters:
 def find_raters(
     data: Mapping[str, Any],
     images: Sequence[Mapping[str, Any]],
-    annotations: Sequence[Mapping[str, Any]],
+    annotations: Records,
     rater_field: str,
-    record_names: Sequence[str],
+    record_name: Callable[[int], str],
     problems: Problems,
 ) -> Raters:
     """The raters of a file: those of ``info.raters`` first, then those of images' lists, then any other."""
@@ -98,26 +101,33 @@ def find_raters(
     listed = [_listed(image.get("rater_list"), note) for image in images]
     in_sessions = {image.get("id"): isinstance(image.get("rater_list"), Mapping) for image in images}
     has_list = {image.get("id") for image in images if image.get("rater_list") is not None}
+    persons = annotations.column(rater_field)
+    without = not any(in_sessions.values()) and not annotations.has(SESSION_FIELD)
+    if without and set(map(type, persons)) <= {str, int, type(None)}:  # no truth value, which is like 0 or 1
+        name_as = {person: as_name(person) for person in dict.fromkeys(persons)}
+        for name in filter(None, name_as.values()):
+            note(name, "")
+        return Raters(found, [name_as[person] for person in persons], listed)
     of_annotation: list[Any] = []
-    for position, annotation in enumerate(annotations):
-        person, image = as_name(annotation.get(rater_field)), annotation.get("image_id")
+    rows = zip(
+        map(as_name, persons), annotations.column("image_id"), annotations.column(SESSION_FIELD, ...), strict=True
+    )
+    for position, (person, image, written) in enumerate(rows):
         session: Any = ""
         known_image = is_hashable(image)
-        if known_image and (in_sessions.get(image) or (SESSION_FIELD in annotation and image not in has_list)):
-            session = as_name(annotation.get(SESSION_FIELD))
+        if known_image and (in_sessions.get(image) or (written is not ... and image not in has_list)):
+            session = as_name(None if written is ... else written)
             if not isinstance(session, str):
                 actual = "nothing" if session is None else repr(session)
-                problems.add(record_names[position], f"a {SESSION_FIELD}, as its image lists sessions", actual)
+                problems.add(record_name(position), f"a {SESSION_FIELD}, as its image lists sessions", actual)
                 session = ""
         of_annotation.append(note(person, session) if isinstance(person, str) else person)
     return Raters(found, of_annotation, listed)
 
 
-def rater_field(annotations: Sequence[Mapping[str, Any]]) -> str:
+def rater_field(annotations: Records) -> str:
     """The field that holds the rater of an annotation."""
-    return next(
-        (name for name in RATER_FIELDS if any(name in annotation for annotation in annotations)), RATER_FIELDS[0]
-    )
+    return next(filter(annotations.has, RATER_FIELDS), RATER_FIELDS[0])
 
 
 def is_rater_list(value: object) -> bool:

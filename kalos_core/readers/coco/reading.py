@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import not_
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from kalos_core.annotations import Annotations, OnInvalid, RawTable, Source, as_name, build_annotations
 from kalos_core.annotations.build import check_records
 from kalos_core.errors import InputError, KalosWarning, Problems, is_hashable
+from kalos_core.readers.coco.columns import Records
 from kalos_core.readers.coco.raters import Assignment, Raters, class_limits, find_raters, rater_field
 from kalos_core.readers.coco.records import (
     NotExhaustive,
@@ -22,7 +24,6 @@ from kalos_core.readers.coco.records import (
     check_images,
     counts_of_images,
     exclusions,
-    is_crowd,
     joint_counts,
     load,
     record_list,
@@ -119,7 +120,7 @@ def read_coco(
     """
     by_id = category_field is None and not aliases
     _check_options(assigned, not_exhaustive, by_id)
-    content = _Content.read(path_or_dict)
+    content = _Content.read(path_or_dict, category_field)
     raters = content.find_raters()
     table = _raw_table(content.kept, raters)
     categories = category_names(content.data, content.name, content.problems) if category_field is None else {}
@@ -175,10 +176,11 @@ class _Content:
         All of the file.
     name : str
         Of the file, for messages.
-    images, annotations : list of mappings
+    images : list of mappings
+    annotations : Records
     image_size : list (I,) of (width, height)
-    positions : list (N,) of int
-        Of those annotations that are no crowd regions.
+    crowd : list of bool
+        Which annotations are regions of many objects, which no rater annotated one by one.
     problems : Problems
         Takes what is wrong with any record.
     """
@@ -186,38 +188,46 @@ class _Content:
     data: Mapping[str, Any]
     name: str
     images: list[Mapping[str, Any]]
-    annotations: list[Mapping[str, Any]]
+    annotations: Records
     image_size: list[tuple[float, float]]
-    positions: list[int]
+    crowd: list[bool]
     problems: Problems
 
     @classmethod
-    def read(cls, path_or_dict: str | os.PathLike[str] | Mapping[str, Any]) -> _Content:
-        """The records of a file or of its parsed content, images checked."""
-        data, name = load(path_or_dict)
-        images, annotations = record_list(data, "images", name), record_list(data, "annotations", name)
+    def read(cls, path_or_dict: str | os.PathLike[str] | Mapping[str, Any], field: str | None) -> _Content:
+        """The records of a file or of its parsed content, images checked; annotations with that field."""
+        data, name = load(path_or_dict, field)
+        images, annotations = record_list(data, "images", name), data.get("annotations")
+        if not isinstance(annotations, Records):
+            annotations = Records(record_list(data, "annotations", name))
         if not images:
             raise InputError(f"{name}: expected at least one image, got none")
         problems = Problems(name)
         check_images(images, problems)
         sizes = [size(image, position, problems) for position, image in enumerate(images)]
-        kept = [position for position, annotation in enumerate(annotations) if not is_crowd(annotation)]
-        return cls(data, name, images, annotations, sizes, kept, problems)
+        crowd = list(map(bool, annotations.column("iscrowd")))
+        return cls(data, name, images, annotations, sizes, crowd, problems)
 
     @cached_property
-    def kept(self) -> list[Mapping[str, Any]]:
+    def kept(self) -> Records:
         """(N,) annotations other than crowd regions."""
-        return [self.annotations[position] for position in self.positions]
+        return self.annotations.where(map(not_, self.crowd)) if any(self.crowd) else self.annotations
 
     @cached_property
-    def crowds(self) -> list[Mapping[str, Any]]:
+    def crowds(self) -> Records:
         """The crowd regions."""
-        return [annotation for annotation in self.annotations if is_crowd(annotation)]
+        return self.annotations.where(self.crowd)
 
     @cached_property
-    def record_names(self) -> list[str]:
-        """(N,) name of each of `kept`, for messages."""
-        return [f"annotations[{position}] (id {self.annotations[position].get('id')!r})" for position in self.positions]
+    def _named(self) -> list[tuple[int, Any]]:
+        """(N,) position and id of each of `kept`."""
+        entries = enumerate(self.annotations.column("id"))
+        return [entry for entry, crowd in zip(entries, self.crowd, strict=True) if not crowd]
+
+    def record_name(self, row: int) -> str:
+        """One of `kept`, for messages."""
+        position, key = self._named[row]
+        return f"annotations[{position}] (id {key!r})"
 
     @property
     def image_ids(self) -> list[Any]:
@@ -227,7 +237,7 @@ class _Content:
     def find_raters(self) -> Raters:
         """The raters of the file."""
         field = rater_field(self.annotations)
-        return find_raters(self.data, self.images, self.kept, field, self.record_names, self.problems)
+        return find_raters(self.data, self.images, self.kept, field, self.record_name, self.problems)
 
     def facts(self) -> dict[str, Any]:
         """The fields of `Source` that nothing else decides."""
@@ -236,8 +246,8 @@ class _Content:
             "files": ["" if image.get("file_name") is None else str(image["file_name"]) for image in self.images],
             "image_size": self.image_size,
             "raters_are_local": self.info.get("raters_are_local") is True,
-            "crowds": counts_of_images(self.images, self.annotations),
-            "describe": lambda row: self.record_names[row],
+            "crowds": counts_of_images(self.images, self.crowds),
+            "describe": self.record_name,
             "problems": self.problems,
         }
 
@@ -258,7 +268,7 @@ def _crowd_table(
     """The crowd regions that can be compared: of a known image, rater and class, and with a shape that can be used."""
     regions = content.crowds
     field, ignored = rater_field(content.annotations), Problems(content.name)
-    raters = find_raters(content.data, content.images, regions, field, [""] * len(regions), ignored)
+    raters = find_raters(content.data, content.images, regions, field, lambda _: "", ignored)
     table = _raw_table(regions, raters)
     names = _written_names(regions, category_field, categories)
     words = replace(vocabulary, unmapped=Counter())
@@ -274,7 +284,8 @@ def _crowd_table(
         for row, keys in enumerate(zip(table.image, table.rater, table.category, strict=True))
         if all(is_hashable(key) and key in entries for key, entries in zip(keys, known, strict=True))
     ]
-    ids = [_source_id(regions[row], table.id[row]) for row in kept]
+    restored = _source_ids(regions.column("source_id"), table.id)
+    ids = [restored[row] for row in kept]
     if not all(is_hashable(key) and key is not None for key in ids) or len(set(ids)) < len(ids):
         ids = list(range(1, len(kept) + 1))
     shapes = {kind: [getattr(table, kind)[row] for row in kept] for kind in ("box", "polygon", "mask")}
@@ -293,30 +304,34 @@ def _crowd_table(
     return Annotations(**fields)
 
 
-def _raw_table(annotations: list[Mapping[str, Any]], raters: Raters) -> RawTable:
-    outlines = [annotation.get("segmentation") for annotation in annotations]
+def _raw_table(annotations: Records, raters: Raters) -> RawTable:
+    polygons, masks = annotations.outlines()
     return RawTable(
-        image=[annotation.get("image_id") for annotation in annotations],
+        image=annotations.column("image_id"),
         rater=raters.of_annotation,
-        category=[annotation.get("category_id") for annotation in annotations],
-        id=[annotation.get("id", position + 1) for position, annotation in enumerate(annotations)],
-        box=[annotation.get("bbox") for annotation in annotations],
-        polygon=[None if isinstance(shape, Mapping) else shape for shape in outlines],
-        mask=[shape if isinstance(shape, Mapping) else None for shape in outlines],
-        keypoints=[annotation.get("keypoints") for annotation in annotations],
+        category=annotations.column("category_id"),
+        id=[position if key is ... else key for position, key in enumerate(annotations.column("id", ...), start=1)],
+        box=annotations.column("bbox"),
+        polygon=polygons,
+        mask=masks,
+        keypoints=annotations.column("keypoints"),
     )
 
 
 def _check_joints(content: _Content) -> None:
     """An annotation has as many keypoints as its category names."""
     joints = joint_counts(content.data)
-    for annotation, name in zip(content.kept, content.record_names, strict=True):
-        category, points = annotation.get("category_id"), annotation.get("keypoints")
+    if not joints:
+        return
+    rows = zip(content.kept.column("category_id"), content.kept.column("keypoints"), strict=True)
+    for row, (category, points) in enumerate(rows):
         expected = joints.get(category) if is_hashable(category) else None
         if not (expected and isinstance(points, (list, tuple)) and points) or len(points) % 3:
             continue  # nothing to count, or no keypoints at all, which is reported where they are read
         if len(points) != 3 * expected:
-            content.problems.add(name, f"{expected} keypoints, as its category names", len(points) // 3)
+            content.problems.add(
+                content.record_name(row), f"{expected} keypoints, as its category names", len(points) // 3
+            )
 
 
 def _limits(content: _Content, raters: Raters, categories: Mapping[Any, str]) -> dict[str, list[Any]] | None:
@@ -331,15 +346,13 @@ def _limits(content: _Content, raters: Raters, categories: Mapping[Any, str]) ->
     }
 
 
-def _written_names(
-    annotations: list[Mapping[str, Any]], category_field: str | None, categories: Mapping[Any, str]
-) -> list[Any]:
+def _written_names(annotations: Records, category_field: str | None, categories: Mapping[Any, str]) -> list[Any]:
     """Class names as written; what is no name stays as it is, to be refused."""
     if category_field is None:
-        keys = [annotation.get("category_id") for annotation in annotations]
+        keys = annotations.column("category_id")
         # an unknown id is no name, though it may be text
         return [categories.get(key, (key,)) if isinstance(key, str) else _get(categories, key) for key in keys]
-    names = [annotation.get(category_field) for annotation in annotations]
+    names = annotations.column(category_field)
     return [as_name(name.strip() if isinstance(name, str) else name) for name in names]
 
 
@@ -355,15 +368,15 @@ def _restore_ids(table: RawTable, content: _Content) -> list[Any]:
     image_ids = content.image_ids
     if content.info.get("ids") != "source_id":
         return image_ids
-    restored = {key: _source_id(image, key) for key, image in zip(image_ids, content.images, strict=True)}
+    own = _source_ids([image.get("source_id") for image in content.images], image_ids)
+    restored = dict(zip(image_ids, own, strict=True))
     table.image = [_get(restored, key) for key in table.image]
-    table.id = [_source_id(annotation, key) for key, annotation in zip(table.id, content.kept, strict=True)]
-    return list(restored.values())
+    table.id = _source_ids(content.kept.column("source_id"), table.id)
+    return own
 
 
-def _source_id(record: Mapping[str, Any], key: Any) -> Any:
-    own = record.get("source_id")
-    return own if isinstance(own, (str, int)) else key
+def _source_ids(own: list[Any], keys: list[Any]) -> list[Any]:
+    return [name if isinstance(name, (str, int)) else key for name, key in zip(own, keys, strict=True)]
 
 
 def _assumptions(

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+from codecs import BOM_UTF8
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
 
 from kalos_core.errors import InputError, Problems, is_hashable, listed
+from kalos_core.readers.coco.columns import Records, decode_coco
 from kalos_core.readers.coco.raters import is_rater_list
-from kalos_core.readers.files import as_path, load_json
+from kalos_core.readers.files import as_path, parse_json, read_bytes
 from kalos_core.shapes.boxes import LARGEST
 
 NotExhaustive = Literal["ignore", "exclude"]
@@ -20,12 +22,15 @@ NOT_EXHAUSTIVE_FIELD, EXCLUDED_FIELD = "not_exhaustive_category_ids", "excluded_
 """Of an image: LVIS's list for all raters, and ours of each rater."""
 
 
-def load(path_or_dict: str | os.PathLike[str] | Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
-    """The content of a file and its name, for messages."""
+def load(
+    path_or_dict: str | os.PathLike[str] | Mapping[str, Any], field: str | None = None
+) -> tuple[Mapping[str, Any], str]:
+    """The content of a file, its annotations as `Records` with that field, and its name, for messages."""
     if isinstance(path_or_dict, Mapping):
         return path_or_dict, "COCO data"
     path = as_path(path_or_dict, "path_or_dict", "a path or the mapping a COCO file holds")
-    data = load_json(path, "COCO file")
+    content = read_bytes(path, "COCO file").removeprefix(BOM_UTF8)
+    data = decode_coco(content, field) or parse_json(path, content, "COCO file")
     if not isinstance(data, Mapping):
         raise InputError(f"{path}: expected a COCO object, got a JSON {type(data).__name__}")
     return data, path.name
@@ -39,7 +44,11 @@ def record_list(data: Mapping[str, Any], key: str, source: str) -> list[Mapping[
         actual = f"{key!r} as {type(found).__name__}" if key in data else there
         raise InputError(f"{source}: expected COCO with a list {key!r}, got {actual}")
     problems = Problems(source)
-    wrong = [position for position, record in enumerate(found) if not isinstance(record, Mapping)]
+    wrong = [
+        position
+        for position, record in enumerate(found)
+        if type(record) is not dict and not isinstance(record, Mapping)
+    ]
     problems.add_all(wrong, lambda row: f"{key}[{row}]", "an object", lambda row: repr(found[row]))
     problems.raise_if_any()
     return list(found)
@@ -74,30 +83,33 @@ def category_names(data: Mapping[str, Any], source: str, problems: Problems) -> 
     names: set[str] = set()
     for position, record in enumerate(record_list(data, "categories", source)):
         key, name = record.get("id"), record.get("name")
-        where = f"categories[{position}] (id {key!r})"
+        fault = None
         if not isinstance(name, str) or not name:
-            problems.add(where, "a name", repr(name))
+            fault = "a name", repr(name)
         elif key is None or isinstance(key, bool) or not is_hashable(key):
-            problems.add(where, "an id", "nothing" if key is None else repr(key))
+            fault = "an id", "nothing" if key is None else repr(key)
         elif key == -1:
-            problems.add(where, "an id that is not -1, which means 'no category'", repr(key))
+            fault = "an id that is not -1, which means 'no category'", repr(key)
         elif key in categories:
-            problems.add(where, "an id of its own", f"{key!r} a second time")
+            fault = "an id of its own", f"{key!r} a second time"
         elif name in names:
-            problems.add(where, "a name of its own", f"{name!r} a second time")
+            fault = "a name of its own", f"{name!r} a second time"
         else:
             categories[key] = name
             names.add(name)
+        if fault:
+            problems.add(f"categories[{position}] (id {key!r})", *fault)
     return categories
 
 
 def joint_counts(data: Mapping[str, Any]) -> dict[Any, int]:
     """Category id -> how many keypoints it names, where it names any."""
+    categories = data.get("categories")
     return {
         record["id"]: len(record["keypoints"])
-        for record in data.get("categories") or ()
-        if isinstance(record, Mapping) and "id" in record and is_hashable(record["id"])
-        if isinstance(record.get("keypoints"), list)
+        for record in (categories if isinstance(categories, (list, tuple)) else ())  # not read where classes are text
+        if isinstance(record, Mapping) and isinstance(record.get("keypoints"), list)
+        if "id" in record and is_hashable(record["id"])
     }
 
 
@@ -116,13 +128,12 @@ def _is_length(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value <= LARGEST
 
 
-def counts_of_images(images: list[Mapping[str, Any]], annotations: list[Mapping[str, Any]]) -> list[int]:
-    """Crowd regions of each image: those of the file, and those its writer says had been kept out before."""
+def counts_of_images(images: list[Mapping[str, Any]], crowds: Records) -> list[int]:
+    """How many of the crowd regions each image has, with those that its writer says had been kept out before."""
     position = {image.get("id"): row for row, image in enumerate(images)}
     counts = [_count(image.get("crowds")) for image in images]
-    for annotation in annotations:
-        image = annotation.get("image_id")
-        if is_crowd(annotation) and is_hashable(image) and image in position:
+    for image in crowds.column("image_id"):
+        if is_hashable(image) and image in position:
             counts[position[image]] += 1
     return counts
 
@@ -158,11 +169,6 @@ def exclusions(
 
 def _are_keys(keys: object) -> bool:
     return isinstance(keys, (list, tuple)) and all(map(is_hashable, keys))
-
-
-def is_crowd(annotation: Mapping[str, Any]) -> bool:
-    """Whether an annotation is a region of many objects, which no rater annotated one by one."""
-    return bool(annotation.get("iscrowd"))
 
 
 def _count(value: object) -> int:

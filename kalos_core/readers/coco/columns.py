@@ -1,0 +1,123 @@
+"""The annotations of a COCO file, a field at a time: of mappings, or straight from JSON without making any.
+
+Outlines are nine tenths of a file. As lists they would all be there at once, an object for each coordinate; so they
+stay JSON until the numbers of each annotation are put into one array with those of all others.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import compress
+from operator import attrgetter
+from typing import Any
+
+import msgspec
+
+from kalos_core.readers.coco.raters import RATER_FIELDS, SESSION_FIELD
+
+FIELDS = ("id", "image_id", "category_id", "bbox", "keypoints", "iscrowd", "source_id", SESSION_FIELD, *RATER_FIELDS)
+"""Fields of an annotation that are read, besides its outline and the one that a caller names."""
+
+OUTLINE, NAMED = "segmentation", "named"
+
+NO_POLYGON = re.compile(rb"\{|null|\[\s*\]")
+"""How an outline begins that is a mask or none at all."""
+
+
+@dataclass(frozen=True)
+class Records:
+    """Annotations: mappings, or objects with the fields that are read and the outline as JSON.
+
+    Examples
+    --------
+    >>> records = Records([{"id": 1, "iscrowd": 1, "segmentation": [[0, 0, 4, 0, 4, 2]]}, {"id": 2}])
+    >>> records.column("id"), records.column("iscrowd", 0), records.has("bbox")
+    ([1, 2], [1, 0], False)
+    >>> records.outlines()
+    ([[[0, 0, 4, 0, 4, 2]], None], [None, None])
+    """
+
+    rows: Sequence[Any]
+    are_mappings: bool = True
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def column(self, name: str, absent: Any = None) -> list[Any]:
+        """(N,) values of a field, `absent` where a record does not have it."""
+        if self.are_mappings:
+            return [row.get(name, absent) for row in self.rows]
+        values = map(attrgetter(name if name in FIELDS else NAMED), self.rows)
+        return [absent if value is msgspec.UNSET else value for value in values]
+
+    def has(self, name: str) -> bool:
+        """Whether any record has a field of that name."""
+        return any(value is not msgspec.UNSET for value in self.column(name, msgspec.UNSET))
+
+    def outlines(self) -> tuple[list[Any], list[Any]]:
+        """(N,) polygons, as `msgspec.Raw` where they are JSON still, and (N,) masks; None where there is none."""
+        shapes = (
+            self.column(OUTLINE)
+            if self.are_mappings
+            else [
+                json.loads(bytes(row.segmentation)) if NO_POLYGON.match(row.segmentation) else row.segmentation
+                for row in self.rows
+            ]
+        )
+        if set(map(type, shapes)) <= {list, type(None), msgspec.Raw}:
+            return shapes, [None] * len(shapes)
+        masks = [shape if isinstance(shape, Mapping) else None for shape in shapes]
+        return [None if mask is not None else shape for shape, mask in zip(shapes, masks, strict=True)], masks
+
+    def where(self, chosen: Iterable[bool]) -> Records:
+        """The chosen records."""
+        return Records(list(compress(self.rows, chosen)), self.are_mappings)
+
+
+def decode_coco(content: bytes, field: str | None) -> dict[str, Any] | None:
+    """A COCO file with `Records` under ``annotations``; None for what is none, or is JSON to Python's `json` alone.
+
+    Parameters
+    ----------
+    content : bytes
+        The file, in UTF-8.
+    field : str, optional
+        Of an annotation, which is wanted besides `FIELDS`.
+    """
+    if field == OUTLINE:
+        return None
+    try:
+        if not content.isascii():
+            content.decode()  # strings that are passed over are checked too
+        read = _decoder(field).decode(content)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return None
+    parts = {name: getattr(read, name) for name in ("info", "images", "categories")}
+    return {name: part for name, part in parts.items() if part is not msgspec.UNSET} | {
+        "annotations": Records(read.annotations, are_mappings=False)
+    }
+
+
+@lru_cache(maxsize=8)
+def _decoder(field: str | None) -> msgspec.json.Decoder[Any]:
+    """Of the whole file; `field` of an annotation is its attribute `NAMED`."""
+    record = msgspec.defstruct(
+        "Record",
+        [
+            *((name, Any, msgspec.UNSET) for name in (*FIELDS, NAMED)),
+            (OUTLINE, msgspec.Raw, msgspec.Raw(b"null")),
+        ],
+        rename={NAMED: field} if field is not None and field not in FIELDS else None,
+        gc=False,
+    )
+    categories = ("categories", Any) if field is None else ("categories", Any, msgspec.UNSET)
+    file = msgspec.defstruct(
+        "File",
+        [("images", list[dict[str, Any]]), ("annotations", list[record]), categories, ("info", Any, msgspec.UNSET)],  # type: ignore[valid-type]
+        kw_only=True,
+    )
+    return msgspec.json.Decoder(file)
