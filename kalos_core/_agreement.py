@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.correspondence import COSTS, SOLVERS, correspond
-from kalos_core.correspondence.sizes import UnitSizes
+from kalos_core.correspondence.sizes import UnitCounts, UnitSizes
 from kalos_core.errors import InputError, check_whole, lookup
 from kalos_core.pairs import Pairs, compute_pairs
 from kalos_core.reliability import (
@@ -115,53 +115,12 @@ class Configuration:
         return f"KαLOS({self.similarity}, τ_s={self.threshold:g}, S={self.solver}, ψ_{self.cost})"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Agreement(Result):
-    """The result of `agreement`, with all it was computed from.
+class AgreementNumbers(Result):
+    """What an agreement says, whether it holds its annotations or not; fields as of `Agreement`."""
 
-    Figures: ``"images"``.
-
-    Parameters
-    ----------
-    annotations : Annotations
-    pairs : Pairs
-        Similarities, from the threshold upwards.
-    configuration : Configuration
-    unit_of : (N,) int
-        Unit of every annotation.
-    units : Units
-        The reliability matrix, images empty by agreement not among them.
-    image_alpha : (I,) float64
-        Alpha of each image, at most 1; NaN where undefined (see `agreement`).
-    alpha : float
-        Mean of the defined image alphas: the primary number.
-    alpha_interval : (2,) float64
-        95 % percentile bootstrap over images; NaN without a bootstrap.
-    global_alpha : float
-        Alpha of all units in one matrix, an image empty by agreement adding one unit of `NO_OBJECT`.
-    global_alpha_interval : (2,) float64
-    empty_images : int
-        Images on which at least two raters agree that there is nothing: alpha 1, which lifts the mean.
-    alpha_without_empty : float
-        The mean without them.
-
-    Examples
-    --------
-    Two raters, one image that both found empty and one with an annotation of one rater only:
-
-    >>> rows = [{"image": 1, "rater": "ann", "category": "cat", "box": [0, 0, 9, 9]}]
-    >>> result = agreement(Annotations.from_rows(rows, images=[1, 2], raters=["ann", "bob"], assigned="all"))
-    >>> result.image_alpha.tolist(), result.alpha, result.empty_images, result.alpha_without_empty
-    ([0.0, 1.0], 0.5, 1, 0.0)
-    """
-
-    _call = "agreement(annotations)"
     _shows_table = False
 
-    annotations: Annotations
-    pairs: Pairs
     configuration: Configuration
-    unit_of: NDArray[np.intp]
     units: Units
     image_alpha: NDArray[np.float64]
     alpha: float
@@ -170,6 +129,17 @@ class Agreement(Result):
     global_alpha_interval: NDArray[np.float64]
     empty_images: int
     alpha_without_empty: float
+
+    def unit_counts(self) -> UnitCounts:
+        """What `unit_sizes` is made of."""
+        raise NotImplementedError
+
+    def _of_images(self) -> dict[str, NDArray[Any]]:
+        """Of each image its id, its file and how many annotations it has."""
+        raise NotImplementedError
+
+    def _raters(self) -> NDArray[np.object_]:
+        raise NotImplementedError
 
     @property
     def defined_images(self) -> int:
@@ -210,9 +180,7 @@ class Agreement(Result):
     @cached_property
     def unit_sizes(self) -> UnitSizes:
         """How large the units are, and whether solvers of another kind would give clearly others (`UnitSizes.note`)."""
-        raters = (self.units.values != NOT_ASSIGNED).sum(axis=1)
-        candidates = self.pairs.at_least(self.configuration.threshold)
-        return UnitSizes.of(candidates, self.unit_of, raters, self.annotations.rater)
+        return self.unit_counts().sizes
 
     def summary(self) -> dict[str, Any]:
         """All numbers and words about the whole, by name; `note` is that of `unit_sizes`.
@@ -228,10 +196,10 @@ class Agreement(Result):
         more = ("convergence_band", "alpha_without_empty", "defined_images", "undefined_images", "empty_images")
         return {
             **{name: getattr(self, name) for name in own + more},
-            "images": len(self.annotations.images),
-            "annotations": len(self.annotations),
+            "images": len(self.image_alpha),
+            "annotations": int(self._of_images()["annotations"].sum()),
             "units": len(self.units),
-            "raters": self.annotations.raters.tolist(),
+            "raters": self._raters().tolist(),
             "note": self.unit_sizes.note,
         }
 
@@ -239,15 +207,10 @@ class Agreement(Result):
         """One row an image: its id, file, alpha, and how many units and annotations it has."""
         import pandas as pd
 
-        return pd.DataFrame(
-            {
-                "image": self.annotations.images,
-                "file": self.annotations.files,
-                "alpha": self.image_alpha,
-                "units": self.units_per_image,
-                "annotations": np.bincount(self.annotations.image, minlength=len(self.image_alpha)),
-            }
-        )
+        columns = self._of_images()
+        count = columns.pop("annotations")
+        own = {"alpha": self.image_alpha, "units": self.units_per_image, "annotations": count}
+        return pd.DataFrame({**columns, **own})
 
     @property
     def headline(self) -> str:
@@ -260,6 +223,75 @@ class Agreement(Result):
             f"median {self.median_alpha:.3f}; {self.global_alpha:.3f} over all {len(self.units):,} units"
             + (f"\n{self.unit_sizes.note}" if self.unit_sizes.note else "")
         )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Agreement(AgreementNumbers):
+    """The result of `agreement`, with all it was computed from.
+
+    Figures: ``"images"``.
+
+    Parameters
+    ----------
+    annotations : Annotations
+    pairs : Pairs
+        Similarities, from the threshold upwards.
+    configuration : Configuration
+    unit_of : (N,) int
+        Unit of every annotation.
+    units : Units
+        The reliability matrix, images empty by agreement not among them.
+    image_alpha : (I,) float64
+        Alpha of each image, at most 1; NaN where undefined (see `agreement`).
+    alpha : float
+        Mean of the defined image alphas: the primary number.
+    alpha_interval : (2,) float64
+        95 % percentile bootstrap over images; NaN without a bootstrap.
+    global_alpha : float
+        Alpha of all units in one matrix, an image empty by agreement adding one unit of `NO_OBJECT`.
+    global_alpha_interval : (2,) float64
+    empty_images : int
+        Images on which at least two raters agree that there is nothing: alpha 1, which lifts the mean.
+    alpha_without_empty : float
+        The mean without them.
+
+    Examples
+    --------
+    Two raters, one image that both found empty and one with an annotation of one rater only:
+
+    >>> rows = [{"image": 1, "rater": "ann", "category": "cat", "box": [0, 0, 9, 9]}]
+    >>> result = agreement(Annotations.from_rows(rows, images=[1, 2], raters=["ann", "bob"], assigned="all"))
+    >>> result.image_alpha.tolist(), result.alpha, result.empty_images, result.alpha_without_empty
+    ([0.0, 1.0], 0.5, 1, 0.0)
+    """
+
+    _call = "agreement(annotations)"
+
+    annotations: Annotations
+    pairs: Pairs
+    configuration: Configuration
+    unit_of: NDArray[np.intp]
+    units: Units
+    image_alpha: NDArray[np.float64]
+    alpha: float
+    alpha_interval: NDArray[np.float64]
+    global_alpha: float
+    global_alpha_interval: NDArray[np.float64]
+    empty_images: int
+    alpha_without_empty: float
+
+    def unit_counts(self) -> UnitCounts:
+        """What `unit_sizes` is made of."""
+        raters = (self.units.values != NOT_ASSIGNED).sum(axis=1)
+        candidates = self.pairs.at_least(self.configuration.threshold)
+        return UnitCounts.of(candidates, self.unit_of, raters, self.annotations.rater)
+
+    def _of_images(self) -> dict[str, NDArray[Any]]:
+        count = np.bincount(self.annotations.image, minlength=len(self.image_alpha))
+        return {"image": self.annotations.images, "file": self.annotations.files, "annotations": count}
+
+    def _raters(self) -> NDArray[np.object_]:
+        return self.annotations.raters
 
 
 def agreement(
@@ -363,28 +395,50 @@ def matched(
     >>> matched(one.annotations, one.pairs, one.configuration, np.array([0, 1])).alpha
     -0.5
     """
-    bootstrap, seed = configuration.bootstrap, configuration.seed
     units = build_units(annotations, unit_of)
     sums, empty = image_coincidences(annotations, units)
+    numbers = numbers_of(sums, empty, configuration, annotations.image_rank)
+    return Agreement(
+        annotations=annotations, pairs=pairs, configuration=configuration, unit_of=unit_of, units=units, **numbers
+    )
+
+
+def numbers_of(
+    sums: Coincidences, empty: NDArray[np.bool_], configuration: Configuration, rank: NDArray[np.intp]
+) -> dict[str, Any]:
+    """The numbers of an agreement by name, from what `image_coincidences` answers.
+
+    Parameters
+    ----------
+    sums : Coincidences
+        Counts per image.
+    empty : (I,) bool
+        Images empty by agreement.
+    configuration : Configuration
+    rank : (I,) int
+        As `Annotations.image_rank`.
+
+    Examples
+    --------
+    >>> sums = coincidences(np.array([[0, 0], [0, -1]]), np.array([0, 1]), 2)
+    >>> found = numbers_of(sums, np.zeros(2, bool), Configuration(bootstrap=0), np.arange(2))
+    >>> found["image_alpha"].tolist(), found["alpha"]
+    ([1.0, 0.0], 0.5)
+    """
     image_alpha = alpha_by_group(sums)
     defined = np.isfinite(image_alpha)
     every_image = np.arange(len(image_alpha))
     cells = Cells(np.zeros_like(every_image), every_image, sums, image_alpha)
-    drawn = resample(cells, 1, bootstrap, seed, annotations.image_rank)
-    return Agreement(
-        annotations=annotations,
-        pairs=pairs,
-        configuration=configuration,
-        unit_of=unit_of,
-        units=units,
-        image_alpha=image_alpha,
-        alpha=_mean(image_alpha[defined]),
-        alpha_interval=intervals(drawn.mean)[0],
-        global_alpha=alpha_of_all(sums),
-        global_alpha_interval=intervals(drawn.whole)[0],
-        empty_images=int(empty.sum()),
-        alpha_without_empty=_mean(image_alpha[defined & ~empty]),
-    )
+    drawn = resample(cells, 1, configuration.bootstrap, configuration.seed, rank)
+    return {
+        "image_alpha": image_alpha,
+        "alpha": _mean(image_alpha[defined]),
+        "alpha_interval": intervals(drawn.mean)[0],
+        "global_alpha": alpha_of_all(sums),
+        "global_alpha_interval": intervals(drawn.whole)[0],
+        "empty_images": int(empty.sum()),
+        "alpha_without_empty": _mean(image_alpha[defined & ~empty]),
+    }
 
 
 def check_comparable(annotations: Annotations) -> None:

@@ -10,9 +10,9 @@ import pytest
 import kalos_core
 
 PACKAGES = (
-    "annotations", "calibration", "consensus", "convergence", "correspondence", "diagnostics", "drawing", "figures",
-    "noise", "noise.experiments", "noise.sources", "nominal", "pixels", "ranking", "readers", "shapes", "similarity",
-    "sparse", "variation",
+    "annotations", "calibration", "consensus", "convergence", "correspondence", "diagnostics", "distributed", "drawing",
+    "figures", "noise", "noise.experiments", "noise.sources", "nominal", "pixels", "ranking", "readers", "shapes",
+    "similarity", "sparse", "variation",
 )  # fmt: skip
 
 

@@ -38,6 +38,7 @@ ORDER = [
     "statements",
     "ranking",
     "readers",
+    "distributed",
     "noise",
     "drawing",
     "figures",

@@ -6,6 +6,7 @@ import pkgutil
 import re
 import subprocess
 import sys
+import tempfile
 import warnings
 from dataclasses import dataclass, replace
 from functools import cache
@@ -37,6 +38,7 @@ from kalos_core import (
     compare,
     compare_teams,
     compute_pairs,
+    distributed,
     estimate_truth,
     estimate_truths,
     figures,
@@ -192,7 +194,15 @@ def counted(data):
     return found
 
 
+def over_shards(data, call, **more):
+    """What a call answers for the annotations in shards."""
+    with tempfile.TemporaryDirectory() as folder:
+        return call(distributed.write_shards(data.annotations(), folder, images_per_shard=5), **more)
+
+
 MAKERS = {
+    "ShardedAgreement": lambda data: over_shards(data, distributed.agreement, bootstrap=20),
+    "ShardedVariations": lambda data: over_shards(data, distributed.variations),
     "Agreement": lambda data: data.agreement(),
     "Annotations": lambda data: data.annotations(),
     "BoundaryEvaluation": lambda data: boundary_evaluation(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,32 +53,6 @@ class UnitSizes:
     open_share: float
     cut_share: float
 
-    @classmethod
-    def of(
-        cls, pairs: Pairs, unit_of: NDArray[np.intp], raters: NDArray[np.intp], rater: NDArray[np.intp]
-    ) -> UnitSizes:
-        """Of the units (N,) of annotations and their raters (N,), from pairs at the threshold.
-
-        `raters` (U,) is how many raters were assigned to each unit.
-        """
-        size = np.bincount(unit_of, minlength=len(raters))
-        left, right = unit_of[pairs.left], unit_of[pairs.right]
-        linked = np.bincount(left[left == right], minlength=len(size))
-        open_ = linked < size * (size - 1) // 2
-        partnered = size >= 2
-        cut = left != right
-        if cut.any():  # not where a rater of the one has an annotation in the other already: they cannot be joined
-            own = np.unique(unit_of * (rater.max(initial=0) + 1) + rater)
-            for unit, other in ((left, pairs.right), (right, pairs.left)):
-                key = unit * (rater.max(initial=0) + 1) + rater[other]
-                cut &= own[np.minimum(np.searchsorted(own, key), len(own) - 1)] != key
-        return cls(
-            annotations_per_unit=float(size.mean()) if len(size) else float("nan"),
-            raters_per_unit=float(raters.mean()) if len(raters) else float("nan"),
-            open_share=float(size[open_ & partnered].sum() / max(size[partnered].sum(), 1)),
-            cut_share=float(cut.sum() / max(len(cut), 1)),
-        )
-
     @property
     def note(self) -> str:
         """When solvers of another kind would give clearly other units, and why; "" where they would not.
@@ -104,4 +78,76 @@ class UnitSizes:
         return start + (
             f"{self.cut_share:.0%} of the pairs that reach the threshold are of two units, neither of which has the "
             "other's rater; 'greedy', which asks for one such pair, joins them: its alpha is higher"
+        )
+
+
+@dataclass(frozen=True)
+class UnitCounts:
+    """The whole numbers that `UnitSizes` is made of, which add up over tables of different images.
+
+    Parameters
+    ----------
+    units, annotations : int
+    raters : int
+        Sum over units of the raters who were assigned.
+    open, partnered : int
+        Annotations in units of which two members do not reach the threshold, and in units of two or more.
+    cut, pairs : int
+        Pairs of two units that could be one, and all pairs.
+
+    Examples
+    --------
+    >>> one = UnitCounts(units=2, annotations=4, raters=4, open=0, partnered=4, cut=0, pairs=2)
+    >>> (one + one).sizes
+    UnitSizes(annotations_per_unit=2.0, raters_per_unit=2.0, open_share=0.0, cut_share=0.0)
+    """
+
+    units: int
+    annotations: int
+    raters: int
+    open: int
+    partnered: int
+    cut: int
+    pairs: int
+
+    @classmethod
+    def of(
+        cls, pairs: Pairs, unit_of: NDArray[np.intp], raters: NDArray[np.intp], rater: NDArray[np.intp]
+    ) -> UnitCounts:
+        """Of the units (N,) of annotations and their raters (N,), from pairs at the threshold.
+
+        `raters` (U,) is how many raters were assigned to each unit.
+        """
+        size = np.bincount(unit_of, minlength=len(raters))
+        left, right = unit_of[pairs.left], unit_of[pairs.right]
+        linked = np.bincount(left[left == right], minlength=len(size))
+        open_ = linked < size * (size - 1) // 2
+        partnered = size >= 2
+        cut = left != right
+        if cut.any():  # not where a rater of the one has an annotation in the other already: they cannot be joined
+            own = np.unique(unit_of * (rater.max(initial=0) + 1) + rater)
+            for unit, other in ((left, pairs.right), (right, pairs.left)):
+                key = unit * (rater.max(initial=0) + 1) + rater[other]
+                cut &= own[np.minimum(np.searchsorted(own, key), len(own) - 1)] != key
+        return cls(
+            units=len(size),
+            annotations=len(unit_of),
+            raters=int(raters.sum()),
+            open=int(size[open_ & partnered].sum()),
+            partnered=int(size[partnered].sum()),
+            cut=int(cut.sum()),
+            pairs=len(cut),
+        )
+
+    def __add__(self, other: UnitCounts) -> UnitCounts:
+        return UnitCounts(*(mine + theirs for mine, theirs in zip(astuple(self), astuple(other), strict=True)))
+
+    @property
+    def sizes(self) -> UnitSizes:
+        """The means and shares."""
+        return UnitSizes(
+            annotations_per_unit=self.annotations / self.units if self.units else float("nan"),
+            raters_per_unit=self.raters / self.units if self.units else float("nan"),
+            open_share=self.open / max(self.partnered, 1),
+            cut_share=self.cut / max(self.pairs, 1),
         )

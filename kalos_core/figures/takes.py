@@ -20,10 +20,9 @@ def takes_result(function: Callable[Given, Drawn]) -> Callable[Given, Drawn]:
     Examples
     --------
     >>> from kalos_core.figures import plot_agreement
-    >>> plot_agreement(5)
+    >>> plot_agreement(5)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    kalos_core.errors.InputError: plot_agreement: expected Agreement, the result of agreement(annotations) or \
-NarrowedAgreement, the result of narrowed(agreement), got int
+    kalos_core.errors.InputError: plot_agreement: expected Agreement, ..., got int
     """
     first = next(iter(signature(function).parameters))
 

@@ -88,16 +88,22 @@ def checked_pairs(
     annotations: Annotations, measure: Similarity, threshold: float, max_merge: int, pairs: Pairs | None
 ) -> Pairs:
     """All pairs that touch, once the parameters of `variations` are checked."""
-    threshold = check_threshold(threshold)
-    check_whole(max_merge, "max_merge", least=1)
+    check_search(threshold, max_merge)
     check_comparable(annotations)
-    if threshold == 0:
-        raise InputError("threshold: expected a similarity above 0, got 0: annotations that do not touch would match")
     if pairs is None:
         return compute_pairs(annotations, measure, TOUCHING)
     if pairs.name != measure.name:
         raise InputError(f"pairs: expected pairs of {measure.name!r}, got {pairs.name!r}")
     return pairs if pairs.floor == TOUCHING else pairs.at_least(TOUCHING)
+
+
+def check_search(threshold: float, max_merge: int) -> float:
+    """The threshold of `variations`, once it and `max_merge` are checked."""
+    threshold = check_threshold(threshold)
+    check_whole(max_merge, "max_merge", least=1)
+    if threshold == 0:
+        raise InputError("threshold: expected a similarity above 0, got 0: annotations that do not touch would match")
+    return threshold
 
 
 def searches(

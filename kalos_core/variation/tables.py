@@ -34,8 +34,76 @@ VARIATION_TYPES = (
 CORRECT, MERGED, MERGED_WRONG_CLASS, WRONG_CLASS, MISSING, ADDITIONAL = range(6)
 
 
+class VariationNumbers(Result):
+    """How many findings there are of each type, whether they are held one by one or not."""
+
+    _shows_table = False
+
+    similarity_name: str
+    threshold: float
+
+    def by_pair(self) -> NDArray[np.intp]:
+        """(R, R, T) findings of rater_a, rater_b and type."""
+        raise NotImplementedError
+
+    def _raters(self) -> tuple[NDArray[np.object_], NDArray[np.intp]]:
+        """(R,) names, and (R,) how many annotations each has."""
+        raise NotImplementedError
+
+    def counts(self) -> dict[str, int]:
+        """How many findings there are of each type."""
+        return dict(zip(VARIATION_TYPES, self.by_pair().sum(axis=(0, 1)).tolist(), strict=True))
+
+    def counts_by_rater(self) -> dict[str, dict[str, int]]:
+        """The findings each rater takes part in, by type as seen from that rater.
+
+        What only this rater annotated is `additional`, what only the other annotated is `missing`.
+        """
+        pairs = self.by_pair()
+        seen_by_a = np.arange(len(VARIATION_TYPES))
+        seen_by_a[[MISSING, ADDITIONAL]] = ADDITIONAL, MISSING
+        table = pairs.sum(axis=1)[:, seen_by_a] + pairs.sum(axis=0)
+        return {
+            str(name): dict(zip(VARIATION_TYPES, of_rater, strict=True))
+            for name, of_rater in zip(self._raters()[0], table.tolist(), strict=True)
+        }
+
+    def rates(self) -> dict[str, dict[str, float]]:
+        """The findings of `counts_by_rater` for every 100 annotations of the rater's own; NaN without any.
+
+        Raters who annotated more or fewer images can be compared so. With R raters an annotation is in R - 1 findings.
+
+        Examples
+        --------
+        >>> from kalos_core import Annotations, variations
+        >>> boxes = [("ann", 0), ("ann", 50), ("bob", 0)]
+        >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [x, 0, 9, 9]} for r, x in boxes]
+        >>> rates = variations(Annotations.from_rows(rows)).rates()
+        >>> rates["ann"]["additional"], rates["bob"]["missing"]
+        (50.0, 100.0)
+        """
+        own = self._raters()[1].tolist()
+        return {
+            rater: {name: 100 * found / count if count else math.nan for name, found in counts.items()}
+            for (rater, counts), count in zip(self.counts_by_rater().items(), own, strict=True)
+        }
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        counts = {VARIATION_LABELS[name]: count for name, count in self.counts().items() if count}
+        types = ", ".join(f"{name} {count:,}" for name, count in counts.items())
+        return f"{sum(counts.values()):,} findings at {self.similarity_name} ≥ {self.threshold:g}: {types or 'none'}"
+
+    def _table(self) -> pd.DataFrame:
+        import pandas as pd
+
+        counts = self.counts()
+        return pd.DataFrame({"type": list(counts), "findings": list(counts.values())})
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Variations(Result):
+class Variations(VariationNumbers):
     """The findings of `variations`: F rows.
 
     Figures: ``"types"``.
@@ -72,7 +140,6 @@ class Variations(Result):
     """
 
     _call = "variations(annotations)"
-    _shows_table = False
 
     annotations: Annotations
     pairs: Pairs
@@ -119,46 +186,15 @@ class Variations(Result):
         """(F,) where one annotation of one rater is several of the other."""
         return np.isin(self.type_code, (MERGED, MERGED_WRONG_CLASS))
 
-    def counts(self) -> dict[str, int]:
-        """How many findings there are of each type."""
-        counts = np.bincount(self.type_code, minlength=len(VARIATION_TYPES))
-        return dict(zip(VARIATION_TYPES, counts.tolist(), strict=True))
+    def by_pair(self) -> NDArray[np.intp]:
+        """(R, R, T) findings of rater_a, rater_b and type."""
+        shape = len(self.annotations.raters), len(self.annotations.raters), len(VARIATION_TYPES)
+        key = (self.rater_a * shape[1] + self.rater_b) * shape[2] + self.type_code
+        return np.bincount(key, minlength=int(np.prod(shape))).reshape(shape)
 
-    def counts_by_rater(self) -> dict[str, dict[str, int]]:
-        """The findings each rater takes part in, by type as seen from that rater.
-
-        What only this rater annotated is `additional`, what only the other annotated is `missing`.
-        """
-        count, annotated_a = len(VARIATION_TYPES), self.side_sizes[:, 0] > 0
-        single = np.isin(self.type_code, (MISSING, ADDITIONAL))
-        table = np.zeros((len(self.annotations.raters), count), np.intp)
-        for rater, annotated in ((self.rater_a, annotated_a), (self.rater_b, ~annotated_a)):
-            seen = np.where(single, np.where(annotated, ADDITIONAL, MISSING), self.type_code)
-            table += np.bincount(rater * count + seen, minlength=table.size).reshape(table.shape)
-        return {
-            str(name): dict(zip(VARIATION_TYPES, of_rater, strict=True))
-            for name, of_rater in zip(self.annotations.raters, table.tolist(), strict=True)
-        }
-
-    def rates(self) -> dict[str, dict[str, float]]:
-        """The findings of `counts_by_rater` for every 100 annotations of the rater's own; NaN without any.
-
-        Raters who annotated more or fewer images can be compared so. With R raters an annotation is in R - 1 findings.
-
-        Examples
-        --------
-        >>> from kalos_core import Annotations, variations
-        >>> boxes = [("ann", 0), ("ann", 50), ("bob", 0)]
-        >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [x, 0, 9, 9]} for r, x in boxes]
-        >>> rates = variations(Annotations.from_rows(rows)).rates()
-        >>> rates["ann"]["additional"], rates["bob"]["missing"]
-        (50.0, 100.0)
-        """
-        own = np.bincount(self.annotations.rater, minlength=len(self.annotations.raters)).tolist()
-        return {
-            rater: {name: 100 * found / count if count else math.nan for name, found in counts.items()}
-            for (rater, counts), count in zip(self.counts_by_rater().items(), own, strict=True)
-        }
+    def _raters(self) -> tuple[NDArray[np.object_], NDArray[np.intp]]:
+        names = self.annotations.raters
+        return names, np.bincount(self.annotations.rater, minlength=len(names))
 
     def members(
         self, first: int = 0, last: int | None = None
@@ -275,19 +311,6 @@ class Variations(Result):
         """Share of correct findings with similarity exactly 1: many of them mean that labels were copied."""
         correct = self.similarity[self.type_code == CORRECT]
         return float((correct == 1).mean()) if len(correct) else float("nan")
-
-    @property
-    def headline(self) -> str:
-        """The finding, in words."""
-        counts = {VARIATION_LABELS[name]: count for name, count in self.counts().items() if count}
-        types = ", ".join(f"{name} {count:,}" for name, count in counts.items())
-        return f"{len(self):,} findings at {self.similarity_name} ≥ {self.threshold:g}: {types or 'none'}"
-
-    def _table(self) -> pd.DataFrame:
-        import pandas as pd
-
-        counts = self.counts()
-        return pd.DataFrame({"type": list(counts), "findings": list(counts.values())})
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a finding, with names and ids instead of codes and rows."""

@@ -1,0 +1,142 @@
+"""A task for each shard: one after the other here, or many at a time by the workers of Dask."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any, TypeVar
+
+from kalos_core.annotations import Annotations
+from kalos_core.distributed.shards import Shard, Shards
+from kalos_core.errors import InputError
+
+Part = TypeVar("Part")
+Progress = Callable[[float, str], None]
+"""``progress(share, label)``: the share of the work that is done, and what comes next."""
+
+TIMEOUT = 10
+"""Seconds after which there is no scheduler at an address."""
+
+AHEAD = 2
+"""Shards for each thread of a worker that are given out at a time, so that results do not pile up on workers."""
+
+
+def over_shards(
+    shards: Shards,
+    task: Callable[[Annotations], Part],
+    client: Any = None,
+    progress: Progress | None = None,
+    label: str = "Shards",
+) -> list[Part]:
+    """What a task answers for the table of each shard, in the order of shards.
+
+    Parameters
+    ----------
+    shards : Shards
+    task : callable
+        From the table of one shard to a part of the result. For Dask it can be pickled.
+    client : Client of `dask.distributed`, address of a scheduler, or None
+        None: here, one shard after the other, so that one is held at a time.
+    progress : callable, optional
+        What it raises ends the work.
+    label : str
+        For the progress.
+
+    Raises
+    ------
+    InputError
+        Naming the file of the shard that cannot be used. The shards of a worker that died are given to others; a shard
+        that all of them die of is named.
+    """
+    tell = progress or _tell_nobody
+    parts: dict[int, Part] = {}
+    with opened(client) as known:
+        work = _here(list(shards), task) if known is None else _by_workers(known, list(shards), task)
+        tell(0.0, f"{label}: 0 of {len(shards):,}")
+        for number, part in work:
+            parts[number] = part
+            tell(len(parts) / len(shards), f"{label}: {len(parts):,} of {len(shards):,}")
+    return [parts[number] for number in range(len(shards))]
+
+
+def _tell_nobody(share: float, label: str) -> None:
+    """Progress that nobody wants."""
+
+
+def _dask() -> Any:
+    """The module of Dask's workers; an error that says how to install it."""
+    try:
+        return import_module("distributed")
+    except ImportError:
+        raise InputError("client: expected dask.distributed, got none: pip install 'kalos-fiftyone[dask]'") from None
+
+
+@contextmanager
+def opened(client: Any) -> Iterator[Any]:
+    """A client of Dask, from its address if need be, which is closed again; None stays None."""
+    if client is None:
+        yield None
+        return
+    dask = _dask()
+    if isinstance(client, dask.Client):
+        yield client
+        return
+    if not isinstance(client, str):
+        raise InputError(f"client: expected a dask.distributed.Client, or an address, got {type(client).__name__}")
+    try:
+        made = dask.Client(client, timeout=TIMEOUT)
+    except (OSError, ValueError) as error:
+        raise InputError(f"client: expected the address of a Dask scheduler, got {client!r}: {error}") from None
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+def worked_on(shard: Shard, task: Callable[[Annotations], Part]) -> Part:
+    """What a task answers for a shard; an error names the shard."""
+    table = shard.read()
+    try:
+        return task(table)
+    except InputError as error:
+        raise InputError(f"{shard.name}: {error}") from None
+
+
+def _here(shards: list[Shard], task: Callable[[Annotations], Part]) -> Iterator[tuple[int, Part]]:
+    for number, shard in enumerate(shards):
+        yield number, worked_on(shard, task)
+
+
+def _by_workers(client: Any, shards: list[Shard], task: Callable[[Annotations], Part]) -> Iterator[tuple[int, Part]]:
+    """Parts as they come; what a worker that died has not finished is given to another by the scheduler."""
+    dask = _dask()
+    waiting = iter(enumerate(shards))
+    run = uuid.uuid4().hex
+    number_of: dict[str, int] = {}
+
+    def submit() -> Any:
+        entry = next(waiting, None)
+        if entry is None:
+            return None
+        number, shard = entry
+        future = client.submit(worked_on, shard, task, key=f"kalos-{run}-{number}", pure=False)
+        number_of[future.key] = number
+        return future
+
+    threads = sum(client.nthreads().values()) or 1
+    running = dask.as_completed([future for future in (submit() for _ in range(AHEAD * threads)) if future is not None])
+    try:
+        for future in running:
+            number = number_of[future.key]
+            try:
+                yield number, future.result()
+            except dask.KilledWorker as error:
+                raise InputError(f"{shards[number].name}: expected a worker to finish it, got {error}") from None
+            future.release()
+            another = submit()
+            if another is not None:
+                running.add(another)
+    finally:
+        client.cancel([future for future in list(running.futures) if not future.done()])

@@ -1,0 +1,50 @@
+"""Results that are the same to 1e-12."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields, is_dataclass
+
+import numpy as np
+import pandas as pd
+
+from kalos_core.distributed import open_shards, write_shards
+
+EXACTLY_AS_ONE = {"rtol": 0, "atol": 1e-12}
+
+SHARDS = {"one": 23, "two": 12, "five": 5, "each image": 1}
+"""What the tests are called -> images in a shard of a scene of 23."""
+
+
+def shards_of(table, folder, images_per_shard):
+    """The shards of a table, listed in another order than that of their images."""
+    write_shards(table, folder, images_per_shard)
+    file = folder / "dataset.json"
+    content = json.loads(file.read_text())
+    content["shards"] = content["shards"][::-1]
+    file.write_text(json.dumps(content))
+    return open_shards(folder)
+
+
+def assert_same(one, other, path=""):
+    """Two results of one class have the same values in every field."""
+    assert type(one) is type(other), path
+    if is_dataclass(one):
+        for field in fields(one):
+            assert_same(getattr(one, field.name), getattr(other, field.name), f"{path}.{field.name}")
+    elif isinstance(one, pd.DataFrame):
+        pd.testing.assert_frame_equal(one, other, rtol=0, atol=1e-12)
+    elif (isinstance(one, np.ndarray) and one.dtype.kind == "f") or isinstance(one, float):
+        np.testing.assert_allclose(one, other, **EXACTLY_AS_ONE, err_msg=path)
+    elif isinstance(one, np.ndarray):
+        np.testing.assert_array_equal(one, other, err_msg=path)
+    elif isinstance(one, dict):
+        assert one.keys() == other.keys(), path
+        for name in one:
+            assert_same(one[name], other[name], f"{path}[{name!r}]")
+    elif isinstance(one, (tuple, list)):
+        assert len(one) == len(other), path
+        for number, (mine, theirs) in enumerate(zip(one, other, strict=True)):
+            assert_same(mine, theirs, f"{path}[{number}]")
+    else:
+        assert one == other, path

@@ -1,0 +1,112 @@
+"""Shards are given to workers; what dies is done again, what is bad is named, and one shard is held at a time."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import weakref
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import pytest
+from distributed import Client, LocalCluster
+
+import kalos_core
+from kalos_core import Annotations, InputError
+from kalos_core.distributed import agreement, variations, write_shards
+from kalos_core.distributed.work import over_shards
+from tests.distributed.equality import assert_same
+from tests.distributed.scenes import scene
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),  # sockets of Dask, closed a moment later
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as made:
+        yield made
+
+
+@pytest.fixture
+def shards(tmp_path):
+    return write_shards(scene(), tmp_path / "s", 4)
+
+
+def test_workers_answer_what_one_machine_answers(cluster, shards):
+    table = scene()
+    with Client(cluster) as client:
+        found = agreement(shards, client, bootstrap=50, seed=1)
+        counted = variations(shards, client)
+    assert_same(kalos_core.agreement(table, bootstrap=50, seed=1).alpha_interval, found.alpha_interval)
+    assert found.image_alpha.tolist() == pytest.approx(kalos_core.agreement(table).image_alpha.tolist(), nan_ok=True)
+    assert counted.counts() == kalos_core.variations(table).counts()
+
+
+def test_the_address_of_a_scheduler_is_enough(cluster, shards):
+    assert agreement(shards, cluster.scheduler_address, bootstrap=0).alpha == agreement(shards, bootstrap=0).alpha
+
+
+@dataclass(frozen=True)
+class DiesOnce:
+    """A task of which the first worker dies, in the middle of a shard."""
+
+    flag: Path
+    image: str
+
+    def __call__(self, annotations: Annotations) -> tuple[str, int]:
+        if annotations.images[0] == self.image and not self.flag.exists():
+            self.flag.write_text("dead")
+            os.kill(os.getpid(), signal.SIGKILL)
+        return annotations.images[0], len(annotations)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_worker_that_dies_loses_its_shard_only(shards, tmp_path):
+    first = [shard.read().images[0] for shard in shards]
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
+        found = over_shards(shards, DiesOnce(tmp_path / "flag", first[2]), client)
+    assert (tmp_path / "flag").exists()
+    assert found == [
+        (shard.read().images[0], files.annotations) for shard, files in zip(shards, shards.files, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("with_workers", [False, True])
+def test_one_bad_shard_is_named(cluster, shards, tmp_path, with_workers):
+    (tmp_path / "s" / "annotations-00003.parquet").write_bytes(b"PAR1 no")
+    with pytest.raises(
+        InputError, match=r"annotations-00003.parquet: expected a Parquet file, got one that cannot be read"
+    ):
+        agreement(shards, cluster.scheduler_address if with_workers else None)
+
+
+def test_what_a_table_lacks_is_named_with_its_shard(shards):
+    with pytest.raises(InputError, match=r"annotations-00000.parquet: .*polygon"):
+        agreement(shards, similarity="polygon_iou")
+
+
+def test_an_address_of_nobody_is_refused(shards, monkeypatch):
+    monkeypatch.setattr("kalos_core.distributed.work.TIMEOUT", 1)
+    with pytest.raises(
+        InputError, match=r"client: expected the address of a Dask scheduler, got 'tcp://127[.]0[.]0[.]1:1'"
+    ):
+        agreement(shards, "tcp://127.0.0.1:1")
+
+
+def held(alive, annotations):
+    """How many tables of shards are alive while this one is worked on."""
+    gc.collect()
+    alive.add(annotations)
+    return len(alive), len(annotations.images)
+
+
+def test_one_shard_is_held_at_a_time(shards):
+    assert over_shards(shards, partial(held, weakref.WeakSet())) == [(1, 4)] * 5 + [(1, 3)]
