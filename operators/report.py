@@ -1,12 +1,13 @@
 """Write an analysis as one HTML file."""
 
+import base64
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import fiftyone.operators.types as types
 
-from . import base
+from . import base, widgets
 from .widgets import Context
 
 
@@ -19,6 +20,16 @@ class WriteReport(base.OfAgreement):
         about = "On the computer that runs FiftyOne, such as report.html; a file of that name is replaced"
         inputs.str("path", label="File", description=about, required=True)
         inputs.str("title", label="Title", description="By default it names the data set and the analysis")
+        about = "A copy for the computer with the browser, where that is another one"
+        widgets.add_switch(inputs, "download", label="Download it, too", description=about)
+
+    def execute(self, ctx: Context) -> dict[str, Any]:
+        answer = super().execute(ctx)
+        if ctx.params.get("download"):
+            path = Path(answer["path"])
+            page = base64.b64encode(path.read_bytes()).decode("ascii")  # an address would depend on proxies between
+            ctx.ops.browser_download(f"data:text/html;charset=utf-8;base64,{page}", filename=path.name)
+        return answer
 
     def summary(self, params: Mapping[str, Any], found: Path) -> dict[str, Any]:
         return {**params, "path": str(found), "text": f"Written to `{found}`."}

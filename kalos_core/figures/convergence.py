@@ -37,6 +37,7 @@ from kalos_core.figures.common import (
     COLOURS,
     LEGEND_AT_BOTTOM,
     LEGEND_BELOW,
+    LEGEND_ROW,
     NEUTRAL,
     OWN,
     PALE,
@@ -436,11 +437,11 @@ def size_curve(images: Numbers, convergence: Numbers, intervals: Intervals | Non
         title,
         "images it is computed on",
         "label convergence, mAP",
-        320,
+        340,
         xaxis={"type": "log", "tickvals": x.tolist(), "ticktext": [f"{count:,.0f}" for count in x]},
-        margin={"t": 60 if title else 30},
+        margin={"t": 60 if title else 30, "b": 60 + 2 * LEGEND_ROW},
         showlegend=True,
-        legend=LEGEND_BELOW,
+        legend=LEGEND_AT_BOTTOM,
     )
 
 

@@ -115,7 +115,10 @@ def _foundations(found: Study) -> Iterator[Section]:
     reasons = (getattr(found, name) for name in ("variations", "shares", "calibration", "convergence"))
     missing = [*vars(found.diagnosis).values(), *reasons]
     left_out = [f"Left out: {value.reason}." for value in missing if isinstance(value, Undefined)]
-    yield Section("What this cannot tell", [Items([*CANNOT, *found.doubts, *dict.fromkeys(left_out)])])
+    doubts = [
+        text.replace("`", "") for text in dict.fromkeys([*found.doubts, *left_out])
+    ]  # names as code, for terminals
+    yield Section("What this cannot tell", [Items([*CANNOT, *doubts])])
 
 
 # ---- chapters ----

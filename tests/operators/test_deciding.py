@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import errno
 import json
 from collections.abc import Iterator
@@ -80,6 +81,17 @@ def test_report(dataset: fo.Dataset, tmp_path: Path) -> None:
     asked = {"key": "run", "path": str(path), "panel_id": "p", "panel_state": {}}  # as the App's button sends it
     post("report", dataset, asked).raise_exceptions()
     assert f"How far the raters of {dataset.name} agree: run" in path.read_text(encoding="utf-8")
+
+
+def test_a_report_that_is_downloaded_is_the_file(dataset: fo.Dataset, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    asked = {"key": "run", "path": str(path), "download": True}
+    found = post("report", dataset, asked)
+    found.raise_exceptions()
+    sent = [call.params for call in found.executor._requests if call.operator_uri.endswith("browser_download")]
+    assert [one["filename"] for one in sent] == ["report.html"]
+    assert base64.b64decode(sent[0]["url"].partition("base64,")[2]) == path.read_bytes()
+    assert form("report", dataset)["download"].type.__class__.__name__ == "Boolean"
 
 
 @pytest.mark.parametrize("operator", ["export_resolved", "report"])
