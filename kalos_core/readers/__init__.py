@@ -2,7 +2,7 @@
 
 * any format: `read_labels`, `FORMATS`
 * objects in images: `read_boxes` (any table of boxes), `read_coco`, `read_cvat`, `read_label_studio`, `read_vindr`,
-  `read_voc`, `read_yolo`, `read_zooniverse`; `write_coco`
+  `read_voc`, `read_yolo`, `read_zooniverse`; `write_coco`; `stream_coco` for files larger than memory
 * nodules in scans: `read_lidc`
 * image-level labels: `read_long_labels`, `read_wide_labels`
 * masks: `read_mask_folders` -> `MaskFolders`, `read_bsds` -> `BsdsFiles`
@@ -11,7 +11,7 @@
 
 from kalos_core.readers.box_tables import read_boxes
 from kalos_core.readers.bsds import BsdsFiles, read_bsds
-from kalos_core.readers.coco import read_coco, write_coco
+from kalos_core.readers.coco import read_coco, stream_coco, write_coco
 from kalos_core.readers.cvat import read_cvat
 from kalos_core.readers.formats import FORMATS, read_labels
 from kalos_core.readers.label_studio import read_label_studio
@@ -43,5 +43,6 @@ __all__ = [
     "read_wide_labels",
     "read_yolo",
     "read_zooniverse",
+    "stream_coco",
     "write_coco",
 ]

@@ -2,6 +2,7 @@
 
 from kalos_core.readers.coco.raters import RATER_FIELDS, Assignment
 from kalos_core.readers.coco.reading import read_coco
+from kalos_core.readers.coco.streaming import stream_coco
 from kalos_core.readers.coco.writing import write_coco
 
-__all__ = ["RATER_FIELDS", "Assignment", "read_coco", "write_coco"]
+__all__ = ["RATER_FIELDS", "Assignment", "read_coco", "stream_coco", "write_coco"]

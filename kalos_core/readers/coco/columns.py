@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import compress
 from operator import attrgetter
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from kalos_core.readers.coco.raters import RATER_FIELDS, SESSION_FIELD
+from kalos_core.readers.files import parse_json
 
 FIELDS = ("id", "image_id", "category_id", "bbox", "keypoints", "iscrowd", "source_id", SESSION_FIELD, *RATER_FIELDS)
 """Fields of an annotation that are read, besides its outline and the one that a caller names."""
@@ -102,10 +104,36 @@ def decode_coco(content: bytes, field: str | None) -> dict[str, Any] | None:
     }
 
 
+def decode_list(content: bytes, path: Path) -> Records:
+    """Annotations from JSON of a list of them, which stand in that file; they may be no objects at all."""
+    try:
+        return Records(_list_decoder().decode(content), are_mappings=False)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return Records(parse_json(path, content, "COCO file"))
+
+
+@lru_cache(maxsize=1)
+def _list_decoder() -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(list[_record_type(None)])  # type: ignore[misc]
+
+
 @lru_cache(maxsize=8)
 def _decoder(field: str | None) -> msgspec.json.Decoder[Any]:
-    """Of the whole file; `field` of an annotation is its attribute `NAMED`."""
-    record = msgspec.defstruct(
+    """Of the whole file."""
+    record = _record_type(field)
+    categories = ("categories", Any) if field is None else ("categories", Any, msgspec.UNSET)
+    file = msgspec.defstruct(
+        "File",
+        [("images", list[dict[str, Any]]), ("annotations", list[record]), categories, ("info", Any, msgspec.UNSET)],  # type: ignore[valid-type]
+        kw_only=True,
+    )
+    return msgspec.json.Decoder(file)
+
+
+@lru_cache(maxsize=8)
+def _record_type(field: str | None) -> type[msgspec.Struct]:
+    """Of an annotation; its `field` is the attribute `NAMED`."""
+    return msgspec.defstruct(
         "Record",
         [
             *((name, Any, msgspec.UNSET) for name in (*FIELDS, NAMED)),
@@ -114,10 +142,3 @@ def _decoder(field: str | None) -> msgspec.json.Decoder[Any]:
         rename={NAMED: field} if field is not None and field not in FIELDS else None,
         gc=False,
     )
-    categories = ("categories", Any) if field is None else ("categories", Any, msgspec.UNSET)
-    file = msgspec.defstruct(
-        "File",
-        [("images", list[dict[str, Any]]), ("annotations", list[record]), categories, ("info", Any, msgspec.UNSET)],  # type: ignore[valid-type]
-        kw_only=True,
-    )
-    return msgspec.json.Decoder(file)

@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import compress
 from operator import not_
 from typing import Any
 
 import numpy as np
 
-from kalos_core.annotations import Annotations, OnInvalid, RawTable, Source, as_name, build_annotations
+from kalos_core.annotations import Annotations, OnInvalid, RawTable, Source, as_name
 from kalos_core.annotations.build import check_records
 from kalos_core.errors import InputError, KalosWarning, Problems, is_hashable
 from kalos_core.readers.coco.columns import Records
@@ -118,11 +119,26 @@ def read_coco(
     >>> annotations.shapes["box"].xywh().tolist()
     [[0.0, 0.0, 8.0, 4.0]]
     """
+    check_options(assigned, not_exhaustive, category_field is None and not aliases)
+    content = Content.read(path_or_dict, category_field)
+    result, messages = build_content(content, category_field, aliases, assigned, not_exhaustive, on_invalid)
+    for message in messages:
+        warnings.warn(message, KalosWarning, stacklevel=2)
+    return result
+
+
+def build_content(
+    content: Content,
+    category_field: str | None,
+    aliases: Aliases | None,
+    assigned: Assignment,
+    not_exhaustive: NotExhaustive,
+    on_invalid: OnInvalid,
+) -> tuple[Annotations, list[str]]:
+    """The table of what a file holds, and what to warn of; options as in `read_coco`."""
     by_id = category_field is None and not aliases
-    _check_options(assigned, not_exhaustive, by_id)
-    content = _Content.read(path_or_dict, category_field)
     raters = content.find_raters()
-    table = _raw_table(content.kept, raters)
+    table = _raw_table(content.kept, content.kept_positions, raters)
     categories = category_names(content.data, content.name, content.problems) if category_field is None else {}
     _check_joints(content)
     limits, classes = _limits(content, raters, categories), categories
@@ -130,7 +146,9 @@ def read_coco(
     vocabulary = Vocabulary.from_aliases(aliases or {})
     excluded: list[tuple[int, str, str]] = []
     if by_id:  # as exclusions are written
-        excluded = exclusions(content.images, who, raters.names, categories, not_exhaustive, content.problems)
+        excluded = exclusions(
+            content.images, who, raters.names, categories, not_exhaustive, content.problems, content.first_image
+        )
     else:
         table.category = _written_names(content.kept, category_field, categories)
         if aliases:
@@ -148,16 +166,16 @@ def read_coco(
         exclusions=[(image_ids[position], rater, name) for position, rater, name in excluded],
         on_invalid=on_invalid,
     )
-    result = build_annotations(table, source)
+    fields, messages = check_records(table, source)
+    result = Annotations(**fields)
     if content.crowds:
         crowds = _crowd_table(content, result, classes, category_field, vocabulary)
         result = replace(result, crowd_regions=crowds)
-    for message in _assumptions(content, raters, assigned, vocabulary, result):
-        warnings.warn(message, KalosWarning, stacklevel=2)
-    return result
+    return result, [*messages, *_assumptions(content, raters, assigned, vocabulary, result)]
 
 
-def _check_options(assigned: Assignment, not_exhaustive: NotExhaustive, by_id: bool) -> None:
+def check_options(assigned: Assignment, not_exhaustive: NotExhaustive, by_id: bool) -> None:
+    """Refuse what is no option, or does not go with classes that are not `by_id`."""
     if assigned not in ("all", "drew"):
         raise InputError(f"assigned: expected 'all' or 'drew', got {assigned!r}")
     if not_exhaustive not in ("ignore", "exclude"):
@@ -167,7 +185,7 @@ def _check_options(assigned: Assignment, not_exhaustive: NotExhaustive, by_id: b
 
 
 @dataclass(frozen=True, eq=False)
-class _Content:
+class Content:
     """The records of a COCO file.
 
     Parameters
@@ -183,6 +201,12 @@ class _Content:
         Which annotations are regions of many objects, which no rater annotated one by one.
     problems : Problems
         Takes what is wrong with any record.
+    positions : sequence of int
+        Where each annotation stands in the file.
+    first_image : int
+        Where the first of the images stands.
+    rater_field : str
+        Of an annotation, which holds its rater.
     """
 
     data: Mapping[str, Any]
@@ -192,9 +216,12 @@ class _Content:
     image_size: list[tuple[float, float]]
     crowd: list[bool]
     problems: Problems
+    positions: Sequence[int]
+    first_image: int
+    rater_field: str
 
     @classmethod
-    def read(cls, path_or_dict: str | os.PathLike[str] | Mapping[str, Any], field: str | None) -> _Content:
+    def read(cls, path_or_dict: str | os.PathLike[str] | Mapping[str, Any], field: str | None) -> Content:
         """The records of a file or of its parsed content, images checked; annotations with that field."""
         data, name = load(path_or_dict, field)
         images, annotations = record_list(data, "images", name), data.get("annotations")
@@ -202,11 +229,25 @@ class _Content:
             annotations = Records(record_list(data, "annotations", name))
         if not images:
             raise InputError(f"{name}: expected at least one image, got none")
+        return cls.of_records(data, name, images, annotations, range(len(annotations)), rater_field(annotations))
+
+    @classmethod
+    def of_records(
+        cls,
+        data: Mapping[str, Any],
+        name: str,
+        images: list[Mapping[str, Any]],
+        annotations: Records,
+        positions: Sequence[int],
+        rater_field: str,
+        first_image: int = 0,
+    ) -> Content:
+        """All or some of the records of a file, images checked."""
         problems = Problems(name)
-        check_images(images, problems)
-        sizes = [size(image, position, problems) for position, image in enumerate(images)]
+        check_images(images, problems, first_image)
+        sizes = [size(image, position, problems) for position, image in enumerate(images, first_image)]
         crowd = list(map(bool, annotations.column("iscrowd")))
-        return cls(data, name, images, annotations, sizes, crowd, problems)
+        return cls(data, name, images, annotations, sizes, crowd, problems, positions, first_image, rater_field)
 
     @cached_property
     def kept(self) -> Records:
@@ -219,15 +260,17 @@ class _Content:
         return self.annotations.where(self.crowd)
 
     @cached_property
-    def _named(self) -> list[tuple[int, Any]]:
-        """(N,) position and id of each of `kept`."""
-        entries = enumerate(self.annotations.column("id"))
-        return [entry for entry, crowd in zip(entries, self.crowd, strict=True) if not crowd]
+    def kept_positions(self) -> Sequence[int]:
+        """(N,) where each of `kept` stands in the file."""
+        return list(compress(self.positions, map(not_, self.crowd))) if any(self.crowd) else self.positions
+
+    @cached_property
+    def _ids(self) -> list[Any]:
+        return self.kept.column("id")
 
     def record_name(self, row: int) -> str:
         """One of `kept`, for messages."""
-        position, key = self._named[row]
-        return f"annotations[{position}] (id {key!r})"
+        return f"annotations[{self.kept_positions[row]}] (id {self._ids[row]!r})"
 
     @property
     def image_ids(self) -> list[Any]:
@@ -236,8 +279,7 @@ class _Content:
 
     def find_raters(self) -> Raters:
         """The raters of the file."""
-        field = rater_field(self.annotations)
-        return find_raters(self.data, self.images, self.kept, field, self.record_name, self.problems)
+        return find_raters(self.data, self.images, self.kept, self.rater_field, self.record_name, self.problems)
 
     def facts(self) -> dict[str, Any]:
         """The fields of `Source` that nothing else decides."""
@@ -259,7 +301,7 @@ class _Content:
 
 
 def _crowd_table(
-    content: _Content,
+    content: Content,
     result: Annotations,
     categories: Mapping[Any, str],
     category_field: str | None,
@@ -267,9 +309,9 @@ def _crowd_table(
 ) -> Annotations | None:
     """The crowd regions that can be compared: of a known image, rater and class, and with a shape that can be used."""
     regions = content.crowds
-    field, ignored = rater_field(content.annotations), Problems(content.name)
-    raters = find_raters(content.data, content.images, regions, field, lambda _: "", ignored)
-    table = _raw_table(regions, raters)
+    ignored = Problems(content.name)
+    raters = find_raters(content.data, content.images, regions, content.rater_field, lambda _: "", ignored)
+    table = _raw_table(regions, list(compress(content.positions, content.crowd)), raters)
     names = _written_names(regions, category_field, categories)
     words = replace(vocabulary, unmapped=Counter())
     table.category = [
@@ -284,7 +326,7 @@ def _crowd_table(
         for row, keys in enumerate(zip(table.image, table.rater, table.category, strict=True))
         if all(is_hashable(key) and key in entries for key, entries in zip(keys, known, strict=True))
     ]
-    restored = _source_ids(regions.column("source_id"), table.id)
+    restored = source_ids(regions.column("source_id"), table.id)
     ids = [restored[row] for row in kept]
     if not all(is_hashable(key) and key is not None for key in ids) or len(set(ids)) < len(ids):
         ids = list(range(1, len(kept) + 1))
@@ -304,13 +346,16 @@ def _crowd_table(
     return Annotations(**fields)
 
 
-def _raw_table(annotations: Records, raters: Raters) -> RawTable:
+def _raw_table(annotations: Records, positions: Sequence[int], raters: Raters) -> RawTable:
     polygons, masks = annotations.outlines()
     return RawTable(
         image=annotations.column("image_id"),
         rater=raters.of_annotation,
         category=annotations.column("category_id"),
-        id=[position if key is ... else key for position, key in enumerate(annotations.column("id", ...), start=1)],
+        id=[
+            position + 1 if key is ... else key
+            for position, key in zip(positions, annotations.column("id", ...), strict=True)
+        ],
         box=annotations.column("bbox"),
         polygon=polygons,
         mask=masks,
@@ -318,7 +363,7 @@ def _raw_table(annotations: Records, raters: Raters) -> RawTable:
     )
 
 
-def _check_joints(content: _Content) -> None:
+def _check_joints(content: Content) -> None:
     """An annotation has as many keypoints as its category names."""
     joints = joint_counts(content.data)
     if not joints:
@@ -334,7 +379,7 @@ def _check_joints(content: _Content) -> None:
             )
 
 
-def _limits(content: _Content, raters: Raters, categories: Mapping[Any, str]) -> dict[str, list[Any]] | None:
+def _limits(content: Content, raters: Raters, categories: Mapping[Any, str]) -> dict[str, list[Any]] | None:
     """Rater -> names of the classes the rater is assigned to."""
     limits = class_limits(content.info, content.name)
     if limits is None:
@@ -360,7 +405,7 @@ def _get(entries: Mapping[Any, Any], key: Any) -> Any:
     return entries.get(key, key) if is_hashable(key) else key
 
 
-def _restore_ids(table: RawTable, content: _Content) -> list[Any]:
+def _restore_ids(table: RawTable, content: Content) -> list[Any]:
     """(I,) ids of the images; those that `write_coco` replaced by numbers are again what they were, also in the table.
 
     What other files keep under ``source_id`` is their own business.
@@ -368,19 +413,20 @@ def _restore_ids(table: RawTable, content: _Content) -> list[Any]:
     image_ids = content.image_ids
     if content.info.get("ids") != "source_id":
         return image_ids
-    own = _source_ids([image.get("source_id") for image in content.images], image_ids)
+    own = source_ids([image.get("source_id") for image in content.images], image_ids)
     restored = dict(zip(image_ids, own, strict=True))
     table.image = [_get(restored, key) for key in table.image]
-    table.id = _source_ids(content.kept.column("source_id"), table.id)
+    table.id = source_ids(content.kept.column("source_id"), table.id)
     return own
 
 
-def _source_ids(own: list[Any], keys: list[Any]) -> list[Any]:
+def source_ids(own: list[Any], keys: list[Any]) -> list[Any]:
+    """What records have under ``source_id``, their id where that can be none."""
     return [name if isinstance(name, (str, int)) else key for name, key in zip(own, keys, strict=True)]
 
 
 def _assumptions(
-    content: _Content, raters: Raters, assigned: Assignment, vocabulary: Vocabulary, result: Annotations
+    content: Content, raters: Raters, assigned: Assignment, vocabulary: Vocabulary, result: Annotations
 ) -> Iterator[str]:
     """What to warn of."""
     if result.crowds.any():

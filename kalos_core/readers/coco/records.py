@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from codecs import BOM_UTF8
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -54,15 +54,17 @@ def record_list(data: Mapping[str, Any], key: str, source: str) -> list[Mapping[
     return list(found)
 
 
-def check_images(images: list[Mapping[str, Any]], problems: Problems) -> None:
-    """Ids that can be looked up, and lists of raters."""
+def check_images(
+    images: list[Mapping[str, Any]], problems: Problems, first: int = 0, known: Container[Any] = ()
+) -> None:
+    """Ids that can be looked up and are not `known`, and lists of raters."""
     seen: set[Any] = set()
-    for position, image in enumerate(images):
+    for position, image in enumerate(images, first):
         key = image.get("id")
         record = image_name(image, position)
         if key is None or isinstance(key, bool) or not is_hashable(key):
             problems.add(record, "an id", "nothing" if key is None else repr(key))
-        elif key in seen:
+        elif key in seen or key in known:
             problems.add(record, "an id of its own", f"{key!r} a second time")
         else:
             seen.add(key)
@@ -145,6 +147,7 @@ def exclusions(
     categories: Mapping[Any, str],
     not_exhaustive: NotExhaustive,
     problems: Problems,
+    first: int = 0,
 ) -> list[tuple[int, str, str]]:
     """Position of the image, rater and class of which the rater is not assigned to annotate every object there."""
     found: list[tuple[int, str, str]] = []
@@ -152,11 +155,13 @@ def exclusions(
         by_rater = image.get(EXCLUDED_FIELD, {})
         everyone = image.get(NOT_EXHAUSTIVE_FIELD, ()) if not_exhaustive == "exclude" else ()
         if not _are_keys(everyone):
-            problems.add(image_name(image, position), f"a list {NOT_EXHAUSTIVE_FIELD}", repr(everyone))
+            problems.add(image_name(image, first + position), f"a list {NOT_EXHAUSTIVE_FIELD}", repr(everyone))
         elif not isinstance(by_rater, Mapping) or not all(
             _are_keys(keys) and all(key in categories for key in keys) for keys in by_rater.values()
         ):
-            problems.add(image_name(image, position), f"lists of category ids as {EXCLUDED_FIELD}", repr(by_rater))
+            problems.add(
+                image_name(image, first + position), f"lists of category ids as {EXCLUDED_FIELD}", repr(by_rater)
+            )
         else:
             names = assigned[position]
             known = [key for key in everyone if key in categories]  # LVIS also names classes it dropped later

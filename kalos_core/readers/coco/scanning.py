@@ -1,0 +1,146 @@
+"""The records of a JSON file that is larger than memory, found by their brackets, some megabytes at a time."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import zlib
+from codecs import BOM_UTF8
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.errors import InputError
+
+BYTES_AT_ONCE = 1 << 22
+"""Read in one step. A record that is longer takes as many steps as it needs."""
+
+QUOTE, BACKSLASH, OPENING, CLOSING, AS_BRACE = 34, 92, 123, 125, 32
+"""In ASCII; with the bit `AS_BRACE` a bracket is a brace."""
+
+LONGEST_KEY = 200
+"""Bytes before a list in which its key stands."""
+
+
+class Batch(NamedTuple):
+    """Some records of a list: objects (or lists) at ``text[start[i]:end[i]]``, with commas between them."""
+
+    key: str
+    text: bytes
+    start: NDArray[np.intp]
+    end: NDArray[np.intp]
+
+    @property
+    def together(self) -> bytes:
+        """JSON of a list of them."""
+        return b"[" + self.text[self.start[0] : self.end[-1]] + b"]"
+
+    def each(self) -> list[bytes]:
+        """JSON of each."""
+        return [self.text[start:end] for start, end in zip(self.start.tolist(), self.end.tolist(), strict=True)]
+
+
+def scan(path: Path, lists: Sequence[str], rest: bytearray) -> Iterator[Batch]:
+    """The records of lists that stand in the one object of a file, in the order of the file, batch by batch.
+
+    Parameters
+    ----------
+    path : Path
+        In UTF-8, packed if its name ends in ``.gz``.
+    lists : sequence of str
+        Keys of the lists.
+    rest : bytearray
+        Takes the rest of the file: JSON of all else, with ``{}`` in the place of each batch.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> rest = bytearray()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "labels.json"
+    ...     _ = path.write_text('{"info": {"year": 26}, "images": [{"id": "a]"}, {"id": 2}]}')
+    ...     [batch.each() for batch in scan(path, ["images"], rest)], rest.decode()
+    ([[b'{"id": "a]"}', b'{"id": 2}']], '{"info": {"year": 26}, "images": [{}]}')
+    """
+    begins = re.compile(rb'(?<!\\)"(' + "|".join(map(re.escape, lists)).encode() + rb')"\s*:\s*\[$')
+    key, depth, waiting = "", 0, b""
+    for block in _blocks(path):
+        text = waiting + block
+        at, step, after = _brackets(text, depth)
+        values, ends = at[(step > 0) & (after == 2)], at[(step < 0) & (after == 1)]
+        starts, stops = at[(step > 0) & (after == 3)], at[(step < 0) & (after == 2)]
+        done = 0
+        while True:
+            if not key:
+                for value in values[np.searchsorted(values, done) :].tolist():
+                    rest += text[done : value + 1]
+                    done = value + 1
+                    found = begins.search(rest, max(0, len(rest) - LONGEST_KEY))
+                    if found:
+                        key = found[1].decode()
+                        break
+                else:
+                    last = int(at[-1]) + 1 if len(at) else 0
+                    rest += text[done:last]
+                    done = max(done, last)
+                    break
+            closing = ends[np.searchsorted(ends, done) :][:1].tolist()
+            limit = closing[0] if closing else len(text)
+            stop = stops[np.searchsorted(stops, done) : np.searchsorted(stops, limit)]
+            start = starts[np.searchsorted(starts, done) :][: len(stop)]
+            if len(stop):
+                rest += text[done : start[0]] + b"{}"
+                yield Batch(key, text, start, stop + 1)
+                done = int(stop[-1]) + 1
+            if not closing:
+                break
+            rest += text[done : limit + 1]
+            done, key = limit + 1, ""
+        passed = int(np.searchsorted(at, done))
+        depth = int(after[passed - 1]) if passed else depth
+        waiting = text[done:]
+    rest += waiting
+
+
+def _blocks(path: Path) -> Iterator[bytes]:
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            yield file.read(BYTES_AT_ONCE).removeprefix(BOM_UTF8)
+            while block := file.read(BYTES_AT_ONCE):
+                yield block
+    except (OSError, ValueError, EOFError, zlib.error) as error:
+        raise InputError(f"{path}: expected a readable COCO file in UTF-8, got {error}") from error
+
+
+def _brackets(text: bytes, depth: int) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    r"""Where brackets and braces stand outside of strings, 1 or -1 for each, and how deep one is after it.
+
+    Parameters
+    ----------
+    text : bytes
+        It begins outside of a string.
+    depth : int
+        How deep one is at its beginning.
+
+    Examples
+    --------
+    >>> [array.tolist() for array in _brackets(rb'[{"\"}": 1}]', 0)]
+    [[0, 1, 10, 11], [1, 1, -1, -1], [1, 2, 1, 0]]
+    """
+    letters = np.frombuffer(text, np.uint8)
+    quotes = letters == QUOTE
+    slashes = np.flatnonzero(letters == BACKSLASH)
+    if len(slashes):
+        first = np.append(True, np.diff(slashes) != 1)
+        last = np.append(first[1:], True)
+        escaping = slashes[last][(slashes[last] - slashes[first]) % 2 == 0]  # the last of an odd number
+        quotes[escaping[escaping + 1 < len(letters)] + 1] = False
+    braces = letters | AS_BRACE
+    brackets = (braces == OPENING) | (braces == CLOSING)
+    outside = np.cumsum(quotes, dtype=np.uint8) % 2 == 0
+    at = np.flatnonzero(brackets & outside)
+    step = np.where(braces[at] == OPENING, 1, -1)
+    return at, step, depth + np.cumsum(step)

@@ -1,0 +1,336 @@
+"""`stream_coco`: a COCO file that is larger than memory, some images at a time.
+
+COCO lists annotations in any order. So the records of each block of images are brought together on disk first, in one
+nameless file, and no more than one block is in memory.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import warnings
+from array import array
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import compress
+from operator import not_
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.annotations import Annotations, OnInvalid
+from kalos_core.errors import InputError, KalosWarning, Problems, check_whole, is_hashable
+from kalos_core.readers.coco.columns import Records, decode_list
+from kalos_core.readers.coco.raters import RATER_FIELDS, Assignment, find_raters
+from kalos_core.readers.coco.reading import Content, build_content, check_options, source_ids
+from kalos_core.readers.coco.records import NotExhaustive, check_images, record_list
+from kalos_core.readers.coco.scanning import Batch, scan
+from kalos_core.readers.files import as_path, parse_json
+
+LISTS = ("images", "annotations")
+
+NAMES: list[str] = []
+SESSIONS: dict[str, list[str]] = {}
+"""For a list of raters of the one and of the other kind, where it does not matter who they are."""
+
+
+def stream_coco(
+    path: str | os.PathLike[str],
+    images_per_block: int = 1000,
+    *,
+    assigned: Assignment = "all",
+    not_exhaustive: NotExhaustive = "ignore",
+    on_invalid: OnInvalid = "raise",
+) -> Iterator[Annotations]:
+    """Annotations of a COCO file of any size, a block of images at a time.
+
+    Each table is ``read_coco(path).select(images=...)`` of its images, which are in the order of the file: it has all
+    raters and categories, and its annotations in the order of the file. Classes are those of ``category_id``.
+
+    The file is gone through twice, and written once to the folder for temporary files. In memory are one block, of
+    each image of the file its id and whether it lists raters, and 8 bytes for each annotation.
+
+    Parameters
+    ----------
+    path : path
+        As for `read_coco`.
+    images_per_block : int
+        How many images each table has, the last one fewer.
+    assigned : "all" or "drew"
+    not_exhaustive : "ignore" or "exclude"
+    on_invalid : "raise" or "skip"
+        As for `read_coco`.
+
+    Yields
+    ------
+    Annotations
+
+    Warns
+    -----
+    KalosWarning
+        As `read_coco`, for each block of its own; messages name its images.
+
+    Raises
+    ------
+    InputError
+        As `read_coco`. What is wrong with the file as a whole (its JSON, images, raters, ids of annotations that are
+        not unique) before the first table; records that cannot be used when it is the turn of their block.
+
+    Examples
+    --------
+    >>> from kalos_core import write_coco
+    >>> rows = [{"image": key, "rater": "ann", "category": "cat", "box": [0, 0, 4, 2]} for key in (3, 1, 2)]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = write_coco(Annotations.from_rows(rows), Path(folder) / "labels.json")
+    ...     [table.images.tolist() for table in stream_coco(path, images_per_block=2)]
+    [[3, 1], [2]]
+    """
+    check_options(assigned, not_exhaustive, by_id=True)
+    check_whole(images_per_block, "images_per_block", least=1)
+    source = as_path(path, "path")
+    return _stream(source, images_per_block, assigned, not_exhaustive, on_invalid)
+
+
+def _stream(
+    path: Path, images_per_block: int, assigned: Assignment, not_exhaustive: NotExhaustive, on_invalid: OnInvalid
+) -> Iterator[Annotations]:
+    with tempfile.TemporaryFile() as file:
+        blocks = _Blocks(path, images_per_block, _Shelves(file))
+        blocks.sort()
+        for number in range(len(blocks)):
+            table, messages = build_content(blocks.content(number), None, None, assigned, not_exhaustive, on_invalid)
+            for message in messages:
+                warnings.warn(message, KalosWarning, stacklevel=2)
+            yield table
+
+
+@dataclass
+class _Shelves:
+    """Texts in a file, of which is known where those of each shelf lie."""
+
+    file: IO[bytes]
+    places: defaultdict[tuple[str, int], array[int]] = field(default_factory=lambda: defaultdict(lambda: array("q")))
+
+    def put(self, key: str, shelf: int, texts: Sequence[bytes]) -> None:
+        """Add texts, at least one, to the shelf of that key and number."""
+        text = b",".join(texts)
+        self.places[key, shelf].extend((self.file.tell(), len(text)))
+        self.file.write(text)
+
+    def take(self, key: str, shelf: int) -> bytes:
+        """JSON of the list of all texts of a shelf, in the order in which they were put there."""
+        places = self.places[key, shelf]
+        texts = []
+        for start, length in zip(places[::2], places[1::2], strict=True):
+            self.file.seek(start)
+            texts.append(self.file.read(length))
+        return b"[" + b",".join(texts) + b"]"
+
+
+@dataclass
+class _Blocks:
+    """A file whose records are sorted by blocks of images.
+
+    Parameters
+    ----------
+    path : Path
+    size : int
+        Images of a block.
+    shelves : _Shelves
+        Of each block its images, its annotations, and where these stand in the file.
+    position : dict
+        Id of each image -> where it stands in the file.
+    lists : list (I,)
+        Of each image `NAMES` or `SESSIONS`, None where it has no list of raters.
+    data : dict
+        The file without its images and annotations.
+    field : str
+        Of an annotation, which holds its rater.
+    """
+
+    path: Path
+    size: int
+    shelves: _Shelves
+    position: dict[Any, int] = field(default_factory=dict)
+    lists: list[Any] = field(default_factory=list)
+    data: dict[str, Any] = field(default_factory=dict)
+    field: str = RATER_FIELDS[0]
+
+    def __len__(self) -> int:
+        return -(-len(self.position) // self.size)
+
+    def sort(self) -> None:
+        """Go through the file twice: for the images, which may come last, then for the annotations."""
+        rest = bytearray()
+        rater_lists: dict[str, Any] = {}
+        for batch in scan(self.path, LISTS, rest):
+            if batch.key == "images":
+                self._sort_images(batch, rater_lists)
+        data = parse_json(self.path, bytes(rest), "COCO file")
+        if not isinstance(data, Mapping):
+            raise InputError(f"{self.path}: expected a COCO object, got a JSON {type(data).__name__}")
+        for key in LISTS:  # nothing but {} in the place of each batch
+            record_list(data, key, self.path.name)
+        if not self.position:
+            raise InputError(f"{self.path.name}: expected at least one image, got none")
+        self.data = {key: value for key, value in data.items() if key not in LISTS}
+        self._sort_annotations([{"rater_list": names} for names in rater_lists.values()])
+
+    def _sort_images(self, batch: Batch, rater_lists: dict[str, Any]) -> None:
+        first = len(self.position)
+        images = _objects(parse_json(self.path, batch.together, "COCO file"), "images", first, self.path.name)
+        check_images(images, Problems(self.path.name), first, self.position)
+        texts = batch.each()
+        for start in range(first - first % self.size, first + len(images), self.size):
+            begin, end = max(start - first, 0), start + self.size - first
+            self.shelves.put("images", start // self.size, texts[begin:end])
+        for image in images:
+            self.position[image["id"]] = len(self.position)
+            names = image.get("rater_list")
+            rater_lists.setdefault(repr(names), names)
+            self.lists.append(SESSIONS if isinstance(names, Mapping) else None if names is None else NAMES)
+
+    def _sort_annotations(self, with_lists: list[dict[str, Any]]) -> None:
+        found = {name: _Found(self.data, self.path.name, with_lists, name) for name in RATER_FIELDS}
+        ids = _Ids()
+        first = 0
+        for batch in scan(self.path, ["annotations"], bytearray()):
+            records = decode_list(batch.together, self.path)
+            if records.are_mappings:
+                _objects(records.rows, "annotations", first, self.path.name)
+            keys = records.column("image_id")
+            images = [self.position.get(key) if is_hashable(key) else None for key in keys]
+            shelf_of = np.array(
+                [(image or 0) // self.size for image in images], np.intp
+            )  # unknown ones are refused there
+            texts = batch.each()
+            for shelf in np.unique(shelf_of).tolist():
+                rows = np.flatnonzero(shelf_of == shelf).tolist()
+                self.shelves.put("annotations", shelf, [texts[row] for row in rows])
+                self.shelves.put("positions", shelf, [b"%d" % (first + row) for row in rows])
+            known = {keys[row]: self.lists[image] for row, image in enumerate(images) if image is not None}
+            pseudo = [{"id": key, "rater_list": names} for key, names in known.items()]
+            kept = list(map(not_, records.column("iscrowd")))
+            positions = list(compress(range(first, first + len(records)), kept))
+            for name in filter(records.has, RATER_FIELDS):
+                found[name].add(pseudo, records.where(kept), positions)
+            ids.add(records.where(kept), positions, self.data)
+            first += len(records)
+        self.field = next((name for name in RATER_FIELDS if found[name].occurs), RATER_FIELDS[0])
+        found[self.field].problems.raise_if_any()
+        self.data["info"] = self._info | {"raters": found[self.field].described()}
+        repeated = ids.repeated()
+        if len(repeated):
+            self._check_ids(set(repeated.tolist()))
+
+    @property
+    def _info(self) -> dict[str, Any]:
+        info = self.data.get("info")
+        return dict(info) if isinstance(info, Mapping) else {}
+
+    def _check_ids(self, hashes: set[int]) -> None:
+        """An error if ids are the same, of those whose hashes are."""
+        entries: list[tuple[int, Any, Any]] = []
+        for number in range(len(self)):
+            records, positions = self._annotations(number)
+            kept = list(map(not_, records.column("iscrowd")))
+            records, positions = records.where(kept), list(compress(positions, kept))
+            rows = zip(positions, _ids(records, positions, self.data), records.column("id"), strict=True)
+            entries += [row for row in rows if _hash(row[1]) in hashes]
+        problems, seen = Problems(self.path.name), set()
+        for position, key, written in sorted(entries, key=lambda entry: entry[0]):
+            if key in seen:
+                problems.add(_name(position, written), "an id of its own", f"{key!r} a second time")
+            seen.add(key)
+        problems.raise_if_any()
+
+    def _annotations(self, number: int) -> tuple[Records, list[int]]:
+        """Of a block, with where they stand in the file."""
+        positions: list[int] = parse_json(self.path, self.shelves.take("positions", number), "COCO file")
+        return decode_list(self.shelves.take("annotations", number), self.path), positions
+
+    def content(self, number: int) -> Content:
+        """A block as if it were a file of its own, but for the positions of its records."""
+        first = number * self.size
+        images = parse_json(self.path, self.shelves.take("images", number), "COCO file")
+        name = f"{self.path.name}, images {first + 1:,} to {first + len(images):,}"
+        return Content.of_records(self.data, name, images, *self._annotations(number), self.field, first)
+
+
+@dataclass
+class _Found:
+    """The raters in one field of the annotations, those of images' lists before them."""
+
+    data: Mapping[str, Any]
+    source: str
+    images: list[dict[str, Any]]
+    field: str
+    occurs: bool = False
+
+    def __post_init__(self) -> None:
+        self.problems = Problems(self.source)
+        self.identity = find_raters(self.data, self.images, Records([]), self.field, str, self.problems).identity
+
+    def add(self, images: list[dict[str, Any]], records: Records, positions: list[int]) -> None:
+        """Those of some annotations of these images."""
+        self.occurs = True
+        keys = records.column("id")
+        raters = find_raters(
+            self.data, images, records, self.field, lambda row: _name(positions[row], keys[row]), self.problems
+        )
+        for name, (person, session) in raters.identity.items():
+            if self.identity.setdefault(name, (person, session)) != (person, session):
+                self.problems.add(f"rater {name!r}", "a name of its own", f"also session {session!r} of {person!r}")
+
+    def described(self) -> list[dict[str, str]]:
+        """As ``info.raters``."""
+        return [{"name": name, "person": who, "session": session} for name, (who, session) in self.identity.items()]
+
+
+@dataclass
+class _Ids:
+    """Hashes of the ids of annotations, which are enough to see that all are different."""
+
+    hashes: array[int] = field(default_factory=lambda: array("q"))
+
+    def add(self, records: Records, positions: list[int], data: Mapping[str, Any]) -> None:
+        """Those of some annotations."""
+        found = map(_hash, _ids(records, positions, data))
+        self.hashes.extend(number for number in found if number is not None)
+
+    def repeated(self) -> NDArray[np.int64]:
+        """Hashes that occur twice."""
+        ordered = np.sort(np.array(self.hashes, dtype=np.int64))
+        return np.asarray(ordered[1:][ordered[1:] == ordered[:-1]])
+
+
+def _ids(records: Records, positions: list[int], data: Mapping[str, Any]) -> list[Any]:
+    """Ids as they are in the table."""
+    keys = [
+        position + 1 if key is ... else key for position, key in zip(positions, records.column("id", ...), strict=True)
+    ]
+    info = data.get("info")
+    if isinstance(info, Mapping) and info.get("ids") == "source_id":
+        return source_ids(records.column("source_id"), keys)
+    return keys
+
+
+def _hash(key: Any) -> int | None:
+    """None of what is no id, which is refused where its record is read."""
+    return None if key is None or isinstance(key, bool) or not is_hashable(key) else hash(key)
+
+
+def _name(position: int, key: Any) -> str:
+    return f"annotations[{position}] (id {key!r})"
+
+
+def _objects(records: Sequence[Any], key: str, first: int, source: str) -> list[Mapping[str, Any]]:
+    """Records that are objects; an error that names those that are not."""
+    problems = Problems(source)
+    wrong = [row for row, record in enumerate(records) if not isinstance(record, Mapping)]
+    problems.add_all(wrong, lambda row: f"{key}[{first + row}]", "an object", lambda row: repr(records[row]))
+    problems.raise_if_any()
+    return list(records)

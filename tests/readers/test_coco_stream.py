@@ -1,0 +1,337 @@
+"""A COCO file of any size: the same tables as `read_coco` reads, the same words, and never more than a block of it."""
+
+import gzip
+import json
+import random
+import tracemalloc
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kalos_core import InputError, KalosWarning, agreement, read_coco, write_coco
+from kalos_core.readers.coco import scanning, stream_coco
+from kalos_core.readers.coco.columns import Records
+from kalos_core.readers.coco.scanning import scan
+from tests.readers.spoiling import junk
+from tests.strategies import tables
+
+LISTS = ["images", "annotations"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("stream")
+
+
+@pytest.fixture(params=[1 << 22, 700, 31], ids=lambda size: f"{size} bytes at once")
+def steps(request, monkeypatch):
+    monkeypatch.setattr(scanning, "BYTES_AT_ONCE", request.param)
+
+
+def several(images=7, seed=0, **info):
+    """A file of three raters, its annotations in no order, with texts that hold brackets and quotes."""
+    draw = random.Random(seed)
+    annotations = [
+        {
+            "id": 100 + number,
+            "image_id": draw.randrange(images),
+            "category_id": draw.choice([3, 1]),
+            "rater_id": draw.choice(["ann", "bob", "cid"]),
+            "segmentation": [[draw.uniform(0, 9) for _ in range(8)]],
+            "bbox": [draw.uniform(0, 9), 1, 5, 5],
+            "note": draw.choice(["", '"images": [{', "\\", '\\"]}', "é ]", "}"]),
+        }
+        for number in range(6 * images)
+    ]
+    listed = [{"id": key, "file_name": f"{key}.jpg", "width": 20, "height": 20} for key in range(images)]
+    for image in listed:
+        image["rater_list"] = ["ann", "bob", "cid"]
+    categories = [{"id": 3, "name": "dog [1]"}, {"id": 1, "name": "cat"}]
+    return {"annotations": annotations, "info": info, "categories": categories, "images": listed[::-1]}
+
+
+def written(folder, content, name="labels.json"):
+    (folder / name).write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
+    return folder / name
+
+
+def columns(table):
+    """All there is of a table."""
+    names = ("id", "image", "rater", "category", "images", "files", "raters", "categories", "image_size", "assigned")
+    names += ("assigned_categories", "person", "session", "raters_are_local", "crowds", "skipped", "excluded")
+    found = {name: np.asarray(getattr(table, name)).tolist() for name in names}
+    for kind, column in table.shapes.items():
+        if column.absent().all():
+            continue  # a block may have none of a kind
+        found |= {f"{kind}.{key}": v.tolist() for key, v in vars(column).items() if isinstance(v, np.ndarray)}
+    if table.crowd_regions is not None:
+        found |= {f"crowd {name}": value for name, value in columns(table.crowd_regions).items()}
+    return {name: repr(value) for name, value in found.items()}
+
+
+def same_tables(path, size, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", KalosWarning)
+        whole = read_coco(path, **options)
+        blocks = list(stream_coco(path, size, **options))
+    assert [len(block.images) for block in blocks] == [
+        min(size, len(whole.images) - first) for first in range(0, len(whole.images), size)
+    ]
+    for number, block in enumerate(blocks):
+        part = whole.select(images=np.arange(number * size, number * size + len(block.images)))
+        assert columns(block) == columns(part)
+
+
+@pytest.mark.usefixtures("steps")
+@pytest.mark.parametrize("size", [1, 3, 7, 100])
+def test_each_block_is_that_part_of_the_whole(folder, size):
+    same_tables(written(folder, several()), size)
+
+
+def test_by_hand(folder):
+    """Two images, three annotations: the one of the second image stands first."""
+    mark = {"category_id": 1, "bbox": [0, 0, 4, 2], "rater_id": "ann"}
+    content = {
+        "annotations": [
+            mark | {"id": 5, "image_id": "b", "rater_id": "bob"},
+            mark | {"id": 6, "image_id": "a"},
+            mark | {"id": 7, "image_id": "b"},
+        ],
+        "images": [{"id": "a", "rater_list": ["ann"]}, {"id": "b", "rater_list": ["ann", "bob"]}],
+        "categories": [{"id": 2, "name": "dog"}, {"id": 1, "name": "cat"}],
+    }
+    first, second = stream_coco(written(folder, content), 1)
+    assert (first.id.tolist(), second.id.tolist()) == ([6], [5, 7])
+    assert first.raters.tolist() == second.raters.tolist() == ["ann", "bob"]
+    assert first.assigned.tolist() == [[True, False]]
+    assert second.rater.tolist() == [1, 0]
+    assert second.category.tolist() == [1, 1]
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@given(table=tables(), size=st.integers(1, 3))
+def test_any_table(table, size, folder):
+    same_tables(write_coco(table, folder / "any.json"), size)
+
+
+def test_crowds_sessions_lists_and_limits(folder):
+    content = several(9)
+    for number, annotation in enumerate(content["annotations"]):
+        annotation["iscrowd"] = int(number % 5 == 0)
+        annotation["session_id"] = number % 2
+    for number, image in enumerate(content["images"]):
+        image["rater_list"] = {"ann": [1, 0], "bob": [0, 1], "cid": [0, 1]} if number % 2 else None
+        image["not_exhaustive_category_ids"] = [3] if number % 3 else []
+    same_tables(written(folder, content), 2)
+    same_tables(written(folder, content), 4, assigned="drew", not_exhaustive="exclude")
+    content["info"] = {"rater_categories": {"ann": ["cat", 3, 1]}, "raters": ["cid", "eve"]}
+    content["info"]["rater_categories"]["ann"] = [3, 1]
+    same_tables(written(folder, content), 4)
+
+
+def test_ids_that_were_replaced(folder):
+    content = several(4, ids="source_id")
+    for record in (*content["images"], *content["annotations"]):
+        record["source_id"] = f"own {record['id']}"
+    same_tables(written(folder, content), 3)
+    content["annotations"][9]["source_id"] = content["annotations"][2]["source_id"]
+    with pytest.raises(
+        InputError, match=r"annotations\[9\] \(id 109\): expected an id of its own, got 'own 102' a second"
+    ):
+        list(stream_coco(written(folder, content), 3))
+
+
+def test_without_ids_and_with_another_field(folder):
+    content = several(5)
+    for annotation in content["annotations"]:
+        del annotation["id"]
+        annotation["annotator"] = annotation.pop("rater_id")
+    content["annotations"][-1]["rater"] = "zoe"  # the field that comes first is read everywhere
+    for image in content["images"]:
+        del image["rater_list"]
+    for annotation in content["annotations"]:
+        annotation["rater"] = annotation.get("rater", "bob")
+    same_tables(written(folder, content), 2)
+
+
+def test_left_out(folder):
+    content = several(5)
+    content["annotations"][3]["segmentation"] = [[0, 0, 1]]
+    same_tables(written(folder, content), 2, on_invalid="skip")
+
+
+def test_packed_and_only_json_to_python(folder):
+    content = several(5)
+    content["annotations"][3]["note"] = float("nan")
+    content["annotations"][4]["id"] = 2**70
+    text = b"\xef\xbb\xbf" + json.dumps(content).encode()
+    (folder / "packed.json.gz").write_bytes(gzip.compress(text))
+    same_tables(folder / "packed.json.gz", 2)
+
+
+@pytest.mark.usefixtures("steps")
+@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    content=st.dictionaries(
+        st.sampled_from(["images", "info", "x", '"images', "annotations"]),
+        st.lists(st.dictionaries(st.text(max_size=4), junk, max_size=3), max_size=4) | junk,
+        max_size=5,
+    ),
+    indent=st.sampled_from([None, 1]),
+)
+def test_any_json_is_taken_apart_and_nothing_lost(content, indent, folder):
+    (folder / "any.json").write_text(json.dumps(content, indent=indent))
+    rest = bytearray()
+    found = {key: [] for key in LISTS}
+    for batch in scan(folder / "any.json", LISTS, rest):
+        records = [
+            entry for entry in json.loads(batch.together) if isinstance(entry, (dict, list))
+        ]  # others are refused
+        assert repr(records) == repr([json.loads(record) for record in batch.each()])
+        found[batch.key] += map(json.loads, batch.each())
+    left = json.loads(bytes(rest))
+    assert list(left) == list(content)
+    for key, value in content.items():
+        if key not in LISTS or not isinstance(value, list):
+            assert repr(left[key]) == repr(json.loads(json.dumps(value)))
+        elif all(isinstance(entry, (dict, list)) for entry in value):
+            assert repr(found[key]) == repr(json.loads(json.dumps(value)))
+            assert all(entry == {} for entry in left[key])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda c: c.pop("images"), "expected COCO with a list 'images', got"),
+        (lambda c: c.update(images=[]), "expected at least one image, got none"),
+        (lambda c: c.update(images={"id": 1}), "expected COCO with a list 'images', got 'images' as dict"),
+        (
+            lambda c: c["images"].append(c["images"][0]),
+            r"images\[5\] \(id 4\): expected an id of its own, got 4 a second",
+        ),
+        (lambda c: c["images"].append(7), "expected an object, got 7"),
+        (lambda c: c["images"].append([7]), r"images\[5\]: expected an object, got \[7\]"),
+        (lambda c: c["annotations"].append([7]), r"annotations\[30\]: expected an object, got \[7\]"),
+        (lambda c: c["annotations"].append(None), "expected an object, got None"),
+        (
+            lambda c: c["annotations"][8].update(id=102),
+            r"annotations\[8\] \(id 102\): expected an id of its own, got 102",
+        ),
+        (lambda c: c["annotations"][8].update(id=None), r"annotations\[8\] \(id None\): expected an id, got nothing"),
+        (lambda c: c["annotations"][8].update(id=True), r"annotations\[8\] \(id True\): expected an id, got True"),
+        (
+            lambda c: c["annotations"][8].update(image_id=99),
+            r"annotations\[8\] \(id 108\): expected an image of the sou",
+        ),
+        (
+            lambda c: c["annotations"][8].update(image_id=[9]),
+            r"annotations\[8\] \(id 108\): expected an image of the so",
+        ),
+        (
+            lambda c: c["annotations"][8].update(bbox=[1, 2, 0, 0]),
+            r"annotations\[8\] \(id 108\): expected a box of pos",
+        ),
+        (
+            lambda c: c["annotations"][8].update(segmentation=[[9]]),
+            r"annotations\[8\] \(id 108\): expected rings of num",
+        ),
+        (
+            lambda c: c["annotations"][8].update(rater_id=[9]),
+            r"annotations\[8\] \(id 108\): expected a rater of the so",
+        ),
+        (lambda c: c["images"][3].update(width=-1), r"labels.json, images 3 to 4: 1 .*\n  images\[3\] \(id 1\): expec"),
+        (lambda c: c["categories"].append({"id": 3}), r"categories\[2\] \(id 3\): expected a name, got None"),
+    ],
+)
+def test_what_cannot_be_used(change, message, folder):
+    content = several(5)
+    change(content)
+    path = written(folder, content)
+    with pytest.raises(InputError, match=message):
+        list(stream_coco(path, 2))
+    with pytest.raises(InputError):  # what one refuses the other refuses
+        read_coco(path)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "7", "[]", "{", '{"images": [{"id": 1}', '{"images": [{"id": 1},], "annotations": []}']
+)
+def test_what_is_no_such_json(text, folder):
+    (folder / "bad.json").write_text(text)
+    with pytest.raises(InputError, match="expected"):
+        list(stream_coco(folder / "bad.json"))
+
+
+def test_options_are_checked_at_once(folder):
+    with pytest.raises(InputError, match="images_per_block: expected a whole number of at least 1, got 0"):
+        stream_coco(folder / "labels.json", 0)
+    with pytest.raises(InputError, match="assigned: expected 'all' or 'drew', got 'some'"):
+        stream_coco(folder / "labels.json", assigned="some")
+    with pytest.raises(InputError, match="expected a readable COCO file"):
+        next(stream_coco(folder / "none.json"))
+
+
+def test_a_name_of_two_raters(folder):
+    content = several(4)
+    content["images"][0]["rater_list"] = {"ann": [1]}
+    key = content["images"][0]["id"]
+    for annotation in content["annotations"]:
+        annotation["session_id"] = 1
+        annotation["rater_id"] = "ann" if annotation["image_id"] == key else "ann (S1)"
+    for image in content["images"][1:]:
+        image["rater_list"] = ["ann (S1)"]
+    path = written(folder, content)
+    for read in (lambda: read_coco(path), lambda: list(stream_coco(path, 2))):
+        with pytest.raises(InputError, match=r"rater 'ann \(S1\)': expected a name of its own, got also session"):
+            read()
+
+
+def test_warnings_name_their_images(folder):
+    content = several(4)
+    for image in content["images"]:
+        del image["rater_list"]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        list(stream_coco(written(folder, content), 2))
+    for warning, images in zip(caught, ("1 to 2", "3 to 4"), strict=True):
+        assert warning.category is KalosWarning
+        assert f"labels.json, images {images}: no rater_list on 2 of 2 images" in str(warning.message)
+        assert warning.filename == __file__
+
+
+def test_no_more_than_a_block_is_held(folder, monkeypatch):
+    """Of ten times the file the same number of records at a time, and about as many bytes."""
+    monkeypatch.setattr(scanning, "BYTES_AT_ONCE", 1 << 16)
+    most, held = [], []
+    made = Records.__init__
+
+    def counted(self, rows, are_mappings=True):
+        made(self, rows, are_mappings)
+        held.append(len(rows))
+
+    monkeypatch.setattr(Records, "__init__", counted)
+    for images in (100, 1000):
+        content = several(images)
+        for annotation in content["annotations"]:
+            annotation["segmentation"] *= 5
+        path = written(folder, content)
+        held.clear()
+        tracemalloc.start()
+        count = sum(len(block) for block in stream_coco(path, 20))
+        most.append((max(held), tracemalloc.get_traced_memory()[1]))
+        tracemalloc.stop()
+        assert count == 6 * images
+    (records, size), (records_of_more, size_of_more) = most
+    assert records_of_more < 1.5 * records < 300
+    assert size_of_more < size + path.stat().st_size / 20 < path.stat().st_size / 5
+
+
+def test_real_data(lvis_path):
+    same_tables(lvis_path, 64)
+    whole = read_coco(lvis_path)
+    blocks = list(stream_coco(lvis_path, 100))
+    alpha = np.concatenate([agreement(block, threshold=0.5, bootstrap=0).image_alpha for block in blocks])
+    np.testing.assert_array_equal(alpha, agreement(whole, threshold=0.5, bootstrap=0).image_alpha)
