@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from kalos_core.arrays import find_sorted, total
 from kalos_core.convergence.crowds import CrowdOverlaps
 from kalos_core.convergence.matching import compared, detect, detect_jointly, rank_in_order
 from kalos_core.convergence.precision import average_precision, precision_points, single_point_precision
+from kalos_core.errors import InputError, check_whole
 from kalos_core.pairs import Pairs
 
 AT_ONCE = 1 << 16
@@ -104,17 +105,102 @@ class Counted:
         return ap.reshape(len(ap), len(subsets), groups).transpose(1, 0, 2)
 
 
-def count(
+@dataclass(frozen=True, eq=False)
+class Matches:
+    """D detections, matched image by image, and M annotations of the ground truth, not yet in groups.
+
+    Those of different images can stand end to end (`join_matches`).
+
+    Parameters
+    ----------
+    key, image : (D,) int
+        Ground-truth rater, detecting rater and class as one number, and the image of each detection.
+    image_position, rank : (D,) int
+        Where the image stands among those of all, and the detection among those of its image, rater and class.
+    sureness : (D,) float64
+    hit, ignored : (T, D) bool
+        As of `Detections`.
+    annotation_key, annotation_image : (M,) int
+    """
+
+    key: NDArray[np.intp]
+    image: NDArray[np.intp]
+    image_position: NDArray[np.intp]
+    rank: NDArray[np.intp]
+    sureness: NDArray[np.float64]
+    hit: NDArray[np.bool_]
+    ignored: NDArray[np.bool_]
+    annotation_key: NDArray[np.intp]
+    annotation_image: NDArray[np.intp]
+
+    def shifted(self, images: int) -> Matches:
+        """The same with so many images before its own."""
+        return replace(self, image=self.image + images, annotation_image=self.annotation_image + images)
+
+    def counted(self, images: int, raters: int, categories: int, joint: bool) -> Counted:
+        """In groups, in the order they are taken; of so many images, raters and classes."""
+        groups, annotation_group = np.unique(self.annotation_key, return_inverse=True)
+        number_of_group = find_sorted(groups, self.key)
+        of_truth = np.flatnonzero(number_of_group >= 0)
+        group = number_of_group[of_truth]
+        order = (self.rank[of_truth], self.image_position[of_truth], -self.sureness[of_truth], group)
+        taken = np.lexsort(order)
+        hit, ignored = self.hit[:, of_truth[taken]], self.ignored[:, of_truth[taken]]
+        return Counted(
+            truth=groups // (raters * categories),
+            found=groups // categories % raters,
+            category=groups % categories,
+            group=group[taken],
+            image=self.image[of_truth[taken]],
+            hit=hit,
+            counts=~ignored if ignored.any() else None,
+            annotation_group=annotation_group.reshape(-1),
+            annotation_image=self.annotation_image,
+            images=images,
+            joint=joint,
+        )
+
+
+def join_matches(parts: Sequence[Matches]) -> Matches:
+    """Matches of different images end to end."""
+    return Matches(
+        **{
+            entry.name: np.concatenate([getattr(part, entry.name) for part in parts], axis=-1)
+            for entry in fields(Matches)
+        }
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Order:
+    """One order in which detections are taken: positions of images (I,), and of annotations (N,) in an image."""
+
+    images: NDArray[np.intp]
+    annotations: NDArray[np.intp]
+
+
+def orders_of(annotations: Annotations, rows: int, ties: str, orders: int, seed: int) -> list[Order]:
+    """The orders that `ties` says for so many annotations of these images: several where they are random, else one."""
+    if ties not in ("coco", "shuffle", "joint"):
+        raise InputError(f"ties: expected 'coco', 'shuffle' or 'joint', got {ties!r}")
+    rng = np.random.default_rng(check_whole(seed, "seed"))
+    if ties != "shuffle":
+        return [Order(_image_positions(annotations), np.arange(rows))]
+    times = check_whole(orders, "orders", least=1)
+    return [Order(rng.permutation(len(annotations.images)), rng.permutation(rows)) for _ in range(times)]
+
+
+def match(
     annotations: Annotations,
     pairs: Pairs,
     thresholds: NDArray[np.float64],
     ties: str,
     in_size: NDArray[np.bool_],
-    rng: np.random.Generator,
+    order: Order,
     crowds: CrowdOverlaps,
     scores: NDArray[np.float64] | None = None,
-) -> Counted:
-    """Match the annotations of every two raters: the surest first, equally sure ones in the order of `ties`.
+) -> Matches:
+    """Match the annotations of every two raters: the surest first, equally sure ones in an order.
 
     Parameters
     ----------
@@ -125,18 +211,14 @@ def count(
     ties : "coco", "shuffle" or "joint"
     in_size : (N,) bool
         Annotations of the chosen sizes.
-    rng : Generator
-        Draws the orders of ``ties="shuffle"``.
+    order : Order
     crowds : CrowdOverlaps
         Annotations that lie in a crowd region of another rater.
     scores : (N,) float64, optional
         How sure an annotation is as a detection; all are equally sure unless given.
     """
     sureness = np.zeros(len(annotations)) if scores is None else scores
-    image_position, position = _image_positions(annotations), np.arange(len(annotations))
-    if ties == "shuffle":
-        image_position, position = rng.permutation(len(annotations.images)), rng.permutation(len(annotations))
-    rank = rank_in_order(annotations, np.lexsort((position, -sureness)))
+    rank = rank_in_order(annotations, np.lexsort((order.annotations, -sureness)))
     if ties == "joint":
         detections = detect_jointly(annotations, pairs, thresholds, in_size, crowds)
     else:
@@ -144,32 +226,36 @@ def count(
     row, other = np.nonzero(compared(annotations))
     truth_in_size = in_size[row]
     kept_rows = row[truth_in_size]
-    annotations_key = _group_key(
-        annotations, annotations.rater[kept_rows], other[truth_in_size], annotations.category[kept_rows]
-    )
-    groups, annotation_group = np.unique(annotations_key, return_inverse=True)
-    found = annotations.rater[detections.row]
-    key = _group_key(annotations, detections.truth, found, annotations.category[detections.row])
-    number_of_group = find_sorted(groups, key)
-    of_truth = np.flatnonzero(number_of_group >= 0)
-    group, row = number_of_group[of_truth], detections.row[of_truth]
-    image = annotations.image[row]
-    taken = np.lexsort((rank[row], image_position[image], -sureness[row], group))
-    hit, ignored = detections.hit[:, of_truth[taken]], detections.ignored[:, of_truth[taken]]
-    raters, categories = len(annotations.raters), len(annotations.categories)
-    return Counted(
-        truth=groups // (raters * categories),
-        found=groups // categories % raters,
-        category=groups % categories,
-        group=group[taken],
-        image=image[taken],
-        hit=hit,
-        counts=~ignored if ignored.any() else None,
-        annotation_group=annotation_group.reshape(-1),
+    row_of = detections.row
+    return Matches(
+        key=_group_key(annotations, detections.truth, annotations.rater[row_of], annotations.category[row_of]),
+        image=annotations.image[row_of],
+        image_position=order.images[annotations.image[row_of]],
+        rank=rank[row_of],
+        sureness=sureness[row_of],
+        hit=detections.hit,
+        ignored=detections.ignored,
+        annotation_key=_group_key(
+            annotations, annotations.rater[kept_rows], other[truth_in_size], annotations.category[kept_rows]
+        ),
         annotation_image=annotations.image[kept_rows],
-        images=len(annotations.images),
-        joint=ties == "joint",
     )
+
+
+def count(
+    annotations: Annotations,
+    pairs: Pairs,
+    thresholds: NDArray[np.float64],
+    ties: str,
+    in_size: NDArray[np.bool_],
+    order: Order,
+    crowds: CrowdOverlaps,
+    scores: NDArray[np.float64] | None = None,
+) -> Counted:
+    """What `match` finds, in groups; arguments as of it."""
+    matches = match(annotations, pairs, thresholds, ties, in_size, order, crowds, scores)
+    sizes = len(annotations.images), len(annotations.raters), len(annotations.categories)
+    return matches.counted(*sizes, joint=ties == "joint")
 
 
 def _group_key(

@@ -22,8 +22,8 @@ from kalos_core.convergence.modified import (
     check_thresholds,
     comparable_pairs,
     count_in_orders,
+    map_of,
     mean_of_directions,
-    modified_map,
     usable_images,
 )
 from kalos_core.convergence.regression import PUBLISHED_LINE, Line
@@ -391,34 +391,91 @@ def label_convergence(
     True
     """
     measure, checked = get_similarity(similarity), check_thresholds(thresholds)
-    samples, seed = check_whole(samples, "samples", least=2), check_whole(seed, "seed")
-    if not (line is None or isinstance(line, Line)):
-        raise InputError(f"line: expected a Line, such as `fitted` of another result, got {line!r}")
-    usable = np.flatnonzero(usable_images(annotations))
-    usable = usable[np.argsort(annotations.image_rank[usable])]  # drawn alike in whatever order the table is
-    drawn = _draw(usable, _subset_size(len(usable), fraction), samples, np.random.default_rng(seed))
-    subsets = _as_subsets(drawn, len(annotations.images))
+    plan = Sampling.of(annotations, samples, fraction, seed, solver, cost, line)
     tell = progress or _tell_nobody
     tell(0.0, f"Matching {len(annotations):,} annotations")
     pairs = comparable_pairs(annotations, measure, checked, pairs)
     in_size = annotations_in_size(annotations, measure, SIZES["all"])
-    counted = count_in_orders(annotations, pairs, checked, ties, in_size, orders, seed)
-    image_alpha = _image_alpha(annotations, measure, checked, solver, cost, pairs, tell)
-    of_paper = (solver, cost) == (PAPER_SOLVER, PAPER_COST)
+    counted = count_in_orders(annotations, pairs, checked, ties, in_size, orders, plan.seed)
+    image_alpha = image_alpha_of(annotations, measure, checked, solver, cost, pairs, tell)
+    whole = map_of(counted, annotations, measure.name, checked, ties, "all")
+    return convergence_of(plan, whole, counted, image_alpha, tell)
+
+
+@dataclass(frozen=True, eq=False)
+class Sampling:
+    """How `label_convergence` draws subsets, and the alpha it sets beside them; its arguments, checked.
+
+    Parameters
+    ----------
+    usable : (images,) int
+        As of `LabelConvergence`.
+    size, samples : int
+        Images of a subset, and subsets.
+    seed : int
+    fraction : float
+    solver, cost : str
+    line : Line or None
+        The one to use, the published one among them.
+    """
+
+    usable: NDArray[np.intp]
+    size: int
+    samples: int
+    seed: int
+    fraction: float
+    solver: str
+    cost: str
+    line: Line | None
+
+    @classmethod
+    def of(
+        cls,
+        annotations: Annotations,
+        samples: int,
+        fraction: float,
+        seed: int,
+        solver: str,
+        cost: str,
+        line: Line | None,
+    ) -> Sampling:
+        """Of the arguments of `label_convergence`; of the annotations only who was assigned is read."""
+        samples, seed = check_whole(samples, "samples", least=2), check_whole(seed, "seed")
+        if not (line is None or isinstance(line, Line)):
+            raise InputError(f"line: expected a Line, such as `fitted` of another result, got {line!r}")
+        usable = np.flatnonzero(usable_images(annotations))
+        usable = usable[np.argsort(annotations.image_rank[usable])]  # drawn alike in whatever order the table is
+        of_paper = (solver, cost) == (PAPER_SOLVER, PAPER_COST)
+        chosen = line if line is not None else PUBLISHED_LINE if of_paper else None
+        size = _subset_size(len(usable), fraction)
+        return cls(usable, size, samples, seed, float(fraction), solver, cost, chosen)
+
+
+def convergence_of(
+    plan: Sampling,
+    whole: ModifiedMap,
+    counted: Sequence[Counted],
+    image_alpha: NDArray[np.float64],
+    tell: Callable[[float, str], None],
+) -> LabelConvergence:
+    """The `label_convergence` of matches that are counted and of alphas of images; annotations are not needed."""
+    drawn = _draw(plan.usable, plan.size, plan.samples, np.random.default_rng(plan.seed))
+    subsets = _as_subsets(drawn, len(image_alpha))
+    threshold = float(whole.thresholds[0])
     result = LabelConvergence(
-        whole=modified_map(annotations, measure, checked, ties, orders=orders, seed=seed, pairs=pairs),
+        whole=whole,
         drawn=drawn,
-        images=len(usable),
-        pair_map=_pair_map(counted, subsets, len(annotations.raters), tell),
+        images=len(plan.usable),
+        pair_map=_pair_map(counted, subsets, len(whole.raters), tell),
         alpha=_mean_alpha(image_alpha, subsets),
-        configuration=Configuration(measure.name, float(checked[0]), solver, cost, 0, seed),
-        line=line if line is not None else PUBLISHED_LINE if of_paper else None,
+        configuration=Configuration(whole.similarity_name, threshold, plan.solver, plan.cost, 0, plan.seed),
+        line=plan.line,
         fitted=None,
-        usable=usable,
+        usable=plan.usable,
         image_alpha=image_alpha,
         counted=tuple(counted),
-        seed=seed,
-        fraction=float(fraction),
+        seed=plan.seed,
+        fraction=plan.fraction,
     )
     _check_replicates(result)
     tell(1.0, "Done")
@@ -442,7 +499,7 @@ def _check_replicates(result: LabelConvergence) -> None:
         f"[{low:.1f}, {high:.1f}] on {samples:,} subsets of {size:,}: it depends on how many images it is computed on. "
         "Quote the value of all images; the interval belongs to subsets of its size (`by_size()` shows other sizes)",
         KalosWarning,
-        stacklevel=3,
+        stacklevel=4,
     )
 
 
@@ -515,7 +572,7 @@ def _draw(images: NDArray[np.intp], size: int, samples: int, rng: np.random.Gene
     return np.sort(drawn, axis=1)
 
 
-def _image_alpha(
+def image_alpha_of(
     annotations: Annotations,
     measure: Similarity,
     checked: NDArray[np.float64],

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from kalos_core._agreement import check_comparable
 from kalos_core.annotations import Annotations
-from kalos_core.convergence.counting import Counted, count
-from kalos_core.convergence.crowds import crowd_overlaps
+from kalos_core.convergence.counting import Counted, count, orders_of
+from kalos_core.convergence.crowds import CrowdOverlaps, crowd_overlaps
 from kalos_core.convergence.matching import ALMOST_ONE
-from kalos_core.errors import InputError, check_whole, lookup
+from kalos_core.errors import InputError, lookup
 from kalos_core.pairs import Pairs, compute_pairs
 from kalos_core.results import Result
 from kalos_core.similarity import Rows, Similarity, check_threshold, get_similarity
@@ -215,6 +215,18 @@ def modified_map(
     pairs = comparable_pairs(annotations, measure, checked, pairs)
     in_size = annotations_in_size(annotations, measure, limits)
     found = count_in_orders(annotations, pairs, checked, ties, in_size, orders, seed)
+    return map_of(found, annotations, measure.name, checked, ties, size)
+
+
+def map_of(
+    found: Sequence[Counted],
+    annotations: Annotations,
+    similarity: str,
+    checked: NDArray[np.float64],
+    ties: Ties,
+    size: str,
+) -> ModifiedMap:
+    """The `modified_map` of matches counted in one order or several; annotations only say who was assigned."""
     precisions = np.stack([counted.class_precision() for counted in found])
     groups = found[0]  # the same in every order
     assigned = annotations.assigned.astype(np.intp)
@@ -224,7 +236,7 @@ def modified_map(
             f"annotations: expected annotations of size {size!r} on images of two raters, got none to compare"
         )
     return ModifiedMap(
-        similarity_name=measure.name,
+        similarity_name=similarity,
         thresholds=checked,
         ties=ties,
         size=size,
@@ -282,13 +294,15 @@ def count_in_orders(
     seed: int,
 ) -> list[Counted]:
     """The annotations matched in the order that `ties` says: in several orders where they are random, else in one."""
-    if ties not in ("coco", "shuffle", "joint"):
-        raise InputError(f"ties: expected 'coco', 'shuffle' or 'joint', got {ties!r}")
-    rng = np.random.default_rng(check_whole(seed, "seed"))
-    times = check_whole(orders, "orders", least=1) if ties == "shuffle" else 1
+    every = orders_of(annotations, len(annotations), ties, orders, seed)
+    crowds = crowds_of(annotations, pairs, checked)
+    return [count(annotations, pairs, checked, ties, in_size, order, crowds) for order in every]
+
+
+def crowds_of(annotations: Annotations, pairs: Pairs, checked: NDArray[np.float64]) -> CrowdOverlaps:
+    """The annotations that lie in a crowd region, as far as the least threshold asks for."""
     floor = min(float(checked.min()), ALMOST_ONE)
-    crowds = crowd_overlaps(annotations.crowd_regions, annotations, pairs.name, pairs.kind, floor)
-    return [count(annotations, pairs, checked, ties, in_size, rng, crowds) for _ in range(times)]
+    return crowd_overlaps(annotations.crowd_regions, annotations, pairs.name, pairs.kind, floor)
 
 
 def check_thresholds(thresholds: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.annotations.table import object_array
-from kalos_core.convergence.counting import count
+from kalos_core.convergence.counting import count, orders_of
 from kalos_core.convergence.crowds import crowd_overlaps
 from kalos_core.convergence.matching import ALMOST_ONE
 from kalos_core.convergence.modified import THRESHOLDS, check_thresholds
@@ -167,7 +167,7 @@ def map_of_predictions(
         checked,
         "coco",
         np.ones(len(table), np.bool_),
-        np.random.default_rng(0),
+        orders_of(table, len(table), "coco", 1, 0)[0],
         crowds,
         np.concatenate([np.zeros(len(annotations)), sureness[known]]),
     )

@@ -147,13 +147,18 @@ def pair_cells(agreement: Agreement) -> Cells:
     return rematch(agreement, groups)
 
 
-def collaboration_of(cells: Cells, annotations: Annotations, configuration: Configuration) -> Collaboration:
-    """The `collaboration` of what `pair_cells` answered for some annotations; shapes are not needed."""
+def collaboration_of(
+    cells: Cells, annotations: Annotations, configuration: Configuration, assigned: NDArray[np.intp] | None = None
+) -> Collaboration:
+    """The `collaboration` of what `pair_cells` answered for some annotations; shapes are not needed.
+
+    `assigned` (R,): in how many images each rater takes part, counted in the annotations unless given.
+    """
     from scipy.cluster import hierarchy  # slow to import, and needed here only
 
     raters = len(annotations.raters)
     made = estimate_cells(annotations, configuration, cells, raters * (raters - 1) // 2)
-    assigned = taking_part(annotations).sum(axis=0)
+    assigned = taking_part(annotations).sum(axis=0) if assigned is None else assigned
     alone = np.where(assigned > 0, 1.0, np.nan)
     linkage = hierarchy.linkage(np.where(np.isnan(made.alpha), 1.0, 1 - made.alpha), "average", optimal_ordering=True)
     return Collaboration(

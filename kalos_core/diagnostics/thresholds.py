@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -173,23 +173,57 @@ def sensitivity(
     ([1.0, 1.0, -0.5], 1.5)
     """
     check_comparable(annotations)
-    if np.ndim(thresholds) != 1:
-        raise InputError(f"thresholds: expected a list of similarities, got {thresholds!r}")
-    requested = np.array([check_threshold(value, "thresholds") for value in thresholds], dtype=np.float64)
-    if not len(requested):
-        raise InputError("thresholds: expected at least one, got none")
-    start = _anchor(anchor, calibration, get_similarity(similarity).name)
-    anchor, strict = check_threshold(start, "anchor"), check_threshold(strict, "strict")
-    if strict < anchor:
-        raise InputError(f"strict: expected a threshold of at least the anchor {anchor:g}, got {strict:g}")
-    every_threshold = np.unique([*requested, anchor, strict])
+    plan = plan_curve(thresholds, anchor, strict, get_similarity(similarity).name, calibration)
     if pairs is None:
-        pairs = compute_pairs(annotations, similarity, float(every_threshold[0]))
+        pairs = compute_pairs(annotations, similarity, float(plan.every[0]))
     replicates = check_whole(bootstrap, "bootstrap")
 
     def cells_at(value: float) -> Cells:
         return Part.of(agreement(annotations, similarity, value, solver, cost, 0, seed, pairs=pairs)).cells()
 
+    return sensitivity_of(plan, cells_at, annotations, replicates, seed)
+
+
+@dataclass(frozen=True, eq=False)
+class CurvePlan:
+    """Where `sensitivity` computes alpha: at the thresholds asked for, the anchor and the strict one."""
+
+    requested: NDArray[np.float64]
+    anchor: float
+    strict: float
+    calibrated: bool
+
+    @property
+    def every(self) -> NDArray[np.float64]:
+        """Each of them once, ascending."""
+        return np.unique([*self.requested, self.anchor, self.strict])
+
+
+def plan_curve(
+    thresholds: Sequence[float] | NDArray[np.float64],
+    anchor: float | None,
+    strict: float,
+    similarity: str,
+    calibration: Calibration | Separation | None,
+) -> CurvePlan:
+    """The arguments of `sensitivity`, checked; `similarity` is a name."""
+    if np.ndim(thresholds) != 1:
+        raise InputError(f"thresholds: expected a list of similarities, got {thresholds!r}")
+    requested = np.array([check_threshold(value, "thresholds") for value in thresholds], dtype=np.float64)
+    if not len(requested):
+        raise InputError("thresholds: expected at least one, got none")
+    start = _anchor(anchor, calibration, similarity)
+    start, strict = check_threshold(start, "anchor"), check_threshold(strict, "strict")
+    if strict < start:
+        raise InputError(f"strict: expected a threshold of at least the anchor {start:g}, got {strict:g}")
+    return CurvePlan(requested, start, strict, calibration is not None)
+
+
+def sensitivity_of(
+    plan: CurvePlan, cells_at: Callable[[float], Cells], annotations: Annotations, replicates: int, seed: int
+) -> Sensitivity:
+    """The `sensitivity` of what each image holds at a threshold; of the annotations only who was assigned is read."""
+    every_threshold = plan.every
     drawn = Draws(_drawn_from(annotations, map(cells_at, every_threshold.tolist())), replicates, seed)
     curve = []
     for value in every_threshold.tolist():  # one after the other: all at once are many times the annotations
@@ -198,23 +232,23 @@ def sensitivity(
         curve.append((cells.mean(1), cells.whole(1), cells.count(1), resampled.mean, resampled.whole, cells.value))
     mean, whole, images, means, wholes, image_alpha = (np.stack(part, axis=-1) for part in zip(*curve, strict=True))
     mean, whole, images, means, wholes = mean[0], whole[0], images[0], means[:, 0], wholes[:, 0]
-    at = np.searchsorted(every_threshold, requested)
-    one, two = np.searchsorted(every_threshold, [anchor, strict])
+    at = np.searchsorted(every_threshold, plan.requested)
+    one, two = np.searchsorted(every_threshold, [plan.anchor, plan.strict])
     return Sensitivity(
-        threshold=requested,
+        threshold=plan.requested,
         alpha=mean[at],
         alpha_interval=intervals(means)[at],
         global_alpha=whole[at],
         global_alpha_interval=intervals(wholes)[at],
         images=images[at],
-        anchor=anchor,
-        strict=strict,
+        anchor=plan.anchor,
+        strict=plan.strict,
         delta=float(mean[one] - mean[two]),
         delta_interval=intervals(means[:, [one]] - means[:, [two]])[0],
         global_delta=float(whole[one] - whole[two]),
         global_delta_interval=intervals(wholes[:, [one]] - wholes[:, [two]])[0],
         image_alpha=image_alpha.T[at],
-        calibrated=calibration is not None,
+        calibrated=plan.calibrated,
     )
 
 
@@ -291,6 +325,6 @@ def _anchor(anchor: float | None, calibration: Calibration | Separation | None, 
         warnings.warn(
             f"calibration: the anchor {found.threshold:.3g} is not to be trusted: {found.why}",
             KalosWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     return found.threshold

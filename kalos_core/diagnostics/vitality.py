@@ -135,18 +135,24 @@ def left_out_cells(agreement: Agreement) -> Cells:
     1 + 2 R statistics in this order; the value of those matched again is what the image's alpha loses.
     """
     annotations = agreement.annotations
-    refuse_local_raters(annotations, "vitality")
+    check_left_out(annotations)
     raters = len(annotations.raters)
-    if raters < 3:
-        raise InputError(
-            f"vitality: expected at least three raters, since without one of them two must be left, got {raters}"
-        )
     everyone = Part.of(agreement).cells()
     rematched = rematch(agreement, ~np.eye(raters, dtype=np.bool_), taking_part(annotations).T)
     rematched = replace(
         rematched, statistic=1 + rematched.statistic, value=everyone.value[rematched.image] - rematched.value
     )
     return join_cells([everyone, rematched, *_unchanged(agreement, everyone), *_dropped(agreement)])
+
+
+def check_left_out(annotations: Annotations) -> None:
+    """Vitality needs three raters who are the same on every image."""
+    refuse_local_raters(annotations, "vitality")
+    raters = len(annotations.raters)
+    if raters < 3:
+        raise InputError(
+            f"vitality: expected at least three raters, since without one of them two must be left, got {raters}"
+        )
 
 
 def vitality_of(cells: Cells, annotations: Annotations, configuration: Configuration) -> RaterVitality:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, TypeVar
@@ -13,6 +13,7 @@ from kalos_core.distributed.shards import Shard, Shards
 from kalos_core.errors import InputError
 
 Part = TypeVar("Part")
+Task = Callable[[Annotations], Part]
 Progress = Callable[[float, str], None]
 """``progress(share, label)``: the share of the work that is done, and what comes next."""
 
@@ -25,7 +26,7 @@ AHEAD = 2
 
 def over_shards(
     shards: Shards,
-    task: Callable[[Annotations], Part],
+    task: Task[Part] | Sequence[Task[Part]],
     client: Any = None,
     progress: Progress | None = None,
     label: str = "Shards",
@@ -35,7 +36,7 @@ def over_shards(
     Parameters
     ----------
     shards : Shards
-    task : callable
+    task : callable, or one for each shard
         From the table of one shard to a part of the result. For Dask it can be pickled.
     client : Client of `dask.distributed`, address of a scheduler, or None
         None: here, one shard after the other, so that one is held at a time.
@@ -53,7 +54,8 @@ def over_shards(
     tell = progress or _tell_nobody
     parts: dict[int, Part] = {}
     with opened(client) as known:
-        work = _here(list(shards), task) if known is None else _by_workers(known, list(shards), task)
+        asked = list(zip(shards, [task] * len(shards) if callable(task) else task, strict=True))
+        work = _here(asked) if known is None else _by_workers(known, asked)
         tell(0.0, f"{label}: 0 of {len(shards):,}")
         for number, part in work:
             parts[number] = part
@@ -95,7 +97,7 @@ def opened(client: Any) -> Iterator[Any]:
         made.close()
 
 
-def worked_on(shard: Shard, task: Callable[[Annotations], Part]) -> Part:
+def worked_on(shard: Shard, task: Task[Part]) -> Part:
     """What a task answers for a shard; an error names the shard."""
     table = shard.read()
     try:
@@ -104,15 +106,15 @@ def worked_on(shard: Shard, task: Callable[[Annotations], Part]) -> Part:
         raise InputError(f"{shard.name}: {error}") from None
 
 
-def _here(shards: list[Shard], task: Callable[[Annotations], Part]) -> Iterator[tuple[int, Part]]:
-    for number, shard in enumerate(shards):
+def _here(asked: list[tuple[Shard, Task[Part]]]) -> Iterator[tuple[int, Part]]:
+    for number, (shard, task) in enumerate(asked):
         yield number, worked_on(shard, task)
 
 
-def _by_workers(client: Any, shards: list[Shard], task: Callable[[Annotations], Part]) -> Iterator[tuple[int, Part]]:
+def _by_workers(client: Any, asked: list[tuple[Shard, Task[Part]]]) -> Iterator[tuple[int, Part]]:
     """Parts as they come; what a worker that died has not finished is given to another by the scheduler."""
     dask = _dask()
-    waiting = iter(enumerate(shards))
+    waiting = iter(enumerate(asked))
     run = uuid.uuid4().hex
     number_of: dict[str, int] = {}
 
@@ -120,7 +122,7 @@ def _by_workers(client: Any, shards: list[Shard], task: Callable[[Annotations], 
         entry = next(waiting, None)
         if entry is None:
             return None
-        number, shard = entry
+        number, (shard, task) = entry
         future = client.submit(worked_on, shard, task, key=f"kalos-{run}-{number}", pure=False)
         number_of[future.key] = number
         return future
@@ -133,7 +135,7 @@ def _by_workers(client: Any, shards: list[Shard], task: Callable[[Annotations], 
             try:
                 yield number, future.result()
             except dask.KilledWorker as error:
-                raise InputError(f"{shards[number].name}: expected a worker to finish it, got {error}") from None
+                raise InputError(f"{asked[number][0].name}: expected a worker to finish it, got {error}") from None
             future.release()
             another = submit()
             if another is not None:
