@@ -63,6 +63,17 @@ def expand_runs(first: NDArray[np.intp], count: NDArray[np.intp]) -> tuple[NDArr
     return owner, np.arange(len(owner)) - (offset - first)[owner]
 
 
+def short(codes: NDArray[np.intp]) -> NDArray[Any]:
+    """Whole numbers from 0 in as few bytes as hold them: those of two bytes and less are sorted by their digits.
+
+    Examples
+    --------
+    >>> short(np.array([3, 255])).dtype, short(np.array([3, 256])).dtype
+    (dtype('uint8'), dtype('uint16'))
+    """
+    return codes.astype(np.min_scalar_type(int(codes.max(initial=0))), copy=False)
+
+
 def run_starts(lengths: NDArray[np.intp] | list[int]) -> NDArray[np.intp]:
     """Lengths (M,) of runs stored back to back -> (M + 1,) where each begins, with the end appended.
 
@@ -113,6 +124,80 @@ def first_at_all(lines: NDArray[np.intp], best: NDArray[np.intp]) -> NDArray[np.
     best[lines[::-1].ravel()] = np.repeat(position[::-1], lines.shape[1])  # the last write wins: the first candidate
     chosen: NDArray[np.bool_] = (best[lines] == position[:, None]).all(axis=1)
     return chosen
+
+
+SLICE = 2
+"""Candidates that go into the rounds together, for each position of their group."""
+
+
+def in_slices(group: NDArray[np.intp], places: NDArray[np.intp]) -> Iterator[NDArray[np.intp]]:
+    """Candidates of many groups, some of each at a time, so that going down the list in rounds stays cheap.
+
+    A round looks at all candidates before it. Where a group has many more of them than places to take, identical
+    annotations for one, most are settled by the few that come first: with as many at a time as there are places, the
+    rounds of a group cost at most the square of its places.
+
+    Parameters
+    ----------
+    group : (C,) int
+        Group of each candidate; within a group in order of preference.
+    places : (G,) int, at least 1 where a group has candidates
+        A group gives at most `SLICE` times as many candidates at a time.
+
+    Examples
+    --------
+    >>> [chosen.tolist() for chosen in in_slices(np.array([0, 0, 0, 1, 1]), np.array([1, 2]))]
+    [[0, 1, 3, 4], [2]]
+    >>> [chosen.tolist() for chosen in in_slices(np.array([0, 0]), np.array([2]))]
+    [[0, 1]]
+    """
+    count, room = np.bincount(group, minlength=len(places)), SLICE * places
+    if (count <= room).all():
+        yield np.arange(len(group))
+        return
+    by_group = np.argsort(group, kind="stable")
+    number = np.empty(len(group), np.intp)
+    number[by_group] = np.arange(len(group)) - run_starts(count)[group[by_group]]
+    number //= room[group]
+    by_number = np.argsort(number, kind="stable")
+    yield from np.split(by_number, np.cumsum(np.bincount(number))[:-1])
+
+
+def take_down(lines: NDArray[np.intp], free: NDArray[np.bool_], group: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Go down candidates, taking each whose positions are all still free.
+
+    Done in rounds over whole arrays: every candidate that comes first at all its positions is taken at once.
+
+    Parameters
+    ----------
+    lines : (C, M) int
+        The positions each candidate touches, of its own group only; candidates in order of preference.
+    free : (positions,) bool
+        What is taken becomes False here.
+    group : (positions,) int
+
+    Returns
+    -------
+    (taken,) int, ascending
+        Which candidates are taken.
+
+    Examples
+    --------
+    >>> take_down(np.array([[0, 1], [1, 2], [3, 2]]), np.ones(4, bool), np.zeros(4, int)).tolist()
+    [0, 2]
+    """
+    best = np.empty(len(free), np.intp)
+    taken = []
+    for waiting in in_slices(group[lines[:, 0]], np.bincount(group)):
+        while True:
+            waiting = waiting[free[lines[waiting]].all(axis=1)]
+            if not len(waiting):
+                break
+            first = first_at_all(lines[waiting], best)
+            taken.append(waiting[first])
+            free[lines[taken[-1]]] = False
+            waiting = waiting[~first]
+    return np.sort(np.concatenate(taken)) if taken else np.zeros(0, np.intp)
 
 
 def total(group: NDArray[np.intp], amount: NDArray[Any], groups: int) -> NDArray[np.float64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -12,8 +13,8 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.annotations.blocks import AT_ONCE, ByImage, Take
-from kalos_core.arrays import expand_runs, run_starts
-from kalos_core.errors import InputError
+from kalos_core.arrays import expand_runs, run_starts, short
+from kalos_core.errors import InputError, KalosWarning
 from kalos_core.results import Result
 from kalos_core.shapes.borrowed import Borrowed
 from kalos_core.similarity import SIMILARITIES, Rows, Similarity, check_threshold, get_similarity
@@ -21,6 +22,15 @@ from kalos_core.similarity import SIMILARITIES, Rows, Similarity, check_threshol
 if TYPE_CHECKING:
     import pandas as pd
 
+
+MANY_CANDIDATES = 1_000_000
+"""Candidates of one image beyond which `compute_pairs` says what matching them costs."""
+
+MANY_COMPARED = 20_000_000
+"""Pairs of one image beyond which `compute_pairs` says so before it compares them."""
+
+COSTS_OF_A_MILLION = "each million takes about 0.3 s with greedy, 10 s with shm, and 100 MB"
+"""What candidates cost, once they are to be matched."""
 
 BLOCK = 1 << 14
 """Pairs compared at a time: small enough for their temporary arrays to stay in the processor's cache."""
@@ -118,7 +128,11 @@ class Pairs(Result):
 
 
 def compute_pairs(
-    annotations: Annotations, similarity: str | Similarity | Rows = "box_iou", floor: float = 0.5
+    annotations: Annotations,
+    similarity: str | Similarity | Rows = "box_iou",
+    floor: float = 0.5,
+    *,
+    same_class: bool = False,
 ) -> Pairs:
     """All pairs of annotations of one image and two raters whose similarity is at least `floor`.
 
@@ -128,10 +142,19 @@ def compute_pairs(
     similarity : name in `SIMILARITIES`, a `Similarity`, or a function ``function(annotations, left, right)``
     floor : float in [0, 1]
         The lowest threshold anyone will need.
+    same_class : bool
+        Only pairs of one class, for what compares no others.
 
     Returns
     -------
     Pairs
+
+    Warns
+    -----
+    KalosWarning
+        Before they are compared, if an image has more than `MANY_COMPARED` (20 million) pairs; and before anything is
+        matched, if more than `MANY_CANDIDATES` (a million) of one image reach the floor. Two raters need 1,000
+        annotations each for that, which all overlap: most often these were loaded twice.
 
     Examples
     --------
@@ -146,14 +169,45 @@ def compute_pairs(
     floor = check_threshold(floor, "floor")
     none = np.zeros(0, np.intp)
     found = [(none, none, np.zeros(0))]
+    _warn_of_many(annotations, _most_pairs(annotations), MANY_COMPARED, "pairs to compare")
     column = measure.column(annotations) if len(annotations) else None
-    for left, right in image_pairs(annotations):
+    for left, right in image_pairs(annotations, same_class=same_class):
         values = measure.values(column, left, column, right, floor)
         near = values >= floor
         found.append((left[near], right[near], values[near]))
     left, right, values = (np.concatenate(part) for part in zip(*found, strict=True))
     kind = measure.kind_in(annotations) if len(annotations) else measure.kind
+    candidates = np.bincount(annotations.image[left], minlength=len(annotations.images))
+    _warn_of_many(annotations, candidates, MANY_CANDIDATES, f"candidates ({measure.name} of at least {floor:.3g})")
     return Pairs(left, right, values, measure.name, floor, kind)
+
+
+def _most_pairs(annotations: Annotations) -> NDArray[np.intp]:
+    """(I,) pairs of annotations of two raters; 0 for images that are certain to have few."""
+    size = np.bincount(annotations.image, minlength=len(annotations.images))
+    crowded = np.flatnonzero(size**2 > 2 * MANY_COMPARED)
+    pairs = np.zeros_like(size)
+    for image in crowded.tolist():
+        own = np.bincount(annotations.rater[annotations.image == image])
+        pairs[image] = (size[image] ** 2 - (own**2).sum()) // 2
+    return pairs
+
+
+def _warn_of_many(annotations: Annotations, counts: NDArray[np.intp], limit: int, what: str) -> None:
+    """Say which image has most, if it has more than the limit."""
+    if counts.max(initial=0) <= limit:
+        return
+    image = int(counts.argmax())
+    beyond = np.count_nonzero(counts > limit)
+    warnings.warn(
+        f"annotations: {counts[image]:,} {what} among the {np.count_nonzero(annotations.image == image):,} annotations "
+        f"of image {annotations.images[image]!r}"
+        + (f" ({beyond:,} images have more than {limit:,})" if beyond > 1 else "")
+        + f": {COSTS_OF_A_MILLION}. Annotations that were loaded twice lie on each other: leave them out, or raise "
+        "the threshold",
+        KalosWarning,
+        stacklevel=3,
+    )
 
 
 def with_pairs(
@@ -191,8 +245,10 @@ def with_pairs(
         yield by_image.rows(first, last), first, by_image.table(first, last, take), near
 
 
-def image_pairs(annotations: Annotations) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """All pairs of rows of one image and two raters, each once, about `BLOCK` at a time.
+def image_pairs(
+    annotations: Annotations, *, same_class: bool = False
+) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """All pairs of rows of one image and two raters (and one class), each once, about `BLOCK` at a time.
 
     Examples
     --------
@@ -200,13 +256,16 @@ def image_pairs(annotations: Annotations) -> Iterator[tuple[NDArray[np.intp], ND
     >>> [(left.tolist(), right.tolist()) for left, right in image_pairs(Annotations.from_rows(rows))]
     [([0, 0], [1, 2])]
     """
-    order = np.lexsort((annotations.rater, annotations.image))
-    image, rater = annotations.image[order], annotations.rater[order]
-    # sorted by image and rater, the partners of a row are one run: from the next rater to the end of the image
-    end_of_image = np.searchsorted(image, image, side="right")
-    run = image * len(annotations.raters) + rater
+    codes = (annotations.rater, *((annotations.category,) if same_class else ()), annotations.image)
+    order = np.lexsort([short(code) for code in codes])
+    place = annotations.image[order]
+    if same_class:
+        place = place * len(annotations.categories) + annotations.category[order]
+    # sorted by place and rater, the partners of a row are one run: from the next rater to the end of the place
+    end_of_place = np.searchsorted(place, place, side="right")
+    run = place * len(annotations.raters) + annotations.rater[order]
     first = np.searchsorted(run, run, side="right")
-    for left, right in blocks_of_runs(first, end_of_image - first):
+    for left, right in blocks_of_runs(first, end_of_place - first):
         yield order[left], order[right]
 
 

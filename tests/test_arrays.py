@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalos_core.arrays import expand_runs, first_at_all, run_starts, total
+from kalos_core.arrays import SLICE, expand_runs, first_at_all, in_slices, run_starts, take_down, total
 
 runs = st.lists(st.tuples(st.integers(0, 50), st.integers(0, 5)), max_size=8)
 
@@ -29,6 +29,29 @@ def test_the_first_at_all_its_positions_has_no_earlier_neighbour(lines):
     ]
     table = np.array(lines, dtype=np.intp).reshape(len(lines), -1 if lines else 1)
     assert first_at_all(table, np.empty(7, np.intp)).tolist() == expected
+
+
+@given(st.lists(st.integers(0, 3), max_size=20), st.lists(st.integers(1, 3), min_size=4, max_size=4))
+def test_slices_take_every_candidate_once_and_of_a_group_in_order(group, places):
+    slices = [chosen.tolist() for chosen in in_slices(np.array(group, np.intp), np.array(places))]
+    assert sorted(at for chosen in slices for at in chosen) == list(range(len(group)))
+    for number in range(4):
+        own = [[at for at in chosen if group[at] == number] for chosen in slices]
+        assert [at for part in own for at in part] == [at for at, entry in enumerate(group) if entry == number]
+        assert all(len(part) <= SLICE * places[number] for part in own)
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3), st.integers(0, 3)), max_size=40))
+def test_down_the_list_as_a_loop_goes(candidates):
+    lines = np.array([[4 * group + one, 4 * group + two] for group, one, two in candidates], np.intp).reshape(-1, 2)
+    free, taken = [True] * 12, []
+    for number, line in enumerate(lines.tolist()):
+        if free[line[0]] and free[line[1]]:
+            taken.append(number)
+            free[line[0]] = free[line[1]] = False
+    left = np.ones(12, np.bool_)
+    assert take_down(lines, left, np.repeat(np.arange(3), 4)).tolist() == taken
+    assert left.tolist() == free
 
 
 def test_totals_by_hand():

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalos_core import SIMILARITIES, Annotations, InputError, Similarity, compute_pairs
+from kalos_core import SIMILARITIES, Annotations, InputError, KalosWarning, Similarity, compute_pairs
 from kalos_core.pairs import Pairs
 from tests.strategies import SIMILARITIES_OF_TABLES, reordered, tables
 
@@ -96,3 +96,34 @@ def test_pairs_remember_what_kind_of_shape_was_compared():
     assert (pairs.name, pairs.kind, pairs.at_least(0.9).kind) == ("mine", "polygon", "polygon")
     none = np.zeros(0, np.intp)
     assert Pairs(none, none, np.zeros(0), "polygon_iou", 0.5).kind == "polygon"
+
+
+def test_many_candidates_of_an_image_are_said_before_they_are_matched(monkeypatch):
+    monkeypatch.setattr("kalos_core.pairs.MANY_CANDIDATES", 8)
+    boxes = {"a.jpg": 3, "b.jpg": 2}
+    rows = [
+        {"image": image, "rater": rater, "category": "cat", "box": [0, 0, 10, 10 if rater == "ann" else 8]}
+        for image, count in boxes.items()
+        for rater in ("ann", "bob")
+        for _ in range(count)
+    ]
+    annotations = Annotations.from_rows(rows)
+    expected = r"9 candidates \(box_iou of at least 0.5\) among the 6 annotations of image 'a.jpg': each million"
+    with pytest.warns(KalosWarning, match=expected):
+        assert len(compute_pairs(annotations)) == 13
+    assert len(compute_pairs(annotations, floor=0.9)) == 0  # nothing to match: nothing to say
+    monkeypatch.setattr("kalos_core.pairs.MANY_CANDIDATES", 3)
+    with pytest.warns(KalosWarning, match=r"of image 'a.jpg' \(2 images have more than 3\)"):
+        compute_pairs(annotations)
+
+
+def test_many_pairs_of_an_image_are_said_before_they_are_compared(monkeypatch):
+    monkeypatch.setattr("kalos_core.pairs.MANY_COMPARED", 10)
+    rows = [
+        {"image": 7, "rater": rater, "category": "cat", "box": [20 * n, 0, 10, 10]}
+        for rater in ("ann", "bob", "cid")
+        for n in range(2)
+    ]
+    with pytest.warns(KalosWarning, match="12 pairs to compare among the 6 annotations of image 7"):
+        compute_pairs(Annotations.from_rows(rows))
+    compute_pairs(Annotations.from_rows(rows[:-1]))  # 8 pairs

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.arrays import first_at_all
+from kalos_core.correspondence.assignment import components
 from kalos_core.correspondence.costs import Cost
 from kalos_core.correspondence.order import strict_order
 from kalos_core.pairs import Pairs
+
+FAR = np.iinfo(np.int32).max
+"""Linkage of two clusters that cannot be joined."""
+
+MANY = 64
+"""Pairs of clusters for each join of a round, from which on chains are faster."""
+
+DENSE = 1 / 8
+"""Share of its pairs of clusters that can be joined, from which on a part is made a table."""
 
 
 def ahc(annotations: Annotations, candidates: Pairs, cost: Cost) -> NDArray[np.intp]:
@@ -21,7 +33,9 @@ def ahc(annotations: Annotations, candidates: Pairs, cost: Cost) -> NDArray[np.i
     ties.
 
     Done in rounds over whole arrays: every two clusters that are each other's best are joined at once. This equals
-    one join at a time, since under complete linkage a join brings no cluster nearer to any other.
+    one join at a time, since under complete linkage a join brings no cluster nearer to any other. Where a round joins
+    few of many, as among identical annotations, what hangs together is joined along chains of nearest neighbours, at
+    the square of its clusters.
 
     Parameters
     ----------
@@ -50,6 +64,10 @@ def ahc(annotations: Annotations, candidates: Pairs, cost: Cost) -> NDArray[np.i
     best = np.empty(len(annotations), np.intp)
     while len(left):
         joined = first_at_all(np.stack([left, right], axis=1), best)
+        if len(left) > MANY * np.count_nonzero(joined):
+            alone = _join_along_chains(left, right, worst, cluster)
+            left, right, worst, count = left[alone], right[alone], worst[alone], count[alone]
+            joined = joined[alone]
         kept, gone = left[joined], right[joined]
         size[kept] += size[gone]
         parent = np.arange(len(annotations))
@@ -70,3 +88,54 @@ def ahc(annotations: Annotations, candidates: Pairs, cost: Cost) -> NDArray[np.i
         complete = complete[np.argsort(worst[complete])]
         left, right, worst, count = left[complete], right[complete], worst[complete], count[complete]
     return cluster
+
+
+def _join_along_chains(
+    left: NDArray[np.intp], right: NDArray[np.intp], worst: NDArray[np.intp], cluster: NDArray[np.intp]
+) -> NDArray[np.bool_]:
+    """Join all that can be joined in the dense parts of a graph of clusters, in place; (E,) which edges are of others.
+
+    Nearest neighbours make a chain until two are each other's (Benzécri 1982): under complete linkage these are
+    joined in any case, and the chain before them stays one.
+    """
+    nodes, index = np.unique(np.concatenate([left, right]), return_inverse=True)
+    first, second = index.reshape(2, -1)
+    part_of_node = components(first, second, len(nodes))
+    size, part = np.bincount(part_of_node), part_of_node[first]
+    dense = np.bincount(part) >= DENSE * size * (size - 1) / 2
+    parent = np.arange(len(cluster))
+    order = np.argsort(part, kind="stable")
+    by_part = np.split(order, np.cumsum(np.bincount(part))[:-1])
+    for edges in (edges for edges, is_dense in zip(by_part, dense, strict=True) if is_dense):
+        own, local = np.unique(np.concatenate([first[edges], second[edges]]), return_inverse=True)
+        one, other = local.reshape(2, -1)
+        table = np.full((len(own), len(own)), FAR, np.int32)
+        rank = np.argsort(np.argsort(worst[edges]))
+        table[one, other] = table[other, one] = rank
+        for kept, gone in _chain(table):
+            parent[nodes[own[gone]]] = nodes[own[kept]]
+    while (parent[parent] != parent).any():
+        parent = parent[parent]
+    cluster[:] = parent[cluster]
+    return np.asarray(~dense[part])
+
+
+def _chain(table: NDArray[np.int32]) -> Iterator[tuple[int, int]]:
+    """Which two are joined, one after the other, over a table of their linkages (overwritten)."""
+    waiting = list(range(len(table)))
+    chain: list[int] = []
+    while chain or waiting:
+        if not chain:
+            chain = [waiting.pop()]
+        nearest = int(table[chain[-1]].argmin())
+        if table[chain[-1], nearest] == FAR:  # joined before, or nothing left to join
+            chain.pop()
+        elif len(chain) > 1 and nearest == chain[-2]:
+            gone, kept = chain.pop(), chain.pop()
+            table[kept] = table[:, kept] = np.maximum(table[kept], table[gone])
+            table[gone] = table[:, gone] = FAR
+            table[kept, kept] = FAR
+            waiting.append(kept)
+            yield kept, gone
+        else:
+            chain.append(nearest)

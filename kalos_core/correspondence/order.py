@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
+from kalos_core.arrays import short
 from kalos_core.correspondence.costs import Cost
 from kalos_core.pairs import Pairs
 
@@ -21,21 +22,20 @@ def strict_order(annotations: Annotations, pairs: Pairs, cost: Cost) -> NDArray[
     """(P,) the candidates by image, cost, similarity, and then by what does not depend on any order of the input."""
     costs = pair_costs(annotations, pairs, cost)
     image = annotations.image[pairs.left]
-    order = np.lexsort((-pairs.similarity, costs, image))
-    tied = (
-        (image[order][1:] == image[order][:-1])
-        & (costs[order][1:] == costs[order][:-1])
-        & (pairs.similarity[order][1:] == pairs.similarity[order][:-1])
-    )
+    order = np.argsort(costs)  # whatever comes first of equals: they are put in order below
+    order = order[np.argsort(short(image)[order], kind="stable")]
+    tied = (image[order][1:] == image[order][:-1]) & (costs[order][1:] == costs[order][:-1])
     if not tied.any():
         return order
-    in_tie = np.concatenate([[False], tied]) | np.concatenate([tied, [False]])
+    in_tie = np.flatnonzero(np.concatenate([[False], tied]) | np.concatenate([tied, [False]]))
+    equal = order[in_tie]
+    left, right = pairs.left[equal], pairs.right[equal]
     rank = np.zeros(len(annotations), np.intp)
-    rows = np.unique(np.concatenate([pairs.left[order[in_tie]], pairs.right[order[in_tie]]]))
+    rows = np.unique(np.concatenate([left, right]))
     rank[rows] = rank_rows(annotations, rows, pairs.kind)
-    first = np.minimum(rank[pairs.left], rank[pairs.right])
-    second = np.maximum(rank[pairs.left], rank[pairs.right])
-    return np.lexsort((second, first, -pairs.similarity, costs, image))
+    first, second = np.minimum(rank[left], rank[right]), np.maximum(rank[left], rank[right])
+    order[in_tie] = equal[np.lexsort((second, first, -pairs.similarity[equal], costs[equal], image[equal]))]
+    return order
 
 
 def rank_rows(annotations: Annotations, rows: NDArray[np.intp], kind: str) -> NDArray[np.intp]:

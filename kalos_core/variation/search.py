@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
-from kalos_core.arrays import expand_runs, first_at_all, run_starts, total
+from kalos_core.arrays import expand_runs, run_starts, take_down, total
 from kalos_core.correspondence import neg_cost, rank_rows, strict_order
 from kalos_core.pairs import Pairs
 from kalos_core.similarity import ROUNDING, Similarity
@@ -244,19 +244,10 @@ class Search:
 
     def _take(self, lines: NDArray[np.intp]) -> NDArray[np.intp]:
         """Go down candidates (C, M sides), taking each whose sides are all free; the positions of those taken."""
-        nobody = len(self.free) - 1
-        scratch = np.empty(len(self.free), np.intp)
-        taken = []
-        waiting = np.arange(len(lines))
-        while len(waiting):
-            sides = lines[waiting]
-            # a pad stands for the first side of its own line, so that it never decides
-            first = first_at_all(np.where(sides == nobody, sides[:, :1], sides), scratch)
-            taken.append(waiting[first])
-            self.free[sides[first]] = False
-            open_ = (self.free[sides] | (sides == nobody)).all(axis=1)
-            waiting = waiting[~first & open_]
-        return np.sort(np.concatenate(taken)) if taken else waiting
+        # a pad stands for the first side of its own line, so that it never decides
+        lines = np.where(lines == len(self.free) - 1, lines[:, :1], lines)
+        image = np.append(np.repeat(self.annotations.image, self.raters), 0)
+        return take_down(lines, self.free, image)
 
     def _note(
         self,

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kalos_core import COSTS, Annotations, InputError, Similarity, agreement, compute_pairs
-from kalos_core.correspondence import correspond, neg_cost, soft_cost, usable_solvers
+from kalos_core.correspondence import agglomerative, correspond, neg_cost, soft_cost, usable_solvers
 from tests.correspondence.witnesses import ONE_BY_ONE, alike, crowd, table
 from tests.strategies import partition, reordered, tables
 
@@ -141,6 +141,32 @@ def test_greedy_units_hang_together_by_pairs_at_the_threshold(cost, similarity, 
 def test_whole_arrays_at_once_equal_one_annotation_after_the_other(solver, cost, similarity, annotations, threshold):
     pairs = compute_pairs(annotations, similarity, threshold)
     units = partition(annotations, correspond(annotations, pairs, threshold, solver, cost))
+    assert units == ONE_BY_ONE[solver](annotations, pairs, cost)
+
+
+@pytest.mark.parametrize("solver", ONE_BY_ONE)
+@every_cost
+@pytest.mark.parametrize("step", [0.0, 0.5])
+@pytest.mark.parametrize("counts", [(9, 9), (12, 5), (4, 6, 3), (3, 3, 3, 3)])
+def test_what_lies_on_each_other_equals_one_annotation_after_the_other(monkeypatch, solver, cost, step, counts):
+    monkeypatch.setattr(agglomerative, "MANY", 2)  # chains, which so few annotations would not need
+    rng = np.random.default_rng(sum(counts))
+    rows = [
+        {
+            "image": image,
+            "rater": rater,
+            "category": "cat" if rng.random() < 0.7 else "dog",
+            "box": [10 + step * rng.integers(9), 10, 20, 20 + step * rng.integers(5)],
+        }
+        for image in (1, 2)
+        for rater, count in zip("abcd", counts, strict=False)
+        for _ in range(count)
+    ]
+    annotations = Annotations.from_rows(
+        [*rows, {"image": 3, "rater": "a", "category": "cat", "box": [0, 0, 9, 9]}], assigned="all"
+    )
+    pairs = compute_pairs(annotations, floor=0.9)
+    units = partition(annotations, correspond(annotations, pairs, 0.9, solver, cost))
     assert units == ONE_BY_ONE[solver](annotations, pairs, cost)
 
 
