@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
-from kalos_core.arrays import find_sorted, total
+from kalos_core.arrays import find_sorted, short, total
 from kalos_core.convergence.crowds import CrowdOverlaps
 from kalos_core.convergence.matching import compared, detect, detect_jointly, rank_in_order
 from kalos_core.convergence.precision import average_precision, precision_points, single_point_precision
@@ -143,15 +143,17 @@ class Matches:
         number_of_group = find_sorted(groups, self.key)
         of_truth = np.flatnonzero(number_of_group >= 0)
         group = number_of_group[of_truth]
-        order = (self.rank[of_truth], self.image_position[of_truth], -self.sureness[of_truth], group)
+        unequal = [] if (self.sureness == self.sureness[:1]).all() else [-self.sureness[of_truth]]
+        order = [short(self.rank)[of_truth], short(self.image_position)[of_truth], *unequal, short(group)]
         taken = np.lexsort(order)
-        hit, ignored = self.hit[:, of_truth[taken]], self.ignored[:, of_truth[taken]]
+        chosen = of_truth[taken]
+        hit, ignored = np.take(self.hit, chosen, axis=1), np.take(self.ignored, chosen, axis=1)
         return Counted(
             truth=groups // (raters * categories),
             found=groups // categories % raters,
             category=groups % categories,
             group=group[taken],
-            image=self.image[of_truth[taken]],
+            image=self.image[chosen],
             hit=hit,
             counts=~ignored if ignored.any() else None,
             annotation_group=annotation_group.reshape(-1),
@@ -218,12 +220,14 @@ def match(
         How sure an annotation is as a detection; all are equally sure unless given.
     """
     sureness = np.zeros(len(annotations)) if scores is None else scores
-    rank = rank_in_order(annotations, np.lexsort((order.annotations, -sureness)))
+    as_they_stand = scores is None and bool((order.annotations[1:] > order.annotations[:-1]).all())
+    rank = rank_in_order(annotations, None if as_they_stand else np.lexsort((order.annotations, -sureness)))
+    is_compared = compared(annotations)
     if ties == "joint":
-        detections = detect_jointly(annotations, pairs, thresholds, in_size, crowds)
+        detections = detect_jointly(annotations, pairs, thresholds, in_size, crowds, is_compared)
     else:
-        detections = detect(annotations, pairs, thresholds, rank, in_size, crowds)
-    row, other = np.nonzero(compared(annotations))
+        detections = detect(annotations, pairs, thresholds, rank, in_size, crowds, is_compared)
+    row, other = np.nonzero(is_compared)
     truth_in_size = in_size[row]
     kept_rows = row[truth_in_size]
     row_of = detections.row
@@ -268,6 +272,6 @@ def _image_positions(annotations: Annotations) -> NDArray[np.intp]:
     """(I,) position of each image by ascending id where ids are whole numbers, as pycocotools, else as in the table."""
     ids = list(annotations.images)
     position = np.arange(len(ids))
-    if all(isinstance(key, (int, np.integer)) for key in ids):
+    if all(issubclass(kind, (int, np.integer)) for kind in set(map(type, ids))):
         position[np.argsort(np.array(ids, dtype=np.int64), kind="stable")] = np.arange(len(ids))
     return position

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
-from kalos_core.arrays import first_at_all
+from kalos_core.arrays import short, take_down
 from kalos_core.convergence.crowds import CrowdOverlaps
 from kalos_core.correspondence import neg_cost, strict_order
 from kalos_core.pairs import Pairs
@@ -54,17 +55,21 @@ def compared(annotations: Annotations) -> NDArray[np.bool_]:
     return np.asarray(annotations.others_assigned & own[:, None])
 
 
-def rank_in_order(annotations: Annotations, order: NDArray[np.intp]) -> NDArray[np.intp]:
-    """(N,) position of each annotation among those of its image, rater and class, taken in `order` (N,)."""
-    index = np.empty(len(annotations), np.intp)
-    index[order] = np.arange(len(annotations))
-    run = np.lexsort((index, annotations.category, annotations.rater, annotations.image))
-    keys = np.stack([annotations.image, annotations.rater, annotations.category], axis=1)[run]
-    fresh = np.ones(len(run), np.bool_)
-    fresh[1:] = (keys[1:] != keys[:-1]).any(axis=1)
-    start = np.maximum.accumulate(np.where(fresh, np.arange(len(run)), 0))
+def rank_in_order(annotations: Annotations, order: NDArray[np.intp] | None) -> NDArray[np.intp]:
+    """(N,) position of each annotation among those of its image, rater and class, in `order` (N,) or as they stand."""
+    codes = (annotations.category, annotations.rater, annotations.image)
+    if order is None:
+        run = np.lexsort([short(code) for code in codes])
+    else:
+        run = order[np.lexsort([short(code)[order] for code in codes])]
+    fresh = np.zeros(len(run), np.bool_)
+    fresh[:1] = True
+    for code in codes:
+        along = code[run]
+        fresh[1:] |= along[1:] != along[:-1]
+    start = np.flatnonzero(fresh)
     rank = np.empty(len(annotations), np.intp)
-    rank[run] = np.arange(len(run)) - start
+    rank[run] = np.arange(len(run)) - np.repeat(start, np.diff(start, append=len(run)))
     return rank
 
 
@@ -75,6 +80,7 @@ def detect(
     rank: NDArray[np.intp],
     in_size: NDArray[np.bool_],
     crowds: CrowdOverlaps,
+    is_compared: NDArray[np.bool_],
 ) -> Detections:
     """Match as COCO does: each detection in turn takes the most similar annotation that is still free.
 
@@ -90,49 +96,88 @@ def detect(
         Annotations of the chosen sizes; the others are only taken second, and then count for nothing.
     crowds : CrowdOverlaps
         Likewise taken second, by as many detections as there are.
+    is_compared : (N, R) bool
+        See `compared`.
     """
     raters = len(annotations.raters)
+    is_compared = is_compared & (rank < MOST_DETECTIONS)[:, None]
+    number = np.cumsum(is_compared.ravel()) - 1  # of a detection: its annotation, towards a rater
     alike = annotations.category[pairs.left] == annotations.category[pairs.right]
     left, right = pairs.left[alike], pairs.right[alike]
     truth, found = np.concatenate([left, right]), np.concatenate([right, left])
-    similarity = np.tile(pairs.similarity[alike], 2)
-    kept = rank[found] < MOST_DETECTIONS
-    truth, found, similarity = truth[kept], found[kept], similarity[kept]
-    sides = len(annotations) * raters
-    few = rank[crowds.found] < MOST_DETECTIONS
-    of_crowd = np.arange(int(few.sum()))
-    truth_side = np.concatenate([truth * raters + annotations.rater[found], sides + of_crowd])
-    found_side = np.concatenate([found * raters + annotations.rater[truth], _crowd_sides(crowds, raters)[few]])
-    similarity = np.concatenate([similarity, crowds.share[few]])
-    second = np.concatenate([~in_size[truth], np.ones(len(of_crowd), np.bool_)])
-    turn = rank[found_side // max(raters, 1)]
-    # the best first; of equally good ones the last in order, as pycocotools takes it
-    last = np.concatenate([rank[truth], len(annotations) + of_crowd])
-    order = np.lexsort((-last, -similarity, second, found_side, turn))
-    truth_side, found_side, similarity = truth_side[order], found_side[order], similarity[order]
-    turn, second = turn[order], second[order]
+    side = found * raters + annotations.rater[truth]
+    kept = is_compared.ravel()[side]
+    truth, found, side = truth[kept], found[kept], side[kept]
+    similarity = np.tile(pairs.similarity[alike], 2)[kept]
+    crowd_side = _crowd_sides(crowds, raters)
+    few = is_compared.ravel()[crowd_side]
+    sides, of_crowd = len(annotations) * raters, np.arange(int(few.sum()))
+    edges = _Edges(
+        truth=np.concatenate([truth * raters + annotations.rater[found], sides + of_crowd]),
+        found=number[np.concatenate([side, crowd_side[few]])],
+        similarity=np.concatenate([similarity, crowds.share[few]]),
+        second=np.concatenate([~in_size[truth], np.ones(len(of_crowd), np.bool_)]),
+        turn=np.concatenate([rank[found], rank[crowds.found[few]]]),
+        last=np.concatenate([rank[truth], len(annotations) + of_crowd]),
+    )
     limits = np.minimum(thresholds, ALMOST_ONE)[:, None]
-    taken = np.zeros((len(thresholds), sides + len(of_crowd)), np.bool_)
-    hit, ignored = np.zeros((2, len(thresholds), sides), np.bool_)
-    edges = np.searchsorted(turn, np.arange(turn.max(initial=-1) + 2))
-    for start, stop in pairwise(edges.tolist()):
+    row, other = np.nonzero(is_compared)
+    hit, ignored = np.zeros((2, len(thresholds), len(row)), np.bool_)
+    # what can find one annotation only, that nothing else can find, depends on nothing else
+    alone = (np.bincount(edges.found)[edges.found] == 1) & (np.bincount(edges.truth)[edges.truth] == 1)
+    settled = edges.similarity[alone] >= limits
+    hit[:, edges.found[alone]] = settled
+    ignored[:, edges.found[alone]] = settled & edges.second[alone]
+    _match_in_turn(edges.keep(~alone), limits, sides, hit, ignored)
+    ignored |= ~hit & ~in_size[row]
+    return Detections(row, other, hit, ignored)
+
+
+@dataclass(frozen=True, eq=False)
+class _Edges:
+    """E annotations that detections can find: sides of annotations and crowd regions, and numbers of detections.
+
+    `second`: taken only where nothing else is free. `turn`: when the detection is matched. `last`: of equally good
+    ones the greatest is taken.
+    """
+
+    truth: NDArray[np.intp]
+    found: NDArray[np.intp]
+    similarity: NDArray[np.float64]
+    second: NDArray[np.bool_]
+    turn: NDArray[np.intp]
+    last: NDArray[np.intp]
+
+    def keep(self, chosen: NDArray[Any]) -> _Edges:
+        return _Edges(*(column[chosen] for column in vars(self).values()))
+
+
+def _match_in_turn(
+    edges: _Edges, limits: NDArray[np.float64], sides: int, hit: NDArray[np.bool_], ignored: NDArray[np.bool_]
+) -> None:
+    """One detection of each image, rater and class after the other takes the best that is free; into `hit`, `ignored`.
+
+    From `sides` on, edges lead to crowd regions, which are never taken.
+    """
+    # the best first; of equally good ones the last in order, as pycocotools takes it
+    edges = edges.keep(np.lexsort((-edges.last, -edges.similarity, edges.second, edges.found, edges.turn)))
+    places, place = np.unique(edges.truth, return_inverse=True)
+    taken = np.zeros((len(limits), len(places)), np.bool_)
+    is_crowd = places >= sides
+    steps = np.searchsorted(edges.turn, np.arange(edges.turn.max(initial=-1) + 2))
+    for start, stop in pairwise(steps.tolist()):
         if start == stop:
             continue
-        of_truth, of_found = truth_side[start:stop], found_side[start:stop]
+        of_truth, of_found = place[start:stop], edges.found[start:stop]
         fresh = np.flatnonzero(np.concatenate([[True], of_found[1:] != of_found[:-1]]))
-        free = (similarity[start:stop] >= limits) & ~taken[:, of_truth]
+        free = (edges.similarity[start:stop] >= limits) & ~taken[:, of_truth]
         first = np.minimum.reduceat(np.where(free, np.arange(stop - start), stop - start), fresh, axis=1)
         threshold, detection = np.nonzero(first < stop - start)
         chosen = first[threshold, detection]
         taken[threshold, of_truth[chosen]] = True
-        taken[:, sides:] = False
+        taken[:, is_crowd] = False
         hit[threshold, of_found[fresh[detection]]] = True
-        ignored[threshold, of_found[fresh[detection]]] = second[start:stop][chosen]
-    row, other = np.nonzero(compared(annotations) & (rank < MOST_DETECTIONS)[:, None])
-    side = row * raters + other
-    hit, ignored = hit[:, side], ignored[:, side]
-    ignored |= ~hit & ~in_size[row]
-    return Detections(row, other, hit, ignored)
+        ignored[threshold, of_found[fresh[detection]]] = edges.second[start:stop][chosen]
 
 
 def _crowd_sides(crowds: CrowdOverlaps, raters: int) -> NDArray[np.intp]:
@@ -146,6 +191,7 @@ def detect_jointly(
     thresholds: NDArray[np.float64],
     in_size: NDArray[np.bool_],
     crowds: CrowdOverlaps,
+    is_compared: NDArray[np.bool_],
 ) -> Detections:
     """Match the most similar annotations first, whatever their order; arguments as of `detect`."""
     raters = len(annotations.raters)
@@ -154,18 +200,14 @@ def detect_jointly(
     left, right, similarity = alike.left[order], alike.right[order], alike.similarity[order]
     left_side = left * raters + annotations.rater[right]
     right_side = right * raters + annotations.rater[left]
-    best = np.empty(len(annotations) * raters, np.intp)
-    partner = np.full(len(annotations) * raters, -1, np.intp)
-    reached = np.zeros(len(annotations) * raters)
-    waiting = np.arange(len(left))
-    while len(waiting):
-        sides = np.stack([left_side[waiting], right_side[waiting]], axis=1)
-        first = first_at_all(sides, best)
-        taken = waiting[first]
-        partner[left_side[taken]], partner[right_side[taken]] = right[taken], left[taken]
-        reached[left_side[taken]] = reached[right_side[taken]] = similarity[taken]
-        waiting = waiting[(partner[sides] < 0).all(axis=1)]
-    row, other = np.nonzero(compared(annotations))
+    free = np.ones(len(annotations) * raters, np.bool_)
+    image = np.repeat(annotations.image, raters)
+    taken = take_down(np.stack([left_side, right_side], axis=1), free, image)
+    partner = np.full(len(free), -1, np.intp)
+    partner[left_side[taken]], partner[right_side[taken]] = right[taken], left[taken]
+    reached = np.zeros(len(free))
+    reached[left_side[taken]] = reached[right_side[taken]] = similarity[taken]
+    row, other = np.nonzero(is_compared)
     side = row * raters + other
     limits = np.minimum(thresholds, ALMOST_ONE)[:, None]
     hit = (reached[side] >= limits) & (partner[side] >= 0)

@@ -212,7 +212,7 @@ def modified_map(
     measure, checked = get_similarity(similarity), check_thresholds(thresholds)
     limits = lookup(SIZES, size, "size")
     usable_images(annotations)
-    pairs = comparable_pairs(annotations, measure, checked, pairs)
+    pairs = comparable_pairs(annotations, measure, checked, pairs, same_class=True)
     in_size = annotations_in_size(annotations, measure, limits)
     found = count_in_orders(annotations, pairs, checked, ties, in_size, orders, seed)
     return map_of(found, annotations, measure.name, checked, ties, size)
@@ -263,12 +263,17 @@ def usable_images(annotations: Annotations) -> NDArray[np.bool_]:
 
 
 def comparable_pairs(
-    annotations: Annotations, measure: Similarity, checked: NDArray[np.float64], pairs: Pairs | None
+    annotations: Annotations,
+    measure: Similarity,
+    checked: NDArray[np.float64],
+    pairs: Pairs | None,
+    *,
+    same_class: bool = False,
 ) -> Pairs:
-    """The pairs from the least threshold upwards, computed unless given."""
+    """The pairs from the least threshold upwards, computed unless given: of one class only, if others do not count."""
     floor = min(float(checked.min()), ALMOST_ONE)
     if pairs is None:
-        return compute_pairs(annotations, measure, floor)
+        return compute_pairs(annotations, measure, floor, same_class=same_class)
     if pairs.name != measure.name:
         raise InputError(f"pairs: expected pairs of {measure.name!r}, got {pairs.name!r}")
     return pairs.at_least(floor)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.arrays import expand_runs, run_starts, total
+
+AT_ONCE = 1 << 16
+"""Detections times thresholds that are looked at together, as far as groups allow."""
 
 RECALL = np.linspace(0, 1, 101)
 """Recall points at which precision is read."""
@@ -40,11 +44,13 @@ def average_precision(
     >>> round(float(ap[0, 0]), 6) == round((51 + 50 * 2 / 3) / 101, 6)
     True
     """
-    thresholds, groups = len(hit), len(positives)
-    key, points, precision = precision_points(group, hit, counts, positives)
-    ap = total(key, precision * points, thresholds * groups).reshape(thresholds, groups) / len(RECALL)
-    ap[:, positives == 0] = np.nan
-    return ap
+    precision = np.full((len(hit), len(positives)), np.nan)
+    with_truth = positives > 0
+    for first, last, found in _in_blocks(group, hit, counts, positives):
+        key, points, best = found
+        ap = total(key, best * points, len(hit) * (last - first)).reshape(len(hit), -1) / len(RECALL)
+        precision[:, first:last] = np.where(with_truth[first:last], ap, np.nan)
+    return precision
 
 
 def precision_points(
@@ -68,16 +74,49 @@ def precision_points(
     ([0], [101], [0.5])
     """
     groups = len(positives)
+    parts = [
+        (key // (last - first) * groups + first + key % (last - first), points, best)
+        for first, last, (key, points, best) in _in_blocks(group, hit, counts, positives)
+    ]
+    none = np.zeros(0, np.intp)
+    keys, won, precision = zip((none, none, np.zeros(0)), *parts, strict=True)
+    return np.concatenate(keys), np.concatenate(won), np.concatenate(precision)
+
+
+_Points = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]
+
+
+def _in_blocks(
+    group: NDArray[np.intp], hit: NDArray[np.bool_], counts: NDArray[np.bool_] | None, positives: NDArray[np.intp]
+) -> Iterator[tuple[int, int, _Points]]:
+    """`precision_points` of some groups at a time, few enough for the processor's cache: first group, last, points."""
+    begins = run_starts(np.bincount(group, minlength=len(positives)))
+    size = max(1, AT_ONCE // max(len(hit), 1))
+    cuts = np.searchsorted(begins, np.arange(size, len(group), size))
+    edges = np.unique([0, *cuts.tolist(), len(positives)]).tolist()
+    for first, last in pairwise(edges):
+        own = slice(begins[first], begins[last])
+        kept = None if counts is None else counts[:, own]
+        yield first, last, _points_of_block(begins[first : last + 1], hit[:, own], kept, positives[first:last])
+
+
+def _points_of_block(
+    begins: NDArray[np.intp], hit: NDArray[np.bool_], counts: NDArray[np.bool_] | None, positives: NDArray[np.intp]
+) -> _Points:
+    """`precision_points` of the detections (D,) of groups that begin at `begins` (G + 1,)."""
+    begins, groups = begins - begins[0], len(positives)
+    group = np.repeat(np.arange(groups), np.diff(begins))
     scored = hit if counts is None else hit & counts
-    threshold = np.repeat(np.arange(len(hit)), np.count_nonzero(scored, axis=1))
     flat = np.flatnonzero(scored)
+    threshold = np.repeat(np.arange(len(hit)), np.count_nonzero(scored, axis=1))
     index = flat - threshold * len(group)
     of_group = group[index]
-    runs = _Runs.of(threshold * groups + of_group)
-    k = runs.rank + 1
-    first = _Runs.of(group).rank
-    n = first[index] + 1 if counts is None else _counted_so_far(counts, first)[flat]
-    return runs.key, _points_won(k, of_group, positives), runs.best_from_here(k / n)
+    key = threshold * groups + of_group
+    run = run_starts(np.bincount(key, minlength=len(hit) * groups))
+    k = np.arange(1, len(key) + 1) - run[key]
+    rank = index - begins[of_group]
+    n = rank + 1 if counts is None else _counted_so_far(counts, np.arange(len(group)) - begins[group])[flat]
+    return key, _points_won(k, of_group, positives), _best_from_here(k / n, key, int(n.max(initial=1)))
 
 
 def single_point_precision(
@@ -117,37 +156,21 @@ def _counted_so_far(counts: NDArray[np.bool_], rank: NDArray[np.intp]) -> NDArra
     return np.asarray((sums[:, 1:] - sums[:, np.arange(len(rank)) - rank]).ravel())
 
 
-@dataclass(frozen=True, eq=False)
-class _Runs:
-    """Equal keys (M,) in runs: the run of each entry, and its position in it from 0 on."""
+def _best_from_here(values: NDArray[np.float64], key: NDArray[np.intp], most: int) -> NDArray[np.float64]:
+    """(M,) greatest of the values from each to the end of its run of equal keys (M,), which ascend.
 
-    key: NDArray[np.intp]
-    run: NDArray[np.intp]
-    rank: NDArray[np.intp]
-    last: NDArray[np.intp]
-    """(runs,) position of the last entry of each run."""
-
-    @classmethod
-    def of(cls, key: NDArray[np.intp]) -> _Runs:
-        last = np.flatnonzero(np.append(key[1:] != key[:-1], True)[: len(key)])
-        length = np.diff(last, prepend=-1)
-        run = np.repeat(np.arange(len(last)), length)
-        return cls(key, run, np.arange(len(key)) - (last - length + 1)[run], last)
-
-    def best_from_here(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(M,) greatest of the values from each to the end of its run."""
-        rises = np.append((values[1:] > values[:-1]) & (self.run[1:] == self.run[:-1]), False)[: len(values)]
-        before = np.cumsum(rises)
-        # only what stands before a rise of its run can change
-        open_ = np.flatnonzero(before - rises < before[self.last][self.run])
-        last = self.last[self.run[open_]]
-        best, step = values.copy(), 1
-        while len(open_):
-            best[open_] = np.maximum(best[open_], best[open_ + step])
-            step *= 2
-            going_on = open_ + step <= last
-            open_, last = open_[going_on], last[going_on]
-        return best
+    The values are quotients k / n with n up to `most`: two of them differ by 1 / most² at least, so whole numbers of
+    twice as many binary digits, and one more, put them in order. Each run lies above those that follow it.
+    """
+    if not len(values):
+        return values
+    digits = 2 * most.bit_length() + 1
+    run = np.cumsum(np.concatenate([[False], key[1:] != key[:-1]]))
+    above = (run[-1] - run) << (digits + 1)
+    height = np.ldexp(values, digits).astype(np.int64) + above
+    is_best = np.maximum.accumulate(height[::-1])[::-1] == height
+    best = np.where(is_best, np.arange(len(values)), len(values))
+    return np.asarray(values[np.minimum.accumulate(best[::-1])[::-1]])
 
 
 def _points_won(k: NDArray[np.intp], group: NDArray[np.intp], positives: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -1,9 +1,13 @@
 """Average precision of groups of detections: by hand, and by a loop over recall points."""
 
+from unittest.mock import patch
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kalos_core.convergence import precision
 from kalos_core.convergence.precision import average_precision, single_point_precision
 
 
@@ -46,8 +50,8 @@ groups = st.lists(
 )
 
 
-@given(groups, st.booleans())
-def test_equal_to_a_loop(drawn, all_count):
+@given(groups, st.booleans(), st.sampled_from([1, 16, 1 << 16]))
+def test_equal_to_a_loop(drawn, all_count, at_once):
     group = np.repeat(np.arange(len(drawn)), [len(flags) for flags, _ in drawn])
     flags = np.array([flag for flags, _ in drawn for flag in flags], bool).reshape(-1, 2)
     hit = np.stack([flags[:, 0], flags[:, 0] & (np.arange(len(flags)) % 2 == 0)])
@@ -56,7 +60,8 @@ def test_equal_to_a_loop(drawn, all_count):
     positives = np.array(
         [max(marks, (hit[0] & counts[0])[group == number].sum()) for number, (_, marks) in enumerate(drawn)]
     )
-    found = average_precision(group, hit, None if all_count else counts, positives)
+    with patch.object(precision, "AT_ONCE", at_once):  # some groups at a time
+        found = average_precision(group, hit, None if all_count else counts, positives)
     expected = [
         [
             by_loop(hit[level][group == number], counts[level][group == number], marks) if marks else np.nan
@@ -73,3 +78,14 @@ def test_all_at_once_is_one_precision_up_to_one_recall():
     np.testing.assert_allclose(found, [[2 / 3 * 51 / 101, 0, np.nan]])
     counted = single_point_precision(group, hit, np.array([[True, False, True, True]]), np.array([4, 2, 0]))
     np.testing.assert_allclose(counted, [[51 / 101, 0, np.nan]])
+
+
+@pytest.mark.parametrize("most", [7, 1_000, 1_000_003])
+def test_the_best_from_here_of_quotients_that_hardly_differ(most):
+    rng = np.random.default_rng(most)
+    n = rng.integers(max(1, most - 20), most + 1, 500)
+    k = np.clip(np.rint(n * np.sqrt(0.5)).astype(int) + rng.integers(-1, 2, 500), 1, n)  # neighbours of one number
+    values, key = k / n, np.sort(rng.integers(0, 40, 500))
+    expected = np.concatenate([np.maximum.accumulate(values[key == run][::-1])[::-1] for run in np.unique(key)])
+    assert np.array_equal(precision._best_from_here(values, key, most), expected)
+    assert len(precision._best_from_here(np.zeros(0), np.zeros(0, int), 1)) == 0
