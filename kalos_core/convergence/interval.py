@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,9 @@ MATCHED, COUNTED = 0.1, 0.4
 
 AT_ONCE = 50
 """Subsets between two words of progress."""
+
+NUMBERS_AT_ONCE = 1 << 19
+"""Images times subsets that are looked at together, so that memory does not grow with either."""
 
 PAPER_SOLVER, PAPER_COST = "shm", "neg"
 """Solver and cost of the alpha of the paper's Appendix B, to which its line belongs."""
@@ -142,7 +145,7 @@ class LabelConvergence(Result):
     _call = "label_convergence(annotations)"
 
     whole: ModifiedMap
-    drawn: NDArray[np.intp]
+    drawn: NDArray[np.int32]
     images: int
     pair_map: NDArray[np.float64]
     alpha: NDArray[np.float64]
@@ -189,9 +192,7 @@ class LabelConvergence(Result):
     @property
     def whole_alpha(self) -> NDArray[np.float64]:
         """(T,) mean image alpha of all images."""
-        everything = np.zeros((1, len(self.image_alpha)), np.bool_)
-        everything[0, self.usable] = True
-        return np.asarray(_mean_alpha(self.image_alpha, everything)[0])
+        return np.asarray(_mean_alpha(self.image_alpha, self.usable[None])[0])
 
     @property
     def whole_convergence(self) -> float:
@@ -251,12 +252,11 @@ class LabelConvergence(Result):
         if size == self.images_per_replicate:
             return self.replicates
         drawn = _draw(self.usable, size, samples, np.random.default_rng([self.seed, size]))
-        subsets = _as_subsets(drawn, len(self.image_alpha))
-        directions = _pair_map(self.counted, subsets, len(self.whole.raters), _tell_nobody)
+        directions = _pair_map(self.counted, drawn, len(self.whole.raters), _tell_nobody)
         return replace(
             self.replicates,
             map=mean_of_directions(directions),
-            alpha=_mean_alpha(self.image_alpha, subsets),
+            alpha=_mean_alpha(self.image_alpha, drawn),
             images_per_replicate=size,
         )
 
@@ -460,14 +460,13 @@ def convergence_of(
 ) -> LabelConvergence:
     """The `label_convergence` of matches that are counted and of alphas of images; annotations are not needed."""
     drawn = _draw(plan.usable, plan.size, plan.samples, np.random.default_rng(plan.seed))
-    subsets = _as_subsets(drawn, len(image_alpha))
     threshold = float(whole.thresholds[0])
     result = LabelConvergence(
         whole=whole,
         drawn=drawn,
         images=len(plan.usable),
-        pair_map=_pair_map(counted, subsets, len(whole.raters), tell),
-        alpha=_mean_alpha(image_alpha, subsets),
+        pair_map=_pair_map(counted, drawn, len(whole.raters), tell),
+        alpha=_mean_alpha(image_alpha, drawn),
         configuration=Configuration(whole.similarity_name, threshold, plan.solver, plan.cost, 0, plan.seed),
         line=plan.line,
         fitted=None,
@@ -545,7 +544,7 @@ def _whole_row(found: Replicates) -> SubsetSize:
     )
 
 
-def _as_subsets(drawn: NDArray[np.intp], images: int) -> NDArray[np.bool_]:
+def _as_subsets(drawn: NDArray[Any], images: int) -> NDArray[np.bool_]:
     """(B, n) codes -> (B, I) which images are in each subset."""
     subsets = np.zeros((len(drawn), images), np.bool_)
     subsets[np.arange(len(drawn))[:, None], drawn] = True
@@ -562,14 +561,16 @@ def _subset_size(images: int, fraction: object, name: str = "fraction") -> int:
     return size
 
 
-def _draw(images: NDArray[np.intp], size: int, samples: int, rng: np.random.Generator) -> NDArray[np.intp]:
+def _draw(images: NDArray[np.intp], size: int, samples: int, rng: np.random.Generator) -> NDArray[np.int32]:
     """(B, n) images of every subset, drawn without replacement, ascending."""
-    drawn = np.empty((samples, size), np.intp)
-    for start in range(0, samples, AT_ONCE):  # never a table of all subsets and images
-        rows = drawn[start : start + AT_ONCE]
+    drawn = np.empty((samples, size), np.int32)
+    at_once = max(1, NUMBERS_AT_ONCE // len(images))
+    for start in range(0, samples, at_once):
+        rows = drawn[start : start + at_once]
         numbers = rng.random((len(rows), len(images)))
         rows[:] = images[np.argpartition(numbers, size - 1, axis=1)[:, :size]]
-    return np.sort(drawn, axis=1)
+    drawn.sort(axis=1)
+    return drawn
 
 
 def image_alpha_of(
@@ -590,13 +591,13 @@ def image_alpha_of(
 
 
 def _pair_map(
-    counted: Sequence[Counted], subsets: NDArray[np.bool_], raters: int, tell: Callable[[float, str], None]
+    counted: Sequence[Counted], drawn: NDArray[Any], raters: int, tell: Callable[[float, str], None]
 ) -> NDArray[np.float64]:
     """(B, T, R, R) modified mAP of every subset, mean over the orders of detections."""
     found = []
-    for start in range(0, len(subsets), AT_ONCE):
-        tell(COUNTED + (1 - COUNTED) * start / len(subsets), f"Subset {start + 1:,} of {len(subsets):,}")
-        part = subsets[start : start + AT_ONCE]
+    for start in range(0, len(drawn), AT_ONCE):
+        tell(COUNTED + (1 - COUNTED) * start / len(drawn), f"Subset {start + 1:,} of {len(drawn):,}")
+        part = _as_subsets(drawn[start : start + AT_ONCE], counted[0].images)
         found.append(np.mean([order.directions(part, raters) for order in counted], axis=0))
     return np.concatenate(found)
 
@@ -605,9 +606,14 @@ def _tell_nobody(share: float, label: str) -> None:
     """Progress that nobody wants."""
 
 
-def _mean_alpha(image_alpha: NDArray[np.float64], subsets: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _mean_alpha(image_alpha: NDArray[np.float64], drawn: NDArray[Any]) -> NDArray[np.float64]:
     """(I, T) -> (B, T) mean of the defined image alphas of each subset; NaN without any."""
-    drawn = subsets.astype(np.float64)
-    defined = np.isfinite(image_alpha)
-    times = drawn @ defined
-    return np.asarray((drawn @ np.nan_to_num(image_alpha)) / np.where(times, times, np.nan))
+    defined, alpha = np.isfinite(image_alpha).astype(np.float64), np.nan_to_num(image_alpha)
+    means = np.empty((len(drawn), image_alpha.shape[1]))
+    at_once = max(1, NUMBERS_AT_ONCE // len(image_alpha))
+    for start in range(0, len(drawn), at_once):
+        own = slice(start, start + at_once)
+        subsets = _as_subsets(drawn[own], len(image_alpha)).astype(np.float64)
+        times = subsets @ defined
+        means[own] = (subsets @ alpha) / np.where(times, times, np.nan)
+    return means
