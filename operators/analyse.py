@@ -47,7 +47,7 @@ class Analyse(base.Action):
             key = params.get("key") or kf.free_analysis_key(ctx.dataset, KEY)
             return summary(kf.analyse(samples, key, progress=progress, **settings, **selection))
 
-        return base.run(ctx, work, then=(ctx.ops.reload_dataset, *base.showing(ctx, "Overview")))
+        return base.run(ctx, work, then=base.written(ctx, "Overview"))
 
 
 def summary(analysis: kf.Analysis) -> dict[str, Any]:

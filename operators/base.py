@@ -214,7 +214,7 @@ class Analysis(Action, Generic[RunOfKind]):
             stored = self.analyse(samples, key, progress=progress, **{**selected, **settings})
             return {"run_key": key, **stored.metrics, "text": self.summary(stored)}
 
-        return run(ctx, work, then=(ctx.ops.reload_dataset, *showing(ctx, self.kind.section)))
+        return run(ctx, work, then=written(ctx, self.kind.section))
 
 
 def run(ctx: Context, work: Work, *, then: Sequence[Callable[[], Any]] = ()) -> dict[str, Any] | Iterator[Any]:
@@ -225,6 +225,17 @@ def run(ctx: Context, work: Work, *, then: Sequence[Callable[[], Any]] = ()) -> 
     if SENT_BY_THE_APP in ctx.request_params and not ctx.delegated:
         return _stream(ctx, work, then)
     return _noting_warnings(work, lambda share, label: ctx.set_progress(progress=share, label=label))
+
+
+def written(ctx: Context, section: str = "") -> list[Callable[[], Any]]:
+    """Operations that bring up what a run wrote: in the grid and the sidebar, arranged, and in the workbench."""
+
+    def reload() -> Any:
+        if ctx.dataset.app_config.sidebar_groups is None:  # its fields would stand among all others, none in the grid
+            kf.arrange_app(ctx.dataset)
+        return ctx.ops.reload_dataset()
+
+    return [reload, *showing(ctx, section)]
 
 
 def showing(ctx: Context, section: str = "") -> list[Callable[[], Any]]:

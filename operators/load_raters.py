@@ -123,7 +123,7 @@ class LoadRaters(base.Action):
             JUST_LOADED.add(loaded_name[0])
             return ctx.ops.open_dataset(loaded_name[0])
 
-        then = (ctx.ops.reload_dataset, *base.showing(ctx)) if into_current else (open_it,)
+        then = base.written(ctx) if into_current else [open_it]
         return base.run(ctx, work, then=then)
 
     def __call__(  # type: ignore[override] # reads a file, no samples

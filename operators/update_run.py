@@ -39,4 +39,4 @@ class UpdateRun(base.Action):
         def work(progress: base.Progress) -> dict[str, Any]:
             return summary(kf.update_analysis(ctx.dataset, params["key"], params.get("new_key"), progress=progress))
 
-        return base.run(ctx, work, then=(ctx.ops.reload_dataset, *base.showing(ctx)))
+        return base.run(ctx, work, then=base.written(ctx))

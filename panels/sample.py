@@ -151,7 +151,7 @@ class SamplePanel(Panel):
         if _made_at(unit) != last["when"]:
             ctx.ops.notify("Somebody has decided about this unit since: nothing is undone.", variant="warning")
         else:
-            before = last["before"] or {"decision": "skip", "who": _written(ctx, "who")}
+            before = last["before"] or {"decision": "skip"}
             kf.decide(ctx.dataset, state.run, last["labels"], **before, sample_id=last["sample"])
         _count_anew(ctx)
         state.wanted = last["labels"]
@@ -427,8 +427,8 @@ def _counted(classes: Sequence[str]) -> str:
 
 
 def _decided(decision: kf.Decision | None) -> str:
-    """What was decided last, by whom, when, with its note."""
-    if decision is None:
+    """What was decided last, by whom, when, with its note; the first decision undone is none."""
+    if decision is None or (decision.decision, decision.who, decision.note) == ("skip", "", ""):
         return kf.QUEUED["open"].lower()
     what = kf.DECISIONS[decision.decision] if decision.rater is None else f"{shown(decision.rater)} is right"
     who = f" by {shown(decision.who)}" if decision.who else ""

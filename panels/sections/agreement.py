@@ -74,7 +74,7 @@ class ImagesSection(Section):
     def show_worst(self, ctx: Context) -> None:
         lens = self.lens(ctx)
         view = kf.view_worst_first(ctx.dataset, ctx.panel.state.run, WORST, category=lens.category, rater=lens.rater)
-        self.show(ctx, view, "images, the lowest α first")
+        self.show(ctx, view, f"images, {by_alpha(lens.category, lens.rater)}")
 
 
 class ClassesSection(Section):
@@ -103,4 +103,10 @@ class ClassesSection(Section):
         name = ctx.panel.state.shown_classes[ctx.params["idx"]]
         self.look_at(ctx, "category", name)
         view = kf.view_of_class(ctx.dataset, ctx.panel.state.run, name)
-        self.show(ctx, view, f"images with {plain(name)}, worst first")
+        self.show(ctx, view, f"images with {plain(name)}, {by_alpha(name)}")
+
+
+def by_alpha(*of: str | None) -> str:
+    """By which alpha images are sorted: that of a class or a rater, where they show that of all their labels."""
+    names = " and ".join(plain(name) for name in of if name is not None)
+    return f"worst first by α of {names} (on an image stands α of all labels)" if names else "the lowest α first"

@@ -58,6 +58,8 @@ NOTHING_YET = (
     "rater."
 )
 
+PAIRS = " Each pair below is measured by itself, the ceiling is inferred from α of all: they need not be the same."
+
 PAIR = {"gridTemplateColumns": "repeat(2, minmax(0, 1fr))", "justifyContent": "stretch", "marginY": "-24px"}
 """Side by side, without the room that the App leaves above and below a slider."""
 
@@ -90,6 +92,8 @@ class CeilingSection(Section):
         parts = kf.figures_of(kf.load_metrics(ctx.dataset, state.run), found=found, pooled=pooled)
         bars = parts["bars"]
         state.found, state.basis, state.caveat = _headline(found), _basis(bars.title, found), _caveat(found)
+        if page == RATERS and not found.whole.is_measured:
+            state.basis += PAIRS
         said_above = {"bars": replace(bars, title="")}
         put_parts(ctx, {name: said_above.get(name) or parts[name] for name in FIGURES[page]})
         state.models = _models(found, state.levels)

@@ -9,7 +9,8 @@ from kalos_core.figures import PUBLISHED_ALPHAS
 from ..parts.events import WORKBENCH, Context, guarded
 from ..parts.figures import add_part, put_parts
 from ..parts.layout import add_row, add_table
-from .base import Section
+from .agreement import by_alpha
+from .base import WHOLE, Section
 
 SENTENCE = {
     "button": {"sx": {"justifyContent": "flex-start", "textAlign": "left", "textTransform": "none", "width": "100%"}}
@@ -21,6 +22,8 @@ NOTHING_YET = (
     "**How good are the labels?**\n\nNothing is computed yet: *Analyse* says how far the raters agree, which class is "
     "hardest, who differs, and what no model can be expected to pass."
 )
+
+NOT_NARROWED = "The ceiling, the disputes and what was edited are of all images and raters, whatever the lens."
 
 
 class OverviewSection(Section):
@@ -53,6 +56,8 @@ class OverviewSection(Section):
         for number, (text, *_) in enumerate(state.statements):
             name, on_click = f"statement_{number}", self.to(self.follow)
             panel.btn(name, label=text, on_click=on_click, params={"number": number}, componentsProps=SENTENCE)
+        if state.lens != WHOLE:
+            panel.md(NOT_NARROWED, name="not_in_lens")
         for number, remark in enumerate(state.remarks):
             panel.view(f"remark_{number}", types.Notice(label=remark))
         row = add_row(panel, "next_row")
@@ -75,7 +80,7 @@ class OverviewSection(Section):
     def show_worst(self, ctx: Context) -> None:
         lens = self.lens(ctx)
         view = kf.view_worst_first(ctx.dataset, ctx.panel.state.run, category=lens.category, rater=lens.rater)
-        self.show(ctx, view, "images, the lowest α first")
+        self.show(ctx, view, f"images, {by_alpha(lens.category, lens.rater)}")
 
 
 def published_rows(similarity: str) -> list[dict[str, str]]:

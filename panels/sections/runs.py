@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeAlias
 
 import fiftyone.operators.types as types
 import numpy as np
 
 import kalos_core.fiftyone as kf
 from kalos_core.diagnostics import Differences
-from kalos_core.display import alpha_text, count_text, plain, shown, with_interval
+from kalos_core.display import NO_BREAK, alpha_text, count_text, plain, shown, with_interval
 
 from ..parts.events import WORKBENCH, Context, guarded
 from ..parts.layout import add_menu, add_row, add_table
@@ -26,6 +26,8 @@ DIFFERENCES = (
 )
 
 SETTINGS = (("name", "Setting"), ("a", "Before"), ("b", "After"))
+
+AnyRun: TypeAlias = "kf.Run[Any, Any, Any, Any]"
 
 ACTIONS = {
     "update_run": ("Update", "update", "key"),
@@ -50,11 +52,13 @@ class RunsSection(Section):
             self._load_comparison(ctx, analysis)
 
     def _load_list(self, ctx: Context, analysis: kf.Analysis) -> None:
-        state, runs = ctx.panel.state, kf.list_runs(ctx.dataset, info=True)
-        state.run_keys_listed = [run.key for run in runs]
+        state, together = ctx.panel.state, dict[str, list[AnyRun]]()
+        for run in kf.list_runs(ctx.dataset, info=True):
+            together.setdefault(run.analysis or run.key, []).insert(0, run)  # the one that leads was made first
+        state.run_keys_listed = [runs[0].key for runs in together.values()]
         if state.picked not in state.run_keys_listed:
             state.picked = analysis.key
-        ctx.panel.set_data("runs", [_run_row(ctx, run, run.key == state.picked) for run in runs])
+        ctx.panel.set_data("runs", [_row(ctx, runs, runs[0].key == state.picked) for runs in together.values()])
 
     def _load_comparison(self, ctx: Context, analysis: kf.Analysis) -> None:
         state = ctx.panel.state
@@ -111,7 +115,7 @@ class RunsSection(Section):
         for operator, (label, icon, argument) in ACTIONS.items():
             given = {"operator": operator, "given": {argument: ctx.panel.state.picked}}
             row.btn(operator, label=label, icon=icon, on_click=f"{WORKBENCH}#prompt", params=given)
-        label = "All runs, the newest first: click one, then what to do with it"
+        label = "All runs, the newest first, an analysis in a row: click one, then what to do with it"
         add_table(panel, "runs", label, COLUMNS, self.to(self.click_run))
 
     def _render_comparison(self, panel: types.Object, ctx: Context) -> None:
@@ -135,19 +139,19 @@ class RunsSection(Section):
             add_table(panel, "settings", "What the two were told", SETTINGS)
 
 
-def _run_row(ctx: Context, run: kf.Run[Any, Any, Any, Any], is_picked: bool) -> dict[str, str]:
-    changes = kf.count_changes(ctx.dataset, run.key)
+def _row(ctx: Context, runs: list[AnyRun], is_picked: bool) -> dict[str, str]:
+    """Runs of one analysis, of which the first leads, or a lone one."""
+    lead, changes = runs[0], kf.count_changes(ctx.dataset, runs[0].key)
     state = [
         f"{count_text(changes)} image{'s' * (changes != 1)} edited since" if changes else "up to date",
-        run.status,
-        run.note,
+        *(text for run in runs for text in (run.status, run.note)),
     ]
     return {
-        "key": f"{'▸ ' * is_picked}{run.key}",
-        "made": f"{run.made_at:%Y-%m-%d %H:%M}",
-        "what": f"{kf.KINDS[run.kind].title}\n{run.metrics.get('notation', '')}".strip(),
-        "size": count_text(run.images),
-        "alpha": alpha_text(run.metrics["alpha"]) if "alpha" in run.metrics else "",
+        "key": f"{f'▸{NO_BREAK}' * is_picked}{lead.key}",
+        "made": f"{lead.made_at:%Y-%m-%d %H:%M}",
+        "what": f"{', '.join(kf.KINDS[run.kind].title for run in runs)}\n{lead.metrics.get('notation', '')}".strip(),
+        "size": count_text(lead.images),
+        "alpha": alpha_text(lead.metrics["alpha"]) if "alpha" in lead.metrics else "",
         "state": "\n".join(plain(line) for line in state if line),
     }
 

@@ -59,7 +59,7 @@ def test_deciding_opens_the_next_dispute_and_undo_comes_back(app: Any, analysed:
     panel.get_by_role("button", name="Undo").click()
     app.expect_open_sample(Path(analysed[first].filepath).name)
     expect(panel).to_contain_text(f"{count} in dispute, {len(units[-1].units)} open")
-    expect(panel).to_contain_text("Not decided now by eve")
+    expect(panel).to_contain_text("nobody has decided")
     states = [unit.state for unit in kf.disputed_units(analysed, KEY, first)]
     assert sorted(states) == sorted([*["decided"] * (len(units) - 1), "open"])
 

@@ -64,6 +64,16 @@ def test_what_a_run_writes_is_in_its_group_until_it_goes(loaded: fo.Dataset) -> 
     assert (groups(loaded), ticked(loaded)) == before
 
 
+def test_an_analysis_made_again_takes_the_place_of_the_one_before_in_the_grid(loaded: fo.Dataset) -> None:
+    kf.analyse(loaded, "first", kinds=["agreement"])
+    kf.update_analysis(loaded, "first")
+    assert ticked(loaded) == ["ann", "bob", "dr_c", "first2_alpha"]
+    loaded.app_config.active_fields.paths = ["first_alpha", "ann"]  # somebody wants to see that of before
+    loaded.save()
+    kf.update_analysis(loaded, "first2")
+    assert ticked(loaded) == ["first_alpha", "ann"]
+
+
 def test_what_somebody_chose_stays(loaded: fo.Dataset) -> None:
     config = loaded.app_config
     config.color_scheme.fields = [{"path": "ann", "fieldColor": "#123456"}, {"path": "tags", "fieldColor": "#654321"}]
@@ -90,7 +100,8 @@ def test_runs_of_before_are_put_away_and_no_sample_is_touched(dataset: fo.Datase
     before = documents(dataset)
     kf.arrange_app(dataset)
     assert "first_alpha" in groups(dataset)["runs"]
-    assert ticked(dataset) == ["first_alpha"]  # nobody is stored as a rater
+    assert ticked(dataset) == ["ann", "bob", "first_alpha"]  # nobody is stored as a rater
+    assert groups(dataset)["raters"] == ["ann", "bob"]
     assert documents(dataset) == before
 
 

@@ -95,6 +95,16 @@ def test_published_values_stand_next_to_the_runs_own_with_their_sources(trio: fo
     assert BAND_SOURCES in panel.text()
 
 
+def test_the_overview_says_what_the_lens_leaves_as_it_is(trio: fo.Dataset) -> None:
+    panel = on(Panel("raters", trio).load(), "Overview")
+    said = "the disputes and what was edited are of all images and raters"
+    assert said not in panel.text()
+    look_at(panel, category="cat")
+    assert said in panel.text()
+    panel.send("clear_lens")
+    assert said not in panel.text()
+
+
 def test_two_raters_have_no_vitality_and_the_panel_says_why(analysed: fo.Dataset) -> None:
     panel = on(Panel("raters", analysed).load(), "Raters", "Pairs")
     assert plots(panel) == ["collaboration"]
@@ -184,6 +194,7 @@ def test_bars_and_worst_images_follow_the_lens(trio: fo.Dataset, lens: dict[str,
     worst, value = panel.state["worst_ids"], dict(zip(sample_ids, alphas, strict=True))
     assert [value[sample] for sample in worst] == sorted(alpha for alpha in alphas if alpha is not None)[:25]
     assert samples_of(trio, panel.send("images_show_worst")) == worst
+    assert f"worst first by α of {' and '.join(lens.values())} (" in panel.state["in_grid"]
 
 
 def test_a_tag_narrows_figures_tables_and_what_clicks_lead_to(trio: fo.Dataset) -> None:
@@ -218,7 +229,8 @@ def test_a_class_leads_to_its_images_and_into_the_lens(trio: fo.Dataset) -> None
     shown = panel.state["shown_classes"]
     operations = panel.send("classes_click_class", idx=0)
     assert samples_of(trio, operations) == kf.view_of_class(trio, "agreement", shown[0]).values("id")
-    assert panel.state["in_grid"].endswith(f"images with {shown[0]}, worst first")
+    by = f"worst first by α of {shown[0]} (on an image stands α of all labels)"  # which is in the grid
+    assert panel.state["in_grid"].endswith(f"images with {shown[0]}, {by}")
     on(panel, "Images")
     found = metrics_of(kf.narrowed_metrics(trio, "agreement", kf.Lens(category=shown[0])))
     assert with_interval(found["alpha"], found["alpha_interval"]) in panel.text()

@@ -222,7 +222,8 @@ def test_a_decision_leads_to_the_next_sample_and_is_undone(analysed: fo.Dataset)
     # back to the second, whose decision is taken back, and then to the first
     assert given(panel.send("undo"), "open_sample")["id"] == cats
     go_to(panel, cats)
-    assert "Not decided now by eve" in panel.text()
+    assert "One dispute:** nobody has decided" in panel.text()  # as before; the record keeps what was
+    assert [one.decision for one in kf.decisions(analysed, "agreement", history=True)] == ["take", "none", "skip"]
     assert "1 in dispute, 1 open" in panel.text()
     assert given(panel.send("undo"), "open_sample")["id"] == bench
     assert kf.count_disputes(analysed, "agreement").open == 5  # units; the bench and its halves are three

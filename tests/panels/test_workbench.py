@@ -8,7 +8,7 @@ import pytest
 import kalos_core.fiftyone as kf
 from tests.fiftyone_bridge.scenes import RATERS
 from tests.panels.operations import given, ids, names, samples_of
-from tests.plugin import Panel, post
+from tests.plugin import Panel, form, post
 
 
 def buttons(panel: Panel, row: str) -> dict[str, bool]:
@@ -250,10 +250,10 @@ def test_a_run_is_picked_and_what_to_do_with_it_is_offered(trio: fo.Dataset) -> 
     kf.describe_run(trio, "variations", note="before the new guideline")
     panel = on(Panel("raters", trio).load(), "Runs")
     rows = panel.rows("runs")
-    assert [row["key"] for row in rows] == ["variations", "▸ agreement"]
+    assert [row["key"] for row in rows] == ["variations", "▸\N{NO-BREAK SPACE}agreement"]
     assert "before the new guideline" in rows[0]["state"]
     panel.send("runs_click_run", row=0)
-    assert panel.rows("runs")[0]["key"] == "▸ variations"
+    assert panel.rows("runs")[0]["key"] == "▸\N{NO-BREAK SPACE}variations"
     entries = panel.shown["actions"]["type"]["properties"]
     assert entries["delete_run"]["view"]["params"]["given"] == {"run_key": "variations"}
     sample = trio.first()
@@ -261,6 +261,19 @@ def test_a_run_is_picked_and_what_to_do_with_it_is_offered(trio: fo.Dataset) -> 
     sample.save()
     panel.send("reload")
     assert all("1 image edited since" in row["state"] for row in panel.rows("runs"))
+
+
+def test_the_runs_of_an_analysis_stand_in_one_row(dataset: fo.Dataset) -> None:
+    kf.analyse(dataset, "first", kinds=["agreement", "variations"], raters=RATERS)
+    kf.find_variations(dataset, "alone", raters=RATERS)
+    kf.describe_run(dataset, "first_variations", note="all of them seen")
+    panel = on(Panel("raters", dataset).load(), "Runs")
+    alone, together = panel.rows("runs")
+    assert (alone["key"], together["key"]) == ("alone", "▸\N{NO-BREAK SPACE}first")
+    assert together["what"].startswith("Agreement, Variations\n")
+    assert "all of them seen" in together["state"]
+    offered = form("rename_run", dataset, {"run_key": "first"})["run_key"].type.values
+    assert offered == ["alone", "first_variations", "first"]  # each by itself, too
 
 
 def test_overview_offers_a_report_of_its_agreement(analysed: fo.Dataset) -> None:

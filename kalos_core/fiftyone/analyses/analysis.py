@@ -14,6 +14,7 @@ from kalos_core.fiftyone.dataset.raters import OBJECTS, Family, sources_of
 from kalos_core.fiftyone.dataset.samples import check_samples
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.runs.analyses import Analysis, AnyRun
+from kalos_core.fiftyone.runs.arranging import tick_instead
 from kalos_core.fiftyone.runs.keys import check_run_key, free_run_key
 from kalos_core.fiftyone.runs.life import writing_together
 from kalos_core.fiftyone.runs.progress import Progress, Report
@@ -113,7 +114,8 @@ def update_analysis(
 ) -> Analysis:
     """The same analysis again, of the labels as they are now: same settings, same selection, same view.
 
-    What people added to it, such as notes and the status of each run, is carried over.
+    What people added to it, such as notes and the status of each run, is carried over; in the grid its numbers take the
+    place of those before.
 
     Parameters
     ----------
@@ -161,6 +163,7 @@ def update_analysis(
             own = made.runs.get(run.kind)
             if own is not None:
                 describe_run(samples, own.key, note=run.note, status=run.status)
+                tick_instead(samples._root_dataset, run.key, own.key)
         for carry in CARRIED:
             carry(samples._root_dataset, before.key, new_key)
     except BaseException:

@@ -20,7 +20,8 @@ def arrange_app(dataset: Any) -> None:
     """Let the App show raters in the colours of figures, first in the sidebar and ticked, and what runs wrote last.
 
     Ticked are as many raters as there are colours, and of runs the first alpha of images and the first map. What a
-    later run writes takes its place by itself. What somebody chose stays: colours, other groups, what is ticked.
+    later run writes takes its place by itself. What somebody chose stays: colours, other groups, what is ticked. Where
+    no raters are stored, they are the fields that runs read, and what FiftyOne ticks by itself stays ticked.
 
     Parameters
     ----------
@@ -44,6 +45,10 @@ def arrange_app(dataset: Any) -> None:
     refresh(dataset)
     config = dataset.app_config
     raters = [list(rater_fields(dataset, family).values()) for family in (OBJECTS, IMAGE_LABELS, MASKS)]
+    at_first = fo.ActiveFields(paths=[])
+    if not any(raters):
+        read = (field for about in own_runs(dataset).values() for field in about.config.label_fields)
+        raters, at_first = [list(dict.fromkeys(read))], fo.DatasetAppConfig.default_active_fields(dataset)
     scheme = config.color_scheme or fo.ColorScheme(color_by="field")
     given = {entry["path"]: entry for entry in scheme.fields or ()}
     for fields in raters:
@@ -61,7 +66,7 @@ def arrange_app(dataset: Any) -> None:
     if RUNS not in names:
         config.sidebar_groups.append(fo.SidebarGroupDocument(name=RUNS, expanded=False))
     if config.active_fields is None:
-        config.active_fields = fo.ActiveFields(paths=[])
+        config.active_fields = at_first
     for fields in raters:
         config._add_paths_to_sidebar_group(fields, RATERS)
         _tick(config, fields[: len(RATER_COLOURS)])
@@ -75,6 +80,15 @@ def place_fields(dataset: Any, run_key: str, paths: Iterable[str]) -> None:
     """Put what a run writes where `arrange_app` puts it, in a data set that was arranged so."""
     if any(group.name == RUNS for group in dataset.app_config.sidebar_groups or ()):
         _place(dataset, run_key, paths)
+        dataset.save()
+
+
+def tick_instead(dataset: Any, old_key: str, new_key: str) -> None:
+    """Show in the grid what a run wrote, where that of the run it is made after was shown."""
+    old, new = RunNames(old_key).of_samples, RunNames(new_key).of_samples
+    if ticked := dataset.app_config.active_fields:
+        instead = dict(zip(old, new, strict=True))
+        ticked.paths = [instead.get(path, path) for path in ticked.paths]
         dataset.save()
 
 
