@@ -65,6 +65,17 @@ STAGE_LABELS = {
 OUTCOME_LABELS = {"done": "done", "lost": "lost: too late for its annotation", "impossible": "impossible"}
 """Outcomes of events as people read them."""
 
+TRUTH_LABELS = {
+    "any": "what anybody marked",
+    "0.5": "what half of the raters marked",
+    "0.75": "what three of four raters marked",
+    "excl-0.5": "what half of those marked who do not stand out over all images",
+    "staple": "STAPLE: raters weighted by how good they seem",
+    "simple": "SIMPLE: raters who fit least are left out, step by step",
+    "lsml": "LSML: likely and smooth; slow",
+}
+"""Ways to estimate the truth of pixels, as people read them."""
+
 
 def rater_colour(number: int) -> str:
     """The colour of the n-th rater; they begin again after the last one.

@@ -8,22 +8,12 @@ from fiftyone import ViewField as F
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
+from kalos_core.display import TRUTH_LABELS
 
 from . import base, forms, widgets
 from .widgets import Context
 
 PIXELS, OBJECTS = "pixels", "objects"
-
-METHODS = {
-    "any": "what anybody marked",
-    "0.5": "what half of the raters marked",
-    "0.75": "what three of four raters marked",
-    "excl-0.5": "what half of those marked who do not stand out over all images",
-    "staple": "STAPLE: raters weighted by how good they seem",
-    "simple": "SIMPLE: raters who fit least are left out, step by step",
-    "lsml": "LSML: likely and smooth; slow",
-}
-"""Ways to estimate the truth of pixels."""
 
 UNKNOWN_SIZE = 1_000_000
 """Pixels of an image of unknown size."""
@@ -109,9 +99,9 @@ def _add_classes(ctx: Context, inputs: types.Object) -> None:
 
 def add_methods(ctx: Context, inputs: types.Object, usual: list[str], **options: Any) -> types.Property:
     """Any of the ways to estimate the truth of pixels."""
-    entries = {name: f"{name}: {text}" for name, text in METHODS.items()}
+    entries = {name: f"{name}: {text}" for name, text in TRUTH_LABELS.items()}
     prop = widgets.add_list(inputs, "methods", entries, default=usual, **options)
-    unknown = [name for name in ctx.params.get("methods") or () if name not in METHODS]
+    unknown = [name for name in ctx.params.get("methods") or () if name not in TRUTH_LABELS]
     if unknown:
         widgets.refuse(prop, f"{unknown[0]!r} is no way to estimate a truth")
     return prop

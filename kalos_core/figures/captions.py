@@ -121,7 +121,7 @@ CAPTIONS = {
         "Identical answers / answers, 0 to 1, mean over images; majority: of the raters. Nowak & Rüger Eq. 2.",
     ),
     "images": Caption(
-        "The images at the top are those on which raters differ most, or that were changed most.",
+        "At the top: the images on which raters differ most, or that synthetic raters changed most.",
         "Share of raters with the majority on the image, 50 to 100 % (Nowak & Rüger Fig. 4); of synthetic raters:"
         " the number of their events on it.",
     ),

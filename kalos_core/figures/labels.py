@@ -317,7 +317,7 @@ def accuracy_heatmap(
         last = np.append(as_numbers(numbers), np.full(len(names) - len(raters), np.nan))
         values = np.block([[values, last[:, None]], [last[None], np.full((1, 1), np.nan)]])
         names.append(name)
-    return square_heatmap(names, values, "accuracy", title)
+    return square_heatmap(names, values, "answers alike", title)
 
 
 @takes_result

@@ -211,8 +211,7 @@ def concordance_title(result: Concordance) -> str:
     --------
     >>> d, p = np.array([[0, 0.2], [0.1, 0]]), np.array([[0, 0.01], [0.3, 0]])
     >>> concordance_title(Concordance(np.array(["ann", "bob"]), d, p))
-    'Rankings are concordant under 0 of 1 pair of references; least ann and bob (no nearer than random orders: D \
-0.200, p 0.3)'
+    'Rankings are concordant under 0 of 1 pair of references; least ann and bob (no nearer than random orders)'
     """
     first, second = np.triu_indices(len(result.truths), 1)
     distance = np.maximum(result.distance[first, second], result.distance[second, first])
@@ -224,10 +223,8 @@ def concordance_title(result: Concordance) -> str:
     agreeing = int(result.concordant[first, second][known].sum())
     names = f"{shown(str(result.truths[pair[0]]))} and {shown(str(result.truths[pair[1]]))}"
     noun = "pair" if len(known) == 1 else "pairs"
-    return (
-        f"Rankings are concordant under {agreeing} of {len(known)} {noun} of references; least {names} "
-        f"({result.verdict(*pair)})"
-    )
+    by_chance = "" if result.concordant[pair] else " (no nearer than random orders)"
+    return f"Rankings are concordant under {agreeing} of {len(known)} {noun} of references; least {names}{by_chance}"
 
 
 @takes_result

@@ -27,9 +27,9 @@ def wrapped(least: str) -> dict[str, Any]:
     return {"grid": {"sx": sx}}
 
 
-def in_two_lines(value: float | None, interval: Any) -> str:
+def in_two_lines(value: float | None, interval: Any, digits: int = 3) -> str:
     """A value with its interval below, which may break after its comma, for a narrow column."""
-    return with_interval(value, interval, 3).replace(f"{NO_BREAK}[", "\n[").replace(NO_BREAK, " ")
+    return with_interval(value, interval, digits).replace(f"{NO_BREAK}[", "\n[").replace(NO_BREAK, " ")
 
 
 def add_table(

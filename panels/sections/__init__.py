@@ -23,11 +23,11 @@ SECTIONS: tuple[Section, ...] = (
     ThresholdSection(),
     CeilingSection(),
     DecideSection(),
-    RunsSection(),
     QuestionsSection(),
     TeamsSection(),
     MasksSection(),
     TruthSection(),
     RankingSection(),
     NoiseSection(),
+    RunsSection(),
 )

@@ -43,21 +43,24 @@ class Section:
     """One section: what it loads, draws, and where its clicks lead.
 
     A subclass says how it is called (`NAME`), of which kind the run is that it shows (`KIND`; "" where it shows the
-    analysis as a whole), which parts of the lens its figures follow (`FOLLOWS`), what stands where there is no run
-    (`NOTHING_YET`), and its pages, if it has several (`PAGES`, chosen by buttons). It puts a run into the panel's state
+    analysis as a whole), of which labels that run is (`FAMILY`; None where it is of no labels that are there before),
+    which parts of the lens its figures follow (`FOLLOWS`), what stands where there is no run (`NOTHING_YET`), and its
+    pages, if it has several (`PAGES`, chosen by buttons). It puts a run into the panel's state
     and data in `load`, and shows it in `render`. Handlers are `guarded` methods; `to` says how the App reaches one.
     No name in the state is one of a table or a figure: with a change of a menu the App sends their data back.
     """
 
     NAME: ClassVar[str]
     KIND: ClassVar[str] = ""
+    FAMILY: ClassVar[Any] = kf.OBJECTS
     FOLLOWS: ClassVar[tuple[str, ...]] = ()
     NOTHING_YET: ClassVar[str] = ""
     PAGES: ClassVar[tuple[str, ...]] = ()
 
     def is_shown(self, ctx: Context, analysis: kf.Analysis | None) -> bool:
-        """Whether a data set has it at all."""
-        return True
+        """Whether a data set has such a run, or labels of several raters that one could be made of."""
+        has_run = not self.KIND or (analysis is not None and self.KIND in analysis.runs)
+        return has_run or (self.FAMILY is not None and is_rated(ctx, self.FAMILY))
 
     def load(self, ctx: Context, analysis: kf.Analysis) -> None:
         raise NotImplementedError
@@ -128,6 +131,12 @@ class Section:
     def make(self, ctx: Context) -> None:
         """The form that makes the run it shows."""
         ctx.prompt(f"{PLUGIN}/{kf.KINDS[self.kind(ctx)].operator}")
+
+
+def is_rated(ctx: Context, family: Any) -> bool:
+    """Whether fields hold labels of a family by several raters, or could: a list may say whose each label is."""
+    fields = kf.label_fields(ctx.dataset, family)
+    return len(kf.rater_fields(ctx.dataset, family) or fields) > 1 or any(name != path for name, path in fields.items())
 
 
 NOT_IN_LENS = "Of all images and raters: the lens does not reach here."

@@ -7,6 +7,7 @@ import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core.display import (
+    TRUTH_LABELS,
     alpha_text,
     count_text,
     percent_text,
@@ -65,7 +66,7 @@ NO_TRUTH = (
 
 COLUMNS_SAY = (
     "**Finds**: share of what is true that they marked (sensitivity); **is right**: share of what they marked that is "
-    "true (positive predictive value)."
+    "true (positive predictive value, PPV)."
 )
 
 
@@ -163,6 +164,8 @@ class TruthSection(RunSection):
         label = "Click a row to compare raters with it"
         add_table(panel, "consensus_rows", label, columns, self.to(self.click_consensus))
         add_part(panel, ctx, "against")
+        if state.of_pixels:
+            panel.md(COLUMNS_SAY, name="columns_say")
         more = with_more(AGAINST_COLUMNS, ctx, "against") if state.of_pixels else list(OBJECT_COLUMNS)
         add_table(panel, "against_rows", f"Raters against {plain(state.consensus)}", more)
         if state.notes:
@@ -222,7 +225,8 @@ def consensus_title(metrics: Any, truths: Mapping[str, Any]) -> str:
 
 def consensus_rows(metrics: Any, truths: Mapping[str, Any]) -> list[dict[str, str]]:
     row = _pixel_row if metrics["of"] == "pixels" else _object_row
-    return [{"consensus": name} | row(found) for name, found in truths.items()]
+    said = {name: f"{name}\n{TRUTH_LABELS[name]}" if name in TRUTH_LABELS else name for name in truths}
+    return [{"consensus": said[name]} | row(found) for name, found in truths.items()]
 
 
 def _pixel_row(found: Any) -> dict[str, str]:

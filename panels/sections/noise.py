@@ -61,7 +61,7 @@ LOSS_COLUMNS = (("magnitude", "Strength (λ)"), ("here", "Too late here"), ("pap
 class NoiseSection(RunSection):
     """What synthetic raters changed, and whether they differ as the real ones do."""
 
-    NAME, KIND = "Noise", "noise"
+    NAME, KIND, FAMILY = "Noise", "noise", None
     PAGES = ("Events", "Images", "Raters", "Fidelity", "Loss", "Used")
 
     def load_run(self, ctx: Context, run: Any) -> None:

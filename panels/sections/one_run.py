@@ -16,16 +16,7 @@ Parts = dict[str, kf.Part]
 
 
 class RunSection(Section):
-    """A section of one run: a subclass puts it into the state in `load_run`, page by page.
-
-    `FAMILY` is the kind of labels that have to be there of several raters where nothing is computed yet.
-    """
-
-    FAMILY: Any = None
-
-    def is_shown(self, ctx: Context, analysis: kf.Analysis | None) -> bool:
-        has_run = analysis is not None and self.KIND in analysis.runs
-        return has_run or (self.FAMILY is not None and is_rated(ctx, self.FAMILY))
+    """A section of one run: a subclass puts it into the state in `load_run`, page by page."""
 
     def load(self, ctx: Context, analysis: kf.Analysis) -> None:
         ctx.panel.state.run = analysis.runs[self.KIND].key
@@ -54,12 +45,6 @@ class RunSection(Section):
         row = add_row(panel, "actions")
         row.btn("again", label=again, icon="play_arrow", on_click=f"{WORKBENCH}#make", variant="outlined")
         return row
-
-
-def is_rated(ctx: Context, family: Any) -> bool:
-    """Whether fields hold labels of a family by several raters, or could: a list may say whose each label is."""
-    fields = kf.label_fields(ctx.dataset, family)
-    return len(kf.rater_fields(ctx.dataset, family) or fields) > 1 or any(name != path for name, path in fields.items())
 
 
 def take_title(parts: Parts, name: str) -> str:

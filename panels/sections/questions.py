@@ -174,7 +174,7 @@ class TeamsSection(RunSection):
         state.headline = NO_TEAMS if teams is None else ""
         if teams is not None:
             apart = [teams.question[row] for row in range(len(teams)) if teams.differs(row)]
-            where = f": {', '.join(map(shown, apart[:3]))}" if apart else ""
+            where = f"{', such as' * (len(apart) > 3)}: {', '.join(map(shown, apart[:3]))}" if apart else ""
             title = f"{teams.first} and {teams.second} differ on {len(apart)} of {len(teams)} questions{where}"
             self.put_headline(ctx, title, "")
         put_parts(ctx, {name: part for name, part in parts.items() if name == "teams"})
@@ -254,7 +254,8 @@ def _question_row(found: Any, index: int) -> dict[str, str]:
 
 def _team_row(teams: Any, row: int) -> dict[str, str]:
     pairs = zip(TEAM_COLUMNS[1:], teams.kappa[row], teams.kappa_interval[row], strict=True)
-    return {"question": plain(teams.question[row])} | {name: in_two_lines(value, ends) for name, value, ends in pairs}
+    numbers = {name: in_two_lines(value, ends, 2) for name, value, ends in pairs}
+    return {"question": plain(teams.question[row])} | numbers
 
 
 def _image_row(image: kf.DisputedImage) -> dict[str, str]:

@@ -16,7 +16,8 @@ from kalos_core.display import (
 from ..parts.events import PLUGIN, WORKBENCH, Context, guarded
 from ..parts.figures import add_part, put_parts
 from ..parts.layout import add_choice, add_menu, add_table
-from .one_run import RunSection, is_rated, take_title
+from .base import is_rated
+from .one_run import RunSection, take_title
 from .questions import MAJORITY, show_difference
 
 CLASSIFIERS, DETECTORS, CURVES = "Classifiers", "Detectors", "Curves"

@@ -41,7 +41,7 @@ def figures(
     }
     if images is not None:
         parts["images"] = _images(run, images)
-    if details.rejection is not None:
+    if details.rejection is not None and len(details.rejection):
         parts["rejection"] = Part.of(details.rejection, plot_rejection)
     if details.teams is not None:
         asked = details.teams.question.tolist()
