@@ -13,7 +13,6 @@ from kalos_core._agreement import check_comparable
 from kalos_core.annotations import Annotations
 from kalos_core.calibration.density import Sample, crossings, do_cross, has_density, kolmogorov_smirnov, once_each
 from kalos_core.calibration.distances import (
-    Drawn,
     Nearest,
     draw_references,
     expected_distances,
@@ -115,6 +114,24 @@ def calibrate(
     >>> round(found.ks, 2), round(found.threshold, 2), len(found.observed), len(found.expected)
     (1.0, 0.52, 120, 120)
     """
+    measures = check_measures(similarities)
+    repeats, seed = check_whole(repeats, "repeats", 1), check_whole(seed, "seed")
+    bootstrap = check_whole(bootstrap, "bootstrap")
+    check_comparable(annotations)
+    coordinates = check_coordinates(coordinates)
+    references = draw_references(annotations, repeats, seed)
+    compared = [compared_in(annotations, measure, coordinates) for measure in measures]
+    warn_of_sizes(annotations, compared, coordinates)
+    found = []
+    for measure, how in zip(measures, compared, strict=True):
+        expected = expected_distances(annotations, measure, references, in_coordinates(how))
+        distances = Distances.of(annotations, measure, expected)
+        found.append(separation_of(distances, annotations.image_rank, measure.name, how, bootstrap, seed))
+    return best_first(found, repeats, bootstrap, seed, coordinates)
+
+
+def check_measures(similarities: Named | Sequence[Named]) -> list[Similarity]:
+    """The similarities of `calibrate`, one or several, each once."""
     chosen = (
         [similarities]
         if isinstance(similarities, (str, Similarity)) or callable(similarities)
@@ -124,12 +141,11 @@ def calibrate(
     names = [measure.name for measure in measures]
     if not names or len(set(names)) != len(names):
         raise InputError(f"similarities: expected one or more, each once, got {listed(names) or 'none'}")
-    repeats, seed = check_whole(repeats, "repeats", 1), check_whole(seed, "seed")
-    bootstrap = check_whole(bootstrap, "bootstrap")
-    check_comparable(annotations)
-    coordinates = check_coordinates(coordinates)
-    references = draw_references(annotations, repeats, seed)
-    compared = [_compared(annotations, measure, coordinates) for measure in measures]
+    return measures
+
+
+def warn_of_sizes(annotations: Annotations, compared: Sequence[Compared], coordinates: Coordinates) -> None:
+    """Warn where annotations of two images are compared in pixels though that was not asked for."""
     if coordinates == "relative" and "pixels" in compared:
         unknown = np.asarray(np.isnan(annotations.image_size).any(axis=1))
         warnings.warn(
@@ -137,12 +153,14 @@ def calibrate(
             f"({listed(annotations.images[unknown])}), so annotations of two images are compared in pixels, not "
             'relative to their images; give the sizes, or say coordinates="pixels"',
             KalosWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
-    found = [
-        _separate(annotations, measure, references, bootstrap, seed, how)
-        for measure, how in zip(measures, compared, strict=True)
-    ]
+
+
+def best_first(
+    found: list[Separation], repeats: int, bootstrap: int, seed: int, coordinates: Coordinates
+) -> Calibration:
+    """The result of `calibrate`."""
     found.sort(key=lambda one: (-one.ks if np.isfinite(one.ks) else np.inf, one.name))
     return Calibration(tuple(found), repeats, bootstrap, seed, coordinates)
 
@@ -193,7 +211,7 @@ class _Targets:
     why_none: str
 
 
-def _compared(annotations: Annotations, measure: Similarity, coordinates: Coordinates) -> Compared:
+def compared_in(annotations: Annotations, measure: Similarity, coordinates: Coordinates) -> Compared:
     """What annotations of two images can be compared in: in pixels where relative coordinates are not known."""
     if not len(annotations):
         return coordinates
@@ -204,29 +222,60 @@ def _compared(annotations: Annotations, measure: Similarity, coordinates: Coordi
     return "pixels" if needs_size and np.isnan(sizes).any() else coordinates
 
 
-def _separate(
-    annotations: Annotations, measure: Similarity, references: Drawn, bootstrap: int, seed: int, compared: Compared
+def in_coordinates(compared: Compared) -> Coordinates:
+    """What `expected_distances` is asked for."""
+    return "pixels" if compared == "pixels" else "relative"
+
+
+@dataclass(frozen=True, eq=False)
+class Distances:
+    """What one similarity finds of N annotations.
+
+    Parameters
+    ----------
+    observed, expected : Nearest
+    image : (N,) int
+        Code of each annotation's image.
+    size : (N,) int
+        As of `size_classes`.
+    kind : str
+        Of the shapes compared; "" without annotations.
+    """
+
+    observed: Nearest
+    expected: Nearest
+    image: NDArray[np.intp]
+    size: NDArray[np.intp]
+    kind: str
+
+    @classmethod
+    def of(cls, annotations: Annotations, measure: Similarity, expected: Nearest) -> Distances:
+        """Of annotations, to those of other images that were compared with them."""
+        kind = measure.kind_in(annotations) if len(annotations) else ""
+        observed = observed_distances(annotations, measure)
+        return cls(observed, expected, annotations.image, size_classes(annotations, measure), kind)
+
+
+def separation_of(
+    distances: Distances, rank: NDArray[np.intp], name: str, compared: Compared, bootstrap: int, seed: int
 ) -> Separation:
-    """One similarity: all annotations, and the annotations of each size."""
-    observed = observed_distances(annotations, measure)
-    coordinates: Coordinates = "pixels" if compared == "pixels" else "relative"
-    expected = expected_distances(annotations, measure, references, coordinates)
-    rank = annotations.image_rank[annotations.image]  # replicates do not depend on the order of images
-    images, image = np.unique(rank, return_inverse=True)
-    size = size_classes(annotations, measure)
-    chosen = {"all": np.ones(len(annotations), np.bool_), **{name: size == n for n, name in enumerate(SIZES)}}
+    """One similarity: all annotations, and the annotations of each size. `rank`: as `Annotations.image_rank`."""
+    # replicates do not depend on the order of images
+    images, image = np.unique(rank[distances.image], return_inverse=True)
+    size = distances.size
+    chosen = {"all": np.ones(len(size), np.bool_), **{part: size == n for n, part in enumerate(SIZES)}}
     targets = [
         _Targets(
-            name,
-            _sample(observed, image, kept),
-            _sample(expected, image, kept),
-            _why_none(annotations, measure, size, name),
+            part,
+            _sample(distances.observed, image, kept),
+            _sample(distances.expected, image, kept),
+            _why_none(distances, part),
         )
-        for name, kept in chosen.items()
+        for part, kept in chosen.items()
     ]
     drawn = _bootstrap(targets, len(images), bootstrap, seed)
     whole, *strata = (
-        _separation(measure.name, part, len(images), compared, *replicates)
+        _separation(name, part, len(images), compared, *replicates)
         for part, replicates in zip(targets, drawn, strict=True)
     )
     return replace(whole, strata={found.size: found for found in strata})
@@ -278,15 +327,15 @@ def _bootstrap(
     return [(of_ks, of_tau) for of_ks, of_tau in (np.concatenate(values, axis=1) for values in found)]
 
 
-def _why_none(annotations: Annotations, measure: Similarity, size: NDArray[np.intp], name: str) -> str:
+def _why_none(distances: Distances, name: str) -> str:
     """Why there may be no target annotation at all."""
-    if not len(annotations):
+    size = distances.size
+    if not len(size):
         return "there are no annotations"
     if name == "all" or (size == SIZES.index(name)).any():
         return "no annotation has another rater assigned to its image"
-    kind = measure.kind_in(annotations)
-    if kind in SOLIDS:
-        return f"shapes of kind {kind!r} have no area in an image"
+    if distances.kind in SOLIDS:
+        return f"shapes of kind {distances.kind!r} have no area in an image"
     return "the sizes of the images are unknown" if (size < 0).all() else f"there are no {name} annotations"
 
 

@@ -124,6 +124,26 @@ def draw_references(annotations: Annotations, repeats: int, seed: int) -> Drawn:
     >>> drawn.image.tolist(), drawn.rater.tolist()
     ([[1, 0]], [[0, 0]])
     """
+    present = np.zeros(annotations.assigned.shape, np.bool_)
+    present[annotations.image, annotations.rater] = True
+    image, rater = draw_for_raters(annotations, present, repeats, seed)
+    return Drawn(image[:, annotations.image, annotations.rater], rater[:, annotations.image, annotations.rater])
+
+
+def draw_for_raters(
+    annotations: Annotations, present: NDArray[np.bool_], repeats: int, seed: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """As `draw_references`, for each image and rater with annotations: (D, I, R) images and raters, -1 for the others.
+
+    Parameters
+    ----------
+    annotations : Annotations
+        Of which only images, raters and who was assigned are read.
+    present : (I, R) bool
+        Who annotated something in an image.
+    repeats, seed : int
+        As of `draw_references`.
+    """
     images_by_name, raters_by_name = np.argsort(annotations.image_rank), np.argsort(annotations.raters.astype(str))
     assigned = annotations.assigned_any_class[:, raters_by_name]
     count = assigned.sum(axis=1)
@@ -137,18 +157,24 @@ def draw_references(annotations: Annotations, repeats: int, seed: int) -> Drawn:
     number = np.full(len(annotations.images), -1, np.intp)
     number[eligible] = np.arange(len(eligible))
     rater_rank = np.argsort(raters_by_name)
-    key = number[annotations.image] * len(annotations.raters) + rater_rank[annotations.rater]
-    runs, run_of_row = np.unique(key, return_inverse=True)
-    own = runs // len(annotations.raters)
-    drawn = rng.integers(0, len(eligible) - 1, (repeats, len(runs)))
-    image = eligible[drawn + (drawn >= own)]
+    own_image, own_rater = np.nonzero(present)
+    in_order = np.argsort(number[own_image] * len(annotations.raters) + rater_rank[own_rater])
+    own_image, own_rater = own_image[in_order], own_rater[in_order]
+    drawn = rng.integers(0, len(eligible) - 1, (repeats, len(in_order)))
+    found = np.full((2, repeats, *present.shape), -1, np.intp)
+    image = eligible[drawn + (drawn >= number[own_image])]
     assigned_first = np.argsort(~assigned, axis=1, kind="stable")
-    rater = raters_by_name[assigned_first[image, rng.integers(0, count[image])]]
-    return Drawn(image[:, run_of_row], rater[:, run_of_row])
+    found[0][:, own_image, own_rater] = image
+    found[1][:, own_image, own_rater] = raters_by_name[assigned_first[image, rng.integers(0, count[image])]]
+    return found[0], found[1]
 
 
 def expected_distances(
-    annotations: Annotations, measure: Similarity, references: Drawn, coordinates: Coordinates = "relative"
+    annotations: Annotations,
+    measure: Similarity,
+    references: Drawn,
+    coordinates: Coordinates = "relative",
+    grid: tuple[int, int] | None = None,
 ) -> Nearest:
     """Each annotation's distance to the nearest one of a rater of another image, 1 if none (KαLOS §3.3, §7.2).
 
@@ -159,9 +185,12 @@ def expected_distances(
     annotations : Annotations
     measure : Similarity
     references : Drawn
+        Of the first so many annotations, which are the targets: of all of them, unless others only are referred to.
     coordinates : "relative" or "pixels"
         What annotations of two images are compared in; see `relative_column` for what relative means for each kind of
         shape.
+    grid : (int, int), optional
+        As of `relative_column`.
 
     Returns
     -------
@@ -189,9 +218,9 @@ def expected_distances(
     """
     column = _column(annotations, measure)
     if check_coordinates(coordinates) == "relative":
-        relative = relative_column(annotations, column)
+        relative = relative_column(annotations, column, grid)
         column = column if relative is None else relative
-    count, raters = len(annotations), len(annotations.raters)
+    count, raters = references.image.shape[1], len(annotations.raters)
     key = annotations.image * raters + annotations.rater
     order = np.argsort(key, kind="stable")
     ordered = key[order]

@@ -40,7 +40,7 @@ def relative_shape(column: Any) -> tuple[bool, bool]:
     return needs_size or isinstance(column, Masks), needs_size
 
 
-def relative_column(annotations: Annotations, column: Any) -> Any:
+def relative_column(annotations: Annotations, column: Any, grid: tuple[int, int] | None = None) -> Any:
     """What a similarity compares, in coordinates relative to each annotation's image; None where it sees to that.
 
     Boxes, polygons and keypoints are divided by the width and height of their image, as the authors' code does. Masks
@@ -52,6 +52,8 @@ def relative_column(annotations: Annotations, column: Any) -> Any:
     ----------
     annotations : Annotations
     column : as `Similarity.column` makes it of them
+    grid : (int, int), optional
+        Width and height of the grid of masks, where these are not all masks of a data set.
 
     Returns
     -------
@@ -70,7 +72,7 @@ def relative_column(annotations: Annotations, column: Any) -> Any:
     [[0.0, 0.0, 1.0, 0.5], [0.0, 0.0, 0.5, 0.5]]
     """
     if isinstance(column, Masks):
-        return resampled(column, *column.size.max(axis=0, initial=1).tolist())
+        return resampled(column, *(grid or canvas_of(column)))
     if not relative_shape(column)[0]:
         return None
     check_image_sizes("relative coordinates", annotations)
@@ -84,6 +86,12 @@ def relative_column(annotations: Annotations, column: Any) -> Any:
             points = column.poses.points / size[:, None]
             poses = replace(column.poses, points=points, size=np.ones_like(size))
             return replace(column, poses=poses, scale=column.scale / size.prod(axis=1))
+
+
+def canvas_of(masks: Masks) -> tuple[int, int]:
+    """Width and height of the grid that spans all masks."""
+    width, height = masks.size.max(axis=0, initial=1).tolist()
+    return width, height
 
 
 def _scaled_polygons(polygons: Polygons, size: NDArray[np.float64]) -> Polygons:

@@ -1,4 +1,4 @@
-"""Commands on annotations of objects: agreement, variations, calibrate, convergence, compare."""
+"""Commands on annotations of objects: agreement, variations, calibrate, convergence, compare, shards."""
 
 from __future__ import annotations
 
@@ -17,24 +17,30 @@ from kalos_core import (
     class_difficulty,
     collaboration,
     compare,
+    distributed,
     label_convergence,
     rater_vitality,
     read_models,
     sensitivity,
     variations,
 )
+from kalos_core._agreement import AgreementNumbers
 from kalos_core.cli.answers import Answer
 from kalos_core.cli.commands import Command
 from kalos_core.cli.options import Given, Option, options_of
-from kalos_core.cli.reading import OF_ANNOTATIONS, annotations_of
+from kalos_core.cli.reading import DASK, OF_ANNOTATIONS, annotations_of, over_shards, shards_of
 from kalos_core.convergence.study import PlacedModel
+from kalos_core.diagnostics import Sensitivity
+from kalos_core.distributed import ShardedVariations, Shards
 from kalos_core.errors import Undefined, or_reason
 from kalos_core.similarity.fitting import fitting_similarities
+from kalos_core.variation import Confusions, Variations
 
 if TYPE_CHECKING:
     import pandas as pd
 
 LABELS = ("labels", "file or folder with the annotations of several raters, in any format")
+LABELS_OR_SHARDS = ("labels", f"{LABELS[1]}, or of shards")
 
 DIAGNOSES: dict[str, Callable[[Agreement], Any]] = {
     "classes": class_difficulty,
@@ -42,6 +48,13 @@ DIAGNOSES: dict[str, Callable[[Agreement], Any]] = {
     "pairs": collaboration,
 }
 """Name of a table of `agreement` -> what it shows."""
+
+DIAGNOSES_OF_SHARDS: dict[str, Callable[..., Any]] = {
+    "classes": distributed.class_difficulty,
+    "raters": distributed.rater_vitality,
+    "pairs": distributed.collaboration,
+}
+"""The same of a folder of shards."""
 
 
 def agreement_of(given: Given, path: Path) -> Agreement:
@@ -52,20 +65,14 @@ def agreement_of(given: Given, path: Path) -> Agreement:
 def _agreement(given: Given) -> Answer:
     import pandas as pd
 
+    shards = shards_of(given, given["labels"])
+    if shards is not None:
+        return _agreement_of_shards(given, shards)
     result = agreement_of(given, given["labels"])
     table = result.annotations
-    tables = {"images": result.to_pandas()}
-    notes = _other_shapes(given, table)
-    for name, diagnosis in DIAGNOSES.items():
-        found = or_reason(diagnosis, result)
-        if isinstance(found, Undefined):
-            notes.append(f"no {name}: {found.reason}")
-        else:
-            tables[name] = found.to_pandas()
-    if "thresholds" in given.values:
-        curve = sensitivity(table, **given.of(sensitivity))
-        tables["sensitivity"] = curve.to_pandas()
-    tables["annotations"] = pd.DataFrame(
+    diagnoses = {name: or_reason(diagnosis, result) for name, diagnosis in DIAGNOSES.items()}
+    curve = sensitivity(table, **given.of(sensitivity)) if "thresholds" in given.values else None
+    of_annotations = pd.DataFrame(
         {
             "id": table.id,
             "image": table.images[table.image],
@@ -74,9 +81,37 @@ def _agreement(given: Given) -> Answer:
             "unit": result.unit_of,
         }
     )
-    shown = tuple(name for name in tables if name not in ("images", "annotations"))
+    more = {"annotations": of_annotations}
+    return _agreement_answer(result, _other_shapes(given, table), diagnoses, curve, more)
+
+
+def _agreement_of_shards(given: Given, shards: Shards) -> Answer:
+    result = over_shards(given, distributed.agreement, shards)
+    diagnoses = {
+        name: or_reason(over_shards, given, diagnosis, shards) for name, diagnosis in DIAGNOSES_OF_SHARDS.items()
+    }
+    curve = over_shards(given, distributed.sensitivity, shards) if "thresholds" in given.values else None
+    return _agreement_answer(result, [], diagnoses, curve, {})
+
+
+def _agreement_answer(
+    result: AgreementNumbers,
+    notes: list[str],
+    diagnoses: Mapping[str, Any],
+    curve: Sensitivity | None,
+    more: Mapping[str, pd.DataFrame],
+) -> Answer:
+    tables = {"images": result.to_pandas()}
+    for name, found in diagnoses.items():
+        if isinstance(found, Undefined):
+            notes.append(f"no {name}: {found.reason}")
+        else:
+            tables[name] = found.to_pandas()
+    if curve is not None:
+        tables["sensitivity"] = curve.to_pandas()
+    shown = tuple(name for name in tables if name != "images")
     results = {**result.summary(), "notes": notes}
-    return Answer("\n".join([repr(result), *notes]), results, tables, shown, result.alpha)
+    return Answer("\n".join([repr(result), *notes]), results, {**tables, **more}, shown, result.alpha)
 
 
 def _other_shapes(given: Given, annotations: Annotations) -> list[str]:
@@ -88,20 +123,33 @@ def _other_shapes(given: Given, annotations: Annotations) -> list[str]:
 
 
 def _variations(given: Given) -> Answer:
+    shards = shards_of(given, given["labels"])
+    if shards is not None:
+        found = over_shards(given, distributed.variations, shards)
+        return _variations_answer(found, found.confusions(), shards.annotations, {"images": found.to_pandas()})
+    every = variations(annotations_of(given, given["labels"]), **given.of(variations))
+    more = {
+        "merged": every.merged.to_pandas().drop(columns="number"),
+        "boundaries": boundary_quality(every).to_pandas(),
+        "findings": every.to_pandas(),
+    }
+    return _variations_answer(every, every.confusions(), len(every.annotations), more)
+
+
+def _variations_answer(
+    found: Variations | ShardedVariations, confusions: Confusions, annotations: int, more: Mapping[str, pd.DataFrame]
+) -> Answer:
     import pandas as pd
 
-    found = variations(annotations_of(given, given["labels"]), **given.of(variations))
     counts, rates = found.counts(), found.rates()
     of_types = pd.DataFrame({"type": list(counts), "count": list(counts.values())})
     tables = {
         "types": of_types,
         "raters": _by_rater(found.counts_by_rater(), rates),
-        "confusions": found.confusions().to_pandas(),
-        "merged": found.merged.to_pandas().drop(columns="number"),
-        "boundaries": boundary_quality(found).to_pandas(),
-        "findings": found.to_pandas(),
+        "confusions": confusions.to_pandas(),
+        **more,
     }
-    text = f"{len(found):,} findings of {len(found.annotations):,} annotations of {len(rates):,} raters"
+    text = f"{len(found):,} findings of {annotations:,} annotations of {len(rates):,} raters"
     results = {"counts": counts, "rates": rates, "identical_share": found.identical_share}
     return Answer(text, results, tables, ("types", "raters", "confusions"))
 
@@ -118,7 +166,11 @@ def _by_rater(counts: Mapping[str, Mapping[str, int]], rates: Mapping[str, Mappi
 
 
 def _calibrate(given: Given) -> Answer:
-    found = calibrate(annotations_of(given, given["labels"], without=["coordinates"]), **given.of(calibrate))
+    shards = shards_of(given, given["labels"])
+    if shards is None:
+        found = calibrate(annotations_of(given, given["labels"], without=["coordinates"]), **given.of(calibrate))
+    else:
+        found = over_shards(given, distributed.calibrate, shards)
     best = found.best
     results = {
         "best": best.name,
@@ -135,15 +187,20 @@ def _calibrate(given: Given) -> Answer:
 def _convergence(given: Given) -> Answer:
     import pandas as pd
 
-    annotations = annotations_of(given, given["labels"])
+    shards = shards_of(given, given["labels"])
     models = read_models(given.get("models"))
-    result = label_convergence(annotations, **given.of(label_convergence), progress=given.progress)
+    tables = {}
+    if shards is None:
+        annotations = annotations_of(given, given["labels"])
+        result = label_convergence(annotations, **given.of(label_convergence), progress=given.progress)
+        criteria = check_convergence(annotations, **given.of(check_convergence))
+        tables["criteria"] = pd.DataFrame(map(asdict, criteria), columns=["criterion", "verdict", "finding"])
+    else:
+        result = over_shards(given, distributed.label_convergence, shards)
     spread = result.convergence
     placed = [PlacedModel.of(spread, name, value) for name, value in models.items()]
-    criteria = check_convergence(annotations, **given.of(check_convergence))
-    tables = {
+    tables |= {
         "summary": result.summary().rename(columns={"figure": "statistic"}),
-        "criteria": pd.DataFrame(map(asdict, criteria), columns=["criterion", "verdict", "finding"]),
         "models": pd.DataFrame(map(asdict, placed), columns=["name", "map", "place", "meaning"]),
         "classes": result.whole.classes(),
         "pairs": result.whole.to_pandas(),
@@ -159,6 +216,19 @@ def _convergence(given: Given) -> Answer:
     }
     shown = ("summary", *(["models"] if placed else []))
     return Answer(str(result), results, tables, shown, result.whole_convergence)
+
+
+def _shards(given: Given) -> Answer:
+    import pandas as pd
+
+    shards = distributed.write_shards(
+        annotations_of(given, given["labels"]), given["folder"], **given.of(distributed.write_shards)
+    )
+    counts = {"shards": len(shards), "images": shards.images, "annotations": shards.annotations}
+    table = pd.DataFrame(map(asdict, shards.files))
+    text = ", ".join(f"{count:,} {what}" for what, count in counts.items())
+    results = {**counts, "raters": list(shards.vocabulary.raters), "categories": list(shards.vocabulary.categories)}
+    return Answer(f"{given['folder']}: {text}", results, {"shards": table})
 
 
 def _compare(given: Given) -> Answer:
@@ -190,30 +260,30 @@ COMMANDS = (
         "agreement",
         "how far raters agree about what is where: KαLOS with its intervals, by image, class and rater",
         _agreement,
-        (LABELS,),
-        (*options_of(agreement), *options_of(sensitivity, only=("thresholds",)), *OF_ANNOTATIONS),
+        (LABELS_OR_SHARDS,),
+        (*options_of(agreement), *options_of(sensitivity, only=("thresholds",)), *OF_ANNOTATIONS, DASK),
         score="mean alpha",
     ),
     Command(
         "variations",
         "how raters differ: wrong class, merged, missing, additional, for every two of them",
         _variations,
-        (LABELS,),
-        (*options_of(variations), *OF_ANNOTATIONS),
+        (LABELS_OR_SHARDS,),
+        (*options_of(variations), *OF_ANNOTATIONS, DASK),
     ),
     Command(
         "calibrate",
         "the threshold, and the similarity, that tell agreement from chance",
         _calibrate,
-        (LABELS,),
-        (*options_of(calibrate), *(option for option in OF_ANNOTATIONS if option.name != "coordinates")),
+        (LABELS_OR_SHARDS,),
+        (*options_of(calibrate), *(option for option in OF_ANNOTATIONS if option.name != "coordinates"), DASK),
     ),
     Command(
         "convergence",
         "label convergence: the mAP that the labels allow a model to reach",
         _convergence,
-        (LABELS,),
-        (*options_of(label_convergence), _MODELS, *OF_ANNOTATIONS),
+        (LABELS_OR_SHARDS,),
+        (*options_of(label_convergence), _MODELS, *OF_ANNOTATIONS, DASK),
         score="label convergence of all images",
     ),
     Command(
@@ -223,5 +293,12 @@ COMMANDS = (
         (("old", "annotations before, in any format"), ("new", "annotations after")),
         (*options_of(agreement), *OF_ANNOTATIONS),
         score="mean alpha of the new file",
+    ),
+    Command(
+        "shards",
+        "write annotations as shards, which agreement, variations, calibrate and convergence read one by one",
+        _shards,
+        (LABELS, ("folder", "new or empty folder for the shards")),
+        (*options_of(distributed.write_shards, only=("images_per_shard",)), *OF_ANNOTATIONS),
     ),
 )

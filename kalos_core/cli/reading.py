@@ -9,6 +9,8 @@ from typing import TypeVar
 
 from kalos_core import Annotations, LabelTable, MaskStack, mask_stacks, read_mask_folders
 from kalos_core.cli.options import Given, Option, options_of
+from kalos_core.distributed import Shards, open_shards
+from kalos_core.distributed.shards import LIST
 from kalos_core.errors import InputError, listed, lookup
 from kalos_core.readers import (
     FORMATS,
@@ -37,6 +39,7 @@ def format_option(*known: str) -> Option:
     return Option("format", (str,), help=text, default="auto")
 
 
+DASK = Option("dask", (str,), help="for a folder of shards: address of a Dask scheduler, by whose workers it is done")
 OF_ANNOTATIONS = (format_option(*FORMATS), *options_of(*FORMATS.values()))
 OF_TABLES = (format_option(*TABLES), *options_of(*TABLES.values()))
 OF_MASKS = (format_option(*MASKS, *FORMATS), *options_of(*MASKS.values(), mask_stacks, *FORMATS.values()))
@@ -60,6 +63,31 @@ def annotations_of(given: Given, path: Path, without: Iterable[str] = ()) -> Ann
         As `kalos_core.readers.read_labels`.
     """
     return read_labels(path, given.get("format", "auto"), **given.of(*FORMATS.values(), without=without))
+
+
+def shards_of(given: Given, path: Path) -> Shards | None:
+    """The shards of a folder that `kalos-core shards` wrote; None for any other input.
+
+    Raises
+    ------
+    InputError
+        For an option of a reader, which shards do not need, or workers for what is no folder of shards.
+    """
+    if not (path / LIST).is_file():
+        if "dask" in given.values:
+            raise InputError(f"{path}: expected a folder of shards (kalos-core shards) to give to --dask, got another")
+        return None
+    strange = [
+        name for name in ("format", *given.of(*FORMATS.values(), without=["coordinates"])) if name in given.values
+    ]
+    if strange:
+        raise InputError(f"{path}: expected no option of a reader for a folder of shards, got {listed(strange)}")
+    return open_shards(path)
+
+
+def over_shards(given: Given, function: Callable[..., T], shards: Shards) -> T:
+    """What a function of `kalos_core.distributed` answers, by the options given."""
+    return function(shards, client=given.get("dask"), **given.of(function), progress=given.progress)
 
 
 def table_of(given: Given, path: Path) -> LabelTable:

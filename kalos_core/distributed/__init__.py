@@ -7,12 +7,14 @@ of the same name on one machine. Neither the number nor the order of shards chan
 * shards: `write_shards`, `open_shards` -> `Shards`, of `Shard`; `docs/distributed.md` has their schema
 * agreement: `agreement` -> `ShardedAgreement`
 * what lies behind it: `class_difficulty`, `rater_vitality`, `collaboration`, `sensitivity`, with results of one machine
+* chance: `calibrate`, likewise
 * what a model can reach: `modified_map`, `label_convergence`, likewise
 * variations: `variations` -> `ShardedVariations`
 """
 
 from kalos_core.distributed.agreements import ShardedAgreement, agreement
 from kalos_core.distributed.ceilings import label_convergence, modified_map
+from kalos_core.distributed.chance import calibrate
 from kalos_core.distributed.diagnosing import class_difficulty, collaboration, rater_vitality, sensitivity
 from kalos_core.distributed.findings import ShardedVariations, variations
 from kalos_core.distributed.shards import Shard, Shards, open_shards
@@ -24,6 +26,7 @@ __all__ = [
     "ShardedVariations",
     "Shards",
     "agreement",
+    "calibrate",
     "class_difficulty",
     "collaboration",
     "label_convergence",
