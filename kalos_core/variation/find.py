@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from kalos_core.errors import InputError, check_whole
 from kalos_core.pairs import Pairs, compute_pairs, with_pairs
 from kalos_core.shapes import ShapeColumn
 from kalos_core.similarity import Rows, Similarity, check_threshold, get_similarity
-from kalos_core.variation.search import Search
+from kalos_core.variation.search import Ground, Search
 from kalos_core.variation.tables import CORRECT, MERGED, MERGED_WRONG_CLASS, WRONG_CLASS, Variations
 
 TOUCHING = float(np.nextafter(0.0, 1.0))
@@ -77,7 +77,7 @@ def variations(
     near = checked_pairs(annotations, measure, threshold, max_merge, pairs)
     parts = [
         search.table(rows, first)
-        for rows, first, search in searches(annotations, measure, near, float(threshold), max_merge)
+        for rows, first, search in searches(annotations, measure, near, [float(threshold)], max_merge)
     ]
     columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     side_start = run_starts(columns.pop("side_size"))
@@ -107,17 +107,23 @@ def check_search(threshold: float, max_merge: int) -> float:
 
 
 def searches(
-    annotations: Annotations, measure: Similarity, pairs: Pairs, threshold: float, max_merge: int
+    annotations: Annotations, measure: Similarity, pairs: Pairs, thresholds: Sequence[float], max_merge: int
 ) -> Iterator[tuple[NDArray[np.intp], int, Search]]:
-    """The search of `variations`, done, some images at a time: the rows of their annotations and their first image."""
+    """The search of `variations`, done, some images at a time and for these at each threshold in turn.
+
+    With it the rows of their annotations and their first image.
+    """
+    least = min(thresholds) if len(thresholds) > 1 else None
     for rows, first, table, near in with_pairs(annotations, pairs, _taken):
-        search = Search(table, measure, near, threshold)
-        search.match(same_class=True, found=CORRECT)
-        search.merge(same_class=True, found=MERGED, max_merge=max_merge)
-        search.match(same_class=False, found=WRONG_CLASS)
-        search.merge(same_class=False, found=MERGED_WRONG_CLASS, max_merge=max_merge)
-        search.leave_rest()
-        yield rows, first, search
+        ground = Ground(table, measure, near, least)
+        for threshold in thresholds:
+            search = Search(ground, threshold)
+            search.match(same_class=True, found=CORRECT)
+            search.merge(same_class=True, found=MERGED, max_merge=max_merge)
+            search.match(same_class=False, found=WRONG_CLASS)
+            search.merge(same_class=False, found=MERGED_WRONG_CLASS, max_merge=max_merge)
+            search.leave_rest()
+            yield rows, first, search
 
 
 def _taken(column: ShapeColumn, rows: NDArray[np.intp]) -> ShapeColumn:

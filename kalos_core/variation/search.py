@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -73,29 +74,36 @@ class _Groups:
         return candidate[fresh], row[fresh]
 
 
-class Search:
-    """The state of one search: which annotations are still free, and what was found.
+class Ground:
+    """What searches of the same annotations have in common, whatever their threshold.
 
-    An annotation towards one other rater is a *side*, numbered row * R + other rater: an annotation of
-    an image with three raters has two sides, and each is used once.
+    Parameters
+    ----------
+    annotations : Annotations
+    measure : Similarity
+    pairs : Pairs
+        All that touch.
+    least : float, optional
+        For searches at several thresholds, from this one upwards: what each of them needs is found once for all.
     """
 
-    def __init__(self, annotations: Annotations, measure: Similarity, pairs: Pairs, threshold: float) -> None:
+    def __init__(self, annotations: Annotations, measure: Similarity, pairs: Pairs, least: float | None = None) -> None:
         self.annotations = annotations
         self.measure = measure
-        self.threshold = threshold
-        self.raters = len(annotations.raters)
         self.pairs = pairs
+        self.least = least
+        self.raters = len(annotations.raters)
         self.same_class = annotations.category[pairs.left] == annotations.category[pairs.right]
-        self.left_side = self._side(pairs.left, pairs.right)
-        self.right_side = self._side(pairs.right, pairs.left)
-        self.free = self._assigned_sides()
-        self.found: list[_Found] = []
+        self.left_side = self.side(pairs.left, pairs.right)
+        self.right_side = self.side(pairs.right, pairs.left)
+        self._unions: dict[bytes, float] = {}
 
-    def _side(self, row: NDArray[np.intp], towards: NDArray[np.intp]) -> NDArray[np.intp]:
+    def side(self, row: NDArray[np.intp], towards: NDArray[np.intp]) -> NDArray[np.intp]:
+        """The side of annotations towards the raters of others."""
         return row * self.raters + self.annotations.rater[towards]
 
-    def _assigned_sides(self) -> NDArray[np.bool_]:
+    @cached_property
+    def assigned_sides(self) -> NDArray[np.bool_]:
         """(N * R + 1,) True where the other rater may have annotated that image and class; the last is nobody's."""
         annotations = self.annotations
         assigned = annotations.assigned[annotations.image]
@@ -105,17 +113,87 @@ class Search:
         sides: NDArray[np.bool_] = np.append(assigned.ravel(), False)
         return sides
 
+    @cached_property
+    def touching(self) -> NDArray[np.bool_]:
+        """(P,) True where the bounds of two annotations share an area: by GIoU any two are alike a little."""
+        if not len(self.pairs):  # an empty table has no shapes
+            return np.zeros(0, np.bool_)
+        bounds = self.annotations.shapes[self.pairs.kind].bounds()
+        a, b = bounds[self.pairs.left], bounds[self.pairs.right]
+        shared = np.minimum(a[:, 2:], b[:, 2:]) > np.maximum(a[:, :2], b[:, :2])
+        return np.asarray(shared.all(axis=1))
+
+    def in_order(self, chosen: NDArray[np.bool_]) -> NDArray[np.intp]:
+        """The pairs of a mask (P,) in the strict order, the most similar first."""
+        if self.least is not None:
+            return self._order[chosen[self._order]]
+        rows = np.flatnonzero(chosen)
+        return rows[strict_order(self.annotations, self.pairs.keep(chosen), neg_cost)]
+
+    @cached_property
+    def _order(self) -> NDArray[np.intp]:
+        """All pairs that any search can match, in the strict order."""
+        chosen = self.pairs.similarity >= (self.least or 0.0)
+        return np.flatnonzero(chosen)[strict_order(self.annotations, self.pairs.keep(chosen), neg_cost)]
+
+    def rank(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+        """(N,) rank, of the given rows only, that does not depend on the order of the input."""
+        return self._rank_of(np.unique(rows)) if self.least is None else self._every_rank
+
+    @cached_property
+    def _every_rank(self) -> NDArray[np.intp]:
+        """Of all annotations that touch others."""
+        pairs = self.pairs.keep(self.touching)
+        return self._rank_of(np.unique(np.concatenate([pairs.left, pairs.right])))
+
+    def _rank_of(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+        rank = np.zeros(len(self.annotations), np.intp)
+        rank[rows] = rank_rows(self.annotations, rows, self.pairs.kind)
+        return rank
+
+    def union_similarity(self, single: NDArray[np.intp], members: NDArray[np.intp]) -> NDArray[np.float64]:
+        """(C,) of annotations and the unions of others (C, m); a union of outlines is made once for all thresholds."""
+        if self.least is None or self.pairs.kind == "box":
+            return self._compare(single, members)
+        keys = [line.tobytes() for line in np.concatenate([single[:, None], members], axis=1)]
+        fresh = np.array([at for at, key in enumerate(keys) if key not in self._unions], np.intp)
+        if len(fresh):
+            values = self._compare(single[fresh], members[fresh]).tolist()
+            self._unions.update(zip((keys[at] for at in fresh.tolist()), values, strict=True))
+        return np.array([self._unions[key] for key in keys], np.float64)
+
+    def _compare(self, single: NDArray[np.intp], members: NDArray[np.intp]) -> NDArray[np.float64]:
+        column = self.measure.column(self.annotations)
+        return self.measure.values(column.union(members), np.arange(len(members)), column, single)
+
+
+class Search:
+    """The state of one search: which annotations are still free, and what was found.
+
+    An annotation towards one other rater is a *side*, numbered row * R + other rater: an annotation of
+    an image with three raters has two sides, and each is used once.
+    """
+
+    def __init__(self, ground: Ground, threshold: float) -> None:
+        self.ground = ground
+        self.annotations = ground.annotations
+        self.measure = ground.measure
+        self.pairs = ground.pairs
+        self.raters = ground.raters
+        self.threshold = threshold
+        self.free = ground.assigned_sides.copy()
+        self.found: list[_Found] = []
+
     def _open(self, same_class: bool) -> NDArray[np.bool_]:
-        same: NDArray[np.bool_] = np.equal(self.same_class, same_class)
-        return same & self.free[self.left_side] & self.free[self.right_side]
+        same: NDArray[np.bool_] = np.equal(self.ground.same_class, same_class)
+        return same & self.free[self.ground.left_side] & self.free[self.ground.right_side]
 
     def match(self, *, same_class: bool, found: int) -> None:
         """Steps 1 and 3: one annotation against one."""
-        candidates = self.pairs.keep(self._open(same_class) & (self.pairs.similarity >= self.threshold))
-        order = strict_order(self.annotations, candidates, neg_cost)
-        left, right = candidates.left[order], candidates.right[order]
-        taken = self._take(np.stack([self._side(left, right), self._side(right, left)], axis=1))
-        self._note(found, candidates.similarity[order][taken], left[taken, None], right[taken, None])
+        order = self.ground.in_order(self._open(same_class) & (self.pairs.similarity >= self.threshold))
+        left, right = self.pairs.left[order], self.pairs.right[order]
+        taken = self._take(np.stack([self.ground.left_side[order], self.ground.right_side[order]], axis=1))
+        self._note(found, self.pairs.similarity[order][taken], left[taken, None], right[taken, None])
 
     def merge(self, *, same_class: bool, found: int, max_merge: int) -> None:
         """Steps 2 and 4: one annotation against the union of several, which all overlap it and are of one class."""
@@ -126,7 +204,7 @@ class Search:
         grown = []
         while len(group):
             single = groups.single[group]
-            similarity = self._union_similarity(single, members)
+            similarity = self.ground.union_similarity(single, members)
             enough = similarity >= self.threshold
             grown.append((single[enough], members[enough], similarity[enough]))
             if members.shape[1] == max_merge:
@@ -139,11 +217,11 @@ class Search:
             self._note(found, similarity, single[:, None], members)
 
     def _groups(self, open_: NDArray[np.bool_]) -> _Groups:
-        open_ &= self._touching()
+        open_ &= self.ground.touching
         left, right = self.pairs.left[open_], self.pairs.right[open_]
         single, child = np.concatenate([left, right]), np.concatenate([right, left])
         share = self._share(single, child, np.tile(self.pairs.similarity[open_], 2))
-        side, category = self._side(single, child), self.annotations.category[child]
+        side, category = self.ground.side(single, child), self.annotations.category[child]
         order = np.lexsort((category, side))
         side, category = side[order], category[order]
         fresh = np.ones(len(side), np.bool_)
@@ -152,15 +230,6 @@ class Search:
         return _Groups(
             single=single[order][start], child=child[order], start=np.append(start, len(child)), share=share[order]
         )
-
-    def _touching(self) -> NDArray[np.bool_]:
-        """(P,) True where the bounds of two annotations share an area: by GIoU any two are alike a little."""
-        if not len(self.pairs):  # an empty table has no shapes
-            return np.zeros(0, np.bool_)
-        bounds = self.annotations.shapes[self.pairs.kind].bounds()
-        a, b = bounds[self.pairs.left], bounds[self.pairs.right]
-        shared = np.minimum(a[:, 2:], b[:, 2:]) > np.maximum(a[:, :2], b[:, :2])
-        return np.asarray(shared.all(axis=1))
 
     def _share(
         self, single: NDArray[np.intp], child: NDArray[np.intp], similarity: NDArray[np.float64]
@@ -176,7 +245,7 @@ class Search:
         self, group: NDArray[np.intp], members: NDArray[np.intp], similarity: NDArray[np.float64]
     ) -> NDArray[np.intp]:
         """Positions of the couples that are the best of their group for either child: those that grow."""
-        rank = self._rank(members)[members]
+        rank = self.ground.rank(members)[members]
         index = np.tile(np.arange(len(group)), 2)
         child, partner = members.T.ravel(), rank[:, ::-1].T.ravel()
         order = np.lexsort((partner, -similarity[index], child, group[index]))
@@ -184,10 +253,6 @@ class Search:
         first = np.ones(len(order), np.bool_)
         first[1:] = (run[1:] != run[:-1]).any(axis=1)
         return np.unique(index[order[first]])
-
-    def _union_similarity(self, single: NDArray[np.intp], members: NDArray[np.intp]) -> NDArray[np.float64]:
-        column = self.measure.column(self.annotations)
-        return self.measure.values(column.union(members), np.arange(len(members)), column, single)
 
     def _extend(
         self,
@@ -202,9 +267,9 @@ class Search:
         """
         parent, extra = groups.others(group, members)
         grown = np.concatenate([members[parent], extra[:, None]], axis=1)
-        raised = self._union_similarity(groups.single[group[parent]], grown)
+        raised = self.ground.union_similarity(groups.single[group[parent]], grown)
         better = np.flatnonzero(raised >= similarity[parent])
-        rank = self._rank(extra[better])
+        rank = self.ground.rank(extra[better])
         order = better[np.lexsort((rank[extra[better]], -raised[better], parent[better]))]
         best = order[np.unique(parent[order], return_index=True)[1]]
         sets = np.concatenate([group[parent[best], None], np.sort(grown[best], axis=1)], axis=1)
@@ -224,23 +289,16 @@ class Search:
             [np.pad(rows, ((0, 0), (0, most - rows.shape[1])), constant_values=absent) for _, rows, _ in grown]
         )
         similarity = np.concatenate([values for _, _, values in grown])
-        rank = np.append(self._rank(np.unique(np.append(single, members[members < absent]))), -1)
+        rank = np.append(self.ground.rank(np.append(single, members[members < absent])), -1)
         size = (members < absent).sum(axis=1)
         order = np.lexsort((*np.sort(rank[members], axis=1).T, rank[single], -size, -similarity))
         single, members, similarity, size = single[order], members[order], similarity[order], size[order]
         sides = members * self.raters + self.annotations.rater[single][:, None]
         sides[members == absent] = len(self.free) - 1
-        taken = self._take(np.concatenate([self._side(single, members[:, 0])[:, None], sides], axis=1))
+        taken = self._take(np.concatenate([self.ground.side(single, members[:, 0])[:, None], sides], axis=1))
         for count in np.unique(size[taken]):
             chosen = taken[size[taken] == count]
             yield single[chosen], members[chosen, :count], similarity[chosen]
-
-    def _rank(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
-        """(N,) rank, of the given rows only, that does not depend on the order of the input."""
-        rank = np.zeros(len(self.annotations), np.intp)
-        distinct = np.unique(rows)
-        rank[distinct] = rank_rows(self.annotations, distinct, self.pairs.kind)
-        return rank
 
     def _take(self, lines: NDArray[np.intp]) -> NDArray[np.intp]:
         """Go down candidates (C, M sides), taking each whose sides are all free; the positions of those taken."""

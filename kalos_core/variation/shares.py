@@ -159,9 +159,8 @@ def variation_shares(
     measure = get_similarity(similarity)
     near = checked_pairs(annotations, measure, float(checked[0]), max_merge, pairs)
     counts = np.zeros((len(checked), len(VARIATION_TYPES)), np.intp)
-    for row, value in enumerate(checked.tolist()):
-        for _, _, search in searches(annotations, measure, near, value, max_merge):
-            counts[row] += search.counts()
+    for number, (_, _, search) in enumerate(searches(annotations, measure, near, checked.tolist(), max_merge)):
+        counts[number % len(checked)] += search.counts()
     return VariationShares(checked, counts)
 
 
