@@ -149,6 +149,16 @@ def _memory(asked: Asked) -> Iterator[Table]:
     yield agreement.memory(asked.coco, asked.path.stem)
 
 
+def _cliffs(asked: Asked) -> Iterator[Table]:
+    from benchmarks import cliffs
+
+    _say("annotations on one another, many raters, many thresholds")
+    yield cliffs.identical(asked.repeats)
+    yield cliffs.many_raters(asked.repeats)
+    yield cliffs.vitality(asked.repeats)
+    yield cliffs.counts_of_findings(asked.coco, asked.path.stem, asked.repeats)
+
+
 def _bridge(asked: Asked) -> Iterator[Table]:
     from benchmarks import bridge  # imports FiftyOne, which reads its environment then
 
@@ -174,6 +184,7 @@ BENCHMARKS: dict[str, Callable[[Asked], Iterator[Table]]] = {
     "volumes": _volumes,
     "scaling": _scaling,
     "memory": _memory,
+    "cliffs": _cliffs,
     "bridge": _bridge,
     "clicks": _clicks,
 }

@@ -28,7 +28,7 @@ INTERVAL = (2.5, 97.5)
 REPLICATES_AT_ONCE = 100
 """Replicates that are drawn at a time, as long as they are no more than `DRAWN_AT_ONCE` images."""
 
-DRAWN_AT_ONCE = 1 << 19
+DRAWN_AT_ONCE = 1 << 20
 
 KEPT, KEPT_AT_ONCE = 1 << 25, 1 << 21
 """Draws of an image that are kept for further statistics, each in a byte, and how many of them are made at a time."""
