@@ -59,6 +59,17 @@ def test_each_threshold_is_a_search_of_its_own(lvis):
     np.testing.assert_allclose(found.shares.sum(axis=1), 1)
 
 
+def test_each_threshold_is_a_search_of_its_own_on_outlines(lvis):
+    images = np.arange(len(lvis.images)) < 60
+    some = lvis.select(images=images)
+    found = variation_shares(some, [0.2, 0.5, 0.8], "polygon_iou")
+    for threshold, counts in zip(found.threshold, found.counts, strict=True):
+        expected = variations(some, "polygon_iou", threshold).counts()
+        assert dict(zip(VARIATION_TYPES, counts.tolist(), strict=True)) == expected
+    merged = VARIATION_TYPES.index("merged")
+    assert found.counts[0, merged] > 0  # unions were compared
+
+
 def test_the_equilibrium_of_lvis_is_near_the_papers(lvis):
     # KαLOS §9.2: about .75 for the whole of LVIS
     assert variation_shares(lvis, max_merge=2).equilibrium == pytest.approx(0.75, abs=0.06)
