@@ -28,7 +28,7 @@ from kalos_core._agreement import AgreementNumbers
 from kalos_core.cli.answers import Answer
 from kalos_core.cli.commands import Command
 from kalos_core.cli.options import Given, Option, options_of
-from kalos_core.cli.reading import DASK, OF_ANNOTATIONS, annotations_of, over_shards, shards_of
+from kalos_core.cli.reading import DASK, OF_ANNOTATIONS, annotations_of, given_to_readers, over_shards, shards_of
 from kalos_core.convergence.study import PlacedModel
 from kalos_core.diagnostics import Sensitivity
 from kalos_core.distributed import ShardedVariations, Shards
@@ -221,9 +221,9 @@ def _convergence(given: Given) -> Answer:
 def _shards(given: Given) -> Answer:
     import pandas as pd
 
-    shards = distributed.write_shards(
-        annotations_of(given, given["labels"]), given["folder"], **given.of(distributed.write_shards)
-    )
+    path = given["labels"]
+    source = annotations_of(given, path) if given_to_readers(given) else path  # as it is, COCO is read block by block
+    shards = distributed.write_shards(source, given["folder"], **given.of(distributed.write_shards))
     counts = {"shards": len(shards), "images": shards.images, "annotations": shards.annotations}
     table = pd.DataFrame(map(asdict, shards.files))
     text = ", ".join(f"{count:,} {what}" for what, count in counts.items())

@@ -77,12 +77,16 @@ def shards_of(given: Given, path: Path) -> Shards | None:
         if "dask" in given.values:
             raise InputError(f"{path}: expected a folder of shards (kalos-core shards) to give to --dask, got another")
         return None
-    strange = [
-        name for name in ("format", *given.of(*FORMATS.values(), without=["coordinates"])) if name in given.values
-    ]
+    strange = given_to_readers(given, without=["coordinates"])
     if strange:
         raise InputError(f"{path}: expected no option of a reader for a folder of shards, got {listed(strange)}")
     return open_shards(path)
+
+
+def given_to_readers(given: Given, without: Iterable[str] = ()) -> list[str]:
+    """Names of the options that are for the reader of annotations."""
+    of_readers = ("format", *given.of(*FORMATS.values(), without=without))
+    return [name for name in of_readers if name in given.values]
 
 
 def over_shards(given: Given, function: Callable[..., T], shards: Shards) -> T:

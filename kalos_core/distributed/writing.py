@@ -17,7 +17,8 @@ from kalos_core.annotations.joining import join
 from kalos_core.distributed.schema import SHAPES, Vocabulary, annotation_table, arrow, image_table
 from kalos_core.distributed.shards import LIST, ShardFiles, Shards, file_system, order_of_mixed
 from kalos_core.errors import InputError, check_whole, listed
-from kalos_core.readers import read_labels
+from kalos_core.readers import read_labels, stream_coco
+from kalos_core.readers.formats import find_reader
 from kalos_core.shapes import ShapeColumn
 
 BRIDGE = "kalos_core.fiftyone"
@@ -32,7 +33,8 @@ def write_shards(
     Parameters
     ----------
     source : Annotations, path, FiftyOne data set or view, or iterable of Annotations
-        A path is read by `read_labels`, whatever its format. Tables of an iterable are written one after the other, and
+        A path is read by `read_labels`, whatever its format; a COCO file by `stream_coco`, a shard at a time. Tables of
+        an iterable are written one after the other, and
         only one shard is held: they have the same raters in the same order, and no image of another.
     folder : path, or address of `fsspec`
         New or empty.
@@ -61,7 +63,7 @@ def write_shards(
     size = check_whole(images_per_shard, "images_per_shard", least=1)
     draft = _Draft(str(folder), options or {})
     try:
-        for table in _pieces(draft.noted(tables_of(source)), size):
+        for table in _pieces(draft.noted(tables_of(source, size)), size):
             draft.add(table)
         return draft.finish()
     except BaseException:
@@ -69,10 +71,12 @@ def write_shards(
         raise
 
 
-def tables_of(source: Any) -> Iterable[Annotations]:
-    """The tables of a source of `write_shards`, one after the other."""
+def tables_of(source: Any, images: int) -> Iterable[Annotations]:
+    """The tables of a source of `write_shards`, one after the other, of so many images where it can be read in part."""
     if isinstance(source, Annotations):
         return [source]
+    if isinstance(source, (str, os.PathLike)) and find_reader(source)[0] == "coco":
+        return stream_coco(source, images)
     if isinstance(source, (str, os.PathLike, Mapping)):
         return [read_labels(source)]
     if type(source).__module__.partition(".")[0] == "fiftyone":

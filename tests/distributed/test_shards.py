@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow.parquet as parquet
 import pytest
 
-from kalos_core import Annotations, InputError, write_coco
+from kalos_core import Annotations, InputError, read_coco, write_coco
 from kalos_core.distributed import open_shards, write_shards
 from kalos_core.shapes.joining import column_arrays
 from tests.distributed.scenes import limited, scene
@@ -127,6 +127,18 @@ def test_crowd_regions_stay(tmp_path):
         None,
         ["ann"],
     ]
+
+
+def test_a_file_of_coco_is_read_a_shard_at_a_time(tmp_path, monkeypatch):
+    table = by_image(scene())
+    write_coco(table, tmp_path / "labels.json")
+    monkeypatch.setattr("kalos_core.distributed.writing.read_labels", None)
+    shards = write_shards(tmp_path / "labels.json", tmp_path / "s", 7)
+    whole = write_shards(read_coco(tmp_path / "labels.json"), tmp_path / "whole", 7)
+    assert shards.files == whole.files
+    assert shards.vocabulary == whole.vocabulary
+    for one, other in zip(shards, whole, strict=True):
+        assert_same(one.read(), other.read())
 
 
 def test_a_file_of_coco_and_a_table_of_boxes_are_read(tmp_path):

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import dask
 import pytest
 from distributed import Client, LocalCluster
 
@@ -77,6 +78,30 @@ def test_a_worker_that_dies_loses_its_shard_only(shards, tmp_path):
     assert found == [
         (shard.read().images[0], files.annotations) for shard, files in zip(shards, shards.files, strict=True)
     ]
+
+
+@dataclass(frozen=True)
+class Dies:
+    """A task that every worker dies of, on one shard."""
+
+    image: str
+
+    def __call__(self, annotations: Annotations) -> int:
+        if annotations.images[0] == self.image:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return len(annotations)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_shard_that_all_workers_die_of_is_named(shards):
+    first = [shard.read().images[0] for shard in shards]
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        LocalCluster(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
+        Client(cluster) as client,
+        pytest.raises(InputError, match=r"annotations-00001\.parquet: expected a worker to finish it"),
+    ):
+        over_shards(shards, Dies(first[1]), client)
 
 
 @pytest.mark.parametrize("with_workers", [False, True])
