@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import NDArray
 
 from kalos_core.errors import InputError, check_whole, listed
+from kalos_core.nominal.build import OPTIONAL
 from kalos_core.nominal.majority import majority_vote
 from kalos_core.nominal.questions import check_two_raters
 from kalos_core.nominal.table import LabelTable
@@ -20,6 +21,8 @@ from kalos_core.sparse import tally
 
 if TYPE_CHECKING:
     import pandas as pd
+
+Number = TypeVar("Number", np.float64, np.intp)
 
 COMPARISONS = ("within first", "within second", "between", "majorities", "first minus second")
 """What is compared, in the order of the columns of `TeamComparison`."""
@@ -141,7 +144,14 @@ def compare_teams(
     bootstrap, seed = check_whole(bootstrap, "bootstrap"), check_whole(seed, "seed")
     names = _check_teams(teams)
     first, second = (table.select(raters=list(teams[name])) for name in names)
-    made = [_question(first.counts(name), second.counts(name), bootstrap, seed) for name in table.questions]
+    groups, optional = set(table.groups), _Optional.of(first, second)
+    made = []
+    for name in table.questions:
+        if name in groups:
+            by_item = _by_item(first.counts(name), second.counts(name))
+            made.append(_question(by_item, np.ones(len(by_item), np.intp), bootstrap, seed))
+        else:
+            made.append(_question(*optional.by_item(table.concepts_of(name)[0]), bootstrap, seed))
     agreement, interval, items = (np.stack(column) for column in zip(*made, strict=True))
     chance = np.array([1 / len(table.options(question)) for question in table.questions])[:, None]
     scale = 1 / np.where(chance < 1, 1 - chance, np.nan)
@@ -183,14 +193,107 @@ def _by_item(first: scipy.sparse.csr_array, second: scipy.sparse.csr_array) -> N
     return np.column_stack([one.item_agreement, other.item_agreement, between, majorities])
 
 
+@dataclass(frozen=True, eq=False)
+class _Optional:
+    """Optional concepts of two teams, each item of a concept as one of G kinds: how many answered and chose it.
+
+    Hardly anybody chooses any one of many concepts, so that nearly all items differ from concept to concept in nothing
+    but who answered at all: only the others are looked at.
+
+    Parameters
+    ----------
+    values : (G, 4) float64
+        As `_by_item`.
+    silent : (I,) int
+        Kind of each item where nobody chose a concept or left it open.
+    times : (G,) int
+        How many items each of these kinds has.
+    item, kind : (M,) int
+        Items where somebody did, by concept, and the kind that they are.
+    start : (C + 1,) int
+        Where each concept begins.
+    """
+
+    values: NDArray[np.float64]
+    silent: NDArray[np.intp]
+    times: NDArray[np.intp]
+    item: NDArray[np.intp]
+    kind: NDArray[np.intp]
+    start: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, first: LabelTable, second: LabelTable) -> _Optional:
+        """From the tables of both teams, of the same items and concepts."""
+        size = len(first.items)
+        chosen, left_open = ([_cells(team, what) for team in (first, second)] for what in ("chosen", "left open"))
+        cells = np.unique(np.concatenate([cells for cells, _ in (*chosen, *left_open)]))
+        concept, item = np.divmod(cells, max(size, 1))
+        kinds = []
+        for team, some, others in zip((first, second), chosen, left_open, strict=True):
+            answers = np.bincount(team.item, minlength=size)
+            votes = np.append(np.zeros(size, np.intp), _times(cells, some))
+            kinds.append(np.append(answers, answers[item] - _times(cells, others)) - votes)
+            kinds.append(votes)
+        rows, code = _distinct(np.column_stack(kinds))
+        counts = rows[:, :2], rows[:, 2:]  # not chosen and chosen, of either team
+        return cls(
+            values=_by_item(*(scipy.sparse.csr_array(part) for part in counts)),
+            silent=code[:size],
+            times=np.bincount(code[:size], minlength=len(rows)),
+            item=item,
+            kind=code[size:],
+            start=np.searchsorted(concept, np.arange(len(first.concepts) + 1)),
+        )
+
+    def by_item(self, concept: int) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        """(G', 4) as `_by_item`, of the kinds that occur with a concept, and (G',) how many items are of each."""
+        here = slice(self.start[concept], self.start[concept + 1])
+        size = len(self.times)
+        times = self.times - np.bincount(self.silent[self.item[here]], minlength=size)
+        times += np.bincount(self.kind[here], minlength=size)
+        return self.values[times > 0], times[times > 0]
+
+
+def _cells(team: LabelTable, what: str) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Numbers, concept by concept, of the items where somebody chose an optional concept, or left it open; how many."""
+    answer, concept = (team.answer, team.concept) if what == "chosen" else team.unanswered.T
+    kept = team.group_of[concept] == OPTIONAL
+    return np.unique(concept[kept] * len(team.items) + team.item[answer[kept]], return_counts=True)
+
+
+def _times(cells: NDArray[np.intp], some: tuple[NDArray[np.intp], NDArray[np.intp]]) -> NDArray[np.intp]:
+    """(M,) how many `some` cells say, 0 for those of which they say nothing."""
+    times = np.zeros(len(cells), np.intp)
+    times[np.searchsorted(cells, some[0])] = some[1]
+    return times
+
+
+def _distinct(rows: NDArray[Number]) -> tuple[NDArray[Number], NDArray[np.intp]]:
+    """The distinct rows, and which of them each row is."""
+    code = np.zeros(len(rows), np.intp)
+    for column in rows.T:
+        distinct, index = np.unique(column, return_inverse=True)
+        code = np.unique(code * len(distinct) + index, return_inverse=True)[1]
+    return rows[np.unique(code, return_index=True)[1]], code
+
+
 def _question(
-    first: scipy.sparse.csr_array, second: scipy.sparse.csr_array, replicates: int, seed: int
+    by_item: NDArray[np.float64], items: NDArray[np.intp], replicates: int, seed: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.intp]]:
-    """Agreement (5,), its interval (5, 2) and the items (5,) it is of, from the counts (I, K) of both teams."""
-    by_item = _by_item(first, second)
+    """Agreement (5,), its interval (5, 2) and the items (5,) it is of.
+
+    Parameters
+    ----------
+    by_item : (M, 4) float64
+        As `_by_item`.
+    items : (M,) int
+        How many items each row stands for.
+    """
     defined = np.isfinite(by_item)
     # items that are alike in all columns are resampled as one kind, of which there are few
-    kinds, times = _kinds(np.where(defined, by_item, -1)[defined.any(axis=1)])
+    some = defined.any(axis=1)
+    kinds, code = _distinct(np.where(defined, by_item, -1)[some])
+    times = np.bincount(code, items[some], minlength=len(kinds)).astype(np.intp)
     values, there = np.maximum(kinds, 0), (kinds >= 0).astype(np.float64)
     resampled: NDArray[Any] = np.zeros((0, len(times)))
     if len(times):
@@ -198,18 +301,8 @@ def _question(
     with np.errstate(invalid="ignore"):  # 0 / 0: nothing defined in a replicate, or at all
         means = _with_difference((times @ values) / (times @ there))
         ends = _with_difference((resampled @ values) / (resampled @ there))
-    either = (defined[:, 0] | defined[:, 1]).sum() if np.isfinite(means[-1]) else 0
-    return means, intervals(ends), np.append(defined.sum(axis=0), either)
-
-
-def _kinds(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """The distinct rows of values (M, 4), and how often each occurs."""
-    code = np.zeros(len(values), np.intp)
-    for column in values.T:
-        distinct, index = np.unique(column, return_inverse=True)
-        code = np.unique(code * len(distinct) + index, return_inverse=True)[1]
-    first, times = np.unique(code, return_index=True, return_counts=True)[1:]
-    return values[first], times
+    either = items @ (defined[:, 0] | defined[:, 1]) if np.isfinite(means[-1]) else 0
+    return means, intervals(ends), np.append(items @ defined, either)
 
 
 def _with_difference(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -73,3 +73,43 @@ def test_what_cannot_be_used_is_refused(arguments, message):
 def test_figure_7_needs_flat():
     with pytest.raises(InputError, match="against_flat: expected 'flat' among the weights, got edges"):
         _ = removal_experiment(EQUAL, ["edges"], steps=2, rounds=2).against_flat
+
+
+def test_each_round_one_annotation_after_the_other():
+    """The same draws, gone through in plain Python: the weighted mean over items of the share of equal pairs."""
+    counts, weights, steps, rounds = [[3, 1, 0], [0, 2, 0], [2, 2, 1], [1, 0, 0], [0, 0, 4]], ["flat", "edges"], 3, 4
+    result = removal_experiment(counts, weights, per_item=(2, 3), steps=steps, rounds=rounds, seed=5)
+    rng = np.random.default_rng(5)
+    labels = [(i, c) for i, of in enumerate(counts) for c, number in enumerate(of) for _ in range(number)]
+    entries = [e for e, number in enumerate(n for of in counts for n in of if n) for _ in range(number)]
+    first_of = {entry: labels[entries.index(entry)] for entry in entries}
+    values, used = np.full((rounds, 2, steps), np.nan), np.zeros((rounds, steps))
+    for turn in range(rounds):
+        order = [first_of[entry] for entry in rng.permutation(entries)]
+        for step, kept in enumerate(result.kept):
+            shares = {i: pairs_that_agree([c for j, c in order[:kept] if i == j]) for i in range(5)}
+            shares = {i: (same, of) for i, (same, of) in shares.items() if of}
+            used[turn, step] = sum(1 for i, _ in order[:kept] if i in shares)
+            for w, weight in enumerate((lambda _: 1, lambda of: of)):
+                total = sum(weight(of) for _, of in shares.values())
+                if total:
+                    values[turn, w, step] = sum(weight(of) * same / of for same, of in shares.values()) / total
+    assert result.mean == pytest.approx(np.nanmean(values, axis=0))
+    assert result.variance == pytest.approx(np.nanvar(values, axis=0, ddof=1))
+    assert result.annotations == pytest.approx(used.mean(axis=0))
+    for row, number in enumerate((2, 3)):
+        enough = [i for i, of in enumerate(counts) if sum(of) >= number]
+        means = []
+        for _ in range(rounds):
+            draws = rng.random(len(labels))
+            order = sorted(range(len(labels)), key=lambda k, draws=draws: draws[k])
+            some = {i: [labels[k][1] for k in order if labels[k][0] == i][:number] for i in enough}
+            shares = [np.divide(*pairs_that_agree(some[i])) for i in rng.permutation(enough)]
+            means.append([np.mean(shares[:taken]) for taken in result.items[row]])
+        assert result.per_item_mean[row] == pytest.approx(np.mean(means, axis=0))
+
+
+def pairs_that_agree(categories):
+    """How many pairs are of one category, and how many there are."""
+    pairs = [one == other for k, one in enumerate(categories) for other in categories[:k]]
+    return sum(pairs), len(pairs)
