@@ -77,7 +77,7 @@ def test_figure_7_needs_flat():
 
 def test_each_round_one_annotation_after_the_other():
     """The same draws, gone through in plain Python: the weighted mean over items of the share of equal pairs."""
-    counts, weights, steps, rounds = [[3, 1, 0], [0, 2, 0], [2, 2, 1], [1, 0, 0], [0, 0, 4]], ["flat", "edges"], 3, 4
+    counts, weights, steps, rounds = [[3, 1, 0], [0, 2, 0], [2, 2, 1], [1, 0, 0], [0, 0, 4]], ["flat", "edges"], 3, 60
     result = removal_experiment(counts, weights, per_item=(2, 3), steps=steps, rounds=rounds, seed=5)
     rng = np.random.default_rng(5)
     labels = [(i, c) for i, of in enumerate(counts) for c, number in enumerate(of) for _ in range(number)]
