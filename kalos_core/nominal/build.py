@@ -5,11 +5,15 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, compress
+from operator import not_
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kalos_core.annotations import as_name, object_array
+from kalos_core.arrays import expand_runs, run_starts
 from kalos_core.errors import InputError, KalosWarning, Problems, as_number, is_hashable, listed
 from kalos_core.nominal.grouping import Groups
 
@@ -67,6 +71,30 @@ class RawLabels:
 
 
 @dataclass(frozen=True)
+class CodedLabels:
+    """The records of a reader as codes into what occurs: text, each once, in the order of first occurrence.
+
+    Parameters
+    ----------
+    item, rater, label : (N,) int
+    items, raters, labels : list of str
+    parts : list of list of str
+        The concepts that each of `labels` names.
+    time : (N,) float64
+        NaN where unknown.
+    """
+
+    item: NDArray[np.intp]
+    rater: NDArray[np.intp]
+    label: NDArray[np.intp]
+    items: list[str]
+    raters: list[str]
+    labels: list[str]
+    parts: list[list[str]]
+    time: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
 class _Answer:
     """One answer of a rater to an item: its concepts, the record it began with, and its time."""
 
@@ -89,11 +117,7 @@ def check_records(
     stacklevel: int,
 ) -> dict[str, Any]:
     """The fields of a `LabelTable` from checked records; arguments as in `build_table`."""
-    _check_choice(on_repeat, "on_repeat", ("raise", "first", "last"))
-    _check_choice(on_empty, "on_empty", ("raise", "none", "skip"))
-    _check_choice(on_unknown, "on_unknown", ("raise", "skip"))
-    if isinstance(groups, Mapping) and any(isinstance(of, str) for of in groups.values()):
-        raise InputError(f"groups: expected lists of concepts, got a text in {dict(groups)!r:.200}")
+    check_choices(groups, on_repeat, on_empty, on_unknown)
     checked = _Records(raw, source, describe or (lambda row: f"record {row + 1}"))
     checked.check_names(items, raters)
     labels = checked.labels(_vocabulary(concepts, groups), on_empty, on_unknown, stacklevel + 1)
@@ -106,6 +130,88 @@ def check_records(
     item_names = list(dict.fromkeys(raw.item)) if items is None else list(items)
     rater_names = list(dict.fromkeys(map(as_name, raw.rater))) if raters is None else [as_name(r) for r in raters]
     return _columns(kept, item_names, rater_names, names, groups)
+
+
+def check_choices(groups: Groups, on_repeat: OnRepeat, on_empty: OnEmpty, on_unknown: OnUnknown) -> None:
+    """Options are what they can be."""
+    _check_choice(on_repeat, "on_repeat", ("raise", "first", "last"))
+    _check_choice(on_empty, "on_empty", ("raise", "none", "skip"))
+    _check_choice(on_unknown, "on_unknown", ("raise", "skip"))
+    if isinstance(groups, Mapping) and any(isinstance(of, str) for of in groups.values()):
+        raise InputError(f"groups: expected lists of concepts, got a text in {dict(groups)!r:.200}")
+
+
+def check_codes(
+    coded: CodedLabels,
+    groups: Groups,
+    items: Sequence[Hashable] | None,
+    raters: Sequence[str] | None,
+    concepts: Sequence[str] | None,
+    on_empty: OnEmpty,
+) -> dict[str, Any] | None:
+    """As `check_records`, of records with which all is well; None where one of them has to be looked at.
+
+    Names are looked at once each, whatever the number of records.
+    """
+    vocabulary = _vocabulary(concepts, groups)
+    blank = [not label.strip() for label in coded.labels]
+    names = vocabulary or list(dict.fromkeys(chain.from_iterable(compress(coded.parts, map(not_, blank)))))
+    item_names = coded.items if items is None else list(items)
+    rater_names = coded.raters if raters is None else [as_name(name) for name in raters]
+    faults = (
+        not len(coded.item),
+        not all(coded.items) or not set(coded.items) <= set(item_names),
+        not all(coded.raters) or not set(coded.raters) <= set(rater_names),
+        any(blank) and on_empty == "raise",
+        not set(chain.from_iterable(compress(coded.parts, map(not_, blank))))
+        <= set(names if vocabulary is None else vocabulary),
+        any(len(set(part)) < len(part) for part in coded.parts),
+    )
+    if any(faults):
+        return None
+    kept = np.ones(len(coded.item), np.bool_) if on_empty == "none" else ~np.array(blank, np.bool_)[coded.label]
+    pair = coded.item[kept] * len(coded.raters) + coded.rater[kept]
+    first, answer = _in_order(pair)
+    if len(first) < len(pair) and (isinstance(groups, str) or not np.isnan(coded.time).all()):
+        return None  # somebody answered again
+    fields, code = _vocabularies(item_names, rater_names, names, groups)
+    parts = [[] if empty else [code[name] for name in part] for part, empty in zip(coded.parts, blank, strict=True)]
+    length = np.array([len(part) for part in parts], np.intp)
+    label = coded.label[kept]
+    owner, position = expand_runs(run_starts(length)[label], length[label])
+    concept = np.array(list(chain.from_iterable(parts)), dtype=np.intp)[position]
+    chosen = answer[owner]
+    if len(first) < len(pair):  # the labels of an answer stand in several records
+        order = np.argsort(chosen, kind="stable")
+        chosen, concept = chosen[order], concept[order]
+        if len(np.unique(chosen * len(code) + concept)) < len(chosen):
+            return None
+    recode = [
+        np.array(list(map({name: c for c, name in enumerate(known)}.__getitem__, used)), np.intp)
+        for used, known in ((coded.items, item_names), (coded.raters, rater_names))
+    ]
+    return fields | {
+        "item": recode[0][coded.item[kept][first]],
+        "rater": recode[1][coded.rater[kept][first]],
+        "answer": chosen,
+        "concept": concept,
+        "time": coded.time[kept][first],
+    }
+
+
+def _in_order(keys: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Where each distinct key first occurs, ascending, and which of these each entry is like.
+
+    Examples
+    --------
+    >>> [array.tolist() for array in _in_order(np.array([7, 3, 7, 5]))]
+    [[0, 1, 3], [0, 1, 0, 2]]
+    """
+    distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty(len(distinct), np.intp)
+    rank[order] = np.arange(len(distinct))
+    return first[order], rank[inverse]
 
 
 def _check_choice(value: object, name: str, known: tuple[str, ...]) -> None:
@@ -264,6 +370,27 @@ def _columns(
     groups: Groups,
 ) -> dict[str, Any]:
     """Codes instead of names."""
+    fields, concept_code = _vocabularies(items, raters, concepts, groups)
+    item_code, rater_code = ({name: c for c, name in enumerate(of)} for of in (items, raters))
+    chosen_labels = [
+        (index, concept_code[name])
+        for index, answer in enumerate(kept.values())
+        for name in dict.fromkeys(answer.concepts)
+    ]
+    answer, concept = np.array(chosen_labels, dtype=np.intp).reshape(-1, 2).T
+    return fields | {
+        "item": np.array([item_code[item] for item, _ in kept], np.intp),
+        "rater": np.array([rater_code[rater] for _, rater in kept], np.intp),
+        "answer": answer,
+        "concept": concept,
+        "time": np.array([answer.time for answer in kept.values()]),
+    }
+
+
+def _vocabularies(
+    items: list[Any], raters: list[str], concepts: list[str], groups: Groups
+) -> tuple[dict[str, Any], dict[str, int]]:
+    """The fields that hold names, and the code of each concept."""
     if isinstance(groups, str):
         groups = {groups: concepts}
     members = {name: [as_name(entry) for entry in of] for name, of in (groups or {}).items()}
@@ -271,25 +398,9 @@ def _columns(
     if len(set(listed_twice)) != len(listed_twice):
         raise InputError("groups: expected every concept in one group at most, got some in several or twice")
     concepts = list(dict.fromkeys([*concepts, *listed_twice]))
-    item_code, rater_code, concept_code = ({name: c for c, name in enumerate(of)} for of in (items, raters, concepts))
+    concept_code = {name: c for c, name in enumerate(concepts)}
     group_of = np.full(len(concepts), OPTIONAL)
     for code, of in enumerate(members.values()):
         group_of[[concept_code[name] for name in of]] = code
-    chosen_labels = [
-        (index, concept_code[name])
-        for index, answer in enumerate(kept.values())
-        for name in dict.fromkeys(answer.concepts)
-    ]
-    answer, concept = np.array(chosen_labels, dtype=np.intp).reshape(-1, 2).T
-    return {
-        "item": np.array([item_code[item] for item, _ in kept], np.intp),
-        "rater": np.array([rater_code[rater] for _, rater in kept], np.intp),
-        "answer": answer,
-        "concept": concept,
-        "items": object_array(items),
-        "raters": object_array(raters),
-        "concepts": object_array(concepts),
-        "groups": object_array(list(members)),
-        "group_of": group_of,
-        "time": np.array([answer.time for answer in kept.values()]),
-    }
+    names = {"items": items, "raters": raters, "concepts": concepts, "groups": list(members)}
+    return {name: object_array(of) for name, of in names.items()} | {"group_of": group_of}, concept_code

@@ -4,17 +4,31 @@ from __future__ import annotations
 
 import csv
 import os
+import warnings
+from codecs import BOM_UTF8
 from collections.abc import Hashable, Mapping, Sequence
 from datetime import datetime, timezone
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.annotations import object_array
 from kalos_core.errors import InputError, Problems, listed
 from kalos_core.nominal import LabelTable, OnEmpty, OnRepeat, OnUnknown, RawLabels, build_table
+from kalos_core.nominal.build import CodedLabels, check_choices, check_codes
 from kalos_core.nominal.grouping import Groups
-from kalos_core.readers.files import as_path, read_text
+from kalos_core.readers.files import as_path, read_bytes, read_text
 
 if TYPE_CHECKING:
     import pandas as pd
+
+WORTH_PANDAS = 1 << 20
+"""Bytes of a CSV file: less are read in the time that it takes to import pandas."""
+
+LONGEST_BEGINNING = 1 << 16
+"""Bytes of the header and the first row."""
 
 MOST_NAMES = 20
 """Names of columns that a message lists."""
@@ -82,8 +96,13 @@ def read_long_labels(
     >>> table.values().tolist(), table.options()
     ([[0, 1]], ('cat', 'dog'))
     """
-    source, columns, name_of = _columns(table)
+    check_choices(groups, on_repeat, on_empty, on_unknown)
     needed = [item, rater, label] + ([] if time is None else [time])
+    coded = _coded(table, needed, separator)
+    fields = None if coded is None else check_codes(coded, groups, items, raters, concepts, on_empty)
+    if fields is not None:
+        return LabelTable(**fields)
+    source, columns, name_of = _columns(table)  # row by row, to name those that cannot be used
     _check_columns(source, columns, needed)
     raw = RawLabels(
         item=columns[item],
@@ -178,9 +197,99 @@ def read_wide_labels(
     )
 
 
+def _coded(table: Any, needed: Sequence[str], separator: str | None) -> CodedLabels | None:
+    """Items, raters, labels and times, if needed, as codes; None where that takes a look at every row."""
+    columns = _frame_texts(table, needed) if _is_frame(table) else _file_texts(table, needed)
+    if columns is None:
+        return None
+    (item, items), (rater, raters), (label, labels), *timed = columns
+    times = np.full(len(item), np.nan)
+    for code, texts in timed:
+        read = [_time(text) for text in texts]
+        if not all(known for known, _ in read):
+            return None
+        times = np.array([np.nan if time is None else time for _, time in read])[code]
+    parted = [_parted(text, separator) for text in labels]
+    parts = [part if isinstance(part, list) else [part] for part in parted]
+    return CodedLabels(item, rater, label, items, raters, labels, parts, times)
+
+
+Texts = list[tuple[NDArray[np.intp], list[str]]]
+"""Of several columns, the code of each row and the texts they stand for, in the order of first occurrence."""
+
+BREAKS = ("\x00", "\v", "\f", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029")
+"""Where Python's `csv` ends a line or stops, and pandas does neither."""
+
+
+def _is_frame(table: Any) -> bool:
+    """Without importing pandas for a file."""
+    return hasattr(table, "columns") and hasattr(table, "__getitem__")
+
+
+def _frame_texts(table: Any, needed: Sequence[str]) -> Texts | None:
+    """Columns of a frame; None where they hold anything but text."""
+    names = [str(name) for name in table.columns]
+    if len(set(names)) != len(names) or not set(needed) <= set(names):
+        return None
+    import pandas as pd
+
+    columns = [table.iloc[:, names.index(name)].to_numpy(object) for name in needed]
+    if any(pd.api.types.infer_dtype(column, skipna=False) != "string" for column in columns):
+        return None
+    return [_factorized(column) for column in columns]
+
+
+def _file_texts(table: Any, needed: Sequence[str]) -> Texts | None:
+    """Columns of a CSV file, without spaces around; None for a small one, or where pandas may read other than `csv`."""
+    data = read_bytes(as_path(table, "table", "a path or a pandas DataFrame"), "CSV file").removeprefix(BOM_UTF8)
+    if len(data) < WORTH_PANDAS:
+        return None
+    import pandas as pd
+
+    lines = data[:LONGEST_BEGINNING].splitlines(keepends=True)[:-1]
+    if not lines or any(mark.encode() in data for mark in BREAKS):
+        return None
+    try:
+        beginning = csv.reader([line.decode() for line in lines])
+        header = [name.strip() for name in next(beginning)]
+        if beginning.line_num > 1 or len(set(header)) != len(header) or not set(needed) <= set(header):
+            return None
+        first = next(filter(None, beginning), None)
+        if first is None or len(first) > len(header):  # pandas looks at the rows after it
+            return None
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # too many cells
+            frame = pd.read_csv(
+                BytesIO(data),
+                header=None,
+                skiprows=1,
+                names=list(range(len(header))),
+                index_col=False,
+                dtype=object,
+                keep_default_na=False,
+                na_filter=False,
+            )
+    except (ValueError, csv.Error, pd.errors.ParserWarning):
+        return None
+    del data
+    found = []
+    for name in needed:
+        code, values = _factorized(frame.iloc[:, header.index(name)].to_numpy())
+        again, texts = _factorized(object_array(text.strip() for text in values))
+        found.append((again[code], texts))
+    return found
+
+
+def _factorized(values: NDArray[np.object_]) -> tuple[NDArray[np.intp], list[Any]]:
+    import pandas as pd
+
+    code, distinct = pd.factorize(values)
+    return code, distinct.tolist()
+
+
 def _columns(table: Any) -> tuple[str, dict[str, list[Any]], Any]:
     """What to call the table, its columns, and how to call a row."""
-    if hasattr(table, "columns") and hasattr(table, "__getitem__"):  # a frame, without importing pandas for a file
+    if _is_frame(table):
         names = [str(name) for name in table.columns]
         if len(set(names)) != len(names):
             raise InputError(f"table: expected each column once, got {listed(names, MOST_NAMES)}")
