@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -26,6 +27,9 @@ BOXES, POLYGONS = "box_iou", "polygon_iou"
 PEER_NAMES = {BOXES: "bbox_iou_similarity", POLYGONS: "segm_iou_similarity"}
 AT_LEAST = {BOXES: 8.0, POLYGONS: 10.0}
 """How many times faster than the peer each is to be."""
+
+FROM_FILE = {BOXES: 4.0, POLYGONS: 20.0}
+"""How many times faster each is to be with reading the file."""
 
 MANY_TIMES = 20.0
 """How many times faster boxes are to be on the largest of `COPIES`."""
@@ -63,12 +67,14 @@ class SharedAnnotations:
     def peer(self, similarity: str) -> Subject:
         return Subject(lambda _: self.peer_agreement(similarity))
 
-    def peer_agreement(self, similarity: str, threshold: float = THRESHOLD, diagnostics: bool = False) -> Any:
+    def peer_agreement(
+        self, similarity: str, threshold: float = THRESHOLD, diagnostics: bool = False, data: Any = None
+    ) -> Any:
         from kalos.iaa import core
 
         with mock.patch.object(core, "tqdm", no_progress_bar):  # it would cost the peer time
             return core.calculate_iaa(
-                processed_data=self.peer_data,
+                processed_data=self.peer_data if data is None else data,
                 categories=self.peer_categories,
                 method="greedy",
                 threshold_func=PEER_NAMES[similarity],
@@ -110,16 +116,40 @@ def against_peer(coco: Mapping[str, Any], name: str, repeats: int) -> Table:
 
 
 def reading(path: Path, repeats: int) -> Table:
-    """Reading a file, which the other tables leave out: ours with every check of every record."""
+    """Reading a file, which the other tables leave out, and from the file to alpha: ours with every check."""
     from kalos.utils.data_loading import load_and_preprocess_data
+
+    shared = SharedAnnotations(json.loads(path.read_text(encoding="utf-8")))
 
     def ours(_: None) -> Annotations:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", KalosWarning)
             return read_coco(path)
 
-    mine, peer = alternate([Subject(ours), Subject(lambda _: load_and_preprocess_data(path, "coco-json"))], repeats)
-    return Table(f"reading {path.name}", (Row("COCO, boxes and polygons", mine.took, peer.took),))
+    def theirs(_: None) -> Any:
+        return load_and_preprocess_data(path, "coco-json")
+
+    def from_file(similarity: str) -> list[Subject]:
+        return [
+            Subject(lambda _: _agreement(ours(None), similarity)),
+            Subject(lambda _: shared.peer_agreement(similarity, data=theirs(None)["processed_data"])),
+        ]
+
+    rows, notes = [], []
+    images = len(shared.annotations.images)
+    for what, subjects, claim in (
+        ("read", [Subject(ours), Subject(theirs)], None),
+        ("from file to alpha, boxes", from_file(BOXES), FROM_FILE[BOXES]),
+        ("from file to alpha, polygons", from_file(POLYGONS), FROM_FILE[POLYGONS]),
+    ):
+        mine, peer = alternate(subjects, repeats)
+        rows.append(Row(what, mine.took, peer.took))
+        rows.append(Row(f"{what}: CPU", mine.cpu, peer.cpu, claim))
+        if what == "read":
+            rows.append(Row("    an image: CPU", mine.cpu.per(images), peer.cpu.per(images)))
+        else:
+            notes.append(f"{what}: {same_work(mine.answer, peer.answer)}")
+    return Table(f"reading {path.name}", tuple(rows), notes=tuple(notes))
 
 
 def scaling(coco: Mapping[str, Any], name: str, repeats: int, copies: Sequence[int] = COPIES) -> list[Table]:

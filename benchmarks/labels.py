@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,8 +12,16 @@ from scipy import sparse
 
 from benchmarks.tables import Measured, Row, Table
 from benchmarks.timing import Subject, alternate, peak_memory
-from kalos_core import fleiss_kappa, majority_vote, nominal_alpha, sparse_agreement
-from kalos_core.nominal import alpha_of_counts, free_marginal_kappa
+from kalos_core import (
+    compare_teams,
+    fleiss_kappa,
+    majority_vote,
+    nominal_alpha,
+    read_long_labels,
+    removal_experiment,
+    sparse_agreement,
+)
+from kalos_core.nominal import LabelTable, alpha_of_counts, free_marginal_kappa
 
 ITEMS = 100_000
 RATERS = 5
@@ -26,6 +36,11 @@ SLOW_ROUNDS = 1
 
 MOST_SECONDS, MOST_MEMORY = 0.2, 200e6
 """What a coefficient of `MANY_CATEGORIES` may take, beyond its input."""
+
+ANSWERS = 1_000_000
+
+MOST_READING, MOST_READ_MEMORY, MOST_COMPARING, MOST_REMOVING = 3.0, 400e6, 10.0, 30.0
+"""Seconds and bytes that `ANSWERS`, teams on `MANY_CATEGORIES`, and removal may take."""
 
 OF_COUNTS: dict[str, Callable[[Any], Any]] = {
     "sparse agreement, no bootstrap": lambda counts: sparse_agreement(counts, bootstrap=0),
@@ -63,6 +78,63 @@ def against_krippendorff(repeats: int, items: int = ITEMS) -> Table:
         (Row("alpha of values", ours.took, peer.took, AT_LEAST),),
         other="krippendorff",
         notes=(f"{verdict} ({ours.answer:.6f}), difference {difference:.1e}",),
+    )
+
+
+def label_tables(
+    repeats: int, items: int = ITEMS, answers: int = ANSWERS, concepts: int = MANY_CATEGORIES
+) -> list[Table]:
+    """Reading a table of many answers, comparing two teams on many concepts, and removing annotations."""
+    rng = np.random.default_rng(0)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "labels.csv"
+        item = np.repeat(np.arange(-(-answers // RATERS)), RATERS)[:answers]
+        label = np.where(rng.random(answers) < 0.7, item % CATEGORIES, rng.integers(0, CATEGORIES, answers))
+        lines = (
+            f"image_{i:06d}.jpg,rater {k % RATERS},class {c}" for k, (i, c) in enumerate(zip(item, label, strict=True))
+        )
+        path.write_text("item,rater,label\n" + "\n".join(lines), encoding="utf-8")
+        (read,) = alternate([Subject(lambda _: read_long_labels(path))], repeats)
+        memory = peak_memory(Subject(lambda _: read_long_labels(path)))
+    table = several_concepts(items, concepts, rng)
+    names = table.raters.tolist()
+    teams = {"experts": names[:3], "others": names[3:]}
+    (compared,) = alternate([Subject(lambda _: compare_teams(table, teams))], min(repeats, SLOW_ROUNDS), warm_up=False)
+    counts = np.zeros((items, CATEGORIES), np.int64)
+    np.add.at(counts, (np.repeat(np.arange(items), RATERS), values(items, CATEGORIES).ravel()), 1)
+    (removed,) = alternate([Subject(lambda _: removal_experiment(counts))], min(repeats, SLOW_ROUNDS), warm_up=False)
+    times = (
+        (f"read {answers:,} answers from CSV", read, MOST_READING),
+        (f"compare two teams, {concepts:,} concepts x {items:,} items, 1,000 replicates", compared, MOST_COMPARING),
+        (f"remove annotations, {items:,} items x {RATERS} raters, 200 rounds", removed, MOST_REMOVING),
+    )
+    rows = [Row(f"{what}: CPU", outcome.cpu, Measured((most,)), 1.0) for what, outcome, most in times]
+    return [
+        Table("tables of labels: time", tuple(rows), "here", "allowed", speedup=False),
+        Table(
+            "tables of labels: memory",
+            (Row(f"read {answers:,} answers from CSV", memory, Measured((MOST_READ_MEMORY,), "B"), 1.0),),
+            "here",
+            "allowed",
+            speedup=False,
+        ),
+    ]
+
+
+def several_concepts(items: int, concepts: int, rng: np.random.Generator) -> LabelTable:
+    """Five raters who choose up to three of many optional concepts, the same ones in seven of ten cases."""
+    answers = items * RATERS
+    truth = np.repeat(rng.integers(0, concepts, (items, 3)), RATERS, axis=0)
+    concept = np.where(rng.random((answers, 3)) < 0.7, truth, rng.integers(0, concepts, (answers, 3)))
+    answer, concept = np.divmod(np.unique(np.arange(answers)[:, None] * concepts + concept), concepts)
+    return LabelTable(
+        item=np.repeat(np.arange(items), RATERS),
+        rater=np.tile(np.arange(RATERS), items),
+        answer=answer,
+        concept=concept,
+        items=np.arange(items).astype(object),
+        raters=np.array([f"rater {number}" for number in range(RATERS)], object),
+        concepts=np.array([f"concept {number}" for number in range(concepts)], object),
     )
 
 

@@ -27,27 +27,33 @@ class Subject:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the rounds took, and what the last of them answered."""
+    """What the rounds took by the clock, what the last of them answered, and CPU seconds of the same rounds."""
 
     took: Measured
     answer: Any
+    cpu: Measured
 
 
 def alternate(subjects: Sequence[Subject], repeats: int, warm_up: bool = True) -> list[Outcome]:
     """A warm-up, then A B A B: whatever else the machine does meets all of them alike."""
     seconds: list[list[float]] = [[] for _ in subjects]
+    cpu: list[list[float]] = [[] for _ in subjects]
     answers: list[Any] = [None] * len(subjects)
     for turn in range(not warm_up, repeats + 1):
         for number, subject in enumerate(subjects):
             given = subject.prepare()
             gc.collect()
-            start = time.perf_counter()
+            start = time.perf_counter(), time.process_time()
             answers[number] = subject.work(given)
-            took = time.perf_counter() - start
+            end = time.perf_counter(), time.process_time()
             subject.tidy(given)
             if turn:
-                seconds[number].append(took)
-    return [Outcome(Measured(tuple(s)), answer) for s, answer in zip(seconds, answers, strict=True)]
+                seconds[number].append(end[0] - start[0])
+                cpu[number].append(end[1] - start[1])
+    return [
+        Outcome(Measured(tuple(wall)), answer, Measured(tuple(busy)))
+        for wall, answer, busy in zip(seconds, answers, cpu, strict=True)
+    ]
 
 
 def peak_memory(subject: Subject) -> Measured:

@@ -306,6 +306,8 @@ def test_labels_are_the_same_work() -> None:
     assert table.notes[0].startswith("same alpha")
     for table in labels.many_categories(1, items=20):
         check_table(table)
+    for table in labels.label_tables(1, items=20, answers=100, concepts=7):
+        check_table(table)
 
 
 def test_clicks(monkeypatch: pytest.MonkeyPatch) -> None:
