@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from kalos_core.arrays import expand_runs, run_starts, total
 
-BLOCK = 1 << 17
-"""Pairs of edges compared at a time: small enough for their temporary arrays to stay in the processor's cache."""
+BLOCK = 1 << 15
+"""Edges of pairs looked at at a time: few enough for their temporary arrays to stay in the processor's cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +21,7 @@ class Edges:
     Parameters
     ----------
     start : (Q + 1,) int
-        Region q has the edges ``start[q]:start[q + 1]``.
+        Region q has the edges ``start[q]:start[q + 1]``, by their left ends.
     left, right : (E,) float64
         x of both ends.
     height : (E,) float64
@@ -47,23 +47,27 @@ class Edges:
     @classmethod
     def of(cls, regions: NDArray[np.object_]) -> Edges:
         """Edges of valid polygons and multipolygons (Q,)."""
-        part, region = shapely.get_parts(
-            shapely.normalize(regions), return_index=True
-        )  # clockwise, holes the other way
+        part, region = shapely.get_parts(regions, return_index=True)
         ring, part_of_ring = shapely.get_rings(part, return_index=True)
+        is_outer = np.diff(part_of_ring, prepend=-1) > 0  # the first ring of a part: those that follow are holes
+        is_left = shapely.is_ccw(ring) == is_outer  # whether the region lies to the left of who goes along
         points, ring_of_point = shapely.get_coordinates(ring, return_index=True)
-        first = np.flatnonzero((ring_of_point[1:] == ring_of_point[:-1]) & (points[1:, 0] != points[:-1, 0]))
-        begin, end = points[first], points[first + 1]
-        forward = end[:, 0] > begin[:, 0]
-        low, high = np.where(forward[:, None], begin, end), np.where(forward[:, None], end, begin)
-        owner = region[part_of_ring[ring_of_point[first]]]
+        x, y = points.T
+        first = np.flatnonzero((ring_of_point[1:] == ring_of_point[:-1]) & (x[1:] != x[:-1]))
+        ring_of_edge = ring_of_point[first]
+        owner = region[part_of_ring[ring_of_edge]]
+        begin, end = x[first], x[first + 1]
+        left = np.minimum(begin, end)
+        order = np.lexsort((left, owner))
+        first, begin, end, left = first[order], begin[order], end[order], left[order]
+        forward, high, further = end > begin, y[first], y[first + 1]
         return cls(
             run_starts(np.bincount(owner, minlength=len(regions))),
-            low[:, 0],
-            high[:, 0],
-            low[:, 1],
-            (high[:, 1] - low[:, 1]) / (high[:, 0] - low[:, 0]),
-            np.where(forward, 1.0, -1.0),
+            left,
+            np.maximum(begin, end),
+            np.where(forward, high, further),
+            (further - high) / (end - begin),
+            np.where(forward == is_left[ring_of_edge[order]], -1.0, 1.0),
         )
 
     def shared_area(self, rows: NDArray[np.intp], other: Edges, other_rows: NDArray[np.intp]) -> NDArray[np.float64]:
@@ -73,20 +77,19 @@ class Edges:
         point, namely one. The product of that for two regions, integrated, is a sum over pairs of edges: the area below
         both, counted by the product of their signs.
         """
-        work = np.diff(self.start)[rows] * np.diff(other.start)[other_rows]
+        work = np.diff(self.start)[rows] + np.diff(other.start)[other_rows]
         block = np.cumsum(work) // BLOCK
         cuts = np.flatnonzero(np.diff(block)) + 1
         parts = np.split(np.arange(len(rows)), cuts)
         return np.concatenate([self._shared(rows[part], other, other_rows[part]) for part in parts])
 
     def _shared(self, rows: NDArray[np.intp], other: Edges, other_rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        pair, a = expand_runs(self.start[rows], np.diff(self.start)[rows])
-        owner, b = expand_runs(other.start[other_rows[pair]], np.diff(other.start)[other_rows[pair]])
-        a, pair = a[owner], pair[owner]
+        pair_a, a = expand_runs(self.start[rows], np.diff(self.start)[rows])
+        pair_b, b = expand_runs(other.start[other_rows], np.diff(other.start)[other_rows])
+        i, j = _above_one_another(pair_a, self.left[a], self.right[a], pair_b, other.left[b], other.right[b])
+        pair, a, b = pair_a[i], a[i], b[j]
         left = np.maximum(self.left[a], other.left[b])
         width = np.minimum(self.right[a], other.right[b]) - left
-        common = np.flatnonzero(width > 0)
-        a, b, pair, left, width = a[common], b[common], pair[common], left[common], width[common]
         # heights above any one level may be taken, since the signs of a region's edges cancel at every x
         level = self.height[self.start[rows[pair]]]
         height_a = self.height[a] - level + self.slope[a] * (left - self.left[a])
@@ -98,3 +101,26 @@ class Edges:
         before, after = np.abs(before[crossing]), np.abs(after[crossing])
         lower[crossing] += before * after / (before + after)
         return total(pair, self.sign[a] * other.sign[b] * lower * width / 2, len(rows))
+
+
+def _above_one_another(
+    pair_a: NDArray[np.intp],
+    left_a: NDArray[np.float64],
+    right_a: NDArray[np.float64],
+    pair_b: NDArray[np.intp],
+    left_b: NDArray[np.float64],
+    right_b: NDArray[np.float64],
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Places (in a, in b) of edges of one pair that have an x in common: the later of the two begins within the other.
+
+    Edges come by pair, and within a pair by their left ends. Of outlines with many corners only a few meet an edge.
+    """
+    levels, rank = np.unique(np.concatenate([left_a, left_b]), return_inverse=True)
+    steps = len(levels) + 1  # the rank of an end that no edge begins after
+    begin_a, begin_b = pair_a * steps + rank[: len(left_a)], pair_b * steps + rank[len(left_a) :]
+    end_a, end_b = pair_a * steps + np.searchsorted(levels, right_a), pair_b * steps + np.searchsorted(levels, right_b)
+    first = np.searchsorted(begin_b, begin_a)
+    a, later_b = expand_runs(first, np.searchsorted(begin_b, end_a) - first)
+    first = np.searchsorted(begin_a, begin_b, side="right")
+    b, later_a = expand_runs(first, np.searchsorted(begin_a, end_b) - first)
+    return np.concatenate([a, later_a]), np.concatenate([later_b, b])

@@ -11,8 +11,10 @@ import numpy as np
 import shapely
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.arrays import expand_runs, run_starts
+from kalos_core.arrays import expand_runs, in_threads, run_starts
 from kalos_core.shapes.regions import enclose, join_runs
+
+POLYGONS_A_THREAD = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,16 +86,23 @@ class Polygons:
     @cached_property
     def geometries(self) -> NDArray[np.object_]:
         """(N,) valid shapely geometries; the empty polygon where nothing is enclosed."""
-        return self._build()[0]
+        return self._built[0]
 
     @cached_property
     def repaired(self) -> int:
         """How many rings crossed themselves and were repaired."""
-        return self._build()[1]
+        return self._built[1]
 
-    def _build(self) -> tuple[NDArray[np.object_], int]:
-        rings, repaired = enclose(self.points, self.ring_start)
-        return join_runs(rings, self.part_start), repaired
+    @cached_property
+    def _built(self) -> tuple[NDArray[np.object_], int]:
+        shapes, repaired = zip(*in_threads(self._build, len(self), POLYGONS_A_THREAD), strict=True)
+        return np.concatenate(shapes), sum(repaired)
+
+    def _build(self, rows: slice) -> tuple[NDArray[np.object_], int]:
+        part_start = self.part_start[rows.start : rows.stop + 1]
+        ring_start = self.ring_start[part_start[0] : part_start[-1] + 1]
+        rings, repaired = enclose(self.points[ring_start[0] : ring_start[-1]], ring_start - ring_start[0])
+        return join_runs(rings, part_start - part_start[0]), repaired
 
     @cached_property
     def hulls(self) -> NDArray[np.object_]:

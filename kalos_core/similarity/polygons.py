@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import shapely
 from numpy.typing import NDArray
 
+from kalos_core.arrays import in_threads
 from kalos_core.shapes import Polygons
+from kalos_core.shapes.edges import Edges
 from kalos_core.similarity.base import ROUNDING, iou_bound, ratio
 
-PAIRS_WORTH_A_THREAD = 256
+PAIRS_A_THREAD = 256
 
 
 def polygon_iou(
@@ -153,18 +153,13 @@ def _in_threads(
     first: NDArray[np.object_],
     second: NDArray[np.object_],
 ) -> NDArray[np.float64]:
-    """(P,) what is measured of pairs of geometries, in several threads where that pays."""
-    workers = min(os.cpu_count() or 1, len(first) // PAIRS_WORTH_A_THREAD)
-    if workers < 2:
-        return measure(first, second)
-    with ThreadPoolExecutor(workers) as pool:  # GEOS releases the interpreter
-        parts = pool.map(measure, np.array_split(first, workers * 4), np.array_split(second, workers * 4))
-        return np.concatenate(list(parts))
+    """(P,) what is measured of pairs of geometries."""
+    return np.concatenate(in_threads(lambda part: measure(first[part], second[part]), len(first), PAIRS_A_THREAD))
 
 
 def _shared_area(first: NDArray[np.object_], second: NDArray[np.object_]) -> NDArray[np.float64]:
-    shared: NDArray[np.float64] = shapely.area(shapely.intersection(first, second))
-    return shared
+    rows = np.arange(len(first))
+    return Edges.of(first).shared_area(rows, Edges.of(second), rows)
 
 
 def _hull_area(first: NDArray[np.object_], second: NDArray[np.object_]) -> NDArray[np.float64]:

@@ -395,9 +395,24 @@ def test_threads_change_nothing(seed, monkeypatch):
     left, right = every_pair(30, 30)
     values = []
     for worth in (1, 10**9):
-        monkeypatch.setattr("kalos_core.similarity.polygons.PAIRS_WORTH_A_THREAD", worth)
+        monkeypatch.setattr("kalos_core.similarity.polygons.PAIRS_A_THREAD", worth)
         values.append(polygon_iou(column, left, column, right))
     np.testing.assert_array_equal(*values)
+
+
+def test_outlines_of_people_share_what_shapely_says(lvis):
+    annotations = lvis.select(np.argsort(lvis.image, kind="stable"))
+    column = annotations.shapes["polygon"]
+    start = np.searchsorted(annotations.image, np.arange(len(annotations.images) + 1))
+    within = zip(start[:-1], np.diff(start), strict=True)
+    pairs = [np.triu_indices(count, 1) + np.array(first) for first, count in within]
+    left, right = np.concatenate(pairs, axis=1)
+    a, b = column.geometries[left], column.geometries[right]
+    shared = shapely.area(shapely.intersection(a, b))
+    expected = shared / (shapely.area(a) + shapely.area(b) - shared)
+    found = polygon_iou(column, left, column, right)
+    assert np.count_nonzero(found) > 5_000
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["iou", "", None, 3, ["box_iou"]])
