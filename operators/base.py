@@ -30,6 +30,9 @@ SENT_BY_THE_APP = "spaces"
 
 PLUGIN = "@kalos/variation"
 
+NOTHING = "Nothing was written"
+"""Above the summary of what was refused, and an entry of it."""
+
 PANEL = "raters"
 """The panel that shows analyses."""
 
@@ -80,7 +83,8 @@ class Action(foo.Operator):
 
     def resolve_output(self, ctx: Context) -> types.Property:
         """None of a stream, whose summary is shown already: a second dialog would be empty."""
-        return _form(self.RESULT) if ctx.results else types.Property(types.Object())
+        found = ctx.results
+        return _form(NOTHING if NOTHING in found else self.RESULT) if found else types.Property(types.Object())
 
     def check_params(self, ctx: Context) -> None:
         """Refuse arguments that neither the function of its name nor the form has; what the App sends is its form's."""
@@ -110,33 +114,55 @@ class Action(foo.Operator):
         return foo.execute_operator(self.uri, {"view": samples.view()}, params={self.KEY_NAME: run_key, **params})
 
 
-class OfAgreement(Action):
-    """An operator that does something with the disputes of an agreement: a subclass adds options, and sums up."""
+class OfRun(Action):
+    """An operator that calls the function of its name on a run: a subclass adds options, and sums up.
+
+    `KIND`: of which kind it is, the newest by default; "" of any, none by default.
+    """
 
     STREAMED = False
-    KEY_NAME = "key"
+    KIND = ""
 
-    def add_options(self, ctx: Context, inputs: types.Object) -> None:
+    def add_options(self, ctx: Context, inputs: types.Object, key: str) -> None:
         """What its function takes besides the key."""
 
     def summary(self, params: Mapping[str, Any], found: Any) -> dict[str, Any]:
-        """What is answered to what the function answered."""
+        """What is answered to what the function answered; the key is among the params."""
         raise NotImplementedError
 
     def add_inputs(self, ctx: Context, inputs: types.Object) -> None:
-        keys = [] if ctx.dataset is None else kf.list_runs(ctx.dataset, "agreement")
-        if forms.add_run(ctx, inputs, keys, "agreement", self.KEY_NAME) is not None:
-            self.add_options(ctx, inputs)
+        runs = [] if ctx.dataset is None else kf.list_runs(ctx.dataset, self.KIND or None, info=True)
+        kinds = {run.key: kf.KINDS[run.kind].title for run in runs}
+        options = {"descriptions": kinds, "required": not self.KIND}
+        key = forms.add_run(ctx, inputs, list(kinds), self.KIND or "run", self.KEY_NAME, **options)
+        if key is not None:
+            self.add_options(ctx, inputs, key)
 
     def execute(self, ctx: Context) -> dict[str, Any]:
+        try:
+            return self._execute(ctx)
+        except KalosError as error:
+            if SENT_BY_THE_APP not in ctx.request_params:
+                raise
+            return {NOTHING: True, "text": problem(error)}  # of an exception the App shows that there was one
+
+    def _execute(self, ctx: Context) -> dict[str, Any]:
         self.check_params(ctx)
         takes = signature(getattr(kf, self.NAME)).parameters  # the App adds the panel that asked, and what it is given
         given = {name: value for name, value in ctx.params.items() if value is not None and name in takes}
-        key = given.pop("key", None) or next(iter(kf.list_runs(ctx.dataset, "agreement")), "")
+        newest = kf.list_runs(ctx.dataset, self.KIND) if self.KIND else []
+        key = given.pop(self.KEY_NAME, None) or next(iter(newest), "")
         found = getattr(kf, self.NAME)(ctx.dataset, key, **given)
         ctx.ops.reload_dataset()
         reload_panels(ctx)
-        return {"key": key, **self.summary(given, found)}
+        return {self.KEY_NAME: key, **self.summary({self.KEY_NAME: key, **given}, found)}
+
+
+class OfAgreement(OfRun):
+    """An operator that does something with the disputes of an agreement."""
+
+    KIND = "agreement"
+    KEY_NAME = "key"
 
 
 class Analysis(Action, Generic[RunOfKind]):
@@ -194,7 +220,8 @@ class Analysis(Action, Generic[RunOfKind]):
         hidden = {name for switch, names in self.HIDDEN.items() if params.get(switch) is False for name in names}
         arguments = signature(getattr(kf, self.NAME)).parameters.values()
         own = [entry.name for entry in arguments if entry.kind is Parameter.KEYWORD_ONLY]
-        return widgets.given(params, *[name for name in own if name not in {"progress", *hidden}])
+        found = widgets.given(params, *[name for name in own if name not in {"progress", *hidden}])
+        return found | (forms.read_threshold(params) if "threshold" in own else {})
 
     def analyse(self, samples: foc.SampleCollection, run_key: str, **settings: Any) -> RunOfKind:
         stored: RunOfKind = getattr(kf, self.NAME)(samples, run_key, **settings)
@@ -288,7 +315,7 @@ def _stream(ctx: Context, work: Work, then: Sequence[Callable[[], Any]]) -> Iter
     try:
         result, label = job.result(), "Done"
     except KalosError as error:
-        result, label = {"text": problem(error)}, "Nothing was written"
+        result, label = {"text": problem(error)}, NOTHING
         yield ctx.ops.notify(f"{label}: {str(error).splitlines()[0]}", variant="error")
     except Exception as error:  # the App shows nothing of an exception in a stream: notify, then let it be logged
         yield ctx.ops.notify(f"Nothing was written: {type(error).__name__}: {error}", variant="error")
@@ -302,7 +329,7 @@ def _stream(ctx: Context, work: Work, then: Sequence[Callable[[], Any]]) -> Iter
 def problem(error: KalosError) -> str:
     """An error as text for the App: its first line, and the records below it."""
     first, *rest = str(error).splitlines()
-    return "\n".join([f"**Nothing was written.** {first}", *(f"- {line.strip()}" for line in rest)])
+    return "\n".join([f"**{NOTHING}.** {first}", *(f"- {line.strip()}" for line in rest)])
 
 
 def _noting_warnings(work: Work, progress: Progress) -> dict[str, Any]:

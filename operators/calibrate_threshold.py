@@ -1,7 +1,5 @@
 """Find from which similarity on two annotations may be the same object, from the labels themselves."""
 
-from collections.abc import Sequence
-
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
@@ -13,6 +11,8 @@ from . import base, forms, widgets
 from .widgets import Context
 
 COORDINATES = {"relative": "relative to their size (as the paper)", "pixels": "in pixels"}
+
+HEAD = ("Similarity", "KS", r"τ\* (distance)", r"τ\*\_s (similarity, 1 − τ\*)", "Compared", "Trusted")
 
 COMPARED = {"relative": "relative", "pixels": "in pixels", "own": "as defined"}
 """What annotations of two images were compared in."""
@@ -57,23 +57,20 @@ class CalibrateThreshold(base.Analysis[kf.CalibrationRun]):
         """A row for each similarity, the best first."""
         found = run.metrics["similarities"]
         best = found[0]
-        rows = "\n".join(
-            f"| {entry['name']} | {_in_a_cell(entry['ks'], entry['ks_interval'])} | "
-            f"{_in_a_cell(entry['tau'], entry['tau_interval'])} | "
-            f"{_in_a_cell(entry['threshold'], entry['threshold_interval'])} | {COMPARED[entry['coordinates']]} | "
-            f"{'yes' if entry['trusted'] else 'no'} |"
+        rows = [
+            [
+                entry["name"],
+                with_interval(entry["ks"], entry["ks_interval"], 3),
+                with_interval(entry["tau"], entry["tau_interval"], 3),
+                with_interval(entry["threshold"], entry["threshold_interval"], 3),
+                COMPARED[entry["coordinates"]],
+                "yes" if entry["trusted"] else "no",
+            ]
             for entry in found
-        )
+        ]
         notes = "".join(f"\n- {entry['name']}: not to be trusted: {entry['why']}" for entry in found if entry["why"])
         return (
             f"{bold(calibration_title(best['name'], best['ks'], best['tau'], best['reason'], best['why']))}\n\n"
-            "| Similarity | KS | τ\\* (distance) | τ\\*\\_s (similarity, 1 − τ\\*) | Compared | Trusted |\n"
-            f"|---|---|---|---|---|---|\n{rows}\n{notes}\n\n"
-            "Nothing is written on samples or labels. The panel **Calibration** makes a threshold the default of later "
-            "forms."
+            f"{widgets.table(HEAD, rows)}\n{notes}\n\nNothing is written on samples or labels. The section "
+            "**Threshold** of the panel **Raters** makes a threshold the default of later forms."
         )
-
-
-def _in_a_cell(value: float | None, interval: Sequence[float | None]) -> str:
-    """A number with its interval, which does not break."""
-    return with_interval(value, interval, 3)

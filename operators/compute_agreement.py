@@ -1,7 +1,6 @@
 """Match raters and compute their agreement."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import fiftyone.operators.types as types
 
@@ -42,9 +41,6 @@ class ComputeAgreement(base.Analysis[kf.AgreementRun]):
         forms.add_bootstrap(ctx, inputs, 1000)
         inputs.int("seed", default=0, label="Seed")
 
-    def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        return super().settings(params) | forms.read_threshold(params)
-
     def summary(self, run: kf.AgreementRun) -> str:
         """The metrics of a run as text."""
         f = run.metrics
@@ -60,7 +56,6 @@ class ComputeAgreement(base.Analysis[kf.AgreementRun]):
             ("Configuration", f["notation"]),
             ("Written", run.written),
         ]
-        table = "\n".join(f"| {name} | {value} |" for name, value in rows)
         title = agreement_title(f["alpha"], f["alpha_interval"])
         note = f"\n\n{f['note']}".rstrip()
-        return f"**{title}**{note}\n\n| Metric | Value |\n|---|---|\n{table}"
+        return f"**{title}**{note}\n\n{widgets.table(('Metric', 'Value'), rows)}"

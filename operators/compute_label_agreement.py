@@ -91,8 +91,8 @@ class ComputeLabelAgreement(image_label_forms.ImageLabelAnalysis[kf.LabelRun]):
         f = run.metrics
         found = run.details.agreement
         order = np.argsort(found.free_marginal, kind="stable")[:MOST_ROWS]
-        table = "\n".join(_row(found, index) for index in order)
         head = [*HEAD, "Undefined, as"] if found.reason.any() else HEAD
+        table = widgets.table(head, [_row(found, index) for index in order])
         more = len(found) - len(order)
         parts = kf.figures_of(run)
         notes = [
@@ -109,14 +109,15 @@ class ComputeLabelAgreement(image_label_forms.ImageLabelAnalysis[kf.LabelRun]):
             notes.append(f"{doubt_of_weights(found)}.")
         return (
             f"**{parts['kappas'].title}**\n\n{f['answers']:,} answers of {len(f['raters'])} raters to {f['images']:,} "
-            f"images\n\n| {' | '.join(head)} |\n{'|---' * len(head)}|\n{table}\n\n"
+            f"images\n\n{table}\n\n"
             + (f"and {more:,} more, agreed on better; the panel has them all.\n\n" if more else "")
             + "\n".join(f"- {note}" for note in notes)
         )
 
 
-def _row(found: LabelAgreement, index: int) -> str:
-    numbers = [
+def _row(found: LabelAgreement, index: int) -> list[str]:
+    return [
+        found.question[index],
         f"{with_interval(found.free_marginal[index], found.free_marginal_interval[index])} "
         f"{band(found.free_marginal[index])}",
         *(alpha_text(getattr(found, name)[index], 3) for name in ("fleiss", "alpha", "cohen")),
@@ -125,4 +126,3 @@ def _row(found: LabelAgreement, index: int) -> str:
         f"{found.ties[index]:,}",
         *([found.reason[index]] if found.reason.any() else []),
     ]
-    return f"| {found.question[index]} | {' | '.join(numbers)} |"

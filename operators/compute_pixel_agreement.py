@@ -44,15 +44,20 @@ class ComputePixelAgreement(mask_forms.MaskAnalysis[kf.PixelRun]):
 
     def summary(self, run: kf.PixelRun) -> str:
         f = run.metrics
-        rows = "\n".join(
-            f"| {name} | {alpha_text(found.mean_f1, 3)} | {percent_text(found.smyth_bound)} | "
-            f"{percent_text(found.ratio[-1])} | {', '.join(found.raters[found.outliers]) or 'nobody'} |"
+        rows = [
+            [
+                name,
+                alpha_text(found.mean_f1, 3),
+                *map(percent_text, (found.smyth_bound, found.ratio[-1])),
+                ", ".join(found.raters[found.outliers]) or "nobody",
+            ]
             for name, found in kf.pixel_classes(run.details).items()
-        )
+        ]
+        heads = ("Class", "Mean F1", "Smyth bound", "All agree on", "Stand out")
         return (
             f"**{pixel_title(f['f1'], f['rater_count'])}**\n\n{f['images']:,} images, {f['pixels']:,} pixels; "
             f"the field {run.names.rater_count!r} shows how many raters marked each. {smyth_note(f['smyth_bound'])}\n\n"
-            "| Class | Mean F1 | Smyth bound | All agree on | Stand out |\n|---|---|---|---|---|\n" + rows
+            + widgets.table(heads, rows)
         )
 
 

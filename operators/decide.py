@@ -16,14 +16,14 @@ class Decide(base.OfAgreement):
     DESCRIPTION = "Say what is right about the unit of the selected labels, which stay as they are"
     ICON, RESULT = "/assets/agreement.svg", "Decided"
 
-    def add_options(self, ctx: Context, inputs: types.Object) -> None:
+    def add_options(self, ctx: Context, inputs: types.Object, key: str) -> None:
         selected = [label["label_id"] for label in ctx.selected_labels]
         about = "Ids of labels of one unit, or of a whole and its parts; by default those selected"
         inputs.list("labels", types.String(), default=selected, label="Labels", description=about, required=True)
         decision = widgets.add_dropdown(inputs, "decision", kf.DECISIONS, label="Decision", required=True)
         if ctx.params.get("decision") == "take":
-            run = kf.load_metrics(ctx.dataset, ctx.params.get("key") or kf.list_runs(ctx.dataset, "agreement")[0])
-            widgets.add_dropdown(inputs, "rater", run.metrics["raters"], label="Who is right", required=True)
+            raters = kf.load_metrics(ctx.dataset, key).metrics["raters"]
+            widgets.add_dropdown(inputs, "rater", raters, label="Who is right", required=True)
         elif ctx.params.get("rater"):
             widgets.refuse(decision, "A rater is right only where one rater is taken")
         inputs.str("note", default="", label="Note")

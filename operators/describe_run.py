@@ -7,22 +7,19 @@ import fiftyone.operators.types as types
 import kalos_core.fiftyone as kf
 from kalos_core.display import bold
 
-from . import base, forms, widgets
+from . import base, widgets
 from .widgets import Context
 
 NO_STATUS = "none"
 
 
-class DescribeRun(base.Action):
+class DescribeRun(base.OfRun):
     NAME, LABEL = "describe_run", "Note and status of a run"
     DESCRIPTION = "What people are to know of a run, and whether it has been reviewed"
     ICON, RESULT = "/assets/agreement.svg", "Noted"
-    STREAMED = False
 
-    def add_inputs(self, ctx: Context, inputs: types.Object) -> None:
-        run = forms.add_any_run(ctx, inputs)
-        if run is None:
-            return
+    def add_options(self, ctx: Context, inputs: types.Object, key: str) -> None:
+        run = kf.load_metrics(ctx.dataset, key)
         inputs.str("note", default=run.note, label="Note", view=types.FieldView(multiline=True))
         statuses = {NO_STATUS: "no status", **kf.STATUSES}
         widgets.add_dropdown(inputs, "status", statuses, default=run.status or NO_STATUS, label="Status")

@@ -21,6 +21,10 @@ NO_FIELD = "none"
 
 VERDICTS = {"ok": "✓", "warn": "⚠", "cannot know": "?"}
 
+METRICS = ("Metric", "All images", "Mean", "Std", "Min", "Max", "95 % interval")
+
+SIZES = ("Images", "Label convergence", "95 % interval of subsets")
+
 
 class EstimateConvergence(base.Analysis[kf.ConvergenceRun]):
     NAME, LABEL = "estimate_convergence", "Estimate label convergence"
@@ -104,29 +108,27 @@ class EstimateConvergence(base.Analysis[kf.ConvergenceRun]):
     def summary(self, run: kf.ConvergenceRun) -> str:
         """The headline, the table of both routes, the models with what their rank means, the check-list."""
         f = run.metrics
-        rows = "\n".join(
-            f"| {'**' + row['figure'] + '**' if row['is_convergence'] else row['figure']} | "
-            f"{' | '.join(_scaled(row, name) for name in ('whole', 'mean', 'std', 'min', 'max'))} | "
-            f"{_ends(row)} |"
+        rows = [
+            [
+                f"**{row['figure']}**" if row["is_convergence"] else row["figure"],
+                *(_scaled(row, name) for name in ("whole", "mean", "std", "min", "max")),
+                _ends(row),
+            ]
             for row in f["summary"]
-        )
+        ]
         models = "\n".join(f"- **{model['name']}**: {model['meaning']}" for model in f["models"])
-        checks = "\n".join(
-            f"| {VERDICTS[line['verdict']]} | {line['criterion']} | {line['finding']} |" for line in f["checklist"]
-        )
-        sizes = "\n".join(
-            f"| {row.images:,} | {points_text(row.convergence)} | "
-            f"{'all images: the number to quote' if row.share == 1 else _ends(vars(row))} |"
+        checks = [(VERDICTS[line["verdict"]], line["criterion"], line["finding"]) for line in f["checklist"]]
+        quoted = "all images: the number to quote"
+        sizes = [
+            (f"{row.images:,}", points_text(row.convergence), quoted if row.share == 1 else _ends(vars(row)))
             for row in run.details.sizes
-        )
+        ]
         title = convergence_title(f["mean"], f["interval"], f["images_per_subset"], f["whole"], f["images"])
         return (
             f"**{title}**\n\n{f['route']}; {f['subsets']:,} subsets of {f['images']:,} images\n\n"
-            "| Metric | All images | Mean | Std | Min | Max | 95 % interval |\n"
-            f"|---|---|---|---|---|---|---|\n{rows}\n\n"
-            f"| Images | Label convergence | 95 % interval of subsets |\n|---|---|---|\n{sizes}\n\n"
+            f"{widgets.table(METRICS, rows)}\n\n{widgets.table(SIZES, sizes)}\n\n"
             + (f"{models}\n\n" if models else "")
-            + f"| | Can the data carry this? | Finding |\n|---|---|---|\n{checks}"
+            + widgets.table(("", "Can the data carry this?", "Finding"), checks)
         )
 
 

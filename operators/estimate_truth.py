@@ -18,6 +18,8 @@ USUAL = ["0.5", "staple"]
 Truths: TypeAlias = Mapping[str, Any]
 """What each truth is called -> its numbers."""
 
+SHARES = ("Sensitivity of raters", "PPV of raters")
+
 SUBJECTS = {
     mask_forms.OBJECTS: "objects, matched between raters",
     mask_forms.PIXELS: "pixels, all labels of a rater together",
@@ -48,7 +50,7 @@ class EstimateTruth(mask_forms.MaskAnalysis[kf.TruthRun]):
             forms.add_similarity(ctx, inputs)
 
     def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        return super().settings(params) | forms.read_threshold(params) | mask_forms.read_quorum(params)
+        return super().settings(params) | mask_forms.read_quorum(params)
 
     def summary(self, run: kf.TruthRun) -> str:
         f, truths = run.metrics, run.details.truths
@@ -82,27 +84,24 @@ def _title(figures: Mapping[str, Any], truths: Truths) -> str:
 
 
 def _pixel_table(truths: Truths) -> str:
-    lines = "\n".join(
-        f"| {name} | {found.pixels:,} | {found.empty:,} of {found.images:,} | {_span(found.performance.sensitivity)} | "
-        f"{_span(found.performance.ppv)} |"
+    rows = [
+        (name, f"{found.pixels:,}", f"{found.empty:,} of {found.images:,}", *_shares(found.performance))
         for name, found in truths.items()
-    )
-    return (
-        "| Consensus | Pixels | Images without any | Sensitivity of raters | PPV of raters |\n"
-        f"|---|---|---|---|---|\n{lines}"
-    )
+    ]
+    return widgets.table(("Consensus", "Pixels", "Images without any", *SHARES), rows)
 
 
 def _object_table(truths: Truths) -> str:
-    lines = "\n".join(
-        f"| {name} | {' | '.join(f'{count:,}' for count in found.counts.values())} | {alpha_text(found.score, 3)} | "
-        f"{_span(found.sensitivity)} | {_span(found.ppv)} |"
+    rows = [
+        (name, *(f"{count:,}" for count in found.counts.values()), alpha_text(found.score, 3), *_shares(found))
         for name, found in truths.items()
-    )
-    return (
-        "| Consensus | Objects | Below quorum | Tied class | Mean score | Sensitivity of raters | PPV of raters |\n"
-        f"|---|---|---|---|---|---|---|\n{lines}"
-    )
+    ]
+    return widgets.table(("Consensus", "Objects", "Below quorum", "Tied class", "Mean score", *SHARES), rows)
+
+
+def _shares(found: Any) -> list[str]:
+    """How far raters find the truth, and are right."""
+    return [_span(found.sensitivity), _span(found.ppv)]
 
 
 def _span(values: NDArray[np.float64]) -> str:

@@ -17,7 +17,7 @@ class ExportResolved(base.OfAgreement):
     DESCRIPTION = "A COCO file of what raters agree on and of what was decided, with who decided it"
     ICON, RESULT = "/assets/agreement.svg", "Exported"
 
-    def add_options(self, ctx: Context, inputs: types.Object) -> None:
+    def add_options(self, ctx: Context, inputs: types.Object, key: str) -> None:
         about = "On the computer that runs FiftyOne; a file of that name is replaced"
         inputs.str("path", label="File", description=about, required=True)
         widgets.add_dropdown(

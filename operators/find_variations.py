@@ -1,8 +1,5 @@
 """Name every difference between raters and tag it on the labels."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
@@ -25,22 +22,19 @@ class FindVariations(base.Analysis[kf.VariationRun]):
         description = "1: merged annotations are not looked for"
         widgets.add_number(ctx, inputs, "max_merge", 1, 10, default=4, label=label, description=description)
 
-    def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        return super().settings(params) | forms.read_threshold(params)
-
     def summary(self, run: kf.VariationRun) -> str:
         """The metrics of a run as text."""
         counts = run.metrics["counts"]
         total = max(sum(counts.values()), 1)
-        table = "\n".join(
-            f"| {VARIATION_LABELS[name]} | {counts[name]:,} | {percent_text(counts[name] / total)} |"
+        rows = [
+            (VARIATION_LABELS[name], f"{counts[name]:,}", percent_text(counts[name] / total))
             for name in VARIATION_TYPES
-        )
+        ]
         shares, boundary = run.details.shares, run.details.boundary
         notes = [boundary_title(boundary.findings, boundary.median, boundary.identical)]
         if not isinstance(shares, kf.Undefined):
             notes.append(shares_title(shares.equilibrium, shares.no_equilibrium))
         return (
-            f"**{variations_title(counts)}**\n\n| type | findings | share |\n|---|---|---|\n{table}\n\n"
+            f"**{variations_title(counts)}**\n\n{widgets.table(('type', 'findings', 'share'), rows)}\n\n"
             f"{'. '.join(notes)}.\n\nWritten: {run.written}."
         )

@@ -57,14 +57,6 @@ def add_key(
     widgets.check(key, lambda: check(ctx.dataset, ctx.params.get(name, suggestion)))
 
 
-def add_any_run(ctx: Context, inputs: types.Object) -> kf.Run[Any, Any, Any, Any] | None:
-    """A menu of all runs, each with its kind; the chosen one."""
-    runs = {} if ctx.dataset is None else {run.key: run for run in kf.list_runs(ctx.dataset, info=True)}
-    kinds = {key: kf.KINDS[run.kind].title for key, run in runs.items()}
-    key = add_run(ctx, inputs, list(runs), "run", descriptions=kinds, required=True)
-    return None if key is None else runs[key]
-
-
 def add_run(
     ctx: Context, inputs: types.Object, keys: Sequence[str], noun: str, name: str = "run_key", **options: Any
 ) -> str | None:

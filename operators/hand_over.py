@@ -6,7 +6,9 @@ from typing import Any
 import fiftyone as fo
 import fiftyone.operators.types as types
 
-from . import base, widgets
+import kalos_core.fiftyone as kf
+
+from . import base, forms, widgets
 from .widgets import Context
 
 
@@ -15,12 +17,16 @@ class HandOver(base.OfAgreement):
     DESCRIPTION = "Let somebody annotate the samples with open disputes anew, by an annotation back end of FiftyOne"
     ICON, RESULT = "/assets/agreement.svg", "Handed over"
 
-    def add_options(self, ctx: Context, inputs: types.Object) -> None:
+    def add_options(self, ctx: Context, inputs: types.Object, key: str) -> None:
         backends = sorted(fo.annotation_config.backends)
         about = "Of FiftyOne's annotation run, and of the new label field"
-        inputs.str("anno_key", label="Key", description=about, required=True)
+        proposed = kf.free_run_key(ctx.dataset, "handed_over")
+        forms.add_key(ctx, inputs, "anno_key", proposed, kf.check_run_key, "Key", about)
+        about = "It has to run, and FiftyOne to know its address and login"
         default = fo.annotation_config.default_backend
-        widgets.add_dropdown(inputs, "backend", backends, default=default, label="Annotation back end")
+        widgets.add_dropdown(
+            inputs, "backend", backends, default=default, label="Annotation back end", description=about
+        )
 
     def summary(self, params: Mapping[str, Any], found: Any) -> dict[str, Any]:
         key = params["anno_key"]

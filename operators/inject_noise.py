@@ -194,14 +194,14 @@ class InjectNoise(base.Analysis[kf.NoiseRun]):
     def summary(self, run: kf.NoiseRun) -> str:
         """The headline, the events by kind and by stage, what was used."""
         f, details = run.metrics, run.details
-        kinds = "\n".join(
-            f"| {EVENT_LABELS[kind]} | {counts['done']:,} | {counts['lost']:,} | {counts['impossible']:,} |"
+        kinds = [
+            (EVENT_LABELS[kind], *(f"{counts[name]:,}" for name in ("done", "lost", "impossible")))
             for kind, counts in f["events"].items()
-        )
+        ]
         parts = kf.figures_of(run)
         return (
             f"**{parts['events'].title}**\n\n"
-            f"| Event | {' | '.join(OUTCOME_LABELS.values())} |\n|---|---|---|---|\n{kinds}\n\n"
+            f"{widgets.table(('Event', *OUTCOME_LABELS.values()), kinds)}\n\n"
             f"{_table('Stage attempted lost share', stage_rows(details.loss))}"
             f"{parts['fidelity'].title}\n\n"
             f"{_table('Quantity generated real', _quantities(details.fidelity))}"
@@ -220,8 +220,7 @@ def _quantities(found: Any) -> list[dict[str, str]]:
 def _table(columns: str, rows: Sequence[Mapping[str, str]]) -> str:
     """Some columns of rows as Markdown; nothing without rows."""
     names = columns.split()
-    lines = [names, ["---"] * len(names), *([row[name.lower()] for name in names] for row in rows)]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines) + "\n" if rows else ""
+    return widgets.table(names, [[row[name.lower()] for name in names] for row in rows]) + "\n\n" if rows else ""
 
 
 def magnitudes(text: Any, raters: Any = None) -> float | list[float]:

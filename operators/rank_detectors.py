@@ -146,13 +146,12 @@ class RankDetectors(mask_forms.MaskAnalysis[kf.DetectorRun]):
     def summary(self, run: kf.DetectorRun) -> str:
         f = run.metrics
         references = f["truths"][:MOST_COLUMNS]
-        head = f"| Detector | {' | '.join(references)} |\n|---|{'---|' * len(references)}\n"
-        rows = "\n".join(
-            f"| {name} | {' | '.join(_cell(f, index, d) for index in range(len(references)))} |"
-            for d, name in enumerate(f["detectors"])
-        )
+        rows = [
+            [name, *(_cell(f, index, d) for index in range(len(references)))] for d, name in enumerate(f["detectors"])
+        ]
+        table = widgets.table(["Detector", *references], rows)
         undefined = "".join(f"\n\n- {reason}" for reason in f["undefined"])
-        return f"**{_title(run)}**\n\nBy {f['measure']}, with the rank\n\n{head}{rows}{undefined}"
+        return f"**{_title(run)}**\n\nBy {f['measure']}, with the rank\n\n{table}{undefined}"
 
 
 def _title(run: kf.DetectorRun) -> str:

@@ -65,17 +65,15 @@ class RankSystems(image_label_forms.ImageLabelAnalysis[kf.RankingRun]):
         f, details = run.metrics, run.details
         parts = []
         for measure, ranking in details.rankings.items():
-            rows = "\n".join(
-                f"| {reference} | {' | '.join(_value(v, r) for v, r in zip(values, ranks, strict=True))} |"
+            rows = [
+                [reference, *map(_value, values, ranks)]
                 for reference, values, ranks in zip(f["truths"], ranking.values, ranking.ranks, strict=True)
-            )
+            ]
             near = concordance_title(details.concordance[measure])
             notes = [tau_title(f["truths"], ranking.tau), near, *ranking.undefined]
-            head = " | ".join(f["systems"])
-            lines = "|---" * (1 + len(f["systems"]))
+            table = widgets.table(["Reference", *f["systems"]], rows)
             parts.append(
-                f"**{ranking_title(ranking)}** ({measure})\n\n| Reference | {head} |\n{lines}|\n{rows}\n\n"
-                + "\n".join(f"- {note}." for note in notes)
+                f"**{ranking_title(ranking)}** ({measure})\n\n{table}\n\n" + "\n".join(f"- {note}." for note in notes)
             )
         counted = f"{f['images']:,} images, {f['concepts']:,} labels"
         if f["skipped_images"]:

@@ -1,5 +1,6 @@
 """Give a run, and all it wrote, another key."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import fiftyone.operators.types as types
@@ -11,28 +12,20 @@ from . import base, forms, widgets
 from .widgets import Context
 
 
-class RenameRun(base.Action):
+class RenameRun(base.OfRun):
     NAME, LABEL = "rename_run", "Rename a run"
     DESCRIPTION = "Give a run, or all runs of an analysis, and what they wrote another key"
     ICON, RESULT = "/assets/agreement.svg", "Renamed"
-    STREAMED = False
 
-    def add_inputs(self, ctx: Context, inputs: types.Object) -> None:
-        run = forms.add_any_run(ctx, inputs)
-        if run is None:
-            return
+    def add_options(self, ctx: Context, inputs: types.Object, key: str) -> None:
+        run = kf.load_metrics(ctx.dataset, key)
         reason = kf.KINDS[run.kind].fixed_because
         if reason:
-            widgets.block(inputs, f"{run.key} cannot be renamed", f"It is a run {reason}.")
+            widgets.block(inputs, f"{key} cannot be renamed", f"It is a run {reason}.")
             return
-        check = kf.check_analysis_key if run.analysis == run.key else kf.check_run_key
-        free = kf.free_run_key(ctx.dataset, run.key, check)
-        forms.add_key(ctx, inputs, "new_key", free, check, label="New key")
+        check = kf.check_analysis_key if run.analysis == key else kf.check_run_key
+        forms.add_key(ctx, inputs, "new_key", kf.free_run_key(ctx.dataset, key, check), check, label="New key")
 
-    def execute(self, ctx: Context) -> dict[str, Any]:
-        self.check_params(ctx)
-        key, new_key = ctx.params["run_key"], ctx.params["new_key"]
-        kf.rename_run(ctx.dataset, key, new_key)
-        ctx.ops.reload_dataset()
-        base.reload_panels(ctx)
-        return {"run_key": new_key, "text": f"The run {bold(key)} is now {bold(new_key)}."}
+    def summary(self, params: Mapping[str, Any], found: None) -> dict[str, Any]:
+        new_key = params["new_key"]
+        return {"run_key": new_key, "text": f"The run {bold(params['run_key'])} is now {bold(new_key)}."}

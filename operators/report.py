@@ -16,7 +16,7 @@ class WriteReport(base.OfAgreement):
     DESCRIPTION = "One HTML file with all that an analysis says, to be sent and printed; it needs no network"
     ICON, RESULT = "/assets/agreement.svg", "Written"
 
-    def add_options(self, ctx: Context, inputs: types.Object) -> None:
+    def add_options(self, ctx: Context, inputs: types.Object, key: str) -> None:
         about = "On the computer that runs FiftyOne, such as report.html; a file of that name is replaced"
         inputs.str("path", label="File", description=about, required=True)
         inputs.str("title", label="Title", description="By default it names the data set and the analysis")

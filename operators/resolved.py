@@ -16,7 +16,7 @@ class MakeResolved(base.OfAgreement):
     DESCRIPTION = "A label field of what raters agree on and of what was decided, to evaluate models against"
     ICON, RESULT = "/assets/agreement.svg", "Resolved labels"
 
-    def add_options(self, ctx: Context, inputs: types.Object) -> None:
+    def add_options(self, ctx: Context, inputs: types.Object, key: str) -> None:
         proposed = kf.free_run_key(ctx.dataset, "resolved")
         about = "It is a run, too, which is deleted with the field"
         forms.add_key(ctx, inputs, "field", proposed, kf.check_run_key, "New field", about)

@@ -14,7 +14,7 @@ class TagDisputes(base.OfAgreement):
     DESCRIPTION = "Tag the samples with units in dispute, and the labels of these units"
     ICON, RESULT = "/assets/agreement.svg", "Tagged"
 
-    def add_options(self, ctx: Context, inputs: types.Object) -> None:
+    def add_options(self, ctx: Context, inputs: types.Object, key: str) -> None:
         inputs.str("tag", default="disputed", label="Tag", required=True)
         widgets.add_switch(inputs, "open_only", default=True, label="Only what nobody has decided")
 

@@ -1,6 +1,6 @@
 """The building blocks of forms: drop-downs, switches and numbers, and inputs that are marked as wrong."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import fiftyone.operators.types as types
@@ -100,3 +100,8 @@ def given(params: Mapping[str, Any], *names: str) -> dict[str, Any]:
 def shown(params: Mapping[str, Any], switch: str, *names: str) -> dict[str, Any]:
     """The same, unless the switch that shows them in the form is off again."""
     return {} if params.get(switch) is False else given(params, *names)
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table of a summary, in Markdown."""
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in [heads, ["---"] * len(heads), *rows])

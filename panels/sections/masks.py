@@ -19,7 +19,7 @@ from kalos_core.display import (
 from ..parts.events import Context, guarded, open_sample
 from ..parts.figures import add_part, put_parts
 from ..parts.layout import add_menu, add_table
-from .one_run import RunSection
+from .one_run import RunSection, chooses
 
 MOST_ROWS, MOST_NOTES = 25, 10
 
@@ -99,7 +99,7 @@ class MasksSection(RunSection):
     def render(self, panel: types.Object, ctx: Context) -> None:
         state = ctx.panel.state
         self.add_headline(panel, ctx)
-        add_menu(panel, "mask_class", state.mask_classes, self.to(self.change_class), label="Class")
+        add_menu(panel, "mask_class", state.mask_classes, self.to(self.change_mask_class), label="Class")
         if self.page(ctx) == "Raters":
             click = "Click a rater to see their images, least agreement first."
             add_part(panel, ctx, "tree", click, self.to(self.click_tree))
@@ -116,10 +116,7 @@ class MasksSection(RunSection):
             panel.md(state.bound, name="bound_text")
             add_part(panel, ctx, "properties")
 
-    @guarded
-    def change_class(self, ctx: Context) -> None:
-        ctx.panel.state.mask_class = ctx.params["value"]
-        self.load_again(ctx)
+    change_mask_class = chooses("mask_class")
 
     @guarded
     def click_tree(self, ctx: Context) -> None:

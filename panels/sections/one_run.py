@@ -8,7 +8,7 @@ import fiftyone.operators.types as types
 import kalos_core.fiftyone as kf
 from kalos_core.display import bold
 
-from ..parts.events import WORKBENCH, Context
+from ..parts.events import WORKBENCH, Context, Handler, guarded
 from ..parts.layout import add_row
 from .base import Section
 
@@ -45,6 +45,17 @@ class RunSection(Section):
         row = add_row(panel, "actions")
         row.btn("again", label=again, icon="play_arrow", on_click=f"{WORKBENCH}#make", variant="outlined")
         return row
+
+
+def chooses(name: str) -> Handler[Any]:
+    """A handler of the menu of that name: what is chosen goes into the state, and the run is shown anew."""
+
+    def change(self: RunSection, ctx: Context) -> None:
+        ctx.panel.set_state(name, ctx.params["value"])
+        self.load_again(ctx)
+
+    change.__name__ = f"change_{name}"
+    return guarded(change)
 
 
 def take_title(parts: Parts, name: str) -> str:

@@ -19,7 +19,7 @@ from kalos_core.figures import band, doubt_of_weights, majority_order
 from ..parts.events import PLUGIN, Context, guarded, open_sample
 from ..parts.figures import add_part, put_parts
 from ..parts.layout import add_menu, add_table, in_two_lines
-from .one_run import RunSection, take_title
+from .one_run import RunSection, chooses, take_title
 
 MAJORITY = "majority"
 
@@ -118,10 +118,7 @@ class QuestionsSection(RunSection):
             add_part(panel, ctx, "curve")
             add_part(panel, ctx, "independence")
 
-    @guarded
-    def change_question(self, ctx: Context) -> None:
-        ctx.panel.state.question = ctx.params["value"]
-        self.load_again(ctx)
+    change_question = chooses("question")
 
     @guarded
     def click_kappa(self, ctx: Context) -> None:
@@ -184,7 +181,7 @@ class TeamsSection(RunSection):
         state = ctx.panel.state
         self.add_headline(panel, ctx, "Compare two teams")
         if state.team_names:
-            add_menu(panel, "team_question", state.team_questions, self.to(self.change_question), label="Question")
+            add_menu(panel, "team_question", state.team_questions, self.to(self.change_team_question), label="Question")
             add_part(panel, ctx, "teams", "Click a bar to see where answers differ.", self.to(self.click_bar))
             columns = tuple(zip(TEAM_COLUMNS, ("Question", *state.team_names), strict=True))
             label = "Agreement beyond chance (kappa): click a row to draw it"
@@ -194,10 +191,7 @@ class TeamsSection(RunSection):
         operator, given = kf.KINDS[self.KIND].operator, {"compare_teams": True}
         ctx.prompt(f"{PLUGIN}/{operator}", params=given)
 
-    @guarded
-    def change_question(self, ctx: Context) -> None:
-        ctx.panel.state.team_question = ctx.params["value"]
-        self.load_again(ctx)
+    change_team_question = chooses("team_question")
 
     @guarded
     def click_row(self, ctx: Context) -> None:

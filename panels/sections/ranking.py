@@ -17,7 +17,7 @@ from ..parts.events import PLUGIN, WORKBENCH, Context, guarded
 from ..parts.figures import add_part, put_parts
 from ..parts.layout import add_choice, add_menu, add_table
 from .base import is_rated
-from .one_run import RunSection, take_title
+from .one_run import RunSection, chooses, take_title
 from .questions import MAJORITY, show_difference
 
 CLASSIFIERS, DETECTORS, CURVES = "Classifiers", "Detectors", "Curves"
@@ -142,20 +142,11 @@ class RankingSection(RunSection):
         for name in ("under", "correlations", "boundaries"):
             add_part(panel, ctx, name)
 
-    @guarded
-    def change_measure(self, ctx: Context) -> None:
-        ctx.panel.state.measure = ctx.params["value"]
-        self.load_again(ctx)
+    change_measure = chooses("measure")
 
-    @guarded
-    def change_detector(self, ctx: Context) -> None:
-        ctx.panel.state.detector = ctx.params["value"]
-        self.load_again(ctx)
+    change_detector = chooses("detector")
 
-    @guarded
-    def change_reference(self, ctx: Context) -> None:
-        ctx.panel.state.reference = ctx.params["value"]
-        self.load_again(ctx)
+    change_reference = chooses("reference")
 
     @guarded
     def click_tau(self, ctx: Context) -> None:

@@ -92,7 +92,7 @@ def test_a_decision_of_somebody_else_is_shown(app: Any, analysed: fo.Dataset) ->
 
 
 @pytest.mark.parametrize("theme", ["dark", "light"])
-def test_the_queue_leads_to_the_next_dispute(theme: str, app: Any, analysed: fo.Dataset) -> None:
+def test_the_queue_leads_to_the_next_dispute(theme: str, app: Any, analysed: fo.Dataset, tmp_path: Path) -> None:
     first = kf.next_dispute(analysed, KEY)
     (unit, *_) = kf.disputed_units(analysed, KEY, first)
     kf.decide(analysed, KEY, unit.labels, "take", next(iter(unit.values)), who="eve")
@@ -121,6 +121,20 @@ def test_the_queue_leads_to_the_next_dispute(theme: str, app: Any, analysed: fo.
         app.picture(f"39-decide-{theme}-{page.split()[0].lower()}")
         if page != "Guideline":  # whose lines to be copied are scrolled
             app.expect_nothing_cut_off("raters")
+    for button, field, text, said in (
+        ("Export resolved labels", "File", str(tmp_path / "resolved.json"), "Written to"),
+        ("Hand over", "Key", "ana", "Nothing was written. field: 'ana' is there already"),
+    ):
+        panel.get_by_role("button", name=button).click()
+        form = app.form()
+        app.fill(form, field, text)
+        form.get_by_role("button", name="Execute").first.click()
+        dialog = app.page.get_by_role("dialog")
+        expect(dialog).to_contain_text(said)
+        app.picture(f"39-decide-{theme}-{button.split()[0].lower()}")
+        dialog.get_by_role("button", name="Close").click()
+        expect(dialog).to_have_count(0)
+    assert (tmp_path / "resolved.json").stat().st_size
     panel.get_by_role("button", name="Queue", exact=True).click()
     following.click()
     app.expect_open_sample(Path(analysed[kf.next_dispute(analysed, KEY)].filepath).name)

@@ -9,6 +9,7 @@ import sys
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar
+from unittest.mock import Mock
 
 import fiftyone as fo
 import fiftyone.utils.annotations as foua
@@ -597,3 +598,12 @@ class TestHandedOver:
             kf.decide(dataset, "run", labels_of(dataset, scene), "consensus")
         with pytest.raises(InputError, match="open disputes"):
             kf.hand_over(dataset, "run", "other", backend="stub")
+
+    def test_a_back_end_that_fails_leaves_nothing(self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setitem(fo.annotation_config.backends, "stub", {"config_cls": f"{__name__}.StubConfig"})
+        for failed, said in ((EOFError(), "no login is configured"), (OSError("no route"), "OSError: no route")):
+            monkeypatch.setattr(Stub, "upload_annotations", Mock(side_effect=failed))
+            with pytest.raises(InputError, match=f"backend: 'stub' took nothing: {said}"):
+                kf.hand_over(dataset, "run", "arbiter", backend="stub")
+            assert dataset.list_annotation_runs() == []
+        assert not dataset.has_field("arbiter")

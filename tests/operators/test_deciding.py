@@ -152,3 +152,5 @@ def test_hand_over_offers_the_back_ends_of_fiftyone(dataset: fo.Dataset) -> None
     with pytest.raises(foo.executor.ExecutionError) as error:
         run("hand_over", dataset, anno_key="ann")
     assert "'ann' is there already" in last_line(error)
+    answer = post("hand_over", dataset, {"anno_key": "ann"}).result
+    assert answer["text"] == "**Nothing was written.** field: 'ann' is there already; choose another name"

@@ -167,7 +167,7 @@ def test_teams_a_reference_and_rejected_answers():
     panel.send("teams_click_row", row=1)
     assert panel.state["team_question"] == "sun"
     assert "sun: no clear difference" in panel.text()
-    panel.send("teams_change_question", value="place")
+    panel.send("teams_change_team_question", value="place")
     assert "place: no clear difference" in panel.text()
 
 

@@ -83,12 +83,12 @@ SECTIONS: dict[str, list[Click]] = {
         ("questions_change_question", {"value": "label"}),
     ],
     "Teams": [
-        ("teams_change_question", {"value": "label"}),
+        ("teams_change_team_question", {"value": "label"}),
         ("teams_click_row", {"row": 0}),
         ("teams_click_bar", {"idx": 0}),
     ],
     "Masks": [
-        ("masks_change_class", {"value": "marked"}),
+        ("masks_change_mask_class", {"value": "marked"}),
         ("masks_click_tree", {"y": 0}),
         ("masks_click_rater", {"row": 0}),
         ("choose_page", {"value": "Images"}),

@@ -177,7 +177,7 @@ def hand_over(
     Raises
     ------
     InputError
-        If no dispute is open, or the field is there already.
+        If no dispute is open, the field is there already, or the back end does not take them; nothing stays then.
     """
     run = load_metrics(samples, key, "agreement")
     dataset, name = samples._root_dataset, anno_key if field is None else field
@@ -188,4 +188,16 @@ def hand_over(
         raise InputError(f"key: expected an agreement with open disputes, got {run.key!r}, which has none of these")
     document = dataset.get_field(run.label_fields[0]).document_type
     own = {"label_type": ANNOTATED[document], "classes": class_names(samples), "attributes": False}
-    return view.annotate(anno_key, label_field=name, backend=backend, **{**own, **options})
+    known = dataset.list_annotation_runs()
+    try:
+        return view.annotate(anno_key, label_field=name, backend=backend, **{**own, **options})
+    except Exception as error:  # each back end has its own
+        if anno_key not in known and anno_key in dataset.list_annotation_runs():
+            dataset.delete_annotation_run(anno_key)
+        asked = backend or fo.annotation_config.default_backend
+        raise InputError(f"backend: {asked!r} took nothing: {_said(error)}") from error
+
+
+def _said(error: Exception) -> str:
+    """What an exception of somebody else's says; that a login is missing some say by asking a terminal."""
+    return "no login is configured" if isinstance(error, EOFError) else f"{type(error).__name__}: {error}"

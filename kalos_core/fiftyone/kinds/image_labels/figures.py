@@ -19,6 +19,7 @@ from kalos_core.figures import (
     plot_rejection,
     plot_running,
     plot_teams,
+    rejection_title,
 )
 
 
@@ -41,8 +42,11 @@ def figures(
     }
     if images is not None:
         parts["images"] = _images(run, images)
-    if details.rejection is not None and len(details.rejection):
-        parts["rejection"] = Part.of(details.rejection, plot_rejection)
+    if details.rejection is not None:  # where nothing is, there is nothing to see but the title
+        some = len(details.rejection)
+        parts["rejection"] = (
+            Part.of(details.rejection, plot_rejection) if some else Part(rejection_title(details.rejection))
+        )
     if details.teams is not None:
         asked = details.teams.question.tolist()
         shown = asked.index(team_question) if team_question in asked else 0
