@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -56,10 +56,11 @@ def over_shards(
     with opened(client) as known:
         asked = list(zip(shards, [task] * len(shards) if callable(task) else task, strict=True))
         work = _here(asked) if known is None else _by_workers(known, asked)
-        tell(0.0, f"{label}: 0 of {len(shards):,}")
-        for number, part in work:
-            parts[number] = part
-            tell(len(parts) / len(shards), f"{label}: {len(parts):,} of {len(shards):,}")
+        with closing(work):  # before the client is
+            tell(0.0, f"{label}: 0 of {len(shards):,}")
+            for number, part in work:
+                parts[number] = part
+                tell(len(parts) / len(shards), f"{label}: {len(parts):,} of {len(shards):,}")
     return [parts[number] for number in range(len(shards))]
 
 
@@ -106,12 +107,12 @@ def worked_on(shard: Shard, task: Task[Part]) -> Part:
         raise InputError(f"{shard.name}: {error}") from None
 
 
-def _here(asked: list[tuple[Shard, Task[Part]]]) -> Iterator[tuple[int, Part]]:
+def _here(asked: list[tuple[Shard, Task[Part]]]) -> Generator[tuple[int, Part], None, None]:
     for number, (shard, task) in enumerate(asked):
         yield number, worked_on(shard, task)
 
 
-def _by_workers(client: Any, asked: list[tuple[Shard, Task[Part]]]) -> Iterator[tuple[int, Part]]:
+def _by_workers(client: Any, asked: list[tuple[Shard, Task[Part]]]) -> Generator[tuple[int, Part], None, None]:
     """Parts as they come; what a worker that died has not finished is given to another by the scheduler."""
     dask = _dask()
     waiting = iter(enumerate(asked))

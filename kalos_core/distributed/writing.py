@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any
@@ -150,7 +151,10 @@ class _Draft:
             raise InputError(
                 f"{self.folder}: expected a new or an empty folder, got {len(there):,} files ({listed(there)})"
             )
-        self.system.makedirs(self.inside, exist_ok=True)
+        try:
+            self.system.makedirs(self.inside, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"{self.folder}: expected a folder to write to, got {error.strerror or error}") from error
 
     def _listed(self) -> list[str]:
         if not self.system.isdir(self.inside):
@@ -160,7 +164,7 @@ class _Draft:
     def noted(self, tables: Iterable[Annotations]) -> Iterator[Annotations]:
         """The tables of a source, each looked at for what the list of shards says of all."""
         for table in tables:
-            self.first = table if self.first is None else self.first
+            self.first = table.select(rows=[]) if self.first is None else self.first
             for name in ("raters", "person", "session"):
                 expected, actual = getattr(self.first, name).tolist(), getattr(table, name).tolist()
                 if actual != expected:
@@ -232,8 +236,7 @@ class _Draft:
             ids="mixed" if self.has_text and self.has_numbers else "text" if self.has_text else "int",
         )
         shards = Shards(self.folder, vocabulary, tuple(self.files), self.options)
-        self.written.append(LIST)
-        with self.system.open(f"{self.inside}/{LIST}", "wb") as file:
+        with self._opened(LIST) as file:
             file.write(shards.as_json().encode("utf-8"))
         return shards
 
@@ -255,9 +258,18 @@ class _Draft:
             return arrow().parquet.read_table(file, columns=columns)
 
     def _write(self, name: str, table: Any) -> None:
-        self.written.append(name)
-        with self.system.open(f"{self.inside}/{name}", "wb") as file:
+        with self._opened(name) as file:
             arrow().parquet.write_table(table, file)
+
+    @contextmanager
+    def _opened(self, name: str) -> Iterator[Any]:
+        self.written.append(name)
+        try:
+            with self.system.open(f"{self.inside}/{name}", "wb") as file:
+                yield file
+        except OSError as error:
+            path = f"{self.folder.rstrip('/')}/{name}"
+            raise InputError(f"{path}: expected a file to write to, got {error.strerror or error}") from error
 
     def remove(self) -> None:
         """Take away what was written."""
@@ -265,5 +277,5 @@ class _Draft:
             path = f"{self.inside}/{name}"
             if self.system.exists(path):
                 self.system.rm_file(path)
-        if not self.was_there and self.system.exists(self.inside):
-            self.system.rm(self.inside, recursive=True)
+        if not self.was_there and self.system.exists(self.inside) and not self._listed():
+            self.system.rmdir(self.inside)

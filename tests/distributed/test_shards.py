@@ -225,6 +225,24 @@ def test_what_cannot_be_finished_leaves_nothing(tmp_path):
     assert list((tmp_path / "there").iterdir()) == []
 
 
+def test_a_disk_that_is_full_leaves_nothing(tmp_path, monkeypatch):
+    from fsspec.implementations.local import LocalFileOpener
+
+    written = LocalFileOpener.write
+
+    def full(file, data):
+        if "annotations-00001" in file.path:
+            raise OSError(28, "No space left on device")
+        return written(file, data)
+
+    monkeypatch.setattr(LocalFileOpener, "write", full)
+    with pytest.raises(InputError, match=r"annotations-00001\.parquet: expected a file to write to, got .*No space"):
+        write_shards(scene(), tmp_path / "s", 5)
+    assert not (tmp_path / "s").exists()
+    with pytest.raises(InputError, match="expected a folder to write to, got"):
+        write_shards(scene(), "/proc/none/s")
+
+
 def volumes():
     contour = [{"z": 0, "points": [[0, 0], [4, 0], [4, 4]]}]
     rows = [{"image": 1, "rater": r, "category": "nodule", "volume": contour} for r in ("ann", "bob")]

@@ -126,6 +126,17 @@ def test_an_address_of_nobody_is_refused(shards, monkeypatch):
         agreement(shards, "tcp://127.0.0.1:1")
 
 
+def test_who_asks_can_stop(cluster, shards):
+    def stop(share, _):
+        if share > 0.3:
+            raise KeyboardInterrupt
+
+    for client in (None, cluster.scheduler_address):
+        with pytest.raises(KeyboardInterrupt):
+            agreement(shards, client, progress=stop)
+    assert agreement(shards, cluster.scheduler_address, bootstrap=0).alpha == agreement(shards, bootstrap=0).alpha
+
+
 def held(alive, annotations):
     """How many tables of shards are alive while this one is worked on."""
     gc.collect()
