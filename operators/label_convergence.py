@@ -9,7 +9,7 @@ import kalos_core.fiftyone as kf
 from kalos_core import InputError
 
 ROWS = {
-    "label_convergence": "Label convergence of all images",
+    "label_convergence": "Label convergence of all images, 0 to 100",
     "label_convergence_low": "Label convergence, low end",
     "label_convergence_high": "Label convergence, high end",
     "label_convergence_place": "The model towards label convergence",
@@ -22,7 +22,7 @@ class LabelConvergenceMetric(foo.EvaluationMetric):
     def config(self) -> foo.EvaluationMetricConfig:
         config = foo.EvaluationMetricConfig(
             name="label_convergence",
-            label="mAP by which label convergence is measured",
+            label="mAP by which label convergence is measured, 0 to 100",
             description="mAP of the model, from 0 to 100, and the newest label convergence of the data set beside it",
             icon="/assets/convergence.svg",
             eval_types=["detection"],
@@ -40,13 +40,19 @@ class LabelConvergenceMetric(foo.EvaluationMetric):
             raise InputError("run key: expected a run of label convergence (estimate_convergence), got none")
         key = run_key or keys[0]
         placed = kf.place_predictions(samples, key, results.config.pred_field, results.config.gt_field)
-        metrics = kf.load_metrics(samples, key, "convergence").metrics
+        run = kf.load_metrics(samples, key, "convergence")
+        metrics, compared = run.metrics, run.settings["similarity"]  # FiftyOne's own mAP may compare boxes
         low, high = metrics["interval"]
         values = [*(value and 100 * value for value in (metrics["whole"], low, high)), placed.place]
         results.custom_metrics = {
             **(results.custom_metrics or {}),
             **{
-                f"{self.uri}/{name}": {"key": name, "value": value, "label": label, "lower_is_better": False}
+                f"{self.uri}/{name}": {
+                    "key": name,
+                    "value": value,
+                    "label": f"{label} ({compared})",
+                    "lower_is_better": False,
+                }
                 for (name, label), value in zip(ROWS.items(), values, strict=True)
             },
         }
