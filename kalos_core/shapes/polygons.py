@@ -95,14 +95,13 @@ class Polygons:
 
     @cached_property
     def _built(self) -> tuple[NDArray[np.object_], int]:
-        shapes, repaired = zip(*in_threads(self._build, len(self), POLYGONS_A_THREAD), strict=True)
-        return np.concatenate(shapes), sum(repaired)
+        rings, repaired = enclose(self.points, self.ring_start)
 
-    def _build(self, rows: slice) -> tuple[NDArray[np.object_], int]:
-        part_start = self.part_start[rows.start : rows.stop + 1]
-        ring_start = self.ring_start[part_start[0] : part_start[-1] + 1]
-        rings, repaired = enclose(self.points[ring_start[0] : ring_start[-1]], ring_start - ring_start[0])
-        return join_runs(rings, part_start - part_start[0]), repaired
+        def joined(rows: slice) -> NDArray[np.object_]:
+            part_start = self.part_start[rows.start : rows.stop + 1]
+            return join_runs(rings[part_start[0] : part_start[-1]], part_start - part_start[0])
+
+        return np.concatenate(in_threads(joined, len(self), POLYGONS_A_THREAD)), repaired
 
     @cached_property
     def hulls(self) -> NDArray[np.object_]:

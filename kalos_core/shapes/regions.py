@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 def enclose(points: NDArray[np.float64], ring_start: NDArray[np.intp]) -> tuple[NDArray[np.object_], int]:
     """What each ring encloses, and how many of them crossed themselves and were repaired.
 
+    Not for several threads: `shapely.is_valid` keeps warnings from being shown meanwhile, in all of them.
+
     Parameters
     ----------
     points : (V, 2) float64

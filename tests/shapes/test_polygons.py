@@ -1,3 +1,5 @@
+import threading
+
 import numpy as np
 import pytest
 import shapely
@@ -112,6 +114,17 @@ def test_union_joins_parts_and_counts_the_overlap_once():
 
 def test_repairs_are_counted_by_ring():
     assert Polygons.from_rings([[SQUARE, BOW_TIE], [BOW_TIE]]).repaired == 2
+
+
+def test_threads_join_parts_and_leave_warnings_alone(monkeypatch):
+    """`shapely.is_valid` turns warnings off and on again, for all threads."""
+    parts = [[SQUARE, BOW_TIE], [BOW_TIE], [], [LINE], [SQUARE, [2, 0, 6, 0, 6, 4, 2, 4]]]
+    expected = Polygons.from_rings(parts * 3).geometries
+    seen, is_valid = [], shapely.is_valid
+    monkeypatch.setattr(shapely, "is_valid", lambda shapes: seen.append(threading.current_thread()) or is_valid(shapes))
+    monkeypatch.setattr("kalos_core.shapes.polygons.POLYGONS_A_THREAD", 1)
+    assert shapely.equals_exact(Polygons.from_rings(parts * 3).geometries, expected).all()
+    assert seen == [threading.main_thread()]
 
 
 @given(st.integers(0, 3), st.integers(0, 5), st.booleans())
