@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
 
 import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
@@ -10,6 +13,57 @@ from numpy.typing import NDArray
 
 from kalos_core.nominal.decisions import Decisions
 from kalos_core.nominal.table import LabelTable, check_table
+
+
+@dataclass(frozen=True, eq=False)
+class CohenSums:
+    """Whole numbers that Cohen's kappas of every two raters on a question are made of; those of other items are added.
+
+    Parameters
+    ----------
+    exclusive : bool
+        Whether the question is a group of concepts.
+    both : (R, R) sparse int
+        Items that both answered.
+    same : (R, R) sparse int
+        Items for which both chose the same concept.
+    chosen : tuple of (R, R) sparse int
+        One a concept of the question: items for which the first chose it, of those that both answered.
+
+    Examples
+    --------
+    >>> labels = {"ann": "xxyy", "bob": "xxyx"}
+    >>> rows = [{"item": i, "rater": r, "label": c} for r, text in labels.items() for i, c in enumerate(text)]
+    >>> ((_, sums),) = cohen_sums(LabelTable.from_rows(rows))
+    >>> sums.both.toarray().tolist(), sums.same.toarray().tolist(), [of.toarray().tolist() for of in sums.chosen]
+    ([[4, 4], [4, 4]], [[4, 3], [3, 4]], [[[2, 2], [3, 3]], [[2, 2], [1, 1]]])
+    >>> (sums + sums).kappas().tolist()
+    [[nan, 0.5], [0.5, nan]]
+    """
+
+    exclusive: bool
+    both: scipy.sparse.csr_array
+    same: scipy.sparse.csr_array
+    chosen: tuple[scipy.sparse.csr_array, ...]
+
+    def __add__(self, other: CohenSums) -> CohenSums:
+        chosen = tuple(one + more for one, more in zip(self.chosen, other.chosen, strict=True))
+        return CohenSums(self.exclusive, self.both + other.both, self.same + other.same, chosen)
+
+    def kappas(self) -> NDArray[np.float64]:
+        """(R, R) Cohen's kappa; see `cohen_matrices` for where it is NaN."""
+        both, same = self.both.toarray(), self.same.toarray()
+        by_chance = np.zeros_like(both)
+        for concept in self.chosen:
+            where_both = concept.toarray()
+            by_chance += where_both * where_both.T
+            if not self.exclusive:  # not to choose it is the other option
+                same = 2 * same + both - where_both - where_both.T
+                by_chance += (both - where_both) * (both - where_both.T)
+        below = both**2 - by_chance
+        kappa: NDArray[np.float64] = (same * both - by_chance) / np.where(below > 0, below, np.nan)
+        np.fill_diagonal(kappa, np.nan)
+        return kappa
 
 
 def cohen_matrices(table: LabelTable) -> Iterator[tuple[str, NDArray[np.float64]]]:
@@ -34,6 +88,11 @@ def cohen_matrices(table: LabelTable) -> Iterator[tuple[str, NDArray[np.float64]
     >>> [(question, kappa[0, 1].item()) for question, kappa in cohen_matrices(LabelTable.from_rows(rows))]
     [('label', 0.5)]
     """
+    return ((question, sums.kappas()) for question, sums in cohen_sums(table))
+
+
+def cohen_sums(table: LabelTable) -> Iterator[tuple[str, CohenSums]]:
+    """Every question with what its matrix in `cohen_matrices` is made of."""
     check_table(table)
     concepts = max(len(table.concepts), 1)
     decisions = Decisions.of(table)
@@ -48,19 +107,10 @@ def cohen_matrices(table: LabelTable) -> Iterator[tuple[str, NDArray[np.float64]
             kept = np.setdiff1d(np.arange(len(table)), missing[codes[0]])
             answered = _turned(table, kept)
             both = _in_common(answered, answered)
-        same, by_chance = np.zeros_like(both), np.zeros_like(both)
-        for code in codes:
-            own = _turned(table, chosen[code])
-            where_both = _in_common(own, answered)  # how often the first chose it where the second answered
-            same += _in_common(own, own)
-            by_chance += where_both * where_both.T
-            if question not in table.groups:  # not to choose it is the other option
-                same += both - where_both - where_both.T + _in_common(own, own)
-                by_chance += (both - where_both) * (both - where_both.T)
-        below = both**2 - by_chance
-        kappa = (same * both - by_chance) / np.where(below > 0, below, np.nan)
-        np.fill_diagonal(kappa, np.nan)
-        yield question, kappa
+        own = [_turned(table, chosen[code]) for code in codes]
+        same = reduce(add, [_in_common(one, one) for one in own])
+        where_both = tuple(_in_common(one, answered) for one in own)
+        yield question, CohenSums(question in table.groups, both, same, where_both)
 
 
 def _by_concept(keys: NDArray[np.intp], concepts: int) -> list[NDArray[np.intp]]:
@@ -79,6 +129,7 @@ def _turned(table: LabelTable, answers: NDArray[np.intp]) -> scipy.sparse.csr_ar
     )
 
 
-def _in_common(one: scipy.sparse.csr_array, other: scipy.sparse.csr_array) -> NDArray[np.int64]:
+def _in_common(one: scipy.sparse.csr_array, other: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
     """(R, R) items on which the first rater is in one, and the second in the other."""
-    return np.asarray((one.T @ other).toarray())
+    common: scipy.sparse.csr_array = (one.T @ other).tocsr()
+    return common

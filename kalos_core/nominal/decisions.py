@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -146,19 +147,50 @@ def optional_tallies(table: LabelTable) -> dict[str, Tally]:
         (votes.gap_concept[quiet], votes.gap_decided[quiet], 0, 1),
     )
     concept, decided, chose, times = np.concatenate([np.stack(np.broadcast_arrays(*part), axis=1) for part in parts]).T
-    size = int(votes.raters.max(initial=0)) + 1
+    concept, decided, chose, times = _alike(concept, decided, chose, times)
+    start = np.searchsorted(concept, np.arange(concepts + 1))
+    return {
+        str(table.concepts[code]): _of_optional(*(of[start[code] : start[code + 1]] for of in (decided, chose, times)))
+        for code in np.flatnonzero(table.group_of == OPTIONAL)
+    }
+
+
+def join_optional(parts: Sequence[Tally]) -> Tally:
+    """The counts of an optional concept in tables of different items, as `optional_tallies` has them for one table.
+
+    Examples
+    --------
+    >>> def sky(items, chosen):
+    ...     rows = [{"item": i, "rater": r, "label": ["sky"][: i in chosen]} for r in ("ann", "bob") for i in items]
+    ...     return optional_tallies(LabelTable.from_rows(rows, groups=None, concepts=["sky"]))["sky"]
+    >>> found = join_optional([sky("ab", "b"), sky("cde", "d")])
+    >>> found.count.tolist(), found.category.tolist(), found.times.tolist()
+    ([2, 2], [0, 1], [3, 2])
+    """
+    chose = np.concatenate([total(*_chosen(part), part.items) for part in parts]).astype(np.int64)
+    decided, times = (np.concatenate([getattr(part, name) for part in parts]) for name in ("annotations", "times"))
+    return _of_optional(*_alike(np.zeros(len(chose), np.int64), decided, chose, times)[1:])
+
+
+def _chosen(found: Tally) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+    return found.item[found.category == 1], found.count[found.category == 1]
+
+
+def _alike(
+    concept: NDArray[np.int64], decided: NDArray[np.int64], chose: NDArray[np.int64], times: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], ...]:
+    """Equal rows as one, ascending, with the sum of their times; none where that is 0."""
+    size = int(decided.max(initial=0)) + 1
     kinds, index = np.unique((concept * size + decided) * size + chose, return_inverse=True)
     times = total(index, times, len(kinds)).astype(np.int64)
     kinds, times = kinds[times > 0], times[times > 0]
-    start = np.searchsorted(kinds, np.arange(concepts + 1) * size * size)
-    decided, chose = np.divmod(kinds % (size * size), size)
-    columns = np.stack([decided - chose, chose], axis=1)
-    return {
-        str(table.concepts[code]): replace(
-            tally_unseen(columns[start[code] : start[code + 1]]), times=times[start[code] : start[code + 1]]
-        )
-        for code in np.flatnonzero(table.group_of == OPTIONAL)
-    }
+    pairs, chose = np.divmod(kinds, size)
+    return *np.divmod(pairs, size), chose, times
+
+
+def _of_optional(decided: NDArray[np.int64], chose: NDArray[np.int64], times: NDArray[np.int64]) -> Tally:
+    """Rows of an optional concept: how many did not choose it, how many did, and of how many items that holds."""
+    return replace(tally_unseen(np.stack([decided - chose, chose], axis=1)), times=times)
 
 
 def or_nan(count: NDArray[np.intp]) -> NDArray[np.float64]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,14 +17,15 @@ from kalos_core.display import alpha_text
 from kalos_core.errors import InputError, check_whole
 from kalos_core.nominal.build import OPTIONAL
 from kalos_core.nominal.coefficients import alpha_of_counts, fleiss_kappa, free_marginal_kappa, landis_koch
-from kalos_core.nominal.cohen import cohen_matrices
-from kalos_core.nominal.decisions import mean_of_finite, optional_tallies
+from kalos_core.nominal.cohen import CohenSums, cohen_sums
+from kalos_core.nominal.decisions import join_optional, mean_of_finite, optional_tallies
 from kalos_core.nominal.groups import check_groups
 from kalos_core.nominal.majority import majority_vote
 from kalos_core.nominal.table import LabelTable, check_table
 from kalos_core.resampling import interval_columns
 from kalos_core.results import Result
 from kalos_core.sparse import RunningCurve, Tally, ratio_interval, running_agreement, tally
+from kalos_core.sparse.counts import join_tallies
 from kalos_core.sparse.estimate import estimate
 from kalos_core.sparse.independence import is_doubtful
 
@@ -185,18 +188,64 @@ def label_agreement(
     """
     check_two_raters(table)
     bootstrap, seed = check_whole(bootstrap, "bootstrap"), check_whole(seed, "seed")
+    breaches = len(check_groups(table))
+    return agreement_of_parts(table, ([part] for part in question_parts(table)), breaches, bootstrap, seed, weights)
+
+
+@dataclass(frozen=True, eq=False)
+class QuestionPart:
+    """What the items of one table add to the agreement on a question.
+
+    Parameters
+    ----------
+    counts : Tally
+        How many raters gave each option; of an optional concept, items that are alike share a row.
+    cohen : CohenSums
+    """
+
+    counts: Tally
+    cohen: CohenSums
+
+
+def question_parts(table: LabelTable) -> Iterator[QuestionPart]:
+    """What a table adds to each of its questions, in their order."""
     optional = optional_tallies(table)
+    for question, sums in cohen_sums(table):
+        yield QuestionPart(tally(table.counts(question)) if sums.exclusive else optional[question], sums)
+
+
+def agreement_of_parts(
+    known: LabelTable,
+    questions: Iterable[Sequence[QuestionPart]],
+    breaches: int,
+    bootstrap: int,
+    seed: int,
+    weights: str,
+) -> LabelAgreement:
+    """The agreement on each question from what tables of different items add to it, in the order of these.
+
+    Parameters
+    ----------
+    known : LabelTable
+        With the questions; its answers are not looked at.
+    questions : iterable of sequences of QuestionPart
+        The parts of each question.
+    breaches : int
+        Of all tables.
+    bootstrap, seed, weights
+        As of `label_agreement`.
+    """
     made = []
-    for question, kappas in cohen_matrices(table):
-        exclusive = question not in optional
-        found = tally(table.counts(question)) if exclusive else optional[question]
+    for parts in questions:
+        exclusive, counts = parts[0].cohen.exclusive, [part.counts for part in parts]
+        found = join_tallies(counts) if exclusive else join_optional(counts)
+        kappas = reduce(add, [part.cohen for part in parts]).kappas()
         row = _question(found, exclusive, bootstrap, seed, weights)
         row["cohen"] = mean_of_finite(kappas[np.triu_indices(len(kappas), 1)])
         made.append({"exclusive": exclusive, **row, "reason": _reason(row)})
     columns = {name: np.array([row[name] for row in made]) for name in made[0]}
     columns["reason"] = object_array(columns["reason"].tolist())
-    breaches = len(check_groups(table))
-    return LabelAgreement(question=object_array(table.questions), breaches=breaches, **columns)
+    return LabelAgreement(question=object_array(known.questions), breaches=breaches, **columns)
 
 
 def _question(found: Tally, exclusive: bool, bootstrap: int, seed: int, weights: str) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,7 +13,7 @@ import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.arrays import total
+from kalos_core.arrays import run_starts, total
 from kalos_core.errors import InputError
 from kalos_core.sparse.labels import HINT, refuse_labels
 
@@ -133,6 +134,23 @@ def tally_unseen(counts: Counts) -> Tally:
         hint = f"; {HINT}" if count[first] in (-1, -2) else ""
         raise InputError(f"counts: expected whole numbers of {allowed}, got {count[first]!s} for {index}{hint}")
     return Tally(item, category, count.astype(np.int64), items, categories)
+
+
+def join_tallies(parts: Sequence[Tally]) -> Tally:
+    """The counts of different items in the same categories, one after the other.
+
+    Examples
+    --------
+    >>> found = join_tallies([tally([[2, 1]]), tally([[0, 1], [1, 1]])])
+    >>> found.items, found.item.tolist(), found.count.tolist()
+    (3, [0, 0, 1, 2, 2], [2, 1, 1, 1, 1])
+    """
+    start = run_starts([part.items for part in parts])
+    item = np.concatenate([part.item + first for part, first in zip(parts, start, strict=False)])
+    category, count, times = (
+        np.concatenate([getattr(part, name) for part in parts]) for name in ("category", "count", "times")
+    )
+    return Tally(item, category, count, int(start[-1]), parts[0].categories, times)
 
 
 def _entries(
