@@ -10,7 +10,7 @@ from typing import TypeVar
 from kalos_core import Annotations, LabelTable, MaskStack, mask_stacks, read_mask_folders
 from kalos_core.cli.options import Given, Option, options_of
 from kalos_core.distributed import Shards, open_shards
-from kalos_core.distributed.shards import LIST
+from kalos_core.distributed.folder import LIST
 from kalos_core.errors import InputError, listed, lookup
 from kalos_core.readers import (
     FORMATS,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -11,21 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations, object_array
-from kalos_core.distributed.schema import (
-    SHAPES,
-    Vocabulary,
-    arrow,
-    image_fields,
-    read_tables,
-)
+from kalos_core.distributed.folder import LIST, ShardFolder, check_runs, list_text, open_folder, read_parquet
+from kalos_core.distributed.schema import SHAPES, Vocabulary, image_fields, read_tables
 from kalos_core.errors import InputError, listed
 from kalos_core.shapes import Boxes
-
-LIST = "dataset.json"
-"""The file that lists the shards; it is written last, so that a folder without it is none of shards."""
-
-FORMAT, VERSION = "kalos shards", 1
-"""What the list calls itself, and the version of the schema."""
 
 IDS = ("int", "text", "mixed")
 
@@ -95,20 +83,11 @@ class Shard:
             raise InputError(f"{self.folder.rstrip('/')}/{self.files.images_file}: {error}") from None
 
     def _table(self, name: str) -> Any:
-        pa = arrow()
-        path = f"{self.folder.rstrip('/')}/{name}"
-        try:
-            files, inside = file_system(self.folder, self.options)
-            with files.open(f"{inside}/{name}", "rb") as file:
-                return pa.parquet.read_table(file)
-        except FileNotFoundError:
-            raise InputError(f"{path}: expected a file, as {LIST} says, got none") from None
-        except (OSError, pa.ArrowException) as error:
-            raise InputError(f"{path}: expected a Parquet file, got one that cannot be read: {error}") from None
+        return read_parquet(self.folder, self.options, name)
 
 
 @dataclass(frozen=True)
-class Shards:
+class Shards(ShardFolder):
     """A data set of annotations as shards, in the order of their images.
 
     Parameters
@@ -127,6 +106,8 @@ class Shards:
     >>> len(shards), shards.images, shards.annotations, [len(shard.read()) for shard in shards]
     (3, 5, 10, [4, 4, 2])
     """
+
+    kind = "annotations"
 
     folder: str
     vocabulary: Vocabulary
@@ -170,24 +151,8 @@ class Shards:
 
     def as_json(self) -> str:
         """The text of the list of shards."""
-        head = {"format": FORMAT, "version": VERSION, "images": self.images, "annotations": self.annotations}
-        shards = [asdict(files) for files in self.files]
-        return json.dumps({**head, **asdict(self.vocabulary), "shards": shards}, ensure_ascii=False, indent=1) + "\n"
-
-
-def file_system(folder: str, options: dict[str, Any]) -> tuple[Any, str]:
-    """The file system of a folder or address, and the folder's path in it."""
-    try:
-        from fsspec.core import url_to_fs
-    except ImportError:
-        raise InputError(
-            "expected fsspec, which opens addresses, got none: pip install 'kalos-fiftyone[dask]'"
-        ) from None
-    try:
-        files, inside = url_to_fs(folder, **options)
-    except (ValueError, ImportError) as error:
-        raise InputError(f"{folder}: expected a folder, or an address that fsspec opens: {error}") from None
-    return files, str(inside).rstrip("/")
+        head = {"images": self.images, "annotations": self.annotations, **asdict(self.vocabulary)}
+        return list_text(self.kind, head, [asdict(files) for files in self.files])
 
 
 def open_shards(folder: Any, options: dict[str, Any] | None = None) -> Shards:
@@ -202,7 +167,7 @@ def open_shards(folder: Any, options: dict[str, Any] | None = None) -> Shards:
     Raises
     ------
     InputError
-        For a folder that is none of shards.
+        For a folder that is none of shards of annotations.
 
     Examples
     --------
@@ -210,25 +175,7 @@ def open_shards(folder: Any, options: dict[str, Any] | None = None) -> Shards:
     Traceback (most recent call last):
     kalos_core.errors.InputError: none: expected a folder of shards, as write_shards makes it, got no dataset.json
     """
-    if isinstance(folder, Shards):
-        return folder
-    where, options = str(folder), options or {}
-    files, inside = file_system(where, options)
-    path = f"{where.rstrip('/')}/{LIST}"
-    try:
-        with files.open(f"{inside}/{LIST}", "rb") as file:
-            content = json.loads(file.read().decode("utf-8"))
-    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
-        raise InputError(f"{where}: expected a folder of shards, as write_shards makes it, got no {LIST}") from None
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: expected the list of shards as JSON, got what cannot be read: {error}") from None
-    if not isinstance(content, dict) or content.get("format") != FORMAT or content.get("version") != VERSION:
-        found = [content.get("format"), content.get("version")] if isinstance(content, dict) else content
-        raise InputError(f"{path}: expected a list of {FORMAT!r} of version {VERSION}, got {found!r:.100}")
-    try:
-        return _checked(where, content, options)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InputError(f"{path}: expected what write_shards writes, got {type(error).__name__}: {error}") from None
+    return open_folder(folder, options, Shards, _checked)
 
 
 def _checked(folder: str, content: dict[str, Any], options: dict[str, Any]) -> Shards:
@@ -243,14 +190,7 @@ def _checked(folder: str, content: dict[str, Any], options: dict[str, Any]) -> S
     if vocabulary.ids not in IDS or not set(vocabulary.shapes) <= set(SHAPES):
         raise InputError(f"{folder}/{LIST}: expected ids of {listed(IDS)} and shapes of {listed(SHAPES)}, got others")
     files = sorted((ShardFiles(**entry) for entry in content["shards"]), key=lambda entry: entry.first_image)
-    first = 0
-    for entry in files:
-        if entry.first_image != first:
-            raise InputError(
-                f"{folder}/{LIST}: expected a shard from image {first} on, got {entry.annotations_file} from image "
-                f"{entry.first_image} on"
-            )
-        first += entry.images
+    check_runs(folder, "image", [(entry.first_image, entry.images, entry.annotations_file) for entry in files])
     return Shards(folder, vocabulary, tuple(files), options)
 
 

@@ -6,16 +6,36 @@ import uuid
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
-from kalos_core.annotations import Annotations
-from kalos_core.distributed.shards import Shard, Shards
 from kalos_core.errors import InputError
 
 Part = TypeVar("Part")
-Task = Callable[[Annotations], Part]
+Table = TypeVar("Table")
+Read = TypeVar("Read", covariant=True)
+Task = Callable[[Table], Part]
 Progress = Callable[[float, str], None]
 """``progress(share, label)``: the share of the work that is done, and what comes next."""
+
+
+class OneShard(Protocol[Read]):
+    """A shard as it is sent to whoever works on it."""
+
+    @property
+    def name(self) -> str:
+        """Its file, for messages."""
+
+    def read(self) -> Read:
+        """Its table."""
+
+
+class ManyShards(Protocol[Read]):
+    """Shards in the order of their images or items."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[OneShard[Read]]: ...
+
 
 TIMEOUT = 10
 """Seconds after which there is no scheduler at an address."""
@@ -25,8 +45,8 @@ AHEAD = 2
 
 
 def over_shards(
-    shards: Shards,
-    task: Task[Part] | Sequence[Task[Part]],
+    shards: ManyShards[Table],
+    task: Task[Table, Part] | Sequence[Task[Table, Part]],
     client: Any = None,
     progress: Progress | None = None,
     label: str = "Shards",
@@ -35,7 +55,7 @@ def over_shards(
 
     Parameters
     ----------
-    shards : Shards
+    shards : Shards or LabelShards
     task : callable, or one for each shard
         From the table of one shard to a part of the result. For Dask it can be pickled.
     client : Client of `dask.distributed`, address of a scheduler, or None
@@ -98,7 +118,7 @@ def opened(client: Any) -> Iterator[Any]:
         made.close()
 
 
-def worked_on(shard: Shard, task: Task[Part]) -> Part:
+def worked_on(shard: OneShard[Table], task: Task[Table, Part]) -> Part:
     """What a task answers for a shard; an error names the shard."""
     table = shard.read()
     try:
@@ -107,12 +127,14 @@ def worked_on(shard: Shard, task: Task[Part]) -> Part:
         raise InputError(f"{shard.name}: {error}") from None
 
 
-def _here(asked: list[tuple[Shard, Task[Part]]]) -> Generator[tuple[int, Part], None, None]:
+def _here(asked: list[tuple[OneShard[Table], Task[Table, Part]]]) -> Generator[tuple[int, Part], None, None]:
     for number, (shard, task) in enumerate(asked):
         yield number, worked_on(shard, task)
 
 
-def _by_workers(client: Any, asked: list[tuple[Shard, Task[Part]]]) -> Generator[tuple[int, Part], None, None]:
+def _by_workers(
+    client: Any, asked: list[tuple[OneShard[Table], Task[Table, Part]]]
+) -> Generator[tuple[int, Part], None, None]:
     """Parts as they come; what a worker that died has not finished is given to another by the scheduler."""
     dask = _dask()
     waiting = iter(enumerate(asked))

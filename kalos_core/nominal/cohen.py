@@ -42,9 +42,9 @@ class CohenSums:
     """
 
     exclusive: bool
-    both: scipy.sparse.csr_array
-    same: scipy.sparse.csr_array
-    chosen: tuple[scipy.sparse.csr_array, ...]
+    both: scipy.sparse.csc_array
+    same: scipy.sparse.csc_array
+    chosen: tuple[scipy.sparse.csc_array, ...]
 
     def __add__(self, other: CohenSums) -> CohenSums:
         chosen = tuple(one + more for one, more in zip(self.chosen, other.chosen, strict=True))
@@ -129,7 +129,7 @@ def _turned(table: LabelTable, answers: NDArray[np.intp]) -> scipy.sparse.csr_ar
     )
 
 
-def _in_common(one: scipy.sparse.csr_array, other: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
+def _in_common(one: scipy.sparse.csr_array, other: scipy.sparse.csr_array) -> scipy.sparse.csc_array:
     """(R, R) items on which the first rater is in one, and the second in the other."""
-    common: scipy.sparse.csr_array = (one.T @ other).tocsr()
+    common: scipy.sparse.csc_array = one.T @ other
     return common

@@ -1,0 +1,186 @@
+"""A folder of files that are there whole or not at all: its list, which is written last, and its Parquet files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, TypeVar
+
+from kalos_core.distributed.columns import arrow
+from kalos_core.errors import InputError, listed
+
+LIST = "dataset.json"
+"""The file that lists the shards; it is written last, so that a folder without it is none of shards."""
+
+FORMAT, VERSION = "kalos shards", 1
+"""What the list calls itself, and the version of the schema."""
+
+KINDS = {"annotations": "open_shards", "labels": "open_label_shards"}
+"""What shards can be of, as the list says, and what opens them."""
+
+
+def file_system(folder: str, options: dict[str, Any]) -> tuple[Any, str]:
+    """The file system of a folder or address, and the folder's path in it."""
+    try:
+        from fsspec.core import url_to_fs
+    except ImportError:
+        raise InputError(
+            "expected fsspec, which opens addresses, got none: pip install 'kalos-fiftyone[dask]'"
+        ) from None
+    try:
+        files, inside = url_to_fs(folder, **options)
+    except (ValueError, ImportError) as error:
+        raise InputError(f"{folder}: expected a folder, or an address that fsspec opens: {error}") from None
+    return files, str(inside).rstrip("/")
+
+
+class ShardFolder:
+    """What shards of each kind have alike."""
+
+    kind: ClassVar[str]
+    """One of `KINDS`."""
+
+    folder: str
+
+
+Opened = TypeVar("Opened", bound=ShardFolder)
+
+
+def open_folder(
+    folder: Any,
+    options: dict[str, Any] | None,
+    opened: type[Opened],
+    read: Callable[[str, dict[str, Any], dict[str, Any]], Opened],
+) -> Opened:
+    """The shards of a folder, which `read` makes of its path, what its list says, and options; or as they are."""
+    if isinstance(folder, opened):
+        return folder
+    if isinstance(folder, ShardFolder):
+        raise other_kind(folder.folder, folder.kind, opened.kind)
+    where, options = str(folder), options or {}
+    content = _read_list(where, options, opened.kind)
+    try:
+        return read(where, content, options)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        path = f"{where.rstrip('/')}/{LIST}"
+        raise InputError(f"{path}: expected what write_shards writes, got {type(error).__name__}: {error}") from None
+
+
+def _read_list(folder: str, options: dict[str, Any], kind: str) -> dict[str, Any]:
+    """What the list of a folder says, which is of shards of a kind."""
+    files, inside = file_system(folder, options)
+    path = f"{folder.rstrip('/')}/{LIST}"
+    try:
+        with files.open(f"{inside}/{LIST}", "rb") as file:
+            content = json.loads(file.read().decode("utf-8"))
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        raise InputError(f"{folder}: expected a folder of shards, as write_shards makes it, got no {LIST}") from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: expected the list of shards as JSON, got what cannot be read: {error}") from None
+    if not isinstance(content, dict) or content.get("format") != FORMAT or content.get("version") != VERSION:
+        found = [content.get("format"), content.get("version")] if isinstance(content, dict) else content
+        raise InputError(f"{path}: expected a list of {FORMAT!r} of version {VERSION}, got {found!r:.100}")
+    if content.get("kind") != kind:
+        raise other_kind(folder, content.get("kind"), kind)
+    return content
+
+
+def other_kind(folder: str, actual: object, expected: str) -> InputError:
+    """The error of a call that works on shards of one kind and is given another."""
+    opened = next((f", which {KINDS[kind]} opens" for kind in KINDS if kind == actual), "")
+    return InputError(f"{folder}: expected shards of {expected}, got shards of {actual!s:.100}{opened}")
+
+
+def list_text(kind: str, head: dict[str, Any], shards: Sequence[dict[str, Any]]) -> str:
+    """The text of a list of shards."""
+    content = {"format": FORMAT, "version": VERSION, "kind": kind, **head, "shards": shards}
+    return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
+
+
+def check_runs(folder: str, what: str, runs: Sequence[tuple[int, int, str]]) -> None:
+    """Shards follow one another: the number of the first image or item of each, how many it has, and its file."""
+    first = 0
+    for start, count, name in runs:
+        if start != first:
+            raise InputError(
+                f"{folder}/{LIST}: expected a shard from {what} {first} on, got {name} from {what} {start} on"
+            )
+        first += count
+
+
+def read_parquet(folder: str, options: dict[str, Any], name: str) -> Any:
+    """A file of a shard as an Arrow table."""
+    pa = arrow()
+    path = f"{folder.rstrip('/')}/{name}"
+    try:
+        files, inside = file_system(folder, options)
+        with files.open(f"{inside}/{name}", "rb") as file:
+            return pa.parquet.read_table(file)
+    except FileNotFoundError:
+        raise InputError(f"{path}: expected a file, as {LIST} says, got none") from None
+    except (OSError, pa.ArrowException) as error:
+        raise InputError(f"{path}: expected a Parquet file, got one that cannot be read: {error}") from None
+
+
+@dataclass
+class Draft:
+    """A new or empty folder that is being written, of which nothing is left where it cannot be finished."""
+
+    folder: str
+    options: dict[str, Any]
+    written: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        arrow()
+        self.system, self.inside = file_system(self.folder, self.options)
+        self.was_there = self.system.exists(self.inside)
+        there = self._listed() if self.was_there else []
+        if there:
+            raise InputError(
+                f"{self.folder}: expected a new or an empty folder, got {len(there):,} files ({listed(there)})"
+            )
+        try:
+            self.system.makedirs(self.inside, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"{self.folder}: expected a folder to write to, got {error.strerror or error}") from error
+
+    def _listed(self) -> list[str]:
+        if not self.system.isdir(self.inside):
+            raise InputError(f"{self.folder}: expected a folder, got a file")
+        return [str(path).rsplit("/", 1)[-1] for path in self.system.ls(self.inside, detail=False)]
+
+    def write(self, name: str, table: Any) -> None:
+        """Write an Arrow table."""
+        with self._opened(name) as file:
+            arrow().parquet.write_table(table, file)
+
+    def read(self, name: str, columns: list[str] | None = None) -> Any:
+        """A table that was written."""
+        with self.system.open(f"{self.inside}/{name}", "rb") as file:
+            return arrow().parquet.read_table(file, columns=columns)
+
+    def finish(self, text: str) -> None:
+        """Write the list of shards."""
+        with self._opened(LIST) as file:
+            file.write(text.encode("utf-8"))
+
+    @contextmanager
+    def _opened(self, name: str) -> Iterator[Any]:
+        self.written.append(name)
+        try:
+            with self.system.open(f"{self.inside}/{name}", "wb") as file:
+                yield file
+        except OSError as error:
+            path = f"{self.folder.rstrip('/')}/{name}"
+            raise InputError(f"{path}: expected a file to write to, got {error.strerror or error}") from error
+
+    def remove(self) -> None:
+        """Take away what was written."""
+        for name in dict.fromkeys(self.written):
+            path = f"{self.inside}/{name}"
+            if self.system.exists(path):
+                self.system.rm_file(path)
+        if not self.was_there and self.system.exists(self.inside) and not self._listed():
+            self.system.rmdir(self.inside)
