@@ -9,7 +9,7 @@
 #   FIFTYONE_DATABASE_URI=mongodb://...          a MongoDB of your own, instead of FiftyOne's
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint docs bench clean
+.PHONY: help setup demo test test-peers lint docs bench clean
 
 VENV := .venv
 RUN := $(VENV)/bin/python -m
@@ -42,7 +42,7 @@ endef
 SITE := NO_MKDOCS_2_WARNING=1 $(RUN) mkdocs build --strict --quiet
 
 help: ## list the commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## build .venv, with a working database, and nothing else
 	@$(SETUP)
@@ -57,6 +57,11 @@ test: ## check style and types, build the documentation, then run all tests
 	$(SITE)
 	$(RUN) pytest $(WORKERS)
 
+# Beside the packages that ours is compared with: kalos 0.8.0, pylibmgm (GPL) and SimpleITK, in an environment of their own.
+test-peers: ## run the tests that need packages of others, in .venv-peers
+	@VENV=.venv-peers $(SETUP) --extras test,bench,mgm
+	.venv-peers/bin/python -m pytest --peers
+
 lint: ## check style and types
 	@$(SETUP) --extras test,dev
 	$(CHECK)
@@ -65,10 +70,11 @@ docs: ## build the documentation into artifacts/site
 	@$(SETUP) --extras docs
 	$(SITE)
 
-bench: ## measure speed beside the peers
+bench: ## measure speed beside the peers and write the results into the documentation
 	@$(SETUP) --extras bench
-	$(RUN) benchmarks
+	$(RUN) benchmarks --results benchmarks/results
+	$(RUN) benchmarks.page
 
 clean: ## remove .venv and all that was built or cached
-	rm -rf $(VENV) artifacts build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) .venv-peers artifacts build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import datetime
 import importlib.util
 import json
 import os
@@ -36,13 +37,13 @@ def main(arguments: list[str] | None = None) -> int:
     about = environment()
     print("  ".join(f"{name} {value}" for name, value in about.items()))
     print(f"median [least, greatest] of {options.repeats} rounds after a warm-up, ours and the other in turns")
-    tables = []
-    for table in _measure(names, Asked(path, options.repeats, options.large)):
+    measured: dict[str, list[Table]] = {name: [] for name in names}
+    for name, table in _measure(names, Asked(path, options.repeats, options.large)):
         print(f"\n{table}", flush=True)
-        tables.append(table)
-    if options.json:
-        record = {"environment": about, "repeats": options.repeats, "tables": [table.record() for table in tables]}
-        options.json.write_text(json.dumps(record, indent=1, ensure_ascii=False), encoding="utf-8")
+        measured[name].append(table)
+        if options.results:
+            options.results.mkdir(parents=True, exist_ok=True)
+            write_results(options.results / f"{name}.json", measured[name], about, options.repeats)
     return 0
 
 
@@ -52,7 +53,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--repeats", type=_at_least_one, default=5, help="rounds that count (default: 5)")
     folder = os.environ.get("KALOS_DATA") or ROOT.parent / "shared" / "data"
     parser.add_argument("--data", type=Path, default=Path(folder), help=f"folder that holds {FILE}")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="also write all figures to this file")
+    parser.add_argument(
+        "--results",
+        type=Path,
+        metavar="FOLDER",
+        help="also write all figures, a file a benchmark (see benchmarks.page)",
+    )
     parser.add_argument("--large", action="store_true", help="on FiftyOne: also data sets that take minutes")
     return parser
 
@@ -133,7 +139,7 @@ def _volumes(asked: Asked) -> Iterator[Table]:
     from benchmarks import volumes
 
     _say("volumes")
-    yield volumes.against_peer(asked.path.with_name(SCANS))
+    yield volumes.against_peer(asked.path.with_name(SCANS), asked.repeats)
 
 
 def _scaling(asked: Asked) -> Iterator[Table]:
@@ -158,6 +164,13 @@ def _cliffs(asked: Asked) -> Iterator[Table]:
     yield cliffs.many_raters(asked.repeats)
     yield cliffs.vitality(asked.repeats)
     yield cliffs.counts_of_findings(asked.coco, asked.path.stem, asked.repeats)
+
+
+def _growth(asked: Asked) -> Iterator[Table]:
+    from benchmarks import growth
+
+    _say("growth: takes minutes")
+    yield growth.of_images(asked.repeats)
 
 
 def _bridge(asked: Asked) -> Iterator[Table]:
@@ -186,23 +199,35 @@ BENCHMARKS: dict[str, Callable[[Asked], Iterator[Table]]] = {
     "scaling": _scaling,
     "memory": _memory,
     "cliffs": _cliffs,
+    "growth": _growth,
     "bridge": _bridge,
     "clicks": _clicks,
 }
 """Name -> what measures and answers its tables, imported only when it is asked for."""
 
 
-def _measure(names: Sequence[str], asked: Asked) -> Iterator[Table]:
+def _measure(names: Sequence[str], asked: Asked) -> Iterator[tuple[str, Table]]:
     for name in names:
         if name not in ON_FIFTYONE:
-            yield from BENCHMARKS[name](asked)
+            yield from ((name, table) for table in BENCHMARKS[name](asked))
     on_fiftyone = [name for name in names if name in ON_FIFTYONE]
     if on_fiftyone:
         from benchmarks import own_database
 
         with own_database.own_database():
             for name in on_fiftyone:
-                yield from BENCHMARKS[name](asked)
+                yield from ((name, table) for table in BENCHMARKS[name](asked))
+
+
+def write_results(file: Path, tables: Sequence[Table], about: dict[str, str], repeats: int) -> None:
+    """All figures of a benchmark, with when and on what they were measured."""
+    record = {
+        "measured": datetime.date.today().isoformat(),
+        "environment": about,
+        "rounds": repeats,
+        "tables": [table.record() for table in tables],
+    }
+    file.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def _say(line: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -92,14 +91,12 @@ def vitality(repeats: int) -> Table:
     """Vitality matches again without each rater: beside the agreement it starts from."""
     table = _made(RATERS_OF_IMAGES, IMAGES, 5, apart=2.0)
     result = agreement(table)
-    subjects = [Subject(lambda _: rater_vitality(result)), Subject(lambda _: agreement(table))]
-    wall, cpu = alternate(subjects, repeats), [_processor(subject, repeats) for subject in subjects]
+    without, whole = alternate(
+        [Subject(lambda _: rater_vitality(result)), Subject(lambda _: agreement(table))], repeats
+    )
     return Table(
         f"{RATERS_OF_IMAGES} raters x {IMAGES:,} images: {len(table):,} annotations, {len(result.pairs):,} pairs",
-        (
-            Row("vitality", wall[0].took, wall[1].took, TIMES_AGREEMENT),
-            Row("    processor time", cpu[0], cpu[1], TIMES_AGREEMENT),
-        ),
+        (Row("vitality", without.took, whole.took, TIMES_AGREEMENT),),
         "vitality",
         "agreement",
         speedup=False,
@@ -131,16 +128,6 @@ def counts_of_findings(coco: Mapping[str, Any], name: str, repeats: int) -> Tabl
         rows.append(Row(similarity, counts.took, found.took, 1.0))
     title = f"findings of {name} at {len(COUNTS)} thresholds"
     return Table(title, tuple(rows), "all counts", "one search", speedup=False)
-
-
-def _processor(subject: Subject, repeats: int) -> Measured:
-    """Seconds of the processor, which others on the machine do not lengthen."""
-    seconds = []
-    for _ in range(repeats):
-        start = time.process_time()
-        subject.work(None)
-        seconds.append(time.process_time() - start)
-    return Measured(tuple(seconds))
 
 
 def _made(raters: int, images: int, objects: int, apart: float) -> Annotations:

@@ -24,9 +24,6 @@ THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 AT_LEAST = {BOXES: 10.0, POLYGONS: 60.0}
 """How many times faster than the peer each is to be."""
 
-SLOW_ROUNDS = 1
-"""Rounds of what takes the peer most of a minute."""
-
 
 def against_peer(coco: Mapping[str, Any], name: str, repeats: int) -> Table:
     """Two raters, so no vitality. The peer compares all shapes anew for each threshold and for each two raters."""
@@ -34,17 +31,20 @@ def against_peer(coco: Mapping[str, Any], name: str, repeats: int) -> Table:
     boxes, peer_boxes = alternate(
         [_ours(shared, BOXES), Subject(lambda _: shared.peer_agreement(BOXES, diagnostics=True))], repeats
     )
-    polygons, peer_polygons = alternate([_ours(shared, POLYGONS, sweep=True), _peer_sweep(shared)], SLOW_ROUNDS)
+    polygons, peer_polygons = alternate(
+        [_ours(shared, POLYGONS, sweep=True), _peer_sweep(shared)], repeats, warm_up=False
+    )
     return Table(
         f"diagnostics, {name}: {len(shared.annotations):,} annotations, threshold {THRESHOLD}, "
         "greedy, soft, no bootstrap",
         (
-            Row("boxes: all diagnostics", boxes.took, peer_boxes.took, AT_LEAST[BOXES]),
+            Row("boxes: all diagnostics", boxes.took, peer_boxes.took, AT_LEAST[BOXES], "all diagnostics on boxes"),
             Row(
                 f"polygons: all diagnostics, and alpha at {len(THRESHOLDS)} thresholds",
                 polygons.took,
                 peer_polygons.took,
                 AT_LEAST[POLYGONS],
+                f"all diagnostics on polygons, and alpha at {len(THRESHOLDS)} thresholds",
             ),
         ),
         notes=(

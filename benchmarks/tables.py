@@ -1,11 +1,11 @@
-"""What was measured, as an aligned table for people and as records for programs."""
+"""What was measured, as a table for people and as records for programs, and back from these."""
 
 from __future__ import annotations
 
 import importlib.metadata
 import os
 import platform
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any
 
@@ -15,22 +15,37 @@ SCALES = {
 }
 """Unit -> sizes it is written in, largest first."""
 
+Written = dict[str, Any]
+"""What `Table.record` makes, as it comes back from JSON."""
+
 VERSIONS_OF = ("numpy", "shapely", "fiftyone", "kalos", "pycocotools", "hotcoco", "SimpleITK", "krippendorff")
 
 
 @dataclass(frozen=True)
 class Measured:
-    """One figure, measured several times; seconds or bytes."""
+    """One figure, measured several times; seconds by the clock or bytes, and CPU seconds of the same rounds."""
 
     values: tuple[float, ...]
     unit: str = "s"
+    cpu: tuple[float, ...] = ()
 
     @property
     def median(self) -> float:
         return median(self.values)
 
+    @property
+    def busy(self) -> Measured | None:
+        """CPU seconds, which threads add up and other work on the machine hardly lengthens; None of memory."""
+        return Measured(self.cpu) if self.cpu else None
+
     def per(self, count: int) -> Measured:
-        return Measured(tuple(value / count for value in self.values), self.unit)
+        """The share of each of so many."""
+        return self.times(1 / count)
+
+    def times(self, factor: float) -> Measured:
+        """What so many times the work would take."""
+        values, cpu = (tuple(value * factor for value in each) for each in (self.values, self.cpu))
+        return Measured(values, self.unit, cpu)
 
     def __str__(self) -> str:
         size, name = next((scale for scale in SCALES[self.unit] if self.median >= scale[0]), SCALES[self.unit][-1])
@@ -38,13 +53,31 @@ class Measured:
 
 
 @dataclass(frozen=True)
+class Ratio:
+    """Of two medians, with the least and the greatest of single rounds."""
+
+    middle: float
+    least: float
+    most: float
+
+    def __str__(self) -> str:
+        return _with_range(self.middle, (self.least, self.most), "")
+
+
+@dataclass(frozen=True)
 class Row:
-    """Ours against something else; `claim` is the least or, where less is better, the greatest ratio promised."""
+    """Ours against something else; `claim` is the least or, where less is better, the greatest ratio promised.
+
+    `headline` names it in the short table of the documentation; rows without one are left out there. `images` is how
+    many there were, where a table is about growth.
+    """
 
     what: str
     ours: Measured
     other: Measured | None = None
     claim: float | None = None
+    headline: str = ""
+    images: int | None = None
 
 
 @dataclass(frozen=True)
@@ -62,61 +95,78 @@ class Table:
     speedup: bool = True
     notes: tuple[str, ...] = ()
 
-    def ratio(self, row: Row) -> tuple[float, float, float] | None:
-        """Ratio of the medians, then the least and the greatest of single rounds."""
-        if row.other is None:
-            return None
-        above, below = (row.other, row.ours) if self.speedup else (row.ours, row.other)
-        rounds = [a / b for a, b in zip(above.values, below.values, strict=False)]
-        return above.median / below.median, min(rounds), max(rounds)
+    def ratio(self, row: Row) -> Ratio | None:
+        """By the clock, or of bytes."""
+        return None if row.other is None else self._ratio(row.ours, row.other)
+
+    def cpu_ratio(self, row: Row) -> Ratio | None:
+        """Of CPU seconds; None of memory and beside what is not measured but allowed."""
+        ours, other = row.ours.busy, row.other and row.other.busy
+        return None if ours is None or other is None else self._ratio(ours, other)
+
+    def _ratio(self, ours: Measured, other: Measured) -> Ratio:
+        if len(other.values) == 1:  # a limit: beside each round
+            other = Measured(other.values * len(ours.values))
+        above, below = (other, ours) if self.speedup else (ours, other)
+        rounds = [a / b for a, b in zip(above.values, below.values, strict=True)]
+        return Ratio(above.median / below.median, min(rounds), max(rounds))
 
     def met(self, row: Row) -> bool | None:
-        """Whether the claim holds for the ratio of the medians; None without a claim."""
+        """Whether the claim holds for the ratio of the medians by the clock; None without a claim."""
         ratio = self.ratio(row)
         if row.claim is None or ratio is None:
             return None
-        return ratio[0] >= row.claim if self.speedup else ratio[0] <= row.claim
+        return ratio.middle >= row.claim if self.speedup else ratio.middle <= row.claim
 
-    def __str__(self) -> str:
-        sign = "≥" if self.speedup else "≤"
+    def cells(self) -> list[tuple[str, ...]]:
+        """Head and rows as text; columns of CPU seconds where any were taken."""
         over, under = (self.other, self.ours) if self.speedup else (self.ours, self.other)
-        lines = [("what", self.ours, self.other, f"{over} / {under}", "claim", "met")]
+        sign = "≥" if self.speedup else "≤"
+        lines: list[tuple[str, ...]] = [
+            (
+                "what",
+                self.ours,
+                self.other,
+                f"{over} / {under}",
+                f"{self.ours}: CPU",
+                f"{self.other}: CPU",
+                "ratio of CPU",
+                "claim",
+                "met",
+            )
+        ]
         for row in self.rows:
-            ratio = self.ratio(row)
+            figures = (row.ours, row.other, self.ratio(row), row.ours.busy, row.other and row.other.busy)
             lines.append(
                 (
                     row.what,
-                    str(row.ours),
-                    "-" if row.other is None else str(row.other),
-                    "-" if ratio is None else _with_range(ratio[0], ratio[1:], ""),
+                    *("-" if figure is None else str(figure) for figure in (*figures, self.cpu_ratio(row))),
                     "-" if row.claim is None else f"{sign} {row.claim:g}",
                     {True: "yes", False: "NO", None: "-"}[self.met(row)],
                 )
             )
+        used = [index < 4 or any(line[index] != "-" for line in lines[1:]) for index in range(len(lines[0]))]
+        return [tuple(cell for cell, keep in zip(line, used, strict=True) if keep) for line in lines]
+
+    def __str__(self) -> str:
+        lines = self.cells()
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         lines.insert(1, tuple("-" * width for width in widths))
         text = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in lines]
         return "\n".join([self.title, *(line.rstrip() for line in text), *(f"  {note}" for note in self.notes)])
 
-    def record(self) -> dict[str, Any]:
-        return {
-            "title": self.title,
-            "columns": [self.ours, self.other],
-            "ratio_is": "other / ours" if self.speedup else "ours / other",
-            "rows": [
-                {
-                    "what": row.what,
-                    "unit": row.ours.unit,
-                    "ours": row.ours.values,
-                    "other": None if row.other is None else row.other.values,
-                    "ratio": self.ratio(row),
-                    "claim": row.claim,
-                    "met": self.met(row),
-                }
-                for row in self.rows
-            ],
-            "notes": self.notes,
-        }
+    def record(self) -> Written:
+        return asdict(self)
+
+    @classmethod
+    def of(cls, record: Written) -> Table:
+        """The table that a record was made from."""
+
+        def measured(figure: Written | None) -> Measured | None:
+            return figure and Measured(tuple(figure["values"]), figure["unit"], tuple(figure["cpu"]))
+
+        rows = [row | {name: measured(row[name]) for name in ("ours", "other")} for row in record["rows"]]
+        return cls(**record | {"rows": tuple(Row(**row) for row in rows), "notes": tuple(record["notes"])})
 
 
 def environment() -> dict[str, str]:

@@ -27,11 +27,10 @@ class Subject:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the rounds took by the clock, what the last of them answered, and CPU seconds of the same rounds."""
+    """What the rounds took, and what the last of them answered."""
 
     took: Measured
     answer: Any
-    cpu: Measured
 
 
 def alternate(subjects: Sequence[Subject], repeats: int, warm_up: bool = True) -> list[Outcome]:
@@ -51,8 +50,8 @@ def alternate(subjects: Sequence[Subject], repeats: int, warm_up: bool = True) -
                 seconds[number].append(end[0] - start[0])
                 cpu[number].append(end[1] - start[1])
     return [
-        Outcome(Measured(tuple(wall)), answer, Measured(tuple(busy)))
-        for wall, answer, busy in zip(seconds, answers, cpu, strict=True)
+        Outcome(Measured(tuple(wall), cpu=tuple(busy)), answer)
+        for wall, busy, answer in zip(seconds, cpu, answers, strict=True)
     ]
 
 

@@ -1,4 +1,4 @@
-"""Build `.venv`, with everything that `make demo`, `make test` and `make bench` need.
+"""Build `.venv`, with everything that `make demo`, `make test` and `make bench` need (or the folder that VENV names).
 
 Called by the Makefile with whatever `python3` is, so: standard library only, and syntax that an old
 Python still reads, because its first task is to find one that is new enough.
@@ -21,7 +21,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-VENV = ROOT / ".venv"
+VENV = ROOT / os.environ.get("VENV", ".venv")
 VENV_PYTHON = VENV / "bin" / "python"
 STAMP = VENV / "kalos-setup.json"  # what the last complete installation was made from
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from benchmarks import __main__ as command
-from benchmarks.tables import Measured, Row, Table, environment
+from benchmarks import page
+from benchmarks.tables import Measured, Ratio, Row, Table, environment
 from benchmarks.timing import Subject, alternate, peak_memory
 
 
@@ -54,12 +55,74 @@ def check_table(table: Table) -> None:
 def test_ratio_is_of_medians_with_the_range_of_single_rounds() -> None:
     row = Row("boxes", Measured((1.0, 2.0, 4.0)), Measured((20.0, 20.0, 20.0)), claim=8)
     table = Table("t", (row,))
-    assert table.ratio(row) == (10.0, 5.0, 20.0)
+    assert table.ratio(row) == Ratio(10.0, 5.0, 20.0)
+    assert table.cpu_ratio(row) is None
     assert table.met(row) is True
     slower = Table("t", (Row("write", row.other, row.ours, claim=2),), speedup=False)
-    assert slower.ratio(slower.rows[0]) == (10.0, 5.0, 20.0)
+    assert slower.ratio(slower.rows[0]) == Ratio(10.0, 5.0, 20.0)
     assert slower.met(slower.rows[0]) is False
     assert "NO" in str(slower)
+
+
+def test_cpu_seconds_have_a_ratio_of_their_own() -> None:
+    row = Row("boxes", Measured((1.0, 2.0), cpu=(2.0, 4.0)), Measured((6.0, 6.0), cpu=(6.0, 6.0)), claim=5)
+    table = Table("t", (row, Row("memory", Measured((1024.0,), "B"))))
+    assert table.cpu_ratio(row) == Ratio(2.0, 1.5, 3.0)
+    assert table.met(row) is False  # four times by the clock
+    assert row.ours.per(2).times(4) == Measured((2.0, 4.0), cpu=(4.0, 8.0))
+    head, boxes, memory = table.cells()
+    assert head == ("what", "ours", "peer", "peer / ours", "ours: CPU", "peer: CPU", "ratio of CPU", "claim", "met")
+    assert boxes[4:] == ("3 s [2, 4]", "6 s", "2 [1.5, 3]", "≥ 5", "NO")
+    assert memory[1:] == ("1 KiB", *["-"] * 7)
+
+
+def test_a_limit_is_beside_each_round() -> None:
+    row = Row("read", Measured((1.0, 2.0, 4.0), cpu=(1.0, 1.0, 1.0)), Measured((4.0,)), claim=1)
+    table = Table("t", (row,), other="allowed", speedup=False)
+    assert (table.ratio(row), table.cpu_ratio(row)) == (Ratio(0.5, 0.25, 1.0), None)
+
+
+def test_a_table_comes_back_from_its_record() -> None:
+    rows = (
+        Row("boxes", Measured((1.0, 2.0), cpu=(1.0, 2.0)), Measured((3.0, 4.0), cpu=(3.0, 4.0)), 2.0, "boxes", 5),
+        Row("memory", Measured((8.0,), "B")),
+    )
+    table = Table("t", rows, other="bare", speedup=False, notes=("a note",))
+    assert Table.of(json.loads(json.dumps(table.record()))) == table
+
+
+def test_the_pages_are_made_from_the_results() -> None:
+    results = page.read_all()
+    assert {file.stem for file in page.RESULTS.glob("*.json")} == {result.name for result in results}
+    assert page.PAGE.read_text(encoding="utf-8") == page.page(results)
+    text = page.SPEED.read_text(encoding="utf-8")
+    assert text == page.speed(text, results)
+    plot = page.PLOT.read_text(encoding="utf-8")
+    assert all(trace.name in plot for trace in page.growth(results).data)
+
+
+def test_what_is_claimed_was_measured_in_five_rounds() -> None:
+    for result in page.read_all():
+        rows = [row for table in result.tables for row in table.rows if row.headline]
+        assert all(len(row.ours.values) >= 5 for row in rows), result.name
+
+
+def test_pages_by_hand() -> None:
+    rows = (
+        Row("boxes", Measured((1.0, 2.0, 3.0)), Measured((8.0, 8.0, 8.0)), 3, "agreement on boxes"),
+        Row("matching, 10 images", Measured((0.5,)), images=10),
+        Row("matching, 20 images", Measured((0.25,)), Measured((0.5,)), images=20),
+    )
+    (result,) = [
+        page.Results("growth", "2026-01-02", {"python": "3", "kalos": "not installed"}, 3, (Table("t", rows),))
+    ]
+    assert page.headlines([result]).splitlines()[2] == "| agreement on boxes | 2 s [1, 3] | 8 s | 4 [2.67, 8] | - |"
+    assert len(page.headlines([result]).splitlines()) == 3
+    whole = page.page([result])
+    assert "## Growth\n\nMeasured on 2026-01-02 in 3 rounds: python 3.\n\n### T\n\n| what | ours | peer |" in whole
+    assert "![Seconds an image by the number of images](images/growth.svg)" in whole
+    (line,) = page.growth([result]).data
+    assert (line.name, list(line.x), list(line.y)) == ("matching", [10, 20], [500.0, 250.0])
 
 
 def test_numbers_are_written_in_the_unit_that_fits() -> None:
@@ -77,6 +140,7 @@ def test_subjects_are_timed_in_turns_and_only_their_work() -> None:
     outcomes = alternate(subjects, repeats=2)
     assert log == ["a", "tidy", "b", "tidy"] * 3  # the first round warms up
     assert [(outcome.answer, len(outcome.took.values)) for outcome in outcomes] == [("A", 2), ("B", 2)]
+    assert all(len(outcome.took.cpu) == 2 for outcome in outcomes)
 
 
 def test_memory_is_what_the_work_adds_to_its_input() -> None:
@@ -84,8 +148,8 @@ def test_memory_is_what_the_work_adds_to_its_input() -> None:
     assert measured.median == pytest.approx(1.6e6, rel=0.01)
 
 
-def test_agreement_against_the_peer_is_the_same_work() -> None:
-    pytest.importorskip("kalos")
+def test_agreement_against_the_peer_is_the_same_work(peer_package) -> None:
+    peer_package("kalos")
     from benchmarks import agreement
 
     coco = synthetic()
@@ -101,8 +165,8 @@ def test_agreement_against_the_peer_is_the_same_work() -> None:
     assert all("same alpha on 4 images" in note for note in table.notes)
 
 
-def test_a_difference_is_said() -> None:
-    pytest.importorskip("kalos")
+def test_a_difference_is_said(peer_package) -> None:
+    peer_package("kalos")
     from benchmarks import agreement
 
     shared = agreement.SharedAnnotations(synthetic())
@@ -111,8 +175,8 @@ def test_a_difference_is_said() -> None:
     assert agreement.same_work(ours.answer, peer.answer).startswith("NOT THE SAME WORK")
 
 
-def test_cold_columns_hold_no_geometries() -> None:
-    pytest.importorskip("kalos")
+def test_cold_columns_hold_no_geometries(peer_package) -> None:
+    peer_package("kalos")
     from benchmarks import agreement
 
     shared = agreement.SharedAnnotations(synthetic())
@@ -120,8 +184,8 @@ def test_cold_columns_hold_no_geometries() -> None:
     assert "geometries" not in agreement.without_cache(shared.annotations).shapes["polygon"].__dict__
 
 
-def test_scaling_and_memory() -> None:
-    pytest.importorskip("kalos")
+def test_scaling_and_memory(peer_package) -> None:
+    peer_package("kalos")
     from benchmarks import agreement
 
     coco = synthetic()
@@ -132,8 +196,8 @@ def test_scaling_and_memory() -> None:
     assert agreement.SharedAnnotations(agreement.crowded(coco, 3)).pairs == 15 * 15
 
 
-def test_diagnostics_and_calibration_are_the_same_work() -> None:
-    pytest.importorskip("kalos")
+def test_diagnostics_and_calibration_are_the_same_work(peer_package) -> None:
+    peer_package("kalos")
     from benchmarks import calibration, diagnostics
 
     coco = synthetic()
@@ -155,13 +219,13 @@ def test_convergence_is_the_same_work(monkeypatch) -> None:
     check_table(convergence.memory(coco, "synthetic", 2))
 
 
-def test_volumes_are_the_same_work(tmp_path) -> None:
-    pytest.importorskip("kalos")
+def test_volumes_are_the_same_work(peer_package, tmp_path) -> None:
+    peer_package("kalos")
     from benchmarks import volumes
 
     path = tmp_path / "scans.json.gz"
     path.write_bytes(gzip.compress(json.dumps({"scans": [scan("a", 0), scan("b", 3)]}).encode()))
-    table = volumes.against_peer(path)
+    table = volumes.against_peer(path, 1)
     check_table(table)
     assert table.notes[0].startswith("grid: same alpha of 2 scans")
 
@@ -268,18 +332,18 @@ def test_bare_work_writes_what_the_analysis_writes(tmp_path) -> None:
     dataset.delete()
 
 
-def test_command(tmp_path, capsys) -> None:
-    pytest.importorskip("kalos")
+def test_command(peer_package, tmp_path, capsys) -> None:
+    peer_package("kalos")
     assert command.main(["agreement", "--data", str(tmp_path)]) == 2
     assert "lvis200.json: no such file" in capsys.readouterr().err
     (tmp_path / command.FILE).write_text(json.dumps(synthetic()), encoding="utf-8")
-    figures = tmp_path / "figures.json"
-    arguments = ["agreement", "--data", str(tmp_path), "--repeats", "1", "--json", str(figures)]
+    figures = tmp_path / "results"
+    arguments = ["agreement", "--data", str(tmp_path), "--repeats", "1", "--results", str(figures)]
     assert command.main(arguments) == 0
     assert "peer / ours" in capsys.readouterr().out
-    record = json.loads(figures.read_text(encoding="utf-8"))
-    assert record["environment"] == environment()
-    assert [table["title"].split()[0] for table in record["tables"]] == ["agreement,", "reading"]
+    result = page.Results.read(figures / "agreement.json")
+    assert (result.environment, result.rounds) == (environment(), 1)
+    assert [table.title.split()[0] for table in result.tables] == ["agreement,", "reading"]
 
 
 def test_unusable_arguments_are_refused(capsys) -> None:
@@ -308,6 +372,15 @@ def test_labels_are_the_same_work() -> None:
         check_table(table)
     for table in labels.label_tables(1, items=20, answers=100, concepts=7):
         check_table(table)
+
+
+def test_growth() -> None:
+    from benchmarks import growth
+
+    table = growth.of_images(1, images=(30, 60))
+    check_table(table)
+    assert [row.images for row in table.rows] == [30, 60] * len(growth.ANALYSES)
+    assert all((row.claim is None) == (row.images == 30) for row in table.rows)
 
 
 def test_clicks(monkeypatch: pytest.MonkeyPatch) -> None:
