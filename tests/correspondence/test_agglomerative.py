@@ -77,8 +77,8 @@ def test_scipys_complete_linkage_without_ties(cost, seed, threshold):
 
 @pytest.mark.parametrize("raters", [2, 5])
 @pytest.mark.parametrize("seed", range(3))
-def test_the_peer_without_ties(raters, seed):
-    peer = pytest.importorskip("kalos.correspondence.correspondence_algorithms")
+def test_the_peer_without_ties(peer_package, raters, seed):
+    peer = peer_package("kalos.correspondence.correspondence_algorithms")
     annotations = crowd(raters, 25, seed, step=None)
     pairs = compute_pairs(annotations, floor=0.3)
     assert partition(annotations, correspond(annotations, pairs, 0.3, "ahc", "neg")) == by_peer(
@@ -86,8 +86,8 @@ def test_the_peer_without_ties(raters, seed):
     )
 
 
-def test_the_peer_never_joins_two_classes_under_the_soft_cost_and_why():
-    peer = pytest.importorskip("kalos.correspondence.correspondence_algorithms")
+def test_the_peer_never_joins_two_classes_under_the_soft_cost_and_why(peer_package):
+    peer = peer_package("kalos.correspondence.correspondence_algorithms")
     boxes = [{"id": k, "rater_id": rater, "category_id": k, "bbox": [0, 0, 1, 1]} for k, rater in enumerate("ab")]
     image = {"annotations_by_rater": {box["rater_id"]: [box] for box in boxes}, "rater_list": ["a", "b"]}
     scores = peer.precompute_pairwise_scores(image, peer.THRESHOLD_FUNCTIONS["bbox_iou_similarity"], 0.5)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kalos_core import COSTS, Annotations, InputError, Similarity, agreement, compute_pairs
-from kalos_core.correspondence import agglomerative, correspond, neg_cost, soft_cost, usable_solvers
+from kalos_core.correspondence import agglomerative, correspond, neg_cost, rank_rows, soft_cost, usable_solvers
 from tests.correspondence.witnesses import ONE_BY_ONE, alike, crowd, table
 from tests.strategies import partition, reordered, tables
 
@@ -226,7 +226,7 @@ def test_nothing_below_the_threshold_starts_a_unit(solver, cost):
         ("mgm", {(1, 4), (2, 3), (6, 7)}),
     ],
 )
-def test_the_solvers_differ(solver, cost, units):
+def test_the_solvers_differ(peer_package, solver, cost, units):
     #   ann 1  0.........10           1-3 .82 is best, but then ann 2 and bob 4 stay alone:
     #   ann 2      4......11          1-4 .60 and 2-3 .70 are two pairs, and their sum is the greater one
     #   bob 3   1.........11
@@ -235,7 +235,7 @@ def test_the_solvers_differ(solver, cost, units):
     #   bob 6    102.5.....112.5      which keeps them apart where every two annotations of a unit must be one
     #   cid 7       104.5....114.5
     if solver == "mgm":
-        pytest.importorskip("pylibmgm")
+        peer_package("pylibmgm")
     annotations = table(
         *(("ann", "cat", 0, 10), ("ann", "cat", 4, 7), ("bob", "cat", 1, 10), ("bob", "cat", 0, 6)),
         *(("ann", "cat", 100, 10), ("bob", "cat", 102.5, 10), ("cid", "cat", 104.5, 10)),
@@ -277,6 +277,14 @@ def test_ids_of_several_types_still_decide(first, seed):
     assert partition(annotations, solve(annotations, "box_iou", 0.5, "greedy", "soft")) == partition(
         other, solve(other, "box_iou", 0.5, "greedy", "soft")
     )
+
+
+def test_ids_of_two_raters_one_after_the_other_as_numpys_text():
+    """On such ids NumPy's own sorting ends the process."""
+    ids = [f"{key:024x}" for key in [*range(0, 1000, 2), *range(1, 1000, 2)]]
+    annotations = replace(table(*[("ann", "cat", 0, 9)] * len(ids)), id=np.array(ids, dtype=np.dtypes.StringDType()))
+    expected = np.argsort(np.argsort(np.array(ids)))  # fixed length: another sort
+    np.testing.assert_array_equal(rank_rows(annotations, np.arange(len(ids)), "box"), expected)
 
 
 def test_costs_by_hand():

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +16,12 @@ from tests.strategies import partition, tables
 
 ROOT = Path(__file__).resolve().parents[2]
 every_cost = pytest.mark.parametrize("cost", COSTS)
-needs_library = pytest.mark.skipif(find_spec("pylibmgm") is None, reason="pylibmgm is not installed")
+needs_library = pytest.mark.usefixtures("library")
+
+
+@pytest.fixture
+def library(peer_package):
+    peer_package("pylibmgm")
 
 
 def mgm(annotations, cost="soft", threshold=0.3):

@@ -78,8 +78,8 @@ def test_exact_ties_among_many_raters(cost, seed, threshold):
 @every_cost
 @pytest.mark.parametrize("raters", [2, 4])
 @pytest.mark.parametrize("seed", range(3))
-def test_the_peer_without_ties(cost, raters, seed):
-    peer = pytest.importorskip("kalos.correspondence.correspondence_algorithms")
+def test_the_peer_without_ties(peer_package, cost, raters, seed):
+    peer = peer_package("kalos.correspondence.correspondence_algorithms")
     annotations = crowd(raters, 25, seed, step=None)
     pairs = compute_pairs(annotations, floor=0.3)
     assert len(np.unique(pairs.similarity)) == len(pairs)

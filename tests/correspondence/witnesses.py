@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 
 import numpy as np
@@ -72,27 +72,35 @@ def ahc_one_by_one(annotations: Annotations, pairs: Pairs, cost: str) -> set[fro
         clusters = [cluster for cluster in clusters if cluster not in (one, other)] + [one + other]
 
 
-def every_assignment(pairs: list[Candidate]) -> Iterator[list[Candidate]]:
-    """All ways to choose pairs that share no annotation."""
-    if not pairs:
-        yield []
-        return
-    (_, a, b), *rest = pairs
-    yield from every_assignment(rest)
-    for chosen in every_assignment([line for line in rest if a not in line[1:] and b not in line[1:]]):
-        yield [pairs[0], *chosen]
+def best_value(pairs: list[Candidate]) -> tuple[int, Fraction]:
+    """Minus how many pairs that share no annotation can be chosen at most, and their least cost; nothing is rounded."""
+    of_first: dict[int, list[tuple[int, Fraction]]] = {}
+    for price, a, b in pairs:
+        of_first.setdefault(a, []).append((b, Fraction(price)))
+    reached: dict[frozenset[int], tuple[int, Fraction]] = {frozenset(): (0, Fraction(0))}  # taken of the others -> best
+    for choices in of_first.values():
+        before = dict(reached)
+        for taken, (count, total) in before.items():
+            for b, price in choices:
+                if b not in taken:
+                    found, with_b = (count - 1, total + price), taken | {b}
+                    reached[with_b] = min(reached.get(with_b, found), found)
+    return min(reached.values())
 
 
 def first_best(pairs: list[Candidate]) -> list[Candidate]:
-    """Of all assignments: the most pairs, the least cost, the first in the order given; nothing is rounded."""
-    return min(
-        every_assignment(pairs),
-        key=lambda chosen: (
-            -len(chosen),
-            sum(Fraction(line[0]) for line in chosen),
-            [pairs.index(line) for line in chosen],
-        ),
-    )
+    """Of all assignments: the most pairs, the least cost, the first in the order given."""
+    best, chosen, open_ = best_value(pairs), [], pairs
+    while open_:
+        line, *rest = open_
+        free = [other for other in rest if line[1] not in other[1:] and line[2] not in other[1:]]
+        count, total = best_value(free)
+        if (count - 1, total + Fraction(line[0])) == best:  # some best one holds it
+            chosen.append(line)
+            best, open_ = (count, total), free
+        else:
+            open_ = rest
+    return chosen
 
 
 def shm_one_by_one(annotations: Annotations, pairs: Pairs, cost: str) -> set[frozenset]:
