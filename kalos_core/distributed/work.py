@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import uuid
+from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from importlib import import_module
 from typing import Any, Protocol, TypeVar
 
-from kalos_core.errors import InputError
+from kalos_core.errors import InputError, repr_of
 
 Part = TypeVar("Part")
 Table = TypeVar("Table")
@@ -111,7 +112,7 @@ def opened(client: Any) -> Iterator[Any]:
     try:
         made = dask.Client(client, timeout=TIMEOUT)
     except (OSError, ValueError) as error:
-        raise InputError(f"client: expected the address of a Dask scheduler, got {client!r}: {error}") from None
+        raise InputError(f"client: expected the address of a Dask scheduler, got {repr_of(client)}: {error}") from None
     try:
         yield made
     finally:
@@ -135,33 +136,42 @@ def _here(asked: list[tuple[OneShard[Table], Task[Table, Part]]]) -> Generator[t
 def _by_workers(
     client: Any, asked: list[tuple[OneShard[Table], Task[Table, Part]]]
 ) -> Generator[tuple[int, Part], None, None]:
-    """Parts as they come; what a worker that died has not finished is given to another by the scheduler."""
+    """Parts as they come; what a worker that died has not finished is given to another by the scheduler.
+
+    A worker holds several shards, and the scheduler blames all of them for its death: those it gives up are tried once
+    more, one by one and alone.
+    """
     dask = _dask()
-    waiting = iter(enumerate(asked))
     run = uuid.uuid4().hex
-    number_of: dict[str, int] = {}
-
-    def submit() -> Any:
-        entry = next(waiting, None)
-        if entry is None:
-            return None
-        number, (shard, task) = entry
-        future = client.submit(worked_on, shard, task, key=f"kalos-{run}-{number}", pure=False)
-        number_of[future.key] = number
-        return future
-
+    waiting, suspects = deque(range(len(asked))), deque[int]()
+    given: dict[str, tuple[int, bool]] = {}
+    running = dask.as_completed()
     threads = sum(client.nthreads().values()) or 1
-    running = dask.as_completed([future for future in (submit() for _ in range(AHEAD * threads)) if future is not None])
+
+    def submit(number: int, alone: bool) -> None:
+        shard, task = asked[number]
+        key = f"kalos-{run}-{number}{'-alone' if alone else ''}"
+        given[key] = number, alone
+        running.add(client.submit(worked_on, shard, task, key=key, pure=False))
+
+    def give_out() -> None:
+        while waiting and not suspects and len(given) < AHEAD * threads:
+            submit(waiting.popleft(), alone=False)
+        if suspects and not given:
+            submit(suspects.popleft(), alone=True)
+
     try:
-        for future in running:
-            number = number_of[future.key]
+        give_out()
+        while given:
+            future = next(running)
+            number, alone = given.pop(future.key)
             try:
                 yield number, future.result()
             except dask.KilledWorker as error:
-                raise InputError(f"{asked[number][0].name}: expected a worker to finish it, got {error}") from None
+                if alone:
+                    raise InputError(f"{asked[number][0].name}: expected a worker to finish it, got {error}") from None
+                suspects.append(number)
             future.release()
-            another = submit()
-            if another is not None:
-                running.add(another)
+            give_out()
     finally:
         client.cancel([future for future in list(running.futures) if not future.done()])
