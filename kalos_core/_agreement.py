@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
+from kalos_core.arguments import check_arguments
 from kalos_core.correspondence import COSTS, SOLVERS, correspond
 from kalos_core.correspondence.sizes import UnitCounts, UnitSizes
 from kalos_core.errors import InputError, check_whole, lookup
-from kalos_core.pairs import Pairs, compute_pairs
+from kalos_core.limits import check_replicates
+from kalos_core.pairs import Pairs, pairs_from
 from kalos_core.reliability import (
     NO_OBJECT,
     NOT_ASSIGNED,
@@ -362,15 +364,13 @@ def agreement(
     >>> round(result.alpha, 4), result.units.values.tolist()
     (0.5455, [[0, 0], [1, 1], [-1, 1]])
     """
+    check_arguments(agreement, locals(), but=("similarity", "solver", "cost"))
     measure, threshold = get_similarity(similarity), check_threshold(threshold)
-    bootstrap, seed = check_whole(bootstrap, "bootstrap"), check_whole(seed, "seed")
+    bootstrap, seed = check_replicates(bootstrap, len(annotations.images)), check_whole(seed, "seed")
     lookup(SOLVERS, solver, "solver")
     lookup(COSTS, cost, "cost")
     check_comparable(annotations)
-    if pairs is None:
-        pairs = compute_pairs(annotations, measure, threshold)
-    elif pairs.name != measure.name:
-        raise InputError(f"pairs: expected pairs of {measure.name!r}, got {pairs.name!r}")
+    pairs = pairs_from(annotations, measure, threshold, pairs)
     configuration = Configuration(measure.name, threshold, solver, cost, bootstrap, seed)
     return matched(annotations, pairs, configuration, correspond(annotations, pairs, threshold, solver, cost))
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.errors import InputError
+from kalos_core.errors import InputError, repr_of
 
 
 def as_floats(values: ArrayLike, name: str) -> NDArray[np.float64]:
@@ -27,10 +27,38 @@ def as_floats(values: ArrayLike, name: str) -> NDArray[np.float64]:
     Traceback (most recent call last):
     kalos_core.errors.InputError: weights: expected numbers, got 'equal'
     """
+    return as_array(values, name, np.float64, "numbers")
+
+
+def as_array(values: Any, name: str, dtype: Any = None, expected: str = "an array") -> NDArray[Any]:
+    """An argument as an array; an error that names it if its rows differ in length, or it holds what does not fit.
+
+    Examples
+    --------
+    >>> as_array([[1, 2], [3, 4]], "masks").shape
+    (2, 2)
+    >>> as_array([[1], [2, 3]], "masks")
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: masks: expected an array, got [[1], [2, 3]]
+    """
     try:
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{name}: expected numbers, got {values!r:.100}") from None
+        return np.asarray(values, dtype=dtype)
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        raise InputError(f"{name}: expected {expected}, got {repr_of(values)}") from None
+
+
+def as_rows(values: Any, name: str, dtype: Any, columns: int) -> NDArray[Any]:
+    """An argument as an array of so many columns.
+
+    Examples
+    --------
+    >>> as_rows([], "sizes", np.float64, 2).shape, as_rows([[3, 4]], "sizes", np.float64, 2).tolist()
+    ((0, 2), [[3.0, 4.0]])
+    """
+    array = as_array(values, name, dtype, "numbers")
+    if array.size % columns:
+        raise InputError(f"{name}: expected rows of {columns}, got shape {array.shape}")
+    return array.reshape(-1, columns)
 
 
 def object_array(values: ArrayLike | Sequence[Any] | Iterable[Any]) -> NDArray[np.object_]:

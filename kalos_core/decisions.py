@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from kalos_core._agreement import Agreement, check_agreement
 from kalos_core.annotations import Annotations, object_array
 from kalos_core.consensus.fusing import Members, fused_annotations
-from kalos_core.errors import InputError, listed, lookup
+from kalos_core.errors import InputError, check_text, listed, lookup, repr_of
 from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED, Units
 from kalos_core.results import Result
 
@@ -97,12 +97,14 @@ class Decision:
 
     def __post_init__(self) -> None:
         lookup(DECISIONS, self.decision, "decision")
+        for name in ("note", "who"):
+            check_text(getattr(self, name), name)
         if not self.labels:
             raise InputError("labels: expected the id of at least one annotation, got none")
         if self.decision == "take" and self.rater is None:
             raise InputError("rater: expected who is right, as the decision is 'take', got None")
         if self.decision != "take" and self.rater is not None:
-            raise InputError(f"rater: expected none, as the decision is {self.decision!r}, got {self.rater!r}")
+            raise InputError(f"rater: expected none, as the decision is {self.decision!r}, got {repr_of(self.rater)}")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -450,13 +452,15 @@ def _settled(agreement: Matched, decisions: Iterable[Decision]) -> Iterator[_Set
     for decision in reversed(list(decisions)):
         unknown = [key for key in decision.labels if key not in rows_of]
         if unknown:
-            raise InputError(f"labels: expected ids of annotations of this run, got {listed(map(repr, unknown), 5)}")
+            raise InputError(f"labels: expected ids of annotations of this run, got {listed(map(repr_of, unknown), 5)}")
         named = [row for key in decision.labels for row in rows_of[key]]
         if len(set(annotations.image[named].tolist())) > 1:
-            raise InputError(f"labels: expected annotations of one image, got {listed(map(repr, decision.labels), 5)}")
+            raise InputError(
+                f"labels: expected annotations of one image, got {listed(map(repr_of, decision.labels), 5)}"
+            )
         if decision.rater is not None and decision.rater not in annotations.raters.tolist():
-            known = listed(map(repr, annotations.raters.tolist()), 20)
-            raise InputError(f"rater: expected one of {known}, got {decision.rater!r}")
+            known = listed(map(repr_of, annotations.raters.tolist()), 20)
+            raise InputError(f"rater: expected one of {known}, got {repr_of(decision.rater)}")
         units = np.unique(unit_of[named])
         if taken & set(units.tolist()):
             continue  # somebody decided otherwise later
@@ -469,7 +473,7 @@ def _settled(agreement: Matched, decisions: Iterable[Decision]) -> Iterator[_Set
         if decision.decision in ("whole", "parts") and not found[-1].is_split:
             raise InputError(
                 f"decision: expected labels of which one rater has one and another several for {decision.decision!r}, "
-                f"got {listed(map(repr, decision.labels), 5)}"
+                f"got {listed(map(repr_of, decision.labels), 5)}"
             )
     yield from reversed(found)
 

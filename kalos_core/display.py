@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import html
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,15 +18,6 @@ NARROW = 0.05
 
 LEAST_PERCENT, MOST_PERCENT = 0.001, 99.5
 """Percentages that two digits can no longer tell from none or all."""
-
-MOST_LETTERS = 60
-"""Of a name in a sentence."""
-
-DIRECTION_MARKS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-"""Characters that turn the direction of the text after them."""
-
-READ_BY_OTHERS = re.compile(r"[!-&(-*:-@\[-`{-~]|(?<=www)\.")
-"""ASCII that Markdown, plotly's templates or HTML may read as more than itself."""
 
 VARIATION_LABELS = {
     "correct": "correct",
@@ -229,55 +218,3 @@ def p_text(p: float | None) -> str:
 def _typeset(text: str) -> str:
     """A formatted number with a minus sign in place of the hyphen; what is rounded to zero has none."""
     return text.replace("-", "" if not text.strip("-0.,") else MINUS, 1)
-
-
-def shown(name: str, length: int | None = MOST_LETTERS) -> str:
-    """Text from data (a class, rater, file, tag) as text: neither Markdown, plotly nor HTML reads anything into it.
-
-    Marks of direction are removed, what is longer than `length` is cut (None: nothing), and all that one of them could
-    read is written as a character reference, which all three show as the character. What is shown already stays as it
-    is, so that a name that is itself a reference, such as ``"&lt;"``, appears as the character.
-
-    Examples
-    --------
-    >>> shown("street sign"), shown("a_b"), shown("<b>**x**")
-    ('street sign', 'a&#95;b', '&#60;b&#62;&#42;&#42;x&#42;&#42;')
-    >>> shown("a class whose name is a sentence", 10), shown(shown("a_b")) == shown("a_b"), shown("evil\u202egpj")
-    ('a class w…', True, 'evilgpj')
-    """
-    return READ_BY_OTHERS.sub(lambda found: f"&#{ord(found[0])};", plain(html.unescape(name), length))
-
-
-def plain(name: str, length: int | None = MOST_LETTERS) -> str:
-    """Text from data for where nothing reads anything into it, such as cells of tables and buttons; else as `shown`.
-
-    Examples
-    --------
-    >>> plain("<b>**x**"), plain("evil\u202egpj"), plain("a class whose name is a sentence", 10)
-    ('<b>**x**', 'evilgpj', 'a class w…')
-    """
-    text = re.sub(r"[^\S\xa0]+", " ", DIRECTION_MARKS.sub("", name)).strip()
-    return text if length is None or len(text) <= length else f"{text[: length - 1].rstrip()}…"
-
-
-def names_shown(names: Iterable[str], length: int | None = None) -> list[str]:
-    """Names from data as `shown`, whole unless a length is given.
-
-    Examples
-    --------
-    >>> names_shown(["ann", "b*b"])
-    ['ann', 'b&#42;b']
-    """
-    return [shown(str(name), length) for name in names]
-
-
-def bold(text: str) -> str:
-    r"""A finding in bold Markdown, in which names with underscores, and τ*, stay as they are.
-
-    Examples
-    --------
-    >>> print(bold("τ* of box_iou"))
-    **τ\* of box\_iou**
-    """
-    escaped = re.sub(r"([_*])", r"\\\1", text)
-    return f"**{escaped}**"

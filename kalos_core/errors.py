@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any, TypeVar
@@ -13,17 +14,28 @@ SHOWN = 5
 LONGEST = 120
 """How many characters of the actual value an error shows."""
 
+LONGEST_TEXT = 100_000
+"""How many characters a text that somebody says of something has at most."""
+
+LONGEST_MESSAGE = 4_000
+"""How many characters the message of an error has at most: its beginning and its end are kept."""
+
 T = TypeVar("T")
 
 
 class KalosError(Exception):
-    """Base of every error this library raises on purpose.
+    r"""Base of every error this library raises on purpose. Its message can be printed, and is never long.
 
     Examples
     --------
     >>> issubclass(InputError, KalosError)
     True
+    >>> str(KalosError("a\0b"))
+    'a\\x00b'
     """
+
+    def __init__(self, *arguments: object) -> None:
+        super().__init__(*(readable(given) if isinstance(given, str) else given for given in arguments))
 
 
 class InputError(KalosError, ValueError):
@@ -48,6 +60,37 @@ class KalosWarning(UserWarning):
     >>> import warnings
     >>> warnings.simplefilter("error", KalosWarning)
     """
+
+
+def readable(text: str) -> str:
+    r"""A message as it can be printed and read: of a long one both ends, and what does not print as its code.
+
+    Examples
+    --------
+    >>> readable("a\0b\ud800"), len(readable("x" * 200_000)) < 1.1 * LONGEST_MESSAGE
+    ('a\\x00b\\ud800', True)
+    """
+    if len(text) > LONGEST_MESSAGE:
+        begin, end = text[: LONGEST_MESSAGE * 3 // 4], text[-LONGEST_MESSAGE // 5 :]
+        text = f"{begin} ... ({len(text):,} characters) ... {end}"
+    if text.isprintable():  # nearly always
+        return text
+    return "".join(letter if letter.isprintable() or letter == "\n" else ascii(letter)[1:-1] for letter in text)
+
+
+def repr_of(value: object, longest: int = LONGEST, write: Callable[[object], str] = repr) -> str:
+    """A value as an error shows it, in few characters: as Python writes it, where it can.
+
+    Examples
+    --------
+    >>> repr_of("ann"), repr_of([1] * 1_000, 12), repr_of(10**5_000)
+    ("'ann'", '[1, 1, 1 ...', 'int')
+    """
+    try:
+        text = write(value)
+    except Exception:  # a number of too many digits, lists within lists without end, or whatever a class of others does
+        return type(value).__name__
+    return text if len(text) <= longest else text[: longest - 4] + " ..."
 
 
 @dataclass(frozen=True)
@@ -102,8 +145,7 @@ class Problems:
         """Note that `record` holds `actual` where `expected` was needed."""
         self.records.add(record)
         if self._shows(record):
-            text = str(actual)
-            text = text if len(text) <= LONGEST else text[: LONGEST - 4] + " ..."
+            text = repr_of(actual, write=str)
             self.shown.setdefault(record, []).append(f"expected {expected}, got {text}")
 
     def _shows(self, record: str) -> bool:
@@ -152,7 +194,7 @@ def lookup(table: Mapping[str, T], name: str, what: str) -> T:
         return table[name]
     except (KeyError, TypeError):
         known = ", ".join(repr(key) for key in sorted(table))
-        raise InputError(f"{what}: expected one of {known}, got {name!r}") from None
+        raise InputError(f"{what}: expected one of {known}, got {repr_of(name)}") from None
 
 
 def index_of(names: Sequence[Any], name: str, what: str) -> int:
@@ -166,9 +208,10 @@ def index_of(names: Sequence[Any], name: str, what: str) -> int:
     Traceback (most recent call last):
     kalos_core.errors.InputError: rater: expected one of 'ann', 'bob', got 'cid'
     """
-    if name not in names:
-        raise InputError(f"{what}: expected one of {listed(map(repr, names), 20)}, got {name!r}")
-    return names.index(name)
+    try:
+        return list(names).index(name)
+    except (ValueError, TypeError, RecursionError):  # arrays and the NA of pandas equal nothing
+        raise InputError(f"{what}: expected one of {listed(map(repr_of, names), 20)}, got {repr_of(name)}") from None
 
 
 def as_number(value: object) -> float | None:
@@ -189,8 +232,8 @@ def as_number(value: object) -> float | None:
         return float("inf")
 
 
-def check_whole(value: object, name: str, least: int = 0) -> int:
-    """An argument that is a whole number of at least `least`.
+def check_whole(value: object, name: str, least: int = 0, most: int | None = None) -> int:
+    """An argument that is a whole number of at least `least`, and of at most `most`, if there is such a limit.
 
     Examples
     --------
@@ -199,11 +242,35 @@ def check_whole(value: object, name: str, least: int = 0) -> int:
     >>> check_whole(-1, "bootstrap")
     Traceback (most recent call last):
     kalos_core.errors.InputError: bootstrap: expected a whole number of at least 0, got -1
+    >>> check_whole(10**9, "bins", least=1, most=10_000)
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: bins: expected a whole number from 1 to 10,000, got 1000000000
     """
     number = as_number(value)
-    if number is not None and number.is_integer() and number >= least:
+    if number is not None and number.is_integer() and number >= least and (most is None or number <= most):
         return int(number)
-    raise InputError(f"{name}: expected a whole number of at least {least}, got {value!r}")
+    allowed = f"of at least {least}" if most is None else f"from {least} to {most:,}"
+    raise InputError(f"{name}: expected a whole number {allowed}, got {repr_of(value)}")
+
+
+def check_text(value: object, name: str) -> str:
+    r"""An argument that is a text: of no more than `LONGEST_TEXT` characters, which UTF-8 can hold.
+
+    Examples
+    --------
+    >>> check_text("both readings", "note")
+    'both readings'
+    >>> check_text("\ud800", "note")
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: note: expected a text of at most 100,000 characters that UTF-8 can hold, got '\ud800'
+    """
+    if isinstance(value, str) and len(value) <= LONGEST_TEXT:
+        with suppress(UnicodeEncodeError):
+            value.encode()
+            return value
+    raise InputError(
+        f"{name}: expected a text of at most {LONGEST_TEXT:,} characters that UTF-8 can hold, got {repr_of(value)}"
+    )
 
 
 def check_iterable(value: Iterable[T], name: str, expected: str) -> Iterable[T]:
@@ -218,7 +285,7 @@ def check_iterable(value: Iterable[T], name: str, expected: str) -> Iterable[T]:
     kalos_core.errors.InputError: images: expected ids of images, got 5
     """
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
-        raise InputError(f"{name}: expected {expected}, got {value!r}")
+        raise InputError(f"{name}: expected {expected}, got {repr_of(value)}")
     return value
 
 
@@ -245,7 +312,7 @@ def listed(names: Iterable[object], limit: int = SHOWN) -> str:
     >>> listed(["a", "b", "c"], limit=2)
     'a, b and 1 more'
     """
-    all_names = [str(name) for name in names]
+    all_names = [repr_of(name, write=str) for name in names]
     head = ", ".join(all_names[:limit])
     rest = len(all_names) - limit
     return head if rest <= 0 else f"{head} and {rest:,} more"

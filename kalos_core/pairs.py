@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.annotations.blocks import AT_ONCE, ByImage, Take
+from kalos_core.arguments import check_arguments
 from kalos_core.arrays import expand_runs, run_starts, short
-from kalos_core.errors import InputError, KalosWarning
+from kalos_core.errors import InputError, KalosWarning, repr_of
 from kalos_core.results import Result
 from kalos_core.shapes.borrowed import Borrowed
 from kalos_core.similarity import SIMILARITIES, Rows, Similarity, check_threshold, get_similarity
@@ -165,6 +166,7 @@ def compute_pairs(
     >>> len(compute_pairs(Annotations.from_rows([])))
     0
     """
+    check_arguments(compute_pairs, locals())
     measure = get_similarity(similarity)
     floor = check_threshold(floor, "floor")
     none = np.zeros(0, np.intp)
@@ -180,6 +182,28 @@ def compute_pairs(
     candidates = np.bincount(annotations.image[left], minlength=len(annotations.images))
     _warn_of_many(annotations, candidates, MANY_CANDIDATES, f"candidates ({measure.name} of at least {floor:.3g})")
     return Pairs(left, right, values, measure.name, floor, kind)
+
+
+def pairs_from(
+    annotations: Annotations, measure: Similarity, floor: float, given: Pairs | None, *, same_class: bool = False
+) -> Pairs:
+    """Pairs of some annotations, at least from a floor upwards: those given, once they are checked, or computed.
+
+    Raises
+    ------
+    InputError
+        If those given are of another similarity or another table.
+    """
+    if given is None:
+        return compute_pairs(annotations, measure, floor, same_class=same_class)
+    if given.name != measure.name:
+        raise InputError(f"pairs: expected pairs of {measure.name!r}, got {repr_of(given.name)}")
+    last = max(given.left.max(initial=-1), given.right.max(initial=-1))
+    if last >= len(annotations):
+        raise InputError(
+            f"pairs: expected pairs of these {len(annotations):,} annotations, got one of the {last + 1:,}th"
+        )
+    return given
 
 
 def _most_pairs(annotations: Annotations) -> NDArray[np.intp]:

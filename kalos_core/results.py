@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import html
 import json
 import math
 import os
@@ -13,7 +12,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from functools import lru_cache, partial
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, get_args, get_origin
 
 import numpy as np
@@ -21,8 +19,10 @@ from numpy.typing import NDArray
 
 from kalos_core.arrays import object_array
 from kalos_core.display import NO_BREAK, alpha_text
-from kalos_core.display import plain as plain_text
 from kalos_core.errors import InputError, Undefined, lookup
+from kalos_core.files import as_path, read_text
+from kalos_core.text import plain as plain_text
+from kalos_core.text import shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -146,9 +146,13 @@ class Result:
             For the JSON of another result, one that is not restored, or without its annotations.
         """
         try:
-            text = source if isinstance(source, str) and "{" in source else Path(source).read_text(encoding="utf-8")
+            text = (
+                source
+                if isinstance(source, str) and "{" in source
+                else read_text(as_path(source, "source"), "JSON file")
+            )
             content = json.loads(text)
-        except (OSError, ValueError) as error:
+        except (ValueError, RecursionError) as error:
             raise InputError(f"source: expected JSON of {cls.__name__}.to_json, or its path: {error}") from None
         kind = content.get("result") if isinstance(content, dict) else None
         if kind != cls.__name__:
@@ -186,8 +190,8 @@ class Result:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        headline = "<br>".join(html.escape(line) for line in _printable(self.headline)[:MOST_LINES])
-        return f"<div><p><b>{html.escape(type(self).__name__)}</b><br>{headline}</p>{_html_of(self._table())}</div>"
+        headline = "<br>".join(shown(line, None) for line in _printable(self.headline)[:MOST_LINES])
+        return f"<div><p><b>{type(self).__name__}</b><br>{headline}</p>{_html_of(self._table())}</div>"
 
 
 class Results(Result, tuple[Entry, ...]):
@@ -478,6 +482,7 @@ def strict(value: Any) -> Any:
 
     Examples
     --------
+    >>> from pathlib import Path
     >>> strict({"alpha": np.float64("nan"), 1: (np.int64(2), np.array([0.5, -np.inf])), "file": Path("a.jpg")})
     {'alpha': None, '1': [2, [0.5, '-inf']], 'file': 'a.jpg'}
     """
@@ -510,8 +515,7 @@ def _printable(text: str) -> list[str]:
 
 
 def _letters(text: str, length: int | None) -> str:
-    known = text.replace(NO_BREAK, " ")
-    return plain_text("".join(letter if letter.isprintable() else " " for letter in known), length)
+    return plain_text(text.replace(NO_BREAK, " "), length)
 
 
 def _cell(value: Any) -> Any:

@@ -21,6 +21,7 @@ from fiftyone.operators.executor import ExecutionResult
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosError, KalosWarning
+from kalos_core.text import names_shown
 
 from . import forms, widgets
 from .widgets import Context
@@ -328,8 +329,8 @@ def _stream(ctx: Context, work: Work, then: Sequence[Callable[[], Any]]) -> Iter
 
 def problem(error: KalosError) -> str:
     """An error as text for the App: its first line, and the records below it."""
-    first, *rest = str(error).splitlines()
-    return "\n".join([f"**{NOTHING}.** {first}", *(f"- {line.strip()}" for line in rest)])
+    first, *rest = names_shown(str(error).splitlines())
+    return "\n".join([f"**{NOTHING}.** {first}", *(f"- {line}" for line in rest)])
 
 
 def _noting_warnings(work: Work, progress: Progress) -> dict[str, Any]:
@@ -343,5 +344,5 @@ def _noting_warnings(work: Work, progress: Progress) -> dict[str, Any]:
             warnings.showwarning(entry.message, entry.category, entry.filename, entry.lineno)
     if notes:
         result["warnings"] = notes
-        result["text"] += "\n\n" + "\n".join(f"- **Note:** {note}" for note in notes)
+        result["text"] += "\n\n" + "\n".join(f"- **Note:** {note}" for note in names_shown(notes))
     return result

@@ -4,8 +4,8 @@ import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core import SIMILARITIES
-from kalos_core.display import bold
 from kalos_core.figures import calibration_title, with_interval
+from kalos_core.text import bold, shown
 
 from . import base, forms, widgets
 from .widgets import Context
@@ -59,7 +59,7 @@ class CalibrateThreshold(base.Analysis[kf.CalibrationRun]):
         best = found[0]
         rows = [
             [
-                entry["name"],
+                shown(entry["name"]),
                 with_interval(entry["ks"], entry["ks_interval"], 3),
                 with_interval(entry["tau"], entry["tau_interval"], 3),
                 with_interval(entry["threshold"], entry["threshold_interval"], 3),
@@ -68,7 +68,9 @@ class CalibrateThreshold(base.Analysis[kf.CalibrationRun]):
             ]
             for entry in found
         ]
-        notes = "".join(f"\n- {entry['name']}: not to be trusted: {entry['why']}" for entry in found if entry["why"])
+        notes = "".join(
+            f"\n- {shown(entry['name'])}: not to be trusted: {entry['why']}" for entry in found if entry["why"]
+        )
         return (
             f"{bold(calibration_title(best['name'], best['ks'], best['tau'], best['reason'], best['why']))}\n\n"
             f"{widgets.table(HEAD, rows)}\n{notes}\n\nNothing is written on samples or labels. The section "

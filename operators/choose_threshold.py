@@ -8,6 +8,7 @@ import fiftyone.operators.types as types
 import kalos_core.fiftyone as kf
 from kalos_core import SIMILARITIES, KalosWarning
 from kalos_core.display import alpha_text
+from kalos_core.text import shown
 
 from . import base, forms, widgets
 from .widgets import Context
@@ -59,7 +60,7 @@ class ChooseThreshold(base.Action):
         doubt = "".join(_doubt(entry) for entry in found if entry["name"] == similarity and value is None)
         value = next(entry["threshold"] for entry in run.metrics["chosen"] if entry["similarity"] == similarity)
         base.reload_panels(ctx)
-        summary = f"Later forms offer **{alpha_text(value)}** as the threshold of {similarity}.{doubt}"
+        summary = f"Later forms offer **{alpha_text(value)}** as the threshold of {shown(similarity)}.{doubt}"
         return {"run_key": key, "similarity": similarity, "threshold": value, "text": summary}
 
 

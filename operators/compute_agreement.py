@@ -8,6 +8,7 @@ import kalos_core.fiftyone as kf
 from kalos_core import COSTS, usable_solvers
 from kalos_core.display import alpha_text
 from kalos_core.figures import agreement_title, with_interval
+from kalos_core.text import MOST_LETTERS, names_shown, shown
 
 from . import base, forms, widgets
 from .widgets import Context
@@ -51,11 +52,11 @@ class ComputeAgreement(base.Analysis[kf.AgreementRun]):
             ("Alpha over all units at once", with_interval(f["global_alpha"], f["global_alpha_interval"])),
             ("Images", f"{f['images']:,}, {f['defined_images']:,} with an alpha"),
             ("Empty by agreement", f"{f['empty_images']:,}; mean without them {alpha_text(f['alpha_without_empty'])}"),
-            ("Raters", ", ".join(f["raters"])),
+            ("Raters", ", ".join(names_shown(f["raters"], MOST_LETTERS))),
             ("Annotations", f"{f['annotations']:,} in {f['units']:,} units"),
-            ("Configuration", f["notation"]),
-            ("Written", run.written),
+            ("Configuration", shown(f["notation"], None)),
+            ("Written", shown(run.written, None)),
         ]
         title = agreement_title(f["alpha"], f["alpha_interval"])
-        note = f"\n\n{f['note']}".rstrip()
+        note = f"\n\n{shown(f['note'] or '', None)}".rstrip()
         return f"**{title}**{note}\n\n{widgets.table(('Metric', 'Value'), rows)}"

@@ -9,6 +9,7 @@ import kalos_core.fiftyone as kf
 from kalos_core.display import alpha_text
 from kalos_core.figures import band, doubt_of_weights, with_interval
 from kalos_core.nominal import LabelAgreement
+from kalos_core.text import shown
 
 from . import forms, image_label_forms, widgets
 from .widgets import Context
@@ -102,7 +103,7 @@ class ComputeLabelAgreement(image_label_forms.ImageLabelAnalysis[kf.LabelRun]):
             f"What most chose is in `{run.names.majority}`, with the share who did; ties in `{run.names.tied}`.",
         ]
         if f["breaches"]:
-            who = ", ".join(f"{entry['rater']} {entry['answers']:,}" for entry in f["breaches_by_rater"][:5])
+            who = ", ".join(f"{shown(entry['rater'])} {entry['answers']:,}" for entry in f["breaches_by_rater"][:5])
             answers = "answer" if f["breaches"] == 1 else "answers"
             notes.append(f"{f['breaches']:,} {answers} broke a group, with none or several of its labels: {who}.")
         if found.doubtful.any():
@@ -117,12 +118,12 @@ class ComputeLabelAgreement(image_label_forms.ImageLabelAnalysis[kf.LabelRun]):
 
 def _row(found: LabelAgreement, index: int) -> list[str]:
     return [
-        found.question[index],
+        shown(found.question[index]),
         f"{with_interval(found.free_marginal[index], found.free_marginal_interval[index])} "
         f"{band(found.free_marginal[index])}",
         *(alpha_text(getattr(found, name)[index], 3) for name in ("fleiss", "alpha", "cohen")),
         with_interval(found.spa[index], found.spa_interval[index]),
         f"{found.items[index]:,}",
         f"{found.ties[index]:,}",
-        *([found.reason[index]] if found.reason.any() else []),
+        *([shown(found.reason[index], None)] if found.reason.any() else []),
     ]

@@ -9,6 +9,7 @@ import kalos_core.fiftyone as kf
 from kalos_core import InputError
 from kalos_core.display import alpha_text, percent_text
 from kalos_core.figures import pixel_title, smyth_note
+from kalos_core.text import names_shown, shown
 
 from . import mask_forms, widgets
 from .widgets import Context
@@ -46,18 +47,18 @@ class ComputePixelAgreement(mask_forms.MaskAnalysis[kf.PixelRun]):
         f = run.metrics
         rows = [
             [
-                name,
+                shown(name),
                 alpha_text(found.mean_f1, 3),
                 *map(percent_text, (found.smyth_bound, found.ratio[-1])),
-                ", ".join(found.raters[found.outliers]) or "nobody",
+                ", ".join(names_shown(found.raters[found.outliers])) or "nobody",
             ]
             for name, found in kf.pixel_classes(run.details).items()
         ]
         heads = ("Class", "Mean F1", "Smyth bound", "All agree on", "Stand out")
         return (
             f"**{pixel_title(f['f1'], f['rater_count'])}**\n\n{f['images']:,} images, {f['pixels']:,} pixels; "
-            f"the field {run.names.rater_count!r} shows how many raters marked each. {smyth_note(f['smyth_bound'])}\n\n"
-            + widgets.table(heads, rows)
+            f"the field {shown(run.names.rater_count)} shows how many raters marked each. "
+            f"{smyth_note(f['smyth_bound'])}\n\n" + widgets.table(heads, rows)
         )
 
 

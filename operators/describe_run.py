@@ -5,7 +5,7 @@ from typing import Any
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
-from kalos_core.display import bold
+from kalos_core.text import bold
 
 from . import base, widgets
 from .widgets import Context

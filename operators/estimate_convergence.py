@@ -10,6 +10,7 @@ import kalos_core.fiftyone as kf
 from kalos_core import read_models
 from kalos_core.display import alpha_text, points_text
 from kalos_core.figures import convergence_title
+from kalos_core.text import names_shown, shown
 
 from . import base, forms, widgets
 from .widgets import Context
@@ -110,14 +111,16 @@ class EstimateConvergence(base.Analysis[kf.ConvergenceRun]):
         f = run.metrics
         rows = [
             [
-                f"**{row['figure']}**" if row["is_convergence"] else row["figure"],
+                f"**{shown(row['figure'])}**" if row["is_convergence"] else shown(row["figure"]),
                 *(_scaled(row, name) for name in ("whole", "mean", "std", "min", "max")),
                 _ends(row),
             ]
             for row in f["summary"]
         ]
-        models = "\n".join(f"- **{model['name']}**: {model['meaning']}" for model in f["models"])
-        checks = [(VERDICTS[line["verdict"]], line["criterion"], line["finding"]) for line in f["checklist"]]
+        models = "\n".join(f"- **{shown(model['name'])}**: {model['meaning']}" for model in f["models"])
+        checks = [
+            (VERDICTS[line["verdict"]], *names_shown((line["criterion"], line["finding"]))) for line in f["checklist"]
+        ]
         quoted = "all images: the number to quote"
         sizes = [
             (f"{row.images:,}", points_text(row.convergence), quoted if row.share == 1 else _ends(vars(row)))

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 import kalos_core.fiftyone as kf
 from kalos_core.display import alpha_text
+from kalos_core.text import names_shown
 
 from . import forms, mask_forms, widgets
 from .widgets import Context
@@ -54,7 +55,7 @@ class EstimateTruth(mask_forms.MaskAnalysis[kf.TruthRun]):
 
     def summary(self, run: kf.TruthRun) -> str:
         f, truths = run.metrics, run.details.truths
-        names = ", ".join(f"`{field}`" for field in f["fields"].values())
+        names = ", ".join(names_shown(f["fields"].values()))
         who = f"{len(f['raters']) or 'unnamed'} raters"
         head = f"**{_title(f, truths)}**\n\n{f['images']:,} images, {who}; written: {names}\n\n"
         return head + (_pixel_table(truths) if f["of"] == mask_forms.PIXELS else _object_table(truths))

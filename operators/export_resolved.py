@@ -7,6 +7,7 @@ from typing import Any
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
+from kalos_core.text import shown
 
 from . import base, widgets
 from .widgets import Context
@@ -25,4 +26,4 @@ class ExportResolved(base.OfAgreement):
         )
 
     def summary(self, params: Mapping[str, Any], found: Path) -> dict[str, Any]:
-        return {**params, "path": str(found), "text": f"Written to `{found}`."}
+        return {**params, "path": str(found), "text": f"Written to {shown(str(found), None)}."}

@@ -6,6 +6,7 @@ import kalos_core.fiftyone as kf
 from kalos_core import VARIATION_TYPES
 from kalos_core.display import percent_text
 from kalos_core.figures import VARIATION_LABELS, boundary_title, shares_title, variations_title
+from kalos_core.text import shown
 
 from . import base, forms, widgets
 from .widgets import Context
@@ -36,5 +37,5 @@ class FindVariations(base.Analysis[kf.VariationRun]):
             notes.append(shares_title(shares.equilibrium, shares.no_equilibrium))
         return (
             f"**{variations_title(counts)}**\n\n{widgets.table(('type', 'findings', 'share'), rows)}\n\n"
-            f"{'. '.join(notes)}.\n\nWritten: {run.written}."
+            f"{'. '.join(notes)}.\n\nWritten: {shown(run.written, None)}."
         )

@@ -11,6 +11,7 @@ import fiftyone.operators.types as types
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
 from kalos_core.figures import EVENT_LABELS, OUTCOME_LABELS, fidelity_rows, loss_rows, stage_rows
+from kalos_core.text import names_shown, plain, shown
 
 from . import base, forms, widgets
 from .widgets import Context
@@ -144,20 +145,20 @@ class InjectNoise(base.Analysis[kf.NoiseRun]):
         if ctx.params.get("preview") is False:
             return
         try:
-            shown = self._preview(ctx)
+            preview = self._preview(ctx)
         except InputError as error:
             inputs.view("no_preview", types.Notice(label=f"No preview: {str(error).splitlines()[0]}"))
             return
         inputs.view(
             "preview_caption",
             types.Notice(
-                label=f"{shown.file}: {shown.message}. Dashed white: the reference; solid orange: the first rater. "
-                "An example from some images, with the shipped model and confusions; select an image to see it"
+                label=f"{plain(preview.file)}: {preview.message}. Dashed white: the reference; solid orange: the first "
+                "rater. An example from some images, with the shipped model and confusions; select an image to see it"
             ),
         )
-        digest = hashlib.blake2b(shown.image.encode(), digest_size=6).hexdigest()
-        size = {"width": f"{shown.width}px", "height": f"{shown.height}px"}
-        inputs.str(f"preview_{digest}", default=shown.image, view=types.ImageView(alt=shown.message, **size))
+        digest = hashlib.blake2b(preview.image.encode(), digest_size=6).hexdigest()
+        size = {"width": f"{preview.width}px", "height": f"{preview.height}px"}
+        inputs.str(f"preview_{digest}", default=preview.image, view=types.ImageView(alt=preview.message, **size))
 
     def _preview(self, ctx: Context) -> kf.NoisePreview:
         params = ctx.params
@@ -207,8 +208,9 @@ class InjectNoise(base.Analysis[kf.NoiseRun]):
             f"{_table('Quantity generated real', _quantities(details.fidelity))}"
             f"{parts['loss'].title}\n\n"
             f"{_table('magnitude here paper', loss_rows(details.loss_by_magnitude))}"
-            f"Model: {f['model']}; classes by {f['class_source']}; additions from {f['false_positive_source']}.\n\n"
-            f"Written: {', '.join(f'`{name}`' for name in f['fields'])}, each a rater of any other analysis. "
+            f"Model: {shown(f['model'], None)}; classes by {shown(f['class_source'])}; "
+            f"additions from {shown(f['false_positive_source'])}.\n\n"
+            f"Written: {', '.join(names_shown(f['fields']))}, each a rater of any other analysis. "
             "Of an image that is opened, FiftyOne shows new fields once the page is loaded anew."
         )
 

@@ -13,6 +13,7 @@ from fiftyone.operators.executor import ExecutionResult
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, Vocabulary
+from kalos_core.text import shown
 
 from . import base, widgets
 from .after_load import JUST_LOADED
@@ -178,10 +179,10 @@ def _refuse_unless(prop: types.Property, value: str | None, check: Callable[[str
 
 def summary(loaded: kf.LoadedRaters) -> str:
     """What was loaded, as text."""
-    fields = ", ".join(f"{rater} (`{field}`)" for rater, field in loaded.fields.items())
+    fields = ", ".join(f"{shown(rater)} ({shown(field)})" for rater, field in loaded.fields.items())
     lines = [
         f"**{loaded.annotations:,} annotations of {len(loaded.fields)} raters on {loaded.images:,} images** are in "
-        f"the data set `{loaded.dataset.name}`.",
+        f"the data set {shown(loaded.dataset.name)}.",
         f"- Raters and their fields: {fields}",
         f"- New samples: {loaded.added_samples:,}",
     ]

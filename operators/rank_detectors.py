@@ -8,6 +8,7 @@ import fiftyone.operators.types as types
 import kalos_core.fiftyone as kf
 from kalos_core.display import alpha_text
 from kalos_core.figures import boundaries_title, ranking_title
+from kalos_core.text import names_shown, shown
 
 from . import forms, mask_forms, widgets
 from .widgets import Context
@@ -147,10 +148,11 @@ class RankDetectors(mask_forms.MaskAnalysis[kf.DetectorRun]):
         f = run.metrics
         references = f["truths"][:MOST_COLUMNS]
         rows = [
-            [name, *(_cell(f, index, d) for index in range(len(references)))] for d, name in enumerate(f["detectors"])
+            [shown(name), *(_cell(f, index, d) for index in range(len(references)))]
+            for d, name in enumerate(f["detectors"])
         ]
-        table = widgets.table(["Detector", *references], rows)
-        undefined = "".join(f"\n\n- {reason}" for reason in f["undefined"])
+        table = widgets.table(["Detector", *names_shown(references)], rows)
+        undefined = "".join(f"\n\n- {reason}" for reason in names_shown(f["undefined"]))
         return f"**{_title(run)}**\n\nBy {f['measure']}, with the rank\n\n{table}{undefined}"
 
 

@@ -10,6 +10,7 @@ import fiftyone.operators.types as types
 import kalos_core.fiftyone as kf
 from kalos_core.display import alpha_text
 from kalos_core.figures import concordance_title, ranking_title, tau_title
+from kalos_core.text import names_shown, shown
 
 from . import image_label_forms, widgets
 from .widgets import Context
@@ -66,12 +67,12 @@ class RankSystems(image_label_forms.ImageLabelAnalysis[kf.RankingRun]):
         parts = []
         for measure, ranking in details.rankings.items():
             rows = [
-                [reference, *map(_value, values, ranks)]
+                [shown(reference), *map(_value, values, ranks)]
                 for reference, values, ranks in zip(f["truths"], ranking.values, ranking.ranks, strict=True)
             ]
             near = concordance_title(details.concordance[measure])
-            notes = [tau_title(f["truths"], ranking.tau), near, *ranking.undefined]
-            table = widgets.table(["Reference", *f["systems"]], rows)
+            notes = [tau_title(f["truths"], ranking.tau), near, *names_shown(ranking.undefined)]
+            table = widgets.table(["Reference", *names_shown(f["systems"])], rows)
             parts.append(
                 f"**{ranking_title(ranking)}** ({measure})\n\n{table}\n\n" + "\n".join(f"- {note}." for note in notes)
             )

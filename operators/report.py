@@ -7,6 +7,8 @@ from typing import Any
 
 import fiftyone.operators.types as types
 
+from kalos_core.text import shown
+
 from . import base, widgets
 from .widgets import Context
 
@@ -32,4 +34,4 @@ class WriteReport(base.OfAgreement):
         return answer
 
     def summary(self, params: Mapping[str, Any], found: Path) -> dict[str, Any]:
-        return {**params, "path": str(found), "text": f"Written to `{found}`."}
+        return {**params, "path": str(found), "text": f"Written to {shown(str(found), None)}."}

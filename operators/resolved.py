@@ -6,6 +6,7 @@ from typing import Any
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
+from kalos_core.text import shown
 
 from . import base, forms, widgets
 from .widgets import Context
@@ -26,7 +27,9 @@ class MakeResolved(base.OfAgreement):
 
     def summary(self, params: Mapping[str, Any], found: kf.ResolvedRun) -> dict[str, Any]:
         metrics = found.metrics
-        text = f"{metrics['labels']:,} labels in the field {found.key}; {metrics['open']:,} units are still open."
+        text = (
+            f"{metrics['labels']:,} labels in the field {shown(found.key)}; {metrics['open']:,} units are still open."
+        )
         if metrics["left_out"]:
             text += f" {metrics['left_out']:,} decisions do not count: their labels were changed since."
         return {**params, **metrics, "text": text}

@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 import fiftyone.operators.types as types
 
 from kalos_core import InputError
+from kalos_core.text import plain
 
 Context: TypeAlias = Any
 """FiftyOne's `ExecutionContext`; FiftyOne ships no types."""
@@ -48,7 +49,7 @@ def add_radio(inputs: types.Object, name: str, entries: Entries, **options: Any)
 def _with_entries(view: types.Choices, entries: Entries, descriptions: Mapping[str, str]) -> types.Choices:
     labels = entries if isinstance(entries, Mapping) else {entry: entry for entry in entries}
     for value, label in labels.items():
-        view.add_choice(value, label=label, description=descriptions.get(value))
+        view.add_choice(value, label=plain(label), description=descriptions.get(value))
     return view
 
 

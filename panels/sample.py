@@ -11,8 +11,9 @@ import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
-from kalos_core.display import VARIATION_LABELS, alpha_text, bold, plain, shown
+from kalos_core.display import VARIATION_LABELS, alpha_text
 from kalos_core.figures import band
+from kalos_core.text import bold, plain, shown
 
 from .parts.events import (
     PLUGIN,

@@ -5,6 +5,7 @@ from typing import Any
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
+from kalos_core.text import names_shown
 
 from .parts.events import WORKBENCH, Context
 from .parts.layout import add_row
@@ -18,7 +19,7 @@ WHAT_FOR = (
 def load_start(ctx: Context) -> None:
     """Which raters there are, and with which selection to analyse them."""
     found = kf.found_raters(ctx.dataset)
-    ctx.panel.state.found = [str(entry) for entry in found]
+    ctx.panel.state.found = names_shown(map(str, found))
     ctx.panel.state.selection = _given(found[0].selection) if found else {}
 
 

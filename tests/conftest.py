@@ -2,7 +2,12 @@
 
 import json
 import os
+from collections import Counter
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -15,6 +20,59 @@ from tests import fiftyone_environment  # before any test imports FiftyOne
 settings.register_profile("kalos", deadline=None, max_examples=40, derandomize=bool(os.environ.get("CI")))
 settings.register_profile("thorough", deadline=None, max_examples=1000)
 settings.load_profile("kalos")
+
+
+PEERS = "tests of ours beside"
+"""Key of what a test says of the package that it needs."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    text = "only tests that need a package of others; without it they fail (make test-peers)"
+    parser.addoption("--peers", action="store_true", help=text)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--peers"):
+        kept = [item for item in items if _needs_a_peer(item)]
+        config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
+        items[:] = kept
+
+
+def _needs_a_peer(item: pytest.Item) -> bool:
+    """By a fixture, or because the solver of another package is tried."""
+    if not isinstance(item, pytest.Function):
+        return False
+    given = item.callspec.params if hasattr(item, "callspec") else {}
+    return "peer_package" in item.fixturenames or given.get("solver") == "mgm"
+
+
+@pytest.fixture
+def peer_package(request: pytest.FixtureRequest) -> Callable[[str], ModuleType]:
+    """Imports a module of a package that only a few tests need; where it is not installed they are skipped."""
+
+    def imported(name: str) -> ModuleType:
+        package = name.partition(".")[0]
+        request.node.user_properties.append((PEERS, package))
+        if find_spec(package) is None:
+            message = f"{package} is not installed: `make test-peers` has it"
+            if request.config.getoption("--peers"):
+                pytest.fail(message)
+            pytest.skip(message)
+        return import_module(name)
+
+    return imported
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """How often each package of others was compared with."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for outcome in ("passed", "skipped", "failed"):
+        for report in terminalreporter.stats.get(outcome, ()):
+            if report.when == "call" or outcome != "passed":
+                counts.update((package, outcome) for key, package in set(report.user_properties) if key == PEERS)
+    for package in sorted({package for package, _ in counts}):
+        said = ", ".join(f"{number} {outcome}" for (of, outcome), number in counts.items() if of == package)
+        terminalreporter.write_line(f"{PEERS} {package}: {said}")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -214,3 +214,10 @@ def test_laws(table, data):
     assert len(set(used)) == len(used)  # no annotation twice
     agreed = np.isin(result.unit_of, np.setdiff1d(np.arange(len(result.units)), queue.unit))
     assert set(table.id[agreed].tolist()) <= set(used)
+
+
+@pytest.mark.parametrize("field", ["note", "who"])
+@pytest.mark.parametrize("text", [5, None, "half a letter \ud800", "x" * 100_001])
+def test_what_is_said_is_a_text_that_can_be_stored(field, text):
+    with pytest.raises(InputError, match=f"{field}: expected a text of at most 100,000 characters"):
+        Decision((1,), "skip", **{field: text})

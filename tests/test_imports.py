@@ -15,8 +15,12 @@ ROOT = Path(__file__).resolve().parents[1]
 
 ORDER = [
     "errors",
+    "arguments",
+    "limits",
+    "files",
     "arrays",
     "display",
+    "text",
     "results",
     "shapes",
     "annotations",
@@ -58,9 +62,11 @@ PLUGIN_MAY_IMPORT = {
     "kalos_core.display",
     "kalos_core.drawing",
     "kalos_core.fiftyone",
+    "kalos_core.fiftyone.internals",
     "kalos_core.figures",
     "kalos_core.nominal",
     "kalos_core.report",
+    "kalos_core.text",
     "kalos_core.variation",
 }
 FOLDERS = ("kalos_core", "operators", "panels", "demo", "benchmarks")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations.columns import id_array, object_array
 from kalos_core.annotations.shapes import SHAPE_FIELDS, ShapeFaults, Surroundings, build_shapes
-from kalos_core.errors import InputError, Problems, is_hashable, listed
+from kalos_core.errors import InputError, Problems, is_hashable, listed, repr_of
 from kalos_core.shapes import ShapeColumn
 
 OUTSIDE_TOLERANCE = 0.01
@@ -114,7 +114,7 @@ class Source:
 def check_records(table: RawTable, source: Source) -> tuple[dict[str, Any], list[str]]:
     """The fields of `Annotations`, and what to warn of. Raises one `InputError` that names every unusable record."""
     if source.on_invalid not in ("raise", "skip"):
-        raise InputError(f"on_invalid: expected 'raise' or 'skip', got {source.on_invalid!r}")
+        raise InputError(f"on_invalid: expected 'raise' or 'skip', got {repr_of(source.on_invalid)}")
     name_of = source.describe or (lambda row: f"record {row + 1} (id {table.id[row]!r})")
     problems = source.problems or Problems(source.name)
     codes = _vocabulary_codes(source)
@@ -189,7 +189,7 @@ def _encode_assignment(source: Source, problems: Problems) -> NDArray[np.bool_]:
         unknown = [name for name in names if not (is_hashable(name) and name in code)]
         if unknown:
             record = f"image {source.images[position]!r}"
-            problems.add(record, "known raters assigned to it", listed(map(repr, unknown)))
+            problems.add(record, "known raters assigned to it", listed(map(repr_of, unknown)))
         else:
             rows += [position] * len(names)
             columns += [code[name] for name in names]
@@ -246,7 +246,7 @@ def _encode(
         np.flatnonzero(encoded < 0),
         describe,
         EXPECTED[column],
-        lambda row: "nothing" if keys[row] is None else repr(keys[row]),
+        lambda row: "nothing" if keys[row] is None else repr_of(keys[row]),
     )
     return encoded
 
@@ -293,7 +293,7 @@ def _category_limits(source: Source, problems: Problems) -> NDArray[np.bool_] | 
         record = f"classes assigned to rater {rater!r}"
         unknown = [name for name in classes if not (is_hashable(name) and name in column)]
         if unknown:
-            problems.add(record, "known classes", listed(map(repr, unknown)))
+            problems.add(record, "known classes", listed(map(repr_of, unknown)))
         elif rater not in row:
             problems.add(record, f"a rater among {listed(source.raters, 20)}", repr(rater))
         else:

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kalos_core.arrays import as_array
 from kalos_core.arrays import object_array as object_array
-from kalos_core.errors import InputError, is_hashable, listed
+from kalos_core.errors import InputError, is_hashable, listed, repr_of
 
 TEXT = np.dtypes.StringDType()
 """Text of any length without a Python object for each: half the memory, and indexing gives `str` all the same."""
@@ -34,7 +35,7 @@ def id_array(ids: ArrayLike | Sequence[Any]) -> NDArray[Any]:
 
 
 def as_name(value: Any) -> Any:
-    """Names are text: a whole number as text, nothing for "" and NaN, and anything else as it is, to be refused.
+    """Names are text: a whole number as text, nothing for blanks and NaN, and anything else as it is, to be refused.
 
     Examples
     --------
@@ -42,7 +43,7 @@ def as_name(value: Any) -> Any:
     ('ann', '7', '7', None, ['ann'])
     """
     if isinstance(value, str):  # first, since nearly all names are text
-        return value or None
+        return None if not value or value.isspace() else value
     if isinstance(value, bool):
         return value
     if isinstance(value, Integral):
@@ -97,14 +98,14 @@ def positions(chosen: ArrayLike | None, size: int, what: str) -> NDArray[np.intp
     """
     if chosen is None:
         return np.arange(size)
-    array = np.asarray(chosen)
+    array = as_array(chosen, what)
     if array.dtype == np.bool_:
         if array.shape != (size,):
             raise InputError(f"{what}: expected a mask of shape ({size},), got {array.shape}")
         return np.flatnonzero(array)
     if array.size and not np.issubdtype(array.dtype, np.integer):
         raise InputError(
-            f"{what}: expected a mask or whole numbers, got {listed(map(repr, array.reshape(-1).tolist()))}"
+            f"{what}: expected a mask or whole numbers, got {listed(map(repr_of, array.reshape(-1).tolist()))}"
         )
     codes = array.astype(np.intp).reshape(-1)
     if len(codes) and (codes.min() < 0 or codes.max() >= size):
@@ -136,7 +137,7 @@ def codes_in(vocabulary: Iterable[Any], names: Iterable[Any]) -> NDArray[np.intp
     [1, -1]
     """
     code = {name: number for number, name in enumerate(vocabulary)}
-    return np.array([code.get(name, -1) for name in names], dtype=np.intp)
+    return np.array([code.get(name, -1) if is_hashable(name) else -1 for name in names], dtype=np.intp)
 
 
 def exclusion_triples(exclusions: Iterable[Any]) -> list[tuple[Any, Any, Any]]:
@@ -152,7 +153,7 @@ def exclusion_triples(exclusions: Iterable[Any]) -> list[tuple[Any, Any, Any]]:
         entry for entry in entries if not isinstance(entry, Sequence) or isinstance(entry, str) or len(entry) != 3
     ]
     if strange:
-        raise InputError(f"exclusions: expected triples of image, rater and class, got {listed(map(repr, strange))}")
+        raise InputError(f"exclusions: expected triples of image, rater and class, got {listed(map(repr_of, strange))}")
     return [(image, as_name(rater), as_name(name)) for image, rater, name in entries]
 
 

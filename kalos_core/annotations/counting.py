@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kalos_core.annotations.table import Annotations
+from kalos_core.arguments import check_arguments
 from kalos_core.errors import InputError
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ def overview(annotations: Annotations) -> pd.DataFrame:
     annotations_per_image 0.67
     shapes box
     """
+    check_arguments(overview, locals())
     import pandas as pd
 
     if not isinstance(annotations, Annotations):

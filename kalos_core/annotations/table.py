@@ -30,8 +30,9 @@ from kalos_core.annotations.columns import (
     repeated,
 )
 from kalos_core.annotations.shapes import SHAPE_FIELDS
-from kalos_core.arrays import freeze
-from kalos_core.errors import InputError, KalosWarning, Problems, check_iterable, is_hashable, listed
+from kalos_core.arguments import check_arguments
+from kalos_core.arrays import as_array, as_rows, freeze
+from kalos_core.errors import InputError, KalosWarning, Problems, check_iterable, is_hashable, listed, repr_of
 from kalos_core.results import Result
 from kalos_core.shapes import Boxes, ShapeColumn
 
@@ -150,13 +151,13 @@ class Annotations(Result):
         if not len(self.session):
             freeze(self, "session", object_array([""] * len(self.raters)))
         for name in ("crowds", "skipped"):
-            counts = np.asarray(getattr(self, name), dtype=np.intp)
+            counts = as_array(getattr(self, name), name, np.intp, "whole numbers").reshape(-1)
             freeze(self, name, counts if len(counts) else np.zeros(len(self.images), np.intp))
         for name in ("image", "rater", "category"):
-            freeze(self, name, np.asarray(getattr(self, name), dtype=np.intp))
+            freeze(self, name, as_array(getattr(self, name), name, np.intp, "whole numbers").reshape(-1))
         freeze(self, "id", id_array(self.id))
-        freeze(self, "image_size", np.asarray(self.image_size, dtype=np.float64).reshape(-1, 2))
-        freeze(self, "assigned", np.asarray(self.assigned, dtype=np.bool_))
+        freeze(self, "image_size", as_rows(self.image_size, "image_size", np.float64, 2))
+        freeze(self, "assigned", as_array(self.assigned, "assigned", np.bool_, "truth values"))
         if self.assigned_categories is not None:
             freeze(self, "assigned_categories", np.asarray(self.assigned_categories, dtype=np.bool_))
         freeze(self, "excluded", np.unique(np.asarray(self.excluded, dtype=np.intp).reshape(-1, 3), axis=0))
@@ -346,11 +347,12 @@ class Annotations(Result):
         >>> seen_by_both.assigned.tolist()
         [[True, True]]
         """
+        check_arguments(Annotations.from_rows, locals(), but=("rows", "images", "image_size"))
         records = list(check_iterable(rows, "rows", "mappings, one an annotation"))
         if images is not None:
             images = list(check_iterable(images, "images", "ids of images"))
         if image_size is not None and not isinstance(image_size, Mapping):
-            raise InputError(f"image_size: expected a mapping of images to (width, height), got {image_size!r}")
+            raise InputError(f"image_size: expected a mapping of images to (width, height), got {repr_of(image_size)}")
         problems = Problems("rows")
         maps = [isinstance(row, Mapping) for row in records]
         strange = [position for position, is_map in enumerate(maps) if not is_map]
@@ -369,7 +371,7 @@ class Annotations(Result):
         sizes, lists = image_size or {}, _lists_of_raters(assigned, table)
         strangers = [key for key in lists if key not in set(image_keys)]
         if strangers:
-            raise InputError(f"assigned: expected images of the table, got {listed(map(repr, strangers))}")
+            raise InputError(f"assigned: expected images of the table, got {listed(map(repr_of, strangers))}")
         source = Source(
             name="rows",
             images=image_keys,
@@ -483,7 +485,7 @@ class Annotations(Result):
         if raters is None or not any(isinstance(name, str) for name in names):
             return raters
         code = {name: position for position, name in enumerate(self.raters)}
-        unknown = [name for name in names if name not in code]
+        unknown = [name for name in names if not is_hashable(name) or name not in code]
         if unknown:
             raise InputError(f"raters: expected names among {listed(self.raters, 20)}, got {listed(unknown)}")
         return [code[name] for name in names]
@@ -532,7 +534,7 @@ def _lists_of_raters(
     if isinstance(assigned, Mapping):
         return assigned
     if assigned not in (None, "all", "drew"):
-        raise InputError(f"assigned: expected a mapping of images to raters, 'all' or 'drew', got {assigned!r}")
+        raise InputError(f"assigned: expected a mapping of images to raters, 'all' or 'drew', got {repr_of(assigned)}")
     if assigned != "drew":
         return {}
     found: dict[Hashable, dict[str, None]] = {}

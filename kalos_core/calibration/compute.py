@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kalos_core._agreement import check_comparable
 from kalos_core.annotations import Annotations
+from kalos_core.arguments import check_arguments
 from kalos_core.calibration.density import Sample, crossings, do_cross, has_density, kolmogorov_smirnov, once_each
 from kalos_core.calibration.distances import (
     Nearest,
@@ -21,6 +22,7 @@ from kalos_core.calibration.distances import (
 from kalos_core.calibration.relative import Compared, Coordinates, check_coordinates, relative_shape
 from kalos_core.calibration.result import Calibration, Separation
 from kalos_core.errors import InputError, KalosWarning, check_iterable, check_whole, listed
+from kalos_core.limits import check_replicates
 from kalos_core.resampling import draws, intervals
 from kalos_core.similarity import Rows, Similarity, get_similarity
 
@@ -114,9 +116,10 @@ def calibrate(
     >>> round(found.ks, 2), round(found.threshold, 2), len(found.observed), len(found.expected)
     (1.0, 0.52, 120, 120)
     """
+    check_arguments(calibrate, locals(), but=("similarities",))
     measures = check_measures(similarities)
-    repeats, seed = check_whole(repeats, "repeats", 1), check_whole(seed, "seed")
-    bootstrap = check_whole(bootstrap, "bootstrap")
+    repeats, seed = check_replicates(repeats, len(annotations), "repeats", 1), check_whole(seed, "seed")
+    bootstrap = check_replicates(bootstrap, len(annotations.images))
     check_comparable(annotations)
     coordinates = check_coordinates(coordinates)
     references = draw_references(annotations, repeats, seed)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.arrays import expand_runs
-from kalos_core.errors import InputError
+from kalos_core.errors import InputError, repr_of
 from kalos_core.shapes import Boxes, Masks, Polygons
 from kalos_core.similarity.base import check_image_sizes
 from kalos_core.similarity.keypoints import ScaledPoses
@@ -31,7 +31,7 @@ def check_coordinates(coordinates: object) -> Coordinates:
     for known in COORDINATES:
         if coordinates == known:
             return known
-    raise InputError(f"coordinates: expected one of {', '.join(map(repr, COORDINATES))}, got {coordinates!r}")
+    raise InputError(f"coordinates: expected one of {', '.join(map(repr, COORDINATES))}, got {repr_of(coordinates)}")
 
 
 def relative_shape(column: Any) -> tuple[bool, bool]:

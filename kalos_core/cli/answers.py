@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kalos_core.display import plain as plain_text
 from kalos_core.errors import InputError
 from kalos_core.results import strict
+from kalos_core.text import plain as plain_text
+from kalos_core.text import visible, write_csv
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,7 +67,7 @@ class Answer:
 
     def as_text(self) -> str:
         """For a terminal: the text and the first rows of the tables to be shown."""
-        return "\n\n".join([self.text, *(f"{name}\n{_as_text(self.tables[name])}" for name in self.shown)])
+        return visible("\n\n".join([self.text, *(f"{name}\n{_as_text(self.tables[name])}" for name in self.shown)]))
 
     def as_record(self) -> dict[str, Any]:
         """For JSON: everything, what is undefined as None, as `strict` says."""
@@ -77,7 +78,8 @@ class Answer:
 def _as_text(table: pd.DataFrame) -> str:
     if table.empty:
         return "(none)"
-    head = table.head(SHOWN_ROWS).map(lambda cell: plain_text(cell) if isinstance(cell, str) else cell)
+    first = table.head(SHOWN_ROWS).rename(columns=plain_text)
+    head = first.map(lambda cell: plain_text(cell) if isinstance(cell, str) else cell)
     text = head.to_string(index=False, float_format="{:.3f}".format, na_rep="-")
     more = len(table) - SHOWN_ROWS
     return f"{text}\n... and {more:,} more" if more > 0 else text
@@ -167,7 +169,7 @@ def write_folder(folder: Path, record: str, answer: Answer) -> None:
             draft.mkdir(parents=True)
             (draft / "results.json").write_text(record, encoding="utf-8")
             for name, table in answer.tables.items():
-                table.to_csv(draft / f"{name}.csv", index=False)
+                write_csv(table, draft / f"{name}.csv")
             for name, write in answer.files.items():
                 write(draft / name)
             if folder.exists():

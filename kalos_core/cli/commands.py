@@ -24,7 +24,7 @@ from kalos_core.cli.answers import (
     write_folder,
 )
 from kalos_core.cli.options import Given, Option, joined, read_config
-from kalos_core.report.files import write_text
+from kalos_core.files import write_whole
 from kalos_core.results import strict
 
 BELOW, UNUSABLE = 1, 2
@@ -136,7 +136,7 @@ def run_command(command: Command, arguments: argparse.Namespace) -> int:
     if folder is not None:
         write_folder(folder, as_json(record), answer)
     if json not in (None, "-"):
-        write_text(Path(json), as_json(record))
+        write_whole(Path(json), as_json(record))
     _show(as_json(record, ascii=True).rstrip() if json == "-" else answer.as_text())
     return _judge(command, answer, least)
 

@@ -14,7 +14,8 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, ForwardRef, Literal, Union, get_args, get_origin
 
-from kalos_core.errors import InputError, listed
+from kalos_core.errors import InputError, listed, repr_of
+from kalos_core.files import read_text
 
 SCALARS = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
 """Types that an option can have, in the order in which text is read as one of them, and what an error calls them."""
@@ -102,7 +103,7 @@ class Option:
             return [self._as_one(entry) for entry in value]
         if self.single and self._is_one(value):
             return self._as_one(value)
-        raise InputError(f"{where}: expected {self.expected}, got {value!r}")
+        raise InputError(f"{where}: expected {self.expected}, got {repr_of(value)}")
 
     def _is_one(self, value: object) -> bool:
         if isinstance(value, str) and self.words:
@@ -338,13 +339,7 @@ def read_config(path: Path, options: Sequence[Option]) -> dict[str, Any]:
     Traceback (most recent call last):
     kalos_core.errors.InputError: options.yaml: threshold: expected one of seed
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{path}: expected a YAML file, got {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: expected a YAML file in UTF-8, got {error.reason} at byte {error.start}") from error
-    content = read_yaml(text, str(path))
+    content = read_yaml(read_text(path, "YAML file"), str(path))
     if content is None:
         return {}
     if not isinstance(content, dict):
@@ -380,7 +375,7 @@ def read_yaml(text: str, where: str) -> Any:
             for at, key in enumerate(keys):
                 if key in keys[:at]:
                     line = node.value[at][0].start_mark.line + 1
-                    raise InputError(f"{where}: expected each key once, got {key!r} twice in line {line}")
+                    raise InputError(f"{where}: expected each key once, got {repr_of(key)} twice in line {line}")
             return super().construct_mapping(node, deep)
 
     try:

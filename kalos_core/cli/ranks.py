@@ -23,9 +23,9 @@ from kalos_core.cli.reading import (
     is_table,
     table_of,
 )
-from kalos_core.errors import Problems, as_number, listed
+from kalos_core.errors import Problems, as_number, listed, repr_of
+from kalos_core.files import load_json, read_text
 from kalos_core.readers import FORMATS
-from kalos_core.readers.files import load_json, read_text
 
 
 def _rank(given: Given) -> Answer:
@@ -187,7 +187,7 @@ def _list_in(content: Any, name: str, path: Path) -> list[Any]:
 
 def _mapping(row: object, path: Path) -> dict[str, Any]:
     if not isinstance(row, dict):
-        raise InputError(f"{path}: expected records of COCO, got {row!r}")
+        raise InputError(f"{path}: expected records of COCO, got {repr_of(row)}")
     return row
 
 

@@ -12,6 +12,7 @@ from kalos_core.cli.options import Given, Option, options_of
 from kalos_core.distributed import Shards, open_shards
 from kalos_core.distributed.folder import LIST
 from kalos_core.errors import InputError, listed, lookup
+from kalos_core.files import read_text
 from kalos_core.readers import (
     FORMATS,
     BsdsFiles,
@@ -21,7 +22,6 @@ from kalos_core.readers import (
     read_long_labels,
     read_wide_labels,
 )
-from kalos_core.readers.files import read_text
 from kalos_core.readers.mask_folders import ENDINGS
 
 TABLES: dict[str, Callable[..., LabelTable]] = {"long": read_long_labels, "wide": read_wide_labels}

@@ -12,8 +12,8 @@ from kalos_core.cli.commands import Command
 from kalos_core.cli.objects import LABELS
 from kalos_core.cli.options import Given, Option, options_of
 from kalos_core.cli.reading import OF_ANNOTATIONS, annotations_of
+from kalos_core.files import write_whole
 from kalos_core.noise.model import DEFAULTS
-from kalos_core.report.files import write_text
 
 
 def _noise(given: Given) -> Answer:
@@ -32,7 +32,7 @@ def _noise(given: Given) -> Answer:
         tables["events"] = made.by_rater().to_pandas()
         lines.append(f"{write_coco(made.annotations, given['generate'])}: {made!r}")
     if "save" in given.values:
-        write_text(Path(given["save"]), model.to_json())
+        write_whole(Path(given["save"]), model.to_json())
     return Answer("\n".join(lines), results, tables, ("parameters", *(name for name in tables if name != "parameters")))
 
 
@@ -56,7 +56,7 @@ def _experiments(given: Given) -> Answer:
 
         sections = [Section("", [Table(("KαLOS", "says", "here it", "found"), rows)])]
         sections += [Section(heading, [Plot(figure)]) for heading, figure in plot_experiments(result).items()]
-        write_text(path, page(f"Experiments on {given['labels'].name}", sections))
+        write_whole(path, page(f"Experiments on {given['labels'].name}", sections))
 
     text = "\n".join([*map(str, claims), "experiments.html has the plots; the tables are next to it"])
     results = {"claims": [dict(zip(("source", "statement", "verdict", "found"), row, strict=True)) for row in rows]}
@@ -68,7 +68,7 @@ def _noise_defaults(given: Given) -> Answer:
 
     model = default_model(annotations_of(given, given["labels"]), given["labels"].name)
     path = Path(given.get("save", DEFAULTS))
-    write_text(path, model.to_json())
+    write_whole(path, model.to_json())
     return Answer(f"{path}: {len(model.provenance)} distributions", {}, {"parameters": model.to_pandas()})
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.consensus.truth import Truth, counted_shares, notes_of
-from kalos_core.errors import InputError, as_number, check_whole
+from kalos_core.errors import InputError, as_number, check_whole, repr_of
 from kalos_core.pixels.patterns import Patterns, find_patterns
 from kalos_core.pixels.stack import Masks3D, as_stack
 
@@ -59,7 +59,7 @@ def lsml(masks: Masks3D, iterations: int = 1000, smoothness: float = 1.0) -> Tru
     """
     number = as_number(smoothness)
     if number is None or not 0 <= number < float("inf"):
-        raise InputError(f"smoothness: expected a number of at least 0, got {smoothness!r}")
+        raise InputError(f"smoothness: expected a number of at least 0, got {repr_of(smoothness)}")
     most = check_whole(iterations, "iterations", least=1)
     stack = as_stack(masks)
     patterns = find_patterns(stack)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.consensus.truth import Truth, truth_of_patterns
-from kalos_core.errors import InputError, as_number, check_whole
+from kalos_core.errors import InputError, as_number, check_whole, repr_of
 from kalos_core.pixels.patterns import find_patterns
 from kalos_core.pixels.stack import Masks3D, as_stack
 
@@ -145,5 +145,5 @@ def check_prior(prior: object) -> float | None:
         return None
     number = as_number(prior)
     if number is None or not 0 < number < 1:
-        raise InputError(f"prior: expected a number between 0 and 1, or None, got {prior!r}")
+        raise InputError(f"prior: expected a number between 0 and 1, or None, got {repr_of(prior)}")
     return number

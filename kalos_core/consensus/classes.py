@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kalos_core.arguments import check_arguments
 from kalos_core.consensus.methods import estimate_truth
 from kalos_core.consensus.truth import Truth
 from kalos_core.errors import InputError, listed
@@ -113,6 +114,7 @@ def class_truth(
     >>> found.labels.tolist(), found.tied.any().item()
     ([[0, 1, 2]], False)
     """
+    check_arguments(class_truth, locals())
     check_classes(classes)
     if 0 in classes:
         raise InputError(f"classes: expected values other than 0 and their names, got {dict(classes)!r}")

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kalos_core._agreement import Agreement, check_agreement
 from kalos_core.annotations import Annotations
+from kalos_core.arguments import check_arguments
 from kalos_core.arrays import as_floats, run_starts
 from kalos_core.consensus.fusing import Members, fused_annotations
 from kalos_core.consensus.voting import check_share
@@ -213,6 +214,7 @@ def instance_consensus(
     >>> instance_consensus(result, ties="first").annotations.category.tolist()
     [0]
     """
+    check_arguments(instance_consensus, locals())
     check_agreement(agreement)
     share = check_share(quorum, "quorum")
     lookup({"apart": 0, "first": 0}, ties, "ties")

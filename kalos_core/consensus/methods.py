@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from kalos_core.arguments import check_arguments
 from kalos_core.consensus._lsml import lsml
 from kalos_core.consensus._simple import simple
 from kalos_core.consensus._staple import staple
@@ -48,6 +49,7 @@ def estimate_truth(masks: Masks3D, method: str = "staple", outliers: Iterable[st
     >>> list(TRUTH_METHODS)
     ['any', '0.5', '0.75', 'excl-0.5', 'staple', 'simple', 'lsml']
     """
+    check_arguments(estimate_truth, locals())
     estimate = lookup(TRUTH_METHODS, method, "method")
     if method == WITHOUT_OUTLIERS and outliers is not None:
         stack = as_stack(masks)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations.columns import distinct
+from kalos_core.arguments import check_arguments
 from kalos_core.consensus.methods import TRUTH_METHODS, WITHOUT_OUTLIERS
 from kalos_core.consensus.truth import Truth
 from kalos_core.consensus.voting import find_outliers, outliers_of, vote_of, vote_of_study
@@ -89,6 +90,7 @@ def estimate_truths(stacks: Stacks, method: str = "staple", raters_are_local: bo
     >>> estimate_truths([second], "excl-0.5")[0].kept.tolist()
     [True, True, False, True]
     """
+    check_arguments(estimate_truths, locals(), but=("stacks",))
     estimate = lookup(TRUTH_METHODS, method, "method")
     if method != WITHOUT_OUTLIERS:
         truths = [estimate(stack) for stack in each_stack(stacks)]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.consensus.truth import Truth, truth_of_patterns
-from kalos_core.errors import InputError, as_number, listed
+from kalos_core.errors import InputError, as_number, listed, repr_of
 from kalos_core.pixels.agreement import FEWEST_FOR_OUTLIERS
 from kalos_core.pixels.agreement import outliers as above_limit
 from kalos_core.pixels.patterns import Patterns, find_patterns
@@ -162,5 +162,5 @@ def check_share(share: object, name: str = "share") -> float:
     """
     number = as_number(share)
     if number is None or not 0 < number <= 1:
-        raise InputError(f"{name}: expected a number above 0 and at most 1, got {share!r}")
+        raise InputError(f"{name}: expected a number above 0 and at most 1, got {repr_of(share)}")
     return number

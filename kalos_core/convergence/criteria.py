@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
+from kalos_core.arguments import check_arguments
 from kalos_core.convergence.modified import usable_images
 from kalos_core.errors import listed
 from kalos_core.pairs import Pairs
@@ -109,6 +110,7 @@ def check_convergence(
     warn: no copied labels
     ok: classes covered
     """
+    check_arguments(check_convergence, locals())
     usable_images(annotations)
     lines = [
         Criterion(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from kalos_core._agreement import Configuration, agreement
 from kalos_core.annotations import Annotations
+from kalos_core.arguments import check_arguments
 from kalos_core.convergence.counting import Counted
 from kalos_core.convergence.modified import (
     SIZES,
@@ -29,7 +30,8 @@ from kalos_core.convergence.modified import (
 from kalos_core.convergence.regression import PUBLISHED_LINE, Line
 from kalos_core.convergence.replicates import Replicates
 from kalos_core.convergence.spread import Spread
-from kalos_core.errors import InputError, KalosWarning, as_number, check_whole
+from kalos_core.errors import InputError, KalosWarning, as_number, check_whole, repr_of
+from kalos_core.limits import check_replicates
 from kalos_core.pairs import Pairs
 from kalos_core.results import Result
 from kalos_core.similarity import Rows, Similarity, get_similarity
@@ -390,6 +392,7 @@ def label_convergence(
     >>> bool(result.interval[0] < result.convergence.mean < result.interval[1])
     True
     """
+    check_arguments(label_convergence, locals(), but=("line",))
     measure, checked = get_similarity(similarity), check_thresholds(thresholds)
     plan = Sampling.of(annotations, samples, fraction, seed, solver, cost, line)
     tell = progress or _tell_nobody
@@ -440,9 +443,9 @@ class Sampling:
         line: Line | None,
     ) -> Sampling:
         """Of the arguments of `label_convergence`; of the annotations only who was assigned is read."""
-        samples, seed = check_whole(samples, "samples", least=2), check_whole(seed, "seed")
+        samples, seed = check_replicates(samples, len(annotations.images), "samples", 2), check_whole(seed, "seed")
         if not (line is None or isinstance(line, Line)):
-            raise InputError(f"line: expected a Line, such as `fitted` of another result, got {line!r}")
+            raise InputError(f"line: expected a Line, such as `fitted` of another result, got {repr_of(line)}")
         usable = np.flatnonzero(usable_images(annotations))
         usable = usable[np.argsort(annotations.image_rank[usable])]  # drawn alike in whatever order the table is
         of_paper = (solver, cost) == (PAPER_SOLVER, PAPER_COST)
@@ -554,7 +557,7 @@ def _as_subsets(drawn: NDArray[Any], images: int) -> NDArray[np.bool_]:
 def _subset_size(images: int, fraction: object, name: str = "fraction") -> int:
     share = as_number(fraction)
     if share is None or not 0 < share < 1:
-        raise InputError(f"{name}: expected a share of the images between 0 and 1, got {fraction!r}")
+        raise InputError(f"{name}: expected a share of the images between 0 and 1, got {repr_of(fraction)}")
     size = round(images * share)
     if size < 1:
         raise InputError(f"{name}: expected at least one image in a subset, got {share:g} of {images:,} images")

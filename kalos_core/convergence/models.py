@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from kalos_core.errors import InputError, as_number
+from kalos_core.errors import InputError, as_number, repr_of
 
 
 def read_models(models: str | Mapping[str, float] | None) -> dict[str, float]:
@@ -27,13 +27,15 @@ def read_models(models: str | Mapping[str, float] | None) -> dict[str, float]:
     elif isinstance(models, Mapping):
         entries = list(models.items())
     else:
-        raise InputError(f"models: expected names with their mAP, such as 'YOLO 0.412, DETR 0.437', got {models!r}")
+        raise InputError(
+            f"models: expected names with their mAP, such as 'YOLO 0.412, DETR 0.437', got {repr_of(models)}"
+        )
     found: dict[str, float] = {}
     for name, value in entries:
         if not isinstance(name, str) or not name.strip():
-            raise InputError(f"models: expected the name of a model before its mAP, got {name!r}")
+            raise InputError(f"models: expected the name of a model before its mAP, got {repr_of(name)}")
         if name in found:
-            raise InputError(f"models: expected every model once, got {name!r} twice")
+            raise InputError(f"models: expected every model once, got {repr_of(name)} twice")
         found[name] = _map(name, value)
     return found
 
@@ -53,5 +55,5 @@ def _map(name: str, value: object) -> float:
     number = as_number(value)
     if number is None or not 0 <= number <= 1:
         meant = f"; {number:g} % is {number / 100:.3g}" if number is not None and 1 < number <= 100 else ""
-        raise InputError(f"models: expected the mAP of {name!r} from 0 to 1, got {value!r}{meant}")
+        raise InputError(f"models: expected the mAP of {name!r} from 0 to 1, got {repr_of(value)}{meant}")
     return number

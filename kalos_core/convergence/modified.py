@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 
 from kalos_core._agreement import check_comparable
 from kalos_core.annotations import Annotations
+from kalos_core.arguments import check_arguments
+from kalos_core.arrays import as_array
 from kalos_core.convergence.counting import Counted, count, orders_of
 from kalos_core.convergence.crowds import CrowdOverlaps, crowd_overlaps
 from kalos_core.convergence.matching import ALMOST_ONE
 from kalos_core.errors import InputError, lookup
-from kalos_core.pairs import Pairs, compute_pairs
+from kalos_core.pairs import Pairs, pairs_from
 from kalos_core.results import Result
 from kalos_core.similarity import Rows, Similarity, check_threshold, get_similarity
 
@@ -209,6 +211,7 @@ def modified_map(
     >>> result.per_threshold.round(3).tolist()
     [0.752, 0.752, 0.0]
     """
+    check_arguments(modified_map, locals())
     measure, checked = get_similarity(similarity), check_thresholds(thresholds)
     limits = lookup(SIZES, size, "size")
     usable_images(annotations)
@@ -272,11 +275,7 @@ def comparable_pairs(
 ) -> Pairs:
     """The pairs from the least threshold upwards, computed unless given: of one class only, if others do not count."""
     floor = min(float(checked.min()), ALMOST_ONE)
-    if pairs is None:
-        return compute_pairs(annotations, measure, floor, same_class=same_class)
-    if pairs.name != measure.name:
-        raise InputError(f"pairs: expected pairs of {measure.name!r}, got {pairs.name!r}")
-    return pairs.at_least(floor)
+    return pairs_from(annotations, measure, floor, pairs, same_class=same_class).at_least(floor)
 
 
 def annotations_in_size(
@@ -312,7 +311,9 @@ def crowds_of(annotations: Annotations, pairs: Pairs, checked: NDArray[np.float6
 
 def check_thresholds(thresholds: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
     """(T,) thresholds above 0, at least one."""
-    checked = np.array([check_threshold(value, "thresholds") for value in np.atleast_1d(thresholds).tolist()])
+    checked = np.array(
+        [check_threshold(value, "thresholds") for value in np.atleast_1d(as_array(thresholds, "thresholds")).tolist()]
+    )
     if not len(checked) or (checked == 0).any():
         raise InputError(
             f"thresholds: expected similarities above 0, at least one, got {np.atleast_1d(thresholds).tolist()!r}"

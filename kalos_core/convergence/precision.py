@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.arrays import expand_runs, run_starts, total
+from kalos_core.arrays import expand_runs, in_threads, run_starts, total
+
+Answer = TypeVar("Answer")
 
 AT_ONCE = 1 << 16
 """Detections times thresholds that are looked at together, as far as groups allow."""
+
+BLOCKS_A_THREAD = 2
+"""Of these at least, so that what threads cost does not count."""
 
 RECALL = np.linspace(0, 1, 101)
 """Recall points at which precision is read."""
@@ -44,13 +50,14 @@ def average_precision(
     >>> round(float(ap[0, 0]), 6) == round((51 + 50 * 2 / 3) / 101, 6)
     True
     """
-    precision = np.full((len(hit), len(positives)), np.nan)
-    with_truth = positives > 0
-    for first, last, found in _in_blocks(group, hit, counts, positives):
+
+    def summed(first: int, last: int, found: _Points) -> NDArray[np.float64]:
         key, points, best = found
         ap = total(key, best * points, len(hit) * (last - first)).reshape(len(hit), -1) / len(RECALL)
-        precision[:, first:last] = np.where(with_truth[first:last], ap, np.nan)
-    return precision
+        return np.where(positives[first:last] > 0, ap, np.nan)
+
+    none = np.zeros((len(hit), 0))
+    return np.concatenate([none, *_in_blocks(group, hit, counts, positives, summed)], axis=1)
 
 
 def precision_points(
@@ -74,11 +81,13 @@ def precision_points(
     ([0], [101], [0.5])
     """
     groups = len(positives)
-    parts = [
-        (key // (last - first) * groups + first + key % (last - first), points, best)
-        for first, last, (key, points, best) in _in_blocks(group, hit, counts, positives)
-    ]
+
+    def placed(first: int, last: int, found: _Points) -> _Points:
+        key, points, best = found
+        return key // (last - first) * groups + first + key % (last - first), points, best
+
     none = np.zeros(0, np.intp)
+    parts = _in_blocks(group, hit, counts, positives, placed)
     keys, won, precision = zip((none, none, np.zeros(0)), *parts, strict=True)
     return np.concatenate(keys), np.concatenate(won), np.concatenate(precision)
 
@@ -87,17 +96,30 @@ _Points = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]
 
 
 def _in_blocks(
-    group: NDArray[np.intp], hit: NDArray[np.bool_], counts: NDArray[np.bool_] | None, positives: NDArray[np.intp]
-) -> Iterator[tuple[int, int, _Points]]:
-    """`precision_points` of some groups at a time, few enough for the processor's cache: first group, last, points."""
+    group: NDArray[np.intp],
+    hit: NDArray[np.bool_],
+    counts: NDArray[np.bool_] | None,
+    positives: NDArray[np.intp],
+    answer: Callable[[int, int, _Points], Answer],
+) -> list[Answer]:
+    """Answers to the first group, the last and the `precision_points` of some groups at a time, on all cores.
+
+    So few groups that what is computed of them stays in the processor's cache.
+    """
     begins = run_starts(np.bincount(group, minlength=len(positives)))
     size = max(1, AT_ONCE // max(len(hit), 1))
     cuts = np.searchsorted(begins, np.arange(size, len(group), size))
-    edges = np.unique([0, *cuts.tolist(), len(positives)]).tolist()
-    for first, last in pairwise(edges):
+    blocks = list(pairwise(np.unique([0, *cuts.tolist(), len(positives)]).tolist()))
+
+    def of_block(first: int, last: int) -> Answer:
         own = slice(begins[first], begins[last])
         kept = None if counts is None else counts[:, own]
-        yield first, last, _points_of_block(begins[first : last + 1], hit[:, own], kept, positives[first:last])
+        return answer(first, last, _points_of_block(begins[first : last + 1], hit[:, own], kept, positives[first:last]))
+
+    def of_blocks(part: slice) -> list[Answer]:
+        return [of_block(first, last) for first, last in blocks[part]]
+
+    return [found for part in in_threads(of_blocks, len(blocks), BLOCKS_A_THREAD) for found in part]
 
 
 def _points_of_block(

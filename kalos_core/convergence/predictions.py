@@ -11,12 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.annotations.table import object_array
+from kalos_core.arguments import check_arguments
 from kalos_core.convergence.counting import count, orders_of
 from kalos_core.convergence.crowds import crowd_overlaps
 from kalos_core.convergence.matching import ALMOST_ONE
 from kalos_core.convergence.modified import THRESHOLDS, check_thresholds
 from kalos_core.display import points_text
-from kalos_core.errors import InputError, as_number, listed
+from kalos_core.errors import InputError, as_number, listed, repr_of
 from kalos_core.pairs import Pairs, blocks_of_runs
 from kalos_core.results import Result
 from kalos_core.similarity import Similarity, get_similarity
@@ -151,6 +152,7 @@ def map_of_predictions(
     >>> map_of_predictions(truth, Annotations.from_rows(rows), [0.6, 0.9]).mean
     0.5
     """
+    check_arguments(map_of_predictions, locals(), but=("similarity",))
     checked = check_thresholds(thresholds)
     sureness = _check_scores(predictions, scores)
     measure = _check_measure(similarity)
@@ -208,7 +210,7 @@ def _check_measure(similarity: str | Similarity) -> Similarity:
         raise InputError("similarity: expected a name or a Similarity, got a function of the rows of one table")
     measure = get_similarity(similarity)
     if measure.kind == "volume":
-        raise InputError(f"similarity: expected one that compares two tables, got {measure.name!r}")
+        raise InputError(f"similarity: expected one that compares two tables, got {repr_of(measure.name)}")
     return measure
 
 
@@ -220,7 +222,9 @@ def _side_by_side(annotations: Annotations, predictions: Annotations) -> tuple[N
     used = predictions.images[np.unique(predictions.image)]
     strange = [key for key in used if key not in image_code]
     if strange:
-        raise InputError(f"predictions: expected images of the annotations, got others: {listed(map(repr, strange))}")
+        raise InputError(
+            f"predictions: expected images of the annotations, got others: {listed(map(repr_of, strange))}"
+        )
     class_code = {name: code for code, name in enumerate(annotations.categories)}
     category = np.array([class_code.get(name, -1) for name in predictions.categories], np.intp)[predictions.category]
     image = np.array([image_code.get(key, -1) for key in predictions.images], np.intp)[predictions.image]

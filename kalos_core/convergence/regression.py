@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.errors import InputError
+from kalos_core.errors import InputError, repr_of
 
 SAME_ALPHA = 1e-9
 """Alphas no further apart than this are the same but for rounding: no line goes through them."""
@@ -135,7 +135,7 @@ def _floats(values: object, what: str) -> Values:
     except (TypeError, ValueError):
         found = np.zeros(0)
     if not found.ndim or (found.size == 0 and np.size(np.asarray(values, dtype=object))):
-        raise InputError(f"{what}: expected numbers, got {values!r}")
+        raise InputError(f"{what}: expected numbers, got {repr_of(values)}")
     return found
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.display import interval_text
-from kalos_core.errors import InputError, as_number
+from kalos_core.errors import InputError, as_number, repr_of
 
 Z = 1.96
 """Standard deviations on either side of the mean that hold 95 % of a normal distribution."""
@@ -85,7 +85,7 @@ class Spread:
         """
         number = as_number(value)
         if number is None or not 0 <= number <= 1:
-            raise InputError(f"value: expected an mAP from 0 to 1, got {value!r}")
+            raise InputError(f"value: expected an mAP from 0 to 1, got {repr_of(value)}")
         low, high = self.interval
         return "below" if number < low else "above" if number > high else "inside"
 

@@ -58,7 +58,7 @@ def rank_raters(annotations: Annotations) -> NDArray[np.intp]:
 
 def _alphabetical(values: NDArray[Any]) -> NDArray[np.intp]:
     """Rank of each value; ids of several types are compared as text, and 1 is told from "1" by its type."""
-    if values.dtype.kind not in "OT":  # NumPy 2.4.6 crashed sorting its own text: see the test of real data
+    if values.dtype.kind not in "OT":  # NumPy 2.4.6 crashes where its quicksort of its own text falls back on heapsort
         return np.unique(values, return_inverse=True)[1].reshape(-1)
     keys = [(str(value), type(value).__name__) for value in values]
     index = {key: position for position, key in enumerate(sorted(set(keys)))}

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from kalos_core._agreement import Agreement, Configuration, check_agreement
 from kalos_core.annotations import Annotations
+from kalos_core.arguments import check_arguments
 from kalos_core.diagnostics.parts import Part, estimate_cells
-from kalos_core.errors import InputError, listed
+from kalos_core.errors import InputError, listed, repr_of
 from kalos_core.resampling import Cells, Estimates
 from kalos_core.results import lowest
 
@@ -101,6 +102,7 @@ def class_difficulty(agreement: Agreement) -> ClassDifficulty:
     >>> found.category.tolist(), found.alpha.tolist(), found.units.tolist()
     (['cat', 'dog'], [0.0, 0.0], [1, 2])
     """
+    check_arguments(class_difficulty, locals())
     check_agreement(agreement)
     return class_difficulty_of(Part.of(agreement), agreement.configuration)
 
@@ -135,5 +137,5 @@ def class_image_alpha(agreement: Agreement, category: str) -> NDArray[np.float64
     """
     known = agreement.annotations.categories
     if category not in known.tolist():
-        raise InputError(f"category: expected one of {listed(map(repr, known), 20)}, got {category!r}")
+        raise InputError(f"category: expected one of {listed(map(repr_of, known), 20)}, got {repr_of(category)}")
     return Part.of(agreement).with_class(known.tolist().index(category)).bare_cells().value

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from kalos_core._agreement import Agreement, check_agreement
 from kalos_core.annotations import object_array
+from kalos_core.arguments import check_arguments
 from kalos_core.diagnostics.parts import Part
-from kalos_core.errors import InputError, check_whole, listed
+from kalos_core.errors import InputError, check_whole, listed, repr_of
+from kalos_core.limits import check_replicates
 from kalos_core.resampling import Cells, interval_columns, intervals, join_cells, resample
 from kalos_core.results import Result
 
@@ -248,9 +250,10 @@ def compare(agreement_a: Agreement, agreement_b: Agreement, bootstrap: int = 100
     >>> found.by_image().to_dict("list")
     {'image': [1, 2], 'alpha_a': [1.0, 0.0], 'alpha_b': [1.0, 1.0], 'difference': [0.0, 1.0]}
     """
+    check_arguments(compare, locals())
     for result in (agreement_a, agreement_b):
         check_agreement(result)
-    bootstrap, seed = check_whole(bootstrap, "bootstrap"), check_whole(seed, "seed")
+    bootstrap, seed = check_replicates(bootstrap, len(agreement_a.annotations.images)), check_whole(seed, "seed")
     code_of = {image: code for code, image in enumerate(agreement_b.annotations.images.tolist())}
     in_b = np.array([code_of.get(image, -1) for image in agreement_a.annotations.images.tolist()], dtype=np.intp)
     shared = np.flatnonzero(in_b >= 0)
@@ -345,7 +348,7 @@ def _notes(a: Agreement, b: Agreement, shared: int) -> Iterator[str]:
     ):
         other = sorted(set(names_a.tolist()) ^ set(names_b.tolist()), key=str)
         if other:
-            yield f"Only one of both has the {what} {listed(map(repr, other), 10)}."
+            yield f"Only one of both has the {what} {listed(map(repr_of, other), 10)}."
     images = len(a.image_alpha), len(b.image_alpha)
     if images != (shared, shared):
         yield f"The first read {images[0]:,} images, the second {images[1]:,}; compared are the {shared:,} of both."

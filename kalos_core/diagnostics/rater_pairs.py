@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from kalos_core._agreement import Agreement, Configuration, check_agreement
 from kalos_core.annotations import Annotations
+from kalos_core.arguments import check_arguments
 from kalos_core.diagnostics.parts import estimate_cells
 from kalos_core.diagnostics.rematching import refuse_local_raters, rematch, taking_part
-from kalos_core.errors import InputError, listed
+from kalos_core.errors import InputError, listed, repr_of
 from kalos_core.resampling import Cells, Estimates, interval_columns
 from kalos_core.results import Result
 
@@ -133,6 +134,7 @@ def collaboration(agreement: Agreement) -> Collaboration:
     >>> found.raters[found.order].tolist()
     ['bob', 'cid', 'ann']
     """
+    check_arguments(collaboration, locals())
     check_agreement(agreement)
     return collaboration_of(pair_cells(agreement), agreement.annotations, agreement.configuration)
 
@@ -189,8 +191,8 @@ def pair_image_alpha(agreement: Agreement, rater_a: str, rater_b: str) -> NDArra
     names = agreement.annotations.raters.tolist()
     unknown = [name for name in (rater_a, rater_b) if name not in names]
     if unknown or rater_a == rater_b:
-        actual = listed(map(repr, unknown or (rater_a, rater_b)))
-        raise InputError(f"raters: expected two of {listed(map(repr, names), 20)}, got {actual}")
+        actual = listed(map(repr_of, unknown or (rater_a, rater_b)))
+        raise InputError(f"raters: expected two of {listed(map(repr_of, names), 20)}, got {actual}")
     group = np.isin(np.arange(len(names)), [names.index(rater_a), names.index(rater_b)])
     cells = rematch(agreement, group[None])
     values = np.full(len(agreement.image_alpha), np.nan)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from kalos_core._agreement import Agreement, check_agreement
 from kalos_core.annotations import Annotations, object_array
+from kalos_core.arguments import check_arguments
 from kalos_core.diagnostics.parts import estimate_cells
 from kalos_core.diagnostics.rematching import refuse_local_raters, rematch
 from kalos_core.errors import InputError
@@ -155,6 +156,7 @@ def intra_rater(agreement: Agreement) -> IntraRater:
     >>> dict(zip(found.person.tolist(), found.alpha.tolist()))
     {'ann': 1.0, 'bob': -0.5}
     """
+    check_arguments(intra_rater, locals())
     _check_sessions(agreement)
     people, groups = _groups(agreement.annotations.person)
     made = estimate_cells(agreement.annotations, agreement.configuration, rematch(agreement, groups), len(groups))
@@ -193,6 +195,7 @@ def team_agreement(agreement: Agreement) -> TeamAgreement:
     >>> dict(zip(found.session.tolist(), found.alpha.tolist()))
     {'1': 1.0, '2': -0.5}
     """
+    check_arguments(team_agreement, locals())
     _check_sessions(agreement)
     sessions, groups = _groups(agreement.annotations.session)
     made = estimate_cells(agreement.annotations, agreement.configuration, rematch(agreement, groups), len(groups))

@@ -19,11 +19,13 @@ from kalos_core._agreement import (
     image_coincidences,
 )
 from kalos_core.annotations import Annotations
+from kalos_core.arguments import check_arguments
 from kalos_core.calibration import Calibration, Separation
 from kalos_core.correspondence import correspond
 from kalos_core.diagnostics.parts import Part
 from kalos_core.display import with_interval
-from kalos_core.errors import InputError, KalosWarning, check_whole
+from kalos_core.errors import InputError, KalosWarning, repr_of
+from kalos_core.limits import check_replicates
 from kalos_core.pairs import Pairs, compute_pairs
 from kalos_core.reliability import alpha_by_group, build_units
 from kalos_core.resampling import Cells, Draws, interval_columns, intervals, resample
@@ -172,11 +174,12 @@ def sensitivity(
     >>> curve.alpha.tolist(), curve.delta
     ([1.0, 1.0, -0.5], 1.5)
     """
+    check_arguments(sensitivity, locals())
     check_comparable(annotations)
     plan = plan_curve(thresholds, anchor, strict, get_similarity(similarity).name, calibration)
     if pairs is None:
         pairs = compute_pairs(annotations, similarity, float(plan.every[0]))
-    replicates = check_whole(bootstrap, "bootstrap")
+    replicates = check_replicates(bootstrap, len(annotations.images))
 
     def cells_at(value: float) -> Cells:
         return Part.of(agreement(annotations, similarity, value, solver, cost, 0, seed, pairs=pairs)).cells()
@@ -208,7 +211,7 @@ def plan_curve(
 ) -> CurvePlan:
     """The arguments of `sensitivity`, checked; `similarity` is a name."""
     if np.ndim(thresholds) != 1:
-        raise InputError(f"thresholds: expected a list of similarities, got {thresholds!r}")
+        raise InputError(f"thresholds: expected a list of similarities, got {repr_of(thresholds)}")
     requested = np.array([check_threshold(value, "thresholds") for value in thresholds], dtype=np.float64)
     if not len(requested):
         raise InputError("thresholds: expected at least one, got none")
@@ -293,7 +296,7 @@ def image_alphas(agreement: Agreement, thresholds: Sequence[float] | NDArray[np.
     """
     check_agreement(agreement)
     if np.ndim(thresholds) != 1 or not len(thresholds):
-        raise InputError(f"thresholds: expected one or more similarities, got {thresholds!r}")
+        raise InputError(f"thresholds: expected one or more similarities, got {repr_of(thresholds)}")
     requested = [check_threshold(value, "thresholds") for value in thresholds]
     settings, pairs = agreement.configuration, agreement.pairs
     if min(requested) < pairs.floor:
@@ -318,7 +321,7 @@ def _anchor(anchor: float | None, calibration: Calibration | Separation | None, 
         raise InputError(f"calibration: expected what `calibrate` returns, got {type(calibration).__name__}")
     found = calibration[similarity] if isinstance(calibration, Calibration) else calibration
     if found.name != similarity:
-        raise InputError(f"calibration: expected one of {similarity!r}, got {found.name!r}")
+        raise InputError(f"calibration: expected one of {similarity!r}, got {repr_of(found.name)}")
     if not np.isfinite(found.tau):
         raise InputError(f"calibration: expected a τ* of {similarity}, got none: {found.reason}")
     if not found.trusted:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from kalos_core._agreement import Agreement, Configuration, check_agreement, with_empty_images
 from kalos_core.annotations import Annotations
+from kalos_core.arguments import check_arguments
 from kalos_core.diagnostics.parts import Part
 from kalos_core.diagnostics.rematching import refuse_local_raters, rematch, taking_part
 from kalos_core.errors import InputError
@@ -125,6 +126,7 @@ def rater_vitality(agreement: Agreement) -> RaterVitality:
     >>> dict(zip(found.rater.tolist(), found.vitality.round(3).tolist()))
     {'ann': 0.389, 'bob': 0.389, 'cid': -1.111}
     """
+    check_arguments(rater_vitality, locals())
     check_agreement(agreement)
     return vitality_of(left_out_cells(agreement), agreement.annotations, agreement.configuration)
 

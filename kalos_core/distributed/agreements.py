@@ -25,6 +25,7 @@ from kalos_core.correspondence.sizes import UnitCounts
 from kalos_core.distributed.shards import Shards, open_shards
 from kalos_core.distributed.work import Progress, over_shards
 from kalos_core.errors import check_whole, lookup
+from kalos_core.limits import check_replicates
 from kalos_core.reliability import Coincidences, Units, join_coincidences
 from kalos_core.similarity import Rows, Similarity, check_threshold, get_similarity
 
@@ -180,7 +181,7 @@ def check_configuration(
     measure, threshold = get_similarity(similarity), check_threshold(threshold)
     lookup(SOLVERS, solver, "solver")
     lookup(COSTS, cost, "cost")
-    bootstrap, seed = check_whole(bootstrap, "bootstrap"), check_whole(seed, "seed")
+    bootstrap, seed = check_replicates(bootstrap), check_whole(seed, "seed")
     return Configuration(measure.name, threshold, solver, cost, bootstrap, seed)
 
 

@@ -27,6 +27,7 @@ from kalos_core.calibration.relative import Compared, Coordinates, canvas_of, ch
 from kalos_core.distributed.shards import Shards, open_shards
 from kalos_core.distributed.work import Progress, over_shards
 from kalos_core.errors import check_whole
+from kalos_core.limits import check_replicates
 from kalos_core.shapes import Masks
 from kalos_core.shapes.joining import join_columns
 from kalos_core.similarity import Similarity
@@ -195,7 +196,7 @@ def calibrate(
     """
     measures = check_measures(similarities)
     repeats, seed = check_whole(repeats, "repeats", 1), check_whole(seed, "seed")
-    bootstrap = check_whole(bootstrap, "bootstrap")
+    bootstrap = check_replicates(bootstrap)
     coordinates = check_coordinates(coordinates)
     shards = open_shards(folder)
     known = shards.without_annotations()

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kalos_core.annotations import object_array
 from kalos_core.annotations.columns import codes_in
 from kalos_core.arrays import expand_runs
-from kalos_core.errors import InputError, listed
+from kalos_core.errors import InputError, listed, repr_of
 
 
 def arrow() -> Any:
@@ -45,7 +45,7 @@ def id_columns(ids: Iterable[Any], what: str) -> tuple[Any, Any]:
         if not text and (isinstance(value, bool) or not isinstance(value, (int, np.integer)))
     ]
     if strange:
-        raise InputError(f"{what}: expected ids that are whole numbers or text, got {listed(map(repr, strange))}")
+        raise InputError(f"{what}: expected ids that are whole numbers or text, got {listed(map(repr_of, strange))}")
     if not any(is_text):
         try:
             return pa.array([int(value) for value in values], pa.int64()), pa.array(is_text)
@@ -109,7 +109,7 @@ def _coded(column: Any, name: str, names: tuple[str, ...]) -> NDArray[np.intp]:
     found = code[used]
     if (found < 0).any():
         strange = [known[at] for at in np.unique(used[found < 0])]
-        raise InputError(f"{name}: expected names that the data set has, got {listed(map(repr, strange))}")
+        raise InputError(f"{name}: expected names that the data set has, got {listed(map(repr_of, strange))}")
     return found
 
 

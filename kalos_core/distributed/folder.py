@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
 
 from kalos_core.distributed.columns import arrow
-from kalos_core.errors import InputError, listed
+from kalos_core.errors import InputError, listed, repr_of
 
 LIST = "dataset.json"
 """The file that lists the shards; it is written last, so that a folder without it is none of shards."""
@@ -81,7 +81,7 @@ def _read_list(folder: str, options: dict[str, Any], kind: str) -> dict[str, Any
         raise InputError(f"{path}: expected the list of shards as JSON, got what cannot be read: {error}") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT or content.get("version") != VERSION:
         found = [content.get("format"), content.get("version")] if isinstance(content, dict) else content
-        raise InputError(f"{path}: expected a list of {FORMAT!r} of version {VERSION}, got {found!r:.100}")
+        raise InputError(f"{path}: expected a list of {FORMAT!r} of version {VERSION}, got {repr_of(found)}")
     if content.get("kind") != kind:
         raise other_kind(folder, content.get("kind"), kind)
     return content

@@ -23,7 +23,7 @@ from kalos_core.distributed.columns import (
     numbers_of,
 )
 from kalos_core.distributed.folder import LIST, ShardFolder, check_runs, list_text, open_folder, read_parquet
-from kalos_core.errors import InputError, listed
+from kalos_core.errors import InputError, listed, repr_of
 from kalos_core.nominal.build import OPTIONAL
 from kalos_core.nominal.grouping import GroupRecord
 from kalos_core.nominal.table import LabelTable
@@ -52,7 +52,7 @@ class LabelVocabulary:
         names = [*table.raters, *table.concepts, *table.groups]
         strange = [name for name in names if not isinstance(name, str)]
         if strange:
-            raise InputError(f"names: expected text, got {listed(map(repr, strange))}")
+            raise InputError(f"names: expected text, got {listed(map(repr_of, strange))}")
         groups = (
             GroupRecord(name=name, labels=table.concepts[table.group_of == code].tolist())
             for code, name in enumerate(table.groups)

@@ -8,6 +8,7 @@ from typing import Any
 from kalos_core.distributed.label_shards import open_label_shards
 from kalos_core.distributed.work import Progress, over_shards
 from kalos_core.errors import check_whole, lookup
+from kalos_core.limits import check_replicates
 from kalos_core.nominal.groups import check_groups
 from kalos_core.nominal.questions import (
     LabelAgreement,
@@ -70,7 +71,7 @@ def label_agreement(
     >>> result.question.tolist(), result.alpha.tolist(), result.cohen.tolist()
     (['label'], [1.0], [1.0])
     """
-    bootstrap, seed = check_whole(bootstrap, "bootstrap"), check_whole(seed, "seed")
+    bootstrap, seed = check_replicates(bootstrap), check_whole(seed, "seed")
     lookup(WEIGHTS, weights, "weights")
     shards = open_label_shards(folder)
     known = check_two_raters(shards.vocabulary.empty())

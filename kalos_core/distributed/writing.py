@@ -22,7 +22,7 @@ from kalos_core.distributed.label_writing import LabelWriter
 from kalos_core.distributed.schema import SHAPES, Vocabulary, annotation_table, image_table
 from kalos_core.distributed.shards import ShardFiles, Shards, order_of_mixed
 from kalos_core.distributed.writer import Table, Writer
-from kalos_core.errors import InputError, check_whole, listed
+from kalos_core.errors import InputError, check_whole, listed, repr_of
 from kalos_core.nominal.table import LabelTable
 from kalos_core.readers import read_labels, stream_coco
 from kalos_core.readers.formats import find_reader
@@ -183,9 +183,8 @@ class AnnotationWriter(Writer[Annotations, Shards]):
         """What the list of shards says of all of them."""
         strange = [kind for kind in table.shapes if kind not in SHAPES]
         if strange:
-            raise InputError(
-                f"shapes: expected kinds among {', '.join(SHAPES)} to write shards of, got {listed(map(repr, strange))}"
-            )
+            kinds, actual = ", ".join(SHAPES), listed(map(repr_of, strange))
+            raise InputError(f"shapes: expected kinds among {kinds} to write shards of, got {actual}")
         self.categories |= dict.fromkeys(table.categories.tolist())
         self.shapes |= dict.fromkeys(table.shapes)
         for part in (table, table.crowd_regions):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
@@ -13,9 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from kalos_core._agreement import Agreement, check_agreement
 from kalos_core.annotations import Annotations
+from kalos_core.arguments import check_arguments
 from kalos_core.drawing.drawing import Drawing
 from kalos_core.drawing.outlines import Outline, outlines_of
-from kalos_core.errors import InputError, as_number, check_iterable, check_whole, listed
+from kalos_core.errors import InputError, as_number, check_iterable, check_whole, listed, repr_of
+from kalos_core.files import open_image
 from kalos_core.reliability import NO_OBJECT, build_units
 
 Pixels = str | PathLike[str] | ArrayLike
@@ -82,6 +85,7 @@ def draw_image(
     >>> [trace.name for trace in drawing.figure().data]
     ['ann: 1 annotation', 'bob: 1 annotation']
     """
+    check_arguments(draw_image, locals(), but=("raters",))
     number = _image_number(annotations, image)
     check_whole(longest_side, "longest_side", 1)
     shown = annotations.assigned[number].copy()
@@ -151,11 +155,12 @@ def draw_unit(
     >>> draw_unit(agreement(table), 0).legend
     {0: 'ann: cat', 1: 'bob: dog', 2: 'cid: annotated nothing here'}
     """
+    check_arguments(draw_unit, locals())
     check_agreement(agreement)
     row = check_whole(unit, "unit")
     if row >= len(agreement.units):
         count = len(agreement.units)
-        raise InputError(f"unit: expected a row of the {count:,} units, 0 to {count - 1:,}, got {unit!r}")
+        raise InputError(f"unit: expected a row of the {count:,} units, 0 to {count - 1:,}, got {repr_of(unit)}")
     members = np.flatnonzero(agreement.unit_of == row)
     drawing = draw_members(
         agreement.annotations, members, pixels, shape=shape, margin=margin, others=others, longest_side=longest_side
@@ -191,7 +196,7 @@ def draw_members(
     """
     share = as_number(margin)
     if share is None or not share >= 0:
-        raise InputError(f"margin: expected a share of at least 0, got {margin!r}")
+        raise InputError(f"margin: expected a share of at least 0, got {repr_of(margin)}")
     check_whole(longest_side, "longest_side", 1)
     rows = np.asarray(members, dtype=np.intp)
     number = int(annotations.image[rows[0]])
@@ -226,8 +231,8 @@ def _image_number(annotations: Annotations, image: Hashable) -> int:
         found = [number for number, name in enumerate(names.tolist()) if name == image]
         if len(found) == 1:
             return found[0]
-    known = listed(map(repr, annotations.images), 10)
-    raise InputError(f"image: expected an id or a file among {known}, got {image!r}")
+    known = listed(map(repr_of, annotations.images), 10)
+    raise InputError(f"image: expected an id or a file among {known}, got {repr_of(image)}")
 
 
 def _named_raters(annotations: Annotations, raters: Sequence[str]) -> NDArray[np.bool_]:
@@ -240,20 +245,17 @@ def _named_raters(annotations: Annotations, raters: Sequence[str]) -> NDArray[np
 
 def _pixels_of(pixels: Pixels | None, file: str) -> NDArray[np.uint8] | None:
     """(H, W, 3) pixels of an image; None where there is none."""
-    from PIL import Image, ImageOps  # slow to import, and needed here only
+    from PIL import ImageOps  # slow to import, and needed here only
 
     if pixels is None:
         return None
     if isinstance(pixels, (str, PathLike)):
         path = Path(pixels)
-        path = path / file if path.is_dir() else path
-        if not path.is_file():
+        path = path / file if os.path.isdir(path) else path
+        if not os.path.isfile(path):
             return None
-        try:
-            with Image.open(path) as opened:
-                return np.asarray(ImageOps.exif_transpose(opened).convert("RGB"))
-        except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
-            raise InputError(f"pixels: expected an image, got {path} ({error})") from error
+        with open_image(path) as opened:
+            return np.asarray(ImageOps.exif_transpose(opened).convert("RGB"))
     try:
         array = np.asarray(pixels)
     except ValueError as error:

@@ -7,7 +7,6 @@ import importlib.util
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from kalos_core.display import rater_colour
 from kalos_core.drawing.outlines import Outline
+from kalos_core.text import plain, shown
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -37,12 +37,6 @@ HALO = (255, 255, 255)
 
 LEGEND_ROW, LEGEND_FONT = 20, 13
 """Height of a line of the legend, and the size of its letters, in pixels."""
-
-MOST_LETTERS = 60
-"""Of a text that comes from data."""
-
-CONTROLS = {ord(sign): None for sign in "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"}
-"""Marks that turn the direction of the text after them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +119,7 @@ class Drawing:
         figure = go.Figure([self._trace(rater, text, widths.get(rater, LINE)) for rater, text in self.legend.items()])
         hidden = {"visible": False}
         return figure.update_layout(
-            title={"text": escape(self.title, quote=False), "font": {"size": 14}},
+            title={"text": shown(self.title, None), "font": {"size": 14}},
             images=[
                 {
                     "source": source,
@@ -185,7 +179,7 @@ class Drawing:
         from PIL import Image, ImageDraw
 
         font = _legend_font()
-        texts = [as_text(text) for text in self.legend.values()]
+        texts = [plain(text) for text in self.legend.values()]
         needed = max(int(font.getlength(text)) for text in texts) + LEGEND_ROW + 8
         whole = Image.new("RGB", (max(image.width, needed), image.height + LEGEND_ROW * len(texts) + 4), HALO)
         whole.paste(image)
@@ -200,13 +194,13 @@ class Drawing:
         """All of one rater: closed lines, parted by None, and points."""
         import plotly.graph_objects as go
 
-        name = escape(as_text(text), quote=False)
+        name = shown(text)
         x: list[float | None] = []
         y: list[float | None] = []
         hover: list[str] = []
         own = [outline for outline in self.outlines if outline.rater == rater]
         for outline in own:
-            label = f"<b>{escape(as_text(outline.category), quote=False)}</b>, {name}"
+            label = f"<b>{shown(outline.category)}</b>, {name}"
             closed = [np.concatenate([ring, ring[:1]]) for ring in outline.rings]
             for part in [*closed, *outline.points[:, None]]:
                 x += [*part[:, 0].tolist(), None]
@@ -223,18 +217,6 @@ class Drawing:
             name=name,
             mode="+".join(kind for kind, there in kinds if there) or "lines",
         )
-
-
-def as_text(text: str) -> str:
-    """A text from data in one line, without marks of direction, cut where it is long.
-
-    Examples
-    --------
-    >>> as_text("a" * 70)[-3:], as_text("two" + chr(10) + "lines"), as_text(chr(0x202E) + "turned")
-    ('aa…', 'two lines', 'turned')
-    """
-    plain = " ".join(text.translate(CONTROLS).split())
-    return plain if len(plain) <= MOST_LETTERS else f"{plain[: MOST_LETTERS - 1]}…"
 
 
 def _legend_font() -> ImageFont.FreeTypeFont | ImageFont.ImageFont:

@@ -6,7 +6,6 @@ import base64
 import io
 from collections.abc import Iterator
 from dataclasses import dataclass
-from html import escape
 from os import PathLike
 from pathlib import Path
 
@@ -15,8 +14,11 @@ import numpy as np
 from kalos_core.annotations import Annotations
 from kalos_core.display import EVENT_LABELS
 from kalos_core.drawing.outlines import outlines_of
+from kalos_core.errors import InputError
+from kalos_core.files import open_image
 from kalos_core.noise import GeneratedRaters
 from kalos_core.noise.events import DONE, EVENTS
+from kalos_core.text import shown
 
 LONGEST_SIDE = 520
 """Pixels of the preview."""
@@ -100,7 +102,7 @@ def _outlines(annotations: Annotations, image: int, scale: float, below: str, st
     for outline in outlines_of(annotations, np.flatnonzero(annotations.image == image)):
         rings = [ring * scale for ring in outline.rings]
         path = " ".join(f"M{' L'.join(f'{x:.1f},{y:.1f}' for x, y in ring)} Z" for ring in rings)
-        name = escape(outline.category)
+        name = shown(outline.category)
         yield f'<g fill="none"><title>{name}</title><path d="{path}" {below}/><path d="{path}" {stroke}/></g>'
 
 
@@ -109,9 +111,9 @@ def _background(path: str | PathLike[str], width: int, height: int) -> str:
     from PIL import Image  # slow to import, and needed here only
 
     try:
-        with Image.open(path) as opened:
+        with open_image(path) as opened:
             small = opened.convert("RGB").resize((width, height))
-    except (OSError, ValueError, Image.DecompressionBombError):
+    except InputError:
         small = Image.new("RGB", (width, height), MISSING)
     buffer = io.BytesIO()
     small.save(buffer, "JPEG", quality=70)

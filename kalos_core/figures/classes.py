@@ -9,10 +9,11 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from kalos_core.diagnostics import ClassDifficulty
-from kalos_core.display import MOST_LETTERS, Numbers, alpha_text, names_shown, shown, with_interval
+from kalos_core.display import Numbers, alpha_text, with_interval
 from kalos_core.figures.bars import value_bars
 from kalos_core.figures.common import NEUTRAL, PALE, Intervals, as_intervals, as_numbers
 from kalos_core.figures.takes import takes_result
+from kalos_core.text import MOST_LETTERS, names_shown, shown
 
 MOST_CLASSES = 40
 """Bars of one figure, which grows with them; what is left out is said."""

@@ -9,7 +9,8 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from kalos_core.display import Numbers, shown
+from kalos_core.display import Numbers
+from kalos_core.text import shown
 
 Intervals = Sequence[Sequence[float | None]] | NDArray[np.float64]
 """(n, 2) values: both ends of the interval of each value."""
@@ -131,7 +132,7 @@ def value_range(*values: NDArray[np.float64]) -> tuple[float, float]:
 
 
 def shortened(name: str, length: int = 18) -> str:
-    """A name from data that leaves room for the plot next to it, as `kalos_core.display.shown`.
+    """A name from data that leaves room for the plot next to it, as `kalos_core.text.shown`.
 
     Examples
     --------

@@ -21,15 +21,7 @@ from kalos_core.convergence import (
     fit_line,
 )
 from kalos_core.convergence.interval import PAPER_COST, PAPER_SOLVER
-from kalos_core.display import (
-    VARIATION_LABELS,
-    Numbers,
-    alpha_text,
-    names_shown,
-    percent_text,
-    points_text,
-    with_interval,
-)
+from kalos_core.display import VARIATION_LABELS, Numbers, alpha_text, percent_text, points_text, with_interval
 from kalos_core.errors import InputError, listed
 from kalos_core.figures.bars import BAR_HEIGHT, row_axis, spans, ticks
 from kalos_core.figures.calibration import OBSERVED_COLOUR
@@ -54,6 +46,7 @@ from kalos_core.figures.common import (
 )
 from kalos_core.figures.directions import directions_heatmap, directions_title
 from kalos_core.figures.takes import takes_result
+from kalos_core.text import names_shown
 from kalos_core.variation import VARIATION_TYPES, BoundaryQuality, VariationShares
 
 DATASET_COLOURS = ("#8C96A3", "#7A5CE0", "#B8860B", "#2F6B5E", "#A23B72")

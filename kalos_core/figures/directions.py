@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from kalos_core.display import MOST_LETTERS, names_shown, points_text
+from kalos_core.display import points_text
 from kalos_core.figures.common import Matrix, as_matrix
 from kalos_core.figures.heatmaps import square_heatmap
+from kalos_core.text import MOST_LETTERS, names_shown
 
 
 def directions_title(raters: Sequence[str], matrix: Matrix) -> str:

@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from kalos_core.display import EVENT_LABELS, MOST_LETTERS, OUTCOME_LABELS, STAGE_LABELS, names_shown, percent_text
+from kalos_core.display import EVENT_LABELS, OUTCOME_LABELS, STAGE_LABELS, percent_text
 from kalos_core.figures.bars import BAR_HEIGHT, count_bars, row_bars
 from kalos_core.figures.common import COLOURS, PALE, TITLE_HEIGHT, WHISKER
 from kalos_core.figures.takes import takes_result
 from kalos_core.noise import GeneratedRaters, RaterEvents, SignalLoss
 from kalos_core.noise.events import OUTCOMES
+from kalos_core.text import MOST_LETTERS, names_shown
 
 EVENT_COLOURS = {
     "deletion": COLOURS["missing"],

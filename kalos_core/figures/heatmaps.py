@@ -8,8 +8,9 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from kalos_core.display import alpha_text, names_shown
+from kalos_core.display import alpha_text
 from kalos_core.figures.common import Layout, as_plain, margin, shortened, titled
+from kalos_core.text import names_shown
 
 LIGHT = 0.45
 """From this share of the colours upwards, black reads better on them than white."""

@@ -9,16 +9,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from kalos_core._agreement import VERDICTS, band
-from kalos_core.display import (
-    MOST_LETTERS,
-    Numbers,
-    alpha_text,
-    names_shown,
-    percent_text,
-    rater_colour,
-    shown,
-    with_interval,
-)
+from kalos_core.display import Numbers, alpha_text, percent_text, rater_colour, with_interval
 from kalos_core.figures.bars import row_layout, value_bars
 from kalos_core.figures.common import (
     LEGEND_AT_BOTTOM,
@@ -44,6 +35,7 @@ from kalos_core.nominal import (
     Rejection,
     TeamComparison,
 )
+from kalos_core.text import MOST_LETTERS, names_shown, shown
 
 MOST_ROWS = 40
 """Questions or concepts that a figure shows, the least agreed first."""

@@ -8,16 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 import scipy  # slow to import: each part is loaded when it is first used
 
-from kalos_core.display import (
-    MOST_LETTERS,
-    Numbers,
-    alpha_text,
-    names_shown,
-    p_text,
-    percent_text,
-    rater_colour,
-    signed,
-)
+from kalos_core.display import Numbers, alpha_text, p_text, percent_text, rater_colour, signed
 from kalos_core.errors import InputError
 from kalos_core.figures.bars import BAR_HEIGHT, row_layout, value_bars
 from kalos_core.figures.common import (
@@ -35,6 +26,7 @@ from kalos_core.figures.common import (
 from kalos_core.figures.takes import takes_result
 from kalos_core.pixels import LIMIT, SIGNIFICANT, PixelAgreement, RaterPerformance
 from kalos_core.pixels.performance import SHARES
+from kalos_core.text import MOST_LETTERS, names_shown
 
 LEGEND = 55
 """Pixels above the rows of raters for the names of what is shown, in several lines where the panel is narrow."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from kalos_core.errors import InputError, KalosError, as_number, lookup
+from kalos_core.errors import InputError, KalosError, as_number, lookup, repr_of
 from kalos_core.figures.common import Layout
 
 INK, GRID = "#111111", "#D0D0D0"
@@ -78,7 +78,7 @@ def print_theme(figure: go.Figure, font_scale: float = 1.0) -> go.Figure:
     _check_figure(figure)
     scale = as_number(font_scale)
     if scale is None or not 0 < scale < 100:
-        raise InputError(f"font_scale: expected a number above 0, got {font_scale!r}")
+        raise InputError(f"font_scale: expected a number above 0, got {repr_of(font_scale)}")
     printed = go.Figure(figure)
     _scale_fonts(printed, scale)
     printed.update_layout(
@@ -154,7 +154,7 @@ def save_figure(
     target = Path(path)
     kind = target.suffix.lower().removeprefix(".")
     if kind not in ("html", *IMAGES):
-        raise InputError(f"path: expected a name with .html, .png, .svg or .pdf, got {target.name!r}")
+        raise InputError(f"path: expected a name with .html, .png, .svg or .pdf, got {repr_of(target.name)}")
     if theme is not None:
         figure = lookup({"print": print_theme}, theme, "theme")(figure, font_scale)
         if kind == "pdf" and sum(trace.type == "bar" for trace in figure.data) < 3:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 from plotly.colors import sample_colorscale
 
-from kalos_core.display import MOST_LETTERS, Numbers, alpha_text, names_shown, rater_colour, shown, signed
+from kalos_core.display import Numbers, alpha_text, rater_colour, signed
 from kalos_core.errors import InputError, lookup
 from kalos_core.figures.bars import BAR_HEIGHT, row_layout, spans, ticks, with_value_column
 from kalos_core.figures.common import (
@@ -40,6 +41,7 @@ from kalos_core.ranking import (
     SharedRanking,
     shared_rankings,
 )
+from kalos_core.text import MOST_LETTERS, names_shown, shown
 
 DASHES = ("dash", "dot", "dashdot", "longdash", "longdashdot")
 """How curves of another kind are told apart."""
@@ -343,7 +345,7 @@ def shared_title(shared: Sequence[SharedRanking]) -> str:
     if not shared:
         return "Nothing can be ranked"
     references, first = sum(len(each.truths) for each in shared), shared[0]
-    order = shown(first.order, None).replace("&#62;", ">")
+    order = replace(first, systems=np.array(names_shown(first.systems, MOST_LETTERS), dtype=np.object_)).order
     if len(shared) == 1:
         who = "The one reference gives" if references == 1 else f"All {references} references give"
         return f"{who} one ranking: {order}"

@@ -9,22 +9,13 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from kalos_core.diagnostics import Collaboration, IntraRater, RaterVitality, TeamAgreement
-from kalos_core.display import (
-    MOST_LETTERS,
-    NO_BREAK,
-    Numbers,
-    alpha_text,
-    names_shown,
-    rater_colour,
-    shown,
-    signed,
-    with_interval,
-)
+from kalos_core.display import NO_BREAK, Numbers, alpha_text, rater_colour, signed, with_interval
 from kalos_core.figures.bars import value_bars
 from kalos_core.figures.common import NEUTRAL, Intervals, Matrix, as_intervals, as_matrix, as_numbers
 from kalos_core.figures.heatmaps import square_heatmap
 from kalos_core.figures.takes import takes_result
 from kalos_core.resampling import Estimates
+from kalos_core.text import MOST_LETTERS, names_shown, shown
 
 
 def vitality_title(raters: Sequence[str], vitality: Numbers) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations, object_array
-from kalos_core.errors import InputError, listed
+from kalos_core.errors import InputError, listed, repr_of
 from kalos_core.noise.events import EVENTS, Events, RaterEvents, SignalLoss
 from kalos_core.results import Result
 from kalos_core.shapes.joining import join_columns
@@ -171,7 +171,7 @@ def side_by_side(first: Annotations, second: Annotations) -> Annotations:
     """
     same = [name for name in second.raters if name in set(first.raters)]
     if same:
-        raise InputError(f"raters: expected other names than those of the reference, got {listed(map(repr, same))}")
+        raise InputError(f"raters: expected other names than those of the reference, got {listed(map(repr_of, same))}")
     count = len(first.raters)
     limits: NDArray[np.bool_] | None = None
     if first.assigned_categories is not None or second.assigned_categories is not None:

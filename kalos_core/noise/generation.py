@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations, as_name
-from kalos_core.errors import InputError, as_number, check_whole, listed
+from kalos_core.errors import InputError, as_number, check_whole, listed, repr_of
 from kalos_core.noise.draft import Columns, Draft
 from kalos_core.noise.events import EVENTS, OUTCOMES, STAGE_OF_EVENT, STAGES, Events
 from kalos_core.noise.generated import GeneratedRaters
@@ -59,7 +59,7 @@ def generate_raters(
         ("false_positive_source", false_positive_source, "propose"),
     ):
         if not hasattr(source, verb):
-            raise InputError(f"{what}: expected a source with `{verb}`, got {source!r}")
+            raise InputError(f"{what}: expected a source with `{verb}`, got {repr_of(source)}")
     proposals = false_positive_source.propose(
         table, np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(PROPOSALS,)))
     )
@@ -236,7 +236,7 @@ def _names(raters: int | Sequence[str]) -> list[str]:
     if isinstance(raters, Sequence):
         names = [as_name(name) for name in raters]
         if not names or not all(isinstance(name, str) for name in names) or len(set(names)) != len(names):
-            raise InputError(f"raters: expected names, each once, got {listed(map(repr, names)) or 'none'}")
+            raise InputError(f"raters: expected names, each once, got {listed(map(repr_of, names)) or 'none'}")
         return names
     return [f"synthetic {number + 1}" for number in range(check_whole(raters, "raters", least=1))]
 
@@ -249,7 +249,7 @@ def _magnitudes(given: float | Sequence[float], count: int, what: str, of: str) 
         raise InputError(f"{what}: expected one number, or one for each of {count} {of}s, got {len(values)}")
     numbers = [as_number(value) for value in values]
     if not all(number is not None and 0 <= number < np.inf for number in numbers):
-        raise InputError(f"{what}: expected finite numbers of 0 or more, got {given!r}")
+        raise InputError(f"{what}: expected finite numbers of 0 or more, got {repr_of(given)}")
     return np.array(numbers, dtype=np.float64)
 
 
@@ -257,7 +257,7 @@ def _school_sizes(schools: Sequence[int] | None, raters: int) -> NDArray[np.intp
     if schools is None:
         return np.array([raters])
     if not isinstance(schools, Iterable):
-        raise InputError(f"schools: expected the sizes of all schools, got {schools!r}")
+        raise InputError(f"schools: expected the sizes of all schools, got {repr_of(schools)}")
     sizes = np.array([check_whole(size, "schools", least=1) for size in schools], dtype=np.intp)
     if sizes.sum() != raters:
         raise InputError(f"schools: expected sizes that add up to {raters} raters, got {listed(sizes, 20)}")

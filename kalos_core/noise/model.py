@@ -15,7 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kalos_core.annotations import Annotations
-from kalos_core.errors import InputError, Problems, listed, lookup
+from kalos_core.arguments import check_arguments
+from kalos_core.errors import InputError, Problems, listed, lookup, repr_of
+from kalos_core.files import load_json
 from kalos_core.noise.fidelity import Fidelity, measure_fidelity
 from kalos_core.noise.fit.distributions import CONSTANTS, estimate_distributions
 from kalos_core.noise.fit.goodness import PERMUTATIONS, FitTests, goodness_of_fit, rate_of_fit
@@ -33,7 +35,6 @@ from kalos_core.noise.parameters import (
     to_plain,
 )
 from kalos_core.noise.sources import ClassSource, FalsePositiveSource
-from kalos_core.readers.files import load_json
 from kalos_core.results import Result
 
 if TYPE_CHECKING:
@@ -168,6 +169,7 @@ class NoiseModel(Result, NoiseParameters):
         >>> model.unmatched.rate.form, model.shifts
         ('power', 'matched')
         """
+        check_arguments(NoiseModel.fit, locals())
         paper = _one_of(PRESETS, preset, "preset") == "paper"
         rate = _one_of(("auto", *FORMS), rate, "rate")
         usual = "free" if paper else "matched"
@@ -294,6 +296,7 @@ class NoiseModel(Result, NoiseParameters):
         >>> noisy.events.to_pandas().columns[:5].tolist()
         ['rater', 'image', 'stage', 'event', 'outcome']
         """
+        check_arguments(NoiseModel.generate, locals(), but=("schools", "reference"))
         return generate_raters(
             self if shifts is None else self.with_shifts(shifts),
             annotations,
@@ -403,6 +406,7 @@ class NoiseModel(Result, NoiseParameters):
         >>> found["alpha"].real, found["alpha"].inside
         (1.0, False)
         """
+        check_arguments(NoiseModel.fidelity, locals())
         return measure_fidelity(self, annotations, draws, seed)
 
     def _values(self, name: str) -> dict[str, float]:
@@ -501,7 +505,9 @@ def choose_model(
     """
     for name, value, usual in (("rate", rate, "auto"), ("preset", preset, "faithful")):
         if value != usual and model != "fit":
-            raise InputError(f"{name}: expected {usual!r} unless the model is fitted (model='fit'), got {value!r}")
+            raise InputError(
+                f"{name}: expected {usual!r} unless the model is fitted (model='fit'), got {repr_of(value)}"
+            )
     if model == "fit":
         raters = annotations.raters
         if len(raters) < 2:
@@ -516,7 +522,7 @@ def choose_model(
     elif isinstance(model, (str, os.PathLike)):
         chosen, title = NoiseModel.from_json(Path(model)), Path(model).name
     else:
-        raise InputError(f"model: expected 'default', 'fit', a NoiseModel or a path of its JSON, got {model!r}")
+        raise InputError(f"model: expected 'default', 'fit', a NoiseModel or a path of its JSON, got {repr_of(model)}")
     return (chosen if shifts is None else chosen.with_shifts(shifts)), title
 
 
@@ -588,7 +594,7 @@ def _parts(given: object, expected: Sequence[str], where: str, problems: Problem
     if missing:
         problems.add(where, f"the part{'s' if len(missing) > 1 else ''} {listed(missing)}", "nothing")
     if strange:
-        problems.add(where, f"only {listed(expected, len(expected))}", listed(map(repr, strange)))
+        problems.add(where, f"only {listed(expected, len(expected))}", listed(map(repr_of, strange)))
     return {name: given[name] for name in expected if name in given}
 
 

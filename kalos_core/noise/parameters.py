@@ -15,7 +15,7 @@ import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.errors import InputError, as_number, check_whole, listed
+from kalos_core.errors import InputError, as_number, check_whole, listed, repr_of
 
 CARDINAL = (0.0, np.pi / 2, np.pi, 3 * np.pi / 2)
 """Directions of the four von Mises distributions of a `CardinalAngle`: right, down, left, up."""
@@ -63,7 +63,7 @@ class Parameters:
         if "options" in entry.metadata:
             if value not in entry.metadata["options"]:
                 known = listed(entry.metadata["options"])
-                raise InputError(f"{self._name(entry)}: expected one of {known}, got {value!r}")
+                raise InputError(f"{self._name(entry)}: expected one of {known}, got {repr_of(value)}")
             return str(value)
         if value is None and entry.metadata.get("optional"):
             return None
@@ -71,7 +71,7 @@ class Parameters:
             return self._number(entry, value)
         count = entry.metadata["count"]
         if not isinstance(value, (list, tuple)) or len(value) != count:
-            raise InputError(f"{self._name(entry)}: expected {count} numbers, got {value!r}")
+            raise InputError(f"{self._name(entry)}: expected {count} numbers, got {repr_of(value)}")
         return tuple(self._number(entry, part) for part in value)
 
     def _number(self, entry: Field[Any], value: object) -> float:
@@ -81,7 +81,9 @@ class Parameters:
             start = f"above {least:g}" if above else f"of at least {least:g}" if np.isfinite(least) else ""
             end = f"at most {most:g}" if np.isfinite(most) else ""
             limits = " and ".join(filter(None, (start, end)))
-            raise InputError(f"{self._name(entry)}: expected a finite number {limits}".rstrip() + f", got {value!r}")
+            raise InputError(
+                f"{self._name(entry)}: expected a finite number {limits}".rstrip() + f", got {repr_of(value)}"
+            )
         return found
 
     def _name(self, entry: Field[Any]) -> str:
@@ -454,13 +456,15 @@ class Provenance:
 
     def __post_init__(self) -> None:
         if self.source not in self.SOURCES:
-            raise InputError(f"Provenance.source: expected one of {', '.join(self.SOURCES)}, got {self.source!r}")
+            raise InputError(
+                f"Provenance.source: expected one of {', '.join(self.SOURCES)}, got {repr_of(self.source)}"
+            )
         if not isinstance(self.reason, str):
-            raise InputError(f"Provenance.reason: expected text, got {self.reason!r}")
+            raise InputError(f"Provenance.reason: expected text, got {repr_of(self.reason)}")
         object.__setattr__(self, "rows", check_whole(self.rows, "Provenance.rows"))
         ends = np.asarray(self.interval, dtype=object)
         if ends.size and (ends.ndim != 2 or ends.shape[1] != 2 or any(as_number(end) is None for end in ends.flat)):
-            raise InputError(f"Provenance.interval: expected pairs of numbers, got {self.interval!r}")
+            raise InputError(f"Provenance.interval: expected pairs of numbers, got {repr_of(self.interval)}")
         object.__setattr__(self, "interval", tuple((float(low), float(high)) for low, high in self.interval))
 
 

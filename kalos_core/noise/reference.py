@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations, object_array
-from kalos_core.errors import InputError, KalosWarning, Problems, listed
+from kalos_core.errors import InputError, KalosWarning, Problems, listed, repr_of
 from kalos_core.noise.moving import KINDS
 from kalos_core.shapes import ShapeColumn
 
@@ -32,7 +32,7 @@ def prepare_reference(annotations: Annotations, reference: str | Sequence[str] |
     chosen = annotations.select(raters=names)
     for code, name in enumerate(chosen.raters):
         if not (chosen.rater == code).any():
-            raise InputError(f"reference: expected a rater with annotations, got {name!r}, who has none")
+            raise InputError(f"reference: expected a rater with annotations, got {repr_of(name)}, who has none")
     boxes = chosen.shapes.get("box")
     problems = Problems("reference")
     bare = np.ones(len(chosen), np.bool_) if boxes is None else boxes.absent()
@@ -52,7 +52,7 @@ def _names(annotations: Annotations, reference: str | Sequence[str] | None) -> l
         return [reference]
     if reference is not None:
         if not isinstance(reference, Iterable):
-            raise InputError(f"reference: expected the name of a rater, or several, got {reference!r}")
+            raise InputError(f"reference: expected the name of a rater, or several, got {repr_of(reference)}")
         return list(reference)
     present = np.unique(annotations.rater)
     if not len(present):

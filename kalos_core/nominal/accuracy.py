@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import as_name, object_array
 from kalos_core.annotations.columns import codes_in, new_codes
+from kalos_core.arguments import check_arguments
 from kalos_core.arrays import total
 from kalos_core.display import percent_text
-from kalos_core.errors import InputError, KalosWarning, listed
+from kalos_core.errors import InputError, KalosWarning, listed, repr_of
 from kalos_core.nominal.build import OPTIONAL
 from kalos_core.nominal.decisions import ConceptVotes, Decisions, mean_of_finite, or_nan
 from kalos_core.nominal.majority import merge_raters
@@ -161,6 +162,7 @@ def rater_accuracy(table: LabelTable, reference: Reference | None = None) -> Rat
     >>> found.raters.tolist(), found.to_reference.tolist(), found.accuracy[0].tolist()
     (['a', 'b'], [1.0, 0.0], [nan, 0.0])
     """
+    check_arguments(rater_accuracy, locals())
     check_table(table)
     name, of_reference = "", None
     if reference is not None:
@@ -188,7 +190,7 @@ def _find_reference(table: LabelTable, reference: Reference) -> tuple[LabelTable
     names = table.raters.tolist()
     if isinstance(reference, str):
         if reference not in names:
-            raise InputError(f"reference: expected a rater among {listed(names, 20)}, got {reference!r}")
+            raise InputError(f"reference: expected a rater among {listed(names, 20)}, got {repr_of(reference)}")
         others = [name for name in names if name != reference]
         return table.select(raters=others), table.select(raters=[reference]), reference
     if isinstance(reference, LabelTable):
@@ -224,7 +226,7 @@ def _find_reference(table: LabelTable, reference: Reference) -> tuple[LabelTable
     strange = [label for label in given if label not in concepts]
     if strange:
         raise InputError(
-            f"reference: expected concepts of the table, got {listed(map(repr, sorted(map(str, strange))))}"
+            f"reference: expected concepts of the table, got {listed(map(repr_of, sorted(map(str, strange))))}"
         )
     groups = {
         str(name): [concepts[code] for code in np.flatnonzero(table.group_of == number)]
@@ -240,7 +242,7 @@ def _in_words_of(table: LabelTable, other: LabelTable) -> LabelTable:
     used = np.unique(np.concatenate([other.concept, other.unanswered[:, 1]]))
     strange = other.concepts[used[concept[used] < 0]]
     if len(strange):
-        raise InputError(f"reference: expected concepts of the table, got {listed(map(repr, strange))}")
+        raise InputError(f"reference: expected concepts of the table, got {listed(map(repr_of, strange))}")
     answers = np.flatnonzero(item[other.item] >= 0)
     if not len(answers):
         raise InputError(WITHOUT_ITEMS)
@@ -437,6 +439,7 @@ def item_accuracy(table: LabelTable, reference: Reference | None = None) -> Item
     >>> item_accuracy(LabelTable.from_rows(rows, groups=None)).accuracy.tolist()
     [0.5]
     """
+    check_arguments(item_accuracy, locals())
     check_table(table)
     to_reference = np.full(len(table.items), np.nan)
     if reference is not None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import as_name, object_array
 from kalos_core.arrays import expand_runs, run_starts
-from kalos_core.errors import InputError, KalosWarning, Problems, as_number, is_hashable, listed
+from kalos_core.errors import InputError, KalosWarning, Problems, as_number, is_hashable, listed, repr_of
 from kalos_core.nominal.grouping import Groups
 
 OPTIONAL = -1
@@ -216,7 +216,7 @@ def _in_order(keys: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp
 
 def _check_choice(value: object, name: str, known: tuple[str, ...]) -> None:
     if value not in known:
-        raise InputError(f"{name}: expected one of {listed(map(repr, known))}, got {value!r}")
+        raise InputError(f"{name}: expected one of {listed(map(repr_of, known))}, got {repr_of(value)}")
 
 
 def _vocabulary(concepts: Sequence[str] | None, groups: Groups) -> list[str] | None:
@@ -226,11 +226,11 @@ def _vocabulary(concepts: Sequence[str] | None, groups: Groups) -> list[str] | N
     names = [as_name(name) for name in concepts]
     wrong = [name for name in names if not isinstance(name, str)]
     if wrong or len(set(names)) != len(names):
-        raise InputError(f"concepts: expected names, each once, got {listed(map(repr, wrong or names))}")
+        raise InputError(f"concepts: expected names, each once, got {listed(map(repr_of, wrong or names))}")
     grouped = [] if groups is None or isinstance(groups, str) else [name for of in groups.values() for name in of]
     unknown = [name for name in map(as_name, grouped) if name not in names]
     if unknown:
-        raise InputError(f"groups: expected concepts among {listed(names, 20)}, got {listed(map(repr, unknown))}")
+        raise InputError(f"groups: expected concepts among {listed(names, 20)}, got {listed(map(repr_of, unknown))}")
     return names
 
 
@@ -281,9 +281,9 @@ class _Records:
             wrong = [name for name in names if not isinstance(name, str)]
             strange = [] if vocabulary is None or wrong else [name for name in names if name not in vocabulary]
             if wrong:
-                self.problems.add(self.name_of(row), "names of labels", listed(map(repr, wrong)))
+                self.problems.add(self.name_of(row), "names of labels", listed(map(repr_of, wrong)))
             elif strange and on_unknown == "raise":
-                self.problems.add(self.name_of(row), "a label of the vocabulary", listed(map(repr, strange)))
+                self.problems.add(self.name_of(row), "a label of the vocabulary", listed(map(repr_of, strange)))
             for name in strange:
                 left_out[name] = left_out.get(name, 0) + 1
             kept = [name for name in names if name not in strange]
@@ -330,7 +330,7 @@ class _Records:
         for answer in several:
             again = [name for name in dict.fromkeys(answer.concepts) if answer.concepts.count(name) > 1]
             if again:
-                actual = f"{listed(map(repr, again))} again by {rater!r} on {item!r}"
+                actual = f"{listed(map(repr_of, again))} again by {rater!r} on {item!r}"
                 self.problems.add(self.name_of(answer.record), "a label once in an answer", actual)
 
 

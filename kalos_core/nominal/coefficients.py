@@ -9,7 +9,7 @@ import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.arrays import total
+from kalos_core.arrays import as_array, total
 from kalos_core.errors import InputError
 from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED, alpha
 from kalos_core.sparse import Counts, Tally, tally
@@ -394,8 +394,8 @@ def cohen_kappa(first: ArrayLike, second: ArrayLike) -> float:
 
 def _as_objects(values: ArrayLike) -> NDArray[np.object_]:
     """Values with None where missing, so that those of both raters are compared alike."""
-    found = np.array(values, dtype=object)
-    if np.issubdtype(np.asarray(values).dtype, np.integer):
+    found: NDArray[np.object_] = as_array(values, "values", object).copy()
+    if np.issubdtype(as_array(values, "values").dtype, np.integer):
         found[found == NOT_ASSIGNED] = None
     return found
 

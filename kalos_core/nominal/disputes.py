@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kalos_core.arguments import check_arguments
 from kalos_core.arrays import total
-from kalos_core.errors import InputError, as_number
+from kalos_core.errors import InputError, as_number, repr_of
 from kalos_core.nominal.build import OPTIONAL
 from kalos_core.nominal.decisions import ConceptVotes
 from kalos_core.nominal.majority import majority_vote
@@ -116,7 +117,7 @@ def check_quorum(quorum: object) -> float:
     """
     number = as_number(quorum)
     if number is None or not 0 < number <= 1:
-        raise InputError(f"quorum: expected a share above 0 and at most 1, got {quorum!r}")
+        raise InputError(f"quorum: expected a share above 0 and at most 1, got {repr_of(quorum)}")
     return number
 
 
@@ -139,6 +140,7 @@ def find_disputes(table: LabelTable) -> Disputes:
     >>> found.to_pandas()[["question", "share", "tied"]].values.tolist(), found.agreement.tolist()
     ([['sea', 0.5, True]], [0.5])
     """
+    check_arguments(find_disputes, locals())
     check_table(table)
     index = {name: code for code, name in enumerate(table.questions)}
     items = len(table.items)

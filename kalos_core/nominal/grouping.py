@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias, TypedDict
 
-from kalos_core.errors import InputError
+from kalos_core.errors import InputError, repr_of
 
 Groups: TypeAlias = Mapping[str, Sequence[str]] | str | None
 """See `LabelTable.from_rows`."""
@@ -39,10 +39,10 @@ def groups_record(groups: Groups) -> GroupsRecord:
     if groups is None or isinstance(groups, str):
         return groups
     if not isinstance(groups, Mapping):
-        raise InputError(f"groups: expected a name, or names with their labels, got {groups!r}")
+        raise InputError(f"groups: expected a name, or names with their labels, got {repr_of(groups)}")
     wrong = {name: of for name, of in groups.items() if isinstance(of, str) or not isinstance(of, Sequence)}
     if wrong:
-        raise InputError(f"groups: expected a list of labels for each name, got {wrong!r}")
+        raise InputError(f"groups: expected a list of labels for each name, got {repr_of(wrong)}")
     return [GroupRecord(name=name, labels=list(of)) for name, of in groups.items()]
 
 
@@ -68,7 +68,7 @@ def teams_record(teams: Teams) -> list[GroupRecord] | None:
     [{'name': 'experts', 'labels': ['ann']}]
     """
     if isinstance(teams, str):
-        raise InputError(f"teams: expected names with their raters, got {teams!r}")
+        raise InputError(f"teams: expected names with their raters, got {repr_of(teams)}")
     record = groups_record(teams)
     return None if isinstance(record, str) else record
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import object_array
+from kalos_core.arguments import check_arguments
 from kalos_core.arrays import total
 from kalos_core.display import percent_text
 from kalos_core.nominal.build import OPTIONAL
@@ -375,6 +376,7 @@ def majority_agreement(table: LabelTable) -> MajorityAgreement:
     >>> found.concept_chosen.round(3).tolist()
     [0.667]
     """
+    check_arguments(majority_agreement, locals())
     votes = ConceptVotes.of(check_table(table))
     loss = 1 - np.maximum(votes.chose, votes.decided - votes.chose) / votes.decided
     counted = votes.raters > 0

@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import object_array
+from kalos_core.arguments import check_arguments
 from kalos_core.display import alpha_text
 from kalos_core.errors import InputError, check_whole
+from kalos_core.limits import check_replicates
 from kalos_core.nominal.build import OPTIONAL
 from kalos_core.nominal.coefficients import alpha_of_counts, fleiss_kappa, free_marginal_kappa, landis_koch
 from kalos_core.nominal.cohen import CohenSums, cohen_sums
@@ -186,8 +188,9 @@ def label_agreement(
     >>> result.spa.tolist(), result.free_marginal.tolist(), result.chosen.tolist()
     ([0.75], [0.5], [5])
     """
+    check_arguments(label_agreement, locals())
     check_two_raters(table)
-    bootstrap, seed = check_whole(bootstrap, "bootstrap"), check_whole(seed, "seed")
+    bootstrap, seed = check_replicates(bootstrap, len(table.items)), check_whole(seed, "seed")
     breaches = len(check_groups(table))
     return agreement_of_parts(table, ([part] for part in question_parts(table)), breaches, bootstrap, seed, weights)
 

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import object_array
-from kalos_core.errors import InputError, as_number
+from kalos_core.arguments import check_arguments
+from kalos_core.errors import InputError, as_number, repr_of
 from kalos_core.nominal.accuracy import rater_accuracy
 from kalos_core.nominal.coefficients import free_marginal_kappa
 from kalos_core.nominal.decisions import mean_of_finite
@@ -145,12 +146,13 @@ def reject_answers(
     >>> result.rejected_raters, result.before.tolist(), result.after.tolist()
     (('eve',), [0.0], [1.0])
     """
+    check_arguments(reject_answers, locals())
     check_table(table)
     limits = {"most_breaches": most_breaches, "least_accuracy": least_accuracy}
     for name, limit in limits.items():
         number = as_number(limit)
         if limit is not None and (number is None or not 0 <= number <= 1):
-            raise InputError(f"{name}: expected a share from 0 to 1, got {limit!r}")
+            raise InputError(f"{name}: expected a share from 0 to 1, got {repr_of(limit)}")
     if not broken and most_breaches is None and least_accuracy is None:
         raise InputError("rule: expected broken, most_breaches or least_accuracy, got none")
     raters = len(table.raters)

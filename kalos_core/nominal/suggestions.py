@@ -9,7 +9,8 @@ import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import NDArray
 
-from kalos_core.errors import InputError, as_number
+from kalos_core.arguments import check_arguments
+from kalos_core.errors import InputError, as_number, repr_of
 from kalos_core.nominal.table import LabelTable, check_table
 from kalos_core.results import Results
 
@@ -118,10 +119,11 @@ def suggest_groups(table: LabelTable, most_breaches: float = MOST_BREACHES) -> S
     >>> [(group.name, group.supporting) for group in suggest_groups(LabelTable.from_rows(rows, groups=None))]
     [('day / night', 12)]
     """
+    check_arguments(suggest_groups, locals())
     check_table(table)
     share = as_number(most_breaches)
     if share is None or not 0 <= share < 1:
-        raise InputError(f"most_breaches: expected a share from 0 to below 1, got {most_breaches!r}")
+        raise InputError(f"most_breaches: expected a share from 0 to below 1, got {repr_of(most_breaches)}")
     chosen = _chosen(table)
     answers = chosen.shape[0]
     if answers and chosen.sum() == answers:  # one label each

@@ -18,8 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations import object_array
 from kalos_core.annotations.columns import new_codes, positions
-from kalos_core.arrays import by_item, find_sorted, freeze
-from kalos_core.errors import InputError, listed
+from kalos_core.arguments import check_arguments
+from kalos_core.arrays import as_array, as_rows, by_item, find_sorted, freeze
+from kalos_core.errors import InputError, index_of, listed, repr_of
 from kalos_core.nominal.build import OPTIONAL, OnEmpty, OnRepeat, OnUnknown, RawLabels, check_records
 from kalos_core.nominal.grouping import Groups
 from kalos_core.reliability import NOT_ASSIGNED
@@ -99,12 +100,12 @@ class LabelTable(Result):
         for name in ("items", "raters", "concepts", "groups"):
             freeze(self, name, object_array(getattr(self, name)))
         for name in ("item", "rater", "answer", "concept"):
-            freeze(self, name, np.asarray(getattr(self, name), dtype=np.intp))
-        group_of = np.asarray(self.group_of, dtype=np.intp)
+            freeze(self, name, as_array(getattr(self, name), name, np.intp, "whole numbers").reshape(-1))
+        group_of = as_array(self.group_of, "group_of", np.intp, "whole numbers").reshape(-1)
         freeze(self, "group_of", group_of if len(group_of) else np.full(len(self.concepts), OPTIONAL))
-        time = np.asarray(self.time, dtype=np.float64)
+        time = as_array(self.time, "time", np.float64, "numbers").reshape(-1)
         freeze(self, "time", time if len(time) else np.full(len(self.item), np.nan))
-        freeze(self, "unanswered", np.asarray(self.unanswered, dtype=np.intp).reshape(-1, 2))
+        freeze(self, "unanswered", as_rows(self.unanswered, "unanswered", np.intp, 2))
         self._check_lengths()
         self._check_codes()
         self._check_names()
@@ -153,7 +154,7 @@ class LabelTable(Result):
         ):
             if len(set(entries)) != len(entries):
                 again = [entry for entry, times in Counter(entries).items() if times > 1]
-                raise InputError(f"{name}: expected each name once, got {listed(map(repr, again))} again")
+                raise InputError(f"{name}: expected each name once, got {listed(map(repr_of, again))} again")
         hollow = [name for code, name in enumerate(self.groups) if code not in self.group_of]
         if hollow:
             raise InputError(f"groups: expected at least one concept in a group, got none in {listed(hollow)}")
@@ -220,6 +221,7 @@ class LabelTable(Result):
         >>> table.values("label").tolist()
         [[0, 1], [0, -2]]
         """
+        check_arguments(LabelTable.from_rows, locals())
         return build_table(
             RawLabels.of_rows(rows),
             source="rows",
@@ -256,8 +258,7 @@ class LabelTable(Result):
             if len(self.questions) != 1:
                 raise InputError(f"question: expected a name, as there are several: {listed(self.questions, 20)}")
             question = self.questions[0]
-        if question not in self.questions:
-            raise InputError(f"question: expected one of {listed(map(repr, self.questions), 20)}, got {question!r}")
+        index_of(self.questions, question, "question")
         groups = self.groups.tolist()
         if question in groups:
             return np.flatnonzero(self.group_of == groups.index(question))
@@ -303,9 +304,7 @@ class LabelTable(Result):
         Concepts of a group of which an answer chose none or several are missing.
         """
         names = self.raters.tolist()
-        if rater not in names:
-            raise InputError(f"rater: expected one of {listed(map(repr, names), 20)}, got {rater!r}")
-        mine = np.flatnonzero(self.rater == names.index(rater))
+        mine = np.flatnonzero(self.rater == index_of(names, rater, "rater"))
         found = np.full((len(self.items), len(self.concepts)), NOT_ASSIGNED, np.int8)
         found[self.item[mine]] = 0
         chosen_labels = np.isin(self.answer, mine)
@@ -321,11 +320,12 @@ class LabelTable(Result):
 
     def select(self, items: ArrayLike | None = None, raters: Sequence[str] | None = None) -> LabelTable:
         """A part of the table: items by a mask (I,) or codes, raters by name, in the given order."""
+        check_arguments(LabelTable.select, locals())
         kept_items = positions(items, len(self.items), "items")
         names = self.raters.tolist()
         unknown = [name for name in raters or () if name not in names]
         if unknown:
-            raise InputError(f"raters: expected names among {listed(names, 20)}, got {listed(map(repr, unknown))}")
+            raise InputError(f"raters: expected names among {listed(names, 20)}, got {listed(map(repr_of, unknown))}")
         chosen = None if raters is None else [names.index(name) for name in raters]
         kept_raters = positions(chosen, len(names), "raters")
         item_code, rater_code = new_codes(kept_items, len(self.items)), new_codes(kept_raters, len(names))
@@ -348,7 +348,9 @@ class LabelTable(Result):
         >>> table.without_answers(np.array([True, False])).values().tolist()
         [[-2, 0]]
         """
-        kept = ~gone
+        kept = ~as_array(gone, "gone", np.bool_, "truth values")
+        if kept.shape != self.item.shape:
+            raise InputError(f"gone: expected {len(self.item)} truth values, got shape {kept.shape}")
         answer_code = np.where(kept, np.cumsum(kept) - 1, -1)
         chosen_labels = kept[self.answer]
         unanswered = self.unanswered[kept[self.unanswered[:, 0]]]
@@ -376,15 +378,16 @@ class LabelTable(Result):
         >>> table.regroup({"time": ["day"]}).questions
         ('time', 'sky')
         """
+        check_arguments(LabelTable.regroup, locals())
         named = {name: list(concepts) for name, concepts in (groups or {}).items()}
         group_of = np.full(len(self.concepts), OPTIONAL)
         known = self.concepts.tolist()
         for code, (name, concepts) in enumerate(named.items()):
             for concept in concepts:
                 if concept not in known:
-                    raise InputError(f"groups: expected concepts of the table in {name!r}, got {concept!r}")
+                    raise InputError(f"groups: expected concepts of the table in {name!r}, got {repr_of(concept)}")
                 if group_of[known.index(concept)] != OPTIONAL:
-                    raise InputError(f"groups: expected a concept in one group, got {concept!r} again")
+                    raise InputError(f"groups: expected a concept in one group, got {repr_of(concept)} again")
                 group_of[known.index(concept)] = code
         return replace(self, groups=object_array(named), group_of=group_of)
 

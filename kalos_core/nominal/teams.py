@@ -10,7 +10,9 @@ import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import NDArray
 
-from kalos_core.errors import InputError, check_whole, listed
+from kalos_core.arguments import check_arguments
+from kalos_core.errors import InputError, check_whole, listed, repr_of
+from kalos_core.limits import check_replicates
 from kalos_core.nominal.build import OPTIONAL
 from kalos_core.nominal.majority import majority_vote
 from kalos_core.nominal.questions import check_two_raters
@@ -140,8 +142,9 @@ def compare_teams(
     >>> result.agreement[0].tolist(), result.items[0].tolist()
     ([1.0, nan, 1.0, 1.0, nan], [1, 0, 1, 1, 0])
     """
+    check_arguments(compare_teams, locals())
     check_two_raters(table)
-    bootstrap, seed = check_whole(bootstrap, "bootstrap"), check_whole(seed, "seed")
+    bootstrap, seed = check_replicates(bootstrap, len(table.items)), check_whole(seed, "seed")
     names = _check_teams(teams)
     first, second = (table.select(raters=list(teams[name])) for name in names)
     groups, optional = set(table.groups), _Optional.of(first, second)
@@ -170,14 +173,14 @@ def compare_teams(
 
 def _check_teams(teams: Mapping[str, Sequence[str]]) -> tuple[str, str]:
     if len(teams) != 2:
-        raise InputError(f"teams: expected two names with their raters, got {teams!r:.200}")
+        raise InputError(f"teams: expected two names with their raters, got {repr_of(teams)}")
     first, second = teams
     hollow = [name for name in teams if not len(teams[name])]
     if hollow:
-        raise InputError(f"teams: expected at least one rater in each, got none in {listed(map(repr, hollow))}")
+        raise InputError(f"teams: expected at least one rater in each, got none in {listed(map(repr_of, hollow))}")
     both = sorted(set(teams[first]) & set(teams[second]))
     if both:
-        raise InputError(f"teams: expected a rater in one of them, got {listed(map(repr, both))} in both")
+        raise InputError(f"teams: expected a rater in one of them, got {listed(map(repr_of, both))} in both")
     return first, second
 
 

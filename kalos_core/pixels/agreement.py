@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations.table import object_array
-from kalos_core.errors import InputError, listed
+from kalos_core.arguments import check_arguments
+from kalos_core.errors import InputError, listed, repr_of
 from kalos_core.pixels.moments import Correlation, Moments, correlation
 from kalos_core.pixels.patterns import Patterns, find_patterns
 from kalos_core.pixels.performance import RaterPerformance
@@ -246,10 +247,11 @@ class PixelAccumulator:
     def __init__(
         self, raters: Sequence[str] = (), channels: Channels | None = None, raters_are_local: bool | None = None
     ) -> None:
+        check_arguments(PixelAccumulator.__init__, locals())
         self._code = {name: index for index, name in enumerate(raters)}
         self._are_local = raters_are_local
         if len(self._code) != len(raters) or (len(raters) < 2 and not raters_are_local):
-            raise InputError(f"raters: expected at least two names, each once, got {listed(map(repr, raters), 20)}")
+            raise InputError(f"raters: expected at least two names, each once, got {listed(map(repr_of, raters), 20)}")
         self._channels = channels
         self._sums = PixelSums.nothing(0 if raters_are_local else len(raters))
         self._rows: list[tuple[Any, float, float, int, int]] = []
@@ -258,6 +260,7 @@ class PixelAccumulator:
 
     def add(self, stack: MaskStack) -> None:
         """Count one image."""
+        check_arguments(PixelAccumulator.add, locals())
         local = self._is_local(stack)
         strangers = [] if local else [name for name in stack.raters if name not in self._code]
         if strangers:
@@ -366,6 +369,7 @@ def pixel_agreement(
     >>> pixel_agreement([[[[0, 1]], [[1, 1]]], [[[1, 0]], [[1, 0]], [[0, 1]]]], raters_are_local=True)
     PixelAgreement(2 to 3 raters an image, 2 images, 4 pixels: mean F1 0.500, Smyth bound 29.17%, without names)
     """
+    check_arguments(pixel_agreement, locals(), but=("stacks",))
     accumulator: PixelAccumulator | None = None
     for stack in each_stack(stacks, least=1):
         if accumulator is None:

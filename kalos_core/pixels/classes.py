@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations.table import object_array
+from kalos_core.arguments import check_arguments
 from kalos_core.errors import InputError, listed
 from kalos_core.pixels.agreement import PixelAccumulator, PixelAgreement
 from kalos_core.pixels.performance import SHARES
@@ -153,6 +154,7 @@ def class_pixel_agreement(
     >>> found.to_pandas()[["class", "smyth_bound"]].values.tolist()
     [['road', 0.125], ['car', 0.125]]
     """
+    check_arguments(class_pixel_agreement, locals())
     check_classes(classes)
     accumulators: list[PixelAccumulator] = []
     for entry in stacks:

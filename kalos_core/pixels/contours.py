@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.errors import InputError, as_number
+from kalos_core.errors import InputError, as_number, repr_of
 from kalos_core.pixels.stack import as_binary
 
 TOLERANCE = 0.0075
@@ -45,7 +45,7 @@ def tolerance_in_pixels(size: tuple[int, ...], share: float = TOLERANCE) -> floa
     """
     number = as_number(share)
     if number is None or not 0 <= number < 1:
-        raise InputError(f"tolerance: expected a share of the diagonal from 0 to below 1, got {share!r}")
+        raise InputError(f"tolerance: expected a share of the diagonal from 0 to below 1, got {repr_of(share)}")
     return number * math.hypot(*size)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.errors import InputError, as_number, listed
+from kalos_core.errors import InputError, as_number, listed, repr_of
 from kalos_core.pixels.moments import Moments
 from kalos_core.pixels.stack import check_channels
 
@@ -80,9 +80,8 @@ def chosen_channels(
         return None if given is None and wanted is None else names, {name: index for index, name in enumerate(names)}
     names = channel_names(channels, given)
     if isinstance(wanted, str) or not wanted or len(set(wanted)) < len(wanted) or not set(wanted) <= set(names):
-        raise InputError(
-            f"channels: expected some of {listed(names, 20)}, each once, got {listed(map(repr, wanted), 20) or 'none'}"
-        )
+        actual = listed(map(repr_of, wanted), 20) or "none"
+        raise InputError(f"channels: expected some of {listed(names, 20)}, each once, got {actual}")
     return names, {name: names.index(name) for name in wanted}
 
 

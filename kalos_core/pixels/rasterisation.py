@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
+from kalos_core.arguments import check_arguments
 from kalos_core.arrays import run_starts
-from kalos_core.errors import InputError, listed
+from kalos_core.errors import InputError, listed, repr_of
 from kalos_core.pixels.stack import MaskStack
 from kalos_core.shapes import Masks, Polygons
 from kalos_core.shapes.raster import pixels_of, rasterise
@@ -43,6 +44,7 @@ def mask_stacks(annotations: Annotations, category: str | None = None) -> Iterat
     >>> [(stack.image, stack.masks.astype(int).tolist()) for stack in mask_stacks(table)]
     [(1, [[[1, 1, 0]], [[0, 0, 0]]])]
     """
+    check_arguments(mask_stacks, locals())
     chosen, assigned = _assigned(annotations, category)
     size = canvas_sizes(annotations)
     order = np.argsort(annotations.image, kind="stable")
@@ -75,7 +77,7 @@ def _assigned(annotations: Annotations, category: str | None) -> tuple[NDArray[n
         return np.ones(len(annotations), np.bool_), annotations.assigned_any_class
     names = annotations.categories.tolist()
     if category not in names:
-        raise InputError(f"category: expected one of {listed(map(repr, names), 20)}, got {category!r}")
+        raise InputError(f"category: expected one of {listed(map(repr_of, names), 20)}, got {repr_of(category)}")
     code = names.index(category)
     assigned = annotations.assigned.copy()
     if annotations.assigned_categories is not None:

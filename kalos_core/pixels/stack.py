@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations.table import object_array
-from kalos_core.errors import InputError, check_iterable, listed
+from kalos_core.arguments import check_arguments
+from kalos_core.arrays import as_array
+from kalos_core.errors import InputError, as_number, check_iterable, is_hashable, listed, repr_of
 
 MOST_RATERS = 64
 """Of one stack: the votes on a pixel are kept as bits of one number."""
@@ -68,6 +70,10 @@ class MaskStack:
     raters_are_local: bool = False
 
     def __post_init__(self) -> None:
+        if not isinstance(self.masks, np.ndarray):
+            raise InputError(
+                f"masks: expected an array, got {repr_of(self.masks)}; MaskStack.of makes a stack of others"
+            )
         if self.masks.dtype != np.bool_ or self.masks.ndim != 3 or len(self.masks) != len(self.raters):
             raise InputError(
                 f"masks: expected truth values, {len(self.raters)} raters x height x width, got {self.masks.dtype} of "
@@ -86,6 +92,7 @@ class MaskStack:
         raters_are_local: bool = False,
     ) -> MaskStack:
         """From N masks (H, W), or from a mapping of names to masks, None for a rater who marked nothing."""
+        check_arguments(MaskStack.of, locals())
         names, arrays = named_arrays(masks, raters, "masks")
         if isinstance(masks, np.ndarray) and masks.dtype == np.bool_:
             given = masks
@@ -122,6 +129,13 @@ class LabelStack:
     channels: tuple[str, ...] | None = None
     raters_are_local: bool = False
 
+    def __post_init__(self) -> None:
+        if getattr(self.labels, "ndim", 0) != 3:
+            actual = repr_of(self.labels)
+            raise InputError(
+                f"labels: expected raters x height x width, got {actual}; LabelStack.of makes such a stack"
+            )
+
     @classmethod
     def of(
         cls,
@@ -134,6 +148,7 @@ class LabelStack:
         raters_are_local: bool = False,
     ) -> LabelStack:
         """From N label maps (H, W), or from a mapping of names to maps, None for a rater who marked nothing: all 0."""
+        check_arguments(LabelStack.of, locals())
         names, arrays = named_arrays(labels, raters, "labels")
         for array, name in zip(arrays, names, strict=True):
             if not np.issubdtype(array.dtype, np.integer) and array.dtype != np.bool_:
@@ -145,6 +160,8 @@ class LabelStack:
 
     def of_class(self, value: int) -> MaskStack:
         """Masks of one class: the pixels that each rater gave it."""
+        if as_number(value) is None:
+            raise InputError(f"value: expected a number, got {repr_of(value)}")
         return MaskStack(
             self.labels == value,
             self.raters,
@@ -218,18 +235,18 @@ def named_arrays(
 ) -> tuple[list[str], list[NDArray[Any]]]:
     """Names and two-dimensional arrays of one size."""
     if not isinstance(given, Iterable):
-        raise InputError(f"{what}: expected raters x height x width, or arrays by rater, got {given!r:.100}")
+        raise InputError(f"{what}: expected raters x height x width, or arrays by rater, got {repr_of(given)}")
     entries = list(given.values()) if isinstance(given, Mapping) else list(given)
-    there = [np.asarray(entry) for entry in entries if entry is not None]
+    there = [as_array(entry, what) for entry in entries if entry is not None]
     if not there:
         none = "None of each, so that the size is unknown: give an array of zeros" if entries else "none"
         raise InputError(f"{what}: expected at least one rater's, got {none}")
-    arrays = [np.zeros_like(there[0]) if entry is None else np.asarray(entry) for entry in entries]
+    arrays = [np.zeros_like(there[0]) if entry is None else as_array(entry, what) for entry in entries]
     if isinstance(given, Mapping) and raters is None:
         raters = list(given)
     names = [f"rater {index + 1}" for index in range(len(arrays))] if raters is None else list(raters)
-    if len(names) != len(arrays) or len(set(names)) != len(names):
-        raise InputError(f"raters: expected {len(arrays)} names, each once, got {listed(map(repr, names), 20)}")
+    if not all(map(is_hashable, names)) or len(names) != len(arrays) or len(set(names)) != len(names):
+        raise InputError(f"raters: expected {len(arrays)} names, each once, got {listed(map(repr_of, names), 20)}")
     if len(names) > MOST_RATERS:
         raise InputError(f"{what}: expected at most {MOST_RATERS} raters, got {len(names)}")
     for array, name in zip(arrays, names, strict=True):
@@ -246,10 +263,10 @@ def check_surroundings(
     size: tuple[int, ...], ignore: ArrayLike | None, image_pixels: ArrayLike | None
 ) -> tuple[NDArray[np.bool_] | None, NDArray[Any] | None]:
     """The region to ignore and the pixels of the image, both of the masks' size."""
-    region = None if ignore is None else as_binary(np.asarray(ignore), "ignore")
+    region = None if ignore is None else as_binary(as_array(ignore, "ignore"), "ignore")
     if region is not None and region.shape != size:
         raise InputError(f"ignore: expected the size of the masks {size}, got {region.shape}")
-    pixels = None if image_pixels is None else np.asarray(image_pixels)
+    pixels = None if image_pixels is None else as_array(image_pixels, "image_pixels")
     if pixels is not None and (pixels.ndim not in (2, 3) or pixels.shape[:2] != size):
         raise InputError(f"image_pixels: expected the size of the masks {size}, got {pixels.shape}")
     return region, pixels
@@ -269,7 +286,7 @@ def check_channels(pixels: NDArray[Any] | None, names: Sequence[str] | None) -> 
     channels = len(names) if pixels is None else 1 if pixels.ndim == 2 else pixels.shape[2]
     derived = [name for name in names if name in DERIVED]
     if isinstance(names, str) or len(names) != channels or len(set(names)) != channels or derived:
-        raise InputError(f"channels: expected {channels} names of their own, got {listed(map(repr, names), 10)}")
+        raise InputError(f"channels: expected {channels} names of their own, got {listed(map(repr_of, names), 10)}")
     return tuple(names)
 
 

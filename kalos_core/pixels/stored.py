@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.errors import InputError, listed
+from kalos_core.errors import InputError, check_whole, listed, repr_of
 from kalos_core.pixels.classes import check_values
 from kalos_core.pixels.stack import LabelStack, MaskStack
 
@@ -37,9 +37,23 @@ def chosen_classes(known: Mapping[int, str], names: Sequence[str] | None) -> dic
         value = value_of.get(name, int(name) if name.isdecimal() else 0)
         if not value or (known and value not in known):
             offered = listed(known.values(), 20) or "whole numbers above 0, as these masks have no named values"
-            raise InputError(f"classes: expected classes among {offered}, got {name!r}")
+            raise InputError(f"classes: expected classes among {offered}, got {repr_of(name)}")
         chosen[value] = known.get(value, name)
     return chosen
+
+
+def check_ignored(value: object) -> int | None:
+    """An argument that is a value of masks to ignore, or none.
+
+    Examples
+    --------
+    >>> check_ignored(255), check_ignored(None)
+    (255, None)
+    >>> check_ignored("x")
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: ignore_value: expected a whole number of at least -2147483648, got 'x'
+    """
+    return None if value is None else check_whole(value, "ignore_value", least=-(1 << 31))
 
 
 def without_ignored(arrays: Arrays, ignore_value: int | None) -> tuple[Arrays, NDArray[np.bool_] | None]:

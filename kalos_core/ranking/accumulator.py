@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations.columns import object_array
+from kalos_core.arguments import check_arguments
 from kalos_core.arrays import as_floats
 from kalos_core.consensus import TRUTH_METHODS, estimate_truth
 from kalos_core.consensus.methods import WITHOUT_OUTLIERS
 from kalos_core.consensus.voting import ROUNDING, check_share
-from kalos_core.errors import InputError, as_number, check_whole, listed, lookup
+from kalos_core.errors import InputError, as_number, check_whole, listed, lookup, repr_of
 from kalos_core.pixels.contours import near, thinned, tolerance_in_pixels
 from kalos_core.pixels.moments import Moments, correlation
 from kalos_core.pixels.stack import Masks3D, MaskStack, as_binary, as_stack, check_surroundings
@@ -115,6 +116,7 @@ class DetectorAccumulator:
         shares: str | Sequence[float] = (),
         outliers: Iterable[str] | None = None,
     ) -> None:
+        check_arguments(DetectorAccumulator.__init__, locals())
         self._levels = check_whole(levels, "levels", least=2)
         self._low, self._high = _check_range(score_range)
         for method in methods:
@@ -124,7 +126,7 @@ class DetectorAccumulator:
         self._tolerance, self._thin = tolerance, thin
         self._all_shares = isinstance(shares, str)
         if isinstance(shares, str) and shares != "all":
-            raise InputError(f"shares: expected 'all' or shares of the raters, got {shares!r}")
+            raise InputError(f"shares: expected 'all' or shares of the raters, got {repr_of(shares)}")
         given = () if isinstance(shares, str) else [check_share(share, "shares") for share in shares]
         self._shares = {f"at least {share:.4g}": share for share in given}
         self._outliers = None if outliers is None else list(outliers)
@@ -167,6 +169,7 @@ class DetectorAccumulator:
             For other detectors than before, sizes that differ, a score that is missing, NaN or out of range, a mask
             that is not binary, or a truth with the name of another. Nothing of the image is counted then.
         """
+        check_arguments(DetectorAccumulator.add, locals())
         stack = masks if isinstance(masks, MaskStack) else as_stack(MaskStack.of(masks), least=1)
         size = stack.masks.shape[1:]
         if ignore is not None:
@@ -316,6 +319,7 @@ class DetectorAccumulator:
         InputError
             Without an image or a truth, for a range that is not in order, or none given and no positive anywhere.
         """
+        check_arguments(DetectorAccumulator.result, locals(), but=("skew",))
         if not self._images:
             raise InputError("images: expected at least one, got none")
         if not self._counts:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations.columns import object_array
 from kalos_core.arrays import as_floats
-from kalos_core.errors import InputError, as_number, check_iterable, listed, lookup
+from kalos_core.errors import InputError, as_number, check_iterable, listed, lookup, repr_of
 from kalos_core.pixels.contours import TOLERANCE, near, thinned, tolerance_in_pixels
 from kalos_core.pixels.stack import Masks3D, MaskStack, as_stack
 from kalos_core.pixels.sums import divide
@@ -248,7 +248,7 @@ def boundary_evaluation(
         try:
             scores, masks = pair
         except (TypeError, ValueError):
-            raise InputError(f"image {number}: expected a pair of scores and masks, got {pair!r:.80}") from None
+            raise InputError(f"image {number}: expected a pair of scores and masks, got {repr_of(pair)}") from None
         stack = masks if isinstance(masks, MaskStack) else as_stack(masks, least=1)
         name = f"image {number if stack.image is None else stack.image}"
         if not scores or (detectors and set(scores) != set(detectors)):
@@ -282,11 +282,13 @@ def _check_thresholds(thresholds: int | Sequence[float]) -> NDArray[np.float64]:
     steps = as_number(thresholds)
     if steps is not None:
         if not (steps.is_integer() and steps > 0):
-            raise InputError(f"thresholds: expected a number of at least 1, or the thresholds, got {thresholds!r}")
+            raise InputError(
+                f"thresholds: expected a number of at least 1, or the thresholds, got {repr_of(thresholds)}"
+            )
         return np.arange(1, int(steps) + 1) / (int(steps) + 1)
     given = as_floats(thresholds, "thresholds")
     if given.ndim != 1 or not len(given) or not np.isfinite(given).all() or (np.diff(given) <= 0).any():
-        raise InputError(f"thresholds: expected finite numbers, ascending, got {thresholds!r:.200}")
+        raise InputError(f"thresholds: expected finite numbers, ascending, got {repr_of(thresholds)}")
     return given
 
 

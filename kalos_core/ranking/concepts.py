@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.errors import InputError, listed
+from kalos_core.errors import InputError, listed, repr_of
 from kalos_core.pixels.sums import divide
 from kalos_core.ranking.ties import exact_mean
 
@@ -203,7 +203,7 @@ def tree_edges(parents: Mapping[str, str | None], concepts: Sequence[str]) -> ND
     nodes = {*parents, *(parent for parent in parents.values() if parent is not None)}
     strange = [name for name in concepts if name not in nodes]
     if strange:
-        raise InputError(f"tree: expected all concepts in it, got none of {listed(map(repr, strange))}")
+        raise InputError(f"tree: expected all concepts in it, got none of {listed(map(repr_of, strange))}")
     paths = [_path_to_root(name, parents) for name in concepts]
     edges = np.array([[len(a) + len(b) - 2 * _shared(a, b) for b in paths] for a in paths], np.intp)
     return edges.reshape(len(paths), len(paths))

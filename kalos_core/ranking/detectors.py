@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from kalos_core.arguments import check_arguments
 from kalos_core.errors import InputError, listed
 from kalos_core.pixels.moments import Correlation
 from kalos_core.pixels.sums import mean_of_defined
@@ -267,6 +268,7 @@ def rank_over_classes(by_class: Mapping[str, DetectorRanking]) -> Rankings:
     >>> rank_over_classes(found).values.round(3).tolist()
     [[0.845], [1.0], [0.845]]
     """
+    check_arguments(rank_over_classes, locals())
     if not by_class:
         raise InputError("by_class: expected at least one class, got none")
     first = next(iter(by_class.values()))

@@ -13,9 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.annotations.columns import object_array
+from kalos_core.arguments import check_arguments
 from kalos_core.convergence import THRESHOLDS, PredictionMap, map_of_predictions
 from kalos_core.convergence.precision import RECALL
-from kalos_core.errors import InputError, listed
+from kalos_core.errors import InputError, listed, repr_of
 from kalos_core.ranking.ranks import Rankings
 from kalos_core.ranking.ties import as_ratio, exact_mean, settle
 from kalos_core.results import Result
@@ -135,6 +136,7 @@ def rank_models(
     >>> result.ranking.values.tolist(), result.ranking.tau[0].tolist(), result.ranking.best_changes
     ([[1.0, 0.5], [0.5, 1.0]], [1.0, -1.0], 1.0)
     """
+    check_arguments(rank_models, locals())
     others = consensus or {}
     if not models:
         raise InputError("models: expected at least one, got none")
@@ -198,6 +200,10 @@ class _Column:
         return exact_mean(above, [divisor for _, divisor in ratios], times)
 
 
+def _is_pair(given: object) -> bool:
+    return isinstance(given, (tuple, list)) and len(given) == 2
+
+
 def _maps_of(
     name: str,
     predictions: Predictions,
@@ -206,6 +212,8 @@ def _maps_of(
     similarity: str | Similarity,
     thresholds: Sequence[float] | NDArray[np.float64],
 ) -> _Column:
+    if not _is_pair(predictions):
+        raise InputError(f"model {name!r}: expected annotations and their scores, got {repr_of(predictions)}")
     detected, scores = predictions
 
     def under(truths: Annotations) -> PredictionMap:
@@ -226,4 +234,4 @@ def _check_consensus(annotations: Annotations, consensus: Mapping[str, Annotatio
         raise InputError(f"consensus: expected annotations of one rater each, got several raters in {listed(several)}")
     twice = [name for name in consensus if name in annotations.raters.tolist()]
     if twice:
-        raise InputError(f"consensus: expected names that no rater has, got {listed(map(repr, twice))}")
+        raise InputError(f"consensus: expected names that no rater has, got {listed(map(repr_of, twice))}")

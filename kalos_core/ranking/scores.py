@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations.columns import distinct, object_array
-from kalos_core.arrays import as_floats
-from kalos_core.errors import InputError, Problems, as_number, listed
+from kalos_core.arguments import check_arguments
+from kalos_core.arrays import as_array, as_floats
+from kalos_core.errors import InputError, Problems, as_number, listed, repr_of
 from kalos_core.nominal import MERGED, LabelTable, merge_raters
 from kalos_core.ranking.ranks import check_names
 from kalos_core.reliability import NOT_ASSIGNED
@@ -81,6 +82,7 @@ class SystemScores:
         >>> SystemScores.from_tables(tables, unlisted=0).values.tolist()
         [[[0.9, 0.2], [nan, nan]], [[0.4, 0.0], [0.0, 0.7]]]
         """
+        check_arguments(SystemScores.from_tables, locals())
         blank = check_unlisted(unlisted)
         if images is None:
             images = distinct(image for table in tables.values() for image in table)
@@ -133,7 +135,7 @@ class ConceptTruths:
     decisions: NDArray[np.int8]
 
     def __post_init__(self) -> None:
-        given = np.asarray(self.decisions)
+        given = as_array(self.decisions, "decisions")
         if given.ndim != 3:
             raise InputError(f"decisions: expected truths x images x concepts, got shape {given.shape}")
         known = np.isin(given, (0, 1, NOT_ASSIGNED))
@@ -173,10 +175,11 @@ class ConceptTruths:
         >>> truths.truths.tolist(), truths.decisions[:, 0].tolist()
         (['ann', 'bob', 'eve', 'majority'], [[1, 1, 0], [1, 0, 0], [1, 0, 1], [1, 0, 0]])
         """
+        check_arguments(ConceptTruths.from_labels, locals())
         merged = {**{name: labels.select(raters=list(of)) for name, of in (teams or {}).items()}, majority: labels}
         for name, of in merged.items():
             if name in labels.raters.tolist():
-                raise InputError(f"majority: expected a name that no rater has, got {name!r}")
+                raise InputError(f"majority: expected a name that no rater has, got {repr_of(name)}")
             if not len(of.raters):
                 raise InputError(f"teams: expected a rater at least in {name!r}, got none")
         decisions = [labels.decisions(rater) for rater in labels.raters]
@@ -194,5 +197,5 @@ def check_unlisted(unlisted: object) -> float | None:
     """
     number = as_number(unlisted)
     if unlisted is not None and (number is None or number != number):
-        raise InputError(f"unlisted: expected a number or None, got {unlisted!r}")
+        raise InputError(f"unlisted: expected a number or None, got {repr_of(unlisted)}")
     return number

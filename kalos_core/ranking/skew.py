@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.errors import InputError, as_number, check_iterable
+from kalos_core.errors import InputError, as_number, check_iterable, repr_of
 from kalos_core.pixels.sums import divide
 
 NEAR = 2e-3
@@ -34,7 +34,7 @@ def check_skew(skew: Sequence[float] | NDArray[np.float64]) -> tuple[float, floa
     ends = [as_number(end) for end in check_iterable(skew, "skew", "the ends of a range")]
     if len(ends) == 2 and ends[0] is not None and ends[1] is not None and 0 <= ends[0] <= ends[1] <= 1 and ends[1]:
         return ends[0], ends[1]
-    actual = ", ".join(f"{end:g}" if end is not None else repr(value) for end, value in zip(ends, skew, strict=True))
+    actual = ", ".join(f"{end:g}" if end is not None else repr_of(value) for end, value in zip(ends, skew, strict=True))
     raise InputError(f"skew: expected fractions of positives 0 <= p1 <= p2 <= 1, p2 > 0, got ({actual})")
 
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kalos_core.arguments import check_arguments
 from kalos_core.arrays import as_floats
-from kalos_core.errors import InputError, as_number, listed
+from kalos_core.errors import InputError, as_number, listed, repr_of
 from kalos_core.ranking.concepts import (
     as_distances,
     concept_measures,
@@ -185,13 +186,14 @@ def rank_systems(
     >>> auc.values.tolist(), auc.ranks.tolist(), auc.best_changes
     ([[1.0, 0.5], [0.5, 1.0]], [[1.0, 2.0], [2.0, 1.0]], 1.0)
     """
+    check_arguments(rank_systems, locals())
     if missing not in ("raise", "skip"):
-        raise InputError(f"missing: expected 'raise' or 'skip', got {missing!r}")
+        raise InputError(f"missing: expected 'raise' or 'skip', got {repr_of(missing)}")
     edges = None if tree is None else tree_edges(tree, truths.concepts.tolist())
     weight = _check_weights(weights, truths.concepts)
     limit = as_number(decision)
     if limit is None or np.isnan(limit):
-        raise InputError(f"decision: expected a number, got {decision!r}")
+        raise InputError(f"decision: expected a number, got {repr_of(decision)}")
     values = _aligned(scores, truths)
     needed = (truths.decisions != NOT_ASSIGNED).any(axis=0)  # (I, K)
     gone = (np.isnan(values) & needed).any(axis=2)
@@ -251,7 +253,7 @@ def _aligned(scores: SystemScores, truths: ConceptTruths) -> NDArray[np.float64]
     concept_code = {name: code for code, name in enumerate(scores.concepts)}
     strange = [name for name in truths.concepts if name not in concept_code]
     if strange:
-        raise InputError(f"scores: expected every concept of the truths, got none of {listed(map(repr, strange))}")
+        raise InputError(f"scores: expected every concept of the truths, got none of {listed(map(repr_of, strange))}")
     concepts = [concept_code[name] for name in truths.concepts]
     image_code = {image: code for code, image in enumerate(scores.images)}
     index = np.array([image_code.get(image, -1) for image in truths.images], np.intp)
@@ -263,7 +265,7 @@ def _aligned(scores: SystemScores, truths: ConceptTruths) -> NDArray[np.float64]
 def _without_scores(gone: NDArray[np.bool_], systems: NDArray[np.object_], images: NDArray[np.object_]) -> str:
     """Which classifiers lack scores for which images (S, I)."""
     rows = np.flatnonzero(gone.any(axis=1))
-    lacks = [f"{systems[row]}: {gone[row].sum():,} ({listed(map(repr, images[gone[row]]), 3)})" for row in rows]
+    lacks = [f"{systems[row]}: {gone[row].sum():,} ({listed(map(repr_of, images[gone[row]]), 3)})" for row in rows]
     return (
         "scores: expected those of every classifier for every image of the truths, got images without in "
         f"{listed(lacks)}; missing='skip' leaves these images out for all systems"

@@ -24,9 +24,10 @@ from kalos_core.annotations import (
     object_array,
     warn_of_silent_raters,
 )
-from kalos_core.errors import InputError, KalosWarning, Problems, as_number, listed
+from kalos_core.arguments import check_arguments
+from kalos_core.errors import InputError, KalosWarning, Problems, as_number, listed, repr_of
+from kalos_core.files import as_float, as_path, open_file, read_text
 from kalos_core.readers.column_names import FORMS, Columns, find_columns
-from kalos_core.readers.files import as_float, as_path, read_text
 from kalos_core.readers.sizes import Sizes, read_sizes
 from kalos_core.readers.vocabulary import Aliases, Vocabulary, reconcile_all
 
@@ -145,8 +146,9 @@ def read_boxes(
     >>> read_boxes(table).shapes["box"].xywh().tolist()
     [[10.0, 20.0, 30.0, 40.0], [11.0, 20.0, 30.0, 40.0]]
     """
+    check_arguments(read_boxes, locals(), but=("columns",))
     if coordinates not in ("auto", "pixels", "relative"):
-        raise InputError(f"coordinates: expected 'auto', 'pixels' or 'relative', got {coordinates!r}")
+        raise InputError(f"coordinates: expected 'auto', 'pixels' or 'relative', got {repr_of(coordinates)}")
     loaded = _load(table)
     found = _Boxes.find(loaded, columns, on_invalid)
     found.measure(sizes, coordinates)
@@ -219,11 +221,14 @@ def _read_parquet(path: Path) -> pd.DataFrame:
     import pandas as pd
 
     try:
-        return pd.read_parquet(path)
+        with open_file(path, "Parquet file", unpacked=False) as file:
+            return pd.read_parquet(file)
     except ImportError:
         raise InputError(
             f"{path}: expected the optional package pyarrow for Parquet, got none: pip install kalos-fiftyone[parquet]"
         ) from None
+    except InputError:
+        raise
     except (OSError, ValueError, KeyError) as error:  # pyarrow's own errors are among these
         raise InputError(f"{path}: expected a readable Parquet file, got {error}") from error
 
@@ -458,7 +463,9 @@ class _Boxes:
         elif assigned in (None, "all", "drew"):
             given = {}
         else:
-            raise InputError(f"assigned: expected a mapping of images to raters, 'all' or 'drew', got {assigned!r}")
+            raise InputError(
+                f"assigned: expected a mapping of images to raters, 'all' or 'drew', got {repr_of(assigned)}"
+            )
         known = (self.image >= 0) & (self.rater >= 0)
         if assigned == "all" or (assigned != "drew" and not (self.blank & known).any()):
             return given

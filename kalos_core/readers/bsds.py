@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +13,8 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations.columns import object_array
 from kalos_core.errors import InputError, Problems
+from kalos_core.files import BROKEN, as_path, open_file, reason
 from kalos_core.pixels.stack import LabelStack, MaskStack
-from kalos_core.readers.files import as_path
 from kalos_core.readers.folders import as_folder, files_in
 from kalos_core.readers.mask_folders import IMAGE_ENDINGS, read_image_pixels
 
@@ -117,10 +116,10 @@ def read_bsds(path: str | os.PathLike[str], *, image_folder: str | os.PathLike[s
     [[[1, 1, 2]], [[1, 2, 2]]]
     """
     source, problems = as_path(path, "path"), Problems("BSDS files")
-    if source.is_dir():
+    if os.path.isdir(source):
         files = files_in(source, (".mat",), problems)
     else:
-        files = {source.stem: source} if source.suffix.lower() == ".mat" and source.is_file() else {}
+        files = {source.stem: source} if source.suffix.lower() == ".mat" and os.path.isfile(source) else {}
     if not files:
         raise InputError(f"{source}: expected a .mat file of BSDS500 or a folder of them, got none")
     beside = {} if image_folder is None else files_in(as_folder(image_folder, "image_folder"), IMAGE_ENDINGS, problems)
@@ -134,18 +133,12 @@ def _read(path: Path, field: str) -> list[NDArray[Any]]:
     from scipy.io.matlab import MatReadError
 
     try:
-        content = loadmat(path, variable_names=["groundTruth"])
-    except (
-        OSError,
-        ValueError,
-        TypeError,
-        KeyError,
-        IndexError,
-        NotImplementedError,
-        MatReadError,
-        zlib.error,
-    ) as error:
-        raise InputError(f"{path}: expected a MATLAB file of BSDS500, got {error}") from error
+        with open_file(path, "MATLAB file of BSDS500", unpacked=False) as file:
+            content = loadmat(file, variable_names=["groundTruth"])
+    except InputError:
+        raise
+    except (NotImplementedError, MatReadError, *BROKEN) as error:
+        raise InputError(f"{path}: expected a readable MATLAB file of BSDS500, got {reason(error)}") from error
     cells = content.get("groundTruth")
     if not isinstance(cells, np.ndarray) or cells.dtype != object or not cells.size:
         raise InputError(

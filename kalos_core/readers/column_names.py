@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kalos_core.errors import InputError, listed
+from kalos_core.errors import InputError, listed, repr_of
 
 FORMS = {
     "corners": ("x_min", "y_min", "x_max", "y_max"),
@@ -162,12 +162,12 @@ def _checked(present: Sequence[Hashable], given: Mapping[str, Any] | None, sourc
     if given is None:
         return {}
     if not isinstance(given, Mapping):
-        raise InputError(f"columns: expected a mapping of our names to those of {source}, got {given!r:.200}")
+        raise InputError(f"columns: expected a mapping of our names to those of {source}, got {repr_of(given)}")
     ours = {_plain(name): name for name in OUR_NAMES}
     spelled = {spelling: name for name, spellings in SPELLINGS.items() for spelling in spellings.split()} | ours
     strange = [name for name in given if _plain(name) not in spelled]
     if strange:
-        raise InputError(f"columns: expected names among {listed(OUR_NAMES, 20)}, got {listed(map(repr, strange))}")
+        raise InputError(f"columns: expected names among {listed(OUR_NAMES, 20)}, got {listed(map(repr_of, strange))}")
     chosen = {spelled[_plain(name)]: column for name, column in given.items()}
     absent = [
         f"{column!r} for {name}"

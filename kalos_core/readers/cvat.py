@@ -11,8 +11,9 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from kalos_core.annotations import Annotations, OnInvalid, as_name
-from kalos_core.errors import InputError
-from kalos_core.readers.files import as_float, as_path, load_xml
+from kalos_core.arguments import check_arguments
+from kalos_core.errors import InputError, repr_of
+from kalos_core.files import as_float, as_path, load_xml
 from kalos_core.readers.findings import Findings
 from kalos_core.readers.shapes import MOST_PIXELS, UnusableError, rotated, run_lengths
 
@@ -59,6 +60,7 @@ def read_cvat(
     >>> annotations.raters.tolist(), annotations.shapes["box"].xywh().tolist()
     (['ann', 'bob'], [[1.0, 2.0, 4.0, 6.0]])
     """
+    check_arguments(read_cvat, locals())
     files, source = _files(exports)
     findings = Findings(source, on_invalid)
     joints: dict[str, dict[str, None]] = {}
@@ -88,11 +90,11 @@ def _files(exports: object) -> tuple[dict[str, Path], str]:
     if isinstance(exports, Mapping):
         names = [as_name(rater) for rater in exports]
         if not names or not all(isinstance(name, str) for name in names):
-            raise InputError(f"exports: expected a mapping of raters' names to files, got {exports!r}")
+            raise InputError(f"exports: expected a mapping of raters' names to files, got {repr_of(exports)}")
         paths = [as_path(path, f"exports[{name!r}]") for name, path in zip(names, exports.values(), strict=True)]
         return dict(zip(names, paths, strict=True)), "CVAT exports"
     folder = as_path(exports, "exports", "a folder, or a mapping rater -> file")
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         raise InputError(f"{folder}: expected a folder of CVAT exports, one file per rater, or a mapping rater -> file")
     files = {path.stem: path for path in sorted(folder.glob("*.xml"))}
     files = files or {path.parent.name: path for path in sorted(folder.glob("*/annotations.xml"))}

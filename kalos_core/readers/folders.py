@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from kalos_core.annotations import as_name
-from kalos_core.errors import InputError, Problems, listed
-from kalos_core.readers.files import as_path
+from kalos_core.errors import InputError, Problems, listed, repr_of
+from kalos_core.files import as_path
 
 Folders: TypeAlias = "str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]]"
 """A folder that holds one folder a rater, or rater -> folder."""
@@ -44,7 +44,7 @@ def rater_folders(folders: Folders, least: int = 2, passed: frozenset[str] = fro
 def as_folder(value: object, argument: str) -> Path:
     """An argument that is a folder; anything else is an error that names the argument."""
     path = as_path(value, argument)
-    if not path.is_dir():
+    if not os.path.isdir(path):
         raise InputError(f"{argument}: expected a folder, got {path}, which is none")
     return path
 
@@ -71,8 +71,10 @@ def files_in(
     for file in sorted(home.rglob("*")):
         inside = file.relative_to(home)
         hidden = any(part.startswith(".") for part in inside.parts)
-        if hidden or file.suffix.lower() not in endings or file.name.lower() in passed or not file.is_file():
+        if hidden or file.suffix.lower() not in endings or file.name.lower() in passed or file.is_dir():
             continue
+        if not file.is_file():  # leaving it out would say that nobody was assigned
+            problems.add(str(file), "a file", "a link to nothing" if file.is_symlink() else "a pipe or a device")
         folders = [part for part in inside.parts[:-1] if not (wrapped and part.lower() in WRAPPERS)]
         image = "/".join([*folders, inside.stem])
         if image in files:
@@ -103,13 +105,13 @@ def assigned_by_files(
     if assigned == "all":
         return {image: list(found) for image in images}
     if assigned != "files" and not isinstance(assigned, Mapping):
-        raise InputError(f"assigned: expected 'files', 'all' or lists of raters by image, got {assigned!r}")
+        raise InputError(f"assigned: expected 'files', 'all' or lists of raters by image, got {repr_of(assigned)}")
     has = {rater: set(files) for rater, files in found.items()}
     lists = {image: [rater for rater in found if image in has[rater]] for image in images}
     if isinstance(assigned, Mapping):
         strange = [name for name in assigned if name not in lists]
         strange += [name for names in assigned.values() for name in names if as_name(name) not in found]
         if strange:
-            raise InputError(f"assigned: expected images and raters with files, got {listed(map(repr, strange))}")
+            raise InputError(f"assigned: expected images and raters with files, got {listed(map(repr_of, strange))}")
         lists |= {image: [as_name(name) for name in names] for image, names in assigned.items()}
     return lists

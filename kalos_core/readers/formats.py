@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import gzip
 import inspect
 import os
 import re
-import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from kalos_core.annotations import Annotations
 from kalos_core.errors import InputError, listed, lookup
+from kalos_core.files import as_path, open_file
 from kalos_core.readers.box_tables import PARQUET, read_boxes
 from kalos_core.readers.coco import read_coco
 from kalos_core.readers.cvat import read_cvat
-from kalos_core.readers.files import as_path
 from kalos_core.readers.label_studio import read_label_studio
 from kalos_core.readers.lidc import read_lidc
 from kalos_core.readers.vindr import COLUMNS as VINDR_COLUMNS
@@ -112,7 +110,7 @@ def guess_format(path: Path) -> str:
     >>> guess_format(Path("train.parquet")), guess_format(Path("absent.json"))
     ('boxes', 'coco')
     """
-    if path.is_dir():
+    if os.path.isdir(path):
         inside = _first_inside(path, ".xml")
         return guess_format(inside) if inside else "yolo" if _first_inside(path, ".txt") else "cvat"
     start = _start(path)
@@ -151,7 +149,8 @@ def _guess_table(start: bytes) -> str:
 def _start(path: Path) -> bytes:
     """The beginning of a file, unpacked; nothing where it cannot be read, which its reader will say."""
     try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            return file.read(START).removeprefix(b"\xef\xbb\xbf").lstrip()
-    except (OSError, EOFError, ValueError, zlib.error):
+        with open_file(path, "file of labels") as file:
+            start: bytes = file.read(START)
+            return start.removeprefix(b"\xef\xbb\xbf").lstrip()
+    except InputError:
         return b""

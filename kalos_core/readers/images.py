@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.errors import InputError, Problems, listed
+from kalos_core.files import open_image
 
 
 class ImageFiles:
@@ -37,12 +38,14 @@ class ImageFiles:
     def find(self, file: str) -> str:
         """The path of an image, "" where there is none."""
         candidates = [Path(file)] if Path(file).is_absolute() else [folder / file for folder in self.folders]
-        found = next((str(path.resolve()) for path in candidates if path.is_file()), "")
+        found = next((str(path.resolve()) for path in candidates if os.path.isfile(path)), "")
         return found or (self._by_stem.get(file, "") if file and not Path(file).suffix else "")
 
     @cached_property
     def _by_stem(self) -> dict[str, str]:
-        files = [path for folder in reversed(self.folders) if folder.is_dir() for path in sorted(folder.iterdir())]
+        files = [
+            path for folder in reversed(self.folders) if os.path.isdir(folder) for path in sorted(folder.iterdir())
+        ]
         return {path.stem: str(path.resolve()) for path in files if is_image_name(path.name)}
 
 
@@ -224,12 +227,10 @@ def is_image_name(file: str) -> bool:
 
 def image_size_of(path: str | os.PathLike[str]) -> tuple[float, float] | None:
     """Width and height of an image file, None where it cannot be opened."""
-    from PIL import Image  # slow to import, and needed here only
-
     try:
-        with Image.open(path) as opened:
+        with open_image(path) as opened:
             return (float(opened.width), float(opened.height))
-    except (OSError, ValueError, Image.DecompressionBombError):
+    except InputError:
         return None
 
 
@@ -243,11 +244,11 @@ def _grouped(entries: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
 def _folders(labels: Any, images: Any) -> list[Path]:
     if images is not None:
         folder = Path(images)
-        if not folder.is_dir():
+        if not os.path.isdir(folder):
             raise InputError(f"images: expected a folder, got {folder}")
         return [folder]
     if isinstance(labels, (Annotations, Mapping)):
         return []
     given = Path(os.fsdecode(labels))
-    beside = given if given.is_dir() else given.parent
+    beside = given if os.path.isdir(given) else given.parent
     return [beside / name for name in ("images", "data", "train", "")]

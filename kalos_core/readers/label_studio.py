@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations, OnInvalid, as_name
+from kalos_core.arguments import check_arguments
 from kalos_core.errors import InputError, as_number, listed
-from kalos_core.readers.files import as_path, load_json
+from kalos_core.files import as_path, load_json
 from kalos_core.readers.findings import Findings
 from kalos_core.readers.shapes import MOST_PIXELS, UnusableError, rotated, run_lengths
 
@@ -71,6 +72,7 @@ def read_label_studio(
     >>> table.raters.tolist(), table.assigned.tolist(), table.shapes["box"].xywh().tolist()
     (['1', '2'], [[True, True]], [[20.0, 50.0, 40.0, 25.0]])
     """
+    check_arguments(read_label_studio, locals())
     source = as_path(path, "path")
     tasks = load_json(source, "Label Studio export")
     if not isinstance(tasks, list) or not tasks:

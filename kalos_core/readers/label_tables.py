@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import object_array
+from kalos_core.arguments import check_arguments
 from kalos_core.errors import InputError, Problems, listed
+from kalos_core.files import as_path, read_bytes, read_text
 from kalos_core.nominal import LabelTable, OnEmpty, OnRepeat, OnUnknown, RawLabels, build_table
 from kalos_core.nominal.build import CodedLabels, check_choices, check_codes
 from kalos_core.nominal.grouping import Groups
-from kalos_core.readers.files import as_path, read_bytes, read_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,6 +97,7 @@ def read_long_labels(
     >>> table.values().tolist(), table.options()
     ([[0, 1]], ('cat', 'dog'))
     """
+    check_arguments(read_long_labels, locals())
     check_choices(groups, on_repeat, on_empty, on_unknown)
     needed = [item, rater, label] + ([] if time is None else [time])
     coded = _coded(table, needed, separator)
@@ -171,6 +173,7 @@ def read_wide_labels(
     >>> table.values().tolist(), table.options()
     ([[0, 0], [1, -2]], ('1', '0'))
     """
+    check_arguments(read_wide_labels, locals())
     source, columns, name_of = _columns(table)
     left_out = {item, *ignore}
     names = [name for name in columns if name not in left_out] if raters is None else list(raters)

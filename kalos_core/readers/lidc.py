@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations, OnInvalid
 from kalos_core.annotations.shapes.faults import as_numbers
+from kalos_core.arguments import check_arguments
 from kalos_core.errors import InputError, KalosWarning, as_number, listed
-from kalos_core.readers.files import as_float, as_path, load_json, load_xml
+from kalos_core.files import as_float, as_path, load_json, load_xml, open_file
 from kalos_core.readers.findings import Findings
 from kalos_core.readers.shapes import UnusableError
 
@@ -121,10 +122,11 @@ def read_lidc(path: str | os.PathLike[str], *, on_invalid: OnInvalid = "raise") 
     >>> annotations, annotations.raters_are_local
     (Annotations(1 annotations of 2 raters on 1 images, 1 categories, shapes: volume), True)
     """
+    check_arguments(read_lidc, locals())
     source = as_path(path, "path")
     findings = Findings(source.name, on_invalid)
     passed: list[str] = []
-    if source.is_dir():
+    if os.path.isdir(source):
         files, passed = _files_of_scans(source, findings)
         scans: Iterable[_Scan] = _read_folder(source, files, passed, findings)
     elif {".json", ".gz"} & set(source.suffixes):
@@ -282,9 +284,9 @@ def _files_of_scans(folder: Path, findings: Findings) -> tuple[list[Path], list[
     for path in found:
         name = path.relative_to(folder).as_posix()
         try:
-            with path.open("rb") as file:
+            with open_file(path, "LIDC-IDRI file", unpacked=False) as file:
                 start = file.read(START)
-        except OSError as error:
+        except InputError as error:
             start = str(error).encode()
         if b"IdriReadMessage" in start or b"<CXR" in start:
             radiographs.append(name)

@@ -12,9 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations.table import object_array
-from kalos_core.errors import InputError, Problems, listed
+from kalos_core.arguments import check_arguments
+from kalos_core.errors import InputError, Problems, listed, repr_of
+from kalos_core.files import BROKEN, open_image, reason
+from kalos_core.limits import check_limit
 from kalos_core.pixels.stack import LabelStack, MaskStack
-from kalos_core.pixels.stored import without_ignored
+from kalos_core.pixels.stored import check_ignored, without_ignored
 from kalos_core.readers.folders import as_folder, files_in, rater_folders
 
 TIFF = (".tif", ".tiff")
@@ -155,6 +158,8 @@ def read_mask_folders(
     >>> [(stack.image, stack.masks.astype(int).tolist()) for stack in found.stacks()]
     [('a', [[[0, 1]], [[1, 1]]])]
     """
+    check_arguments(read_mask_folders, locals())
+    ignore_value = check_ignored(ignore_value)
     homes = rater_folders(folders)
     problems = Problems("mask folders")
     found = {rater: files_in(home, ENDINGS, problems) for rater, home in homes.items()}
@@ -197,16 +202,16 @@ def _assigned(
     if assigned == "files":
         return np.array([[image in found[rater] for rater in raters] for image in images], dtype=np.bool_)
     if not isinstance(assigned, Mapping):
-        raise InputError(f"assigned: expected 'files', 'all' or lists of raters by image, got {assigned!r}")
+        raise InputError(f"assigned: expected 'files', 'all' or lists of raters by image, got {repr_of(assigned)}")
     strange = [image for image in assigned if image not in set(images)]
     strange += [rater for names in assigned.values() for rater in names if rater not in raters]
     if strange:
         raise InputError(
-            f"assigned: expected images with masks and raters with folders, got {listed(map(repr, strange))}"
+            f"assigned: expected images with masks and raters with folders, got {listed(map(repr_of, strange))}"
         )
     unlisted = [image for image in images if image not in assigned]
     if unlisted:
-        raise InputError(f"assigned: expected a list for every image, got none for {listed(map(repr, unlisted))}")
+        raise InputError(f"assigned: expected a list for every image, got none for {listed(map(repr_of, unlisted))}")
     return np.array([[rater in assigned[image] for rater in raters] for image in images], dtype=np.bool_)
 
 
@@ -220,19 +225,14 @@ def read_mask(file: Path) -> NDArray[Any]:
 
 def read_image_pixels(file: Path) -> NDArray[Any]:
     """(H, W) or (H, W, C) values of an image; of a TIFF of any number of channels, with all their bits."""
-    from PIL import Image, UnidentifiedImageError  # slow to import, and needed here only
-
     channels = _tiff_channels(file) if file.suffix.lower() in TIFF else None
     if channels is not None:
         return channels
-    try:
-        with Image.open(file) as opened:
-            frames = getattr(opened, "n_frames", 1)
-            if frames > 1:
-                raise InputError(f"{file}: expected one image in a file, got {frames}")
-            return np.asarray(opened)
-    except (OSError, UnidentifiedImageError, SyntaxError) as error:  # what Pillow raises for a broken PNG or TIFF
-        raise InputError(f"{file}: expected a readable image, got {error}") from error
+    with open_image(file) as opened:
+        frames = getattr(opened, "n_frames", 1)
+        if frames > 1:
+            raise InputError(f"{file}: expected one image in a file, got {frames}")
+        return np.asarray(opened)
 
 
 def _tiff_channels(file: Path) -> NDArray[Any] | None:
@@ -249,9 +249,12 @@ def _tiff_channels(file: Path) -> NDArray[Any] | None:
             usual = page.dtype == np.uint8 and page.axes == "YXS" and page.photometric == tifffile.PHOTOMETRIC.RGB
             if len(opened.pages) > 1 or page.samplesperpixel == 1 or usual:
                 return None
+            check_limit("KALOS_MOST_PIXELS", page.imagewidth * page.imagelength, str(file))
             values = np.asarray(page.asarray())
             return np.moveaxis(values, 0, 2) if page.axes == "SYX" else values
+    except InputError:
+        raise
     except (OSError, tifffile.TiffFileError):
         return None  # Pillow says what is wrong with it
-    except (ValueError, RuntimeError) as error:  # a compression that tifffile has no codec for
-        raise InputError(f"{file}: expected a readable image, got {error}") from error
+    except (RuntimeError, *BROKEN) as error:  # a compression that tifffile has no codec for
+        raise InputError(f"{file}: expected a readable image, got {reason(error)}") from error

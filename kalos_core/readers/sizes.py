@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from kalos_core.annotations import as_name
-from kalos_core.errors import InputError, Problems, listed
-from kalos_core.readers.files import as_float, as_path, read_text
+from kalos_core.errors import InputError, Problems, listed, repr_of
+from kalos_core.files import as_float, as_path, read_text
 from kalos_core.readers.images import ImageFiles, image_size_of
 
 Sizes: TypeAlias = "str | os.PathLike[str] | Mapping[str, tuple[float, float]] | None"
@@ -48,10 +48,10 @@ def read_sizes(sizes: Sizes) -> SizeOf:
         try:
             found = {as_name(key): (width, height) for key, (width, height) in sizes.items()}
         except (TypeError, ValueError):
-            raise InputError(f"sizes: expected (width, height) for every image, got {sizes!r:.200}") from None
+            raise InputError(f"sizes: expected (width, height) for every image, got {repr_of(sizes)}") from None
     elif sizes is not None:
         path = as_path(sizes, "sizes", "a path or a mapping")
-        if path.is_dir():
+        if os.path.isdir(path):
             files = ImageFiles(None, path)
             return lambda image: image_size_of(files.find(str(image))) or (None, None)
         found = _of_table(path)

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations, OnInvalid, as_name
-from kalos_core.errors import InputError
+from kalos_core.arguments import check_arguments
+from kalos_core.errors import InputError, repr_of
 from kalos_core.readers.findings import Findings
 from kalos_core.readers.shapes import run_lengths
 from kalos_core.readers.sizes import Sizes, read_sizes
@@ -74,6 +75,7 @@ def read_supervision(
     >>> annotations.shapes["box"].xywh().tolist(), annotations.categories.tolist(), annotations.assigned.tolist()
     ([[10.0, 20.0, 30.0, 40.0]], ['dog'], [[True, True]])
     """
+    check_arguments(read_supervision, locals(), but=("detections",))
     if not isinstance(detections, Mapping):
         raise InputError(f"detections: expected a mapping rater -> detections of every image, got {type(detections)}")
     if not detections:
@@ -165,4 +167,4 @@ def _class_name(number: Any, classes: Any, record: str) -> Any:
     try:
         return classes[int(number)]
     except (KeyError, IndexError, TypeError, ValueError):
-        raise InputError(f"{record}: expected a class_id among the classes, got {number!r}") from None
+        raise InputError(f"{record}: expected a class_id among the classes, got {repr_of(number)}") from None

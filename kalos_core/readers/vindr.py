@@ -7,8 +7,9 @@ import warnings
 from collections.abc import Mapping
 
 from kalos_core.annotations import Annotations, OnInvalid
+from kalos_core.arguments import check_arguments
 from kalos_core.errors import InputError, KalosWarning, Problems, listed
-from kalos_core.readers.files import as_float, as_path
+from kalos_core.files import as_float, as_path
 from kalos_core.readers.findings import Findings
 from kalos_core.readers.sizes import Sizes, csv_rows, read_sizes
 
@@ -72,6 +73,7 @@ def read_vindr(
     >>> annotations.shapes["box"].xywh().tolist(), annotations.assigned.tolist()
     ([[10.0, 20.0, 20.0, 30.0]], [[True, True]])
     """
+    check_arguments(read_vindr, locals())
     source = as_path(path, "path")
     findings = Findings(source.name, on_invalid)
     classes = _Classes(findings.problems)

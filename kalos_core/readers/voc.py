@@ -8,8 +8,9 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from kalos_core.annotations import Annotations, OnInvalid
+from kalos_core.arguments import check_arguments
 from kalos_core.errors import InputError
-from kalos_core.readers.files import as_float, load_xml
+from kalos_core.files import as_float, load_xml
 from kalos_core.readers.findings import Findings
 from kalos_core.readers.folders import (
     IMAGE_FOLDERS,
@@ -76,6 +77,7 @@ def read_voc(
     >>> annotations.shapes["box"].xywh().tolist(), annotations.assigned.tolist()
     ([[1.0, 2.0, 8.0, 6.0]], [[True, True]])
     """
+    check_arguments(read_voc, locals())
     homes = rater_folders(folders, least=1, passed=IMAGE_FOLDERS)
     findings = Findings("Pascal VOC folders", on_invalid)
     files = {rater: files_in(home, (".xml",), findings.problems, wrapped=True) for rater, home in homes.items()}

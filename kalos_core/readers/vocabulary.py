@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kalos_core.errors import InputError, listed
+import regex
+
+from kalos_core.arguments import check_arguments
+from kalos_core.errors import InputError, listed, repr_of
 
 EVERY_RATER = "*"
+
+SECONDS = 2.0
+"""How long one expression may take to match one name; nearly all take a millionth of it."""
 
 Aliases = Mapping[str, "str | Mapping[str, str]"]
 """``{"auto": "car", "rater 3": {"/car_\\d+/": "car"}}``: a written name -> class, for all raters or for one.
@@ -36,16 +41,17 @@ class Vocabulary:
     """
 
     exact: dict[str, dict[str, str]] = field(default_factory=dict)
-    patterns: dict[str, list[tuple[re.Pattern[str], str]]] = field(default_factory=dict)
+    patterns: dict[str, list[tuple[regex.Pattern[str], str]]] = field(default_factory=dict)
     targets: set[str] = field(default_factory=set)
     unmapped: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     @classmethod
     def from_aliases(cls, aliases: Aliases) -> Vocabulary:
         """Check and compile `aliases`; a wrong expression is an error that shows it."""
+        check_arguments(Vocabulary.from_aliases, locals(), but=("aliases",))
         made = cls()
         if not isinstance(aliases, Mapping):
-            raise InputError(f"aliases: expected a mapping of written names to class names, got {aliases!r}")
+            raise InputError(f"aliases: expected a mapping of written names to class names, got {repr_of(aliases)}")
         for key, target in aliases.items():
             if isinstance(target, Mapping):
                 for written, name in target.items():
@@ -56,14 +62,16 @@ class Vocabulary:
 
     def _add(self, rater: object, written: object, name: object) -> None:
         if not isinstance(rater, str):
-            raise InputError(f"aliases: expected a rater's name, got {rater!r}")
+            raise InputError(f"aliases: expected a rater's name, got {repr_of(rater)}")
         if not (isinstance(written, str) and isinstance(name, str) and name):
-            raise InputError(f"aliases: expected a written name and a class name, got {written!r}: {name!r}")
+            raise InputError(
+                f"aliases: expected a written name and a class name, got {repr_of(written)}: {repr_of(name)}"
+            )
         self.targets.add(name)
         if len(written) > 2 and written[0] == written[-1] == "/":
             try:
-                self.patterns.setdefault(rater, []).append((re.compile(written[1:-1]), name))
-            except re.error as error:
+                self.patterns.setdefault(rater, []).append((regex.compile(written[1:-1]), name))
+            except (regex.error, RecursionError, OverflowError, MemoryError) as error:
                 raise InputError(f"aliases: expected a regular expression, got {written}: {error}") from error
         else:
             self.exact.setdefault(rater, {})[written] = name
@@ -74,11 +82,20 @@ class Vocabulary:
 
     def reconcile(self, rater: str, written: str) -> str:
         """The class meant by what a rater wrote: their own aliases first, then everybody's, exact before pattern."""
+        if not all(isinstance(name, str) for name in (rater, written)):
+            raise InputError(f"written: expected names, got {repr_of(written)} of {repr_of(rater)}")
         for owner in (rater, EVERY_RATER):
             if written in self.exact.get(owner, {}):
                 return self.exact[owner][written]
             for pattern, name in self.patterns.get(owner, []):
-                if pattern.fullmatch(written):
+                try:
+                    found = pattern.fullmatch(written, timeout=SECONDS)
+                except TimeoutError:
+                    raise InputError(
+                        f"aliases: expected an expression that matches within {SECONDS:g} s, got /{pattern.pattern}/ "
+                        f"on {written!r}: repetitions within repetitions, such as (a+)+, are what takes so long"
+                    ) from None
+                if found:
                     return name
         if written not in self.targets:
             self.unmapped[rater, written] += 1

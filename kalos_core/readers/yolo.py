@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from kalos_core.annotations import Annotations, OnInvalid, as_name, warn_of_silent_raters
-from kalos_core.errors import InputError, as_number, listed
-from kalos_core.readers.files import as_path, read_text
+from kalos_core.arguments import check_arguments
+from kalos_core.errors import InputError, as_number, listed, repr_of
+from kalos_core.files import as_path, read_text
 from kalos_core.readers.findings import Findings
 from kalos_core.readers.folders import (
     IMAGE_FOLDERS,
@@ -113,6 +114,7 @@ def read_yolo(
     >>> annotations.shapes["box"].xywh().tolist(), annotations.assigned.tolist()
     ([[40.0, 15.0, 20.0, 20.0]], [[True, True]])
     """
+    check_arguments(read_yolo, locals())
     homes = rater_folders(folders, least=1, passed=IMAGE_FOLDERS)
     findings = Findings("YOLO folders", on_invalid)
     files = {
@@ -260,7 +262,7 @@ def _read_names(path: Path) -> _Names:
     if shape is not None:
         numbers = [as_number(side) for side in shape] if isinstance(shape, list) else []
         if len(numbers) != 2 or numbers[1] not in (2, 3) or not (numbers[0] or 0) >= 1:
-            raise InputError(f"{path}: expected kpt_shape [joints, 2 or 3], got {shape!r}")
+            raise InputError(f"{path}: expected kpt_shape [joints, 2 or 3], got {repr_of(shape)}")
         joints = (int(shape[0]), int(shape[1]))
     return _Names(_checked(content["names"], str(path)), joints)
 
@@ -274,5 +276,5 @@ def _checked(names: Any, where: str) -> Classes:
     made = {key: as_name(name) for key, name in entries.items()}
     whole = all(isinstance(key, int) and not isinstance(key, bool) for key in made)
     if not made or not whole or not all(isinstance(name, str) for name in made.values()):
-        raise InputError(f"{where}: expected names of classes by number, got {names!r:.200}")
+        raise InputError(f"{where}: expected names of classes by number, got {repr_of(names)}")
     return made

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from kalos_core.annotations import Annotations, OnInvalid
-from kalos_core.errors import InputError, KalosWarning, as_number, listed
-from kalos_core.readers.files import as_float, as_path, read_text
+from kalos_core.arguments import check_arguments
+from kalos_core.errors import InputError, KalosWarning, as_number, listed, repr_of
+from kalos_core.files import as_float, as_path, read_text
 from kalos_core.readers.findings import Findings
 from kalos_core.readers.shapes import UnusableError, rotated
 from kalos_core.readers.vocabulary import Aliases
@@ -103,6 +104,7 @@ def read_zooniverse(
     >>> annotations.shapes["box"].xywh().tolist(), annotations.assigned.tolist(), annotations.files.tolist()
     ([[10.0, 20.0, 30.0, 40.0]], [[True, True]], ['a.jpg'])
     """
+    check_arguments(read_zooniverse, locals())
     source = as_path(path, "path")
     rows = list(_rows(source))
     found = {key: row.get("workflow_name", "") for _, row in rows if (key := row.get("workflow_id"))}
@@ -110,7 +112,7 @@ def read_zooniverse(
         wanted = [key for key, name in found.items() if str(workflow) in (key, name)]
         if not wanted:
             known = listed((f"{key} ({name})" for key, name in found.items()), 10) or "none"
-            raise InputError(f"workflow: expected one of {known}, got {workflow!r}")
+            raise InputError(f"workflow: expected one of {known}, got {repr_of(workflow)}")
         rows = [(line, row) for line, row in rows if row.get("workflow_id") in wanted]
     elif len(found) > 1:
         known = listed((f"{key} ({name})" for key, name in found.items()), 10)

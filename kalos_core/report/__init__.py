@@ -3,12 +3,10 @@
 * everything about some annotations, and the page about it: `study` -> `Study`, `write_report`
 * a sheet for one rater: `feedback_sheet`, `card_lines`, `side_of`
 * any page: `page`, of `Section` with `Text`, `Items`, `Code`, `Table`, `Plot` (`captioned`) and `Drawings`; any `Block`
-* a file that is there whole or not at all: `write_text`
 """
 
 from kalos_core.report.chapters import captioned, write_report
 from kalos_core.report.feedback import card_lines, feedback_sheet, side_of
-from kalos_core.report.files import write_text
 from kalos_core.report.pages import Block, Code, Drawings, Items, Plot, Section, Table, Text, page
 from kalos_core.report.studies import Study, study
 
@@ -29,5 +27,4 @@ __all__ = [
     "side_of",
     "study",
     "write_report",
-    "write_text",
 ]

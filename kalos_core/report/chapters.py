@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
-from html import unescape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,18 +13,13 @@ import numpy as np
 from kalos_core.annotations import overview
 from kalos_core.calibration import threshold_advice
 from kalos_core.diagnostics import ClassDifficulty
-from kalos_core.display import (
-    VARIATION_LABELS,
-    alpha_text,
-    count_text,
-    plain,
-    with_interval,
-)
+from kalos_core.display import VARIATION_LABELS, alpha_text, count_text, with_interval
 from kalos_core.errors import Undefined
+from kalos_core.files import write_whole
 from kalos_core.report.feedback import card_lines, side_of
-from kalos_core.report.files import write_text
 from kalos_core.report.pages import Block, Drawings, Items, Plot, Section, Table, Text, page
 from kalos_core.report.studies import Study
+from kalos_core.text import plain, unshown
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -84,7 +78,7 @@ def write_report(
     """
     made = f"Made on {datetime.now(timezone.utc):%d %B %Y} with {found.agreement.sums.configuration.notation}."
     sections = [*_findings(found), *further, *_foundations(found)]
-    write_text(Path(path), page(title, sections, [made]))
+    write_whole(Path(path), page(title, sections, [made]))
 
 
 def _findings(found: Study) -> Iterator[Section]:
@@ -251,8 +245,8 @@ def captioned(name: str, figure: go.Figure, title: str = "", note: str = "") -> 
     from kalos_core.figures.common import untitled
 
     own, bare = untitled(figure)
-    reading = f"{CAPTIONS[name].read} {unescape(note)}".strip()
-    return Plot(bare, unescape(title or own), reading, CAPTIONS[name].formula)
+    reading = f"{CAPTIONS[name].read} {unshown(note)}".strip()
+    return Plot(bare, unshown(title or own), reading, CAPTIONS[name].formula)
 
 
 def _frame(table: Any, caption: str, most: int = MOST_ROWS) -> Table:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
-from kalos_core.display import DIRECTION_MARKS
+from kalos_core.text import visible
 
 if TYPE_CHECKING:
     import jinja2
@@ -148,15 +148,15 @@ def _template() -> jinja2.Template:
     surroundings = jinja2.Environment(
         loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )
-    surroundings.finalize = _without_directions
+    surroundings.finalize = _visible
     return surroundings.get_template("page.html")
 
 
-def _without_directions(value: Any) -> Any:
-    """Characters that turn the direction of what follows are left out."""
+def _visible(value: Any) -> Any:
+    """Characters without a shape are left out."""
     from markupsafe import Markup
 
-    return DIRECTION_MARKS.sub("", value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _plotly() -> Any:

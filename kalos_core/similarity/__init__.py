@@ -14,7 +14,7 @@ may answer 0 for a pair that is certain to stay below.
 
 from __future__ import annotations
 
-from kalos_core.errors import InputError, lookup
+from kalos_core.errors import InputError, lookup, repr_of
 from kalos_core.similarity.base import ROUNDING, Bound, Compare, Rows, Similarity, check_threshold, iou_bound
 from kalos_core.similarity.boxes import box_giou, box_iou, centroid_box
 from kalos_core.similarity.centroids import Centroids, centroid
@@ -107,6 +107,6 @@ def register_similarity(similarity: Similarity | Rows) -> Similarity:
     """
     measure = get_similarity(similarity)
     if measure.name in SIMILARITIES:
-        raise InputError(f"similarity: expected a name of its own, got {measure.name!r}, which is taken")
+        raise InputError(f"similarity: expected a name of its own, got {repr_of(measure.name)}, which is taken")
     SIMILARITIES[measure.name] = measure
     return measure

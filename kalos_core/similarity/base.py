@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
-from kalos_core.errors import InputError, as_number, listed
+from kalos_core.arguments import check_arguments
+from kalos_core.errors import InputError, as_number, listed, repr_of
 from kalos_core.shapes import ShapeColumn
 
 Compare = Callable[[Any, NDArray[np.intp], Any, NDArray[np.intp], float], NDArray[np.float64]]
@@ -80,6 +81,14 @@ class Similarity:
     bound: Bound | None = None
     prepare: Callable[[Annotations, Any], Any] | None = None
 
+    def __post_init__(self) -> None:
+        for name in ("name", "kind", "label"):
+            if not isinstance(getattr(self, name), str):
+                raise InputError(f"{name}: expected a text, got {repr_of(getattr(self, name))}")
+        for name in ("compare", "bound", "prepare"):
+            if getattr(self, name) is not None and not callable(getattr(self, name)):
+                raise InputError(f"{name}: expected a function, got {repr_of(getattr(self, name))}")
+
     @classmethod
     def of_function(cls, function: Rows) -> Similarity:
         """A similarity under the function's own name, from ``function(annotations, left, right)`` -> (P,)."""
@@ -99,6 +108,7 @@ class Similarity:
 
     def kind_in(self, annotations: Annotations) -> str:
         """The kind that is compared in these annotations."""
+        check_arguments(Similarity.kind_in, locals())
         if self.kind:
             return self.kind
         whole = [kind for kind, column in annotations.shapes.items() if not column.absent().any()]
@@ -108,6 +118,7 @@ class Similarity:
 
     def column(self, annotations: Annotations) -> Any:
         """What this similarity compares; an error names the annotations that lack such a shape."""
+        check_arguments(Similarity.column, locals())
         kind = self.kind_in(annotations)
         column = annotations.shapes.get(kind)
         if column is None:
@@ -170,7 +181,7 @@ def check_threshold(threshold: object, name: str = "threshold") -> float:
     """A threshold is a similarity: a number in [0, 1]."""
     number = as_number(threshold)
     if number is None or not 0 <= number <= 1:
-        raise InputError(f"{name}: expected a similarity from 0 to 1, got {threshold!r}")
+        raise InputError(f"{name}: expected a similarity from 0 to 1, got {repr_of(threshold)}")
     return number
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
-from kalos_core.errors import InputError
+from kalos_core.errors import InputError, repr_of
 from kalos_core.shapes import Keypoints
 from kalos_core.similarity.base import Similarity, check_image_sizes, ratio
 
@@ -149,7 +149,7 @@ def oks(sigmas: Sequence[float] | NDArray[np.float64] | None = None, name: str =
     """
     given = None if sigmas is None else np.asarray(sigmas, dtype=np.float64)
     if given is not None and not (given.ndim == 1 and (given > 0).all() and np.isfinite(given).all()):
-        raise InputError(f"sigmas: expected positive numbers, one a keypoint, got {sigmas!r}")
+        raise InputError(f"sigmas: expected positive numbers, one a keypoint, got {repr_of(sigmas)}")
     return Similarity(
         name,
         "keypoints",

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.arrays import find_sorted, total
-from kalos_core.errors import InputError, check_whole
+from kalos_core.errors import InputError, check_whole, repr_of
 from kalos_core.shapes import Volumes
 from kalos_core.shapes.volumes import COMMON_GRID
 from kalos_core.shapes.voxels import Grid, Voxels
@@ -111,7 +111,7 @@ def volume_grid_iou(grid: Grid = COMMON_GRID) -> Similarity:
     ('volume_iou_128', 'volume_iou_64x256x256')
     """
     if len(grid) != 3:
-        raise InputError(f"grid: expected planes, rows and columns, got {grid!r}")
+        raise InputError(f"grid: expected planes, rows and columns, got {repr_of(grid)}")
     planes, rows, columns = (check_whole(side, "grid", 2) for side in grid)
 
     def prepare(annotations: Annotations, volumes: Volumes) -> Voxels:  # noqa: ARG001 - volumes know their scans

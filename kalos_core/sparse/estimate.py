@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from kalos_core.arrays import total
 from kalos_core.display import with_interval
 from kalos_core.errors import KalosWarning, check_whole
+from kalos_core.limits import check_replicates
 from kalos_core.resampling import REPLICATES_AT_ONCE, intervals
 from kalos_core.results import Result
 from kalos_core.sparse.counts import Counts, Tally, tally
@@ -159,7 +160,7 @@ def sparse_agreement(
     >>> sparse_agreement([[0, 1]]).value
     nan
     """
-    bootstrap, seed = check_whole(bootstrap, "bootstrap"), check_whole(seed, "seed")
+    bootstrap, seed = check_replicates(bootstrap), check_whole(seed, "seed")
     result = estimate(tally(counts), weights, class_share, bootstrap, seed)
     if weights != "flat" and is_doubtful(result.annotations, result.item_agreement, result.times):
         found = result.independence

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from kalos_core.arguments import check_arguments
 from kalos_core.arrays import run_starts, total
 from kalos_core.errors import InputError, check_whole
 from kalos_core.results import Result
@@ -138,6 +139,7 @@ def removal_experiment(
     >>> bool(abs(result.mean[:, 0] - result.full).max() < 0.1)
     True
     """
+    check_arguments(removal_experiment, locals())
     steps, rounds = check_whole(steps, "steps", least=2), check_whole(rounds, "rounds", least=2)
     rng = np.random.default_rng(check_whole(seed, "seed"))
     wanted = [check_whole(number, "per_item", least=2) for number in per_item]

@@ -10,9 +10,11 @@ import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import ArrayLike, NDArray
 
+from kalos_core.arguments import check_arguments
 from kalos_core.arrays import as_floats, total
 from kalos_core.display import with_interval
-from kalos_core.errors import InputError, as_number, check_whole, listed, lookup
+from kalos_core.errors import InputError, as_number, check_whole, listed, lookup, repr_of
+from kalos_core.limits import check_replicates
 from kalos_core.reliability import alpha
 from kalos_core.resampling import interval_columns, intervals
 from kalos_core.results import Result
@@ -89,7 +91,7 @@ class RunningCurve(Result):
         """
         number = as_number(width)
         if number is None or not number > 0:
-            raise InputError(f"width: expected a number above 0, got {width!r}")
+            raise InputError(f"width: expected a number above 0, got {repr_of(width)}")
         ends = lookup({"spa": self.spa_interval, "alpha": self.alpha_interval}, of, "of")
         wide = np.flatnonzero(~(ends[:, 1] - ends[:, 0] < number))  # NaN is not narrow
         first = int(wide[-1]) + 1 if len(wide) else 0
@@ -144,13 +146,14 @@ class RunningAgreement:
     """
 
     def __init__(self, weights: str = "annotations_m1", bootstrap: int = 200, seed: int = 0) -> None:
+        lookup(WEIGHTS, weights, "weights")
         if weights == "inv_var_class":
             raise InputError(
                 "weights: expected some that do not need the class shares of all data, got 'inv_var_class'"
             )
         # the inverse variance of equal shares is the number of edges, whatever classes are still to come
         self._weigh = lookup(WEIGHTS, "edges" if weights == "inv_var" else weights, "weights")
-        self._replicates = check_whole(bootstrap, "bootstrap")
+        self._replicates = check_replicates(bootstrap)
         self._rng = np.random.default_rng(check_whole(seed, "seed"))
         self._item_code: dict[Hashable, int] = {}
         self._category_code: dict[Hashable, int] = {}
@@ -174,6 +177,7 @@ class RunningAgreement:
         time : float
             When the last of them arrived.
         """
+        check_arguments(RunningAgreement.add, locals())
         item = _encode(items, self._item_code, "items")
         category = _encode(categories, self._category_code, "categories")
         if len(item) != len(category):
@@ -305,6 +309,7 @@ def running_agreement(
     >>> curve.spa.tolist(), curve.time.tolist()
     ([nan, nan, 1.0, 1.0], [1.0, 2.0, 3.0, 4.0])
     """
+    check_arguments(running_agreement, locals())
     points = check_whole(points, "points", least=1)
     item, category = _encode(items, {}, "items"), _encode(categories, {}, "categories")
     if len(item) != len(category):
@@ -334,7 +339,7 @@ def _encode(names: Iterable[Hashable], code: dict[Any, int], what: str) -> NDArr
     try:
         missing = [index for index, entry in enumerate(entries) if entry is None or entry != entry]
         codes = [code.setdefault(entry, len(code)) for entry in entries] if not missing else []
-    except TypeError as error:  # a list, say, or the NA of pandas
+    except (TypeError, ValueError) as error:  # a list, say, an array, or the NA of pandas
         raise InputError(f"{what}: expected names or numbers, got {error}") from None
     if missing:
         raise InputError(

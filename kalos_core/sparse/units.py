@@ -11,6 +11,7 @@ import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import NDArray
 
 from kalos_core._agreement import Agreement, check_agreement, with_empty_images
+from kalos_core.arguments import check_arguments
 from kalos_core.arrays import total
 from kalos_core.display import with_interval
 from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED, Units
@@ -127,6 +128,7 @@ def unit_agreement(agreement: Agreement, weights: str = "annotations_m1") -> Uni
     >>> result.value, result.global_alpha
     (0.5, 0.0)
     """
+    check_arguments(unit_agreement, locals())
     check_agreement(agreement)
     units, _ = with_empty_images(agreement.annotations, agreement.units)
     found = _tally(units, len(agreement.annotations.categories))

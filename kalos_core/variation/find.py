@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from kalos_core._agreement import check_comparable
 from kalos_core.annotations import Annotations
+from kalos_core.arguments import check_arguments
 from kalos_core.arrays import run_starts
 from kalos_core.errors import InputError, check_whole
-from kalos_core.pairs import Pairs, compute_pairs, with_pairs
+from kalos_core.pairs import Pairs, pairs_from, with_pairs
 from kalos_core.shapes import ShapeColumn
 from kalos_core.similarity import Rows, Similarity, check_threshold, get_similarity
 from kalos_core.variation.search import Ground, Search
@@ -73,6 +74,7 @@ def variations(
     >>> list(zip(found.type.tolist(), found.rows_a, found.rows_b))
     [('merged', (0,), (1, 2)), ('additional', (), (3,))]
     """
+    check_arguments(variations, locals())
     measure = get_similarity(similarity)
     near = checked_pairs(annotations, measure, threshold, max_merge, pairs)
     parts = [
@@ -90,11 +92,8 @@ def checked_pairs(
     """All pairs that touch, once the parameters of `variations` are checked."""
     check_search(threshold, max_merge)
     check_comparable(annotations)
-    if pairs is None:
-        return compute_pairs(annotations, measure, TOUCHING)
-    if pairs.name != measure.name:
-        raise InputError(f"pairs: expected pairs of {measure.name!r}, got {pairs.name!r}")
-    return pairs if pairs.floor == TOUCHING else pairs.at_least(TOUCHING)
+    near = pairs_from(annotations, measure, TOUCHING, pairs)
+    return near if near.floor == TOUCHING else near.at_least(TOUCHING)
 
 
 def check_search(threshold: float, max_merge: int) -> float:

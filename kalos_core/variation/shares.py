@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
+from kalos_core.arguments import check_arguments
+from kalos_core.arrays import as_array
 from kalos_core.display import alpha_text
 from kalos_core.errors import InputError, check_whole
 from kalos_core.pairs import Pairs
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
 
 THRESHOLDS = (0.1, 0.25, 0.5, 0.75, 0.9)
 """Of KαLOS Fig. 9."""
+
+MOST_BINS = 10_000
+"""Of a histogram, which nobody could tell apart."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -153,7 +158,10 @@ def variation_shares(
     >>> found.matched.tolist(), found.unmatched.tolist(), round(found.equilibrium, 4)
     ([1, 0], [0, 2], 0.6333)
     """
-    checked = np.unique([check_threshold(value, "thresholds") for value in np.atleast_1d(thresholds).tolist()])
+    check_arguments(variation_shares, locals())
+    checked = np.unique(
+        [check_threshold(value, "thresholds") for value in np.atleast_1d(as_array(thresholds, "thresholds")).tolist()]
+    )
     if not len(checked):
         raise InputError("thresholds: expected at least one similarity, got none")
     measure = get_similarity(similarity)
@@ -221,7 +229,7 @@ def boundary_quality(found: Variations, bins: int = 20) -> BoundaryQuality:
     Parameters
     ----------
     found : Variations
-    bins : int, at least 1
+    bins : int, 1 to `MOST_BINS`
 
     Examples
     --------
@@ -230,8 +238,9 @@ def boundary_quality(found: Variations, bins: int = 20) -> BoundaryQuality:
     >>> boundary_quality(variations(Annotations.from_rows(rows)), bins=2).counts.tolist()
     [1, 0]
     """
+    check_arguments(boundary_quality, locals())
     check_result(found, "found", Variations)
-    number = check_whole(bins, "bins", least=1)
+    number = check_whole(bins, "bins", least=1, most=MOST_BINS)
     distance = 1 - found.similarity[found.type_code == CORRECT]
     widest = 1 - found.threshold or 1.0  # with threshold 1 all distances are 0
     counts, edges = np.histogram(distance, np.linspace(0, widest, number + 1))

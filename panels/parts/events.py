@@ -6,11 +6,11 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias, TypeVar
 
-import fiftyone.core.view as fov
 import fiftyone.operators as foo
 import fiftyone.operators.types as types
 
 from kalos_core import KalosError
+from kalos_core.fiftyone.internals import forget_view, requests_of, view_of
 
 logger = logging.getLogger(__name__)
 
@@ -78,7 +78,8 @@ class Panel(foo.Panel):
         data: dict[str, Any] = {}
         rest: list[Any] = []
         put_data = ctx.ops.patch_panel_data
-        for request in ctx.executor._requests:
+        requests = requests_of(ctx)
+        for request in requests:
             if request.operator_uri == "patch_panel_state":
                 state |= request.params["state"]
             elif request.operator_uri == "patch_panel_data":
@@ -87,13 +88,13 @@ class Panel(foo.Panel):
                 data, put_data = {}, ctx.ops.set_panel_data
             else:
                 rest.append(request)
-        ctx.executor._requests.clear()
+        requests.clear()
         state = dict.fromkeys(data) | state
         if data or put_data == ctx.ops.set_panel_data:
             put_data(data)
         if state:
             ctx.ops.patch_panel_state(state)
-        ctx.executor._requests += rest
+        requests += rest
         return result
 
 
@@ -161,7 +162,7 @@ def go_back(ctx: Context) -> None:
     """The view that was in the grid before the last click."""
     *earlier, last = ctx.panel.state.before
     ctx.panel.state.before, ctx.panel.state.in_grid = earlier, None
-    _set(ctx, fov.DatasetView._build(ctx.dataset, last))
+    _set(ctx, view_of(ctx.dataset, last))
 
 
 def _set(ctx: Context, view: Any) -> None:
@@ -170,8 +171,8 @@ def _set(ctx: Context, view: Any) -> None:
         ctx.ops.clear_view()
     else:
         ctx.ops.set_view(view)
-    ctx.request_params["view"] = ctx.executor._requests[-1].params.get("view", [])
-    ctx._view = None  # FiftyOne keeps the one that it made first
+    ctx.request_params["view"] = requests_of(ctx)[-1].params.get("view", [])
+    forget_view(ctx)
 
 
 def open_sample(ctx: Context, sample_id: Any) -> None:

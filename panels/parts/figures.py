@@ -7,9 +7,9 @@ from typing import Any
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
-from kalos_core.display import bold
 from kalos_core.drawing import Drawing
 from kalos_core.figures import CAPTIONS
+from kalos_core.text import bold
 
 from .events import WORKBENCH, Context
 

@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 import fiftyone.operators.types as types
 
 from kalos_core.display import NO_BREAK, with_interval
+from kalos_core.text import plain
 
 Entries: TypeAlias = Mapping[str, str] | Iterable[str]
 """Values with their labels, or values that are their own labels."""
@@ -58,7 +59,7 @@ def add_table(
     handler = {event: to for event, to in clicks.items() if to}
     view = types.TableView(**handler, componentsProps=parts)
     for key, title in columns:
-        view.add_column(key, label=title)
+        view.add_column(key, label=plain(title))
     panel.list(name, types.Object(), view=view, label=label)
 
 
@@ -66,7 +67,7 @@ def dropdown(entries: Entries) -> types.DropdownView:
     view = types.DropdownView()
     labels = entries if isinstance(entries, Mapping) else {entry: entry for entry in entries}
     for value, label in labels.items():
-        view.add_choice(value, label=label)
+        view.add_choice(value, label=plain(label))
     return view
 
 
@@ -93,7 +94,7 @@ def add_choice(
         variant = "contained" if value == chosen else "outlined"
         row.btn(
             f"choice_{number}",
-            label=label,
+            label=plain(label),
             on_click=on_click,
             params={"value": value},
             variant=variant,

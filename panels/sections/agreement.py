@@ -3,8 +3,9 @@
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
-from kalos_core.display import alpha_text, count_text, plain, with_interval
+from kalos_core.display import alpha_text, count_text, with_interval
 from kalos_core.figures import alpha_bins, hardest_classes
+from kalos_core.text import plain
 
 from ..parts.events import Context, guarded, open_sample
 from ..parts.figures import add_part, put_parts

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
+from kalos_core.fiftyone.internals import stages_of
 
 from ..parts.events import PLUGIN, WORKBENCH, Context, show_view
 from ..parts.layout import add_choice
@@ -90,7 +91,7 @@ class Section:
             view = view.match_tags(state.choices["tag"][int(lens["tag"])])
         if "view" in self.FOLLOWS and lens["follow"]:
             within, view = view, ctx.view
-            for stage in within._stages:
+            for stage in stages_of(within):
                 view = view.add_stage(stage)
         show_view(ctx, view, content)
 

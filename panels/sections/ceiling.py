@@ -10,7 +10,8 @@ import numpy as np
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, read_models
 from kalos_core.convergence import FEW_IMAGES, ConvergenceStudy, PlacedModel, TagConvergence
-from kalos_core.display import alpha_text, bold, count_text, plain, points_text, shown
+from kalos_core.display import alpha_text, count_text, points_text
+from kalos_core.text import bold, plain, shown
 
 from ..parts.events import Context, guarded
 from ..parts.figures import add_part, put_parts

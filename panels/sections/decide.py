@@ -3,7 +3,8 @@
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
-from kalos_core.display import alpha_text, count_text, percent_text, plain
+from kalos_core.display import alpha_text, count_text, percent_text
+from kalos_core.text import plain
 
 from ..parts.events import WORKBENCH, Context, guarded, open_sample, remember_queue
 from ..parts.layout import add_row, add_table

@@ -6,15 +6,8 @@ from typing import Any
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
-from kalos_core.display import (
-    TRUTH_LABELS,
-    alpha_text,
-    count_text,
-    percent_text,
-    plain,
-    shown,
-    significant,
-)
+from kalos_core.display import TRUTH_LABELS, alpha_text, count_text, percent_text, significant
+from kalos_core.text import names_shown, plain, shown
 
 from ..parts.events import Context, guarded, open_sample
 from ..parts.figures import add_part, put_parts
@@ -248,7 +241,11 @@ def against_rows(metrics: Any, found: Any) -> list[dict[str, str]]:
 def notes(found: Sequence[str]) -> str:
     """Notes on single images, the first of them."""
     more = [f"and {count_text(len(found) - MOST_NOTES)} more"] * (len(found) > MOST_NOTES)
-    return "\n".join(["**To know**\n", *(f"- {note}" for note in [*found[:MOST_NOTES], *more])]) if found else ""
+    return (
+        "\n".join(["**To know**\n", *(f"- {note}" for note in [*names_shown(found[:MOST_NOTES]), *more])])
+        if found
+        else ""
+    )
 
 
 def _short(value: float | None) -> str:

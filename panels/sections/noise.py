@@ -7,8 +7,9 @@ import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core import NoiseModel
-from kalos_core.display import EVENT_LABELS, OUTCOME_LABELS, STAGE_LABELS, count_text, shown
+from kalos_core.display import EVENT_LABELS, OUTCOME_LABELS, STAGE_LABELS, count_text
 from kalos_core.figures import fidelity_rows, fit_rows, loss_rows, origin_rows, stage_rows
+from kalos_core.text import names_shown, shown
 
 from ..parts.events import Context, guarded, open_sample
 from ..parts.figures import add_part, put_parts
@@ -144,7 +145,7 @@ class NoiseSection(RunSection):
 
 def written(metrics: Any) -> str:
     """How many labels were made, and where they are."""
-    first, *rest = metrics["fields"]
+    first, *rest = names_shown(metrics["fields"])
     fields = f"fields {first} to {rest[-1]}" if len(rest) > 1 else f"fields {', '.join([first, *rest])}"
     return f"{count_text(metrics['annotations'])} labels on {count_text(metrics['images'])} images; {fields}."
 
@@ -159,9 +160,11 @@ def rater_rows(run: Any) -> Sequence[dict[str, Any]]:
 def used(run: Any) -> str:
     """Model, sources, seed and magnitudes."""
     metrics = run.metrics
-    raters = ", ".join(f"{row['field']} from {row['reference']} with λ = {row['magnitude']}" for row in rater_rows(run))
+    raters = (
+        f"{shown(row['field'])} from {shown(row['reference'])} with λ = {row['magnitude']}" for row in rater_rows(run)
+    )
+    model, classes, added = names_shown(metrics[name] for name in ("model", "class_source", "false_positive_source"))
     return (
-        f"- **Model:** {metrics['model']}\n- **Classes are mistaken by:** {metrics['class_source']}\n"
-        f"- **Annotations are added from:** {metrics['false_positive_source']}\n- **Seed:** {metrics['seed']}\n"
-        f"- **Raters:** {raters}"
+        f"- **Model:** {model}\n- **Classes are mistaken by:** {classes}\n- **Annotations are added from:** {added}\n"
+        f"- **Seed:** {metrics['seed']}\n- **Raters:** {', '.join(raters)}"
     )

@@ -6,7 +6,7 @@ from typing import Any
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
-from kalos_core.display import bold
+from kalos_core.text import bold
 
 from ..parts.events import WORKBENCH, Context, Handler, guarded
 from ..parts.layout import add_row

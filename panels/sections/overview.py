@@ -3,8 +3,9 @@
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
-from kalos_core.display import alpha_text, plain
+from kalos_core.display import alpha_text
 from kalos_core.figures import PUBLISHED_ALPHAS
+from kalos_core.text import plain
 
 from ..parts.events import WORKBENCH, Context, guarded
 from ..parts.figures import add_part, put_parts

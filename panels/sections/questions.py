@@ -6,15 +6,9 @@ import fiftyone.operators.types as types
 import numpy as np
 
 import kalos_core.fiftyone as kf
-from kalos_core.display import (
-    alpha_text,
-    count_text,
-    percent_text,
-    plain,
-    shown,
-    with_interval,
-)
+from kalos_core.display import alpha_text, count_text, percent_text, with_interval
 from kalos_core.figures import band, doubt_of_weights, majority_order
+from kalos_core.text import plain, shown
 
 from ..parts.events import PLUGIN, Context, guarded, open_sample
 from ..parts.figures import add_part, put_parts

@@ -6,12 +6,8 @@ from typing import Any
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
-from kalos_core.display import (
-    alpha_text,
-    count_text,
-    percent_text,
-    plain,
-)
+from kalos_core.display import alpha_text, count_text, percent_text
+from kalos_core.text import names_shown, plain
 
 from ..parts.events import PLUGIN, WORKBENCH, Context, guarded
 from ..parts.figures import add_part, put_parts
@@ -93,7 +89,7 @@ class RankingSection(RunSection):
             if ctx.panel.get_state(name) not in known:
                 ctx.panel.set_state(name, known[0])
         parts = dict(kf.figures_of(run, detector=state.detector, reference=state.reference))
-        undefined = "".join(f"\n\n- {reason}" for reason in metrics["undefined"])
+        undefined = "".join(f"\n\n- {reason}" for reason in names_shown(metrics["undefined"]))
         self.put_headline(ctx, take_title(parts, "bump"), f"{detector_text(metrics, run.details.ranking)}{undefined}")
         put_parts(ctx, parts)
         state.columns = [

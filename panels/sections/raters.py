@@ -10,9 +10,10 @@ import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
-from kalos_core.display import VARIATION_LABELS, alpha_text, count_text, plain, shown
+from kalos_core.display import VARIATION_LABELS, alpha_text, count_text
 from kalos_core.drawing import Drawing
 from kalos_core.report import card_lines, feedback_sheet, side_of
+from kalos_core.text import plain, shown
 from kalos_core.variation import VARIATION_TYPES, RaterCard
 
 from ..parts.events import Context, guarded

@@ -9,7 +9,8 @@ import numpy as np
 
 import kalos_core.fiftyone as kf
 from kalos_core.diagnostics import Differences
-from kalos_core.display import NO_BREAK, alpha_text, count_text, plain, shown, with_interval
+from kalos_core.display import NO_BREAK, alpha_text, count_text, with_interval
+from kalos_core.text import plain, shown
 
 from ..parts.events import WORKBENCH, Context, guarded
 from ..parts.layout import add_menu, add_row, add_table

@@ -8,15 +8,9 @@ import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core import VARIATION_TYPES, KalosWarning
-from kalos_core.display import (
-    VARIATION_LABELS,
-    alpha_text,
-    bold,
-    count_and_share,
-    count_text,
-    shown,
-)
+from kalos_core.display import VARIATION_LABELS, alpha_text, count_and_share, count_text
 from kalos_core.figures import PUBLISHED_CALIBRATIONS
+from kalos_core.text import bold, shown
 
 from ..parts.events import WORKBENCH, Context, guarded
 from ..parts.figures import add_part, put_parts

@@ -8,7 +8,8 @@ import numpy as np
 
 import kalos_core.fiftyone as kf
 from kalos_core import VARIATION_TYPES
-from kalos_core.display import VARIATION_LABELS, alpha_text, bold, count_text, percent_text, plain, shown, significant
+from kalos_core.display import VARIATION_LABELS, alpha_text, count_text, percent_text, significant
+from kalos_core.text import bold, plain, shown
 from kalos_core.variation import Confusions, NarrowedVariations
 
 from ..parts.events import Context, guarded, open_sample

@@ -14,7 +14,8 @@ import kalos_core.fiftyone as kf
 from demo.__main__ import KEY, WORKSPACE
 from demo.files import IMAGES, LABELS
 from kalos_core import KalosWarning
-from kalos_core.display import plain, with_interval
+from kalos_core.display import with_interval
+from kalos_core.text import plain
 from tests.browser.conftest import GRID, expect
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser")]  # first of all, is there one

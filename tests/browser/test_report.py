@@ -10,7 +10,7 @@ import pytest
 
 import kalos_core.fiftyone as kf
 from demo.__main__ import KEY, WORKSPACE
-from kalos_core.display import plain
+from kalos_core.text import plain
 from tests.browser.conftest import SCREENSHOTS, brightness, expect
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser")]  # first of all, is there one

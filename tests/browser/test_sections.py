@@ -9,7 +9,7 @@ import pytest
 
 import kalos_core.fiftyone as kf
 from demo.__main__ import KEY, WORKSPACE
-from kalos_core.display import plain
+from kalos_core.text import plain
 from tests.browser.conftest import SIZE, brightness, expect
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser")]  # first of all, is there one

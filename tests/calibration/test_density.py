@@ -132,8 +132,8 @@ def test_tau_is_within_a_step_of_the_definition_on_scipys_densities(seed):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_tau_and_ks_equal_the_peers(seed):
-    pytest.importorskip("kalos")
+def test_tau_and_ks_equal_the_peers(peer_package, seed):
+    peer_package("kalos")
     from kalos.iaa.principled_configuration import calculate_ks_statistic, find_bayesian_boundary
 
     rng = np.random.default_rng(seed)

@@ -83,8 +83,8 @@ def test_observed_distances_do_not_depend_on_any_order(name, annotations, seed):
 
 
 @both
-def test_observed_distances_equal_those_of_the_peer(name, lvis, lvis_path):
-    pytest.importorskip("kalos")
+def test_observed_distances_equal_those_of_the_peer(peer_package, name, lvis, lvis_path):
+    peer_package("kalos")
     from kalos.iaa.empirical_disagreement import calculate_do_de
     from kalos.iaa.similarity_functions import SIMILARITY_FUNCTIONS
     from kalos.utils.data_loading import preprocess_data

@@ -159,7 +159,7 @@ def test_a_configuration_that_cannot_be_used_is_named(labels, tmp_path, capsys, 
     [
         (["none.json"], "none.json: expected a readable COCO file"),
         (["--threshold", "high", "{labels}"], "--threshold: expected a number, got 'high'"),
-        (["{labels}", "--config", "none.yaml"], "none.yaml: expected a YAML file, got No such file"),
+        (["{labels}", "--config", "none.yaml"], "none.yaml: expected a readable YAML file in UTF-8, got No such file"),
         (["{labels}", "--format", "excel"], "format: expected one of "),
         (["{labels}", "--image-field", "file"], "expected options among "),
         (["{labels}", "--out", "{labels}"], "expected a folder to write to"),

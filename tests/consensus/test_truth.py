@@ -90,8 +90,8 @@ def test_staple_is_that_of_a_loop_over_pixels(raters, seed):
 
 
 @pytest.mark.parametrize(("raters", "noise"), [(2, 0.05), (3, 0.1), (5, 0.02), (8, 0.2)])
-def test_staple_is_that_of_simpleitk(raters, noise):
-    itk = pytest.importorskip("SimpleITK")
+def test_staple_is_that_of_simpleitk(peer_package, raters, noise):
+    itk = peer_package("SimpleITK")
     masks = discs(raters, noise)
     tool = itk.STAPLEImageFilter()
     tool.SetForegroundValue(1)

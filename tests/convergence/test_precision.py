@@ -60,7 +60,7 @@ def test_equal_to_a_loop(drawn, all_count, at_once):
     positives = np.array(
         [max(marks, (hit[0] & counts[0])[group == number].sum()) for number, (_, marks) in enumerate(drawn)]
     )
-    with patch.object(precision, "AT_ONCE", at_once):  # some groups at a time
+    with patch.multiple(precision, AT_ONCE=at_once, BLOCKS_A_THREAD=1):  # some groups at a time, by threads
         found = average_precision(group, hit, None if all_count else counts, positives)
     expected = [
         [

@@ -13,27 +13,30 @@ import pytest
 from kalos_core import agreement, class_difficulty, collaboration, rater_vitality, read_coco, sensitivity
 from tests.diagnostics.naive import several_raters
 
-core = pytest.importorskip("kalos.iaa.core", reason="the peer is not installed")
-
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 NAMES = {"box_iou": "bbox_iou_similarity", "polygon_iou": "segm_iou_similarity"}
 COSTS = {"soft": "category_lenient", "neg": "negative_score"}
 
 
-def peer(coco, similarity="box_iou", cost="soft", threshold=0.5):
-    from kalos.utils.data_loading import preprocess_data
+@pytest.fixture
+def peer(peer_package):
+    """What the package answers about COCO content."""
+    core, loading = peer_package("kalos.iaa.core"), peer_package("kalos.utils.data_loading")
 
-    data = preprocess_data(copy.deepcopy(coco))
-    raters = sorted({name for image in data.values() for name in image["rater_list"]})
-    names = {category["id"]: category["name"] for category in coco["categories"]}
-    return core.calculate_iaa(
-        data, names, "greedy", NAMES[similarity], COSTS[cost], threshold, True, True, True, raters
-    )
+    def answer(coco, similarity="box_iou", cost="soft", threshold=0.5):
+        data = loading.preprocess_data(copy.deepcopy(coco))
+        raters = sorted({name for image in data.values() for name in image["rater_list"]})
+        names = {category["id"]: category["name"] for category in coco["categories"]}
+        return core.calculate_iaa(
+            data, names, "greedy", NAMES[similarity], COSTS[cost], threshold, True, True, True, raters
+        )
+
+    return answer
 
 
 @pytest.fixture(params=[("box_iou", "soft", False), ("box_iou", "neg", True), ("polygon_iou", "soft", True)])
-def both(request):
+def both(request, peer):
     similarity, cost, sparse = request.param
     coco = several_raters(seed=3, sparse=sparse)
     result = agreement(read_coco(coco), similarity, cost=cost, bootstrap=0)
@@ -77,7 +80,7 @@ def test_collaboration(both):
                 assert found.global_alpha[one, two] == pytest.approx(theirs[8][first][second], abs=1e-9)
 
 
-def test_a_real_data_set(lvis_path, lvis):
+def test_a_real_data_set(peer, lvis_path, lvis):
     theirs = peer(json.loads(lvis_path.read_text(encoding="utf-8")))
     result = agreement(lvis, bootstrap=0)
     found = class_difficulty(result)
@@ -89,7 +92,7 @@ def test_a_real_data_set(lvis_path, lvis):
     assert collaboration(result).global_alpha[0, 1] == pytest.approx(theirs[8]["r1"]["r2"], abs=1e-9)
 
 
-def test_sensitivity():
+def test_sensitivity(peer):
     coco = several_raters(seed=4, images=12)
     curve = sensitivity(read_coco(coco), [0.3, 0.6, 0.8], bootstrap=0)
     for row, threshold in enumerate([0.3, 0.6, 0.8]):

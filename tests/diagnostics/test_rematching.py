@@ -33,9 +33,9 @@ every_cost = pytest.mark.parametrize("cost", COSTS)
 
 
 @pytest.fixture(params=SOLVERS)
-def solver(request):
+def solver(request, peer_package):
     if request.param in NEEDS:
-        pytest.importorskip(NEEDS[request.param])
+        peer_package(NEEDS[request.param])
     return request.param
 
 

@@ -147,7 +147,7 @@ def test_a_calibration_that_is_not_to_be_trusted_is_used_with_a_warning():
     ("more", "message"),
     [
         ({"anchor": 0.5, "calibration": calibrated()}, r"from the calibration or as a number, got both \(0.5\)"),
-        ({"calibration": 0.7}, "calibration: expected what `calibrate` returns, got float"),
+        ({"calibration": 0.7}, "calibration: expected Calibration, the result of .*, got float"),
         ({"calibration": calibrated(name="centroid")}, "calibration: expected one of 'box_iou', got 'centroid'"),
         ({"calibration": Calibration([calibrated(name="centroid")])}, "similarity: expected one of 'centroid'"),
         ({"calibration": calibrated(tau=np.nan, reason="no chance")}, "a τ\\* of box_iou, got none: no chance"),

@@ -30,6 +30,9 @@ ANNOTATED = [  # the scenes of `scenes.py`
     (3, "bob", "bench", RIGHT_HALF),
     (5, "ann", "cat", CAT),
 ]
+SIZES = {"a.png": (20, 20)}
+TWO_ROWS = [{"image": "a.png", "rater": rater, "category": "cat", "box": [0, 0, 9, 9]} for rater in ("ann", "bob")]
+TWO = Annotations.from_rows(TWO_ROWS, image_size=SIZES)
 ASSIGNED = [["ann", "bob"]] * 5 + [["ann"]]
 
 
@@ -155,6 +158,21 @@ class TestNewDataset:
         found = kf.find_variations(done.dataset, "found")
         assert tuple(kf.load_run(done.dataset, "found").metrics["by_rater"]) == names
         assert found.result.counts()["merged"] == 1
+
+    @pytest.mark.parametrize("name", ["", " ", "é ü", "half a letter \ud800"])
+    def test_a_name_that_no_data_set_can_have(self, name: str, tmp_path: Path) -> None:
+        before = set(fo.list_datasets())
+        with pytest.raises(InputError, match="dataset: expected a name that FiftyOne takes, got"):
+            kf.load_raters(TWO, name, canvas=tmp_path)
+        assert set(fo.list_datasets()) == before
+
+    @pytest.mark.parametrize("part", ["rater", "category"])
+    def test_halves_of_letters_in_names(self, part: str, tmp_path: Path) -> None:
+        before = set(fo.list_datasets())
+        rows = [*TWO_ROWS, {**TWO_ROWS[0], "image": "a.png", part: "half \ud800"}]
+        with pytest.raises(InputError, match="text: expected what UTF-8 can hold, got 'half"):
+            kf.load_raters(Annotations.from_rows(rows, image_size=SIZES), None, canvas=tmp_path)
+        assert set(fo.list_datasets()) == before
 
     def test_existing_name_is_that_data_set(self, loaded: fo.Dataset, image_folder: Path) -> None:
         done = kf.load_raters(renamed(coco(), {"ann": "cid", "bob": "dan"}), loaded.name, images=image_folder)

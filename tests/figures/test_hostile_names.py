@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from kalos_core import figures
-from kalos_core.display import shown
 from kalos_core.figures.common import shortened
+from kalos_core.text import shown
 
 HOSTILE = "<b>*_x_*</b>%{y}\u202e[a](http://b)" + "y" * 100
 NAMES = [HOSTILE, "ann"]
@@ -79,5 +79,5 @@ def test_a_name_keeps_its_letters_and_loses_its_marks():
     assert html.unescape(shown(HOSTILE, None)) == HOSTILE.replace("\u202e", "")
     assert len(html.unescape(shown(HOSTILE))) == 60
     assert html.unescape(shortened(HOSTILE)) == "<b>*_x_*</b>%{y}[…"
-    assert shown("1. Straße, d'Or.jpg") == "1. Straße, d'Or.jpg"
+    assert shown("1. Straße, d'Or.jpg") == "1&#46; Straße, d'Or.jpg"  # no list
     assert shown("www.b.de") == "www&#46;b.de"

@@ -234,7 +234,7 @@ def test_regions_of_an_image_are_its_even_patches(tmp_path):
     with pytest.raises(InputError, match="image 1: expected an image file, got nothing"):
         ImageFalsePositives({}).propose(reference, RNG(0))
     (tmp_path / "a.png").write_text("no image")
-    with pytest.raises(InputError, match=r"a.png: expected an image, got cannot identify"):
+    with pytest.raises(InputError, match=r"a.png: expected a readable image, got cannot identify"):
         ImageFalsePositives(tmp_path).propose(reference, RNG(0))
 
 

@@ -358,7 +358,7 @@ def test_a_single_rater_is_refused():
     alone = LabelTable.from_rows([{"item": 1, "rater": "ann", "label": "x"}])
     with pytest.raises(InputError, match=r"table: expected at least two raters to compare, got 1 \(ann\)"):
         label_agreement(alone)
-    with pytest.raises(InputError, match="table: expected a LabelTable"):
+    with pytest.raises(InputError, match="table: expected LabelTable, the result of read_long_labels"):
         label_agreement("labels.csv")
 
 

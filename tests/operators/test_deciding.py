@@ -106,7 +106,7 @@ def test_what_cannot_be_written(dataset: fo.Dataset, tmp_path: Path, operator: s
 
 def test_a_file_that_cannot_be_replaced(dataset: fo.Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Path, "replace", Mock(side_effect=OSError(errno.ENOSPC, "No space left on device")))
-    with pytest.raises(InputError, match=r"path: .*a\.json cannot be written: No space left"):
+    with pytest.raises(InputError, match=r"a\.json: expected a file to write to, got No space left"):
         kf.export_resolved(dataset, "run", tmp_path / "a.json")
     assert not list(tmp_path.iterdir())
 

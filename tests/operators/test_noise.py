@@ -152,7 +152,7 @@ def test_it_answers_what_the_library_answers(annotated):
     assert events_title(["truth"], 2, f["changed"], f["generated_from"], f["signal_loss"]) in found["text"]
     assert f"| missed | {f['events']['deletion']['done']:,} |" in found["text"]
     assert "classes by class frequency; additions from annotations of other images" in found["text"]
-    assert "`noise_synthetic_1`, `noise_synthetic_2`" in found["text"]
+    assert "noise_synthetic_1, noise_synthetic_2" in found["text"]
     assert json.loads(json.dumps(found)) == found
 
 

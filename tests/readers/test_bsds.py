@@ -66,9 +66,12 @@ def cells_of(*entries):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "expected a MATLAB file of BSDS500, got"),
-        (b"nothing of the kind" * 20, "expected a MATLAB file of BSDS500, got"),
-        (b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM" + b"\x89HDF", "expected a MATLAB file of BSDS500, got"),
+        (b"", "expected a readable MATLAB file of BSDS500, got"),
+        (b"nothing of the kind" * 20, "expected a readable MATLAB file of BSDS500, got"),
+        (
+            b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM" + b"\x89HDF",
+            "expected a readable MATLAB file of BSDS500, got",
+        ),
         ({"other": 1}, "expected a cell array 'groundTruth', got none"),
         ({"groundTruth": 3}, "expected a cell array 'groundTruth', got another"),
         ({"groundTruth": cells_of({"other": 1})}, "segmenter 1: expected a field 'Boundaries' of height x width"),

@@ -599,7 +599,7 @@ def test_nothing_is_written_when_writing_fails(before, tmp_path, monkeypatch):
         raise OSError("no space left on device")
 
     monkeypatch.setattr("pathlib.Path.replace", full)
-    with pytest.raises(OSError, match="no space left"):
+    with pytest.raises(InputError, match=r"labels.json: expected a file to write to, got no space left on device"):
         write_coco(read_coco(document()), path)
     assert {entry.name: entry.read_text() for entry in tmp_path.iterdir()} == (
         {"labels.json": before} if before else {}

@@ -13,8 +13,8 @@ from kalos_core import InputError, read_coco
 from kalos_core.annotations.shapes.faults import ShapeFaults, Surroundings
 from kalos_core.annotations.shapes.polygons import build_polygons
 from kalos_core.errors import Problems
+from kalos_core.files import load_json
 from kalos_core.readers.coco.columns import decode_coco
-from kalos_core.readers.files import load_json
 from kalos_core.shapes import Polygons
 from tests.readers.spoiling import spoiled
 from tests.readers.test_coco import document

@@ -154,8 +154,8 @@ def test_sessions_are_raters_of_their_own():
     assert annotations.assigned.tolist() == [[True, True, True]]
 
 
-def test_sessions_as_the_authors_code_reads_them():
-    data_loading = pytest.importorskip("kalos.utils.data_loading")
+def test_sessions_as_the_authors_code_reads_them(peer_package):
+    data_loading = peer_package("kalos.utils.data_loading")
     content = in_sessions({**BOX, "session_id": 2}, {**BOX, "rater_id": "bob", "session_id": "a"})
     ours = read_coco(content)
     theirs = data_loading.preprocess_data(content)[7]

@@ -66,6 +66,13 @@ def test_images_and_a_value_to_ignore(tmp_path):
     assert class_pixel_agreement([stack], {2: "road"}).smyth_bound == 0.25
 
 
+@pytest.mark.parametrize("value", ["x", 1.5, [9], True])
+def test_a_value_to_ignore_that_no_mask_can_have_is_refused(tmp_path, value):
+    folder = write(tmp_path / "m", {("ann", "a.png"): ONE, ("bob", "a.png"): TWO})
+    with pytest.raises(InputError, match="ignore_value: expected a whole number of at least"):
+        read_mask_folders(folder, ignore_value=value)
+
+
 def test_a_file_of_several_images_is_refused(tmp_path):
     first, second = (Image.fromarray(np.full((1, 2), value, np.uint8)) for value in (0, 255))
     for rater in ("ann", "bob"):

@@ -68,14 +68,14 @@ def relative(poses):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_pose_equals_one_by_one_and_the_authors_package(seed):
+def test_pose_equals_one_by_one_and_the_authors_package(peer_package, seed):
     poses = random_poses(np.random.default_rng(seed), 12)
     left, right = every_pair(12, 12)
     found = pose(poses, left, poses, right)
     given = relative(poses)
     expected = [one_by_one(given[i], given[j]) for i, j in zip(left, right, strict=True)]
     np.testing.assert_allclose(found, expected, atol=1e-12)
-    theirs = pytest.importorskip("kalos.iaa.similarity_functions").image_normalized_mpjpe_similarity
+    theirs = peer_package("kalos.iaa.similarity_functions").image_normalized_mpjpe_similarity
     marks = [{"keypoints": mark.ravel().tolist()} for mark in given]
     expected = [theirs(marks[i], marks[j]) for i, j in zip(left, right, strict=True)]
     np.testing.assert_allclose(found, expected, atol=1e-12)

@@ -321,8 +321,8 @@ def test_centroid_box_by_hand():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_boxes_and_polygons_as_the_authors_package_has_them(seed):
-    theirs = pytest.importorskip("kalos.iaa.similarity_functions")
+def test_boxes_and_polygons_as_the_authors_package_has_them(peer_package, seed):
+    theirs = peer_package("kalos.iaa.similarity_functions")
     # outlines that do not cross themselves: of a bow tie the package keeps one half
     rng = np.random.default_rng(seed)
     boxes, polygons = random_boxes(rng, 12), random_polygons(rng, 40)

@@ -151,9 +151,9 @@ def test_lidc_slice_by_slice(scans):
     assert result.global_alpha == pytest.approx(0.26336, abs=1e-5)
 
 
-def test_lidc_equals_the_peer_pair_by_pair(scans):
-    peer = pytest.importorskip("kalos.iaa.similarity_functions")
-    loading = pytest.importorskip("kalos.utils.data_loading")
+def test_lidc_equals_the_peer_pair_by_pair(peer_package, scans):
+    peer = peer_package("kalos.iaa.similarity_functions")
+    loading = peer_package("kalos.utils.data_loading")
     some = scans[:12]
     raw = {
         scan["series_uid"]: {

@@ -99,5 +99,5 @@ def test_boundary_quality_of_equal_outlines_and_of_nothing():
     nothing = boundary_quality(variations(table(0.1)), bins=2)
     assert np.isnan(nothing.median)
     assert nothing.counts.tolist() == [0, 0]
-    with pytest.raises(InputError, match="bins: expected a whole number of at least 1"):
+    with pytest.raises(InputError, match="bins: expected a whole number from 1 to 10,000, got 0"):
         boundary_quality(variations(table(0.1)), bins=0)

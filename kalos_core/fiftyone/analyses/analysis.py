@@ -13,6 +13,7 @@ from kalos_core.errors import InputError, KalosWarning, lookup
 from kalos_core.fiftyone.dataset.raters import OBJECTS, Family, sources_of
 from kalos_core.fiftyone.dataset.samples import check_samples
 from kalos_core.fiftyone.dataset.selection import Selection
+from kalos_core.fiftyone.internals import root_of
 from kalos_core.fiftyone.runs.analyses import Analysis, AnyRun
 from kalos_core.fiftyone.runs.arranging import tick_instead
 from kalos_core.fiftyone.runs.keys import check_run_key, free_run_key
@@ -163,9 +164,9 @@ def update_analysis(
             own = made.runs.get(run.kind)
             if own is not None:
                 describe_run(samples, own.key, note=run.note, status=run.status)
-                tick_instead(samples._root_dataset, run.key, own.key)
+                tick_instead(root_of(samples), run.key, own.key)
         for carry in CARRIED:
-            carry(samples._root_dataset, before.key, new_key)
+            carry(root_of(samples), before.key, new_key)
     except BaseException:
         delete_run(samples, new_key)
         raise
@@ -208,7 +209,7 @@ def _is_rated(samples: Any, selection: Selection, family: Family) -> bool:
 
 def _compute(samples: Any, key: str, calls: Calls, progress: Progress | bool | None) -> Analysis:
     """Make the runs of an analysis; of those after the first, what the labels do not allow is left out."""
-    dataset = samples._root_dataset
+    dataset = root_of(samples)
     check_analysis_key(dataset, key)
     made = 0
     with Report(progress) as report, writing_together(dataset, key):

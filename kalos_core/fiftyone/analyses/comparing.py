@@ -13,6 +13,7 @@ from fiftyone import ViewField as F
 from kalos_core.diagnostics.comparison import Comparison, compare
 from kalos_core.errors import lookup
 from kalos_core.fiftyone.dataset.selection import Selection
+from kalos_core.fiftyone.internals import root_of
 from kalos_core.fiftyone.kinds.agreement.kind import AgreementRun
 from kalos_core.fiftyone.kinds.agreement.stored import stored_agreement
 from kalos_core.fiftyone.runs.stored import load_metrics
@@ -157,7 +158,7 @@ def view_of_change(samples: Any, a: str, b: str, which: str) -> Any:
     order = lookup(CHANGES, which, "which")
     before, after = (F(load_metrics(samples, key, "agreement").names.alpha) for key in (a, b))
     change = after - before
-    found = samples._root_dataset.match((before != None) & (after != None))  # noqa: E711
+    found = root_of(samples).match((before != None) & (after != None))  # noqa: E711
     return found.match(change * -order > 0).sort_by([(change, order), ("id", 1)])
 
 

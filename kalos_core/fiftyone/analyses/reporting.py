@@ -14,6 +14,7 @@ from kalos_core.fiftyone.analyses.statements import overview_of
 from kalos_core.fiftyone.deciding.decide import decisions
 from kalos_core.fiftyone.deciding.queue import disputed_units
 from kalos_core.fiftyone.deciding.results import training_list
+from kalos_core.fiftyone.internals import root_of
 from kalos_core.fiftyone.kinds.agreement.lens import narrowed_metrics
 from kalos_core.fiftyone.kinds.agreement.sample import draw_unit
 from kalos_core.fiftyone.kinds.agreement.views import worst_images
@@ -76,7 +77,7 @@ def report(samples: Any, key: str, path: str | PathLike[str], *, title: str | No
     analysis = find_analysis(samples, key)
     if analysis.run("agreement") is None:
         raise InputError(f"report: expected an analysis with an agreement, got {analysis.key!r}, which has none")
-    name = title or f"How far the raters of {samples._root_dataset.name} agree: {analysis.key}"
+    name = title or f"How far the raters of {root_of(samples).name} agree: {analysis.key}"
     write_report(_study(samples, analysis), path, name, list(_further(samples, analysis)))
     return Path(path)
 
@@ -118,7 +119,7 @@ def _missing(kind: str) -> Undefined:
 
 def _names(samples: Any, ids: Sequence[str]) -> list[str]:
     """The files of samples, or the ids of those that are gone."""
-    known = dict(zip(*samples._root_dataset.values(["id", "filepath"]), strict=True))
+    known = dict(zip(*root_of(samples).values(["id", "filepath"]), strict=True))
     return [Path(known[found]).name if found in known else found for found in map(str, ids)]
 
 

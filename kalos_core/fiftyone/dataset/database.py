@@ -1,4 +1,4 @@
-"""The calls into FiftyOne and its database that have no public door: all of them stand here, each with a test.
+"""What is read from the database and written to it directly, a block of samples at a time.
 
 What a run writes is no change of anybody's labels, so nothing here touches ``last_modified_at``: that is how a stored
 run tells in one indexed count which samples somebody has edited since.
@@ -11,11 +11,23 @@ from datetime import datetime, timezone
 from typing import Any
 
 import fiftyone as fo
-import fiftyone.core.odm as foo
 from bson import ObjectId
 from pymongo import UpdateOne
 
 from kalos_core.errors import KalosError
+from kalos_core.fiftyone.internals import (
+    aggregate,
+    bulk_write,
+    changed_at,
+    collection_of,
+    create_field,
+    database,
+    forget_fields,
+    id_of,
+    merge_schema,
+    reload_held,
+    root_of,
+)
 
 BLOCK = 1000
 """Samples that are read or written at a time: memory does not grow with the data set."""
@@ -41,7 +53,7 @@ def now() -> datetime:
 
 def collection(samples: Any) -> Any:
     """The collection of the samples of a data set."""
-    return samples._root_dataset._sample_collection
+    return collection_of(root_of(samples))
 
 
 # ---- reading ----
@@ -79,7 +91,7 @@ def stream(view: Any, paths: Sequence[str], block: int = BLOCK) -> Iterator[Colu
     read = [_reader(path.split(".")) for path in stored]
     columns: Columns = {path: [] for path in paths}
     size = 0
-    found = view.view()._aggregate(post_pipeline=[{"$project": dict.fromkeys(_outermost(stored), True)}])
+    found = aggregate(view.view(), [{"$project": dict.fromkeys(_outermost(stored), True)}])
     for document in found.batch_size(FETCHED):
         for path, value_of in zip(paths, read, strict=True):
             columns[path].append(value_of(document))
@@ -123,10 +135,10 @@ def refresh(dataset: Any) -> None:
 
     FiftyOne notes the time of every change of a data set's fields, information and list of runs.
     """
-    stored = foo.get_db_conn().datasets.find_one({"_id": dataset._doc.id}, {"last_modified_at": True})
+    stored = database().datasets.find_one({"_id": id_of(dataset)}, {"last_modified_at": True})
     if stored is None:
         raise KalosError(f"the data set {dataset.name!r} is gone: it was deleted meanwhile")
-    if stored.get("last_modified_at") != dataset._doc.last_modified_at:
+    if stored.get("last_modified_at") != changed_at(dataset):
         dataset.reload()
 
 
@@ -143,9 +155,9 @@ def declare(dataset: Any, fields: Mapping[str, FieldArguments]) -> None:
     """Add fields and attributes of labels to the schema, in one step each: FiftyOne's own way rewrites it for each."""
     roots = {path: arguments for path, arguments in fields.items() if "." not in path}
     for part in (roots, {path: arguments for path, arguments in fields.items() if path not in roots}):
-        made = {path: foo.create_field(path.rpartition(".")[2], **arguments) for path, arguments in part.items()}
+        made = {path: create_field(path.rpartition(".")[2], **arguments) for path, arguments in part.items()}
         if made:
-            dataset._merge_sample_field_schema(made)
+            merge_schema(dataset, made)
 
 
 def delete_fields(dataset: Any, paths: Iterable[str]) -> None:
@@ -159,17 +171,7 @@ def delete_fields(dataset: Any, paths: Iterable[str]) -> None:
         if not {path for path, _ in about["key"]}.isdisjoint(present):
             collection(dataset).drop_index(name)
     collection(dataset).update_many({}, [{"$unset": present}])
-    schema, document = dataset._sample_doc_cls, dataset._doc
-    schema._reload_fields()
-    for path in present:
-        schema._delete_field_schema(path)
-    document.app_config._delete_paths(present)
-    document.save()
-    roots = [path for path in present if "." not in path]
-    if roots:
-        fo.Sample._purge_fields(dataset._sample_collection_name, roots)
-    fo.Sample._reload_docs(dataset._sample_collection_name)
-    dataset._reload()
+    forget_fields(dataset, present)
 
 
 def copy_fields(dataset: Any, moves: Mapping[str, str]) -> None:
@@ -191,7 +193,7 @@ def copy_fields(dataset: Any, moves: Mapping[str, str]) -> None:
         paths = [path for path, _ in about["key"]]
         if not moves.keys().isdisjoint(paths):
             add_index(dataset, [moves.get(path, path) for path in paths])
-    fo.Sample._reload_docs(dataset._sample_collection_name)
+    reload_held(dataset)
 
 
 def add_index(samples: Any, paths: Sequence[str]) -> None:
@@ -235,13 +237,11 @@ def write_samples(samples: Any, updates: Iterable[tuple[Mapping[str, Any], Mappi
 
 
 def _write(samples: Any, updates: list[UpdateOne]) -> int:
-    # as `Dataset._bulk_write` does, which does not say how many updates found their sample
-    results = foo.bulk_write(updates, collection(samples))
+    results = bulk_write(updates, collection(samples))
     matched: int = sum(result.matched_count for result in results)
     return len(updates) - matched
 
 
 def reload_samples(samples: Any) -> None:
     """Let the samples that are held in memory see what was written."""
-    dataset = samples._root_dataset
-    fo.Sample._reload_docs(dataset._sample_collection_name)
+    reload_held(root_of(samples))

@@ -20,6 +20,7 @@ from kalos_core.fiftyone.dataset.database import Columns, now, stream
 from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS, LabelSource, check_classes, label_fields, sources_of
 from kalos_core.fiftyone.dataset.samples import check_samples, settle
 from kalos_core.fiftyone.dataset.selection import Selection
+from kalos_core.fiftyone.internals import root_of
 from kalos_core.nominal import LabelTable, OnRepeat, RawLabels, build_table, suggest_groups
 from kalos_core.nominal.answers import answers_digest, as_seconds, concepts_of, split_reference
 from kalos_core.nominal.grouping import SUGGESTED, Groups
@@ -87,7 +88,7 @@ class ImageLabels:
 
 def known_classes(view: Any, fields: Sequence[str]) -> list[str]:
     """What a data set names as the classes of some fields, or else as its default classes."""
-    dataset = view._root_dataset
+    dataset = root_of(view)
     of_fields = dict.fromkeys(name for field in fields for name in dataset.classes.get(field, ()))
     return list(of_fields or dataset.default_classes)
 

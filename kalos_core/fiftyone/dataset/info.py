@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, TypedDict, cast
 
+from kalos_core.fiftyone.internals import root_of
+
 INFO_KEY = "kalos"
 
 
@@ -51,7 +53,7 @@ def read_info(samples: Any) -> Info:
     {}
     >>> dataset.delete()
     """
-    return cast(Info, dict(samples._root_dataset.info.get(INFO_KEY, {})))
+    return cast(Info, dict(root_of(samples).info.get(INFO_KEY, {})))
 
 
 def update_info(dataset: Any, **entries: Any) -> None:

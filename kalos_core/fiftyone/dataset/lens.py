@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kalos_core.fiftyone.internals import root_of
+
 CANNOT_FOLLOW = (
     "Of all images of the run: label convergence and calibration draw images and compare distributions, which cannot "
     "be narrowed down afterwards. Label convergence knows each sample tag by itself where the run was told to."
@@ -64,7 +66,7 @@ class Lens:
         if self.samples is not None:
             there &= np.isin(known, np.array(self.samples, dtype=np.bytes_))
         if self.tag is not None:
-            tagged = samples._root_dataset.match_tags(self.tag).values("id")
+            tagged = root_of(samples).match_tags(self.tag).values("id")
             there &= np.isin(known, np.array(tagged, dtype=np.bytes_))
         return np.flatnonzero(there)
 

@@ -8,6 +8,7 @@ from typing import Any
 from kalos_core.errors import InputError, listed
 from kalos_core.fiftyone.dataset.raters import MASKS, LabelSource, label_fields, rater_fields, sources_of
 from kalos_core.fiftyone.dataset.selection import Selection
+from kalos_core.fiftyone.internals import root_of
 
 
 def mask_sources(samples: Any, selection: Selection) -> list[LabelSource] | None:
@@ -51,7 +52,7 @@ def mask_classes(samples: Any, fields: Sequence[str], ignore_value: int | None =
     InputError
         If fields call one value by different names, or for masks of colours.
     """
-    dataset = samples._root_dataset
+    dataset = root_of(samples)
     found: dict[int, str] = {}
     for field in fields:
         for value, name in (dataset.mask_targets.get(field) or dataset.default_mask_targets or {}).items():

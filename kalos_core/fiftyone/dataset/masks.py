@@ -26,7 +26,7 @@ from kalos_core.fiftyone.dataset.samples import check_samples, check_sizes, ever
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.pixels import MaskStack, mask_stacks
 from kalos_core.pixels.stack import check_surroundings
-from kalos_core.pixels.stored import MARKED, chosen_classes, stacks_by_class, stored_digest
+from kalos_core.pixels.stored import MARKED, check_ignored, chosen_classes, stacks_by_class, stored_digest
 from kalos_core.readers.mask_folders import read_image_pixels, read_mask
 
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ def open_masks(
     """As `read_masks`. `again`: only for the digests of what a stored run read; nothing is demanded of the samples."""
     if not again:
         check_samples(samples)
-    sources = mask_sources(samples, selection)
+    sources, ignore_value = mask_sources(samples, selection), check_ignored(ignore_value)
     if sources is None and ignore_value is not None:
         raise InputError(f"ignore_value: expected none, as rasterised labels have no values, got {ignore_value}")
     if sources is None:

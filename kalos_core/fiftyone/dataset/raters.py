@@ -14,6 +14,7 @@ from kalos_core.fiftyone.dataset.info import RaterRecord, read_info, update_info
 from kalos_core.fiftyone.dataset.names import ASSIGNED_FIELD, derive_field_names
 from kalos_core.fiftyone.dataset.samples import every_sample
 from kalos_core.fiftyone.dataset.selection import Selection
+from kalos_core.fiftyone.internals import root_of
 
 SYNTHETIC = "kalos_synthetic"
 """Key in what a label field says of itself: its labels were generated, and where it is there its rater was assigned."""
@@ -142,7 +143,7 @@ def check_classes(
 
     `more`: further classes that there are, beside those that the data set names and raters used.
     """
-    dataset = samples._root_dataset
+    dataset = root_of(samples)
     used = class_names(every_sample(samples), family, [source.path for source in sources])
     known = {*more, *used, *dataset.default_classes}.union(*dataset.classes.values())
     unknown = [name for name in classes if name not in known]

@@ -13,6 +13,7 @@ import fiftyone.core.patches as fop
 import fiftyone.core.video as fov
 
 from kalos_core.errors import InputError, listed
+from kalos_core.fiftyone.internals import root_of
 
 MEDIA = ("image", "3d", "point-cloud")
 """Types of samples whose labels can be read: images, and scenes with cuboids."""
@@ -49,7 +50,7 @@ def settle(samples: Any) -> Any:
     active = samples.group_slice if samples.media_type == "group" else None
     if active is None and not any(isinstance(stage, hiding) for stage in stages):
         return samples
-    view = samples._root_dataset.view()
+    view = root_of(samples).view()
     try:  # first of all, so that no other slice can ever be active while the stages are applied
         settled = view if active is None else view.select_group_slices(active)
         for stage in stages:
@@ -61,7 +62,7 @@ def settle(samples: Any) -> Any:
 
 def every_sample(samples: Any) -> Any:
     """All samples of the data set as they are stored, in all slices."""
-    dataset = samples._root_dataset
+    dataset = root_of(samples)
     return dataset.select_group_slices(_allow_mixed=True) if dataset.media_type == "group" else dataset
 
 

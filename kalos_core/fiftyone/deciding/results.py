@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,14 +15,13 @@ from kalos_core.fiftyone.dataset.raters import class_names, label_fields
 from kalos_core.fiftyone.deciding.decide import decisions, latest, stored_decisions
 from kalos_core.fiftyone.deciding.queue import view_of_queue
 from kalos_core.fiftyone.deciding.units import MatchedUnits
+from kalos_core.fiftyone.internals import root_of
 from kalos_core.fiftyone.kinds.agreement.queue import OPEN
 from kalos_core.fiftyone.runs.stored import load_metrics, load_run_view
+from kalos_core.text import markdown_source
 
 if TYPE_CHECKING:
     import pandas as pd
-
-LONGEST = 60
-"""Letters of a text from data that are shown."""
 
 
 ANNOTATED = {fo.Detections: "detections", fo.Polylines: "polygons", fo.Keypoints: "keypoints"}
@@ -67,35 +65,20 @@ def guideline_questions(samples: Any, key: str) -> str:
         given = matched.values(matched.units_of(entry["labels"]))
         classes = tuple(sorted({name for of_rater in given.values() for name in of_rater}))
         values = "; ".join(
-            f"{as_text(rater)}: {as_text(', '.join(of_rater)) or 'no object'}" for rater, of_rater in given.items()
+            f"{markdown_source(rater)}: {markdown_source(', '.join(of_rater)) or 'no object'}"
+            for rater, of_rater in given.items()
         )
-        asker = f" ({as_text(entry['who'])})" if entry["who"] else ""
-        file = as_text(Path(files[sample_id]).name) if sample_id in files else "deleted since"
-        question = as_text(entry["note"], None) or "no note"
+        asker = f" ({markdown_source(entry['who'])})" if entry["who"] else ""
+        file = markdown_source(Path(files[sample_id]).name) if sample_id in files else "deleted since"
+        question = markdown_source(entry["note"], None) or "no note"
         groups.setdefault(classes, []).append(
             [f"- {question}{asker}", f"  - {values}", f"  - {file}, sample {sample_id}"]
         )
     lines = ["# Questions to the guideline"]
     for classes, questions in sorted(groups.items(), key=lambda group: (-len(group[1]), group[0])):
-        lines += ["", f"## {' or '.join(map(as_text, classes))} ({len(questions):,})", ""]
+        lines += ["", f"## {' or '.join(map(markdown_source, classes))} ({len(questions):,})", ""]
         lines += [line for question in questions for line in question]
     return "\n".join(lines) + "\n"
-
-
-def as_text(text: str, longest: int | None = LONGEST) -> str:
-    r"""A text from data as Markdown that shows it as it is, in one line: no markup, no HTML, no direction marks.
-
-    Examples
-    --------
-    >>> as_text("<b>*cat*</b>\n[x](y)")
-    '\\<b\\>\\*cat\\*\\</b\\> \\[x\\]\\(y\\)'
-    >>> len(as_text("a" * 100))
-    60
-    """
-    line = " ".join(re.sub("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]", "", text).split())
-    if longest is not None and len(line) > longest:
-        line = line[: longest - 1] + "…"
-    return re.sub(r"([\\`*_{}\[\]()<>#+!|~&$-])", r"\\\1", line)
 
 
 def tag_disputes(samples: Any, key: str, tag: str, *, open_only: bool = True) -> int:
@@ -180,7 +163,7 @@ def hand_over(
         If no dispute is open, the field is there already, or the back end does not take them; nothing stays then.
     """
     run = load_metrics(samples, key, "agreement")
-    dataset, name = samples._root_dataset, anno_key if field is None else field
+    dataset, name = root_of(samples), anno_key if field is None else field
     if dataset.has_field(name):
         raise InputError(f"field: {name!r} is there already; choose another name")
     view = view_of_queue(samples, run.key, category, rater)

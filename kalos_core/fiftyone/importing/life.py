@@ -14,10 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import fiftyone as fo
-import fiftyone.core.odm as foo
 from bson import ObjectId
 
-from kalos_core.errors import InputError, KalosWarning
+from kalos_core.errors import InputError, KalosError, KalosWarning, repr_of
 from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD, check_assigned_field
 from kalos_core.fiftyone.dataset.database import (
     BLOCK,
@@ -33,6 +32,7 @@ from kalos_core.fiftyone.dataset.info import INFO_KEY, read_info, update_info
 from kalos_core.fiftyone.dataset.raters import forget_raters
 from kalos_core.fiftyone.dataset.samples import every_sample
 from kalos_core.fiftyone.dataset.writing import Progress, write_documents
+from kalos_core.fiftyone.internals import database, id_of
 from kalos_core.fiftyone.runs.life import explained
 from kalos_core.fiftyone.runs.writers import is_alive, writing_now
 from kalos_core.readers.images import KnownImages
@@ -142,8 +142,8 @@ def loading(
 def _claim(dataset: Any, record: Mapping[str, Any]) -> None:
     """Note a load in the data set; of two processes at once the database refuses one."""
     entry = f"info.{INFO_KEY}.load"
-    answer = foo.get_db_conn().datasets.update_one(
-        {"_id": dataset._doc.id, entry: {"$exists": False}}, {"$set": {entry: record, "last_modified_at": now()}}
+    answer = database().datasets.update_one(
+        {"_id": id_of(dataset), entry: {"$exists": False}}, {"$set": {entry: record, "last_modified_at": now()}}
     )
     if not answer.matched_count:
         raise InputError(f"dataset: another process is loading into {dataset.name!r}; wait until it is done")
@@ -177,7 +177,7 @@ def undo_dead_load(dataset: Any) -> bool:
 def _finish(dataset: Any, record: Mapping[str, Any]) -> None:
     """Take away what was only needed to undo a load."""
     collection(dataset).update_many({"tags": record["tag"]}, {"$pull": {"tags": record["tag"]}})
-    foo.get_db_conn().drop_collection(record["tag"])
+    database().drop_collection(record["tag"])
     if record["files"] is not None:
         Path(record["files"]).unlink(missing_ok=True)
     update_info(dataset, load=None)
@@ -192,7 +192,7 @@ def _undo(dataset: Any, record: Mapping[str, Any]) -> None:
         return
     dataset.delete_samples(dataset.match_tags(record["tag"]))
     delete_fields(dataset, record["fields"])
-    connection = foo.get_db_conn()
+    connection = database()
     if not record["had_assigned"]:
         delete_fields(dataset, [ASSIGNED_FIELD])
     elif record["tag"] in connection.list_collection_names():
@@ -231,8 +231,13 @@ def find_dataset(dataset: Any) -> Any:
 def opened(dataset: Any, persistent: bool) -> Iterator[tuple[Any, bool]]:
     """A data set as `find_dataset` finds it, or a new one of that name, which goes if the block fails; whether new."""
     name = dataset.name if isinstance(dataset, fo.Dataset) else dataset
-    found = find_dataset(dataset)
-    target = fo.Dataset(name, persistent=persistent) if found is None else found
+    try:
+        found = find_dataset(dataset)
+        target = fo.Dataset(name, persistent=persistent) if found is None else found
+    except KalosError:
+        raise
+    except ValueError as error:  # FiftyOne's, of a name that it cannot write into an address
+        raise InputError(f"dataset: expected a name that FiftyOne takes, got {repr_of(name)}: {error}") from error
     try:
         yield target, found is None
     except BaseException:

@@ -10,6 +10,7 @@ import fiftyone as fo
 from kalos_core.display import RATER_COLOURS, rater_colour
 from kalos_core.fiftyone.dataset.database import refresh
 from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS, MASKS, OBJECTS, rater_fields
+from kalos_core.fiftyone.internals import add_to_sidebar
 from kalos_core.fiftyone.runs.keys import RunNames, own_runs
 
 RATERS, RUNS = "raters", "runs"
@@ -68,7 +69,7 @@ def arrange_app(dataset: Any) -> None:
     if config.active_fields is None:
         config.active_fields = at_first
     for fields in raters:
-        config._add_paths_to_sidebar_group(fields, RATERS)
+        add_to_sidebar(config, fields, RATERS)
         _tick(config, fields[: len(RATER_COLOURS)])
     config.sidebar_groups = [group for group in config.sidebar_groups if group.paths or group.name != "labels"]
     for key, about in own_runs(dataset).items():
@@ -95,7 +96,7 @@ def tick_instead(dataset: Any, old_key: str, new_key: str) -> None:
 def _place(dataset: Any, run_key: str, paths: Iterable[str]) -> None:
     config = dataset.app_config
     fields = {path: dataset.get_field(path) for path in paths if "." not in path and dataset.has_field(path)}
-    config._add_paths_to_sidebar_group(list(fields), RUNS)
+    add_to_sidebar(config, list(fields), RUNS)
     own = next(group.paths for group in config.sidebar_groups if group.name == RUNS)
     for path, field in fields.items():
         if path == RunNames(run_key).alpha or getattr(field, "document_type", None) is fo.Heatmap:

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
-import fiftyone.core.odm as foo
 import gridfs
 import numpy as np
 from bson import ObjectId
 from numpy.typing import NDArray
 
 from kalos_core.errors import InputError
+from kalos_core.fiftyone.internals import database, id_of
 
 BUCKET = "kalos"
 """Of the files, in FiftyOne's database."""
@@ -24,7 +24,7 @@ AT_ONCE = 1 << 22
 
 def store_arrays(dataset: Any, arrays: Mapping[str, NDArray[Any]], writer: Mapping[str, Any]) -> str:
     """Write arrays as one file, one after the other; its id."""
-    with _files().new_file(metadata={"dataset": dataset._doc.id, "writer": dict(writer)}) as file:
+    with _files().new_file(metadata={"dataset": id_of(dataset), "writer": dict(writer)}) as file:
         index, at = {}, 0
         for name, array in arrays.items():
             lines = np.atleast_1d(array)
@@ -86,7 +86,7 @@ class StoredArrays(Mapping[str, NDArray[Any]]):
 def delete_arrays(dataset: Any, file: str | None) -> None:
     """Delete the file of a run; not that of the data set this one is a copy of."""
     if file is not None:
-        for found in _files().find({"_id": ObjectId(file), "metadata.dataset": dataset._doc.id}):
+        for found in _files().find({"_id": ObjectId(file), "metadata.dataset": id_of(dataset)}):
             _files().delete(found._id)
 
 
@@ -103,7 +103,7 @@ def drop(file: str) -> None:
 
 
 def _files() -> Any:
-    return gridfs.GridFS(foo.get_db_conn(), collection=BUCKET)
+    return gridfs.GridFS(database(), collection=BUCKET)
 
 
 def text_array(texts: Any) -> NDArray[Any]:

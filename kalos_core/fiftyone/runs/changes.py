@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from kalos_core.fiftyone.dataset.database import edited_since
 from kalos_core.fiftyone.dataset.raters import facts_of
+from kalos_core.fiftyone.internals import root_of
 from kalos_core.fiftyone.runs.arrays import StoredArrays
 from kalos_core.fiftyone.runs.table import KINDS, Read, Run
 
@@ -100,7 +101,7 @@ def count_changes(view: Any, run: Run[Any, Any, Any, Any]) -> int:
     """
     if not all(view.has_field(field) for field in run.label_fields):
         return run.images
-    since, made = run.read_at, view._root_dataset.created_at
+    since, made = run.read_at, root_of(view).created_at
     if made > since:  # a clone, whose samples all have its own time
         since = made + timedelta(milliseconds=1)
     made_before = int(view.match(F("created_at") <= since).count())

@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable
 from threading import Lock
 from typing import Any, TypeVar
 
+from kalos_core.fiftyone.internals import id_of, root_of
 from kalos_core.fiftyone.runs.analyses import AnyRun
 
 Made = TypeVar("Made")
@@ -30,7 +31,7 @@ def kept(samples: Any, run: AnyRun, what: Hashable, make: Callable[[], Made]) ->
         What is made of it.
     make : callable
     """
-    name = samples._root_dataset._doc.id, run.key, run.made_at, what
+    name = id_of(root_of(samples)), run.key, run.made_at, what
     with _LOCK:
         found = name in _KEPT
         if found:

@@ -16,6 +16,7 @@ from kalos_core.fiftyone.dataset.database import collection, refresh
 from kalos_core.fiftyone.dataset.names import derive_field_names
 from kalos_core.fiftyone.dataset.raters import label_fields
 from kalos_core.fiftyone.dataset.samples import every_sample
+from kalos_core.fiftyone.internals import attributes_of, changed_at, id_of, root_of
 
 METHOD = "kalos"
 """Runs of this plugin have the method ``kalos/<kind>``."""
@@ -98,7 +99,7 @@ class RunNames:
     def fields_for(self, samples: Any, names: Iterable[str]) -> dict[str, str]:
         """Name -> a field of its own under the key, none of them there already."""
         wanted = {name: f"{self.key}_{name}" for name in names}
-        taken = [*samples._root_dataset.get_field_schema(), ASSIGNED_FIELD, *self.of_samples]
+        taken = [*root_of(samples).get_field_schema(), ASSIGNED_FIELD, *self.of_samples]
         fields = derive_field_names(wanted.values(), taken)
         return {name: fields[field_name] for name, field_name in wanted.items()}
 
@@ -117,12 +118,12 @@ def own_runs(dataset: Any) -> dict[str, Any]:
 
     For reading only: they are read again when the data set has changed.
     """
-    changed = dataset._doc.last_modified_at
-    at, own = _OWN.get(dataset._doc.id, (None, {}))
+    changed = changed_at(dataset)
+    at, own = _OWN.get(id_of(dataset), (None, {}))
     if at is None or at != changed:
         found = {key: dataset.get_run_info(key) for key in dataset.list_runs()}
         own = {key: about for key, about in found.items() if is_ours(about.config)}
-        _OWN[dataset._doc.id] = changed, own
+        _OWN[id_of(dataset)] = changed, own
     return dict(own)
 
 
@@ -148,7 +149,7 @@ def check_run_key(samples: Any, run_key: object) -> None:
         Saying which name is in the way.
     """
     run_key = _check_spelling(run_key)
-    dataset = samples._root_dataset
+    dataset = root_of(samples)
     refresh(dataset)
     taken = {*dataset.list_runs(), *dataset.list_evaluations(), *dataset.list_brain_runs()}
     if run_key in taken or run_key in dataset.list_annotation_runs():
@@ -173,7 +174,7 @@ def _check_spelling(run_key: object) -> str:
 def _reserved(names: RunNames) -> list[str]:
     found = [f"the attribute {name!r} of samples" for name in names.of_samples if hasattr(fo.Sample, name)]
     for label in (fo.Detection, fo.Polyline, fo.Keypoint):
-        own = {*label._fields, *label._fields_ordered}
+        own = attributes_of(label)
         clashes = [name for name in names.of_labels if name in own or hasattr(label, name)]
         found += [f"the attribute {name!r} of a {label.__name__}" for name in clashes]
     return found

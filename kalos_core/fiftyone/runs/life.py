@@ -16,17 +16,17 @@ from typing import Any, Generic
 
 import fiftyone as fo
 import fiftyone.constants as foc
-import fiftyone.core.odm as foo
 from bson import ObjectId, json_util
-from fiftyone.core.odm.runs import RunDocument
+from fiftyone.core.collections import SampleCollection
 from numpy.typing import NDArray
 
 from kalos_core.arrays import give_back_memory
-from kalos_core.errors import InputError, KalosError, listed
+from kalos_core.errors import InputError, KalosError, listed, repr_of
 from kalos_core.fiftyone.dataset.database import FieldArguments, declare, delete_fields, now, refresh
 from kalos_core.fiftyone.dataset.info import read_info
 from kalos_core.fiftyone.dataset.raters import facts_of, label_fields
 from kalos_core.fiftyone.dataset.samples import check_samples
+from kalos_core.fiftyone.internals import RunDocument, database, id_of, listed_run, root_of, serialized, touch
 from kalos_core.fiftyone.runs.arranging import place_fields
 from kalos_core.fiftyone.runs.arrays import delete_arrays, drop, orphans, store_arrays
 from kalos_core.fiftyone.runs.keys import METHOD, RunNames, check_run_key, own_runs
@@ -56,7 +56,7 @@ def analysing(samples: Any, run_key: str, progress: Progress | bool | None) -> I
         try:
             report(1.0, "Done")
         except BaseException:  # cancelled at the very last: nothing is kept all the same
-            remove_run(samples._root_dataset, run_key)
+            remove_run(root_of(samples), run_key)
             raise
 
 
@@ -181,7 +181,7 @@ def writing(
     Draft
         To be given `metrics`, `details`, `arrays` and `result`; leaving the block makes the run complete.
     """
-    dataset, together = read.view._root_dataset, _TOGETHER.get()
+    dataset, together = root_of(read.view), _TOGETHER.get()
     with writing_now() if together is None else nullcontext(together.writer) as writer:
         sweep(dataset)
         check_run_key(dataset, run_key)
@@ -232,11 +232,11 @@ def writing(
 
 def _register(samples: Any, run_key: str, config: Any) -> datetime:
     """Enter a run into the list of a data set's runs, and when; of two processes the database refuses one."""
-    dataset, time = samples._root_dataset, now()
+    dataset, time = root_of(samples), now()
     is_view = isinstance(samples, fo.DatasetView)
-    stages = [json_util.dumps(stage) for stage in samples._serialize(include_uuids=False)] if is_view else None
+    stages = [json_util.dumps(stage) for stage in serialized(samples)] if is_view else None
     document = RunDocument(
-        dataset_id=dataset._doc.id,
+        dataset_id=id_of(dataset),
         key=run_key,
         version=foc.VERSION,
         timestamp=time,
@@ -245,8 +245,8 @@ def _register(samples: Any, run_key: str, config: Any) -> datetime:
     )
     document.save(upsert=True)
     entry = f"runs.{run_key}"
-    answer = foo.get_db_conn().datasets.update_one(
-        {"_id": dataset._doc.id, entry: {"$exists": False}}, {"$set": {entry: document.id, "last_modified_at": time}}
+    answer = database().datasets.update_one(
+        {"_id": id_of(dataset), entry: {"$exists": False}}, {"$set": {entry: document.id, "last_modified_at": time}}
     )
     if not answer.matched_count:
         document.delete()
@@ -258,7 +258,7 @@ def _register(samples: Any, run_key: str, config: Any) -> datetime:
 def store_config(dataset: Any, run_key: str, config: Any) -> None:
     """Store another configuration for a run, so that other processes see it."""
     dataset.update_run_config(run_key, config)
-    dataset._update_last_modified_at()
+    touch(dataset)
 
 
 def remove_run(dataset: Any, run_key: str) -> None:
@@ -291,10 +291,10 @@ def sweep(dataset: Any) -> None:
     refresh(dataset)
     for key in dead_runs(own_runs(dataset)):
         remove_run(dataset, key)
-    connection = foo.get_db_conn()
+    connection = database()
     ours = {"config.method": {"$regex": f"^{METHOD}/"}}
-    for found in connection.runs.find({"_dataset_id": dataset._doc.id, **ours}, {"config.writer": True, "key": True}):
-        listed_as = dataset._doc.runs.get(found["key"])
+    for found in connection.runs.find({"_dataset_id": id_of(dataset), **ours}, {"config.writer": True, "key": True}):
+        listed_as = listed_run(dataset, found["key"])
         if (listed_as is None or listed_as.id != found["_id"]) and not is_alive(found["config"]["writer"]):
             connection.runs.delete_one({"_id": found["_id"]})
     known: dict[ObjectId, set[str]] = {found["_id"]: set() for found in connection.datasets.find({}, {"_id": True})}
@@ -326,12 +326,12 @@ def _delete_folder(dataset: Any, folder: Path) -> None:
 
 def folder_of(dataset: Any) -> Path:
     """Where runs of a data set write files: named by what never changes, neither its name nor a run key."""
-    return Path(fo.config.default_dataset_dir) / FOLDER / str(dataset._doc.id)
+    return Path(fo.config.default_dataset_dir) / FOLDER / str(id_of(dataset))
 
 
 def new_folder(samples: Any) -> Path:
     """A folder for the files of one run; it is not made yet."""
-    return folder_of(samples._root_dataset) / str(ObjectId())
+    return folder_of(root_of(samples)) / str(ObjectId())
 
 
 # ---- what went wrong elsewhere ----
@@ -340,12 +340,14 @@ def new_folder(samples: Any) -> Path:
 @contextmanager
 def explained(samples: Any) -> Iterator[None]:
     """Say what happened where an error is none of ours: a database that is gone, a data set or field that is."""
-    root = getattr(samples, "_root_dataset", None)
-    before = None if root is None else (root._doc.id, root.name, list(read_info(root).get("raters", {})))
+    root = root_of(samples) if isinstance(samples, SampleCollection) else None
+    before = None if root is None else (id_of(root), root.name, list(read_info(root).get("raters", {})))
     try:
         yield
     except KalosError:
         raise
+    except UnicodeEncodeError as error:
+        raise InputError(f"text: expected what UTF-8 can hold, got {repr_of(error.object)}") from error
     except Exception as error:
         reason = None if before is None else _reason(*before)
         if reason is None:
@@ -356,7 +358,7 @@ def explained(samples: Any) -> Iterator[None]:
 def _reason(identity: ObjectId, name: str, fields: list[str]) -> str | None:
     """What has become of a data set; None if it is as it was."""
     try:
-        found = foo.get_db_conn().datasets.find_one({"_id": identity}, {"name": True, "sample_fields.name": True})
+        found = database().datasets.find_one({"_id": identity}, {"name": True, "sample_fields.name": True})
     except Exception as error:
         return f"the database does not answer ({type(error).__name__}); start it, then run again"
     if found is None:

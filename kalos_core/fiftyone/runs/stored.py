@@ -8,9 +8,10 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Any, Literal, overload
 
-from kalos_core.errors import InputError, listed, lookup
+from kalos_core.errors import InputError, check_text, listed, lookup
 from kalos_core.fiftyone.dataset.database import copy_fields, delete_fields, refresh
 from kalos_core.fiftyone.dataset.selection import Selection
+from kalos_core.fiftyone.internals import root_of
 from kalos_core.fiftyone.runs.analyses import Analysis, AnyRun, analyses_of
 from kalos_core.fiftyone.runs.arranging import place_fields
 from kalos_core.fiftyone.runs.arrays import StoredArrays
@@ -101,7 +102,7 @@ def load_details(samples: Any, run_key: str, kind: KindNames = None) -> AnyRun:
     """
     info = _info(samples, run_key, kind)
     run = _run(info)
-    results = samples._root_dataset.load_run_results(run.key, cache=False, load_view=False)
+    results = root_of(samples).load_run_results(run.key, cache=False, load_view=False)
     if results is None:
         raise InputError(f"run key: {run.key!r}: its stored result is gone; delete the run")
     stored = joined(results.details, StoredArrays(run.key, info.config.arrays))
@@ -150,7 +151,7 @@ def count_changes(samples: Any, run_key: str) -> int:
 
 def load_run_view(samples: Any, run_key: str, kind: KindNames = None) -> Any:
     """The view a run was computed on."""
-    return samples._root_dataset.load_run_view(_info(samples, run_key, kind).key)
+    return root_of(samples).load_run_view(_info(samples, run_key, kind).key)
 
 
 def rename_run(samples: Any, run_key: str, new_key: str) -> None:
@@ -161,7 +162,7 @@ def rename_run(samples: Any, run_key: str, new_key: str) -> None:
     InputError
         If there is no such run, its kind cannot be renamed, or a key is taken; nothing is renamed then.
     """
-    dataset, runs = samples._root_dataset, _runs_under(samples, run_key)
+    dataset, runs = root_of(samples), _runs_under(samples, run_key)
     for run in runs:
         reason = KINDS[run.kind].fixed_because
         if reason:
@@ -214,7 +215,7 @@ def _rename(dataset: Any, run_key: str, new_key: str) -> None:
 def delete_run(samples: Any, run_key: str) -> None:
     """Delete a run, all it wrote, and nothing else; by the key of an analysis, all the runs made for it."""
     for run in _runs_under(samples, run_key):
-        remove_run(samples._root_dataset, run.key)
+        remove_run(root_of(samples), run.key)
 
 
 def describe_run(samples: Any, run_key: str, *, note: str | None = None, status: str | None = None) -> None:
@@ -235,12 +236,12 @@ def describe_run(samples: Any, run_key: str, *, note: str | None = None, status:
     InputError
         If there is no such run or status.
     """
-    if note is not None and not isinstance(note, str):
-        raise InputError(f"note: expected a text, got {note!r}")
+    if note is not None:
+        check_text(note, "note")
     if status:
         lookup(STATUSES, status, "status")
     said = {name: value for name, value in (("note", note), ("review", status)) if value is not None}
-    _set(samples._root_dataset, _info(samples, run_key).key, **said)
+    _set(root_of(samples), _info(samples, run_key).key, **said)
 
 
 def figures_of(run: AnyRun, **options: Any) -> Mapping[str, Part]:
@@ -250,7 +251,7 @@ def figures_of(run: AnyRun, **options: Any) -> Mapping[str, Part]:
 
 def update_metrics(samples: Any, run_key: str, metrics: Any) -> None:
     """Store other metrics for the summary of a complete run."""
-    _set(samples._root_dataset, _info(samples, run_key).key, metrics=metrics)
+    _set(root_of(samples), _info(samples, run_key).key, metrics=metrics)
 
 
 def _set(dataset: Any, run_key: str, **entries: Any) -> None:
@@ -287,7 +288,7 @@ def _run(info: Any) -> AnyRun:
 
 def _complete(samples: Any, kind: KindNames = None) -> dict[str, Any]:
     """The complete runs, of a kind if given, as FiftyOne stores them, the newest first; dead ones are removed."""
-    dataset = samples._root_dataset
+    dataset = root_of(samples)
     refresh(dataset)
     own = own_runs(dataset)
     for key in dead_runs(own):

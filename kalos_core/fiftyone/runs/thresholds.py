@@ -6,11 +6,12 @@ from typing import Any
 
 from kalos_core.fiftyone.dataset.database import refresh
 from kalos_core.fiftyone.dataset.info import ThresholdRecord, read_info, update_info
+from kalos_core.fiftyone.internals import root_of
 
 
 def default_threshold(samples: Any, similarity: str) -> float | None:
     """The threshold last chosen for a similarity from a calibration that is still there; None without one."""
-    dataset = samples._root_dataset
+    dataset = root_of(samples)
     refresh(dataset)
     there = set(dataset.list_runs())
     chosen = [record for record in _records(dataset) if record["similarity"] == similarity and record["run"] in there]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kalos_core.annotations import Annotations
+from kalos_core.arguments import check_arguments
 from kalos_core.errors import InputError, check_whole
 from kalos_core.noise.experiments.response import (
     COUNTED_AT,
@@ -139,6 +140,7 @@ def run_experiments(
     >>> run_experiments(table, magnitudes=[1], counts=[2], repeats=1).response.alpha[0].item()
     1.0
     """
+    check_arguments(run_experiments, locals())
     chosen = NoiseModel.default() if model is None else model
     annotating = annotations.raters[np.unique(annotations.rater)].tolist()
     if not annotating:

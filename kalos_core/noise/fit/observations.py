@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
-from kalos_core.errors import InputError, listed
+from kalos_core.errors import InputError, listed, repr_of
 from kalos_core.variation import Variations, variations
 
 THRESHOLD = 0.5
@@ -134,7 +134,7 @@ def relative_boxes(annotations: Annotations) -> RelativeBoxes:
         raise InputError(f"annotations: expected annotations with boxes, got {actual}")
     unsized = np.unique(annotations.image[np.isnan(annotations.image_size[annotations.image]).any(axis=1)])
     if len(unsized):
-        names = listed(map(repr, annotations.images[unsized]))
+        names = listed(map(repr_of, annotations.images[unsized]))
         raise InputError(
             f"image_size: expected width and height of each image, since noise is relative to them, got none of {names}"
         )

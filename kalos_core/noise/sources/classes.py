@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations import Annotations, object_array
 from kalos_core.arrays import as_floats
-from kalos_core.errors import InputError, is_hashable, listed
-from kalos_core.readers.files import as_path, load_json
+from kalos_core.errors import InputError, is_hashable, listed, repr_of
+from kalos_core.files import as_path, load_json
 from kalos_core.variation import Variations, variations
 
 TEMPERATURE = 0.1
@@ -79,7 +79,7 @@ class ConfusionClasses:
         if counts.shape != (len(names), len(names)):
             raise InputError(f"counts: expected {len(names)} x {len(names)} numbers, got shape {counts.shape}")
         if len(set(names)) < len(names):
-            raise InputError(f"categories: expected each name once, got {listed(map(repr, names))}")
+            raise InputError(f"categories: expected each name once, got {listed(map(repr_of, names))}")
         if not (np.isfinite(counts) & (counts >= 0)).all():
             raise InputError("counts: expected finite numbers of 0 or more, got others")
         object.__setattr__(self, "categories", names)
@@ -167,7 +167,7 @@ class EmbeddingClasses:
             raise InputError(f"embeddings: expected one for each of {len(names)} names, got shape {vectors.shape}")
         broken = ~np.isfinite(vectors).all(axis=1)
         if broken.any():
-            actual = listed(map(repr, dict.fromkeys(names[broken])))
+            actual = listed(map(repr_of, dict.fromkeys(names[broken])))
             raise InputError(f"embeddings: expected finite numbers, got NaN or infinity for {actual}")
         distinct = list(dict.fromkeys(names))
         code = {name: index for index, name in enumerate(distinct)}
@@ -224,7 +224,7 @@ class TaxonomyClasses:
 
     def __post_init__(self) -> None:
         if not isinstance(self.parents, Mapping):
-            raise InputError(f"taxonomy: expected a mapping from each name to its parent, got {self.parents!r}")
+            raise InputError(f"taxonomy: expected a mapping from each name to its parent, got {repr_of(self.parents)}")
         tops: dict[str, str | None] = {above: None for above in self.parents.values() if above is not None}
         object.__setattr__(self, "parents", tops | dict(self.parents))
         for name in self.parents:
@@ -270,7 +270,7 @@ class TaxonomyClasses:
         path, above = [name], self.parents.get(name)
         while above is not None:
             if above in path:
-                raise InputError(f"taxonomy: expected a tree, got {above!r} above itself")
+                raise InputError(f"taxonomy: expected a tree, got {repr_of(above)} above itself")
             path.append(above)
             above = self.parents.get(above)
         return path
@@ -281,12 +281,12 @@ def _collect(tree: object, above: str | None, parents: dict[str, str | None]) ->
         return
     names = [tree] if isinstance(tree, str) else tree
     if not isinstance(names, (Mapping, Sequence)):
-        raise InputError(f"taxonomy: expected mappings and lists of names, got {tree!r}")
+        raise InputError(f"taxonomy: expected mappings and lists of names, got {repr_of(tree)}")
     for name in names:
         if not is_hashable(name) or not isinstance(name, str):
-            raise InputError(f"taxonomy: expected names, got {name!r}")
+            raise InputError(f"taxonomy: expected names, got {repr_of(name)}")
         if name in parents:
-            raise InputError(f"taxonomy: expected each name once, got {name!r} again")
+            raise InputError(f"taxonomy: expected each name once, got {repr_of(name)} again")
         parents[name] = above
         if isinstance(names, Mapping):
             _collect(names[name], name, parents)

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.arrays import run_starts
-from kalos_core.errors import InputError, Problems, check_whole, listed
+from kalos_core.errors import InputError, Problems, check_whole, listed, repr_of
+from kalos_core.files import open_image
 from kalos_core.pairs import blocks_of_runs
 from kalos_core.shapes import Boxes, ShapeColumn
 from kalos_core.similarity.boxes import box_iou
@@ -218,7 +219,7 @@ class DetectedFalsePositives:
         code = {key: index for index, key in enumerate(reference.images)}
         image_code = np.array([code.get(key, -1) for key in self.detections.images], dtype=np.intp)
         if not (image_code >= 0).any():
-            actual = listed(map(repr, self.detections.images)) or "none"
+            actual = listed(map(repr_of, self.detections.images)) or "none"
             raise InputError(f"detections: expected images of the reference, got {actual}")
         image = image_code[self.detections.image]
         donor = np.flatnonzero(image >= 0)
@@ -252,7 +253,9 @@ class ImageFalsePositives:
 
     def __post_init__(self) -> None:
         if not isinstance(self.images, (str, os.PathLike, Mapping)):
-            raise InputError(f"images: expected a folder, or a mapping from images to paths, got {self.images!r}")
+            raise InputError(
+                f"images: expected a folder, or a mapping from images to paths, got {repr_of(self.images)}"
+            )
 
     @property
     def name(self) -> str:
@@ -272,7 +275,7 @@ class ImageFalsePositives:
         paths = []
         for key, file in zip(reference.images, reference.files, strict=True):
             path = Path(self.images.get(key) or "") if isinstance(self.images, Mapping) else Path(self.images) / file
-            if not path.is_file():
+            if not os.path.isfile(path):
                 problems.add(f"image {key!r}", "an image file", "nothing" if str(path) == "." else f"no file {path}")
             paths.append(path)
         problems.raise_if_any()
@@ -287,16 +290,12 @@ def image_regions(path: Path) -> NDArray[np.float64]:
     InputError
         If it cannot be opened as an image.
     """
-    from PIL import Image
     from scipy import ndimage
     from skimage.segmentation import felzenszwalb  # slow to import, and only needed here
 
-    try:
-        with Image.open(path) as opened:
-            opened.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
-            pixels = np.asarray(opened.convert("RGB"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: expected an image, got {error}") from error
+    with open_image(path) as opened:
+        opened.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
+        pixels = np.asarray(opened.convert("RGB"))
     regions = felzenszwalb(pixels, scale=100, sigma=0, min_size=LEAST_SIDE**2)  # reducing it smoothed it
     found = [(across.start, down.start, across.stop, down.stop) for down, across in ndimage.find_objects(regions + 1)]
     corners = np.array(found, dtype=np.float64).reshape(-1, 4)

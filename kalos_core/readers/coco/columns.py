@@ -18,8 +18,8 @@ from typing import Any
 
 import msgspec
 
+from kalos_core.files import parse_json
 from kalos_core.readers.coco.raters import RATER_FIELDS, SESSION_FIELD
-from kalos_core.readers.files import parse_json
 
 FIELDS = ("id", "image_id", "category_id", "bbox", "keypoints", "iscrowd", "source_id", SESSION_FIELD, *RATER_FIELDS)
 """Fields of an annotation that are read, besides its outline and the one that a caller names."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from kalos_core.annotations import as_name
-from kalos_core.errors import InputError, Problems, is_hashable
+from kalos_core.errors import InputError, Problems, is_hashable, repr_of
 
 if TYPE_CHECKING:
     from kalos_core.readers.coco.columns import Records
@@ -148,7 +148,9 @@ def class_limits(info: Mapping[str, Any], source: str) -> dict[str, list[Any]] |
     if limits is None:
         return None
     if not isinstance(limits, Mapping) or not all(isinstance(keys, (list, tuple)) for keys in limits.values()):
-        raise InputError(f"{source}: expected info.rater_categories to map raters to lists of classes, got {limits!r}")
+        raise InputError(
+            f"{source}: expected info.rater_categories to map raters to lists of classes, got {repr_of(limits)}"
+        )
     return {as_name(rater): list(keys) for rater, keys in limits.items()}
 
 

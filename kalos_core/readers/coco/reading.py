@@ -16,7 +16,8 @@ import numpy as np
 
 from kalos_core.annotations import Annotations, OnInvalid, RawTable, Source, as_name
 from kalos_core.annotations.build import check_records
-from kalos_core.errors import InputError, KalosWarning, Problems, is_hashable
+from kalos_core.arguments import check_arguments
+from kalos_core.errors import InputError, KalosWarning, Problems, is_hashable, repr_of
 from kalos_core.readers.coco.columns import Records
 from kalos_core.readers.coco.raters import Assignment, Raters, class_limits, find_raters, rater_field
 from kalos_core.readers.coco.records import (
@@ -119,6 +120,7 @@ def read_coco(
     >>> annotations.shapes["box"].xywh().tolist()
     [[0.0, 0.0, 8.0, 4.0]]
     """
+    check_arguments(read_coco, locals())
     check_options(assigned, not_exhaustive, category_field is None and not aliases)
     content = Content.read(path_or_dict, category_field)
     result, messages = build_content(content, category_field, aliases, assigned, not_exhaustive, on_invalid)
@@ -177,9 +179,9 @@ def build_content(
 def check_options(assigned: Assignment, not_exhaustive: NotExhaustive, by_id: bool) -> None:
     """Refuse what is no option, or does not go with classes that are not `by_id`."""
     if assigned not in ("all", "drew"):
-        raise InputError(f"assigned: expected 'all' or 'drew', got {assigned!r}")
+        raise InputError(f"assigned: expected 'all' or 'drew', got {repr_of(assigned)}")
     if not_exhaustive not in ("ignore", "exclude"):
-        raise InputError(f"not_exhaustive: expected 'ignore' or 'exclude', got {not_exhaustive!r}")
+        raise InputError(f"not_exhaustive: expected 'ignore' or 'exclude', got {repr_of(not_exhaustive)}")
     if not_exhaustive == "exclude" and not by_id:
         raise InputError("not_exhaustive: expected 'ignore' where classes are text or have aliases, got 'exclude'")
 

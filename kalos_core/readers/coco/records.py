@@ -10,9 +10,9 @@ from typing import Any, Literal
 import numpy as np
 
 from kalos_core.errors import InputError, Problems, is_hashable, listed
+from kalos_core.files import as_path, parse_json, read_bytes
 from kalos_core.readers.coco.columns import Records, decode_coco
 from kalos_core.readers.coco.raters import is_rater_list
-from kalos_core.readers.files import as_path, parse_json, read_bytes
 from kalos_core.shapes.boxes import LARGEST
 
 NotExhaustive = Literal["ignore", "exclude"]

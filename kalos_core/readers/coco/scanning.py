@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
 import re
-import zlib
 from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.errors import InputError
+from kalos_core.files import open_file
 
 BYTES_AT_ONCE = 1 << 22
 """Read in one step. A record that is longer takes as many steps as it needs."""
@@ -106,13 +104,10 @@ def scan(path: Path, lists: Sequence[str], rest: bytearray) -> Iterator[Batch]:
 
 
 def _blocks(path: Path) -> Iterator[bytes]:
-    try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            yield file.read(BYTES_AT_ONCE).removeprefix(BOM_UTF8)
-            while block := file.read(BYTES_AT_ONCE):
-                yield block
-    except (OSError, ValueError, EOFError, zlib.error) as error:
-        raise InputError(f"{path}: expected a readable COCO file in UTF-8, got {error}") from error
+    with open_file(path, "COCO file in UTF-8") as file:
+        yield file.read(BYTES_AT_ONCE).removeprefix(BOM_UTF8)
+        while block := file.read(BYTES_AT_ONCE):
+            yield block
 
 
 def _brackets(text: bytes, depth: int) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:

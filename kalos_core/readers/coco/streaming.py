@@ -22,13 +22,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations, OnInvalid
+from kalos_core.arguments import check_arguments
 from kalos_core.errors import InputError, KalosWarning, Problems, check_whole, is_hashable
+from kalos_core.files import as_path, parse_json
 from kalos_core.readers.coco.columns import Records, decode_list
 from kalos_core.readers.coco.raters import RATER_FIELDS, Assignment, find_raters
 from kalos_core.readers.coco.reading import Content, build_content, check_options, source_ids
 from kalos_core.readers.coco.records import NotExhaustive, check_images, record_list
 from kalos_core.readers.coco.scanning import Batch, scan
-from kalos_core.readers.files import as_path, parse_json
 
 LISTS = ("images", "annotations")
 
@@ -88,6 +89,7 @@ def stream_coco(
     ...     [table.images.tolist() for table in stream_coco(path, images_per_block=2)]
     [[3, 1], [2]]
     """
+    check_arguments(stream_coco, locals())
     check_options(assigned, not_exhaustive, by_id=True)
     check_whole(images_per_block, "images_per_block", least=1)
     source = as_path(path, "path")

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from kalos_core.annotations import Annotations
+from kalos_core.arguments import check_arguments
 from kalos_core.errors import InputError, listed
+from kalos_core.files import as_path, write_whole
 from kalos_core.readers.coco.raters import RATER_FIELDS, SESSION_FIELD
 from kalos_core.readers.coco.records import EXCLUDED_FIELD
-from kalos_core.readers.files import as_path, write_whole
 from kalos_core.shapes import Boxes, Keypoints, Masks, Polygons
 
 SHAPES = ("box", "polygon", "mask", "keypoints")
@@ -69,6 +70,7 @@ def write_coco(
     ...     read_coco(path)
     Annotations(1 annotations of 1 raters on 1 images, 1 categories, shapes: box)
     """
+    check_arguments(write_coco, locals())
     target = as_path(path, "path")
     _check_shapes(annotations)
     if annotations.crowd_regions is not None:

@@ -13,6 +13,7 @@ from kalos_core.errors import InputError, KalosWarning, lookup
 from kalos_core.fiftyone.dataset.objects import read_labels
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.dataset.similarities import fitting_similarities
+from kalos_core.fiftyone.internals import root_of
 from kalos_core.fiftyone.kinds.calibration.kind import (
     CALIBRATION,
     CalibrationRun,
@@ -158,5 +159,5 @@ def choose_threshold(samples: Any, run_key: str, similarity: str, threshold: flo
     others = [entry for entry in run.metrics["chosen"] if entry["similarity"] != similarity]
     chosen = [*others, Chosen(similarity=similarity, threshold=value)]
     update_metrics(samples, run.key, {**run.metrics, "chosen": chosen})
-    store_threshold(samples._root_dataset, run.key, similarity, value)
+    store_threshold(root_of(samples), run.key, similarity, value)
     return load_metrics(samples, run_key, "calibration")

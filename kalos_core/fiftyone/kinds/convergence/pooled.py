@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import fiftyone as fo
-import fiftyone.core.odm as foo
 
 from kalos_core.convergence import Replicates
+from kalos_core.fiftyone.internals import database, id_of, root_of
 from kalos_core.fiftyone.kinds.convergence.metrics import convergence_metrics
 from kalos_core.fiftyone.runs.keys import METHOD
 from kalos_core.fiftyone.runs.life import COMPLETE
@@ -19,9 +19,9 @@ def poolable_runs(samples: Any) -> dict[str, str]:
 
     More than two raters have no one mAP, so that no line can be fitted on their runs.
     """
-    connection = foo.get_db_conn()
+    connection = database()
     names = {found["_id"]: found["name"] for found in connection.datasets.find({}, {"name": True})}
-    names.pop(samples._root_dataset._doc.id, None)
+    names.pop(id_of(root_of(samples)), None)
     asked = {"config.method": f"{METHOD}/convergence", "config.status": COMPLETE, "config.metrics.raters": {"$size": 2}}
     found = connection.runs.find(asked, {"_dataset_id": True, "key": True}).sort("timestamp", 1)
     keys = {names[run["_dataset_id"]]: run["key"] for run in found if run["_dataset_id"] in names}
@@ -57,7 +57,7 @@ def pooled_replicates(
     InputError
         If a run has no such thresholds.
     """
-    runs = {samples._root_dataset.name: (samples, run_key)}
+    runs = {root_of(samples).name: (samples, run_key)}
     runs |= {name: (fo.load_dataset(name), key) for name, key in others.items()}
     return {
         name: convergence_metrics(dataset, key, least=least, greatest=greatest).whole

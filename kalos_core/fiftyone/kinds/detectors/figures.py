@@ -20,6 +20,7 @@ from kalos_core.figures import (
     plot_tau,
 )
 from kalos_core.ranking import DetectorRanking
+from kalos_core.text import names_shown
 
 
 def figures(run: DetectorRun, detector: str | None = None, reference: str | None = None) -> dict[str, Part]:
@@ -45,7 +46,7 @@ def figures(run: DetectorRun, detector: str | None = None, reference: str | None
     if isinstance(found, DetectorRanking):
         chosen = ranking.systems[0] if detector is None else detector
         under = ranking.truths[0] if reference is None else reference
-        parts["bounds"] = Part.of(found, plot_bounds, " ".join(found.notes))
+        parts["bounds"] = Part.of(found, plot_bounds, " ".join(names_shown(found.notes)))
         parts["curves"] = Part.of(found, partial(plot_curves, detector=chosen))
         if len(found.by_agreement):
             parts["agreement"] = Part.of(found, partial(plot_agreement_curves, detector=chosen))

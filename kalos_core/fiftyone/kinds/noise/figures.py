@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kalos_core.display import shown
 from kalos_core.fiftyone.kinds.noise.kind import NoiseRun
 from kalos_core.fiftyone.kinds.noise.views import NoisyImage
 from kalos_core.fiftyone.runs.table import Part
 from kalos_core.figures import image_event_bars, plot_fidelity, plot_loss, plot_rater_events
 from kalos_core.figures.common import untitled
+from kalos_core.text import shown
 
 
 def figures(run: NoiseRun, images: Sequence[NoisyImage] | None = None) -> dict[str, Part]:

@@ -6,13 +6,14 @@ from kalos_core.errors import lookup
 from kalos_core.fiftyone.kinds.ranking.kind import RankingRun
 from kalos_core.fiftyone.runs.table import Part
 from kalos_core.figures import plot_concordance, plot_ranking, plot_shared_rankings, plot_tau
+from kalos_core.text import MOST_LETTERS, names_shown
 
 
 def figures(run: RankingRun, measure: str | None = None) -> dict[str, Part]:
     """By a measure (the first): ``bump``, ranks, ``shared``, the different rankings, ``tau`` and ``concordance``."""
     rankings = run.details.rankings
     ranking = lookup(rankings, measure or next(iter(rankings)), "measure")
-    note = " ".join([_over_what(run), *(f"{reason}." for reason in ranking.undefined)])
+    note = " ".join([_over_what(run), *(f"{reason}." for reason in names_shown(ranking.undefined))])
     return {
         "bump": Part.of(ranking, plot_ranking, note),
         "shared": Part.of(ranking, plot_shared_rankings),
@@ -29,6 +30,8 @@ def _over_what(run: RankingRun) -> str:
         text += f" {metrics['skipped_images']:,} images without scores are left out."
     alone = sorted({name for entry in metrics["left_out"] for name in entry["concepts"]})
     if alone:
-        shown = ", ".join(alone[:5]) + (f" and {len(alone) - 5:,} more" if len(alone) > 5 else "")
-        text += f" Left out under some reference, which finds them nowhere or everywhere: {shown}."
+        named = ", ".join(names_shown(alone[:5], MOST_LETTERS)) + (
+            f" and {len(alone) - 5:,} more" if len(alone) > 5 else ""
+        )
+        text += f" Left out under some reference, which finds them nowhere or everywhere: {named}."
     return text

@@ -12,6 +12,7 @@ from kalos_core.errors import InputError, Problems, as_number, listed
 from kalos_core.fiftyone.dataset.database import stream
 from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS, label_fields
 from kalos_core.fiftyone.importing.life import known_images
+from kalos_core.fiftyone.internals import root_of
 
 Scores = Mapping[str, float]
 """Label -> how sure a classifier is of it in an image."""
@@ -100,7 +101,7 @@ class _Logits:
     def __init__(self, view: Any, field: str, is_list: bool) -> None:
         from scipy.special import expit, softmax  # slow to import
 
-        dataset = view._root_dataset
+        dataset = root_of(view)
         self.classes = list(dataset.classes.get(field) or dataset.default_classes)
         if not self.classes:
             raise InputError(

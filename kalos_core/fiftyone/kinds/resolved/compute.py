@@ -20,6 +20,7 @@ from kalos_core.fiftyone.dataset.encoding import LABEL_TYPES, Document, Rows, ch
 from kalos_core.fiftyone.dataset.raters import ESTIMATED
 from kalos_core.fiftyone.dataset.writing import write_documents
 from kalos_core.fiftyone.deciding.decide import still_of_units
+from kalos_core.fiftyone.internals import root_of
 from kalos_core.fiftyone.kinds.matched import read_compared
 from kalos_core.fiftyone.kinds.resolved.kind import (
     RESOLVED,
@@ -33,8 +34,8 @@ from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
 from kalos_core.fiftyone.runs.progress import Progress
 from kalos_core.fiftyone.runs.stored import load_metrics, load_run, load_run_view
+from kalos_core.files import as_path
 from kalos_core.readers import write_coco
-from kalos_core.readers.files import as_path
 
 
 def resolved(
@@ -84,7 +85,7 @@ def resolved(
     >>> dataset.delete()
     """
     about = load_metrics(samples, key, "agreement")
-    dataset, view = samples._root_dataset, load_run_view(samples, about.key)
+    dataset, view = root_of(samples), load_run_view(samples, about.key)
     with analysing(view, field, progress) as report:
         if dataset.has_field(field):
             raise InputError(f"field: {field!r} is there already; choose another name")
@@ -147,10 +148,7 @@ def export_resolved(samples: Any, key: str, path: str | os.PathLike[str], *, und
         raise InputError(f"path: expected a file, got the folder {target}")
     found = cast(Agreement, load_run(samples, load_metrics(samples, key, "agreement").key).result)
     result = resolve(found, still_of_units(samples, key, found)[0], undecided)
-    try:
-        return write_coco(result.annotations, target, result.fields())
-    except OSError as error:
-        raise InputError(f"path: {target} cannot be written: {error.strerror}") from error
+    return write_coco(result.annotations, target, result.fields())
 
 
 def _attributes(result: Resolved, names: RunNames, rater_of: dict[str, int], raters: list[str]) -> Any:

@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from kalos_core.consensus import CountedTruth
 from kalos_core.consensus.methods import WITHOUT_OUTLIERS
-from kalos_core.display import percent_text, shown
+from kalos_core.display import percent_text
 from kalos_core.errors import lookup
 from kalos_core.fiftyone.kinds.truth.kind import TruthRun
 from kalos_core.fiftyone.runs.table import Part
 from kalos_core.figures import performance_dots, plot_performance
+from kalos_core.text import shown
 
 
 def figures(run: TruthRun, consensus: str | None = None) -> dict[str, Part]:

@@ -1,0 +1,137 @@
+"""Arguments of public functions against the types of their signature: one check for containers and our own classes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable as CallableType
+from contextlib import suppress
+from functools import cache
+from inspect import signature
+from types import MethodType, NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin
+
+import numpy as np
+
+from kalos_core.errors import InputError, is_hashable, repr_of
+
+
+def check_arguments(function: Callable[..., Any], given: Mapping[str, Any], but: Collection[str] = ()) -> None:
+    """An error that names the first argument of another type than the signature says.
+
+    Types of numbers, texts and arrays are not looked at: whoever uses them checks their range and shape, too.
+
+    Parameters
+    ----------
+    function : callable
+        Whose signature it is.
+    given : mapping
+        Its ``locals()``, before anything else.
+    but : names
+        Parameters that the function checks itself, in its own words.
+
+    Raises
+    ------
+    InputError
+
+    Examples
+    --------
+    >>> def heights(sizes: Mapping[str, float], sorted: bool = False) -> list[float]:
+    ...     check_arguments(heights, locals())
+    ...     return list(sizes.values())
+    >>> heights({"ann": 3})
+    [3]
+    >>> heights([3])
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: sizes: expected a mapping, got [3]
+    >>> heights({}, sorted="no")
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: sorted: expected True or False, got 'no'
+    """
+    for name, hint in _hints(function.__func__ if isinstance(function, MethodType) else function):
+        value = given[name]
+        if name not in but and not _fits(hint, value):
+            own = any(hasattr(kind, "__dataclass_fields__") for kind in _alternatives(hint))
+            actual = type(value).__name__ if own else repr_of(value)
+            raise InputError(f"{name}: expected {_said(hint, value)}, got {actual}")
+
+
+@cache
+def _hints(function: Callable[..., Any]) -> list[tuple[str, Any]]:
+    """The parameters and their types; without those of libraries that are imported late."""
+    names, found = getattr(function, "__globals__", {}), []
+    for parameter in signature(function).parameters.values():
+        hint = parameter.annotation
+        with suppress(NameError, TypeError):
+            hint = eval(hint, dict(names)) if isinstance(hint, str) else hint  # our own annotation
+        found.append((parameter.name, str if hint == "str" else hint))
+    return found
+
+
+SEVERAL = (Sequence, Iterable, Set, list)
+
+READ = ("Annotations",)
+"""What many calls make: none is named."""
+
+
+def _alternatives(hint: Any) -> tuple[Any, ...]:
+    return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+
+
+def _fits(hint: Any, value: Any) -> bool:
+    """Whether a value is of a type, as far as that is looked at: entries of mappings and sequences, too."""
+    options = _alternatives(hint)
+    if len(options) > 1:
+        return any(isinstance(value, str) if option is str else _fits(option, value) for option in options)
+    origin, inner = get_origin(hint), get_args(hint)
+    if hint is str or hint is Hashable or origin is Literal:
+        return is_hashable(value)  # whoever knows the names refuses others, but looks them up
+    if hint is None or hint is NoneType:
+        return value is None
+    if hint is bool:
+        return isinstance(value, (bool, np.bool_))
+    if origin is CallableType:
+        return callable(value)
+    if origin in (Mapping, dict):
+        return isinstance(value, Mapping) and all(
+            _fits(inner[0], key) and _fits(inner[1], entry) for key, entry in value.items()
+        )
+    if origin in SEVERAL:
+        return _is_several(origin, value) and (
+            origin is Iterable or isinstance(value, (str, np.ndarray)) or all(_fits(inner[0], entry) for entry in value)
+        )
+    if isinstance(hint, type) and hint.__module__.startswith("kalos_core.") and not getattr(hint, "_is_protocol", 0):
+        return isinstance(value, hint)
+    return True
+
+
+def _is_several(kind: Any, value: Any) -> bool:
+    if isinstance(value, (bytes, bytearray)):
+        return False
+    try:
+        iter(value)
+        return kind is Iterable or len(value) >= 0
+    except TypeError:
+        return False
+
+
+def _said(hint: Any, value: Any) -> str:
+    """What is expected, in words; of entries that are wrong the type as Python writes it."""
+    words = []
+    for kind in _alternatives(hint):
+        origin, call = get_origin(kind), getattr(kind, "_call", "")
+        if origin in (Mapping, dict, *SEVERAL):
+            there = isinstance(value, Mapping) if origin in (Mapping, dict) else _is_several(origin, value)
+            usual = "a mapping" if origin in (Mapping, dict) else "several entries"
+            words.append(str(kind).replace("collections.abc.", "").replace("typing.", "") if there else usual)
+        elif origin is Literal:
+            words += map(repr, get_args(kind))
+        elif kind is bool:
+            words.append("True or False")
+        elif kind is str:
+            words.append("a text" if len(_alternatives(hint)) > 1 else "a name")
+        elif origin is CallableType:
+            words.append("a function")
+        elif kind is not NoneType:
+            name = getattr(kind, "__name__", str(kind))
+            words.append(f"{name}, the result of {call}" if call and name not in READ else name)
+    return " or ".join(dict.fromkeys(words))

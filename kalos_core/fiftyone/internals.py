@@ -1,0 +1,174 @@
+"""What FiftyOne has no public name for: the only module of the bridge and the plugin that calls it, each with a test.
+
+A newer FiftyOne may change any of it without a word, and says so here first: `tests/fiftyone_bridge/test_internals.py`
+names what broke. `check_version` says whether FiftyOne is one that all of it was written for.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import fiftyone as fo
+import fiftyone.constants as foc
+import fiftyone.core.odm as foo
+import fiftyone.core.view as fov
+from fiftyone.core.odm.runs import RunDocument as RunDocument
+
+from kalos_core.errors import KalosWarning
+
+OLDEST, BEFORE = "1.22.1", "2"
+"""The first version of FiftyOne that is supported, and the first that is not any more; as in pyproject.toml."""
+
+
+def check_version(installed: str = foc.VERSION) -> None:
+    """Warn where FiftyOne is none of the versions that are supported.
+
+    Examples
+    --------
+    >>> check_version("1.22.1")
+    """
+    if not _numbers(OLDEST) <= _numbers(installed) < _numbers(BEFORE):
+        warnings.warn(
+            f"FiftyOne {installed} is installed, and this works with {OLDEST} or later, before {BEFORE}: what it reads "
+            f'and writes may be wrong; pip install "fiftyone>={OLDEST},<{BEFORE}"',
+            KalosWarning,
+            stacklevel=3,
+        )
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(part) for part in re.findall(r"[0-9]+", version)[:3]]
+
+
+check_version()
+
+
+# ---- data sets ----
+
+
+def root_of(samples: Any) -> Any:
+    """The data set that a view, or itself, is of."""
+    return samples._root_dataset
+
+
+def id_of(dataset: Any) -> Any:
+    """The id of a data set in the database, which stays when its name changes."""
+    return dataset._doc.id
+
+
+def changed_at(dataset: Any) -> Any:
+    """When fields, information or runs of a data set changed last, as far as this process knows."""
+    return dataset._doc.last_modified_at
+
+
+def touch(dataset: Any) -> None:
+    """Note that a data set changed now, so that other processes read it again."""
+    dataset._update_last_modified_at()
+
+
+def listed_run(dataset: Any, key: str) -> Any:
+    """The document of a run in the list of a data set; None where there is none of that key."""
+    return dataset._doc.runs.get(key)
+
+
+def collection_of(dataset: Any) -> Any:
+    """The collection of the samples of a data set."""
+    return dataset._sample_collection
+
+
+def reload_held(dataset: Any) -> None:
+    """Let the samples that are held in memory see what was written."""
+    fo.Sample._reload_docs(dataset._sample_collection_name)
+
+
+# ---- schema ----
+
+
+def merge_schema(dataset: Any, fields: Mapping[str, Any]) -> None:
+    """Add fields to the schema in one step."""
+    dataset._merge_sample_field_schema(fields)
+
+
+def forget_fields(dataset: Any, paths: Sequence[str]) -> None:
+    """Take fields and attributes of labels, whose values are gone, out of the schema and the App's settings."""
+    schema, document = dataset._sample_doc_cls, dataset._doc
+    schema._reload_fields()
+    for path in paths:
+        schema._delete_field_schema(path)
+    document.app_config._delete_paths(paths)
+    document.save()
+    roots = [path for path in paths if "." not in path]
+    if roots:
+        fo.Sample._purge_fields(dataset._sample_collection_name, roots)
+    reload_held(dataset)
+    dataset._reload()
+
+
+def attributes_of(label: type) -> set[str]:
+    """The names that labels of a type have already."""
+    return {*label._fields, *label._fields_ordered}  # type: ignore[attr-defined]
+
+
+def add_to_sidebar(settings: Any, paths: Iterable[str], group: str) -> None:
+    """Put fields into a group of the sidebar, in the settings of the App."""
+    settings._add_paths_to_sidebar_group(paths, group)
+
+
+# ---- views ----
+
+
+def aggregate(view: Any, stages: Sequence[Mapping[str, Any]]) -> Any:
+    """What MongoDB answers to the stages of a view and further ones: a cursor of documents."""
+    return view._aggregate(post_pipeline=list(stages))
+
+
+def stages_of(view: Any) -> list[Any]:
+    """The stages of a view."""
+    return list(view._stages)
+
+
+def serialized(view: Any) -> list[dict[str, Any]]:
+    """The stages of a view as they are stored with a run."""
+    found: list[dict[str, Any]] = view._serialize(include_uuids=False)
+    return found
+
+
+def view_of(dataset: Any, stages: Sequence[Mapping[str, Any]]) -> Any:
+    """A view from its stages as the App sends them."""
+    return fov.DatasetView._build(dataset, stages)
+
+
+# ---- the App ----
+
+
+def requests_of(ctx: Any) -> list[Any]:
+    """What an operator or panel asks the App for, in a list that can be changed."""
+    found: list[Any] = ctx.executor._requests
+    return found
+
+
+def forget_view(ctx: Any) -> None:
+    """Let the view be read from the request again: FiftyOne keeps the one that it made first."""
+    ctx._view = None
+
+
+# ---- the database ----
+
+
+def database() -> Any:
+    """The database of FiftyOne, as pymongo gives it; `RunDocument` is what it stores of a run."""
+    return foo.get_db_conn()
+
+
+def create_field(name: str, **arguments: Any) -> Any:
+    """A field for `merge_schema`, as `Dataset.add_sample_field` declares it."""
+    return foo.create_field(name, **arguments)
+
+
+def bulk_write(updates: Sequence[Any], collection: Any) -> list[Any]:
+    """Carry out updates as `Dataset._bulk_write` does, which does not say how many found their sample."""
+    found: list[Any] = foo.bulk_write(updates, collection)
+    return found

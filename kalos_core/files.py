@@ -1,0 +1,211 @@
+"""Files in, parsed content out, and a file written whole: what cannot be read is an `InputError` that names it."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import json
+import os
+import stat
+import struct
+import uuid
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
+
+import msgspec
+
+from kalos_core.errors import InputError
+from kalos_core.limits import check_limit, limit
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+
+def as_path(value: object, argument: str, expected: str = "a path") -> Path:
+    """An argument that is a path; anything else is an error that names the argument.
+
+    Examples
+    --------
+    >>> as_path("labels.json", "labels").name
+    'labels.json'
+    >>> as_path(3, "labels")
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: labels: expected a path, got int
+    """
+    if not isinstance(value, (str, os.PathLike)):
+        raise InputError(f"{argument}: expected {expected}, got {type(value).__name__}")
+    return Path(os.fsdecode(value))
+
+
+@contextmanager
+def open_file(path: Path, what: str, *, unpacked: bool = True) -> Iterator[Any]:
+    """A file to read, unpacked if its name ends in ``.gz``; `what` it should be is for the message.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, here or within the ``with``, or is a pipe or a device, which may never end.
+    """
+    try:
+        _check_regular(path, what)
+        with gzip.open(path) if unpacked and path.suffix == ".gz" else path.open("rb") as file:
+            yield file
+    except InputError:
+        raise
+    except (OSError, ValueError, EOFError, zlib.error) as error:
+        raise InputError(f"{path}: expected a readable {what}, got {reason(error)}") from error
+
+
+def _check_regular(path: Path, what: str) -> None:
+    mode = path.stat().st_mode
+    if not stat.S_ISREG(mode):
+        actual = "a folder" if stat.S_ISDIR(mode) else "a pipe or a device"
+        raise InputError(f"{path}: expected a readable {what}, got {actual}")
+
+
+def reason(error: Exception) -> str:
+    """What went wrong, without the path that the message names already."""
+    return (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
+
+
+def read_bytes(path: Path, what: str) -> bytes:
+    """The content of a file, unpacked if its name ends in ``.gz``; `what` it should be is for the message."""
+    most = limit("KALOS_MOST_UNPACKED") if path.suffix == ".gz" else None
+    with open_file(path, f"{what} in UTF-8") as file:
+        data: bytes = file.read() if most is None else file.read(most + 1)
+    if most is not None:
+        check_limit("KALOS_MOST_UNPACKED", len(data), str(path))
+    return data
+
+
+def read_text(path: Path, what: str) -> str:
+    """The text of a file in UTF-8, see `read_bytes`."""
+    return _text(path, read_bytes(path, what), what)
+
+
+def _text(path: Path, data: bytes, what: str) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except ValueError as error:
+        raise InputError(f"{path}: expected a readable {what} in UTF-8, got {error}") from error
+
+
+def load_json(path: Path, what: str) -> Any:
+    """The content of a JSON file, see `read_bytes`: as Python's `json` reads it, NaN and numbers of any length too."""
+    return parse_json(path, read_bytes(path, what), what)
+
+
+def parse_json(path: Path, data: bytes, what: str) -> Any:
+    """As `load_json`, of the content of the file."""
+    with suppress(msgspec.MsgspecError, ValueError, RecursionError):
+        return msgspec.json.decode(data.removeprefix(codecs.BOM_UTF8))
+    text = _text(path, data, what)  # what that refuses may be JSON to Python, whose words are clearer where it is not
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: expected JSON, got {error}") from error
+
+
+class _NoDeclarations(ElementTree.TreeBuilder):
+    """Refuses a document type: entities, which may read other files or grow without end, are declared there."""
+
+    def doctype(self, name: str, pubid: str | None, system: str | None) -> None:  # noqa: ARG002 - the parser's call
+        raise ValueError(f"a document type declaration ({name}), which no export has")
+
+
+def load_xml(path: Path, what: str) -> ElementTree.Element:
+    """The root of an XML file, its tags without their namespace; `what` it should be is for the message."""
+    with open_file(path, what, unpacked=False) as file:
+        data = file.read()
+    try:
+        root = ElementTree.fromstring(data, ElementTree.XMLParser(target=_NoDeclarations()))
+    except (ElementTree.ParseError, ValueError, LookupError) as error:
+        raise InputError(f"{path}: expected XML, got {error}") from error
+    for element in root.iter():
+        element.tag = element.tag.rpartition("}")[2]
+    return root
+
+
+def as_float(text: str | None) -> float | None:
+    """A number from text; None for what is no number, which includes nothing, and digits grouped as Python's.
+
+    Examples
+    --------
+    >>> as_float(" 2.5 "), as_float("many"), as_float("1_0"), as_float(None)
+    (2.5, None, None, None)
+    """
+    try:
+        return float(text) if text is not None and "_" not in text else None
+    except ValueError:
+        return None
+
+
+OPENING = Lock()
+BROKEN = (OSError, ValueError, SyntaxError, EOFError, TypeError, LookupError, ArithmeticError, struct.error, zlib.error)
+"""What Pillow raises for broken files of one format or another."""
+
+
+@contextmanager
+def open_image(path: str | os.PathLike[str]) -> Iterator[Image.Image]:
+    """An image file, up to our own limit of pixels; what is read of it within the ``with`` has our errors, too.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, or has more pixels than ``KALOS_MOST_PIXELS``.
+    """
+    from PIL import Image  # slow to import, and needed here only
+
+    try:
+        _check_regular(Path(path), "image")
+        with OPENING:  # Pillow's own limit is for the whole process, and can be raised for that only
+            usual, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
+            try:
+                opened = Image.open(path)
+            finally:
+                Image.MAX_IMAGE_PIXELS = usual
+        with opened:
+            check_limit("KALOS_MOST_PIXELS", opened.width * opened.height, os.fsdecode(path))
+            yield opened
+    except InputError:
+        raise
+    except BROKEN as error:
+        raise InputError(f"{os.fsdecode(path)}: expected a readable image, got {reason(error)}") from error
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a text file so that it is there whole or not at all; its folder has to be there.
+
+    Raises
+    ------
+    InputError
+        If it cannot be written.
+
+    Examples
+    --------
+    >>> write_whole(Path("found.json"), "{}")
+    >>> write_whole(Path("."), "{}")
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: .: expected a file to write to, got a folder
+    """
+    if not os.path.isdir(path.parent):
+        raise InputError(f"{path}: expected a folder to write into, got {path.parent}, which is none")
+    if os.path.isdir(path):
+        raise InputError(f"{path}: expected a file to write to, got a folder")
+    draft = path.parent / f".{uuid.uuid4().hex}"  # not `tempfile`: others may read what is written
+    try:
+        if path.exists() and not path.is_file():  # a device or a pipe
+            path.write_text(text, encoding="utf-8")
+            return
+        try:
+            draft.write_text(text, encoding="utf-8")
+            draft.replace(path)
+        finally:
+            draft.unlink(missing_ok=True)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: expected a file to write to, got {reason(error)}") from error

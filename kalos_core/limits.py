@@ -1,0 +1,81 @@
+"""What is refused before the work begins, as it is larger than a machine may be meant to hold; how to raise it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from kalos_core.errors import InputError, check_whole, lookup, repr_of
+
+
+@dataclass(frozen=True)
+class Limit:
+    """How much of something is allowed, unless the environment says otherwise."""
+
+    most: int
+    of: str
+
+
+LIMITS = {
+    "KALOS_MOST_PIXELS": Limit(1 << 30, "pixels in an image file"),
+    "KALOS_MOST_UNPACKED": Limit(1 << 32, "bytes in a packed file"),
+    "KALOS_MOST_DRAWN": Limit(10**10, "images to draw, replicates times images"),
+}
+"""Variable of the environment that sets it -> limit."""
+
+
+def limit(name: str) -> int:
+    """The limit of that name, as the environment says or as it is by default.
+
+    Raises
+    ------
+    InputError
+        If the environment holds no whole number above 0.
+
+    Examples
+    --------
+    >>> limit("KALOS_MOST_PIXELS")
+    1073741824
+    """
+    given = os.environ.get(name)
+    if given is None:
+        return lookup(LIMITS, name, "limit").most
+    if not (given.isascii() and given.isdigit() and len(given) < 19 and int(given)):
+        raise InputError(f"{name}: expected a whole number above 0 in the environment, got {repr_of(given)}")
+    return int(given)
+
+
+def check_limit(name: str, needed: float, where: str) -> None:
+    """An error that says how much is allowed, how much is needed, and what raises the limit, if it is too much.
+
+    Examples
+    --------
+    >>> check_limit("KALOS_MOST_PIXELS", 2**30, "scan.tif")
+    >>> check_limit("KALOS_MOST_PIXELS", 2**31, "scan.tif")
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: scan.tif: expected at most 1,073,741,824 pixels in an image file, got 2,147,483,648: \
+KALOS_MOST_PIXELS in the environment raises the limit
+    """
+    most = limit(name)
+    if needed > most:
+        raise InputError(
+            f"{where}: expected at most {most:,} {LIMITS[name].of}, got {needed:,}: "
+            f"{name} in the environment raises the limit"
+        )
+
+
+def check_replicates(value: object, images: int = 1, name: str = "bootstrap", least: int = 0) -> int:
+    """An argument that is a number of replicates, each of so many images, and no more than may be drawn.
+
+    Examples
+    --------
+    >>> check_replicates(1000, images=100_000)
+    1000
+    >>> check_replicates(10**9, images=200)
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: bootstrap: expected at most 10,000,000,000 images to draw, replicates times images, \
+got 200,000,000,000: KALOS_MOST_DRAWN in the environment raises the limit
+    """
+    replicates = check_whole(value, name, least)
+    check_limit("KALOS_MOST_DRAWN", replicates * max(images, 1), name)
+    return replicates

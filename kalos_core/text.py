@@ -1,0 +1,168 @@
+"""Text from data (names of classes, raters, files, tags, notes) made safe for where it goes; the only module that does.
+
+* where nothing reads anything into it, such as cells of tables and buttons: `plain`
+* Markdown, plotly and HTML, shown as the characters it has: `shown`, `names_shown`; back again: `unshown`
+* a source in Markdown that people copy: `markdown_source`; own words that hold such text: `bold`
+* tables as CSV for spreadsheets: `csv_cell`, `write_csv`
+* lines of files and pages that keep their white space: `visible`
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_LETTERS = 60
+"""Of a name in a sentence."""
+
+UNSEEN = re.compile(
+    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f"  # controls but white space: they steer terminals, or end a text
+    "\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+"""Characters without a shape: controls, direction marks, letters for machines. Joiners stay: scripts need them."""
+
+HALVES = re.compile("[\ud800-\udfff]")
+"""Halves of characters, as JSON may hold them; no file can."""
+
+READ_BY_OTHERS = re.compile(
+    r"""["#$%&*<>@\[\\\]^`{|}~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])"""
+    r"""|\A[-+=]|(?<=[0-9])[.)](?=\s|\Z)|:(?=//)|(?<=www)\."""  # rules and lists, links
+)
+"""ASCII that Markdown, plotly's templates or HTML may read as more than itself."""
+
+REFERENCE = re.compile(r"&#(3[3-9]|[4-9][0-9]|1[01][0-9]|12[0-6]);")
+"""What `shown` writes in place of a character."""
+
+READ_IN_MARKDOWN = re.compile(r"[\\`*_{}\[\]()<>#+!|~&$:-]|(?<=[0-9])\.(?=\s|\Z)|(?<=www)\.")
+"""ASCII that a source in Markdown may read as more than itself."""
+
+FORMULA = re.compile(r"\A(?=[\t\r\n])|(?:\A|[;\t\r\n])(?=\s*[=+\-@\uff1d\uff0b\uff0d\uff20])")
+"""Where a cell may begin that spreadsheets take for a formula; some part cells at semicolons and tabs."""
+
+NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+"""Text that is a number, which stays one."""
+
+
+def visible(text: str) -> str:
+    r"""Text without characters that have no shape, whose white space stays; what no file can hold is replaced.
+
+    Examples
+    --------
+    >>> visible("a\n  b\u202ec\x1b[31m"), visible("\ud800")
+    ('a\n  bc[31m', '\ufffd')
+    """
+    return HALVES.sub("\ufffd", UNSEEN.sub("", text))
+
+
+def plain(text: str, length: int | None = MOST_LETTERS) -> str:
+    """Text from data for where nothing reads anything into it, such as cells of tables and buttons.
+
+    It is one line of `visible` characters; what is longer than `length` is cut (None: nothing).
+
+    Examples
+    --------
+    >>> plain("<b>**x**"), plain("evil\u202egpj"), plain("a class whose name is a sentence", 10)
+    ('<b>**x**', 'evilgpj', 'a class w…')
+    """
+    line = re.sub(r"[^\S\xa0]+", " ", visible(text)).strip()
+    return line if length is None or len(line) <= length else f"{line[: length - 1].rstrip()}…"
+
+
+def shown(text: str, length: int | None = MOST_LETTERS) -> str:
+    """Text from data as `plain`, of which neither Markdown, plotly nor HTML reads anything as more than characters.
+
+    All that one of them could read is written as a character reference, which all three show as the character. What is
+    shown already stays as it is, so that a name that is such a reference itself, ``"&#60;"``, appears as the character.
+
+    Examples
+    --------
+    >>> shown("a_b: street sign"), shown("_a_"), shown("<b>**x**")
+    ('a_b: street sign', '&#95;a&#95;', '&#60;b&#62;&#42;&#42;x&#42;&#42;')
+    >>> shown("a class whose name is a sentence", 10), shown(shown("*a")) == shown("*a"), shown("1. a"), shown("&lt;")
+    ('a class w…', True, '1&#46; a', '&#38;lt;')
+    """
+    return READ_BY_OTHERS.sub(lambda found: f"&#{ord(found[0])};", plain(unshown(text), length))
+
+
+def names_shown(names: Iterable[str], length: int | None = None) -> list[str]:
+    """Names from data as `shown`, whole unless a length is given.
+
+    Examples
+    --------
+    >>> names_shown(["ann", "b*b"])
+    ['ann', 'b&#42;b']
+    """
+    return [shown(str(name), length) for name in names]
+
+
+def unshown(text: str) -> str:
+    """The characters again that `shown` wrote as references, for what escapes text by itself.
+
+    Examples
+    --------
+    >>> unshown(shown("a_b < c")), unshown("&lt;")
+    ('a_b < c', '&lt;')
+    """
+    return REFERENCE.sub(lambda found: chr(int(found[1])), text)
+
+
+def bold(text: str) -> str:
+    r"""A finding in bold Markdown, in which names with underscores, and τ*, stay as they are.
+
+    The words are the library's; text from data in them is `shown` already.
+
+    Examples
+    --------
+    >>> print(bold("τ* of box_iou"))
+    **τ\* of box\_iou**
+    """
+    escaped = re.sub(r"([_*])", r"\\\1", text)
+    return f"**{escaped}**"
+
+
+def markdown_source(text: str, length: int | None = MOST_LETTERS) -> str:
+    r"""Text from data as `plain`, in a source in Markdown that people read and copy: with backslashes.
+
+    Examples
+    --------
+    >>> print(markdown_source("<b>*cat*</b>\n[x](y)"))
+    \<b\>\*cat\*\</b\> \[x\]\(y\)
+    """
+    return READ_IN_MARKDOWN.sub(lambda found: "&amp;" if found[0] == "&" else f"\\{found[0]}", plain(text, length))
+
+
+def csv_cell(value: Any) -> Any:
+    r"""A cell in which no spreadsheet finds a formula: an apostrophe stands before it; a number stays a number.
+
+    Examples
+    --------
+    >>> csv_cell("=1+1"), csv_cell("cat"), csv_cell("-0.5"), csv_cell(-0.5), csv_cell("\t@x"), csv_cell("a;=b")
+    ("'=1+1", 'cat', '-0.5', -0.5, "'\t'@x", "a;'=b")
+    """
+    if value is None or isinstance(value, (bool, int, float, complex)) or hasattr(value, "dtype"):
+        return value
+    text = re.sub(r"\r\n?", "\n", visible(str(value)))  # the writer of CSV leaves a carriage return without quotes
+    return text if NUMBER.fullmatch(text) else FORMULA.sub(lambda found: f"{found[0]}'", text)
+
+
+def write_csv(table: pd.DataFrame, path: str | PathLike[str]) -> None:
+    """Write a table as CSV in UTF-8; no cell and no name of a column is a formula (`csv_cell`).
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from pathlib import Path
+    >>> write_csv(pd.DataFrame({"rater": ["@ann", "bob"], "alpha": [-0.5, float("nan")]}), "raters.csv")
+    >>> Path("raters.csv").read_text().splitlines()
+    ['rater,alpha', "'@ann,-0.5", 'bob,']
+    """
+    safe = table.rename(columns=csv_cell)
+    for position, kind in enumerate(table.dtypes):
+        if kind.kind not in "biufcmM":
+            safe.isetitem(position, [csv_cell(value) for value in table.iloc[:, position]])
+    safe.to_csv(path, index=False, encoding="utf-8", lineterminator="\n")

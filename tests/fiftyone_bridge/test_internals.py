@@ -1,0 +1,218 @@
+"""What FiftyOne has no public name for: each call alone, so that what fails says what a newer FiftyOne changed."""
+
+from __future__ import annotations
+
+import ast
+import re
+import runpy
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import fiftyone as fo
+import fiftyone.constants as foc
+import pytest
+from fiftyone.operators.executor import ExecutionContext
+from pymongo import UpdateOne
+
+from kalos_core import KalosWarning
+from kalos_core.fiftyone import internals
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def dataset() -> Iterator[fo.Dataset]:
+    made = fo.Dataset(persistent=True)
+    boxes = fo.Detections(detections=[fo.Detection(label="cat", bounding_box=[0, 0, 1, 1], sure=0.5)])
+    made.add_samples([fo.Sample("a.jpg", ann=boxes, rank=1), fo.Sample("b.jpg", rank=2)], progress=False)
+    yield made
+    made.delete()
+
+
+def stored(dataset: fo.Dataset) -> Any:
+    return internals.database().datasets.find_one({"name": dataset.name})
+
+
+# ---- each call ----
+
+
+def test_the_data_set_of_a_view_and_of_itself(dataset: fo.Dataset) -> None:
+    assert internals.root_of(dataset) is dataset
+    assert internals.root_of(dataset.limit(1)) is dataset
+    assert internals.root_of(dataset.to_patches("ann")) is dataset
+
+
+def test_the_id_of_a_data_set_is_that_in_the_database_and_stays(dataset: fo.Dataset) -> None:
+    before = internals.id_of(dataset)
+    assert before == stored(dataset)["_id"]
+    dataset.name = f"{dataset.name}-renamed"
+    assert internals.id_of(dataset) == before
+
+
+def test_when_a_data_set_changed(dataset: fo.Dataset) -> None:
+    before = internals.changed_at(dataset)
+    assert before == stored(dataset)["last_modified_at"]
+    internals.touch(dataset)
+    assert internals.changed_at(dataset) > before
+    assert stored(dataset)["last_modified_at"] > before
+
+
+def test_the_document_of_a_run(dataset: fo.Dataset) -> None:
+    dataset.register_run("mine", dataset.init_run(method="a"))
+    assert internals.listed_run(dataset, "mine").id == stored(dataset)["runs"]["mine"]
+    assert internals.listed_run(dataset, "another") is None
+
+
+def test_a_document_of_a_run_is_stored(dataset: fo.Dataset) -> None:
+    made = internals.RunDocument(
+        dataset_id=internals.id_of(dataset), key="own", version="1", timestamp=internals.changed_at(dataset), config={}
+    )
+    made.save(upsert=True)
+    assert internals.database().runs.find_one({"_id": made.id})["_dataset_id"] == internals.id_of(dataset)
+    made.delete()
+    assert internals.database().runs.find_one({"_id": made.id}) is None
+
+
+def test_the_collection_of_samples_and_what_is_held_of_them(dataset: fo.Dataset) -> None:
+    sample = dataset.first()
+    updates = [UpdateOne({"filepath": sample.filepath}, {"$set": {"rank": 7}})]
+    (answer,) = internals.bulk_write(updates, internals.collection_of(dataset))
+    assert answer.matched_count == 1
+    assert sample.rank == 1
+    internals.reload_held(dataset)
+    assert sample.rank == 7
+
+
+def test_fields_join_the_schema(dataset: fo.Dataset) -> None:
+    internals.merge_schema(dataset, {"score": internals.create_field("score", ftype=fo.FloatField, description="x")})
+    dataset.reload()
+    assert isinstance(dataset.get_field("score"), fo.FloatField)
+    assert dataset.get_field("score").description == "x"
+
+
+def test_fields_and_attributes_leave_the_schema(dataset: fo.Dataset) -> None:
+    sample = dataset.first()
+    dataset.app_config.active_fields = fo.ActiveFields(paths=["rank", "ann"])
+    dataset.save()
+    gone = [{"$unset": ["rank", "ann.detections.sure"]}]
+    internals.collection_of(dataset).update_many({}, gone)
+    internals.forget_fields(dataset, ["rank", "ann.detections.sure"])
+    dataset.reload()
+    assert not dataset.has_field("rank")
+    assert not dataset.has_field("ann.detections.sure")
+    assert dataset.app_config.active_fields.paths == ["ann"]
+    assert not sample.has_field("rank")
+
+
+def test_the_names_that_labels_have_already() -> None:
+    assert {"label", "bounding_box", "confidence", "tags", "id"} <= internals.attributes_of(fo.Detection)
+
+
+def test_fields_go_into_a_group_of_the_sidebar(dataset: fo.Dataset) -> None:
+    settings = dataset.app_config
+    settings.sidebar_groups = fo.DatasetAppConfig.default_sidebar_groups(dataset)
+    internals.add_to_sidebar(settings, ["rank"], "mine")
+    groups = {group.name: group.paths for group in settings.sidebar_groups}
+    assert groups["mine"] == ["rank"]
+    assert not any("rank" in paths for name, paths in groups.items() if name != "mine")
+
+
+def test_the_database_answers_the_stages_of_a_view(dataset: fo.Dataset) -> None:
+    found = internals.aggregate(dataset.match(fo.ViewField("rank") > 1), [{"$project": {"rank": True}}])
+    assert [document["rank"] for document in found] == [2]
+
+
+def test_a_view_is_its_stages(dataset: fo.Dataset) -> None:
+    view = dataset.match(fo.ViewField("rank") > 1).limit(1)
+    assert [type(stage).__name__ for stage in internals.stages_of(view)] == ["Match", "Limit"]
+    assert internals.view_of(dataset, internals.serialized(view)) == view
+    assert not any("_uuid" in stage for stage in internals.serialized(view))
+
+
+def test_what_the_app_is_asked_for_can_be_changed(dataset: fo.Dataset) -> None:
+    ctx = ExecutionContext(request_params={"dataset_name": dataset.name}, executor=fo.operators.executor.Executor())
+    ctx.trigger("one")
+    assert [request.operator_uri for request in internals.requests_of(ctx)] == ["one"]
+    internals.requests_of(ctx).clear()
+    assert internals.requests_of(ctx) == []
+
+
+def test_a_view_is_read_from_the_request_again(dataset: fo.Dataset) -> None:
+    ctx = ExecutionContext(request_params={"dataset_name": dataset.name, "view": []})
+    assert len(ctx.view) == 2
+    ctx.request_params["view"] = internals.serialized(dataset.limit(1))
+    internals.forget_view(ctx)
+    assert len(ctx.view) == 1
+
+
+# ---- the range ----
+
+
+def test_the_range_is_that_of_the_package() -> None:
+    needed = f'"fiftyone>={internals.OLDEST},<{internals.BEFORE}"'
+    assert needed in (ROOT / "pyproject.toml").read_text()
+    assert f"\n{needed[1:-1]}\n" in (ROOT / "requirements.txt").read_text()
+
+
+@pytest.mark.parametrize("version", ["1.22.1", "1.22.2", "1.23.0", "1.100.0", foc.VERSION])
+def test_a_version_within_is_no_word_worth(version: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        internals.check_version(version)
+
+
+@pytest.mark.parametrize("version", ["0.25.2", "1.22.0", "1.3.0", "2.0.0", "2.0.0rc1"])
+def test_a_version_outside_is_named_with_the_range(version: str) -> None:
+    words = re.escape(f"FiftyOne {version} is installed, and this works with 1.22.1 or later, before 2")
+    with pytest.warns(KalosWarning, match=words):
+        internals.check_version(version)
+
+
+def test_it_is_said_at_load(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(foc, "VERSION", "2.1.0")
+    with pytest.warns(KalosWarning, match=r"FiftyOne 2\.1\.0 is installed"):
+        runpy.run_path(internals.__file__)
+
+
+# ---- and only there ----
+
+FILES = sorted(
+    path for folder in ("kalos_core/fiftyone", "operators", "panels") for path in (ROOT / folder).rglob("*.py")
+)
+PUBLIC = {"_asdict", "_id"}
+"""Of named tuples, and of files of GridFS, which are documented."""
+
+
+def private_calls(source: str) -> list[str]:
+    """Attributes with a leading underscore, of something else than the object itself; FiftyOne's database layer."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Attribute) and re.match(r"_[a-z]", node.attr) and node.attr not in PUBLIC:
+            owner = ast.unparse(node.value)
+            if owner not in ("self", "cls") and not owner.startswith("self."):
+                found.append(f"{node.lineno}: {owner}.{node.attr}")
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("fiftyone.core.odm"):
+            found.append(f"{node.lineno}: {node.module}")
+        if isinstance(node, ast.Import):
+            found += [f"{node.lineno}: {name.name}" for name in node.names if name.name.startswith("fiftyone.core.odm")]
+    return found
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_other_file_calls_what_is_private(path: Path) -> None:
+    if path != Path(internals.__file__):
+        assert private_calls(path.read_text(encoding="utf-8")) == []
+
+
+def test_every_call_has_its_test() -> None:
+    names = {name for name, found in vars(internals).items() if getattr(found, "__module__", "") == internals.__name__}
+    tested = Path(__file__).read_text(encoding="utf-8")
+    assert [name for name in names if not name.startswith("_") and f"internals.{name}(" not in tested] == []
+
+
+def test_a_private_call_would_be_found() -> None:
+    assert private_calls("a = dataset._doc.id") == ["1: dataset._doc"]
+    assert private_calls("import fiftyone.core.odm as foo") == ["1: fiftyone.core.odm"]
+    assert private_calls("self._doc, row._asdict(), fo._") == []

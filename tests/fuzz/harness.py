@@ -1,0 +1,111 @@
+"""One call, and what may come of it: an answer, or our own error, soon and with a message that can be read."""
+
+from __future__ import annotations
+
+import itertools
+import reprlib
+import signal
+import threading
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+
+from kalos_core import KalosError
+from kalos_core.errors import LONGEST_MESSAGE
+
+SECONDS = 20
+"""How long a call on so little may take."""
+
+
+class HangError(BaseException):
+    """A call that did not end."""
+
+
+@contextmanager
+def within(seconds: int) -> Iterator[None]:
+    """Stops what takes longer, where signals can be used."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        raise HangError(f"more than {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def attempt(call: Callable[[], Any]) -> BaseException | None:
+    """What a call raised that it may not raise; nothing where it answered or refused."""
+    try:
+        with warnings.catch_warnings(), within(SECONDS):
+            warnings.simplefilter("ignore")
+            call()
+    except KalosError as error:
+        text = str(error)
+        if len(text) > 4 * LONGEST_MESSAGE or not text.replace("\n", "").isprintable():
+            return AssertionError(f"a message of {len(text):,} characters, or that cannot be printed")
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        return error
+    return None
+
+
+def where(error: BaseException) -> str:
+    """The kind of an error and the last place in the library that it passed."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "kalos_core" in frame.filename]
+    if not frames:
+        return type(error).__name__
+    last = frames[-1]
+    return f"{type(error).__name__} in {last.filename.rpartition('kalos_core/')[2]}:{last.lineno} {last.name}"
+
+
+Target = tuple[Callable[..., Any], st.SearchStrategy[dict[str, Any]]]
+"""What is called, and the arguments it is called with."""
+
+
+def search(target: Target, examples: int, start: int) -> tuple[int, dict[str, str]]:
+    """How many calls were tried, and what they raised that they may not -> the arguments that did it."""
+    call, arguments = target
+    tried, findings = 0, dict[str, str]()
+
+    @seed(start)
+    @settings(max_examples=examples, database=None, deadline=None, derandomize=False, phases=[Phase.generate],
+              suppress_health_check=list(HealthCheck))  # fmt: skip
+    @given(arguments)
+    def run(given_: dict[str, Any]) -> None:
+        nonlocal tried
+        tried += 1
+        error = attempt(lambda: use(call(**given_)))
+        if error is not None:
+            shown = {name: shown_as(value) for name, value in given_.items()}
+            findings.setdefault(where(error), f"{str(error)[:150]} {shown}")
+
+    run()
+    return tried, findings
+
+
+def shown_as(value: Any) -> str:
+    """A value in few characters, whatever it is."""
+    try:
+        return reprlib.repr(value)
+    except ValueError:  # a number that Python refuses to write out
+        return type(value).__name__
+
+
+def use(result: Any) -> None:
+    """Go through what is only made when asked for, and show the result."""
+    if hasattr(result, "__next__"):
+        list(itertools.islice(result, 3))
+    repr(result)

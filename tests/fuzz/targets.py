@@ -1,0 +1,8 @@
+"""All that is called: public functions, and readers on files that were right and are no longer."""
+
+from __future__ import annotations
+
+from tests.fuzz.calls import CALLS, arguments
+from tests.fuzz.harness import Target
+
+TARGETS: dict[str, Target] = {name: (call, arguments(name)) for name, call in CALLS.items()}

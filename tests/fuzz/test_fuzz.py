@@ -1,0 +1,113 @@
+"""A short search with the same calls every time; `python -m tests.fuzz` searches longer. What it found stands below."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import kalos_core as k
+from kalos_core import InputError
+from kalos_core.arguments import check_arguments
+from tests.fuzz import values as v
+from tests.fuzz.calls import CALLS, NOT_CALLED
+from tests.fuzz.harness import attempt, search, use, where
+from tests.fuzz.targets import TARGETS
+
+DEEP = v.deep(5_000)
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_only_our_own_errors_leave_a_public_function(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # some of them write
+    tried, findings = search(TARGETS[name], examples=6, start=0)
+    assert tried
+    assert findings == {}
+
+
+def test_the_harness_sees_what_it_is_to_see():
+    assert attempt(lambda: None) is None
+    assert attempt(lambda: k.agreement(5)) is None  # refused
+    found = attempt(lambda: [][0])
+    assert isinstance(found, IndexError)
+    assert "IndexError" in where(found)
+    assert isinstance(attempt(lambda: use(iter([1, v.LONG]))), type(None))
+    assert search((lambda value: 1 // value, v.st.builds(dict, value=v.st.just(0))), 3, 0)[1].keys() == {
+        "ZeroDivisionError"
+    }
+
+
+def test_every_public_function_is_called():
+    assert not NOT_CALLED.keys() & CALLS.keys()
+    assert {name for name in k.__all__ if callable(getattr(k, name))} <= NOT_CALLED.keys() | CALLS.keys()
+
+
+FOUND = {
+    "a number that Python does not write out": lambda: k.agreement(v.TWO, bootstrap=v.LONG),
+    "lists within lists as a name": lambda: k.agreement(v.TWO, solver=DEEP),
+    "lists within lists as a question": lambda: v.LABELS.counts(DEEP),
+    "an array as a question": lambda: v.LABELS.counts(np.zeros(2)),
+    "an array as a rater": lambda: v.LABELS.decisions(np.array(["a", "b"])),
+    "no mask of answers": lambda: v.LABELS.without_answers([True]),
+    "groups of numbers": lambda: v.LABELS.regroup({"q": 5}),
+    "masks of several lengths": lambda: k.MaskStack.of({"ann": [[0, 1], [1]], "bob": [[1, 1]]}),
+    "names of masks that cannot be looked up": lambda: k.MaskStack.of([[[0]], [[1]]], raters=[["a"], ["b"]]),
+    "no stack": lambda: k.MaskStack(5, ["a"]),
+    "no label stack": lambda: k.LabelStack({}, 2),
+    "a class that is no number": lambda: v.LABEL_STACK.of_class(np.zeros(2)),
+    "raters that cannot be looked up": lambda: k.PixelAccumulator([["a"], {}]),
+    "classes that cannot be looked up": lambda: k.class_truth(v.REGIONS, {1: ["road"]}),
+    "pairs that are none": lambda: k.agreement(v.TWO, pairs=5),
+    "pairs of another table": lambda: k.agreement(v.TWO, pairs=v.PAIRS),
+    "a calibration that is none": lambda: k.sensitivity(v.TWO, calibration=[]),
+    "a model that is none": lambda: k.run_experiments(v.TWO, model="a"),
+    "progress that is no function": lambda: k.run_experiments(v.TWO, progress={}),
+    "masks of annotations that are none": lambda: k.mask_stacks(5),
+    "thresholds of several lengths": lambda: k.variation_shares(v.TWO, [[], [0.5]]),
+    "predictions without scores": lambda: k.rank_models({"net": v.TWO}, v.TWO),
+    "a consensus of text": lambda: k.rank_models(v.PREDICTED, v.TWO, {"all": "a"}),
+    "rankings of text": lambda: k.rank_over_classes({"cat": "a"}),
+    "scores without images": lambda: k.SystemScores.from_tables({"net": [1]}),
+    "decisions of several lengths": lambda: k.ConceptTruths(["a"], [1], ["x"], [[[1], [1, 0]]]),
+    "teams of numbers": lambda: k.compare_teams(v.LABELS, {"a": 5, "b": ["cid"]}),
+    "teams that cannot be looked up": lambda: k.compare_teams(v.LABELS, {"a": [["x"]], "b": ["cid"]}),
+    "an exclusion of lists": lambda: k.Annotations.from_rows(v.ROWS, exclusions=[([1], ["ann"], {})]),
+    "raters of lists": lambda: v.TWO.select(raters=["ann", []]),
+    "rows of several lengths": lambda: v.TWO.select(rows=[[0], [1, 2]]),
+    "a category field of lists": lambda: k.read_coco(v.COCO, category_field=[[]]),
+    "weights that equal nothing": lambda: k.RunningAgreement(weights=pd.NA),
+    "an item that equals nothing": lambda: k.running_agreement([np.zeros(2)], ["cat"]),
+    "values of several lengths": lambda: k.cohen_kappa([[1], [1, 2]], [0, 1]),
+    "skew of long numbers": lambda: v.ranking().result(skew=(v.LONG, "a")),
+    "an alias of a long number": lambda: k.Vocabulary.from_aliases({"a": v.LONG}),
+    "a name that is none": lambda: k.Vocabulary.from_aliases({}).reconcile([], "cat"),
+    "a similarity that is no function": lambda: k.Similarity("own", "box", "my own", 5),
+    "answers as text": lambda: k.LabelTable("a", [0], [0], [0], ["i"], ["r"], ["c"]),
+}
+"""Calls that ended in an error of others -> each is refused now."""
+
+
+@pytest.mark.parametrize("what", FOUND)
+def test_what_was_found_is_refused(what):
+    with pytest.raises(InputError, match="expected"):
+        list(FOUND[what]() or [])
+
+
+def test_entries_of_mappings_are_named_with_their_type():
+    with pytest.raises(
+        InputError, match=r"^teams: expected Mapping\[str, Sequence\[str\]\], got \{'a': 5, 'b': \[\]\}"
+    ):
+        k.compare_teams(v.LABELS, {"a": 5, "b": []})
+    with pytest.raises(InputError, match=r"^raters_are_local: expected True or False, got 'no'"):
+        k.Annotations.from_rows(v.ROWS, raters_are_local="no")
+    with pytest.raises(
+        InputError, match=r"^pairs: expected Pairs, the result of compute_pairs\(annotations\), got int"
+    ):
+        k.agreement(v.TWO, pairs=5)
+
+
+def test_a_type_that_is_imported_late_is_not_looked_at():
+    def late(frame: "pd_of_nobody.DataFrame", given: "dict[str, int]") -> None:  # noqa: F821
+        check_arguments(late, {"frame": frame, "given": given})
+
+    late(5, {"a": 1})
+    with pytest.raises(InputError, match="given: expected a mapping, got 5"):
+        late(5, 5)

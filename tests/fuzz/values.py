@@ -1,0 +1,287 @@
+"""What public functions are called with: values of the right kind for each parameter, and of every wrong one."""
+
+from __future__ import annotations
+
+import copy
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse
+from hypothesis import strategies as st
+
+import kalos_core as k
+
+BOX = {"image": 1, "rater": "ann", "category": "cat", "box": [0, 0, 10, 10]}
+ROWS = [
+    {**BOX, "image": image, "rater": rater, "category": category, "box": [place, 0, 10, 10 + place]}
+    for image in (1, 2, 3)
+    for rater, place in (("ann", 0), ("bob", 1), ("cid", 3))
+    for category in ("cat", "dog")
+]
+OUTLINES = [
+    {"image": row["image"], "rater": row["rater"], "category": row["category"], "polygon": [[0, 0, 9, 0, 9, 9, 0, 9]]}
+    for row in ROWS
+]
+LABEL_ROWS = [
+    {"item": item, "rater": rater, "label": label}
+    for item in (1, 2, 3, 4)
+    for rater, label in (("ann", "x"), ("bob", "xy"[item % 2]), ("cid", "y"))
+]
+SIZES = dict.fromkeys((1, 2, 3), (40, 30))
+ANNOTATIONS = k.Annotations.from_rows(ROWS, image_size=SIZES)
+TWO = ANNOTATIONS.select(raters=["ann", "bob"])
+POLYGONS = k.Annotations.from_rows(OUTLINES, image_size=SIZES)
+TABLES = [ANNOTATIONS, TWO, POLYGONS, ANNOTATIONS.select(images=[0]), k.Annotations.from_rows([])]
+TABLES += [k.Annotations.from_rows(ROWS, raters_are_local=True), ANNOTATIONS.select(raters=["ann"])]
+AGREEMENT = k.agreement(ANNOTATIONS, bootstrap=3)
+AGREEMENTS = [AGREEMENT, k.agreement(TWO, bootstrap=0), k.agreement(POLYGONS, "polygon_iou", bootstrap=2)]
+PAIRS = k.compute_pairs(ANNOTATIONS, floor=0.1)
+VARIATIONS = k.variations(ANNOTATIONS)
+LABELS = k.LabelTable.from_rows(LABEL_ROWS)
+ONE_ANSWER = k.LabelTable.from_rows(LABEL_ROWS, groups={"q": ["x", "y"]})
+MASKS = {"ann": [[0, 1, 1]], "bob": [[1, 1, 0]], "cid": [[0, 1, 0]]}
+STACK = k.MaskStack.of(MASKS, image="a")
+REGIONS = {"ann": [[0, 1, 2]], "bob": [[1, 1, 2]]}
+LABEL_STACK = k.LabelStack.of(REGIONS, image="a")
+COUNTS = np.array([[3, 0], [2, 1], [0, 3], [1, 1]])
+SCORES = k.SystemScores.from_tables({"net": {1: {"x": 0.9, "y": 0.1}, 2: {"x": 0.2, "y": 0.7}}, "svm": {
+    1: {"x": 0.5, "y": 0.4}, 2: {"x": 0.6, "y": 0.1}}})  # fmt: skip
+TRUTHS = k.ConceptTruths.from_labels(LABELS.select(items=[0, 1]))
+MODEL = k.NoiseModel.default()
+CALIBRATION = k.calibrate(ANNOTATIONS)
+PREDICTED = {"net": (TWO, [0.5] * len(TWO)), "svm": (TWO, np.linspace(0, 1, len(TWO)))}
+COCO = {
+    "images": [{"id": 1, "file_name": "a.jpg", "width": 40, "height": 30, "rater_list": ["ann", "bob"]}],
+    "categories": [{"id": 1, "name": "cat"}, {"id": 2, "name": "dog"}],
+    "annotations": [
+        {"id": 1, "image_id": 1, "category_id": 1, "rater": "ann", "bbox": [1, 2, 8, 9]},
+        {"id": 2, "image_id": 1, "category_id": 2, "rater": "bob", "bbox": [1, 2, 8, 9],
+         "segmentation": [[1, 2, 9, 2, 9, 11]]},
+    ],
+}  # fmt: skip
+
+
+def ranking() -> k.DetectorAccumulator:
+    made = k.DetectorAccumulator()
+    made.add({"net": np.array([[0.1, 0.9, 0.3]])}, MASKS)
+    return made
+
+
+def counting() -> k.PixelAccumulator:
+    made = k.PixelAccumulator()
+    made.add(STACK)
+    return made
+
+
+def deep(depth: int) -> list[Any]:
+    value: list[Any] = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+GOOD: dict[str, list[Any]] = {
+    "annotations": TABLES,
+    "agreement": AGREEMENTS,
+    "agreement_a": AGREEMENTS,
+    "agreement_b": AGREEMENTS,
+    "pairs": [None, PAIRS],
+    "found": [VARIATIONS],
+    "table": [LABELS, ONE_ANSWER],
+    "labels": [LABELS, ONE_ANSWER, COCO],
+    "similarity": [*k.SIMILARITIES, lambda annotations, left, right: np.ones(len(left))],
+    "similarities": ["box_iou", ["box_iou", "centroid"], ["polygon_iou"]],
+    "threshold": [0.0, 0.5, 1, np.float32(0.25)],
+    "thresholds": [[0.5], (0.1, 0.9), np.array([0.5, 0.75])],
+    "solver": [*k.SOLVERS],
+    "cost": [*k.COSTS],
+    "bootstrap": [0, 1, 20],
+    "seed": [0, 7, np.int64(3)],
+    "samples": [2, 30],
+    "fraction": [0.5, 1.0],
+    "repeats": [1, 2],
+    "permutations": [1, 9],
+    "draws": [1],
+    "orders": [1, 3],
+    "masks": [MASKS, list(MASKS.values()), np.zeros((2, 3, 4), bool)],
+    "stack": [STACK],
+    "stacks": [[STACK], [MASKS], [STACK, STACK]],
+    "label_stacks": [[LABEL_STACK], [REGIONS]],
+    "classes": [{1: "road", 2: "car"}, {1: "road"}, ["road", "car"]],
+    "counts": [COUNTS, COUNTS.tolist(), scipy.sparse.csr_array(COUNTS)],
+    "values": [[[0, 1, 0], [1, 1, -1]], np.zeros((3, 2), int)],
+    "first": [[0, 1, 1]],
+    "second": [[0, 1, 0]],
+    "method": [*k.TRUTH_METHODS],
+    "weights": [*k.WEIGHTS, None, [1.0, 2.0, 1.0], ["flat", "edges"]],
+    "image": [1, 2, "a"],
+    "images": [[1, 2], None, [0], [True, False, True]],
+    "items": [[1, 1, 2, 2], [0, 1]],
+    "categories": [["a", "a", "b", "a"], ["cat", "dog"]],
+    "raters": [["ann", "bob"], None, 2],
+    "rater": ["ann", "zoe"],
+    "rows": [ROWS, OUTLINES, LABEL_ROWS, [0, 2], []],
+    "teams": [{"a": ["ann", "bob"], "b": ["cid"]}],
+    "groups": ["label", "item", {"q": ["x", "y"]}, None],
+    "scores": [SCORES, [0.5] * len(TWO), {"net": np.array([[0.1, 0.9, 0.3]])}],
+    "truths": [TRUTHS, {"real": [[1, 1, 0]]}],
+    "models": [PREDICTED, "net: 50\nsvm: 40", {"net": 50.0}],
+    "predictions": [TWO],
+    "consensus": [{"all": TWO.select(raters=["ann"])}],
+    "by_class": [{"cat": ranking().result()}],
+    "tables": [{"net": {1: {"x": 0.9}, 2: {"x": 0.2}}}],
+    "line": [None],
+    "size": ["all", "small"],
+    "ties": ["coco", "apart"],
+    "calibration": [None, CALIBRATION],
+    "model": [None, MODEL],
+    "magnitude": [1.0, [0.5, 1, 2]],
+    "magnitudes": [[1.0]],
+    "reference": [None, "ann", {1: "x"}, ["ann"]],
+    "aliases": [{}, {"cat": "dog"}, {"ann": {"/c.*/": "dog"}}],
+    "assigned": ["all", "files", "drew", {1: ["ann", "bob"]}, None],
+    "assigned_categories": [{"ann": ["cat"]}],
+    "exclusions": [[(1, "ann", "dog")]],
+    "image_size": [SIZES],
+    "person": [["a", "a", "b"]],
+    "session": [["1", "2", "1"]],
+    "on_invalid": ["raise", "skip"],
+    "on_repeat": ["raise", "first", "last"],
+    "on_empty": ["raise", "none", "skip"],
+    "on_unknown": ["raise", "skip"],
+    "prior": [None, 0.5],
+    "share": [0.5, 1],
+    "iterations": [1, 50],
+    "outliers": [["bob"], []],
+    "quorum": [0.5, 1],
+    "region": ["vote", "staple"],
+    "category": ["cat", None],
+    "shape": [None, "box"],
+    "pixels": [None, np.zeros((30, 40, 3), np.uint8)],
+    "longest_side": [100],
+    "unit": [0, 1],
+    "margin": [0.1],
+    "bins": [5],
+    "points": [10],
+    "time": [None, [1.0, 2.0, 3.0, 4.0]],
+    "steps": [3],
+    "rounds": [3],
+    "per_item": [[2], (2, 3)],
+    "tolerance": [0.0, 1.5],
+    "levels": [16, 1024],
+    "score_range": [(0, 1)],
+    "methods": [("any", "0.5")],
+    "shares": ["all", [0.5]],
+    "skew": [None, (0.1, 0.5)],
+    "ignore": [None, [[True, False, False]], ["gt"]],
+    "channels": [None, ["red"]],
+    "tree": [None, {"x": None, "y": "x"}],
+    "decision": [0.5],
+    "missing": ["raise"],
+    "coordinates": ["relative", "pixels", "auto"],
+    "class_share": [None, [0.5, 0.5]],
+    "path": ["out.json"],
+    "path_or_dict": [COCO],
+    "fields": [None],
+    "detections": [{"ann": {"a.jpg": []}, "bob": {"a.jpg": []}}],
+    "concepts": [["x", "y"], None],
+    "concept": ["x"],
+    "question": [None, "q"],
+    "class_source": [None],
+    "value": [1],
+    "gone": [np.zeros(len(LABEL_ROWS), bool)],
+    "source": [MODEL.to_json()],
+    "most_breaches": [0.05],
+    "least_accuracy": [0.5],
+    "rate": ["auto"],
+    "shifts": [None, "matched"],
+    "preset": ["faithful"],
+    "schools": [None, [2, 1]],
+    "counts_of_raters": [[2]],
+    "name": ["own"],
+    "kind": ["box"],
+    "label": ["IoU of my own"],
+    "compare": [lambda left, left_rows, right, right_rows, floor: np.ones(len(left_rows))],
+    "written": ["cat"],
+    "strict": [0.9],
+    "anchor": [None, 0.5],
+    "max_merge": [1, 4],
+    "floor": [0.0, 0.5],
+}
+"""Name of a parameter -> values that are right for it somewhere."""
+
+LONG = 10**5000
+"""A number that Python refuses to write out."""
+
+PLAIN = [
+    None, True, False, 0, 1, -1, 5, 2**63, 10**9, 10**15, 10**400, 0.5, -0.5, 1e-320, 1e308, float("nan"),
+    float("inf"), float("-inf"), 1 + 2j, "", " ", "a", "a\0b", "\ud800", "x" * 100_000, "nan", "ann", "cat", b"bytes",
+    Decimal("NaN"), Fraction(1, 3), np.int64(5), np.float32(0.5), np.bool_(True), np.str_("a"), np.datetime64("2020"),
+    (), (1, 2), frozenset({5}), range(3), Ellipsis, object(), int, Path("nowhere"), pd.NA, pd.Timestamp("2020"),
+]  # fmt: skip
+"""Values of all kinds that can be shared: none of them changes."""
+
+MADE = [
+    list, dict, lambda: set(), lambda: [[]], lambda: [None], lambda: [float("nan")], lambda: ["a", "a"],
+    lambda: [[1], [2, 3]], lambda: deep(2_000), lambda: {"a": {"a": {}}}, lambda: {1: None}, lambda: {None: 5},
+    lambda: iter([1, 2]), lambda: (n for n in "ab"), lambda: np.zeros(0), lambda: np.zeros((2, 2)),
+    lambda: np.zeros((0, 3)), lambda: np.full((2, 3), np.nan), lambda: np.array(["a", "b"]), lambda: np.array([1 + 2j]),
+    lambda: np.zeros((1, 1, 1, 1)), lambda: np.array(5), lambda: np.array([None, 1], object), lambda: np.ma.array([1]),
+    lambda: np.array([10**300, -(10**300)], float), lambda: np.array(["2020"], "datetime64[D]"), lambda: pd.DataFrame(),
+    lambda: pd.DataFrame({"a": [1, None]}), lambda: pd.Series([1, 2]), lambda: scipy.sparse.csr_array((2, 2)),
+    lambda: bytearray(b"ab"), lambda: ["x" * 100_000] * 3, lambda: {"x" * 100_000: 1}, lambda: [0.5] * 100_000,
+    lambda: LONG, lambda: [10**400, LONG], lambda: np.array([2**63], np.uint64), lambda: [-1, 10**12],
+]  # fmt: skip
+
+wrong = st.one_of(
+    st.sampled_from(PLAIN),
+    st.sampled_from(MADE).map(lambda make: make()),
+    st.sampled_from([ANNOTATIONS, AGREEMENT, LABELS, STACK, MODEL, VARIATIONS, PAIRS]),
+)
+nested = st.recursive(
+    wrong,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(st.sampled_from([1, 2, "a", "ann", "x", "cat", None, "a\0"]), inner, max_size=3),
+        st.tuples(inner, inner),
+    ),
+    max_leaves=4,
+)
+
+
+@st.composite
+def nearly(draw: st.DrawFn, good: Any) -> Any:
+    """A container that is right but for one place in it, at any depth."""
+    value = copy.deepcopy(good) if isinstance(good, (list, dict, tuple)) else good
+    if isinstance(value, tuple):
+        value = list(value)
+    place = value
+    while isinstance(place, (list, dict)) and place:
+        key = draw(st.sampled_from(list(place) if isinstance(place, dict) else range(len(place))))
+        if isinstance(place[key], (list, dict)) and place[key] and draw(st.booleans()):
+            place = place[key]
+            continue
+        change = draw(st.integers(0, 3))
+        if change == 0:
+            del place[key]
+        elif change == 1 and isinstance(place, list):
+            place.append(place[key])
+        elif change == 1:
+            place[draw(st.sampled_from([5, None, "new", "a\0", "\ud800"]))] = place[key]
+        else:
+            place[key] = draw(nested)
+        return value
+    return draw(nested)
+
+
+def argument(name: str) -> st.SearchStrategy[Any]:
+    """A value for a parameter: right, nearly right, or wrong."""
+    good = GOOD.get(name)
+    if good is None:
+        return nested
+    right = st.sampled_from(good)
+    return st.one_of(right, right, right, right.flatmap(nearly), nested)

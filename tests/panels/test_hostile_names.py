@@ -1,0 +1,80 @@
+"""Names from data in every section of the panel: what it writes as Markdown shows them as text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import fiftyone as fo
+import pytest
+
+import kalos_core.fiftyone as kf
+from tests.fiftyone_bridge.lively import lively
+from tests.fiftyone_bridge.quiz import quiz
+from tests.operators.test_hostile_names import RATERS, hostile, is_text
+from tests.panels.operations import at
+from tests.plugin import Panel
+
+pytestmark = pytest.mark.filterwarnings("ignore::kalos_core.errors.KalosWarning")
+
+QUICK = {"calibration": {"bootstrap": 5}, "convergence": {"subsets": 20, "fraction": 0.5, "tags": True}}
+
+
+def written(entry: Any) -> Iterator[str]:
+    """All texts that a panel gives to Markdown."""
+    if isinstance(entry, dict):
+        if (entry.get("view") or {}).get("name") == "MarkdownView":
+            yield entry.get("default") or ""
+        for part in entry.values():
+            yield from written(part)
+    elif isinstance(entry, list):
+        for part in entry:
+            yield from written(part)
+
+
+def pages(panel: Panel) -> list[str | None]:
+    row = panel.shown.get("pages_row")
+    if row is None:
+        return [None]
+    return [entry["view"]["label"] for entry in row["type"]["properties"].values()]
+
+
+def check(panel: Panel, least: int) -> None:
+    """Every page of every section, which are at least so many."""
+    seen = set()
+    for section in panel.state["sections"]:
+        for page in pages(at(panel, section)):
+            at(panel, section, page)
+            texts = [text for text in written(panel.shown) if not text.startswith("Copy as Markdown")]
+            for text in texts:
+                is_text(text)
+            figures = {name: panel.data.get(name) for name in panel.state.get("layouts") or {}}
+            drawn = json.dumps([figures, panel.state.get("layouts")], ensure_ascii=False)
+            for sign in ("<b>**", "<i>", "<img", "\u202e", "_y_ ~~", "$x|"):
+                assert sign not in drawn, (section, page, sign)
+            if texts:
+                seen.add((section, page))
+    assert len(seen) >= least, seen
+
+
+@pytest.fixture
+def objects() -> Iterator[fo.Dataset]:
+    dataset = hostile(lively(8))
+    kf.analyse(dataset, "agreement", settings=QUICK)
+    kf.inject_noise(dataset, "noise", reference=next(iter(RATERS.values())))
+    yield dataset
+    for key in kf.list_runs(dataset):
+        if key in kf.list_runs(dataset):
+            kf.delete_run(dataset, key)
+
+
+def test_names_of_objects_are_text_in_every_section(objects: fo.Dataset) -> None:
+    check(Panel("raters", objects).load(), 20)
+
+
+def test_names_of_image_labels_are_text_in_every_section() -> None:
+    dataset = hostile(quiz())
+    kf.compute_label_agreement(dataset, "labels")
+    kf.rank_systems(dataset, "ranking", systems=["net", "svm"])
+    check(Panel("raters", dataset).load(), 5)

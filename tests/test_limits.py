@@ -1,0 +1,206 @@
+"""Limits are said before the work, with the number and what raises them; nothing that never ends is begun."""
+
+import gzip
+import os
+import struct
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from kalos_core import (
+    InputError,
+    KalosError,
+    LabelTable,
+    NoiseModel,
+    agreement,
+    boundary_quality,
+    calibrate,
+    compare,
+    compare_teams,
+    draw_image,
+    label_agreement,
+    label_convergence,
+    read_coco,
+    read_mask_folders,
+    sensitivity,
+    sparse_agreement,
+    variations,
+)
+from kalos_core.errors import LONGEST_MESSAGE
+from kalos_core.files import open_image, read_bytes, write_whole
+from kalos_core.limits import LIMITS, check_limit, limit
+from kalos_core.readers import FORMATS, read_labels, read_long_labels, read_wide_labels, stream_coco
+from kalos_core.readers.vocabulary import Vocabulary
+from kalos_core.results import Result
+from tests.test_refusals import ANNOTATIONS
+
+
+def test_a_limit_is_as_the_environment_says(monkeypatch):
+    assert limit("KALOS_MOST_PIXELS") == LIMITS["KALOS_MOST_PIXELS"].most == 2**30
+    monkeypatch.setenv("KALOS_MOST_PIXELS", "12")
+    check_limit("KALOS_MOST_PIXELS", 12, "a.png")
+    with pytest.raises(InputError, match=r"^a.png: expected at most 12 pixels in an image file, got 13: KALOS"):
+        check_limit("KALOS_MOST_PIXELS", 13, "a.png")
+
+
+@pytest.mark.parametrize("given", ["", "many", "-1", "1e9", "0x10", "0", "²", "9" * 5000])
+def test_a_limit_that_is_no_number_is_refused(monkeypatch, given):
+    monkeypatch.setenv("KALOS_MOST_PIXELS", given)
+    with pytest.raises(InputError, match="KALOS_MOST_PIXELS: expected a whole number above 0 in the environment, got"):
+        limit("KALOS_MOST_PIXELS")
+
+
+TOO_MANY = 10**12
+LABELS = LabelTable.from_rows([{"item": i, "rater": r, "label": "x"} for i in (1, 2, 3) for r in "abcd"])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: agreement(ANNOTATIONS, bootstrap=TOO_MANY),
+        lambda: sensitivity(ANNOTATIONS, [0.5], bootstrap=TOO_MANY),
+        lambda: compare(agreement(ANNOTATIONS), agreement(ANNOTATIONS), bootstrap=TOO_MANY),
+        lambda: calibrate(ANNOTATIONS, ["box_iou"], bootstrap=TOO_MANY),
+        lambda: calibrate(ANNOTATIONS, ["box_iou"], repeats=TOO_MANY),
+        lambda: label_convergence(ANNOTATIONS, TOO_MANY),
+        lambda: label_agreement(LABELS, bootstrap=TOO_MANY),
+        lambda: compare_teams(LABELS, {"one": ["a", "b"], "two": ["c", "d"]}, bootstrap=TOO_MANY),
+        lambda: sparse_agreement([[2, 0], [1, 1]], bootstrap=TOO_MANY),
+    ],
+)
+def test_more_replicates_than_anybody_could_wait_for_are_refused_at_once(call):
+    with pytest.raises(InputError, match=r"expected at most 10,000,000,000 images to draw, .* KALOS_MOST_DRAWN in the"):
+        call()
+
+
+def test_the_limit_of_replicates_is_of_their_product_with_images(monkeypatch):
+    monkeypatch.setenv("KALOS_MOST_DRAWN", "30")
+    assert len(ANNOTATIONS.images) == 3
+    assert agreement(ANNOTATIONS, bootstrap=10).configuration.bootstrap == 10
+    with pytest.raises(InputError, match=r"bootstrap: expected at most 30 .* got 33"):
+        agreement(ANNOTATIONS, bootstrap=11)
+
+
+def test_a_histogram_has_bins_that_can_be_told_apart():
+    with pytest.raises(InputError, match="bins: expected a whole number from 1 to 10,000, got 1000000000"):
+        boundary_quality(variations(ANNOTATIONS), bins=10**9)
+
+
+def test_the_documentation_names_every_limit():
+    page = (Path(__file__).resolve().parents[1] / "docs" / "limits.md").read_text(encoding="utf-8")
+    for name, limit_of in LIMITS.items():
+        assert f"| `{name}` | {limit_of.most:,} | {limit_of.of} |" in page
+
+
+def png_of(width: int, height: int) -> bytes:
+    """A PNG that says its size and holds nothing."""
+
+    def chunk(name: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(b"")) + chunk(b"IEND", b"")
+
+
+@pytest.fixture
+def masks(tmp_path):
+    for rater in ("ann", "bob"):
+        (tmp_path / "masks" / rater).mkdir(parents=True)
+        (tmp_path / "masks" / rater / "scan.png").write_bytes(png_of(40_000, 40_000))
+    return tmp_path / "masks"
+
+
+def test_masks_of_too_many_pixels_are_refused_by_what_their_file_says_of_them(masks):
+    with pytest.raises(InputError, match=r"ann.scan.png: expected at most 1,073,741,824 pixels in an .* 1,600,000,000"):
+        next(read_mask_folders(masks).stacks())
+    with pytest.raises(InputError, match="got 1,600,000,000: KALOS_MOST_PIXELS in the environment raises the limit"):
+        draw_image(ANNOTATIONS, 1, masks / "ann" / "scan.png")
+
+
+def test_images_above_the_limit_of_pillow_are_read_and_its_limit_stays(tmp_path, recwarn):
+    usual = Image.MAX_IMAGE_PIXELS
+    Image.new("1", (20_000, 10_000)).save(tmp_path / "large.png")  # Pillow refuses 178,956,970 pixels and more
+    with open_image(tmp_path / "large.png") as opened:
+        assert opened.size == (20_000, 10_000)
+        assert usual == Image.MAX_IMAGE_PIXELS
+    assert not recwarn.list
+
+
+@pytest.mark.parametrize("kept", [40, 20, 0])
+def test_a_broken_image_is_named(tmp_path, kept):
+    path = tmp_path / "broken.png"
+    Image.fromarray(np.arange(64, dtype=np.uint8).reshape(8, 8)).save(path)
+    path.write_bytes(path.read_bytes()[:kept] + b"GIF89a")
+    with pytest.raises(InputError, match=r"broken.png: expected a readable image, got \w"), open_image(path) as opened:
+        np.asarray(opened)
+
+
+def test_what_is_packed_is_unpacked_up_to_the_limit(tmp_path, monkeypatch):
+    path = tmp_path / "labels.json.gz"
+    path.write_bytes(gzip.compress(b" " * 1_000_000))
+    monkeypatch.setenv("KALOS_MOST_UNPACKED", "1000000")
+    assert len(read_bytes(path, "COCO file")) == 1_000_000
+    monkeypatch.setenv("KALOS_MOST_UNPACKED", "999999")
+    with pytest.raises(InputError, match=r"gz: expected at most 999,999 bytes in a packed file.*MOST_UNPACKED in"):
+        read_coco(path)
+
+
+READERS = {
+    **{name: lambda path, name=name: read_labels(path, name) for name in FORMATS},
+    "auto": read_labels,
+    "stream": lambda path: list(stream_coco(path)),
+    "long": read_long_labels,
+    "wide": read_wide_labels,
+    "masks": read_mask_folders,
+    "noise": NoiseModel.from_json,
+    "result": Result.from_json,
+    "image": lambda path: open_image(path).__enter__(),
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("name", ["labels.json", "labels.csv", "labels.xml", "labels.parquet", "labels.json.gz"])
+def test_a_pipe_is_refused_by_every_reader(tmp_path, reader, name):
+    os.mkfifo(tmp_path / name)  # whoever opened it would wait for ever
+    with pytest.raises(InputError, match=r"expected .*, got .*(pipe|none)|expected a folder of CVAT"):
+        READERS[reader](tmp_path / name)
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("path", ["x" * 100_000, "a\0b", "a\ud800b.json", "", "/dev/zero", "x" * 300 + "/masks"])
+def test_a_path_that_no_system_takes_is_refused_shortly(reader, path):
+    with pytest.raises(InputError) as caught:
+        READERS[reader](path)
+    message = str(caught.value)
+    assert len(message) <= LONGEST_MESSAGE
+    assert message.replace("\n", "").isprintable()
+
+
+@pytest.mark.parametrize("name", ["x" * 300 + ".json", "a\0b", "a\ud800b", "", "none/labels.json"])
+def test_a_file_that_cannot_be_written_is_refused_and_leaves_nothing(tmp_path, name):
+    with pytest.raises(InputError, match=r"expected a (file to write to|folder to write into), got"):
+        write_whole(tmp_path / name, "{}")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("text", ["x" * 200_000, "a " * 200_000, "\0" * 200_000, "line\n" * 90_000])
+def test_messages_stay_short(text):
+    message = str(InputError(f"rater: expected a name, got {text}: nothing else"))
+    assert message.startswith("rater: expected a name, got ")
+    assert message.endswith(": nothing else")
+    assert len(message) <= 4 * LONGEST_MESSAGE  # a letter that does not print takes four
+
+
+def test_a_message_of_more_than_text_stays_as_it_is():
+    assert KalosError("a", 5).args == ("a", 5)
+    assert str(InputError("Größe × 2 ≤ 5, 画像 🐈")) == "Größe × 2 ≤ 5, 画像 🐈"
+
+
+def test_an_expression_that_backtracks_is_stopped(monkeypatch):
+    monkeypatch.setattr("kalos_core.readers.vocabulary.SECONDS", 0.05)
+    vocabulary = Vocabulary.from_aliases({"/(a|aa)+$b/": "car"})
+    with pytest.raises(InputError, match=r"aliases: expected an expression that matches within 0.05 s, got /\(a\|aa"):
+        vocabulary.reconcile("ann", "a" * 40)

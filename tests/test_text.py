@@ -1,0 +1,280 @@
+"""Text from data is made safe in one module: what comes out is read back by parsers that are not ours."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import io
+import re
+import sys
+import unicodedata
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from markdown import Markdown
+
+from kalos_core.text import bold, csv_cell, markdown_source, names_shown, plain, shown, unshown, visible, write_csv
+
+ROOT = Path(__file__).resolve().parents[1]
+
+PARTS = (
+    "<b>", "</p>", "<img src=x onerror=alert(1)>", "**", "__", "*", "_", "`", "~~", "[a](http://b)", "![a](b)", "$x$",
+    "%{y}", "http://a.b", "www.a.b", "a@b.de", "&lt;", "&copy", "&#60", "|", "# ", "- ", "+ ", "1. ", "> ", "---",
+    "===", "<!--", "-->", "]]>", "{{", "\\", "\n", "\t", "\u202e", "\u2066", "\x1b[31m", "\x00", "\ud800", "=1+1", "@x",
+    ";=1", "\u00a0", "'", '"', "é", "猫", "\u200d",
+)  # fmt: skip
+"""What Markdown, plotly, HTML, spreadsheets or terminals read something into."""
+
+hostile = st.lists(st.sampled_from(PARTS) | st.text(max_size=3), max_size=8).map("".join)
+MARKDOWN = Markdown(extensions=["extra", "sane_lists"])
+
+
+class Read(HTMLParser):
+    """Tags and text of HTML, as Python's own parser reads them."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[str] = []
+        self.text = ""
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: ARG002
+        self.tags.append(tag)
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def handle_comment(self, data: str) -> None:  # noqa: ARG002
+        self.tags.append("<!--")
+
+
+def in_markdown(text: str) -> Read:
+    MARKDOWN.reset()
+    return Read(MARKDOWN.convert(text))
+
+
+# ---- by hand ----
+
+
+@pytest.mark.parametrize(
+    ("text", "as_shown", "as_plain"),
+    [
+        ("street sign", "street sign", "street sign"),
+        ("a_b: (c)", "a_b: (c)", "a_b: (c)"),
+        ("_a_", "&#95;a&#95;", "_a_"),
+        ("a__b", "a&#95;&#95;b", "a__b"),
+        ("https://a.b", "https&#58;//a.b", "https://a.b"),
+        ("<i>", "&#60;i&#62;", "<i>"),
+        ("&lt;", "&#38;lt;", "&lt;"),  # a name that is a reference of others is not read as one
+        ("- a", "&#45; a", "- a"),
+        ("a - b", "a - b", "a - b"),
+        ("12. a", "12&#46; a", "12. a"),
+        ("a.jpg", "a.jpg", "a.jpg"),
+        ("evil\u202egpj", "evilgpj", "evilgpj"),
+        ("a\r\n\tb  c", "a b c", "a b c"),
+        ("\x1b[31mred\x00", "&#91;31mred", "[31mred"),
+        ("\ud83d", "\ufffd", "\ufffd"),
+        ("", "", ""),
+    ],
+)
+def test_what_is_written_for_a_text(text: str, as_shown: str, as_plain: str) -> None:
+    assert shown(text) == as_shown
+    assert plain(text) == as_plain
+    assert names_shown([text]) == [as_shown]
+
+
+def test_a_long_text_is_cut_at_sixty_letters_of_its_own() -> None:
+    assert shown("<" * 61) == "&#60;" * 59 + "…"
+    assert shown("<" * 60) == "&#60;" * 60
+    assert plain("a" * 100_000, None) == "a" * 100_000
+
+
+def test_only_references_of_our_own_are_read_back() -> None:
+    assert unshown("&#60;&#x3c;&lt;&#8238;&#32;") == "<&#x3c;&lt;&#8238;&#32;"
+
+
+def test_a_finding_in_bold_keeps_its_underscores() -> None:
+    assert in_markdown(bold("τ* of box_iou_x")).text == "τ* of box_iou_x"
+    assert in_markdown(bold("τ* of box_iou_x")).tags == ["p", "strong"]
+
+
+@pytest.mark.parametrize(
+    ("value", "cell"),
+    [
+        ("=1+1", "'=1+1"),
+        ("+1+1", "'+1+1"),
+        ("-1+1", "'-1+1"),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        ("\tx", "'\tx"),
+        ("\rx", "'\nx"),
+        (" =x", "' =x"),
+        ("\uff1dx", "'\uff1dx"),
+        ("a;=x", "a;'=x"),
+        ("a=b", "a=b"),
+        ("-0.5", "-0.5"),
+        ("+1e-3", "+1e-3"),
+        ("-", "'-"),
+        (-3, -3),
+        (-0.5, -0.5),
+        (None, None),
+        (True, True),
+        (Path("=x"), "'=x"),
+    ],
+)
+def test_no_cell_is_a_formula_and_numbers_stay(value: object, cell: object) -> None:
+    assert csv_cell(value) == cell
+    assert type(csv_cell(value)) is type(cell)
+
+
+# ---- read back by others ----
+
+
+@given(hostile)
+@example("&#60;b&#62;")
+def test_html_shows_the_text(text: str) -> None:
+    read = Read(f"<p>{shown(text, None)}</p>")
+    assert (read.tags, read.text) == (["p"], plain(unshown(text), None))
+
+
+@given(hostile)
+def test_markdown_shows_the_text_wherever_it_stands(text: str) -> None:
+    expected = plain(unshown(text), None)
+    for before, after, tags in (("", "", {"p"}), ("word ", " word", {"p"}), ("**", ":** x", {"p", "strong"})):
+        read = in_markdown(f"{before}{shown(text, None)}{after}")
+        assert set(read.tags) <= tags
+        assert read.text.replace("\n", "").split() == f"{before.strip('*')}{expected}{after.replace('**', '')}".split()
+
+
+@given(hostile, hostile)
+def test_a_cell_of_a_table_in_markdown_stays_in_its_cell(one: str, other: str) -> None:
+    read = in_markdown(f"| a | b |\n| --- | --- |\n| x{shown(one)} | {shown(other)}x |")
+    assert read.tags == ["table", "thead", "tr", "th", "th", "tbody", "tr", "td", "td"]
+
+
+@given(hostile)
+def test_plotly_finds_no_tag_no_template_and_no_formula(text: str) -> None:
+    """Its pseudo-HTML begins with <, its templates with %{, its formulas stand between $ (its svg_text_utils.js)."""
+    assert not set("<>{}%$") & set(shown(text))
+
+
+@given(hostile)
+def test_a_source_in_markdown_shows_the_text(text: str) -> None:
+    """This parser knows fewer escapes than CommonMark, which knows all of ASCII's punctuation (§2.4)."""
+    reader = Markdown(extensions=["extra"])
+    reader.ESCAPED_CHARS = [*"\\`*_{}[]()<>#+!|~&$:-."]
+    read = Read(reader.convert(f"- {markdown_source(text, None)}"))
+    assert set(read.tags) <= {"ul", "li"}
+    assert read.text.split() == plain(text, None).split()
+
+
+@given(hostile)
+def test_what_is_shown_already_stays(text: str) -> None:
+    assert shown(shown(text, None), None) == shown(text, None)
+    assert plain(plain(text)) == plain(text)
+    assert len(unshown(shown(text))) <= 60
+
+
+@given(st.lists(st.tuples(hostile, st.floats(), st.integers()), min_size=1, max_size=4), hostile)
+def test_a_table_is_read_back_without_a_formula(rows: list[tuple[str, float, int]], column: str) -> None:
+    written = io.StringIO()
+    names = [f"{column}x", "number", "count"]
+    table = pd.DataFrame({"name": pd.Series([row[0] for row in rows], dtype=object)})
+    table["number"], table["count"] = [row[1] for row in rows], np.array([row[2] for row in rows], object)
+    table.columns = pd.Index(names, dtype=object)
+    write_csv(table, written)  # type: ignore[arg-type]
+    text = written.getvalue()
+    head, *found = csv.reader(io.StringIO(text, newline=""))
+    assert head[1:] == names[1:]
+    for (name, number, whole), cells in zip(rows, found, strict=True):
+        expected = re.sub(r"\r\n?", "\n", visible(name))
+        assert cells[0].replace("'", "") == expected.replace("'", "")
+        assert cells[1] == "" if np.isnan(number) else float(cells[1]) == number
+        assert int(cells[2]) == whole
+        assert not re.match(r"\s*[=+\-@]|[\t\r\n]", cells[0]) or float(cells[0]) is not None
+
+
+@given(hostile)
+def test_no_reader_of_other_separators_finds_a_formula(text: str) -> None:
+    written = io.StringIO()
+    write_csv(pd.DataFrame({"a": pd.Series([f"x{text}"], dtype=object), "b": ["y"]}), written)  # type: ignore[arg-type]
+    for part in re.split(r"[;\t\r\n]", written.getvalue()):
+        assert not re.match(r'[\s"]*[=+\-@]', part), part
+
+
+def test_no_character_without_a_shape_is_shown() -> None:
+    """By the database of Unicode: controls, halves, and all that steers the direction of text."""
+    letters = "".join(map(chr, range(sys.maxunicode + 1)))
+    left = set(visible(letters))
+    steering = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
+    for letter in left:
+        assert unicodedata.bidirectional(letter) not in steering, hex(ord(letter))
+        assert unicodedata.category(letter) != "Cs", hex(ord(letter))
+        assert unicodedata.category(letter) != "Cc" or letter.isspace(), hex(ord(letter))
+    gone = {letter for letter in letters if letter not in left}
+    assert not {unicodedata.category(letter) for letter in gone} - {"Cc", "Cf", "Cs", "Cn"}
+
+
+# ---- and only there ----
+
+HOUSE = sorted(path for folder in ("kalos_core", "operators", "panels") for path in (ROOT / folder).rglob("*.py"))
+OWN = ROOT / "kalos_core" / "text.py"
+ESCAPING = {"html", "xml.sax.saxutils", "markupsafe", "bleach", "cgi"}
+"""Modules that escape."""
+MAY_IMPORT = {"kalos_core/report/pages.py": {"markupsafe"}}
+"""The template of pages escapes all of it by itself; `Markup` is for plotly's script."""
+WRITING = {"to_csv", "to_markdown", "to_latex", "to_excel", "writer", "DictWriter"}
+"""Calls that write a table: `write_csv` does."""
+HIDDEN = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|&(lt|gt|amp|quot|#[0-9]+);")
+
+
+def own_escapes(source: str, name: str) -> list[str]:
+    """Where a file escapes by itself: it imports what does, writes a table, or spells references or direction marks."""
+    found = []
+    tree = ast.parse(source)
+    texts = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}  # docstrings
+    for node in ast.walk(tree):
+        modules = []
+        if isinstance(node, ast.Import):
+            modules = [entry.name for entry in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            modules = [node.module or ""]
+        found += [f"{name}: imports {module}" for module in modules if module in ESCAPING - MAY_IMPORT.get(name, set())]
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            called, given = node.func.attr, {entry.arg: ast.unparse(entry.value) for entry in node.keywords}
+            if called in WRITING:
+                found.append(f"{name}:{node.lineno}: calls {called}")
+            if called == "to_html" and given.get("escape") != "True":
+                found.append(f"{name}:{node.lineno}: to_html without escape=True")
+        is_text = isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in texts
+        if is_text and HIDDEN.search(node.value):
+            found.append(f"{name}:{node.lineno}: spells {node.value!r}")
+    return found
+
+
+@pytest.mark.parametrize("path", [path for path in HOUSE if path != OWN], ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_other_file_escapes(path: Path) -> None:
+    assert own_escapes(path.read_text(encoding="utf-8"), path.relative_to(ROOT).as_posix()) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("import html", ["x: imports html"]),
+        ("from xml.sax.saxutils import escape", ["x: imports xml.sax.saxutils"]),
+        ("table.to_csv('a')", ["x:1: calls to_csv"]),
+        ("csv.writer(file)", ["x:1: calls writer"]),
+        ("frame.to_html()", ["x:1: to_html without escape=True"]),
+        ("frame.to_html(escape=True)", []),
+        ("name = text.replace('<', '&lt;')", ["x:1: spells '&lt;'"]),
+        ("MARKS = '\\u202e'", ["x:1: spells '\\u202e'"]),
+        ("'''&lt; in a docstring'''", []),
+    ],
+)
+def test_an_own_escape_would_be_found(source: str, found: list[str]) -> None:
+    assert own_escapes(source, "x") == found
