@@ -114,8 +114,8 @@ def test_counts_are_those_of_a_dense_assignment(seed, raters, distance):
         if raters == 1:
             assert result.matched_found[0, 0, index] == of_detector
             continue
-        # which pixels are left over is arbitrary where sums are equal: the union is that of our own assignments, each of
-        # as many pixels as the dense one
+        # which pixels are left over is arbitrary where sums are equal: the union is that of our own assignments, each
+        # of as many pixels as the dense one
         own = [assigned(np.argwhere(found), np.argwhere(truth), distance) for truth in truths]
         assert [each.sum() for each in own] == [dense(found, [truth], distance)[0] for truth in truths]
         assert result.matched_found[0, 0, index] == np.any(own, axis=0).sum()
