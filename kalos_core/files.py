@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import io
 import json
 import os
 import stat
@@ -73,14 +74,21 @@ def reason(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
 
 
+UNPACKED = 1 << 20
+"""Bytes that are unpacked at a time."""
+
+
 def read_bytes(path: Path, what: str) -> bytes:
     """The content of a file, unpacked if its name ends in ``.gz``; `what` it should be is for the message."""
     most = limit("KALOS_MOST_UNPACKED") if path.suffix == ".gz" else None
     with open_file(path, f"{what} in UTF-8") as file:
-        data: bytes = file.read() if most is None else file.read(most + 1)
-    if most is not None:
-        check_limit("KALOS_MOST_UNPACKED", len(data), str(path))
-    return data
+        if most is None:
+            return bytes(file.read())
+        unpacked = io.BytesIO()
+        while unpacked.tell() <= most and (block := file.read(UNPACKED)):  # asked for all, gzip makes room for all
+            unpacked.write(block)
+    check_limit("KALOS_MOST_UNPACKED", unpacked.tell(), str(path))
+    return unpacked.getvalue()
 
 
 def read_text(path: Path, what: str) -> str:

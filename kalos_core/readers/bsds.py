@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations.columns import object_array
 from kalos_core.errors import InputError, Problems
-from kalos_core.files import BROKEN, as_path, open_file, reason
+from kalos_core.files import as_path, open_file
 from kalos_core.pixels.stack import LabelStack, MaskStack
 from kalos_core.readers.folders import as_folder, files_in
 from kalos_core.readers.mask_folders import IMAGE_ENDINGS, read_image_pixels
+from kalos_core.readers.matlab import read_variable
 
 FIELDS = ("Segmentation", "Boundaries")
 """What the file has of each segmenter."""
@@ -129,26 +130,14 @@ def read_bsds(path: str | os.PathLike[str], *, image_folder: str | os.PathLike[s
 
 def _read(path: Path, field: str) -> list[NDArray[Any]]:
     """(H, W) of each segmenter."""
-    from scipy.io import loadmat  # slow to import, and needed here only
-    from scipy.io.matlab import MatReadError
-
-    try:
-        with open_file(path, "MATLAB file of BSDS500", unpacked=False) as file:
-            content = loadmat(file, variable_names=["groundTruth"])
-    except InputError:
-        raise
-    except (NotImplementedError, MatReadError, *BROKEN) as error:
-        raise InputError(f"{path}: expected a readable MATLAB file of BSDS500, got {reason(error)}") from error
-    cells = content.get("groundTruth")
-    if not isinstance(cells, np.ndarray) or cells.dtype != object or not cells.size:
-        raise InputError(
-            f"{path}: expected a cell array 'groundTruth', got {'another' if cells is not None else 'none'}"
-        )
+    with open_file(path, "MATLAB file of BSDS500", unpacked=False) as file:
+        cells = read_variable(file.read(), "groundTruth", str(path))
+    if not isinstance(cells, list) or not cells:
+        raise InputError(f"{path}: expected a cell array 'groundTruth', got {'none' if cells is None else 'another'}")
     arrays = []
-    for number, cell in enumerate(cells.ravel(), start=1):
-        named = isinstance(cell, np.ndarray) and cell.dtype.names is not None and field in cell.dtype.names
-        array = cell[field].ravel()[0] if named and cell.size else None
-        if not isinstance(array, np.ndarray) or array.ndim != 2 or array.dtype.kind not in "biuf" or not array.size:
+    for number, cell in enumerate(cells, start=1):
+        array = cell[0].get(field) if isinstance(cell, list) and cell and isinstance(cell[0], dict) else None
+        if not isinstance(array, np.ndarray) or array.ndim != 2 or not array.size:
             raise InputError(f"{path}, segmenter {number}: expected a field '{field}' of height x width, got another")
         arrays.append(array)
     if len({array.shape for array in arrays}) > 1:

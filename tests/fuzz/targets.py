@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.fuzz.calls import CALLS, arguments
+from tests.fuzz.files import READERS
 from tests.fuzz.harness import Target
 
-TARGETS: dict[str, Target] = {name: (call, arguments(name)) for name, call in CALLS.items()}
+TARGETS: dict[str, Target] = {name: (call, arguments(name)) for name, call in CALLS.items()} | READERS

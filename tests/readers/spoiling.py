@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
 from typing import Any
 from xml.etree import ElementTree
 
@@ -27,10 +26,12 @@ words = st.sampled_from(["", " ", "nan", "inf", "-1", "0", "1e308", "1e999", "an
 
 
 @st.composite
-def spoiled(draw: Callable[[st.SearchStrategy[Any]], Any], content: Any) -> Any:
-    """Parsed JSON with up to four changes."""
+def spoiled(
+    draw: st.DrawFn, content: Any, values: st.SearchStrategy[Any] = junk | near, least: int = 0, most: int = 4
+) -> Any:
+    """Parsed JSON, or any lists and dictionaries in each other, with some changes, at any depth."""
     content = copy.deepcopy(content)
-    for _ in range(draw(st.integers(0, 4))):
+    for _ in range(draw(st.integers(least, most))):
         place = content
         while True:
             keys = list(place) if isinstance(place, dict) else range(len(place))
@@ -46,14 +47,16 @@ def spoiled(draw: Callable[[st.SearchStrategy[Any]], Any], content: Any) -> Any:
                 del place[key]
             elif change == 1 and isinstance(place, list):
                 place.append(copy.deepcopy(place[key]))
+            elif change == 1:
+                place[draw(st.sampled_from([5, None, "new", "a\0", "\ud800"]))] = place[key]
             else:
-                place[key] = draw(junk | near)
+                place[key] = draw(values)
             break
     return content
 
 
 @st.composite
-def spoiled_xml(draw: Callable[[st.SearchStrategy[Any]], Any], text: str) -> bytes:
+def spoiled_xml(draw: st.DrawFn, text: str) -> bytes:
     """XML with up to four changes, or cut off somewhere."""
     root = ElementTree.fromstring(text)
     for _ in range(draw(st.integers(0, 4))):
@@ -74,7 +77,7 @@ def spoiled_xml(draw: Callable[[st.SearchStrategy[Any]], Any], text: str) -> byt
 
 
 @st.composite
-def spoiled_lines(draw: Callable[[st.SearchStrategy[Any]], Any], text: str) -> str:
+def spoiled_lines(draw: st.DrawFn, text: str) -> str:
     """A table of comma-separated cells with up to four changes."""
     rows = [line.split(",") for line in text.splitlines()]
     for _ in range(draw(st.integers(0, 4))):
@@ -89,3 +92,22 @@ def spoiled_lines(draw: Callable[[st.SearchStrategy[Any]], Any], text: str) -> s
         elif rows:
             rows.remove(row)
     return "\n".join(map(",".join, rows))
+
+
+@st.composite
+def spoiled_bytes(draw: st.DrawFn, data: bytes) -> bytes:
+    """Bytes with up to four changes: cut off, replaced, put in, taken out or said twice."""
+    for _ in range(draw(st.integers(0, 4))):
+        start, end = sorted(draw(st.integers(0, len(data))) for _ in range(2))
+        change = draw(st.integers(0, 4))
+        if change == 0:
+            data = data[:end]
+        elif change == 1:
+            data = data[:start] + draw(st.binary(max_size=4)) + data[start + 4 :]
+        elif change == 2:
+            data = data[:start] + draw(st.binary(min_size=1, max_size=9)) + data[start:]
+        elif change == 3:
+            data = data[:start] + data[min(end, start + 9) :]
+        else:
+            data = data[:end] + data[start:]
+    return data
