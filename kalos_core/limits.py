@@ -19,6 +19,7 @@ class Limit:
 LIMITS = {
     "KALOS_MOST_PIXELS": Limit(1 << 30, "pixels in an image file"),
     "KALOS_MOST_UNPACKED": Limit(1 << 32, "bytes in a packed file"),
+    "KALOS_MOST_CANDIDATES": Limit(500_000_000, "candidates, of 24 bytes each and 100 while they are matched"),
     "KALOS_MOST_DRAWN": Limit(10**10, "images to draw, replicates times images"),
 }
 """Variable of the environment that sets it -> limit."""

@@ -16,6 +16,7 @@ from kalos_core.annotations.blocks import AT_ONCE, ByImage, Take
 from kalos_core.arguments import check_arguments
 from kalos_core.arrays import expand_runs, run_starts, short
 from kalos_core.errors import InputError, KalosWarning, repr_of
+from kalos_core.limits import check_limit
 from kalos_core.results import Result
 from kalos_core.shapes.borrowed import Borrowed
 from kalos_core.similarity import SIMILARITIES, Rows, Similarity, check_threshold, get_similarity
@@ -150,6 +151,11 @@ def compute_pairs(
     -------
     Pairs
 
+    Raises
+    ------
+    InputError
+        For more candidates than ``KALOS_MOST_CANDIDATES`` of the environment allows (500 million).
+
     Warns
     -----
     KalosWarning
@@ -170,13 +176,15 @@ def compute_pairs(
     measure = get_similarity(similarity)
     floor = check_threshold(floor, "floor")
     none = np.zeros(0, np.intp)
-    found = [(none, none, np.zeros(0))]
+    found, many = [(none, none, np.zeros(0))], 0
     _warn_of_many(annotations, _most_pairs(annotations), MANY_COMPARED, "pairs to compare")
     column = measure.column(annotations) if len(annotations) else None
     for left, right in image_pairs(annotations, same_class=same_class):
         values = measure.values(column, left, column, right, floor)
         near = values >= floor
         found.append((left[near], right[near], values[near]))
+        many += len(found[-1][0])
+        check_limit("KALOS_MOST_CANDIDATES", many, f"annotations: {measure.name} of at least {floor:.3g}")
     left, right, values = (np.concatenate(part) for part in zip(*found, strict=True))
     kind = measure.kind_in(annotations) if len(annotations) else measure.kind
     candidates = np.bincount(annotations.image[left], minlength=len(annotations.images))
