@@ -12,6 +12,7 @@ import pytest
 import kalos_core.fiftyone as kf
 from tests.fiftyone_bridge.lively import lively
 from tests.fiftyone_bridge.quiz import quiz
+from tests.fiftyone_bridge.stacks import add_maps, small
 from tests.operators.test_hostile_names import RATERS, hostile, is_text
 from tests.panels.operations import at
 from tests.plugin import Panel
@@ -77,4 +78,13 @@ def test_names_of_image_labels_are_text_in_every_section() -> None:
     dataset = hostile(quiz())
     kf.compute_label_agreement(dataset, "labels")
     kf.rank_systems(dataset, "ranking", systems=["net", "svm"])
+    check(Panel("raters", dataset).load(), 5)
+
+
+def test_names_of_raters_of_masks_are_text_in_every_section() -> None:
+    dataset = hostile(small())
+    add_maps(dataset)
+    kf.compute_pixel_agreement(dataset, "pixels")
+    kf.estimate_truth(dataset, "truth", methods=["any", "0.5"])
+    kf.rank_detectors(dataset, "detectors", detectors=["good", "poor"], skew=(0.1, 0.5), boundaries=9)
     check(Panel("raters", dataset).load(), 5)
