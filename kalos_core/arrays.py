@@ -63,7 +63,8 @@ def as_rows(values: Any, name: str, dtype: Any, columns: int) -> NDArray[Any]:
 
 def object_array(values: ArrayLike | Sequence[Any] | Iterable[Any]) -> NDArray[np.object_]:
     """A one-dimensional array of Python objects, whatever they are (tuples stay tuples)."""
-    entries = list(values) if isinstance(values, Iterable) else [values]
+    several = isinstance(values, Iterable) and getattr(values, "ndim", 1)  # an array of no dimension is one value
+    entries = list(values) if several else [values]
     array = np.empty(len(entries), dtype=object)
     array[:] = entries
     return array

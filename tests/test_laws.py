@@ -224,10 +224,12 @@ def units_split_higher(name: str, drawn: Drawn) -> bool:
 
 ratings = st.integers(2, 4).flatmap(
     lambda raters: st.lists(
-        st.lists(st.sampled_from([NOT_ASSIGNED, 0, 1, 2]), min_size=raters, max_size=raters), min_size=1, max_size=8
+        st.lists(st.sampled_from([NOT_ASSIGNED, 0, 1, 2]), min_size=raters, max_size=raters),
+        min_size=2 * raters,
+        max_size=10,
     ).map(np.array)
 )
-"""(I, R) codes of three classes."""
+"""(I, R) codes of three classes: fewer items than raters, were these doubled, may be refused as raters x items."""
 
 
 def counts_of(values: np.ndarray, classes: int = 3) -> np.ndarray:

@@ -222,12 +222,12 @@ def _find_reference(table: LabelTable, reference: Reference) -> tuple[LabelTable
     if not rows:
         raise InputError(WITHOUT_ITEMS)
     concepts = table.concepts.tolist()
-    given = {as_name(label) for row in rows for label in row["label"]}
-    strange = [label for label in given if label not in concepts]
+    given = {
+        label if isinstance(label, str) else repr_of(label) for row in rows for label in map(as_name, row["label"])
+    }
+    strange = sorted(given - set(concepts))
     if strange:
-        raise InputError(
-            f"reference: expected concepts of the table, got {listed(map(repr_of, sorted(map(str, strange))))}"
-        )
+        raise InputError(f"reference: expected concepts of the table, got {listed(map(repr_of, strange))}")
     groups = {
         str(name): [concepts[code] for code in np.flatnonzero(table.group_of == number)]
         for number, name in enumerate(table.groups)

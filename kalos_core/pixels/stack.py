@@ -74,10 +74,14 @@ class MaskStack:
             raise InputError(
                 f"masks: expected an array, got {repr_of(self.masks)}; MaskStack.of makes a stack of others"
             )
-        if self.masks.dtype != np.bool_ or self.masks.ndim != 3 or len(self.masks) != len(self.raters):
+        if self.masks.dtype != np.bool_ or self.masks.ndim != 3:
             raise InputError(
-                f"masks: expected truth values, {len(self.raters)} raters x height x width, got {self.masks.dtype} of "
-                f"shape {self.masks.shape}; MaskStack.of makes a stack of other masks"
+                f"masks: expected truth values, raters x height x width, got {self.masks.dtype} of shape "
+                f"{self.masks.shape}; MaskStack.of makes a stack of other masks"
+            )
+        if getattr(self.raters, "shape", None) != self.masks.shape[:1]:
+            raise InputError(
+                f"raters: expected an array of {len(self.masks)} names, one a mask, got {repr_of(self.raters)}"
             )
 
     @classmethod

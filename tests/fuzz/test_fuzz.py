@@ -80,6 +80,9 @@ FOUND = {
     "an alias of a long number": lambda: k.Vocabulary.from_aliases({"a": v.LONG}),
     "a name that is none": lambda: k.Vocabulary.from_aliases({}).reconcile([], "cat"),
     "a similarity that is no function": lambda: k.Similarity("own", "box", "my own", 5),
+    "labels of an item that are lists": lambda: k.item_accuracy(v.LABELS, {1: ([[]], 5)}),
+    "columns of one number": lambda: k.LabelTable({}, {}, {}, {}, {}, {}, np.array(5)).without_answers(5),
+    "masks of nobody": lambda: k.MaskStack(np.zeros((1, 2, 2), bool), None),
     "answers as text": lambda: k.LabelTable("a", [0], [0], [0], ["i"], ["r"], ["c"]),
 }
 """Calls that ended in an error of others -> each is refused now."""
