@@ -63,8 +63,9 @@ def as_rows(values: Any, name: str, dtype: Any, columns: int) -> NDArray[Any]:
 
 def object_array(values: ArrayLike | Sequence[Any] | Iterable[Any]) -> NDArray[np.object_]:
     """A one-dimensional array of Python objects, whatever they are (tuples stay tuples)."""
-    several = isinstance(values, Iterable) and getattr(values, "ndim", 1)  # an array of no dimension is one value
-    entries = list(values) if several else [values]
+    if isinstance(values, np.ndarray) and not values.ndim:
+        values = [values.item()]
+    entries = list(values) if isinstance(values, Iterable) else [values]
     array = np.empty(len(entries), dtype=object)
     array[:] = entries
     return array

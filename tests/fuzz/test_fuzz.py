@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import kalos_core as k
-from kalos_core import InputError
+from kalos_core import InputError, readers
 from kalos_core.arguments import check_arguments
 from tests.fuzz import values as v
 from tests.fuzz.calls import CALLS, NOT_CALLED
@@ -83,6 +83,10 @@ FOUND = {
     "labels of an item that are lists": lambda: k.item_accuracy(v.LABELS, {1: ([[]], 5)}),
     "columns of one number": lambda: k.LabelTable({}, {}, {}, {}, {}, {}, np.array(5)).without_answers(5),
     "masks of nobody": lambda: k.MaskStack(np.zeros((1, 2, 2), bool), None),
+    "a category with a long number": lambda: k.read_coco({**v.COCO, "categories": [{"id": v.LONG, "name": 5}]}),
+    "an image with a long number": lambda: k.read_coco({**v.COCO, "images": [{"id": 1, "rater_list": v.LONG}]}),
+    "a category of lists within lists": lambda: k.read_coco({**v.COCO, "categories": [{"id": DEEP, "name": DEEP}]}),
+    "an option that equals nothing": lambda: readers.stream_coco([], not_exhaustive=pd.NA),
     "answers as text": lambda: k.LabelTable("a", [0], [0], [0], ["i"], ["r"], ["c"]),
 }
 """Calls that ended in an error of others -> each is refused now."""

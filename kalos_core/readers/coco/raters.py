@@ -95,7 +95,9 @@ def find_raters(
         name = name_of.get((person, session)) or (f"{person} (S{session})" if session else person)
         identity = found.setdefault(name, (person, session))
         if identity != (person, session) and name not in known:
-            problems.add(f"rater {name!r}", "a name of its own", f"also session {session!r} of {person!r}")
+            problems.add(
+                f"rater {repr_of(name)}", "a name of its own", f"also session {repr_of(session)} of {repr_of(person)}"
+            )
         return name
 
     listed = [_listed(image.get("rater_list"), note) for image in images]
@@ -118,7 +120,7 @@ def find_raters(
         if known_image and (in_sessions.get(image) or (written is not ... and image not in has_list)):
             session = as_name(None if written is ... else written)
             if not isinstance(session, str):
-                actual = "nothing" if session is None else repr(session)
+                actual = "nothing" if session is None else repr_of(session)
                 problems.add(record_name(position), f"a {SESSION_FIELD}, as its image lists sessions", actual)
                 session = ""
         of_annotation.append(note(person, session) if isinstance(person, str) else person)

@@ -176,11 +176,11 @@ def build_content(
     return result, [*messages, *_assumptions(content, raters, assigned, vocabulary, result)]
 
 
-def check_options(assigned: Assignment, not_exhaustive: NotExhaustive, by_id: bool) -> None:
+def check_options(assigned: object, not_exhaustive: object, by_id: bool) -> None:
     """Refuse what is no option, or does not go with classes that are not `by_id`."""
-    if assigned not in ("all", "drew"):
+    if not isinstance(assigned, str) or assigned not in ("all", "drew"):
         raise InputError(f"assigned: expected 'all' or 'drew', got {repr_of(assigned)}")
-    if not_exhaustive not in ("ignore", "exclude"):
+    if not isinstance(not_exhaustive, str) or not_exhaustive not in ("ignore", "exclude"):
         raise InputError(f"not_exhaustive: expected 'ignore' or 'exclude', got {repr_of(not_exhaustive)}")
     if not_exhaustive == "exclude" and not by_id:
         raise InputError("not_exhaustive: expected 'ignore' where classes are text or have aliases, got 'exclude'")
@@ -272,7 +272,7 @@ class Content:
 
     def record_name(self, row: int) -> str:
         """One of `kept`, for messages."""
-        return f"annotations[{self.kept_positions[row]}] (id {self._ids[row]!r})"
+        return f"annotations[{self.kept_positions[row]}] (id {repr_of(self._ids[row])})"
 
     @property
     def image_ids(self) -> list[Any]:

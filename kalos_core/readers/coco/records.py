@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from kalos_core.errors import InputError, Problems, is_hashable, listed
+from kalos_core.errors import InputError, Problems, is_hashable, listed, repr_of
 from kalos_core.files import as_path, parse_json, read_bytes
 from kalos_core.readers.coco.columns import Records, decode_coco
 from kalos_core.readers.coco.raters import is_rater_list
@@ -41,15 +41,15 @@ def record_list(data: Mapping[str, Any], key: str, source: str) -> list[Mapping[
     found = data.get(key)
     if not isinstance(found, Sequence) or isinstance(found, (str, bytes)):
         there = listed(sorted(map(str, data)), 10) or "nothing"
-        actual = f"{key!r} as {type(found).__name__}" if key in data else there
-        raise InputError(f"{source}: expected COCO with a list {key!r}, got {actual}")
+        actual = f"{repr_of(key)} as {type(found).__name__}" if key in data else there
+        raise InputError(f"{source}: expected COCO with a list {repr_of(key)}, got {actual}")
     problems = Problems(source)
     wrong = [
         position
         for position, record in enumerate(found)
         if type(record) is not dict and not isinstance(record, Mapping)
     ]
-    problems.add_all(wrong, lambda row: f"{key}[{row}]", "an object", lambda row: repr(found[row]))
+    problems.add_all(wrong, lambda row: f"{key}[{row}]", "an object", lambda row: repr_of(found[row]))
     problems.raise_if_any()
     return list(found)
 
@@ -63,20 +63,20 @@ def check_images(
         key = image.get("id")
         record = image_name(image, position)
         if key is None or isinstance(key, bool) or not is_hashable(key):
-            problems.add(record, "an id", "nothing" if key is None else repr(key))
+            problems.add(record, "an id", "nothing" if key is None else repr_of(key))
         elif key in seen or key in known:
-            problems.add(record, "an id of its own", f"{key!r} a second time")
+            problems.add(record, "an id of its own", f"{repr_of(key)} a second time")
         else:
             seen.add(key)
         names = image.get("rater_list")
         if names is not None and not is_rater_list(names):
-            problems.add(record, "a rater_list of names", repr(names))
+            problems.add(record, "a rater_list of names", repr_of(names))
     problems.raise_if_any()  # nothing can be looked up in images like these
 
 
 def image_name(image: Mapping[str, Any], position: int) -> str:
     """The record of an image, for messages."""
-    return f"images[{position}] (id {image.get('id')!r})"
+    return f"images[{position}] (id {repr_of(image.get('id'))})"
 
 
 def category_names(data: Mapping[str, Any], source: str, problems: Problems) -> dict[Any, str]:
@@ -87,20 +87,20 @@ def category_names(data: Mapping[str, Any], source: str, problems: Problems) -> 
         key, name = record.get("id"), record.get("name")
         fault = None
         if not isinstance(name, str) or not name:
-            fault = "a name", repr(name)
+            fault = "a name", repr_of(name)
         elif key is None or isinstance(key, bool) or not is_hashable(key):
-            fault = "an id", "nothing" if key is None else repr(key)
+            fault = "an id", "nothing" if key is None else repr_of(key)
         elif key == -1:
-            fault = "an id that is not -1, which means 'no category'", repr(key)
+            fault = "an id that is not -1, which means 'no category'", repr_of(key)
         elif key in categories:
-            fault = "an id of its own", f"{key!r} a second time"
+            fault = "an id of its own", f"{repr_of(key)} a second time"
         elif name in names:
-            fault = "a name of its own", f"{name!r} a second time"
+            fault = "a name of its own", f"{repr_of(name)} a second time"
         else:
             categories[key] = name
             names.add(name)
         if fault:
-            problems.add(f"categories[{position}] (id {key!r})", *fault)
+            problems.add(f"categories[{position}] (id {repr_of(key)})", *fault)
     return categories
 
 
@@ -121,7 +121,9 @@ def size(image: Mapping[str, Any], position: int, problems: Problems) -> tuple[f
     if width is None or height is None:
         return (np.nan, np.nan)
     if not (_is_length(width) and _is_length(height)):
-        problems.add(image_name(image, position), "a positive width and height", f"{width!r} x {height!r}")
+        problems.add(
+            image_name(image, position), "a positive width and height", f"{repr_of(width)} x {repr_of(height)}"
+        )
         return (np.nan, np.nan)
     return (float(width), float(height))
 
@@ -155,12 +157,12 @@ def exclusions(
         by_rater = image.get(EXCLUDED_FIELD, {})
         everyone = image.get(NOT_EXHAUSTIVE_FIELD, ()) if not_exhaustive == "exclude" else ()
         if not _are_keys(everyone):
-            problems.add(image_name(image, first + position), f"a list {NOT_EXHAUSTIVE_FIELD}", repr(everyone))
+            problems.add(image_name(image, first + position), f"a list {NOT_EXHAUSTIVE_FIELD}", repr_of(everyone))
         elif not isinstance(by_rater, Mapping) or not all(
             _are_keys(keys) and all(key in categories for key in keys) for keys in by_rater.values()
         ):
             problems.add(
-                image_name(image, first + position), f"lists of category ids as {EXCLUDED_FIELD}", repr(by_rater)
+                image_name(image, first + position), f"lists of category ids as {EXCLUDED_FIELD}", repr_of(by_rater)
             )
         else:
             names = assigned[position]

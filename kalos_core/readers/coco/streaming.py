@@ -7,6 +7,7 @@ nameless file, and no more than one block is in memory.
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 import warnings
 from array import array
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations, OnInvalid
 from kalos_core.arguments import check_arguments
-from kalos_core.errors import InputError, KalosWarning, Problems, check_whole, is_hashable
+from kalos_core.errors import InputError, KalosWarning, Problems, check_whole, is_hashable, repr_of
 from kalos_core.files import as_path, parse_json
 from kalos_core.readers.coco.columns import Records, decode_list
 from kalos_core.readers.coco.raters import RATER_FIELDS, Assignment, find_raters
@@ -192,7 +193,7 @@ class _Blocks:
         for image in images:
             self.position[image["id"]] = len(self.position)
             names = image.get("rater_list")
-            rater_lists.setdefault(repr(names), names)
+            rater_lists.setdefault(repr_of(names, sys.maxsize), names)
             self.lists.append(SESSIONS if isinstance(names, Mapping) else None if names is None else NAMES)
 
     def _sort_annotations(self, with_lists: list[dict[str, Any]]) -> None:
@@ -245,7 +246,7 @@ class _Blocks:
         problems, seen = Problems(self.path.name), set()
         for position, key, written in sorted(entries, key=lambda entry: entry[0]):
             if key in seen:
-                problems.add(_name(position, written), "an id of its own", f"{key!r} a second time")
+                problems.add(_name(position, written), "an id of its own", f"{repr_of(key)} a second time")
             seen.add(key)
         problems.raise_if_any()
 
@@ -285,7 +286,11 @@ class _Found:
         )
         for name, (person, session) in raters.identity.items():
             if self.identity.setdefault(name, (person, session)) != (person, session):
-                self.problems.add(f"rater {name!r}", "a name of its own", f"also session {session!r} of {person!r}")
+                self.problems.add(
+                    f"rater {repr_of(name)}",
+                    "a name of its own",
+                    f"also session {repr_of(session)} of {repr_of(person)}",
+                )
 
     def described(self) -> list[dict[str, str]]:
         """As ``info.raters``."""
@@ -326,13 +331,13 @@ def _hash(key: Any) -> int | None:
 
 
 def _name(position: int, key: Any) -> str:
-    return f"annotations[{position}] (id {key!r})"
+    return f"annotations[{position}] (id {repr_of(key)})"
 
 
 def _objects(records: Sequence[Any], key: str, first: int, source: str) -> list[Mapping[str, Any]]:
     """Records that are objects; an error that names those that are not."""
     problems = Problems(source)
     wrong = [row for row, record in enumerate(records) if not isinstance(record, Mapping)]
-    problems.add_all(wrong, lambda row: f"{key}[{first + row}]", "an object", lambda row: repr(records[row]))
+    problems.add_all(wrong, lambda row: f"{key}[{first + row}]", "an object", lambda row: repr_of(records[row]))
     problems.raise_if_any()
     return list(records)
