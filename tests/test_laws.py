@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,15 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from scipy.sparse import csr_array
 
-from kalos_core import NOT_ASSIGNED, Annotations, KalosWarning, agreement, compute_pairs, sparse_agreement
+from kalos_core import (
+    NOT_ASSIGNED,
+    Annotations,
+    KalosWarning,
+    agreement,
+    boundary_distance,
+    compute_pairs,
+    sparse_agreement,
+)
 from kalos_core.consensus import TRUTH_METHODS, class_truth, estimate_truth, estimate_truths, instance_consensus
 from kalos_core.correspondence import COSTS, correspond, usable_solvers
 from kalos_core.nominal import coefficients
@@ -385,6 +394,54 @@ def classes_of_pixels_relabelled(method: str, drawn: Drawn) -> bool:
     return bool((np.array([0, 2, 1])[one.labels][clear] == other.labels[clear]).all())
 
 
+# ---- distances of boundaries ----
+
+DISTANCES = ("hausdorff", "hausdorff95", "average", "surface_dice")
+three_masks = st.tuples(st.integers(1, 4), st.integers(1, 6)).flatmap(
+    lambda size: st.tuples(*[arrays.arrays(bool, size)] * 3)
+)
+
+
+def apart(name: str, a: np.ndarray, b: np.ndarray, spacing: float = 1, tolerance: float = 1) -> float:
+    found = boundary_distance(a, b, spacing)
+    return found.surface_dice(tolerance) if name == "surface_dice" else getattr(found, name)
+
+
+def either_way(name: str, drawn: Drawn) -> bool:
+    a, b, _ = drawn
+    return same(apart(name, b, a), apart(name, a, b))
+
+
+def boundaries_turned(name: str, drawn: Drawn) -> bool:
+    a, b, _ = drawn
+    return same(apart(name, a.T[::-1], b.T[::-1]), apart(name, a, b))
+
+
+def more_around(name: str, drawn: Drawn) -> bool:
+    """What lies outside the image is outside the masks."""
+    a, b, _ = drawn
+    return same(apart(name, np.pad(a, 2), np.pad(b, 2)), apart(name, a, b))
+
+
+def larger_pixels(name: str, drawn: Drawn) -> bool:
+    a, b, _ = drawn
+    factor = 1 if name == "surface_dice" else 3
+    return same(apart(name, a, b, 3, tolerance=3), factor * apart(name, a, b))
+
+
+def boundary_of_itself(name: str, drawn: Drawn) -> bool:
+    a, _, _ = drawn
+    return same(apart(name, a, a), float(name == "surface_dice") if a.any() else math.nan)
+
+
+def by_way_of_another(name: str, drawn: Drawn) -> bool:
+    """The triangle inequality."""
+    if not all(mask.any() for mask in drawn):
+        return True
+    ways = [1 - apart(name, *two) if name == "surface_dice" else apart(name, *two) for two in combinations(drawn, 2)]
+    return 2 * max(ways) <= sum(ways) + 1e-9
+
+
 # ---- consensus of objects ----
 
 
@@ -463,6 +520,17 @@ LAWS: dict[str, tuple[Sequence[str], dict[str, Law]]] = {
             "relabelling": (label_maps, classes_of_pixels_relabelled),
         },
     ),
+    "boundary": (
+        DISTANCES,
+        {
+            "order": (three_masks, either_way),
+            "mirror": (three_masks, boundaries_turned),
+            "empty surroundings": (three_masks, more_around),
+            "spacing": (three_masks, larger_pixels),
+            "unanimity": (three_masks, boundary_of_itself),
+            "triangle": (three_masks, by_way_of_another),
+        },
+    ),
 }
 """Family -> its subjects, and its laws."""
 
@@ -483,6 +551,11 @@ COPIES = "copies count as evidence of their own"
 EXCEPT |= {("truth", "duplication", method): COPIES for method in ("staple", "lsml")}
 EXCEPT |= {("truth", "shards", method): WHOLE for method in ("excl-0.5", "staple")}
 EXCEPT |= {("truth", "monotony", method): WHOLE for method in ("excl-0.5", "staple", "simple", "lsml")}
+
+EXCEPT |= {
+    ("boundary", "triangle", name): "only what is furthest is a distance of sets"
+    for name in ("hausdorff95", "average", "surface_dice")
+}
 
 UNSAID: dict[tuple[str, str, str], str] = {
     **{("solver", "monotony", f"{solver} soft"): NEXT for solver in ("shm", "ahc", "mgm")},

@@ -29,6 +29,8 @@ from kalos_core import (
     NoiseModel,
     SystemScores,
     agreement,
+    boundary_agreement,
+    boundary_distance,
     calibrate,
     check_convergence,
     class_difficulty,
@@ -205,6 +207,8 @@ MAKERS = {
     "ShardedVariations": lambda data: over_shards(data, distributed.variations),
     "Agreement": lambda data: data.agreement(),
     "Annotations": lambda data: data.annotations(),
+    "BoundaryAgreement": lambda data: boundary_agreement([data.classes()[0]] * 2, data.classes()[1], bootstrap=9),
+    "BoundaryDistance": lambda _: boundary_distance([[0, 1, 1, 0]] * 3, [[0, 1, 1, 1]] * 3),
     "BoundaryEvaluation": lambda data: boundary_evaluation(
         [({name: np.array([[0.1, 0.9, 0.2]] * 3) for name in data.names}, {"a": [[0, 1, 0]] * 3, "b": [[0, 1, 0]] * 3})]
     ),

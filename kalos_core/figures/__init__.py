@@ -42,6 +42,7 @@ figure                        drawn from                       in the paper
 `plot_performance`            RaterPerformance
 `plot_ranking`                Rankings
 `plot_rater_accuracy`         RaterAccuracy
+`plot_rater_boundaries`       BoundaryAgreement
 `plot_rater_events`           RaterEvents
 `plot_rater_performance`      PixelAgreement
 `plot_rater_return`           RaterReturn                      KαLOS Fig. 6
@@ -64,6 +65,7 @@ figure                        drawn from                       in the paper
 `plot_tau`                    Rankings
 `plot_team`                   TeamAgreement
 `plot_teams`                  TeamComparison
+`plot_tolerances`             BoundaryDistance
 `plot_values`                 any
 `plot_variations`             Variations or ShardedVariations
 `plot_vitality`               RaterVitality                    KαLOS Fig. 23
@@ -89,6 +91,7 @@ figure                        drawn from                       in the paper
   `plot_response`, `plot_schools`, `loss_rows`.
 * Any result with a table: `plot_counts`, `plot_histogram`, `plot_values`, `count_bars_of`.
 * Files and print: `save_figure`, `print_theme`.
+* Boundaries of masks and polygons: `plot_rater_boundaries`, `plot_tolerances`.
 * Square tables: `square_heatmap`.
 * Image-level labels: `plot_cohen`, `plot_label_agreement`, `plot_majority`, `plot_rater_accuracy`, `plot_rejection`,
   `plot_teams`, `accuracy_heatmap`, `accuracy_title`, `cohen_title`, `doubt_of_weights`, `kappa_bars`, `kappa_title`,
@@ -134,6 +137,7 @@ from kalos_core.figures.agreement import (
     alpha_scale,
     plot_agreement,
 )
+from kalos_core.figures.boundaries import plot_rater_boundaries, plot_tolerances
 from kalos_core.figures.calibration import (
     OBSERVED_COLOUR,
     calibration_figure,
@@ -420,6 +424,7 @@ __all__ = [
     "plot_performance",
     "plot_ranking",
     "plot_rater_accuracy",
+    "plot_rater_boundaries",
     "plot_rater_events",
     "plot_rater_performance",
     "plot_rater_return",
@@ -442,6 +447,7 @@ __all__ = [
     "plot_tau",
     "plot_team",
     "plot_teams",
+    "plot_tolerances",
     "plot_values",
     "plot_variations",
     "plot_vitality",

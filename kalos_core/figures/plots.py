@@ -29,6 +29,7 @@ from kalos_core.annotations import Annotations
 from kalos_core.consensus.study import Truths
 from kalos_core.convergence.criteria import Criteria
 from kalos_core.figures.agreement import plot_agreement
+from kalos_core.figures.boundaries import plot_rater_boundaries, plot_tolerances
 from kalos_core.figures.calibration import plot_calibration
 from kalos_core.figures.classes import plot_class_difficulty
 from kalos_core.figures.convergence import (
@@ -235,6 +236,12 @@ PLOTS: Mapping[type, Mapping[str, Plot]] = {
     sparse.SparseAgreement: {"items": histogram("agreement", axis="agreement of the item")},
     sparse.UnitAgreement: {"units": histogram("agreement", axis="agreement of the unit")},
     # pixels
+    pixels.BoundaryAgreement: {
+        "distances": histogram("average", axis="average distance of two boundaries"),
+        "dice": histogram("surface_dice", axis="surface Dice of two boundaries"),
+        "raters": plot_rater_boundaries,
+    },
+    pixels.BoundaryDistance: {"tolerances": plot_tolerances},
     pixels.ClassPixelAgreement: {"classes": values("mean_f1", "class", axis="mean F1")},
     pixels.PixelAgreement: {
         "tree": plot_rater_tree,

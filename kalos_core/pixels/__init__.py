@@ -6,22 +6,28 @@
   several classes: `class_pixel_agreement`, `ClassPixelAgreement`; how many raters marked each pixel: `rater_count_map`.
 * Raters against a truth: `rater_performance`, `RaterPerformance`.
 * Properties of the image that may explain agreement: `Correlation`, `SIGNIFICANT`, `channel_names`.
+* Boundaries: `boundary_distance`, `BoundaryDistance`; of every two raters: `boundary_agreement`, `unit_boundaries`,
+  `BoundaryAgreement`.
 * Contours: `match_contours`, `ContourMatch`, `near`, `thinned`, `tolerance_in_pixels`.
 """
 
 from kalos_core.pixels.agreement import LIMIT, PixelAccumulator, PixelAgreement, pixel_agreement, rater_count_map
+from kalos_core.pixels.boundaries import BoundaryDistance, boundary_distance
 from kalos_core.pixels.classes import ClassPixelAgreement, class_pixel_agreement
 from kalos_core.pixels.contours import ContourMatch, match_contours, near, thinned, tolerance_in_pixels
 from kalos_core.pixels.moments import SIGNIFICANT, Correlation
 from kalos_core.pixels.performance import RaterPerformance, rater_performance
 from kalos_core.pixels.properties import channel_names
 from kalos_core.pixels.rasterisation import mask_stacks
+from kalos_core.pixels.rater_boundaries import BoundaryAgreement, boundary_agreement, unit_boundaries
 from kalos_core.pixels.stack import LabelStack, MaskStack, as_stack
 from kalos_core.pixels.sums import PixelSums
 
 __all__ = [
     "LIMIT",
     "SIGNIFICANT",
+    "BoundaryAgreement",
+    "BoundaryDistance",
     "ClassPixelAgreement",
     "ContourMatch",
     "Correlation",
@@ -32,6 +38,8 @@ __all__ = [
     "PixelSums",
     "RaterPerformance",
     "as_stack",
+    "boundary_agreement",
+    "boundary_distance",
     "channel_names",
     "class_pixel_agreement",
     "mask_stacks",
@@ -42,4 +50,5 @@ __all__ = [
     "rater_performance",
     "thinned",
     "tolerance_in_pixels",
+    "unit_boundaries",
 ]

@@ -1,0 +1,457 @@
+"""How far the boundaries of several raters are from each other: per pair, per class and per image of a data set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core._agreement import Agreement, check_agreement
+from kalos_core.annotations.table import object_array
+from kalos_core.arguments import check_arguments
+from kalos_core.arrays import total
+from kalos_core.display import percent_text, significant
+from kalos_core.errors import InputError, check_iterable, check_whole
+from kalos_core.limits import check_replicates
+from kalos_core.pixels.boundaries import (
+    BoundaryDistance,
+    check_spacing,
+    check_tolerance,
+    distance_of_borders,
+    distance_of_outlines,
+    of_pixels,
+)
+from kalos_core.pixels.classes import check_classes, check_values
+from kalos_core.pixels.stack import LabelStack, MaskStack, Stacks, each_stack
+from kalos_core.reliability import Coincidences
+from kalos_core.resampling import Cells, interval_columns, intervals, resample
+from kalos_core.results import Result
+from kalos_core.shapes import Masks, Polygons
+from kalos_core.shapes.boundaries import Outline, Spacing, border, borders, nearest, pixels_on
+from kalos_core.shapes.crops import crops_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MEASURES = ("hausdorff", "hausdorff95", "average", "surface_dice")
+"""What is said of each pair of boundaries."""
+
+TOLERANCE = 2.0
+"""Of the surface Dice, where nothing else is asked for."""
+
+DRAWN = ("polygon", "mask")
+"""Kinds of shapes with a boundary in an image."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BoundaryAgreement(Result):
+    """Distances of the boundaries of every two raters. P pairs of boundaries, I images, K classes, R raters.
+
+    Means are over images, each the mean of its pairs. Distances are finite where both boundaries exist: pairs of which
+    one is missing count for the surface Dice (0) alone, those without any for nothing.
+
+    Figures: ``"distances"``, ``"dice"``, ``"raters"``.
+
+    Parameters
+    ----------
+    images, classes, raters : (I,), (K,), (R,) object
+        Names; one class of None where masks have none.
+    image, category, rater_a, rater_b : (P,) int
+        Codes; the category is -1 where both raters gave other classes.
+    unit : (P,) int
+        Unit of the agreement that both annotations are in; -1 of masks.
+    values : (P, 4) float64
+        Of each pair the `MEASURES`, as `BoundaryDistance` has them.
+    tolerance : float
+        Of the surface Dice, in the unit of the spacing.
+    bootstrap, seed : int
+        Of the intervals.
+    raters_are_local : bool
+        Whether a name means a rater within one image only.
+
+    Examples
+    --------
+    >>> masks = {"ann": [[1, 1, 1, 0, 0]], "bob": [[1, 1, 1, 1, 1]], "cid": [[0, 0, 0, 0, 0]]}
+    >>> found = boundary_agreement([masks], tolerance=1, bootstrap=0)
+    >>> found.hausdorff.tolist(), found.surface_dice.tolist()
+    ([2.0, inf, inf], [0.875, 0.0, 0.0])
+    >>> found.by_rater_pair()[["rater_a", "rater_b", "average", "one_missing"]].values.tolist()
+    [['ann', 'bob', 0.375, 0], ['ann', 'cid', nan, 1], ['bob', 'cid', nan, 1]]
+    """
+
+    _call = "boundary_agreement(stacks)"
+    _shows_table = False
+
+    images: NDArray[np.object_]
+    classes: NDArray[np.object_]
+    raters: NDArray[np.object_]
+    image: NDArray[np.intp]
+    category: NDArray[np.intp]
+    rater_a: NDArray[np.intp]
+    rater_b: NDArray[np.intp]
+    unit: NDArray[np.intp]
+    values: NDArray[np.float64]
+    tolerance: float
+    bootstrap: int
+    seed: int
+    raters_are_local: bool = False
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def hausdorff(self) -> NDArray[np.float64]:
+        """(P,) Hausdorff distances."""
+        return self.values[:, 0]
+
+    @property
+    def hausdorff95(self) -> NDArray[np.float64]:
+        """(P,) 95th percentiles, the larger of both directions."""
+        return self.values[:, 1]
+
+    @property
+    def average(self) -> NDArray[np.float64]:
+        """(P,) average symmetric surface distances."""
+        return self.values[:, 2]
+
+    @property
+    def surface_dice(self) -> NDArray[np.float64]:
+        """(P,) shares of both boundaries within the tolerance."""
+        return self.values[:, 3]
+
+    def summary(self) -> dict[str, Any]:
+        """Means over images with 95 % intervals, and how many pairs they are of, by name."""
+        row = self._means(np.zeros(len(self), np.intp), 1)
+        return {name: column[0].item() for name, column in row.items()}
+
+    def by_class(self) -> pd.DataFrame:
+        """One row a class, pairs that both raters gave it: means over images with intervals, and numbers of pairs."""
+        import pandas as pd
+
+        return pd.DataFrame({"class": self.classes} | self._means(self.category, len(self.classes)))
+
+    def by_image(self) -> pd.DataFrame:
+        """One row an image: means over its pairs, and numbers of pairs."""
+        import pandas as pd
+
+        found = self._means(self.image, len(self.images), bootstrap=0)
+        kept = {
+            name: column for name, column in found.items() if name != "images" and name[-4:] not in ("_low", "high")
+        }
+        return pd.DataFrame({"image": self.images} | kept)
+
+    def by_rater_pair(self) -> pd.DataFrame:
+        """One row for every two raters: means over their images with intervals, and numbers of pairs.
+
+        Raises
+        ------
+        InputError
+            Where raters have no names over the images (`raters_are_local`).
+        """
+        import pandas as pd
+
+        if self.raters_are_local:
+            raise InputError("raters: expected raters with names over all images, got names within each image")
+        a, b = np.triu_indices(len(self.raters), 1)
+        number = np.zeros((len(self.raters),) * 2, np.intp)
+        number[a, b] = number[b, a] = np.arange(len(a))
+        names = {"rater_a": self.raters[a], "rater_b": self.raters[b]}
+        return pd.DataFrame(names | self._means(number[self.rater_a, self.rater_b], len(a)))
+
+    def _means(self, group: NDArray[np.intp], groups: int, bootstrap: int | None = None) -> dict[str, NDArray[Any]]:
+        """Columns of G groups of pairs, those of -1 left out."""
+        statistics = len(MEASURES) * groups
+        pair, measure = np.nonzero(np.isfinite(self.values) & (group >= 0)[:, None])
+        key = (measure * groups + group[pair]) * len(self.images) + self.image[pair]
+        cell, index, count = np.unique(key, return_inverse=True, return_counts=True)
+        mean = total(index.reshape(-1), self.values[pair, measure], len(cell)) / count
+        statistic, image = np.divmod(cell, max(len(self.images), 1))
+        zero, none = np.zeros(len(cell)), np.zeros(0, np.intp)
+        cells = Cells(statistic, image, Coincidences(zero, zero, none, none, np.zeros(0)), mean)
+        drawn = resample(cells, statistics, self.bootstrap if bootstrap is None else bootstrap, self.seed)
+        means, bounds = cells.mean(statistics).reshape(-1, groups), intervals(drawn.mean).reshape(-1, groups, 2)
+        columns: dict[str, NDArray[Any]] = {}
+        for place, name in enumerate(MEASURES):
+            columns |= {name: means[place], **interval_columns(**{name: bounds[place]})}
+        there = {
+            "pairs": np.isfinite(self.hausdorff),
+            "one_missing": np.isinf(self.hausdorff),
+            "both_missing": np.isnan(self.hausdorff),
+        }
+        images = cells.count(statistics).reshape(-1, groups)[-1]
+        kept = group >= 0
+        return (
+            columns
+            | {"images": images}
+            | {n: np.bincount(group[kept & on], minlength=groups) for n, on in there.items()}
+        )
+
+    @cached_property
+    def _whole(self) -> dict[str, Any]:
+        return self.summary()
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        found = self._whole
+        missing = (
+            f"; one of two boundaries is missing in {found['one_missing']:,} pairs" if found["one_missing"] else ""
+        )
+        if not found["pairs"]:
+            return f"No two raters have a boundary each in {len(self.images):,} images{missing}"
+        return (
+            f"Boundaries of two raters are {significant(found['average'])} apart on average, 95 % of them within "
+            f"{significant(found['hausdorff95'])}; {percent_text(found['surface_dice'])} within "
+            f"{significant(self.tolerance)}\nMeans over {found['images']:,} images, {found['pairs']:,} pairs{missing}"
+        )
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a pair of boundaries."""
+        import pandas as pd
+
+        names = object_array([*self.classes, None])
+        return pd.DataFrame(
+            {
+                "image": self.images[self.image],
+                "class": names[self.category],
+                "rater_a": self.raters[self.rater_a],
+                "rater_b": self.raters[self.rater_b],
+                "unit": self.unit,
+                **{name: self.values[:, place] for place, name in enumerate(MEASURES)},
+            }
+        )
+
+
+@dataclass
+class _Rows:
+    """The pairs of a result while they are collected."""
+
+    tolerance: float
+    codes: list[tuple[int, int, int, int, int]] = field(default_factory=list)
+    values: list[tuple[float, ...]] = field(default_factory=list)
+
+    def add(self, image: int, category: int, a: int, b: int, unit: int, found: BoundaryDistance) -> None:
+        self.codes.append((image, category, a, b, unit))
+        self.values.append((found.hausdorff, found.hausdorff95, found.average, found.surface_dice(self.tolerance)))
+
+    def result(
+        self, images: Any, classes: Any, raters: Any, bootstrap: int, seed: int, local: bool
+    ) -> BoundaryAgreement:
+        image, category, a, b, unit = np.array(self.codes, np.intp).reshape(-1, 5).T
+        return BoundaryAgreement(
+            images=object_array(images),
+            classes=object_array(classes),
+            raters=object_array(raters),
+            image=image,
+            category=category,
+            rater_a=a,
+            rater_b=b,
+            unit=unit,
+            values=np.array(self.values, np.float64).reshape(-1, len(MEASURES)),
+            tolerance=self.tolerance,
+            bootstrap=bootstrap,
+            seed=seed,
+            raters_are_local=local,
+        )
+
+
+def boundary_agreement(
+    stacks: Stacks | Iterable[LabelStack | Mapping[str, Any]],
+    classes: Mapping[int, str] | None = None,
+    spacing: float | Sequence[float] = 1,
+    tolerance: float = TOLERANCE,
+    bootstrap: int = 1000,
+    seed: int = 0,
+) -> BoundaryAgreement:
+    """How far the boundaries of the masks of every two raters are from each other, see `boundary_distance`.
+
+    Parameters
+    ----------
+    stacks : iterable, or function without arguments that returns one
+        One `MaskStack` an image, or what `MaskStack.of` makes one of; with classes one `LabelStack` an image, or what
+        `LabelStack.of` makes one of. Read one at a time. Boundaries in ignored pixels count for nothing.
+    classes : mapping of int to str, optional
+        Value in the label maps -> name, as in `class_pixel_agreement`; without them stacks hold masks.
+    spacing : float or sequence of 2 float
+        Distance of neighbouring pixels: of rows, then of columns, if they differ.
+    tolerance : float, at least 0
+        Of the surface Dice, in the unit of the spacing.
+    bootstrap : int
+        Replicates of the intervals of means, images drawn with replacement; 0 for none.
+    seed : int
+
+    Returns
+    -------
+    BoundaryAgreement
+        One row for every two raters of an image and each class; `by_class`, `by_image` and `by_rater_pair` average.
+
+    Raises
+    ------
+    InputError
+        For no image, a value that is no class, and as `boundary_distance`.
+
+    Examples
+    --------
+    >>> labels = {"ann": [[0, 1, 1, 2]], "bob": [[1, 1, 1, 0]]}
+    >>> found = boundary_agreement([labels], {1: "road", 2: "car"}, tolerance=1, bootstrap=0)
+    >>> found.to_pandas()[["class", "hausdorff", "surface_dice"]].values.tolist()
+    [['road', 1.0, 1.0], ['car', inf, 0.0]]
+    """
+    check_arguments(boundary_agreement, locals(), but=("stacks",))
+    steps, rows = check_spacing(spacing, 2), _Rows(check_tolerance(tolerance))
+    images: list[Any] = []
+    codes: dict[Any, int] = {}
+    local = False
+    for image, (stack, masks) in enumerate(_each(stacks, classes)):
+        images.append(stack.image)
+        local = local or stack.raters_are_local
+        who = [codes.setdefault(name, len(codes)) for name in stack.raters.tolist()]
+        for category, arrays in enumerate(masks):
+            for (a, b), found in _pairwise(list(arrays), stack.ignore, steps):
+                rows.add(image, category, who[a], who[b], -1, found)
+    if not images:
+        raise InputError("stacks: expected at least one image, got none")
+    names = [None] if classes is None else list(classes.values())
+    replicates = check_replicates(bootstrap, len(images))
+    return rows.result(images, names, list(codes), replicates, check_whole(seed, "seed"), local)
+
+
+def _each(
+    stacks: Any, classes: Mapping[int, str] | None
+) -> Iterator[tuple[MaskStack | LabelStack, Iterable[NDArray[np.bool_]]]]:
+    """The stacks of a study with the masks (N, H, W) of each class."""
+    if classes is None:
+        for masks in each_stack(stacks):
+            yield masks, (masks.masks,)
+        return
+    check_classes(classes)
+    given = stacks() if callable(stacks) else stacks
+    given = [given] if isinstance(given, (LabelStack, Mapping)) else given
+    for entry in check_iterable(given, "stacks", "label maps of one image or more"):
+        labels = entry if isinstance(entry, LabelStack) else LabelStack.of(entry)
+        check_values(labels, classes)
+        yield labels, (labels.labels == value for value in classes)
+
+
+def _pairwise(
+    masks: list[NDArray[np.bool_]], ignore: NDArray[np.bool_] | None, spacing: Spacing
+) -> Iterator[tuple[tuple[int, int], BoundaryDistance]]:
+    """Every two of N masks and how far their boundaries are from each other; each boundary is found once."""
+    found = borders(masks, ignore)
+    pixels = [pixels_on(each) for each in found]
+    to = [
+        nearest([each if each is not target else each[:0] for each in pixels], target, found[0].shape, spacing)
+        for target in pixels
+    ]
+    for a, b in combinations(range(len(masks)), 2):
+        yield (a, b), of_pixels(to[b][a], to[a][b])
+
+
+def unit_boundaries(
+    agreement: Agreement,
+    spacing: float | Sequence[float] = 1,
+    tolerance: float = TOLERANCE,
+    bootstrap: int = 1000,
+    seed: int = 0,
+) -> BoundaryAgreement:
+    """How far the boundaries of annotations of the same unit are from each other, see `boundary_distance`.
+
+    Parameters
+    ----------
+    agreement : Agreement
+        Of polygons or masks. Where annotations have both, the kind that its similarity compares, or else polygons.
+    spacing, tolerance, bootstrap, seed
+        As in `boundary_agreement`; of polygons for x, then y.
+
+    Returns
+    -------
+    BoundaryAgreement
+        One row for every two annotations of a unit. What somebody did not annotate has no row.
+
+    Raises
+    ------
+    InputError
+        For annotations that have neither a polygon each nor a mask each.
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations, agreement
+    >>> rows = [
+    ...     {"image": 1, "rater": rater, "category": "cat", "polygon": [[0, 0, x, 0, x, 9, 0, 9]]}
+    ...     for rater, x in (("ann", 9), ("bob", 10))
+    ... ]
+    >>> found = unit_boundaries(agreement(Annotations.from_rows(rows), "polygon_iou", bootstrap=0), bootstrap=0)
+    >>> found.to_pandas()[["class", "rater_a", "rater_b", "hausdorff", "surface_dice"]].values.tolist()
+    [['cat', 'ann', 'bob', 1.0, 1.0]]
+    """
+    check_agreement(agreement)
+    annotations = agreement.annotations
+    steps, rows = check_spacing(spacing, 2), _Rows(check_tolerance(tolerance))
+    column = _column(agreement)
+    left, right = _together(agreement.unit_of, annotations.rater)
+    outlines: dict[int, Outline] = {}
+    for a, b in zip(left.tolist(), right.tolist(), strict=True):
+        if isinstance(column, Polygons):
+            for row in (a, b):
+                if row not in outlines:
+                    outlines[row] = Outline.of_geometry(column.geometries[row], steps)
+            found = distance_of_outlines(outlines[a], outlines[b])
+        else:
+            found = _of_two_masks(column, a, b, steps)
+        same = annotations.category[a] == annotations.category[b]
+        category = int(annotations.category[a]) if same else -1
+        who = int(annotations.rater[a]), int(annotations.rater[b])
+        rows.add(int(annotations.image[a]), category, *who, int(agreement.unit_of[a]), found)
+    return rows.result(
+        annotations.images,
+        annotations.categories,
+        annotations.raters,
+        check_replicates(bootstrap, len(annotations.images)),
+        check_whole(seed, "seed"),
+        annotations.raters_are_local,
+    )
+
+
+def _column(agreement: Agreement) -> Masks | Polygons:
+    """The shapes with boundaries of all annotations of an agreement."""
+    shapes = agreement.annotations.shapes
+    whole = [kind for kind in DRAWN if kind in shapes and not shapes[kind].absent().any()]
+    if not whole:
+        there = ", ".join(shapes) or "none"
+        raise InputError(f"agreement: expected a polygon or a mask of every annotation, got shapes of kind {there}")
+    preferred = agreement.configuration.similarity.partition("_")[0]
+    column = shapes[preferred if preferred in whole else whole[0]]
+    assert isinstance(column, (Masks, Polygons))
+    return column
+
+
+def _together(unit_of: NDArray[np.intp], rater: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Every two annotations of a unit, that of the rater who comes first before the other."""
+    order = np.lexsort((rater, unit_of))
+    unit = unit_of[order]
+    left, right = [], []
+    for apart in range(1, int(np.bincount(unit_of).max(initial=0))):
+        same = np.flatnonzero(unit[apart:] == unit[:-apart])
+        left.append(order[same])
+        right.append(order[same + apart])
+    pairs = [np.concatenate([np.zeros(0, np.intp), *each]) for each in (left, right)]
+    sorted_by = np.lexsort((rater[pairs[1]], rater[pairs[0]], unit_of[pairs[0]]))
+    return pairs[0][sorted_by], pairs[1][sorted_by]
+
+
+def _of_two_masks(masks: Masks, a: int, b: int, spacing: Spacing) -> BoundaryDistance:
+    """Of the pixels of both, without the rest of the image."""
+    both = masks.take(np.array([a, b]))
+    bounds = both.bounds()
+    if np.isnan(bounds).all():
+        frame = np.array([0, 0, 1, 1])
+    else:
+        low, high = np.nanmin(bounds[:, :2], axis=0), np.nanmax(bounds[:, 2:], axis=0)
+        frame = np.concatenate([low, high]).astype(np.intp)
+    one, other = (border(crop) for crop in crops_of(both, np.array([frame, frame])))
+    return distance_of_borders(one, other, spacing)

@@ -1,0 +1,270 @@
+"""Boundaries of masks and polygons, and how far each lies from another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import scipy  # slow to import: each part is loaded when it is first used
+import shapely
+from numpy.typing import NDArray
+
+PIXELS_A_QUERY = 8
+"""A distance transform looks at so many pixels in the time in which a tree finds the nearest of one pixel."""
+
+LEAF = 32
+"""Pixels of a leaf of a tree."""
+
+IN_THREADS = 10_000
+"""Queries from which on a tree answers them in several threads."""
+
+POINTS = 4096
+"""Places at which the outlines of two polygons are looked at, both together."""
+
+SETTLED = 1e-9
+"""Share of the length of two outlines by which the search for the furthest point may miss its distance."""
+
+HALVINGS = 60
+"""Of an edge in that search: below the precision of its ends."""
+
+Spacing = tuple[float, ...]
+"""Distance of the centres of neighbouring pixels along each axis."""
+
+
+def border(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """(...) the pixels of a mask that have a pixel outside it beside them, along an axis; outside the array is outside.
+
+    The same as ``mask ^ scipy.ndimage.binary_erosion(mask)``, in a tenth of the time.
+
+    Examples
+    --------
+    >>> border(np.ones((3, 4), bool)).astype(int).tolist()
+    [[1, 1, 1, 1], [1, 0, 0, 1], [1, 1, 1, 1]]
+    """
+    inner = mask.copy()
+    for axis in range(mask.ndim):
+        whole, along = np.moveaxis(mask, axis, 0), np.moveaxis(inner, axis, 0)
+        along[1:] &= whole[:-1]
+        along[:-1] &= whole[1:]
+        along[:1] = along[-1:] = False
+    return mask & ~inner
+
+
+def around(masks: Sequence[NDArray[np.bool_]]) -> tuple[slice, ...]:
+    """The smallest part of an array that holds all pixels of several masks.
+
+    Examples
+    --------
+    >>> around([np.array([[0, 0, 1, 0]], bool), np.array([[0, 1, 0, 0]], bool)])
+    (slice(0, 1, None), slice(1, 3, None))
+    """
+    axes = range(masks[0].ndim)
+    part = []
+    for axis in axes:
+        others = tuple(other for other in axes if other != axis)
+        there = np.flatnonzero(np.logical_or.reduce([mask.any(axis=others) for mask in masks]))
+        part.append(slice(int(there[0]), int(there[-1]) + 1) if len(there) else slice(0, 0))
+    return tuple(part)
+
+
+def borders(masks: Sequence[NDArray[np.bool_]], ignore: NDArray[np.bool_] | None = None) -> list[NDArray[np.bool_]]:
+    """The `border` of each of several masks of one size, cut to the part that holds them all; without ignored pixels.
+
+    Examples
+    --------
+    >>> [each.astype(int).tolist() for each in borders([np.array([[0, 1, 0]], bool), np.array([[0, 0, 1]], bool)])]
+    [[[1, 0]], [[0, 1]]]
+    """
+    part = around(masks)
+    found = [border(mask[part]) for mask in masks]
+    return found if ignore is None else [each & ~ignore[part] for each in found]
+
+
+def pixels_on(mask: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """(B, axes) places of the pixels that are on, as `numpy.argwhere`, which is slower.
+
+    Examples
+    --------
+    >>> pixels_on(np.array([[False, True], [True, False]])).tolist()
+    [[0, 1], [1, 0]]
+    """
+    return np.stack(np.unravel_index(np.flatnonzero(mask), mask.shape), axis=1)
+
+
+def nearest(
+    pixels: Sequence[NDArray[np.intp]], target: NDArray[np.intp], size: tuple[int, ...], spacing: Spacing
+) -> list[NDArray[np.float64]]:
+    """Of the pixels of each boundary, how far the nearest pixel of another one is, from centre to centre.
+
+    By a k-d tree of that boundary, or, where there are many to ask, by one distance transform of the whole.
+
+    Parameters
+    ----------
+    pixels : sequence of (B, axes) int
+    target : (T, axes) int
+    size : tuple of int
+        Of the array they all lie in.
+    spacing : tuple of float
+
+    Returns
+    -------
+    list of (B,) float64
+        Infinite where the target has no pixel.
+
+    Examples
+    --------
+    >>> [each.tolist() for each in nearest([np.array([[0, 0], [3, 2]])], np.array([[0, 2]]), (4, 3), (1.0, 1.0))]
+    [[2.0, 3.0]]
+    """
+    if not len(target):
+        return [np.full(len(each), np.inf) for each in pixels]
+    asked = sum(map(len, pixels))
+    if PIXELS_A_QUERY * asked > np.prod(size):
+        apart = np.ones(size, np.bool_)
+        apart[tuple(target.T)] = False
+        distance: NDArray[np.float64] = scipy.ndimage.distance_transform_edt(apart, sampling=spacing)
+        return [distance[tuple(each.T)] for each in pixels]
+    tree = scipy.spatial.cKDTree(target * spacing, LEAF, compact_nodes=False, balanced_tree=False)
+    workers = -1 if asked > IN_THREADS else 1
+    return [np.asarray(tree.query(each * spacing, workers=workers)[0]) for each in pixels]
+
+
+@dataclass(frozen=True, eq=False)
+class Outline:
+    """Closed lines in the plane: the boundary of a polygon. S edges.
+
+    Parameters
+    ----------
+    begin, end : (S, 2) float64
+
+    Examples
+    --------
+    >>> square = Outline.of([np.array([[0.0, 0], [4, 0], [4, 4], [0, 4]])])
+    >>> square.length, square.places(4).tolist()
+    (16.0, [[2.0, 0.0], [4.0, 2.0], [2.0, 4.0], [0.0, 2.0]])
+    >>> square.distances(np.array([[2.0, 1.0], [7.0, 8.0]])).tolist()
+    [1.0, 5.0]
+    """
+
+    begin: NDArray[np.float64]
+    end: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, rings: Sequence[NDArray[np.float64]], spacing: Spacing = (1.0, 1.0)) -> Outline:
+        """Of rings (V, 2), implicitly closed; edges without length are left out."""
+        begin = np.concatenate([np.zeros((0, 2)), *rings]) * spacing
+        end = np.concatenate([np.zeros((0, 2)), *(np.roll(ring, -1, axis=0) for ring in rings)]) * spacing
+        drawn = (begin != end).any(axis=1)
+        return cls(begin[drawn], end[drawn])
+
+    @classmethod
+    def of_geometry(cls, geometry: Any, spacing: Spacing = (1.0, 1.0)) -> Outline:
+        """Of a shapely polygon, or several: the outer rings and those of holes."""
+        points, ring = shapely.get_coordinates(shapely.get_rings(shapely.get_parts(geometry)), return_index=True)
+        ends = np.searchsorted(ring, np.arange(ring[-1] + 2 if len(ring) else 1)).tolist()
+        return cls.of([points[begin:end] for begin, end in pairwise(ends)], spacing)
+
+    @cached_property
+    def _lengths(self) -> NDArray[np.float64]:
+        return np.asarray(np.hypot(*(self.end - self.begin).T))
+
+    @property
+    def length(self) -> float:
+        """Of all edges."""
+        return float(self._lengths.sum())
+
+    @cached_property
+    def _tree(self) -> shapely.STRtree:
+        edges: Any = shapely.linestrings(np.stack([self.begin, self.end], axis=1))
+        return shapely.STRtree(edges)
+
+    def places(self, count: int) -> NDArray[np.float64]:
+        """(count, 2) the middles of so many parts of equal length."""
+        along = np.cumsum(self._lengths)
+        where = (np.arange(count) + 0.5) / count * along[-1]
+        edge = np.minimum(np.searchsorted(along, where), len(along) - 1)
+        share = 1 - (along[edge] - where) / self._lengths[edge]
+        return np.asarray(self.begin[edge] + share[:, None] * (self.end - self.begin)[edge])
+
+    def distances(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(P,) how far each point is from the outline."""
+        return self._nearest(points)[1]
+
+    def _nearest(self, points: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """(P,) the nearest edge of each point, and how far it is."""
+        (_, edge), distance = self._tree.query_nearest(shapely.points(points), all_matches=False, return_distance=True)
+        return edge, distance
+
+    def _to_edge(self, points: NDArray[np.float64], edge: NDArray[np.intp]) -> NDArray[np.float64]:
+        """(P,) how far each point is from an edge of its own."""
+        along = (self.end - self.begin)[edge]
+        from_begin = points - self.begin[edge]
+        share = np.clip((from_begin * along).sum(axis=1) / (along**2).sum(axis=1), 0, 1)
+        return np.asarray(np.hypot(*(from_begin - share[:, None] * along).T))
+
+    def furthest_from(self, other: Outline) -> float:
+        """The largest distance that a point of this outline has from another: the directed Hausdorff distance.
+
+        The distance from one straight line is convex along another, so that on no part of an edge it is larger than at
+        the worse of both ends. A part on which the nearest edge of the other outline is so bounded below what is found
+        already is done with; others are halved.
+
+        Examples
+        --------
+        The middle of the upper side is furthest from the wedge below it, no corner is:
+
+        >>> wedge = Outline.of([np.array([[0.0, 0], [2, -1], [4, 0], [2, -2]])])
+        >>> side = Outline.of([np.array([[0.0, 0], [4, 0]])])
+        >>> round(side.furthest_from(wedge), 6)  # 2 / sqrt(5)
+        0.894427
+        """
+        begin, end = self.begin, self.end
+        furthest, enough = 0.0, SETTLED * (self.length + other.length)
+        for _ in range(HALVINGS):
+            if not len(begin):
+                break
+            ends = np.concatenate([begin, end])
+            edge, distance = other._nearest(ends)
+            furthest = max(furthest, float(distance.max()))
+            first, last = np.split(distance, 2)
+            near_first, near_last = np.split(edge, 2)
+            most = np.minimum(
+                np.maximum(first, other._to_edge(end, near_first)), np.maximum(last, other._to_edge(begin, near_last))
+            )
+            left = most > furthest + enough
+            middle = (begin[left] + end[left]) / 2
+            begin, end = np.concatenate([begin[left], middle]), np.concatenate([middle, end[left]])
+        return furthest
+
+
+def outline_distances(a: Outline, b: Outline) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """How far `POINTS` places on two outlines, at equal steps, are from the other one.
+
+    Returns
+    -------
+    to_b : (A,) float64
+        Of places on `a`; infinite where `b` has no edge.
+    to_a : (B,) float64
+        The other way round.
+
+    Examples
+    --------
+    >>> inner = Outline.of([np.array([[1.0, 1], [3, 1], [3, 3], [1, 3]])])
+    >>> outer = Outline.of([np.array([[0.0, 0], [4, 0], [4, 4], [0, 4]])])
+    >>> to_outer, to_inner = outline_distances(inner, outer)
+    >>> len(to_outer), len(to_inner), to_outer.max().item(), round(to_inner.max().item(), 2)
+    (1365, 2731, 1.0, 1.41)
+    """
+    step = (a.length + b.length) / POINTS
+    found = []
+    for one, other in ((a, b), (b, a)):
+        if not one.length:
+            found.append(np.zeros(0))
+            continue
+        places = one.places(max(1, round(one.length / step)))
+        found.append(other.distances(places) if other.length else np.full(len(places), np.inf))
+    return found[0], found[1]

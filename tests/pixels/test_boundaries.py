@@ -1,0 +1,266 @@
+"""Distances of boundaries by hand, beside all distances of all pixels, MONAI's own tests, and SimpleITK."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from scipy.ndimage import binary_erosion
+from scipy.spatial.distance import cdist
+
+from kalos_core import InputError, boundary_distance
+
+SQUARE = np.array([[0.0, 0.0], [10.0, 0.0], [10.0, 10.0], [0.0, 10.0]])
+RIGHT, ASIDE = np.array([3.0, 0.0]), np.array([3.0, 1.0])
+
+
+def drawn(*lines):
+    return np.array([[sign == "#" for sign in line] for line in lines])
+
+
+def test_a_contour_by_hand():
+    a = drawn(
+        ".......",
+        ".###...",
+        ".###...",
+        ".###...",
+        ".......",
+    )
+    b = drawn(
+        ".......",
+        ".#####.",
+        ".#####.",
+        ".#####.",
+        ".......",
+    )
+    found = boundary_distance(a, b)
+    # Boundary of a: all but its middle (2, 2). Boundary of b: all but (2, 2), (2, 3), (2, 4).
+    # a to b: (2, 3) lies within b, 1 from (1, 3); the other seven are on b's boundary.
+    assert sorted(found.to_b.tolist()) == [0] * 7 + [1]
+    # b to a: columns 1 to 3 are on a's boundary (7 pixels), column 4 is 1 from column 3, column 5 is 2 from it.
+    assert sorted(found.to_a.tolist()) == [0] * 7 + [1] * 2 + [2] * 3
+    assert found.hausdorff == 2
+    # 95 % of 0..7 is 6.65: 0.65 between 0 and 1; of 0..11 it is 10.45: 2
+    assert found.hausdorff95 == 2
+    assert found.to_pandas()["hausdorff95"].tolist() == pytest.approx([0.65, 2, 2])
+    assert found.average == (1 + 2 * 1 + 3 * 2) / 20
+    assert [found.surface_dice(tolerance) for tolerance in (0, 0.99, 1, 2)] == [14 / 20, 14 / 20, 17 / 20, 1]
+
+
+def test_the_edge_of_the_image_is_a_boundary():
+    whole = np.ones((5, 8), bool)
+    found = boundary_distance(whole, whole)
+    assert len(found.to_a) == 5 * 8 - 3 * 6
+    assert found.hausdorff == 0
+    # 480 x 640 pixels, from column 50 and from column 60 on: the numbers of MONAI's own test
+    a, b = np.zeros((2, 480, 640), bool)
+    a[:, 50:], b[:, 60:] = True, True
+    found = boundary_distance(a, b)
+    assert found.surface_dice(0) == pytest.approx(1 - (478 + 480 + 9 * 2) / (480 * 4 + 588 * 2 + 578 * 2))
+    assert found.surface_dice(10) == 1
+    found = boundary_distance(a, b, spacing=(0.85, 1.2))
+    assert found.surface_dice(11.9) < found.surface_dice(12) == 1
+
+
+def brute_force(a, b, spacing):
+    """All distances of all pixels, the boundary by SciPy's erosion: the definitions, word by word."""
+    one, other = (np.argwhere(mask ^ binary_erosion(mask)) * spacing for mask in (a, b))
+    apart = cdist(one, other)
+    return apart.min(axis=1), apart.min(axis=0)
+
+
+@given(st.data())
+def test_distances_are_those_of_all_pixels(data):
+    shape = data.draw(arrays.array_shapes(min_dims=2, max_dims=3, min_side=2, max_side=7))
+    a, b = (data.draw(arrays.arrays(bool, shape)) for _ in range(2))
+    spacing = data.draw(st.lists(st.floats(0.1, 9), min_size=len(shape), max_size=len(shape)))
+    tolerance = data.draw(st.floats(0, 9))
+    found = boundary_distance(a, b, spacing)
+    other = boundary_distance(b, a, spacing)
+    names = ("hausdorff", "hausdorff95", "average")
+    if not (a.any() and b.any()):
+        expected = math.inf if a.any() or b.any() else math.nan
+        assert [getattr(found, name) for name in names] == pytest.approx([expected] * 3, nan_ok=True)
+        assert found.surface_dice(tolerance) == pytest.approx(0 if a.any() or b.any() else math.nan, nan_ok=True)
+        return
+    to_b, to_a = brute_force(a, b, spacing)
+    pooled = np.concatenate([to_b, to_a])
+    expected = [pooled.max(), max(np.percentile(to_b, 95), np.percentile(to_a, 95)), pooled.mean()]
+    assert [getattr(found, name) for name in names] == pytest.approx(expected, rel=1e-9)
+    assert [getattr(other, name) for name in names] == pytest.approx(expected, rel=1e-9)
+    if np.abs(pooled - tolerance).min() > 1e-6:
+        assert found.surface_dice(tolerance) == pytest.approx((pooled <= tolerance).mean())
+
+
+def ball(radius, centre, spacing=(1, 1, 1)):
+    axes = [
+        (np.arange(99) * step - middle).reshape([-1 if axis == place else 1 for axis in range(3)])
+        for place, (step, middle) in enumerate(zip(spacing, centre, strict=True))
+    ]
+    return sum(axis**2 for axis in axes) <= radius**2
+
+
+UNEQUAL = (0.85, 1.2, 0.9)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "spacing", "expected"),
+    [
+        ((20, (20, 20, 20)), (20, (19, 19, 19)), None, {"hausdorff": 1.7320508075688772}),
+        ((33, (19, 33, 22)), (33, (20, 33, 22)), None, {"hausdorff": 1, "average": 0.350217}),
+        (
+            (20, (20, 33, 22)),
+            (40, (20, 33, 22)),
+            None,
+            {"hausdorff": 20.223748416156685, "hausdorff95": 20.09975124224178, "average": 15.117741},
+        ),
+        ((20, (20, 20, 20)), (20, (19, 19, 19)), UNEQUAL, {"hausdorff": 2.2671568}),
+        ((15, (20, 33, 22)), (30, (20, 33, 22)), UNEQUAL, {"hausdorff": 15.62594}),
+        ((33, (42, 45, 52)), (33, (43, 45, 52)), UNEQUAL, {"average": 0.4951}),
+    ],
+)
+def test_balls_are_as_far_apart_as_in_the_tests_of_monai(one, other, spacing, expected):
+    """Volumes of 99 x 99 x 99, some cut by the edge (MONAI 1.6, tests/metrics: Hausdorff and surface distance)."""
+    axes = spacing or (1, 1, 1)
+    found = boundary_distance(ball(*one, axes), ball(*other, axes), axes)
+    for name, value in expected.items():
+        assert getattr(found, name) == pytest.approx(value, rel=1e-5)
+
+
+def discs(seed, size=(60, 80)):
+    rng = np.random.default_rng(seed)
+    y, x = np.ogrid[: size[0], : size[1]]
+    both = np.zeros((2, *size), bool)
+    for row, column, radius in rng.uniform((5, 5, 3), (55, 75, 15), (4, 3)):
+        for mask in both:
+            down, right, grown = rng.normal(0, 2, 3)
+            mask |= (y - row - down) ** 2 + (x - column - right) ** 2 <= (radius + grown) ** 2
+    return both
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("spacing", [(1.0, 1.0), (0.7, 2.5)])
+def test_distances_are_those_of_simpleitk(peer_package, seed, spacing):
+    itk = peer_package("SimpleITK")
+    masks = discs(seed)
+    contours = []
+    for mask in masks:
+        image = itk.GetImageFromArray(np.pad(mask, 1).astype(np.uint8))  # beyond the edge is outside
+        image.SetSpacing(spacing[::-1])
+        contours.append(itk.LabelContour(image, fullyConnected=False))
+    tool = itk.HausdorffDistanceImageFilter()
+    tool.Execute(*contours)
+    found = boundary_distance(*masks, spacing)
+    assert found.hausdorff == pytest.approx(tool.GetHausdorffDistance(), rel=1e-5)
+    maps = [
+        np.abs(itk.GetArrayFromImage(itk.SignedMaurerDistanceMap(each, squaredDistance=False, useImageSpacing=True)))
+        for each in contours
+    ]
+    on = [itk.GetArrayFromImage(each).astype(bool) for each in contours]
+    to_b, to_a = maps[1][on[0]], maps[0][on[1]]
+    assert found.average == pytest.approx(np.concatenate([to_b, to_a]).mean(), rel=1e-5)
+    assert found.hausdorff95 == pytest.approx(max(np.percentile(to_b, 95), np.percentile(to_a, 95)), rel=1e-5)
+
+
+def test_kinds_of_masks_are_one():
+    a, b = discs(0)
+    expected = boundary_distance(a, b)
+    for kind in (np.uint8, np.int64, np.float64):
+        assert boundary_distance(a.astype(kind), b).average == expected.average
+    assert boundary_distance(a.astype(np.uint8) * 255, b.tolist()).average == expected.average
+    assert boundary_distance(a, b, 2).average == pytest.approx(2 * expected.average)
+    assert boundary_distance(a[None], b[None]).hausdorff <= expected.hausdorff  # all of a plane is its boundary
+
+
+def test_a_tolerance_holds_however_it_is_rounded():
+    a, b = drawn("#..."), drawn("...#")
+    assert boundary_distance(a, b, 0.1).to_a.item() > 0.3  # 3 * 0.1 is 0.30000000000000004
+    assert boundary_distance(a, b, 0.1).surface_dice(0.3) == 1
+
+
+# ---- polygons ----
+
+
+def test_polygons_by_hand():
+    # 3 to the right. Of a, the left side is 3 away; from above and below it goes from 3 to 0; the right side lies
+    # within b, as far from its upper or lower side as from its corner: 0 to 3 to 0 at 3 from b's left and right, so
+    # that it is min(y, 10 - y) up to 3
+    found = boundary_distance(SQUARE, SQUARE + RIGHT)
+    assert found.hausdorff == pytest.approx(3)
+    assert found.length.tolist() == [40, 40]
+    mean = (10 * 3 + 2 * 3 * 1.5 + 2 * 3 * 1.5 + 4 * 3) / 40
+    assert found.average == pytest.approx(mean, abs=1e-3)
+    assert found.surface_dice(1) == pytest.approx((2 * 1 + 14 + 2 * 1) / 40, abs=1e-3)
+    assert found.hausdorff95 == pytest.approx(3)
+
+
+def test_a_polygon_may_be_closed_and_turn_either_way():
+    moved = SQUARE * 1.5 + 2
+    expected = boundary_distance(SQUARE, moved)
+    for other in (moved[::-1], np.vstack([moved, moved[:1]]), np.roll(moved, 1, axis=0)):
+        found = boundary_distance(SQUARE.tolist(), other)
+        assert found.hausdorff == pytest.approx(expected.hausdorff)
+        assert found.average == pytest.approx(expected.average, rel=1e-3)
+
+
+def test_a_spacing_of_polygons_is_of_x_and_then_y():
+    found = boundary_distance(SQUARE, SQUARE + RIGHT, spacing=(2, 1))
+    assert found.hausdorff == pytest.approx(boundary_distance(SQUARE * [2, 1], SQUARE * [2, 1] + 2 * RIGHT).hausdorff)
+
+
+def test_polygons_far_away_and_small_are_compared_as_well():
+    expected = boundary_distance(SQUARE, SQUARE + ASIDE).average
+    assert boundary_distance(SQUARE + 1e6, SQUARE + 1e6 + ASIDE).average == pytest.approx(expected)
+    assert boundary_distance(SQUARE * 1e-20, (SQUARE + ASIDE) * 1e-20).average == pytest.approx(expected * 1e-20)
+
+
+def test_large_polygons_are_nearly_their_pixels():
+    turn = np.linspace(0, 2 * np.pi, 60, endpoint=False)
+    a, b = (
+        200 + radius * np.stack([np.cos(turn), wide * np.sin(turn)], axis=1) for radius, wide in ((150, 1), (130, 0.8))
+    )
+    from kalos_core.shapes import Polygons
+    from kalos_core.shapes.raster import pixels_of, rasterise
+
+    masks = rasterise(Polygons.from_rings([[a], [b]]), np.array([[400, 400]] * 2))
+    exact, pixels = boundary_distance(a, b), boundary_distance(pixels_of(masks, 0), pixels_of(masks, 1))
+    for name in ("hausdorff", "hausdorff95", "average"):
+        assert getattr(pixels, name) == pytest.approx(getattr(exact, name), abs=1)
+    assert pixels.surface_dice(30) == pytest.approx(exact.surface_dice(30), abs=0.02)
+
+
+def test_nothing_is_no_boundary():
+    nothing, something = np.zeros((0, 2)), SQUARE
+    assert boundary_distance(nothing, something).average == math.inf
+    assert boundary_distance(something, nothing).surface_dice(5) == 0
+    assert math.isnan(boundary_distance([], []).hausdorff)
+    assert boundary_distance(nothing, nothing).headline == "Neither of two shapes has a boundary"
+    assert boundary_distance(nothing, something).headline == "One of two shapes has a boundary"
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: boundary_distance([[0, 1, 2]], [[0, 1, 0]]), "mask of 'a': expected 0 and 1"),
+        (lambda: boundary_distance([[0, 1, 1]], [[0, 1, 1]] * 2), r"b: expected the size of a \(1, 3\), got \(2, 3\)"),
+        (lambda: boundary_distance(5, [[0, 1, 1]]), r"a: expected a mask.* got shape \(\)"),
+        (lambda: boundary_distance(np.ones((1, 2, 3, 4)), [[0]]), r"a: expected a mask.* got shape \(1, 2, 3, 4\)"),
+        (lambda: boundary_distance(SQUARE, np.ones((9, 9), bool)), "b: expected a mask or a polygon as a is"),
+        (lambda: boundary_distance(SQUARE[:2], SQUARE), "a: expected at least 3 points of a polygon"),
+        (lambda: boundary_distance(SQUARE, np.ones((4, 2))), "b: expected at least 3 points of a polygon"),
+        (lambda: boundary_distance(SQUARE * np.nan, SQUARE), "a: expected coordinates of points, got"),
+        (
+            lambda: boundary_distance([[1, 0, 1]], [[1, 0, 1]], 0),
+            "spacing: expected a number above 0, or 2 of them, got 0",
+        ),
+        (lambda: boundary_distance([[1, 0, 1]], [[1, 0, 1]], (1, 1, 1)), "spacing: expected a number above 0, or 2"),
+        (lambda: boundary_distance([[1, 0, 1]], [[1, 0, 1]], "1"), "spacing: expected a number above 0, or 2"),
+        (lambda: boundary_distance([[1, 0, 1]], [[1, 0, 1]]).surface_dice(-1), "tolerance: expected a distance"),
+        (lambda: boundary_distance([[1, 0, 1]], [[1, 0, 1]]).surface_dice(math.nan), "tolerance: expected a distance"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(call, message):
+    with pytest.raises(InputError, match=message):
+        call()
