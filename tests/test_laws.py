@@ -34,7 +34,7 @@ from kalos_core import (
 )
 from kalos_core.consensus import TRUTH_METHODS, class_truth, estimate_truth, estimate_truths, instance_consensus
 from kalos_core.correspondence import COSTS, correspond, usable_solvers
-from kalos_core.nominal import coefficients
+from kalos_core.nominal import METRICS, coefficients
 from kalos_core.pixels import MaskStack
 from kalos_core.sparse.weights import WEIGHTS
 from tests.similarity.test_similarities import LAWS as SIMILARITY_LAWS
@@ -271,6 +271,13 @@ OF_VALUES = ("nominal_alpha", "conger_kappa")
 STATISTICS: dict[str, Callable[[np.ndarray, int], float]] = {
     **{name: of_counts(getattr(coefficients, name)) for name in OF_COUNTS},
     **{name: of_values(getattr(coefficients, name)) for name in OF_VALUES},
+    **{
+        f"nominal_alpha {metric}": of_values(partial(coefficients.nominal_alpha, metric=metric))
+        for metric in METRICS
+        if metric != "nominal"
+    },
+    "conger_kappa quadratic": of_values(partial(coefficients.conger_kappa, weights="quadratic")),
+    "gwet_ac2": of_counts(coefficients.gwet_ac2),
     "cohen_kappa": lambda values, classes: coefficients.cohen_kappa(values[:, 0], values[:, 1]),  # noqa: ARG005
     **{f"sparse_agreement {weights}": sparse(weights) for weights in WEIGHTS},
 }
@@ -535,14 +542,26 @@ LAWS: dict[str, tuple[Sequence[str], dict[str, Law]]] = {
 """Family -> its subjects, and its laws."""
 
 NEXT = "the order of candidates depends on their classes, too: a pair of the same class goes before a more similar one"
+ORDERED = "the order of the grades is part of what they say"
+REPLACED = "chance is without replacement: pairs of n (n - 1) values"
+OF_GRADES = (
+    "nominal_alpha ordinal",
+    "nominal_alpha interval",
+    "nominal_alpha ratio",
+    "conger_kappa quadratic",
+    "gwet_ac2",
+)
 EXCEPT: dict[tuple[str, str, str], str] = {
     ("solver", "monotony", "greedy soft"): NEXT,
     ("solver", "monotony", "shm neg"): "which rater comes next depends on how many candidates there are",
     ("statistic", "class of nobody", "free_marginal_kappa"): "chance is one in as many as there are columns",
     ("statistic", "class of nobody", "gwet_ac1"): "chance is spread over as many as there are columns",
-    ("statistic", "items twice", "alpha_of_counts"): "chance is without replacement: pairs of n (n - 1) values",
-    ("statistic", "items twice", "nominal_alpha"): "chance is without replacement: pairs of n (n - 1) values",
+    ("statistic", "items twice", "alpha_of_counts"): REPLACED,
+    ("statistic", "items twice", "nominal_alpha"): REPLACED,
     ("statistic", "unanimous item", "conger_kappa"): "raters with shares of their own can come closer by it",
+    **{("statistic", "relabelling", name): ORDERED for name in OF_GRADES},
+    **{("statistic", "items twice", name): REPLACED for name in OF_GRADES if name.startswith("nominal_alpha")},
+    ("statistic", "class of nobody", "gwet_ac2"): "chance is spread over as many as there are columns",
 }
 """Family, law, subject -> why the law does not hold for it; each has a case."""
 

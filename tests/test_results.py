@@ -45,8 +45,10 @@ from kalos_core import (
     estimate_truths,
     figures,
     find_disputes,
+    grade_agreement,
     instance_consensus,
     intra_rater,
+    intraclass_correlation,
     item_accuracy,
     label_agreement,
     label_convergence,
@@ -233,12 +235,16 @@ MAKERS = {
     "Fidelity": lambda data: NoiseModel.default().fidelity(data.annotations(), draws=2),
     "FitTests": lambda data: NoiseModel.fit(data.annotations()).tests(permutations=19),
     "GeneratedRaters": lambda data: data.noisy(),
+    "GradeAgreement": lambda data: grade_agreement(
+        data.labels().values().tolist(), order=[0, 1, 2, *data.names], bootstrap=20
+    ),
     "GroupBreaches": lambda data: check_groups(data.labels()),
     "Independence": lambda data: check_independence(data.counts()),
     "InjectedNoise": lambda data: InjectedNoise.of(
         data.noisy(), ["made", "up"], list(map(str, range(len(data.noisy().annotations))))
     ),
     "InstanceConsensus": lambda data: instance_consensus(data.agreement()),
+    "IntraclassCorrelation": lambda data: intraclass_correlation(data.labels().values()),
     "IntraRater": lambda data: intra_rater(data.sessions()),
     "ItemAccuracy": lambda data: item_accuracy(data.labels()),
     "LabelAgreement": lambda data: label_agreement(data.labels()),

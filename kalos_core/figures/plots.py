@@ -28,10 +28,13 @@ from kalos_core._agreement import Agreement
 from kalos_core.annotations import Annotations
 from kalos_core.consensus.study import Truths
 from kalos_core.convergence.criteria import Criteria
+from kalos_core.display import alpha_text, with_interval
 from kalos_core.figures.agreement import plot_agreement
+from kalos_core.figures.bars import value_bars
 from kalos_core.figures.boundaries import plot_rater_boundaries, plot_tolerances
 from kalos_core.figures.calibration import plot_calibration
 from kalos_core.figures.classes import plot_class_difficulty
+from kalos_core.figures.common import NEUTRAL
 from kalos_core.figures.convergence import (
     plot_boundaries,
     plot_convergence,
@@ -93,6 +96,7 @@ from kalos_core.figures.variations import plot_variations
 from kalos_core.noise import experiments
 from kalos_core.nominal.suggestions import SuggestedGroups
 from kalos_core.pairs import Pairs
+from kalos_core.text import shown
 
 Plot = Callable[..., go.Figure]
 
@@ -100,6 +104,21 @@ Plot = Callable[..., go.Figure]
 def values(value: str, name: str | None = None, **more: Any) -> Plot:
     """`plot_values` of a column."""
     return partial(plot_values, value=value, name=name, **more)
+
+
+def with_ends(name: str, axis: str) -> Plot:
+    """The values of a table with the columns "value", "value_low" and "value_high", and their intervals."""
+
+    def plot(result: Any) -> go.Figure:
+        table = result.to_pandas()
+        ends = table[["value_low", "value_high"]].to_numpy()
+        names, texts = table[name].tolist(), [alpha_text(number) for number in table["value"]]
+        found = zip(names, table["value"], ends, strict=True)
+        hover = [f"{shown(row)}: {with_interval(number, interval)}" for row, number, interval in found]
+        kwargs: dict[str, Any] = {"axis": axis, "name": "value", "colours": NEUTRAL, "intervals": ends}
+        return value_bars(names, table["value"].tolist(), hover, texts, title=title_of(result), **kwargs)
+
+    return plot
 
 
 def histogram(value: str, **more: Any) -> Plot:
@@ -214,7 +233,9 @@ PLOTS: Mapping[type, Mapping[str, Plot]] = {
     # image-level labels
     SuggestedGroups: {"groups": values("supporting", "name", axis="answers")},
     nominal.Disputes: {"shares": histogram("share", axis="share of the majority")},
+    nominal.GradeAgreement: {"coefficients": with_ends("coefficient", "agreement")},
     nominal.GroupBreaches: {"raters": lambda found: count_bars_of(found.by_rater(), title_of(found), "answers")},
+    nominal.IntraclassCorrelation: {"forms": with_ends("form", "intraclass correlation")},
     nominal.ItemAccuracy: {"items": histogram("accuracy")},
     nominal.LabelAgreement: {"questions": plot_label_agreement},
     nominal.LabelTable: {"raters": values("answers", "rater")},

@@ -1,4 +1,4 @@
-"""Image-level labels of several raters: one table of them, and the agreement in it.
+"""Image-level labels and grades of several raters: one table of them, and the agreement in it.
 
 After Nowak & Rüger, *How reliable are annotations via crowdsourcing?* (MIR 2010).
 
@@ -10,6 +10,9 @@ After Nowak & Rüger, *How reliable are annotations via crowdsourcing?* (MIR 201
 * Coefficients of values: `nominal_alpha`, `conger_kappa`, `cohen_kappa`, `cohen_matrix`, `encode_values`; of counts,
   which `label_counts` makes of values: `alpha_of_counts`, `fleiss_kappa`, `free_marginal_kappa`, `gwet_ac1`,
   `observed_agreement`; in words: `landis_koch`, `LANDIS_KOCH`.
+* Grades, which have an order or are numbers: alpha and kappas by `METRICS` and `KAPPA_WEIGHTS`; `gwet_ac2`;
+  `intraclass_correlation`, `IntraclassCorrelation`, `FORMS`; all of it in one result: `grade_agreement`,
+  `GradeAgreement`.
 * The majority: `majority_vote`, `Majority`, `UNDECIDED`, `merge_raters`, `MERGED`, `majority_labels`,
   `MajorityLabels`, `majority_agreement`, `MajorityAgreement`.
 * Raters and items: `rater_accuracy`, `RaterAccuracy`, `item_accuracy`, `ItemAccuracy`.
@@ -30,6 +33,7 @@ from kalos_core.nominal.coefficients import (
     fleiss_kappa,
     free_marginal_kappa,
     gwet_ac1,
+    gwet_ac2,
     label_counts,
     landis_koch,
     nominal_alpha,
@@ -37,8 +41,11 @@ from kalos_core.nominal.coefficients import (
 )
 from kalos_core.nominal.disputes import QUORUM, Disputes, check_quorum, find_disputes
 from kalos_core.nominal.findings import LabelFindings, QuestionCurve, label_findings
+from kalos_core.nominal.graded import GradeAgreement, grade_agreement
+from kalos_core.nominal.grades import METRICS
 from kalos_core.nominal.grouping import SUGGESTED, Groups, read_groups
 from kalos_core.nominal.groups import GroupBreaches, check_groups
+from kalos_core.nominal.intraclass import FORMS, IntraclassCorrelation, intraclass_correlation
 from kalos_core.nominal.majority import (
     MERGED,
     UNDECIDED,
@@ -55,18 +62,24 @@ from kalos_core.nominal.rejection import Rejection, reject_answers
 from kalos_core.nominal.suggestions import SuggestedGroup, SuggestedGroups, suggest_groups
 from kalos_core.nominal.table import LabelTable, build_table, check_table
 from kalos_core.nominal.teams import COMPARISONS, TeamComparison, compare_teams
+from kalos_core.nominal.weights import KAPPA_WEIGHTS
 
 __all__ = [
     "COMPARISONS",
+    "FORMS",
+    "KAPPA_WEIGHTS",
     "LANDIS_KOCH",
     "MERGED",
+    "METRICS",
     "OPTIONAL",
     "QUORUM",
     "SUGGESTED",
     "UNDECIDED",
     "Disputes",
+    "GradeAgreement",
     "GroupBreaches",
     "Groups",
+    "IntraclassCorrelation",
     "ItemAccuracy",
     "LabelAgreement",
     "LabelFindings",
@@ -97,7 +110,10 @@ __all__ = [
     "find_disputes",
     "fleiss_kappa",
     "free_marginal_kappa",
+    "grade_agreement",
     "gwet_ac1",
+    "gwet_ac2",
+    "intraclass_correlation",
     "item_accuracy",
     "label_agreement",
     "label_counts",

@@ -1,7 +1,10 @@
-"""Chance-corrected agreement on nominal values: alpha, Fleiss, free-marginal, Cohen; and their parts."""
+"""Chance-corrected agreement: alpha, Fleiss, free-marginal, Gwet, Conger, Cohen; and their parts."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from itertools import combinations, pairwise
 from typing import Any
 
@@ -10,7 +13,19 @@ import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.arrays import as_array, total
-from kalos_core.errors import InputError
+from kalos_core.errors import InputError, lookup, repr_of
+from kalos_core.nominal.grades import (
+    METRICS,
+    Grades,
+    alpha_of_grades,
+    alpha_of_tally,
+    check_levels,
+    encode_grades,
+    is_missing,
+    sum_of_all,
+    sums_of_items,
+)
+from kalos_core.nominal.weights import disagreement, encode_weighted, weighted_cohen, weighted_conger
 from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED, alpha
 from kalos_core.sparse import Counts, Tally, tally
 from kalos_core.sparse.labels import CELLS, labels_likelihood
@@ -90,16 +105,10 @@ def _encode_objects(given: NDArray[np.object_]) -> NDArray[np.int64]:
     code: dict[Any, int] = {}
     flat = given.ravel().tolist()
     try:
-        codes = [NOT_ASSIGNED if _is_missing(value) else code.setdefault(value, len(code)) for value in flat]
+        codes = [NOT_ASSIGNED if is_missing(value) else code.setdefault(value, len(code)) for value in flat]
     except TypeError as error:
         raise InputError(f"values: expected names or numbers, which can be compared, got {error}") from None
     return np.array(codes, dtype=np.int64).reshape(given.shape)
-
-
-def _is_missing(value: Any) -> bool:
-    """None, NaN, which does not equal itself, or the NA of pandas, whose comparison is NA."""
-    same = value is not None and value == value
-    return not same if isinstance(same, (bool, np.bool_)) else True
 
 
 def label_counts(values: ArrayLike) -> scipy.sparse.csr_array:
@@ -129,14 +138,23 @@ def label_counts(values: ArrayLike) -> scipy.sparse.csr_array:
     return counts
 
 
-def nominal_alpha(values: ArrayLike) -> float:
-    """Krippendorff's alpha for nominal values (`kalos_core.reliability.alpha`).
+def nominal_alpha(values: ArrayLike, metric: str = "nominal", *, order: Sequence[Any] | None = None) -> float:
+    """Krippendorff's alpha of values: nominal, or by another of his metrics (Krippendorff 2011, section D).
+
+    1 - D_o / D_e with the mean squared difference of two values of an item, and of any two pairable values. The
+    difference is, for values c and k that differ, 1 (nominal); the values from c to k in their order, less half of
+    those that are c or k (ordinal); c - k (interval); (c - k) / (c + k) (ratio).
 
     Parameters
     ----------
     values : (I, R)
         Items by raters: what each rater called each item, any values, None, NaN or `NOT_ASSIGNED` where they did not
-        label it.
+        label it. Numbers for any metric but the nominal one, ordinal taking categories of an order, too; among whole
+        numbers `NOT_ASSIGNED` is missing, so that grades below 0 are to be passed as floats where one is -2.
+    metric : name in `METRICS`
+        For "ratio" time grows with the square of the number of different values, beyond `FEW_GRADES` of them.
+    order : sequence, optional
+        For "ordinal": the categories from lowest to highest.
 
     Returns
     -------
@@ -147,35 +165,55 @@ def nominal_alpha(values: ArrayLike) -> float:
     ------
     InputError
         For no table, or one of raters x items by all appearance: more raters than items, whose labels are 1,000
-        times likelier as those of few raters of many items, with an alpha higher by 0.3.
+        times likelier as those of few raters of many items, with an alpha higher by 0.3. For an unknown metric; for
+        text where numbers are needed, or an order; for values that the order lacks; for "ratio" numbers below 0.
 
     Examples
     --------
     >>> nominal_alpha([[1, 1], [1, 2]]), nominal_alpha([["cat", "cat"], ["cat", None]]), nominal_alpha([[1, None]])
     (0.0, 1.0, nan)
+
+    Two items of two raters, values 1 1 | 2 4, of mean ranks 1, 2.5 and 3.5. Squared differences of the pairs of all
+    four values sum to 18, of those of an item to 1: 1 - 3 · 1 / 18; as numbers to 24 and 4: 1 - 3 · 4 / 24.
+
+    >>> round(nominal_alpha([[1, 1], [2, 4]], "ordinal"), 4), nominal_alpha([[1, 1], [2, 4]], "interval")
+    (0.8333, 0.5)
+    >>> round(nominal_alpha([["low", "low"], ["mid", "high"]], "ordinal", order=["low", "mid", "high"]), 4)
+    0.8333
     """
-    return _alpha_of_upright(encode_values(values))
+    if lookup(METRICS, metric, "metric") is METRICS["nominal"]:
+        if order is not None:
+            raise InputError(f"order: expected none for 'nominal', which has no order, got {repr_of(order)}")
+        return _alpha_of_upright(encode_values(values), _alpha_of_codes)
+    return alpha_of_upright_grades(encode_grades(values, metric, order), metric)
 
 
-def _alpha_of_upright(codes: NDArray[np.int64]) -> float:
+def alpha_of_upright_grades(grades: Grades, metric: str) -> float:
+    """Alpha of grades, refused where they are raters x items by all appearance."""
+    return _alpha_of_upright(grades.codes, lambda codes: alpha_of_grades(replace(grades, codes=codes), metric), -1)
+
+
+def _alpha_of_upright(
+    codes: NDArray[np.int64], alpha_of: Callable[[NDArray[np.int64]], float], missing: int = NOT_ASSIGNED
+) -> float:
     """Alpha of codes (I, R), refused where they are raters x items by all appearance."""
-    coefficient = _alpha_of_codes(codes)
+    coefficient = alpha_of(codes)
     items, raters = codes.shape
     if items < raters:
-        turned = _alpha_of_codes(codes.T)
-        if turned - coefficient > TURNED < turned and _likelier_turned(codes):
+        turned = alpha_of(codes.T)
+        if turned - coefficient > TURNED < turned and _likelier_turned(codes, missing):
             raise InputError(
                 f"values: expected items x raters, got {items:,} items of {raters:,} raters with an alpha of "
                 f"{coefficient:.2f}; as raters x items, which the package `krippendorff` takes, it is {turned:.2f}: "
-                "pass values.T. If these are the items, pass alpha_of_counts(label_counts(values))"
+                "pass values.T. If these are the items, pass their counts to alpha_of_counts (label_counts(values))"
             )
     return coefficient
 
 
-def _likelier_turned(codes: NDArray[np.int64]) -> bool:
+def _likelier_turned(codes: NDArray[np.int64], missing: int) -> bool:
     """Whether codes (I, R), the first of them if they are many, are 1,000 times likelier as (R, I)."""
     some = codes[:, : max(CELLS // max(len(codes), 1), 1)]
-    given = some != NOT_ASSIGNED
+    given = some != missing
     return bool(given.any() and labels_likelihood(some.T, given.T) - labels_likelihood(some, given) > SURE)
 
 
@@ -212,15 +250,31 @@ def _agreeing(columns: NDArray[np.int64]) -> NDArray[np.int64]:
     return 2 * same
 
 
-def alpha_of_counts(counts: Counts) -> float:
-    """Krippendorff's alpha for nominal values from counts (I, C), dense or `scipy.sparse`; see `nominal_alpha`.
+def alpha_of_counts(counts: Counts, metric: str = "nominal", *, levels: ArrayLike | None = None) -> float:
+    """Krippendorff's alpha from counts (I, C), dense or `scipy.sparse`; see `nominal_alpha`.
+
+    Parameters
+    ----------
+    counts : (I, C) whole numbers, dense or `scipy.sparse`
+        Of any metric but the nominal one: columns from the lowest grade to the highest.
+    metric : name in `METRICS`
+    levels : (C,) ascending numbers, optional
+        What the columns stand for; one apart unless given. "ratio" needs them.
 
     Examples
     --------
     >>> alpha_of_counts([[2, 0], [1, 1]])
     0.0
+    >>> round(alpha_of_counts([[2, 0, 0], [0, 1, 1]], "interval", levels=[1, 2, 4]), 4)
+    0.5
     """
     found = tally(counts)
+    if lookup(METRICS, metric, "metric") is not METRICS["nominal"]:
+        return alpha_of_tally(found, metric, check_levels(levels, found.categories, metric))
+    if levels is not None:
+        raise InputError(
+            f"levels: expected none for 'nominal', to which all categories are alike, got {repr_of(levels)}"
+        )
     pairable = found.times[found.item] * found.usable[found.item]
     totals = total(found.category, found.count * pairable, found.categories)
     return _alpha(total(found.annotations, found.agreeing * found.times, 2), totals)
@@ -329,7 +383,49 @@ def gwet_ac1(counts: Counts) -> float:
     return _corrected(_observed(found), expected)
 
 
-def conger_kappa(values: ArrayLike) -> float:
+def gwet_ac2(counts: Counts, weights: str | ArrayLike = "quadratic", *, levels: ArrayLike | None = None) -> float:
+    """Gwet's AC2 (2014, §4.4): AC1 of grades, two that differ agreeing as far as their weight says.
+
+    Observed agreement is the mean over items with two raters of the mean weight of two of their grades; expected is
+    T p_c (1 - p_c) / (C (C - 1)), summed over the C columns, T the sum of all weights and p_c as in `fleiss_kappa`.
+
+    Parameters
+    ----------
+    counts : (I, C) whole numbers, dense or `scipy.sparse`
+        Columns from the lowest grade to the highest; all of them count, also those nobody chose.
+    weights : name in `KAPPA_WEIGHTS`, or (C, C) numbers from 0 to 1
+        How far two grades agree.
+    levels : (C,) ascending numbers, optional
+        What the columns stand for; one apart unless given.
+
+    Returns
+    -------
+    float, at most 1
+        NaN where no item has two raters, or there is one category only.
+
+    Examples
+    --------
+    >>> round(gwet_ac2([[2, 0, 0], [0, 1, 1], [0, 0, 2]], "linear"), 4)
+    0.6604
+    >>> round(gwet_ac2([[2, 0], [0, 2], [1, 1], [2, 0]], [[1, 0], [0, 1]]), 4)
+    0.5294
+    """
+    found = tally(counts)
+    columns = check_levels(levels, found.categories, "weights")
+    distance = disagreement(weights, columns)
+    if found.categories < 2 or not found.usable.any():
+        return float("nan")
+    pairs = found.annotations * (found.annotations - 1)
+    apart = sums_of_items(found, distance)[found.usable] / pairs[found.usable]
+    share = _mean_shares(found)
+    weight = found.categories**2 - sum_of_all(np.ones(found.categories), distance)
+    expected = weight * float((share * (1 - share)).sum()) / (found.categories * (found.categories - 1))
+    return _corrected(1 - float(np.average(apart, weights=found.times[found.usable])), expected)
+
+
+def conger_kappa(
+    values: ArrayLike, weights: str | ArrayLike | None = None, *, order: Sequence[Any] | None = None
+) -> float:
     """Conger's kappa (1980): Cohen's for any number of raters, each with shares of categories of their own.
 
     Expected agreement is the mean over pairs of raters of sum p_ac p_bc, written so that a rater may have labelled only
@@ -338,7 +434,11 @@ def conger_kappa(values: ArrayLike) -> float:
     Parameters
     ----------
     values : (I, R)
-        As for `nominal_alpha`.
+        As for `nominal_alpha`; with weights numbers, or categories of `order`.
+    weights : name in `KAPPA_WEIGHTS`, or (K, K) numbers from 0 to 1, optional
+        How far two of the grades agree that occur, or that `order` names; only equal ones do unless given.
+    order : sequence, optional
+        With weights: the categories from lowest to highest, one apart.
 
     Returns
     -------
@@ -351,9 +451,16 @@ def conger_kappa(values: ArrayLike) -> float:
 
     >>> conger_kappa([[1, 1], [1, 1], [2, 2], [2, 1]])
     0.5
+    >>> round(conger_kappa([[1, 1, 2], [3, 3, 3], [2, 2, 1]], "quadratic"), 4)
+    0.6667
     """
+    if weights is not None:
+        grades, distance = encode_weighted(values, weights, order)
+        alpha_of_upright_grades(grades, "interval")
+        return weighted_conger(grades, distance)
+    _refuse_order(order)
     codes = encode_values(values)
-    _alpha_of_upright(codes)
+    _alpha_of_upright(codes, _alpha_of_codes)
     columns = np.ascontiguousarray(codes.T)
     columns = columns[(columns != NOT_ASSIGNED).any(axis=1)]
     annotations = (columns != NOT_ASSIGNED).sum(axis=0)
@@ -369,12 +476,22 @@ def conger_kappa(values: ArrayLike) -> float:
     return _corrected(observed, float(expected))
 
 
-def cohen_kappa(first: ArrayLike, second: ArrayLike) -> float:
-    """Cohen's kappa (1960) of two raters, over the items both labelled.
+def cohen_kappa(
+    first: ArrayLike,
+    second: ArrayLike,
+    weights: str | ArrayLike | None = None,
+    *,
+    order: Sequence[Any] | None = None,
+) -> float:
+    """Cohen's kappa (1960) of two raters, over the items both labelled; weighted (1968) if weights are given.
 
     Parameters
     ----------
     first, second : (I,) values of any kind, None, NaN or `NOT_ASSIGNED` where missing
+        With weights numbers, or categories of `order`.
+    weights, order
+        As of `conger_kappa`. Weights of numbers are those of their difference (Gwet 2014), not of their ranks among
+        those that occur: where a grade in between occurs nowhere, `sklearn.metrics.cohen_kappa_score` has others.
 
     Returns
     -------
@@ -385,11 +502,23 @@ def cohen_kappa(first: ArrayLike, second: ArrayLike) -> float:
     --------
     >>> cohen_kappa([1, 1, 2, 2], [1, 1, 2, 1])
     0.5
+    >>> cohen_kappa([1, 2, 3, 3], [1, 2, 2, 3], weights="quadratic")
+    0.8
     """
     one, other = _as_objects(first), _as_objects(second)
     if one.ndim != 1 or one.shape != other.shape:
         raise InputError(f"second: expected as many values as in first, got shapes {one.shape} and {other.shape}")
-    return float(_cohen_of_codes(encode_values(np.column_stack([one, other])), 0, 1))
+    both = np.column_stack([one, other])
+    if weights is not None:
+        grades, distance = encode_weighted(both, weights, order)
+        return weighted_cohen(grades, 0, 1, distance)
+    _refuse_order(order)
+    return float(_cohen_of_codes(encode_values(both), 0, 1))
+
+
+def _refuse_order(order: Sequence[Any] | None) -> None:
+    if order is not None:
+        raise InputError(f"order: expected none without weights, to which alone it matters, got {repr_of(order)}")
 
 
 def _as_objects(values: ArrayLike) -> NDArray[np.object_]:
@@ -400,20 +529,31 @@ def _as_objects(values: ArrayLike) -> NDArray[np.object_]:
     return found
 
 
-def cohen_matrix(values: ArrayLike) -> NDArray[np.float64]:
+def cohen_matrix(
+    values: ArrayLike, weights: str | ArrayLike | None = None, *, order: Sequence[Any] | None = None
+) -> NDArray[np.float64]:
     """(R, R) Cohen's kappa of every two raters of a table (I, R), NaN on the diagonal and where undefined.
+
+    `weights` and `order` are those of `conger_kappa`.
 
     Examples
     --------
     >>> cohen_matrix([[1, 1], [1, 1], [2, 2], [2, 1]]).tolist()
     [[nan, 0.5], [0.5, nan]]
     """
-    codes = encode_values(values)
+    if weights is None:
+        _refuse_order(order)
+        codes = encode_values(values)
+        of_pair = partial(_cohen_of_codes, codes)
+    else:
+        grades, distance = encode_weighted(values, weights, order)
+        codes = grades.codes
+        of_pair = partial(weighted_cohen, grades, distance=distance)
     raters = codes.shape[1]
     kappa = np.full((raters, raters), np.nan)
     for a in range(raters):
         for b in range(a + 1, raters):
-            kappa[a, b] = kappa[b, a] = _cohen_of_codes(codes, a, b)
+            kappa[a, b] = kappa[b, a] = of_pair(a, b)
     return kappa
 
 

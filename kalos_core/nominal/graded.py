@@ -1,0 +1,328 @@
+"""Agreement on grades in one result: alpha, and the weighted coefficients beside it, with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy  # slow to import: each part is loaded when it is first used
+from numpy.typing import ArrayLike, NDArray
+
+from kalos_core.annotations import object_array
+from kalos_core.arrays import expand_runs, run_starts
+from kalos_core.display import with_interval
+from kalos_core.errors import check_whole, lookup
+from kalos_core.limits import check_replicates
+from kalos_core.nominal.coefficients import alpha_of_upright_grades
+from kalos_core.nominal.grades import (
+    FEW_GRADES,
+    METRICS,
+    Distance,
+    Grades,
+    alpha_of_coincidences,
+    alpha_of_tally,
+    distance_of,
+    encode_grades,
+    sum_of_all,
+    sums_of_items,
+    tally_of_grades,
+)
+from kalos_core.nominal.weights import disagreement
+from kalos_core.resampling import Draws, interval_columns, intervals
+from kalos_core.results import Result
+from kalos_core.sparse import Tally
+from kalos_core.text import plain
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GradeAgreement(Result):
+    """How far raters agree on grades: of items (`grade_agreement`), or of annotations (`attribute_agreement`).
+
+    Figures: ``"coefficients"``.
+
+    Parameters
+    ----------
+    name : str
+        Of the attribute; "" where the grades are of items.
+    metric : str
+        Of alpha.
+    coefficient : (3,) object
+        Alpha, Gwet's AC and Conger's kappa, with their metric or weights.
+    value : (3,) float64, at most 1
+        NaN where undefined.
+    interval : (3, 2) float64
+        95 % percentile bootstrap; NaN without one.
+    reason : (3,) object
+        Why a coefficient is undefined; "" where it is defined.
+    codes : (I, R) int
+        Grade that each rater gave each item, or unit of annotations: position in `grades`, -1 where none.
+    grades : (K,) object
+        From lowest to highest.
+    levels : (K,) float64
+        Their numbers; their positions where an order was stated, or for names.
+
+    Examples
+    --------
+    >>> found = grade_agreement([[1, 1], [2, 2], [3, 4]], bootstrap=0)
+    >>> round(found.alpha, 4), found.grades.tolist(), found.items
+    (0.9495, [1, 2, 3, 4], 3)
+    """
+
+    _call = "grade_agreement(values)"
+
+    name: str
+    metric: str
+    coefficient: NDArray[np.object_]
+    value: NDArray[np.float64]
+    interval: NDArray[np.float64]
+    reason: NDArray[np.object_]
+    codes: NDArray[np.intp]
+    grades: NDArray[np.object_]
+    levels: NDArray[np.float64]
+
+    @property
+    def alpha(self) -> float:
+        """Krippendorff's alpha; NaN where undefined."""
+        return float(self.value[0])
+
+    @property
+    def alpha_interval(self) -> NDArray[np.float64]:
+        """(2,) of `alpha`."""
+        return np.asarray(self.interval[0])
+
+    @property
+    def items(self) -> int:
+        """Items, or units, with at least two grades: the others count for nothing."""
+        return int(((self.codes >= 0).sum(axis=1) >= 2).sum())
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """(I, R) the numbers of the grades, NaN where missing: as `nominal_alpha` and `intraclass_correlation` take."""
+        return np.append(self.levels, np.nan)[self.codes]
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        what = f"{plain(self.name)}: " if self.name else ""
+        found = with_interval(self.alpha, self.alpha_interval)
+        return (
+            f"{what}{self.metric} alpha {found} over {self.items:,} {'units' if self.name else 'items'} of two grades"
+        )
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a coefficient."""
+        import pandas as pd
+
+        columns = {"coefficient": self.coefficient, "value": self.value, **interval_columns(value=self.interval)}
+        return pd.DataFrame({**columns, "reason": self.reason})
+
+
+def grade_agreement(
+    values: ArrayLike,
+    metric: str = "ordinal",
+    *,
+    order: Sequence[Any] | None = None,
+    weights: str | ArrayLike = "quadratic",
+    bootstrap: int = 1000,
+    seed: int = 0,
+) -> GradeAgreement:
+    """Agreement of raters on grades: Krippendorff's alpha by a metric, weighted AC and kappa beside it.
+
+    Parameters
+    ----------
+    values : (I, R)
+        Items by raters, as for `nominal_alpha`.
+    metric : name in `METRICS`
+        Of alpha. For "nominal" the other coefficients are AC1 and the unweighted kappa of Conger.
+    order : sequence, optional
+        For "ordinal": the categories from lowest to highest.
+    weights : name in `KAPPA_WEIGHTS`, or (K, K) numbers from 0 to 1
+        Of AC2 and Conger's kappa, over the grades that occur or those of `order`.
+    bootstrap : int
+        Replicates of the intervals, items sampled with replacement; 0 for none.
+    seed : int
+
+    Returns
+    -------
+    GradeAgreement
+
+    Raises
+    ------
+    InputError
+        As `nominal_alpha` and `conger_kappa`.
+
+    Examples
+    --------
+    >>> values = [["low", "low"], ["mid", "high"], ["high", "high"], ["low", "mid"]]
+    >>> found = grade_agreement(values, order=["low", "mid", "high"], bootstrap=0)
+    >>> found.to_pandas()[["coefficient", "value"]].round(3).values.tolist()
+    [['alpha, ordinal', 0.708], ['AC2, quadratic', 0.636], ["Conger's kappa, quadratic", 0.692]]
+    """
+    lookup(METRICS, metric, "metric")
+    bootstrap, seed = check_replicates(bootstrap), check_whole(seed, "seed")
+    grades = encode_grades(values, metric, order)
+    alpha_of_upright_grades(grades, metric)
+    return agreement_of_grades(grades, metric, weights, np.arange(len(grades.codes)), bootstrap, seed)
+
+
+def agreement_of_grades(
+    grades: Grades,
+    metric: str,
+    weights: str | ArrayLike,
+    group: NDArray[np.intp],
+    bootstrap: int,
+    seed: int,
+    name: str = "",
+    same_raters: bool = True,
+) -> GradeAgreement:
+    """`grade_agreement` of grades, whole groups of items sampled with replacement.
+
+    Parameters
+    ----------
+    group : (I,) int
+        Of each item.
+    name : str
+        Of the attribute.
+    same_raters : bool
+        Whether a column is the same rater in all items; there is no Conger's kappa else.
+    """
+    is_nominal, how = metric == "nominal", weights if isinstance(weights, str) else "own weights"
+    distance = distance_of("nominal", grades.levels) if is_nominal else disagreement(weights, grades.levels)
+    sums = _Sums.of(grades, metric, distance, group)
+    value = sums.coefficients(np.ones((1, sums.groups)))[0]
+    used = np.unique(group[(grades.codes >= 0).sum(axis=1) >= 2])
+    drawn = [np.zeros((0, 3))]
+    for times in Draws(used, bootstrap, seed):
+        every = np.zeros((len(times), sums.groups))
+        every[:, used] = times
+        drawn.append(sums.coefficients(every))
+    interval = intervals(np.concatenate(drawn))
+    reason = ["" if np.isfinite(each) else NO_PAIR if not len(used) else ONE_GRADE for each in value]
+    if not same_raters:
+        value[2], interval[2], reason[2] = np.nan, np.nan, "raters are local to their image: none has shares of grades"
+    names = ("AC1", "Conger's kappa") if is_nominal else (f"AC2, {how}", f"Conger's kappa, {how}")
+    return GradeAgreement(
+        name=name,
+        metric=metric,
+        coefficient=object_array([f"alpha, {metric}", *names]),
+        value=value,
+        interval=interval,
+        reason=object_array(reason),
+        codes=grades.codes,
+        grades=grades.names,
+        levels=grades.levels,
+    )
+
+
+NO_PAIR, ONE_GRADE = "no item has two grades", "all grades are the same, or of too few raters"
+
+
+@dataclass(frozen=True, eq=False)
+class _Sums:
+    """What three coefficients are made of, by groups (G,) of items, so that draws of groups only add it up.
+
+    Parameters
+    ----------
+    grades : Grades
+    metric : str
+    distance : Distance
+        1 - weight.
+    group : (I,) int
+    groups : int
+        G
+    found : Tally
+        Counts of the grades of each item.
+    coincident : (G, K * K) sparse, optional
+        Coincidences; None where there are too many grades.
+    linear : (G, 3 + K + R * K) sparse
+        Of items with two raters the mean disagreement, and how many; how many have a grade at all, and the shares of
+        the grades in them; how often each rater gave each grade.
+    """
+
+    grades: Grades
+    metric: str
+    distance: Distance
+    group: NDArray[np.intp]
+    groups: int
+    found: Tally
+    coincident: scipy.sparse.csr_array | None
+    linear: scipy.sparse.csr_array
+
+    @classmethod
+    def of(cls, grades: Grades, metric: str, distance: Distance, group: NDArray[np.intp]) -> _Sums:
+        """The sums of codes (I, R)."""
+        codes, size = grades.codes, len(grades.levels)
+        groups = int(group.max(initial=-1)) + 1
+        found = tally_of_grades(codes, size)
+        several, pairs = found.usable, np.maximum(found.annotations * (found.annotations - 1), 1)
+        item, rater = np.nonzero(codes >= 0)
+        share = found.count / found.annotations[found.item]
+        columns = (
+            (group, np.zeros(len(group), np.intp), sums_of_items(found, distance) / pairs * several),
+            (group, np.ones(len(group), np.intp), several),
+            (group, np.full(len(group), 2), found.annotations > 0),
+            (group[found.item], 3 + found.category, share),
+            (group[item], 3 + size + rater * size + codes[item, rater], np.ones(len(item))),
+        )
+        shape = (groups, 3 + size + codes.shape[1] * size)
+        coincident = _coincidences_of(found, group, groups) if size <= FEW_GRADES else None
+        return cls(grades, metric, distance, group, groups, found, coincident, _sparse(columns, shape))
+
+    def coefficients(self, times: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(B, 3) alpha, AC and Conger's kappa if each group counts so many times (B, G)."""
+        return np.column_stack([self._alphas(times), *self._weighted(times)])
+
+    def _alphas(self, times: NDArray[np.float64]) -> NDArray[np.float64]:
+        levels, size = self.grades.levels, len(self.grades.levels)
+        if self.coincident is None:
+            often = (row[self.group].astype(np.int64) for row in times)
+            return np.array([alpha_of_tally(replace(self.found, times=row), self.metric, levels) for row in often])
+        rows = np.asarray(times @ self.coincident).reshape(len(times), size, size)
+        return np.array([alpha_of_coincidences(row, self.metric, levels) for row in rows])
+
+    def _weighted(self, times: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        size = len(self.grades.levels)
+        sums = np.asarray(times @ self.linear)
+        weight = size**2 - sum_of_all(np.ones(size), self.distance)
+        each = np.arange(size)
+        apart = self.distance(each[:, None], each[None]) if size else np.zeros((0, 0))
+        counts = sums[:, 3 + size :].reshape(len(sums), self.grades.codes.shape[1], size)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            observed = sums[:, 0] / sums[:, 1]
+            share = sums[:, 3 : 3 + size] / sums[:, 2:3]
+            chance = weight * (share * (1 - share)).sum(axis=1) / (size * (size - 1))
+            of_rater = counts / counts.sum(axis=2, keepdims=True)
+            there = np.isfinite(of_rater).all(axis=2).sum(axis=1)
+            of_rater = np.nan_to_num(of_rater)
+            of_all = of_rater.sum(axis=1)
+            both = np.einsum("bk,kl,bl->b", of_all, apart, of_all) - np.einsum(
+                "brk,kl,brl->b", of_rater, apart, of_rater
+            )
+            expected = both / (there * (there - 1))
+            found = 1 - observed / (1 - chance), 1 - observed / expected
+        return np.where(chance < 1, found[0], np.nan), np.where(expected > 0, found[1], np.nan)
+
+
+def _coincidences_of(found: Tally, group: NDArray[np.intp], groups: int) -> scipy.sparse.csr_array:
+    """(G, K * K) coincidences of the items of each group, row after row of (K, K)."""
+    length = np.bincount(found.item, minlength=found.items)
+    first = run_starts(length)[found.item]
+    own, other = expand_runs(first, length[found.item])
+    often = found.count[own] * (found.count[other] - (own == other))
+    item = found.item[own]
+    part = often * found.usable[item] / np.maximum(found.annotations[item] - 1, 1)
+    cell = found.category[own] * found.categories + found.category[other]
+    return _sparse([(group[item], cell, part)], (groups, found.categories**2))
+
+
+def _sparse(
+    columns: Sequence[tuple[NDArray[np.intp], NDArray[np.intp], NDArray[Any]]], shape: tuple[int, int]
+) -> scipy.sparse.csr_array:
+    """Entries of a table, row, column and amount; those of one cell are added."""
+    row, column, amount = (np.concatenate([part[side] for part in columns]) for side in range(3))
+    return scipy.sparse.coo_array((amount.astype(np.float64), (row, column)), shape=shape).tocsr()

@@ -1,0 +1,430 @@
+"""Alpha of grades, weighted kappas, and intraclass correlations."""
+
+import math
+from itertools import combinations
+
+import krippendorff
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.metrics import cohen_kappa_score
+from statsmodels.formula.api import ols
+from statsmodels.stats.anova import anova_lm
+
+from kalos_core import (
+    InputError,
+    cohen_kappa,
+    grade_agreement,
+    intraclass_correlation,
+    nominal_alpha,
+)
+from kalos_core.nominal import (
+    FORMS,
+    METRICS,
+    alpha_of_counts,
+    cohen_matrix,
+    conger_kappa,
+    grades,
+    gwet_ac1,
+    gwet_ac2,
+    label_counts,
+)
+from tests.nominal.test_coefficients import counts_of, ratings
+
+OTHERS = ("ordinal", "interval", "ratio")
+
+# four observers, twelve units (Krippendorff 2011, example C), and what he prints for each metric
+OBSERVERS = ["123321412...", "1233224125.3", ".3332342251.", "12332441251."]
+EXAMPLE = [[None if letter == "." else int(letter) for letter in unit] for unit in zip(*OBSERVERS, strict=True)]
+PRINTED = {"nominal": 0.743, "ordinal": 0.815, "interval": 0.849, "ratio": 0.797}
+
+# six targets, four judges (Shrout & Fleiss 1979, Table 2), and what they print in Table 4
+JUDGED = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
+
+tables = st.integers(2, 4).flatmap(
+    lambda raters: st.lists(
+        st.lists(st.sampled_from([None, 0, 1, 2, 5]), min_size=raters, max_size=raters), min_size=4, max_size=8
+    )
+)
+
+
+def by_pairs(values, metric):
+    """Alpha as its definition says it, value after value."""
+    units = [[value for value in row if value is not None] for row in values]
+    units = [unit for unit in units if len(unit) > 1]
+    pooled = [value for unit in units for value in unit]
+    often = {value: pooled.count(value) for value in set(pooled)}
+
+    def apart(c, k):
+        if metric == "ordinal":
+            between = sum(often[g] for g in often if min(c, k) <= g <= max(c, k))
+            return (between - (often[c] + often[k]) / 2) ** 2
+        if metric == "interval":
+            return (c - k) ** 2
+        return ((c - k) / (c + k)) ** 2 if c + k else 0
+
+    observed = sum(2 * apart(c, k) / (len(unit) - 1) for unit in units for c, k in combinations(unit, 2))
+    expected = sum(2 * apart(c, k) for c, k in combinations(pooled, 2))
+    if not pooled:
+        return math.nan
+    return 1 - (len(pooled) - 1) * observed / expected if len(often) > 1 else 1.0
+
+
+# ---- alpha ----
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_alpha_as_krippendorff_prints_it(metric):
+    assert nominal_alpha(EXAMPLE, metric) == pytest.approx(PRINTED[metric], abs=5e-4)
+
+
+def test_alpha_by_hand():
+    # 1 1 | 2 4: pairs of all four differ by 1, 1, 3, 3, 2 and 0, squares 24; the second item by 2, square 4
+    assert nominal_alpha([[1, 1], [2, 4]], "interval") == pytest.approx(1 - 3 * 4 / 24)
+    # mean ranks 1, 1, 2.5, 3.5: squares 2.25 twice, 6.25 twice, 1
+    assert nominal_alpha([[1, 1], [2, 4]], "ordinal") == pytest.approx(1 - 3 * 1 / 18)
+    # (1/3)² twice, (3/5)² twice, (2/6)²
+    assert nominal_alpha([[1, 1], [2, 4]], "ratio") == pytest.approx(1 - 3 * (1 / 9) / (2 / 9 + 18 / 25 + 1 / 9))
+
+
+@pytest.mark.parametrize("metric", OTHERS)
+@settings(max_examples=40)
+@given(values=tables)
+def test_alpha_is_what_its_definition_and_the_package_say(metric, values):
+    expected = by_pairs(values, metric)
+    assert nominal_alpha(values, metric) == pytest.approx(expected, abs=1e-12, nan_ok=True)
+    table = np.array(values, float)
+    levels = [0, 1, 2, 5]
+    counts = np.stack([(table == level).sum(axis=1) for level in levels], axis=1)
+    assert alpha_of_counts(sparse.csr_array(counts), metric, levels=levels) == pytest.approx(
+        expected, abs=1e-12, nan_ok=True
+    )
+    pairable = table[(~np.isnan(table)).sum(axis=1) >= 2]
+    if len(set(pairable[~np.isnan(pairable)].tolist())) > 1:
+        theirs = krippendorff.alpha(reliability_data=table.T, level_of_measurement=metric)
+        assert nominal_alpha(table, metric) == pytest.approx(theirs, abs=1e-12)
+
+
+@pytest.mark.parametrize("metric", OTHERS)
+@pytest.mark.parametrize("raters", [3, 15])
+def test_many_different_numbers_as_few(metric, raters, monkeypatch):
+    rng = np.random.default_rng(0)
+    values = rng.integers(0, 90, (60, 1)) + rng.integers(0, 40, (60, raters)).astype(float)
+    values[rng.random(values.shape) < 0.2] = np.nan
+    many = nominal_alpha(values, metric)
+    assert many == pytest.approx(krippendorff.alpha(reliability_data=values.T, level_of_measurement=metric), abs=1e-12)
+    monkeypatch.setattr(grades, "FEW_GRADES", 1000)
+    monkeypatch.setattr(grades, "PAIRS_AT_ONCE", 50)
+    assert nominal_alpha(values, metric) == pytest.approx(many, abs=1e-12)
+    assert alpha_of_counts(
+        label_counts(np.where(np.isnan(values), -2, values).astype(int)),
+        metric,
+        levels=np.unique(values[~np.isnan(values)]),
+    ) == pytest.approx(many, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.array([[1, 1], [2, 4], [-2, 3]]),
+        np.array([[1, 1], [2, 4], [np.nan, 3]]),
+        [[1, 1], [2, 4], [None, 3]],
+        pd.DataFrame({"ann": pd.array([1, 2, None], "Int64"), "bob": pd.array([1, 4, 3], "Int64")}),
+        np.array([[1, 1], [2, 4], [-2, 3]], np.int8),
+    ],
+    ids=["whole", "float", "none", "frame", "bytes"],
+)
+def test_numbers_of_any_kind(values):
+    assert nominal_alpha(values, "interval") == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("metric", ["ordinal", "interval"])
+def test_numbers_below_zero_and_far_from_it(metric):
+    values = np.array([[-1.5, -1.0], [0.5, 0.0], [3.0, 2.0]])
+    expected = krippendorff.alpha(reliability_data=values.T, level_of_measurement=metric)
+    assert nominal_alpha(values, metric) == pytest.approx(expected)
+    assert nominal_alpha(values * 1e140, metric) == pytest.approx(expected)
+    assert nominal_alpha(values * 1e-160, metric) == pytest.approx(expected)
+    assert nominal_alpha((values * 2 + 2**40).astype(np.int64), metric) == pytest.approx(expected)
+
+
+def test_ordinal_of_names_is_that_of_their_positions():
+    order = ["benign", "unsure", "malignant"]
+    codes = np.array([[0, 0, 1], [2, 2, -2], [1, 0, 0], [2, 1, 2]])
+    names = [[None if code < 0 else order[code] for code in row] for row in codes]
+    assert nominal_alpha(names, "ordinal", order=order) == pytest.approx(nominal_alpha(codes, "ordinal"))
+    backwards = nominal_alpha(names, "ordinal", order=order[::-1])
+    assert backwards == pytest.approx(nominal_alpha(codes, "ordinal"))
+    shuffled = nominal_alpha(names, "ordinal", order=["unsure", "benign", "malignant"])
+    assert shuffled == pytest.approx(by_pairs([[(1, 0, 2)[c] for c in row if c >= 0] for row in codes], "ordinal"))
+
+
+def test_alpha_of_one_grade_and_of_none():
+    for metric in OTHERS:
+        assert nominal_alpha([[3, 3], [3, None]], metric) == 1.0
+        assert math.isnan(nominal_alpha([[3, None], [None, 4]], metric))
+        assert math.isnan(nominal_alpha(np.zeros((0, 3)), metric))
+
+
+REFUSED = {
+    "text": (lambda: nominal_alpha([["a", "b"]], "ordinal"), "text has no order of its own; pass order="),
+    "text as numbers": (lambda: nominal_alpha([["a", "b"]], "ratio"), "'ratio' is for numbers only"),
+    "digits": (lambda: nominal_alpha([["1", "2"]], "interval"), "expected numbers for 'interval', got '1'"),
+    "order of names as numbers": (
+        lambda: nominal_alpha([["a", "b"]], "interval", order=["a", "b"]),
+        "needs numbers, not positions",
+    ),
+    "order of nothing": (lambda: nominal_alpha([["a", "b"]], order=["a", "b"]), "expected none for 'nominal'"),
+    "other names": (
+        lambda: nominal_alpha([["a", "c"]], "ordinal", order=["a", "b"]),
+        "values: expected categories of the order a, b, got 'c'",
+    ),
+    "repeated": (lambda: nominal_alpha([["a", "b"]], "ordinal", order=["a", "a"]), "two or more categories, each once"),
+    "below zero": (lambda: nominal_alpha([[-1.0, 2.0]], "ratio"), "at least 0 for 'ratio'"),
+    "missing or grade": (
+        lambda: nominal_alpha(np.array([[-2, -1], [0, 1]]), "interval"),
+        "pass them as floats, in which only NaN is missing",
+    ),
+    "infinite": (lambda: nominal_alpha([[np.inf, 1.0]], "interval"), "numbers of at most 1e\\+150"),
+    "metric": (lambda: nominal_alpha([[1, 2]], "cardinal"), "metric"),
+    "turned": (
+        lambda: nominal_alpha(np.array([[0, 1, 2, 3, 4] * 8] * 3), "ordinal"),
+        "pass values.T",
+    ),
+    "turned with weights": (lambda: conger_kappa(np.array([[0, 1, 2, 3, 4] * 8] * 3), "linear"), "pass values.T"),
+    "turned, all of it": (lambda: grade_agreement(np.array([[0, 1, 2, 3, 4] * 8] * 3)), "pass values.T"),
+    "levels of names": (lambda: alpha_of_counts([[1, 1]], levels=[0, 1]), "expected none for 'nominal'"),
+    "no levels": (lambda: alpha_of_counts([[1, 1]], "ratio"), "expected the number of each column"),
+    "levels of others": (lambda: alpha_of_counts([[1, 1]], "interval", levels=[1, 1]), "2 ascending numbers"),
+    "weights": (lambda: conger_kappa([[1, 2]], "cubic"), "linear"),
+    "table of weights": (lambda: conger_kappa([[1, 2]], np.eye(3)), "table of 2 x 2"),
+    "negative weights": (lambda: conger_kappa([[1, 2]], [[1, -1], [-1, 1]]), "from 0 to 1, symmetric"),
+    "lopsided weights": (lambda: conger_kappa([[1, 2]], [[1, 0.5], [0, 1]]), "from 0 to 1, symmetric"),
+    "order without weights": (lambda: cohen_matrix([[1, 2]], order=[1, 2]), "expected none without weights"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_refused(name):
+    call, message = REFUSED[name]
+    with pytest.raises(InputError, match=message):
+        call()
+
+
+# ---- weighted kappas ----
+
+
+def test_weighted_coefficients_as_printed(nominal_tables):
+    checked = 0
+    for name in ("gwet_raw_4raters_12x4", "gwet_3x3_abstractors", "gwet_4x4_diagnosis"):
+        table = nominal_tables[name]
+        codes = ratings(table)
+        counts = counts_of(codes)
+        counts = counts[:, counts.any(axis=0)]
+        for weights in ("linear", "quadratic"):
+            printed = table["irrcac_test_values_3dp"]
+            assert gwet_ac2(counts, weights) == pytest.approx(printed[f"gwet/{weights}"], abs=5.1e-4), name
+            for kind in {"conger", "cohen"} & {key.split("/")[0] for key in printed}:
+                found = conger_kappa(codes, weights)
+                assert found == pytest.approx(printed[f"{kind}/{weights}"], abs=5.1e-4), (name, kind)
+                checked += 1
+    assert checked == 6
+
+
+def test_linear_and_quadratic_cohen_as_printed(nominal_tables):
+    sas = ratings(nominal_tables["sas_3x3"])
+    assert cohen_kappa(*sas.T, "linear") == pytest.approx(0.4701, abs=5e-5)
+    printed = nominal_tables["irr_anxiety_20x3"]["expected"]
+    anxiety = ratings(nominal_tables["irr_anxiety_20x3"])[:, 1:]
+    ranks = np.searchsorted(np.unique(anxiety), anxiety)  # that package weights ranks of the levels that occur
+    for weights in ("linear", "quadratic"):
+        assert cohen_kappa(*ranks.T, weights) == pytest.approx(printed[f"cohen_kappa_r2_r3_{weights}"], abs=5e-8)
+
+
+def test_weighted_kappa_by_hand():
+    # grades 1 2 3, one apart of two: shares 1/4 1/4 1/2 and 1/4 1/2 1/4; D_o = 1/4 * 1/4
+    # D_e = 1/4 (1/2 / 4 + 1/4) + 1/4 (1/4 + 1/4) / 4 + 1/2 (1/4 + 1/2 / 4) = 3/32 + 1/32 + 6/32
+    assert cohen_kappa([1, 2, 3, 3], [1, 2, 2, 3], "quadratic") == pytest.approx(1 - (1 / 16) / (10 / 32))
+    # one of four differs, by half: D_o = 1/8; D_e = 1/4 (1/4 + 1/4) + 1/4 * 1/4 + 1/2 (1/4 + 1/4)
+    assert cohen_kappa([1, 2, 3, 3], [1, 2, 2, 3], "linear") == pytest.approx(1 - (1 / 8) / (7 / 16))
+    # AC2, linear: P = 1 - 1/8; T = 5, shares 1/4 3/8 3/8: P_e = 5 / 6 * 21/32
+    counts = label_counts([[0, 0], [1, 1], [2, 1], [2, 2]])
+    assert gwet_ac2(counts, "linear") == pytest.approx((7 / 8 - 35 / 64) / (1 - 35 / 64))
+
+
+@settings(max_examples=40)
+@given(values=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=12))
+@pytest.mark.parametrize("weights", ["linear", "quadratic"])
+def test_weighted_cohen_is_that_of_scikit_learn(weights, values):
+    first, second = np.array(values).T
+    grades_used = len({*first.tolist(), *second.tolist()})
+    expected = cohen_kappa_score(first, second, weights=weights, labels=range(4)) if grades_used > 1 else math.nan
+    assert cohen_kappa(first, second, weights) == pytest.approx(expected, nan_ok=True)
+    assert conger_kappa(values, weights) == pytest.approx(expected, nan_ok=True)
+    assert cohen_matrix(values, weights)[0, 1] == pytest.approx(expected, nan_ok=True)
+    each = np.arange(4)
+    table = 1 - np.abs(each[:, None] - each) ** (1 if weights == "linear" else 2) / (3 if weights == "linear" else 9)
+    assert cohen_kappa(first, second, table, order=range(4)) == pytest.approx(expected, nan_ok=True)
+
+
+@settings(max_examples=30)
+@given(values=tables)
+def test_weights_of_none_that_differ_are_no_weights(values):
+    codes = np.array([[-2 if value is None else value for value in row] for row in values])
+    kinds = len({value for row in values for value in row if value is not None})
+    assert conger_kappa(values, np.eye(kinds)) == pytest.approx(conger_kappa(codes), nan_ok=True)
+    assert gwet_ac2(sparse.csr_array(counts_of(codes)), np.eye(counts_of(codes).shape[1])) == pytest.approx(
+        gwet_ac1(sparse.csr_array(counts_of(codes))), nan_ok=True
+    )
+
+
+def test_conger_is_the_mean_of_pairs_of_raters_who_graded_all():
+    rng = np.random.default_rng(0)
+    values = rng.integers(1, 6, (30, 4))
+    apart = (values[:, :, None] - values[:, None]) ** 2
+    observed = expected = 0
+    for a, b in combinations(range(4), 2):
+        observed += apart[:, a, b].mean()
+        expected += ((values[:, a, None] - values[:, b]) ** 2).mean()
+    assert conger_kappa(values, "quadratic") == pytest.approx(1 - observed / expected)
+    many = np.column_stack([values] * 4)  # more raters than are compared two by two
+    observed = expected = 0
+    for a, b in combinations(range(16), 2):
+        observed += ((many[:, a] - many[:, b]) ** 2).mean()
+        expected += ((many[:, a, None] - many[:, b]) ** 2).mean()
+    assert conger_kappa(many, "quadratic") == pytest.approx(1 - observed / expected)
+
+
+# ---- intraclass correlation ----
+
+
+def test_intraclass_correlations_as_shrout_and_fleiss_print_them():
+    found = intraclass_correlation(JUDGED)
+    assert dict(zip(FORMS, found.value.round(2).tolist(), strict=True)) == {
+        "ICC(1,1)": 0.17, "ICC(2,1)": 0.29, "ICC(3,1)": 0.71, "ICC(1,k)": 0.44, "ICC(2,k)": 0.62, "ICC(3,k)": 0.91,
+    }  # fmt: skip
+    # as the package psych for R prints them for this table
+    low, high = [-0.133, 0.019, 0.342, -0.884, 0.071, 0.676], [0.72, 0.76, 0.95, 0.91, 0.93, 0.99]
+    assert found.interval[:, 0] == pytest.approx(low, abs=5.1e-4)
+    assert found.interval[:, 1] == pytest.approx(high, abs=5.1e-3)
+    assert (found.method, found.items, found.raters) == ("F", 6, 4)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_intraclass_correlations_from_the_mean_squares_of_statsmodels(seed):
+    rng = np.random.default_rng(seed)
+    n, k = 9, 3
+    values = rng.normal(0, 1, (n, 1)) + rng.normal(0, 0.5, (1, k)) + rng.normal(0, 0.7, (n, k))
+    item, rater = np.indices(values.shape)
+    frame = pd.DataFrame({"value": values.ravel(), "item": item.ravel(), "rater": rater.ravel()})
+    two = anova_lm(ols("value ~ C(item) + C(rater)", frame).fit())["mean_sq"]
+    one = anova_lm(ols("value ~ C(item)", frame).fit())
+    rows, columns, error, within = two["C(item)"], two["C(rater)"], two["Residual"], one["mean_sq"]["Residual"]
+    found = intraclass_correlation(values)
+    assert found.value == pytest.approx(
+        [
+            (rows - within) / (rows + (k - 1) * within),
+            (rows - error) / (rows + (k - 1) * error + k * (columns - error) / n),
+            (rows - error) / (rows + (k - 1) * error),
+            1 - within / rows,
+            (rows - error) / (rows + (columns - error) / n),
+            1 - error / rows,
+        ]
+    )
+    ratio = one["F"]["C(item)"]
+    low = ratio / scipy.stats.f.ppf(0.975, n - 1, n * (k - 1))
+    assert found.interval[0, 0] == pytest.approx((low - 1) / (low + k - 1))
+    assert found.interval[3, 0] == pytest.approx(1 - 1 / low)
+
+
+def test_one_way_of_unequal_numbers_of_grades_by_hand():
+    # 1 3 | 4 | 5 6 7 | 8 8; the second item has one grade only. N = 7, sum k² = 17, k = (7 - 17 / 7) / 2 = 16 / 7
+    # sums 4, 18, 16 of 2, 3, 2: between = (8 + 108 + 128 - 38² / 7) / 2; within = (2 + 2 + 0) / 4
+    found = intraclass_correlation([[1, 3, None], [4, None, None], [5, 6, 7], [8, None, 8]])
+    between, within, k = (244 - 38**2 / 7) / 2, 1, 16 / 7
+    assert found.raters == pytest.approx(k)
+    assert found.value[[0, 3]] == pytest.approx([(between - within) / (between + (k - 1) * within), 1 - 1 / between])
+    assert np.isnan(found.value[[1, 2, 4, 5]]).all()
+    assert [bool(reason) for reason in found.reason] == [False, True, True, False, True, True]
+    assert found.method == "bootstrap"
+
+
+def test_one_way_of_missing_grades_is_that_of_none_where_none_is_missing():
+    from kalos_core.nominal import intraclass
+
+    values = np.random.default_rng(0).normal(size=(12, 3)) + np.arange(12)[:, None] / 3
+    found = intraclass._one_way(values, 400, 0)
+    assert found.value[[0, 3]] == pytest.approx(intraclass_correlation(values).value[[0, 3]])
+    assert (found.interval[[0, 3], 0] < found.value[[0, 3]]).all()
+    assert (found.interval[[0, 3], 1] > found.value[[0, 3]]).all()
+
+
+def test_intraclass_intervals_hold_the_correlation_they_estimate():
+    rng = np.random.default_rng(0)
+    held = np.zeros(3)
+    for _ in range(300):
+        values = rng.normal(0, 1, (20, 1)) + rng.normal(0, 0.5, (1, 4)) + rng.normal(0, 1, (20, 4))
+        found = intraclass_correlation(values)
+        held[0] += found.interval[2, 0] <= 0.5 <= found.interval[2, 1]  # 1 / (1 + 1)
+        held[1] += found.interval[1, 0] <= 1 / 2.25 <= found.interval[1, 1]
+        own = rng.normal(0, 1, (20, 1)) + rng.normal(0, 1, (20, 4))
+        low, high = intraclass_correlation(own).interval[0]
+        held[2] += low <= 0.5 <= high
+    assert (held / 300 > 0.92).all()
+
+
+@pytest.mark.parametrize("values", [[[1, 1], [1, 1]], [[1, None], [None, 2]], np.zeros((0, 3)), [[1, 2]]])
+def test_intraclass_correlations_that_are_undefined(values):
+    found = intraclass_correlation(values)
+    assert np.isnan(found.value).all()
+    assert np.isnan(found.interval).all()
+    assert all(found.reason)
+
+
+def test_intraclass_correlations_of_raters_who_agree_fully():
+    found = intraclass_correlation([[1, 1], [2, 2], [4, 4]])
+    assert found.value.tolist() == [1] * 6
+    assert found.interval.tolist() == [[1, 1]] * 6
+
+
+# ---- all of it ----
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@settings(max_examples=20)
+@given(values=tables)
+def test_grade_agreement_is_what_the_functions_say(metric, values):
+    found = grade_agreement(values, metric, bootstrap=0)
+    weights = None if metric == "nominal" else "quadratic"
+    codes = np.array([[-2 if value is None else value for value in row] for row in values])
+    used = sorted({value for row in values for value in row if value is not None})
+    counts = sparse.csr_array(np.stack([(codes == level).sum(axis=1) for level in used or [0]], axis=1))
+    ac = gwet_ac1(counts) if weights is None else gwet_ac2(counts, weights, levels=used or [0])
+    expected = [nominal_alpha(values, metric), ac, conger_kappa(values, weights)]
+    assert found.value == pytest.approx(expected, abs=1e-12, nan_ok=True)
+    assert [bool(reason) for reason in found.reason] == np.isnan(found.value).tolist()
+    assert found.items == ((codes != -2).sum(axis=1) >= 2).sum()
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_intervals_are_those_of_drawn_items(metric, monkeypatch):
+    rng = np.random.default_rng(1)
+    values = np.clip(rng.integers(1, 6, (40, 1)) + rng.integers(-1, 2, (40, 3)), 0, 6).astype(float)
+    values[rng.random(values.shape) < 0.1] = np.nan
+    found = grade_agreement(values, metric, bootstrap=300, seed=3)
+    drawn = []
+    for _ in range(300):
+        chosen = values[rng.integers(0, 40, 40)]
+        drawn.append(
+            [nominal_alpha(chosen, metric), conger_kappa(chosen, None if metric == "nominal" else "quadratic")]
+        )
+    ends = np.percentile(drawn, [2.5, 97.5], axis=0).T
+    assert found.interval[[0, 2]] == pytest.approx(ends, abs=0.06)
+    monkeypatch.setattr(grades, "FEW_GRADES", 0)
+    monkeypatch.setattr("kalos_core.nominal.graded.FEW_GRADES", 0)
+    again = grade_agreement(values, metric, bootstrap=300, seed=3)
+    assert again.interval == pytest.approx(found.interval, abs=1e-12)
