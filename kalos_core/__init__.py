@@ -69,6 +69,7 @@ from kalos_core.noise import NoiseModel
 from kalos_core.noise.experiments import run_experiments
 from kalos_core.nominal import (
     LabelTable,
+    attribute_agreement,
     cohen_kappa,
     compare_teams,
     find_disputes,
@@ -161,6 +162,7 @@ __all__ = [
     "Truth",
     "Vocabulary",
     "agreement",
+    "attribute_agreement",
     "boundary_agreement",
     "boundary_distance",
     "boundary_quality",

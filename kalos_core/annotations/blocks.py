@@ -67,6 +67,7 @@ class ByImage:
             skipped=given.skipped[first:last],
             excluded=excluded - (first, 0, 0),
             crowd_regions=None,
+            attributes={name: values[rows] for name, values in given.attributes.items()},
         )
 
     def blocks(self, size: int = AT_ONCE) -> Iterator[tuple[int, int]]:

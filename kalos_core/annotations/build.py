@@ -30,7 +30,8 @@ EXPECTED = {"image": "an image of the source", "rater": "a rater of the source",
 class RawTable:
     """What a reader found, one entry per annotation, before any check. Absent values are None.
 
-    Fields of shapes are those of `SHAPE_FIELDS`; `Annotations.from_rows` says how each is written.
+    `attributes` are mappings of names to numbers, truth values or text. Fields of shapes are those of `SHAPE_FIELDS`;
+    `Annotations.from_rows` says how each is written.
     """
 
     image: list[Any] = field(default_factory=list)
@@ -43,6 +44,7 @@ class RawTable:
     keypoints: list[Any] = field(default_factory=list)
     volume: list[Any] = field(default_factory=list)
     cuboid: list[Any] = field(default_factory=list)
+    attributes: list[Any] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         for column in fields(self):
@@ -129,6 +131,7 @@ def check_records(table: RawTable, source: Source) -> tuple[dict[str, Any], list
     image_size = np.asarray(source.image_size, dtype=np.float64).reshape(-1, 2)
     given = {kind: getattr(table, kind) for kind in SHAPE_FIELDS}
     shapes = build_shapes(given, _surroundings(source, columns["image"], image_size), faults)
+    attributes = _encode_attributes(table.attributes, name_of, problems)
     problems.raise_if_any()
     skipped = np.bincount(columns["image"][sorted(faults.rows)], minlength=len(source.images))
     columns["id"] = id_array(table.id)
@@ -137,6 +140,7 @@ def check_records(table: RawTable, source: Source) -> tuple[dict[str, Any], list
         kept = np.setdiff1d(np.arange(len(table.id)), sorted(faults.rows))
         columns = {name: values[kept] for name, values in columns.items()}
         shapes = {kind: column.take(kept) for kind, column in shapes.items()}
+        attributes = {name: values[kept] for name, values in attributes.items()}
         messages.append(f"{broken.text()}\nThey are left out.")
     outside = reaching_outside(shapes, image_size[columns["image"]])
     if outside.any():
@@ -159,6 +163,7 @@ def check_records(table: RawTable, source: Source) -> tuple[dict[str, Any], list
         "crowds": np.asarray(source.crowds, dtype=np.intp),
         "skipped": skipped,
         "excluded": excluded,
+        "attributes": attributes,
     }, messages
 
 
@@ -249,6 +254,34 @@ def _encode(
         lambda row: "nothing" if keys[row] is None else repr_of(keys[row]),
     )
     return encoded
+
+
+def _encode_attributes(
+    given: list[Any], describe: Callable[[int], str], problems: Problems
+) -> dict[str, NDArray[np.object_]]:
+    """Name -> (N,) values, None where an annotation has none."""
+    rows = [row for row, entry in enumerate(given) if entry is not None]
+    strange = [row for row in rows if not _are_attributes(given[row])]
+    problems.add_all(
+        strange, describe, "attributes that are numbers, truth values or text", lambda row: repr_of(given[row])
+    )
+    found: dict[str, NDArray[np.object_]] = {}
+    for row in () if strange else rows:
+        for name, value in given[row].items():
+            if name not in found:
+                found[name] = np.full(len(given), None, dtype=object)
+            found[name][row] = value
+    return found
+
+
+def _are_attributes(entry: Any) -> bool:
+    return isinstance(entry, Mapping) and all(
+        isinstance(name, str) and (value is None or isinstance(value, ATTRIBUTE)) for name, value in entry.items()
+    )
+
+
+ATTRIBUTE = (str, bool, int, float, np.bool_, np.integer, np.floating)
+"""Types of values of an attribute."""
 
 
 def _encode_exclusions(source: Source, problems: Problems) -> NDArray[np.intp]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations.columns import TEXT, object_array
 from kalos_core.annotations.table import Annotations
+from kalos_core.results import plain
 from kalos_core.shapes.joining import column_arrays, column_of, join_columns
 
 CODES = ("image", "rater", "category")
@@ -17,6 +19,9 @@ NAMES = ("images", "files", "raters", "categories", "person", "session")
 OTHERS = ("image_size", "assigned", "crowds", "skipped", "excluded")
 CROWD = "crowd_"
 """What the arrays of crowd regions are named with in front."""
+
+ATTRIBUTES = "attributes"
+"""The array of attributes: their JSON as bytes."""
 
 
 def join(tables: Sequence[Annotations]) -> Annotations:
@@ -69,6 +74,12 @@ def join(tables: Sequence[Annotations]) -> Annotations:
         skipped=np.concatenate([table.skipped for table in tables]),
         excluded=np.concatenate(excluded),
         crowd_regions=_join_crowds(tables),
+        attributes={
+            name: np.concatenate(
+                [table.attributes.get(name, np.full(len(table), None, dtype=object)) for table in tables]
+            )
+            for name in dict.fromkeys(name for table in tables for name in table.attributes)
+        },
     )
 
 
@@ -97,6 +108,9 @@ def to_arrays(annotations: Annotations) -> dict[str, NDArray[Any]]:
         arrays["assigned_categories"] = annotations.assigned_categories
     for kind, column in annotations.shapes.items():
         arrays |= {f"{kind}.{name}": array for name, array in column_arrays(column).items()}
+    if annotations.attributes:
+        values = {name: column.tolist() for name, column in annotations.attributes.items()}
+        arrays[ATTRIBUTES] = np.frombuffer(json.dumps(plain(values)).encode(), np.uint8)
     if annotations.crowd_regions is not None:
         arrays |= {f"{CROWD}{name}": array for name, array in to_arrays(annotations.crowd_regions).items()}
     return arrays
@@ -121,6 +135,7 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Annotations:
         assigned_categories=arrays.get("assigned_categories"),
         raters_are_local=bool(arrays["raters_are_local"]),
         crowd_regions=from_arrays(crowds) if crowds else None,
+        attributes=json.loads(arrays[ATTRIBUTES].tobytes()) if ATTRIBUTES in arrays else {},
     )
 
 

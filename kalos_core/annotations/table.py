@@ -99,6 +99,9 @@ class Annotations(Result):
         alone, and lowers alpha. For mAP they are ignored regions, as in COCO.
     skipped : (I,) int, optional
         Annotations of each image that were left out because their shape cannot be used (``on_invalid="skip"``).
+    attributes : mapping name -> (N,) object, optional
+        What raters said of their annotations besides the class, such as a malignancy from 1 to 5: numbers, truth values
+        or text, None where nothing. `attribute_agreement` compares them; nothing else reads them. Shards hold none.
 
     Raises
     ------
@@ -142,6 +145,7 @@ class Annotations(Result):
     skipped: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, np.intp))
     excluded: NDArray[np.intp] = field(default_factory=lambda: np.zeros((0, 3), np.intp))
     crowd_regions: Annotations | None = None
+    attributes: Mapping[str, NDArray[np.object_]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in ("images", "files", "raters", "categories", "person", "session"):
@@ -161,6 +165,10 @@ class Annotations(Result):
         if self.assigned_categories is not None:
             freeze(self, "assigned_categories", np.asarray(self.assigned_categories, dtype=np.bool_))
         freeze(self, "excluded", np.unique(np.asarray(self.excluded, dtype=np.intp).reshape(-1, 3), axis=0))
+        if not isinstance(self.attributes, Mapping):
+            raise InputError(f"attributes: expected a mapping of names to values, got {repr_of(self.attributes)}")
+        named = {name: as_array(values, "attributes", np.object_) for name, values in self.attributes.items()}
+        object.__setattr__(self, "attributes", {name: values.reshape(-1) for name, values in named.items()})
         self._check_lengths()
         self._check_assignment()
         if self.crowd_regions is not None:
@@ -189,6 +197,7 @@ class Annotations(Result):
             crowds=np.zeros(0, np.intp),
             skipped=np.zeros(0, np.intp),
             crowd_regions=None,
+            attributes={},
         )
 
     def _check_lengths(self) -> None:
@@ -214,6 +223,9 @@ class Annotations(Result):
         for kind, column in self.shapes.items():
             if len(column) != n:
                 raise InputError(f"shapes[{kind!r}]: expected {n} shapes, got {len(column)}")
+        for name, values in self.attributes.items():
+            if len(values) != n:
+                raise InputError(f"attributes[{name!r}]: expected {n} values, got {len(values)}")
         for name, size in (("image", i), ("rater", r), ("category", k)):
             codes = getattr(self, name)
             if n and (codes.min() < 0 or codes.max() >= size):
@@ -291,7 +303,8 @@ class Annotations(Result):
         ----------
         rows : iterable of mappings
             ``image``, ``rater``, ``category``, and shapes of one or several kinds; ``id`` is optional (1, 2, ...
-            otherwise). Whole numbers as names of raters or categories become text.
+            otherwise), and so is ``attributes``, a mapping of names to numbers, truth values or text. Whole numbers as
+            names of raters or categories become text.
 
             ``box`` is x, y, width, height in pixels; one that is absent is the bounds of the annotation's other shape.
             ``polygon`` is a list of rings, each x1, y1, x2, y2, ... or a list of (x, y). ``mask`` is COCO's
@@ -363,6 +376,7 @@ class Annotations(Result):
             rater=[as_name(row.get("rater")) for row in records],
             category=[as_name(row.get("category")) for row in records],
             id=[row.get("id", position + 1) for position, row in enumerate(records)],
+            attributes=[row.get("attributes") for row in records],
             **{kind: [row.get(kind) for row in records] for kind in SHAPE_FIELDS},
         )
         image_keys = images if images is not None else distinct(table.image)
@@ -403,7 +417,7 @@ class Annotations(Result):
         DataFrame
             ``id``, ``image`` and ``file``, ``rater``, ``person`` and ``session``, ``category``, all by name, and where
             there are boxes ``x``, ``y``, ``width`` and ``height`` in pixels (NaN for an annotation without one). Other
-            shapes are in `shapes`.
+            shapes are in `shapes`. Attributes follow by their names, but for those that a column has already.
 
         Examples
         --------
@@ -425,7 +439,7 @@ class Annotations(Result):
         boxes = self.shapes.get("box")
         if isinstance(boxes, Boxes):
             columns |= dict(zip(("x", "y", "width", "height"), boxes.xywh().T, strict=True))
-        return pd.DataFrame(columns)
+        return pd.DataFrame(columns | {name: self.attributes[name] for name in self.attributes if name not in columns})
 
     def select(
         self,
@@ -477,6 +491,7 @@ class Annotations(Result):
             assigned_categories=None if limits is None else limits[chosen_raters],
             crowds=self.crowds[chosen_images],
             skipped=self.skipped[chosen_images],
+            attributes={name: values[take] for name, values in self.attributes.items()},
             excluded=excluded[(excluded >= 0).all(axis=1)],
         )
 

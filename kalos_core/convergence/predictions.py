@@ -238,6 +238,7 @@ def _side_by_side(annotations: Annotations, predictions: Annotations) -> tuple[N
         category=np.concatenate([annotations.category, category[known]]),
         id=np.arange(len(annotations) + count_known),
         shapes={},
+        attributes={},
         raters=object_array([*annotations.raters, "predictions"]),
         person=object_array([]),
         session=object_array([]),

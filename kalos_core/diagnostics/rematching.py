@@ -134,6 +134,7 @@ class _Source:
             crowds=given.crowds[image],
             skipped=given.skipped[image],
             excluded=self._excluded(statistic, image),
+            attributes={},
         )
 
     def _excluded(self, statistic: NDArray[np.intp], image: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -11,8 +11,8 @@ After Nowak & Rüger, *How reliable are annotations via crowdsourcing?* (MIR 201
   which `label_counts` makes of values: `alpha_of_counts`, `fleiss_kappa`, `free_marginal_kappa`, `gwet_ac1`,
   `observed_agreement`; in words: `landis_koch`, `LANDIS_KOCH`.
 * Grades, which have an order or are numbers: alpha and kappas by `METRICS` and `KAPPA_WEIGHTS`; `gwet_ac2`;
-  `intraclass_correlation`, `IntraclassCorrelation`, `FORMS`; all of it in one result: `grade_agreement`,
-  `GradeAgreement`.
+  `intraclass_correlation`, `IntraclassCorrelation`, `FORMS`; with intervals in one result: `grade_agreement`,
+  `GradeAgreement`; of an attribute of matched annotations: `attribute_agreement`.
 * The majority: `majority_vote`, `Majority`, `UNDECIDED`, `merge_raters`, `MERGED`, `majority_labels`,
   `MajorityLabels`, `majority_agreement`, `MajorityAgreement`.
 * Raters and items: `rater_accuracy`, `RaterAccuracy`, `item_accuracy`, `ItemAccuracy`.
@@ -22,6 +22,7 @@ After Nowak & Rüger, *How reliable are annotations via crowdsourcing?* (MIR 201
 """
 
 from kalos_core.nominal.accuracy import ItemAccuracy, RaterAccuracy, item_accuracy, rater_accuracy
+from kalos_core.nominal.attributes import attribute_agreement
 from kalos_core.nominal.build import OPTIONAL, OnEmpty, OnRepeat, OnUnknown, RawLabels
 from kalos_core.nominal.coefficients import (
     LANDIS_KOCH,
@@ -98,6 +99,7 @@ __all__ = [
     "SuggestedGroups",
     "TeamComparison",
     "alpha_of_counts",
+    "attribute_agreement",
     "build_table",
     "check_groups",
     "check_quorum",

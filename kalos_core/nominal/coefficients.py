@@ -185,11 +185,15 @@ def nominal_alpha(values: ArrayLike, metric: str = "nominal", *, order: Sequence
         if order is not None:
             raise InputError(f"order: expected none for 'nominal', which has no order, got {repr_of(order)}")
         return _alpha_of_upright(encode_values(values), _alpha_of_codes)
-    return alpha_of_upright_grades(encode_grades(values, metric, order), metric)
+    return _alpha_of_upright_grades(encode_grades(values, metric, order), metric)
 
 
-def alpha_of_upright_grades(grades: Grades, metric: str) -> float:
-    """Alpha of grades, refused where they are raters x items by all appearance."""
+def check_upright(grades: Grades, metric: str) -> None:
+    """An error where grades are raters x items by all appearance; see `nominal_alpha`."""
+    _alpha_of_upright_grades(grades, metric)
+
+
+def _alpha_of_upright_grades(grades: Grades, metric: str) -> float:
     return _alpha_of_upright(grades.codes, lambda codes: alpha_of_grades(replace(grades, codes=codes), metric), -1)
 
 
@@ -456,7 +460,7 @@ def conger_kappa(
     """
     if weights is not None:
         grades, distance = encode_weighted(values, weights, order)
-        alpha_of_upright_grades(grades, "interval")
+        check_upright(grades, "interval")
         return weighted_conger(grades, distance)
     _refuse_order(order)
     codes = encode_values(values)

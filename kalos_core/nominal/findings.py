@@ -13,6 +13,7 @@ from kalos_core.nominal.accuracy import ItemAccuracy, RaterAccuracy, Reference, 
 from kalos_core.nominal.coefficients import cohen_matrix
 from kalos_core.nominal.disputes import Disputes, find_disputes
 from kalos_core.nominal.groups import GroupBreaches, check_groups
+from kalos_core.nominal.levels import Metric, Order
 from kalos_core.nominal.majority import MajorityAgreement, majority_agreement
 from kalos_core.nominal.questions import LabelAgreement, label_agreement, running_label_agreement
 from kalos_core.nominal.rejection import Rejection, reject_answers
@@ -137,6 +138,8 @@ def label_findings(
     most_breaches: float | None = None,
     least_accuracy: float | None = None,
     weights: str = "annotations_m1",
+    metric: Metric = "nominal",
+    order: Order | None = None,
     bootstrap: int = 1000,
     seed: int = 0,
     progress: Callable[[float, str], object] = lambda *_: None,
@@ -152,7 +155,7 @@ def label_findings(
         See `compare_teams`; raters who are rejected leave their team.
     reject_broken, most_breaches, least_accuracy
         Which answers are rejected before anything is computed, as in `reject_answers`; none unless given.
-    weights, bootstrap, seed
+    weights, bootstrap, seed, metric, order
         As in `label_agreement`.
     progress : callable
         Told the share that is done, and what is next.
@@ -175,7 +178,7 @@ def label_findings(
         )
         table = rejection.keep(table)
     progress(0.0, "Computing kappas")
-    agreement = label_agreement(table, bootstrap, seed, weights)
+    agreement = label_agreement(table, bootstrap, seed, weights, metric=metric, order=order)
     progress(0.3, "Comparing raters with one another and with the majority")
     left = set(table.raters)
     known = {name: [rater for rater in of if rater in left or rejection is None] for name, of in (teams or {}).items()}

@@ -15,7 +15,7 @@ from kalos_core.arrays import expand_runs, run_starts
 from kalos_core.display import with_interval
 from kalos_core.errors import check_whole, lookup
 from kalos_core.limits import check_replicates
-from kalos_core.nominal.coefficients import alpha_of_upright_grades
+from kalos_core.nominal.coefficients import check_upright
 from kalos_core.nominal.grades import (
     FEW_GRADES,
     METRICS,
@@ -111,7 +111,7 @@ class GradeAgreement(Result):
         what = f"{plain(self.name)}: " if self.name else ""
         found = with_interval(self.alpha, self.alpha_interval)
         return (
-            f"{what}{self.metric} alpha {found} over {self.items:,} {'units' if self.name else 'items'} of two grades"
+            f"{what}{self.metric} alpha {found} over {self.items:,} {'units' if self.name else 'items'} that two graded"
         )
 
     def to_pandas(self) -> pd.DataFrame:
@@ -166,7 +166,7 @@ def grade_agreement(
     lookup(METRICS, metric, "metric")
     bootstrap, seed = check_replicates(bootstrap), check_whole(seed, "seed")
     grades = encode_grades(values, metric, order)
-    alpha_of_upright_grades(grades, metric)
+    check_upright(grades, metric)
     return agreement_of_grades(grades, metric, weights, np.arange(len(grades.codes)), bootstrap, seed)
 
 

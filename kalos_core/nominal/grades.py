@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.arrays import as_floats, expand_runs, object_array, run_starts, total
-from kalos_core.errors import InputError, is_hashable, listed, lookup, repr_of
+from kalos_core.errors import InputError, check_iterable, is_hashable, listed, lookup, repr_of
 from kalos_core.reliability import NOT_ASSIGNED
 from kalos_core.sparse import Tally
 
@@ -129,7 +129,7 @@ def _in_order(given: NDArray[Any], metric: str, order: Sequence[Any]) -> Grades:
     if metric in ("nominal", "interval", "ratio"):
         needs = "which has no order" if metric == "nominal" else "which needs numbers, not positions in an order"
         raise InputError(f"order: expected none for {metric!r}, {needs}, got {repr_of(order)}")
-    names = [order] if isinstance(order, str) else list(order)
+    names = list(check_iterable(order, "order", "categories from lowest to highest"))
     if len({name for name in names if is_hashable(name)}) < max(len(names), 2):
         raise InputError(f"order: expected two or more categories, each once, got {repr_of(order)}")
     return _positions(given, names)

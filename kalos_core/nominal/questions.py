@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any
@@ -18,10 +18,11 @@ from kalos_core.display import alpha_text
 from kalos_core.errors import InputError, check_whole
 from kalos_core.limits import check_replicates
 from kalos_core.nominal.build import OPTIONAL
-from kalos_core.nominal.coefficients import alpha_of_counts, fleiss_kappa, free_marginal_kappa, landis_koch
+from kalos_core.nominal.coefficients import fleiss_kappa, free_marginal_kappa, landis_koch
 from kalos_core.nominal.cohen import CohenSums, cohen_sums
 from kalos_core.nominal.decisions import join_optional, mean_of_finite, optional_tallies
 from kalos_core.nominal.groups import check_groups
+from kalos_core.nominal.levels import Levels, Metric, Order, question_levels
 from kalos_core.nominal.majority import majority_vote
 from kalos_core.nominal.table import LabelTable, check_table
 from kalos_core.resampling import interval_columns
@@ -75,6 +76,8 @@ class LabelAgreement(Result):
         How often an optional concept was chosen, or the group answered at all.
     breaches : int
         Answers left out of a group of which they chose none or several (`check_groups`).
+    metric : (Q,) object
+        Of `alpha`, as in `METRICS`; "nominal" unless given.
 
     Examples
     --------
@@ -104,6 +107,11 @@ class LabelAgreement(Result):
     ties: NDArray[np.intp]
     chosen: NDArray[np.intp]
     breaches: int
+    metric: NDArray[np.object_] = field(default_factory=lambda: object_array([]))
+
+    def __post_init__(self) -> None:
+        if not len(self.metric):
+            object.__setattr__(self, "metric", object_array(["nominal"] * len(self.question)))
 
     def __len__(self) -> int:
         return len(self.question)
@@ -136,6 +144,7 @@ class LabelAgreement(Result):
                 "band": self.bands,
                 "fleiss": self.fleiss,
                 "alpha": self.alpha,
+                "metric": self.metric,
                 "cohen": self.cohen,
                 "spa": self.spa,
                 "spa_flat": self.spa_flat,
@@ -151,7 +160,13 @@ class LabelAgreement(Result):
 
 
 def label_agreement(
-    table: LabelTable, bootstrap: int = 1000, seed: int = 0, weights: str = "annotations_m1"
+    table: LabelTable,
+    bootstrap: int = 1000,
+    seed: int = 0,
+    weights: str = "annotations_m1",
+    *,
+    metric: Metric = "nominal",
+    order: Order | None = None,
 ) -> LabelAgreement:
     """Kappas of every exclusive group and every optional concept (Nowak & Rüger §5.3.2).
 
@@ -167,6 +182,11 @@ def label_agreement(
     seed : int
     weights : name in `WEIGHTS`
         Of items in the sparse probability of agreement; see `sparse_agreement`.
+    metric : name in `METRICS`, or mapping group -> name
+        Of alpha, for exclusive groups of grades: names of categories that are numbers are these numbers. One name is
+        that of all groups; a group that a mapping does not name is nominal. The other coefficients are nominal always.
+    order : sequence, or mapping group -> sequence, optional
+        Categories of a group with an ordinal metric from lowest to highest, where their names are no numbers.
 
     Returns
     -------
@@ -175,7 +195,7 @@ def label_agreement(
     Raises
     ------
     InputError
-        For fewer than two raters, or no question.
+        For fewer than two raters, or no question; for a metric that the categories do not fit.
 
     Examples
     --------
@@ -192,7 +212,9 @@ def label_agreement(
     check_two_raters(table)
     bootstrap, seed = check_replicates(bootstrap, len(table.items)), check_whole(seed, "seed")
     breaches = len(check_groups(table))
-    return agreement_of_parts(table, ([part] for part in question_parts(table)), breaches, bootstrap, seed, weights)
+    levels = question_levels(table, metric, order)
+    parts = ([part] for part in question_parts(table))
+    return agreement_of_parts(table, parts, breaches, bootstrap, seed, weights, levels)
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,6 +246,7 @@ def agreement_of_parts(
     bootstrap: int,
     seed: int,
     weights: str,
+    levels: Mapping[str, Levels] | None = None,
 ) -> LabelAgreement:
     """The agreement on each question from what tables of different items add to it, in the order of these.
 
@@ -237,17 +260,23 @@ def agreement_of_parts(
         Of all tables.
     bootstrap, seed, weights
         As of `label_agreement`.
+    levels : mapping question -> Levels, optional
+        Of those that are not nominal.
     """
     made = []
-    for parts in questions:
+    for name, parts in zip(known.questions, questions, strict=True):
+        metric = (levels or {}).get(name, Levels())
         exclusive, counts = parts[0].cohen.exclusive, [part.counts for part in parts]
         found = join_tallies(counts) if exclusive else join_optional(counts)
         kappas = reduce(add, [part.cohen for part in parts]).kappas()
-        row = _question(found, exclusive, bootstrap, seed, weights)
+        row = _question(found, exclusive, bootstrap, seed, weights) | {
+            "alpha": metric.alpha(found),
+            "metric": metric.metric,
+        }
         row["cohen"] = mean_of_finite(kappas[np.triu_indices(len(kappas), 1)])
         made.append({"exclusive": exclusive, **row, "reason": _reason(row)})
     columns = {name: np.array([row[name] for row in made]) for name in made[0]}
-    columns["reason"] = object_array(columns["reason"].tolist())
+    columns |= {name: object_array(columns[name].tolist()) for name in ("reason", "metric")}
     return LabelAgreement(question=object_array(known.questions), breaches=breaches, **columns)
 
 
@@ -263,7 +292,6 @@ def _question(found: Tally, exclusive: bool, bootstrap: int, seed: int, weights:
         "spa_interval": spa.interval,
         "spa_flat": spa.flat,
         "doubtful": is_doubtful(spa.annotations, spa.item_agreement, spa.times),
-        "alpha": alpha_of_counts(found),
         "fleiss": fleiss_kappa(found),
         "free_marginal": free_marginal_kappa(found),
         "free_marginal_interval": (ends - chance) / (1 - chance),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -59,7 +59,7 @@ class Findings:
     def __post_init__(self) -> None:
         self.problems = Problems(self.source)
         self.broken = Problems(self.source)
-        self.columns = {name: [] for name in ("image", "rater", "category", "id", *KINDS)}
+        self.columns = {name: [] for name in ("image", "rater", "category", "id", "attributes", *KINDS)}
 
     def add_image(
         self, image: Hashable, record: str, *, file: str = "", size: tuple[float, float] = UNKNOWN_SIZE
@@ -79,7 +79,14 @@ class Findings:
         self.assigned.setdefault(image, {})[rater] = None
 
     def add_annotation(
-        self, record: str, image: Hashable, rater: str, category: str, id: Any = None, **shape: Any
+        self,
+        record: str,
+        image: Hashable,
+        rater: str,
+        category: str,
+        id: Any = None,
+        attributes: Mapping[str, Any] | None = None,
+        **shape: Any,
     ) -> None:
         """Note an annotation and the record it comes from; without an id it is numbered."""
         self.categories[category] = None
@@ -89,6 +96,7 @@ class Findings:
         columns["rater"].append(rater)
         columns["category"].append(category)
         columns["id"].append(len(self.records) if id is None else id)
+        columns["attributes"].append(attributes)
         for kind in KINDS:
             columns[kind].append(shape.get(kind))
 

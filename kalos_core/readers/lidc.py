@@ -44,6 +44,9 @@ START = 4096
 Fault = tuple[str, str, object]
 """Where in a scan, what was expected, what there was."""
 
+_Nodule = tuple[str, list[Any], dict[str, Any]]
+"""Its name, its contours, and its characteristics."""
+
 
 @dataclass
 class _Scan:
@@ -58,7 +61,7 @@ class _Scan:
     size: tuple[Any, Any] = (None, None)
     spacing: float = np.nan
     positions: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
-    sessions: dict[int, list[tuple[str, list[Any]]]] = field(default_factory=dict)
+    sessions: dict[int, list[_Nodule]] = field(default_factory=dict)
     points: int = 0
     faults: list[Fault] = field(default_factory=list)
     broken: list[Fault] = field(default_factory=list)
@@ -89,8 +92,10 @@ def read_lidc(path: str | os.PathLike[str], *, on_invalid: OnInvalid = "raise") 
         An image is a scan, its id the series' UID, its file the path within the folder; raters are "session 1",
         "session 2", ..., local to their scan; the one class is "nodule", the one shape a volume. A session without a
         nodule looked and found none. Annotations of nodules under 3 mm and of non-nodules are points: they are left out
-        and counted in `skipped`. XML knows neither pixel spacing nor the slices without an annotation: these are laid
-        between the annotated ones, the smallest distance between two annotated slices apart.
+        and counted in `skipped`. What a session scored of a nodule (malignancy, subtlety, texture and so on, from 1 to
+        5, calcification to 6, internalStructure to 4) is in `attributes`. XML knows neither pixel spacing nor the
+        slices without an annotation: these are laid between the annotated ones, the smallest distance between two
+        annotated slices apart.
 
     Warns
     -----
@@ -171,9 +176,11 @@ def _collect(scans: Iterable[_Scan], findings: Findings) -> tuple[list[_Scan], l
             findings.fault(scan.record + where, scan.series, expected, str(there))
         for number, nodules in scan.sessions.items():
             findings.assign(scan.series, _name(number))
-            for name, contours in nodules:
+            for name, contours, attributes in nodules:
                 record = f"{scan.record}, session {number}, nodule {name!r}"
-                findings.add_annotation(record, scan.series, _name(number), NODULE, volume=contours)
+                findings.add_annotation(
+                    record, scan.series, _name(number), NODULE, attributes=attributes, volume=contours
+                )
     findings.problems.raise_if_any()
     if not kept:
         faults.raise_if_any()
@@ -245,7 +252,7 @@ def _json_scan(entry: Mapping[str, Any], series: str, record: str) -> _Scan:
     return scan
 
 
-def _json_nodules(session: Mapping[str, Any], where: str, scan: _Scan) -> list[tuple[str, list[Any]]]:
+def _json_nodules(session: Mapping[str, Any], where: str, scan: _Scan) -> list[_Nodule]:
     nodules = session.get("nodules")
     if not isinstance(nodules, list):
         scan.faults.append((where, "a list 'nodules'", repr(nodules)))
@@ -254,10 +261,22 @@ def _json_nodules(session: Mapping[str, Any], where: str, scan: _Scan) -> list[t
     for position, nodule in enumerate(nodules):
         contours = nodule.get("contours") if isinstance(nodule, Mapping) else None
         if isinstance(contours, list):
-            found.append((str(nodule.get("nodule_id", position + 1)), [_json_contour(contour) for contour in contours]))
+            name, scores = str(nodule.get("nodule_id", position + 1)), nodule.get("chars")
+            characteristics = _characteristics(scores) if isinstance(scores, Mapping) else {}
+            found.append((name, [_json_contour(contour) for contour in contours], characteristics))
         else:
             scan.broken.append((f"{where}, nodules[{position}]", "an object with a list 'contours'", repr(nodule)))
     return found
+
+
+def _characteristics(scores: Mapping[Any, Any]) -> dict[str, Any]:
+    """Scores that are numbers above 0, whole ones as such: 0 is none given."""
+    numbers = {str(name): as_number(score) for name, score in scores.items()}
+    return {
+        name: int(number) if number == int(number) else number
+        for name, number in numbers.items()
+        if number is not None and 0 < number < np.inf
+    }
 
 
 def _json_contour(contour: Any) -> Any:
@@ -342,7 +361,9 @@ def _read_xml(root: Element, path: Path, name: str) -> _Scan:
                 scan.broken.append((f", session {number}, nodule {called!r}", *unusable.args))
                 continue
             if any(len(contour["points"]) >= SMALLEST_OUTLINE for contour in contours):
-                scan.sessions[number].append((called, contours))
+                scores = nodule.find("characteristics")
+                texts = {} if scores is None else {score.tag: as_float(score.text) for score in scores}
+                scan.sessions[number].append((called, contours, _characteristics(texts)))
             else:
                 scan.points += 1
     return scan

@@ -38,7 +38,15 @@ POLYGONS = k.Annotations.from_rows(OUTLINES, image_size=SIZES)
 TABLES = [ANNOTATIONS, TWO, POLYGONS, ANNOTATIONS.select(images=[0]), k.Annotations.from_rows([])]
 TABLES += [k.Annotations.from_rows(ROWS, raters_are_local=True), ANNOTATIONS.select(raters=["ann"])]
 AGREEMENT = k.agreement(ANNOTATIONS, bootstrap=3)
-AGREEMENTS = [AGREEMENT, k.agreement(TWO, bootstrap=0), k.agreement(POLYGONS, "polygon_iou", bootstrap=2)]
+GRADED = k.Annotations.from_rows(
+    [{**row, "attributes": {"malignancy": place % 3 + 1, "form": "round"}} for place, row in enumerate(ROWS)]
+)
+AGREEMENTS = [
+    AGREEMENT,
+    k.agreement(GRADED, bootstrap=0),
+    k.agreement(TWO, bootstrap=0),
+    k.agreement(POLYGONS, "polygon_iou", bootstrap=2),
+]
 PAIRS = k.compute_pairs(ANNOTATIONS, floor=0.1)
 VARIATIONS = k.variations(ANNOTATIONS)
 LABELS = k.LabelTable.from_rows(LABEL_ROWS)
@@ -207,7 +215,7 @@ GOOD: dict[str, list[Any]] = {
     "preset": ["faithful"],
     "schools": [None, [2, 1]],
     "counts_of_raters": [[2]],
-    "name": ["own"],
+    "name": ["own", "malignancy"],
     "kind": ["box"],
     "label": ["IoU of my own"],
     "compare": [lambda left, left_rows, right, right_rows, floor: np.ones(len(left_rows))],

@@ -179,6 +179,7 @@ REFUSED = {
         "needs numbers, not positions",
     ),
     "order of nothing": (lambda: nominal_alpha([["a", "b"]], order=["a", "b"]), "expected none for 'nominal'"),
+    "no order": (lambda: cohen_kappa([0, 1], [1, 0], "linear", order=5), "order: expected categories from lowest"),
     "other names": (
         lambda: nominal_alpha([["a", "c"]], "ordinal", order=["a", "b"]),
         "values: expected categories of the order a, b, got 'c'",

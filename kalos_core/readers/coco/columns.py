@@ -21,7 +21,8 @@ import msgspec
 from kalos_core.files import parse_json
 from kalos_core.readers.coco.raters import RATER_FIELDS, SESSION_FIELD
 
-FIELDS = ("id", "image_id", "category_id", "bbox", "keypoints", "iscrowd", "source_id", SESSION_FIELD, *RATER_FIELDS)
+OWN_FIELDS = ("id", "image_id", "category_id", "bbox", "keypoints", "iscrowd", "source_id", "attributes")
+FIELDS = (*OWN_FIELDS, SESSION_FIELD, *RATER_FIELDS)
 """Fields of an annotation that are read, besides its outline and the one that a caller names."""
 
 OUTLINE, NAMED = "segmentation", "named"

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from kalos_core.annotations import Annotations, OnInvalid, RawTable, Source, as_name
-from kalos_core.annotations.build import check_records
+from kalos_core.annotations.build import ATTRIBUTE, check_records
 from kalos_core.arguments import check_arguments
 from kalos_core.errors import InputError, KalosWarning, Problems, is_hashable, repr_of
 from kalos_core.readers.coco.columns import Records
@@ -61,7 +61,8 @@ def read_coco(
     ----------
     path_or_dict : path or mapping
         ``images`` (``id``, ``file_name``, ``width``, ``height``, ``rater_list``), ``annotations`` (``image_id``,
-        ``category_id``, ``bbox``, ``segmentation``, ``keypoints``, and the rater under one of `RATER_FIELDS`),
+        ``category_id``, ``bbox``, ``segmentation``, ``keypoints``, ``attributes`` as CVAT writes them (name ->
+        number, truth value or text), and the rater under one of `RATER_FIELDS`),
         ``categories``. A segmentation is a list of rings (a polygon) or run lengths (a mask); boxes that are absent are
         the bounds of the other shape. A ``rater_list`` that maps persons to their sessions, as KaLOS files have it
         (``{"ann": [1, 2]}``, and a ``session_id`` on every annotation), makes every session a rater of its own, named
@@ -362,7 +363,14 @@ def _raw_table(annotations: Records, positions: Sequence[int], raters: Raters) -
         polygon=polygons,
         mask=masks,
         keypoints=annotations.column("keypoints"),
+        attributes=[_attributes(entry) for entry in annotations.column("attributes")],
     )
+
+
+def _attributes(entry: Any) -> dict[str, Any] | None:
+    """Those of an annotation that are numbers, truth values or text: other files keep something else there."""
+    found = entry.items() if isinstance(entry, Mapping) else ()
+    return {name: value for name, value in found if isinstance(name, str) and isinstance(value, ATTRIBUTE)} or None
 
 
 def _check_joints(content: Content) -> None:

@@ -1,0 +1,85 @@
+"""Agreement on an attribute of matched annotations: what raters said of an object that they both annotated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kalos_core._agreement import Agreement, check_agreement
+from kalos_core.arguments import check_arguments
+from kalos_core.errors import InputError, check_whole, lookup
+from kalos_core.limits import check_replicates
+from kalos_core.nominal.graded import GradeAgreement, agreement_of_grades
+from kalos_core.nominal.grades import METRICS, encode_grades
+
+
+def attribute_agreement(
+    agreement: Agreement,
+    name: str,
+    metric: str = "ordinal",
+    *,
+    order: Sequence[Any] | None = None,
+    weights: str | ArrayLike = "quadratic",
+    bootstrap: int = 1000,
+    seed: int = 0,
+) -> GradeAgreement:
+    """Agreement of raters on an attribute of annotations that correspond, such as the malignancy of a nodule.
+
+    The units are those of the agreement. A unit counts where two raters annotated it and gave the attribute: whether
+    there is an object at all is what the agreement itself is about, and a rater who annotated nothing has no grade.
+
+    Parameters
+    ----------
+    agreement : Agreement
+    name : str
+        One of `Annotations.attributes`.
+    metric : name in `METRICS`
+        Of alpha; see `nominal_alpha`.
+    order : sequence, optional
+        For "ordinal": the values from lowest to highest; text needs it.
+    weights : name in `KAPPA_WEIGHTS`, or (K, K) numbers from 0 to 1
+        Of AC2 and Conger's kappa; see `grade_agreement`.
+    bootstrap : int
+        Replicates of the intervals, images sampled with replacement; 0 for none.
+    seed : int
+
+    Returns
+    -------
+    GradeAgreement
+        A row of its `values` is a unit. Where raters are local to their image there is no Conger's kappa, which needs
+        the shares of each rater; of its `values` the one-way `intraclass_correlation` is the right one then.
+
+    Raises
+    ------
+    InputError
+        For an attribute that no annotation has, or values that do not fit the metric.
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations, agreement
+    >>> rows = [
+    ...     {"image": i, "rater": r, "category": "nodule", "box": [0, 0, 9, 9], "attributes": {"malignancy": grade}}
+    ...     for r, grades in (("ann", [1, 3, 5, 4]), ("bob", [2, 3, 5, 5]))
+    ...     for i, grade in enumerate(grades)
+    ... ]
+    >>> found = attribute_agreement(agreement(Annotations.from_rows(rows)), "malignancy", bootstrap=0)
+    >>> round(found.alpha, 3), found.items
+    (0.889, 4)
+    """
+    check_arguments(attribute_agreement, locals(), but=("agreement", "metric", "weights"))
+    check_agreement(agreement)
+    lookup(METRICS, metric, "metric")
+    table = agreement.annotations
+    if not table.attributes:
+        raise InputError("agreement: expected annotations with attributes (Annotations.attributes), got none")
+    given = lookup(table.attributes, name, "name")
+    images = len(table.images)
+    bootstrap, seed = check_replicates(bootstrap, images), check_whole(seed, "seed")
+    values = np.full((len(agreement.units), len(table.raters)), None, dtype=object)
+    values[agreement.unit_of, table.rater] = given
+    grades = encode_grades(values, metric, order)
+    image = agreement.units.image
+    return agreement_of_grades(grades, metric, weights, image, bootstrap, seed, name, not table.raters_are_local)

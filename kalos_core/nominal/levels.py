@@ -1,0 +1,118 @@
+"""Which metric alpha of each question has, and where its categories lie then."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.errors import InputError, check_iterable, index_of, listed, lookup, repr_of
+from kalos_core.files import as_float
+from kalos_core.nominal.build import OPTIONAL
+from kalos_core.nominal.coefficients import alpha_of_counts
+from kalos_core.nominal.grades import METRICS
+from kalos_core.nominal.table import LabelTable
+from kalos_core.sparse import Tally
+
+Metric = str | Mapping[str, str]
+"""A name in `METRICS` for all exclusive groups, or of each group its own: those that are not named are nominal."""
+
+Order = Sequence[str] | Mapping[str, Sequence[str]]
+"""Categories from lowest to highest: of the one group with an ordinal metric, or by group."""
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """The metric of a question.
+
+    Parameters
+    ----------
+    metric : name in `METRICS`
+    position : (K,) int
+        Where each option stands among ascending ones.
+    levels : (K,) float64, ascending
+        Their numbers.
+    """
+
+    metric: str = "nominal"
+    position: NDArray[np.intp] | None = None
+    levels: NDArray[np.float64] | None = None
+
+    def alpha(self, found: Tally) -> float:
+        """Krippendorff's alpha of counts of the options."""
+        if self.position is None:
+            return alpha_of_counts(found)
+        return alpha_of_counts(replace(found, category=self.position[found.category]), self.metric, levels=self.levels)
+
+
+def question_levels(table: LabelTable, metric: Metric = "nominal", order: Order | None = None) -> dict[str, Levels]:
+    """Question -> its metric, of those that are not nominal.
+
+    Names of categories that are numbers are those numbers, unless an order is stated.
+
+    Raises
+    ------
+    InputError
+        For a metric or group that is not there, an order that is not of the categories of its group or of a group
+        without an ordinal metric, and categories that are no numbers where these are needed.
+
+    Examples
+    --------
+    >>> rows = [{"item": i, "rater": r, "label": label} for i in (1, 2) for r, label in (("a", "10"), ("b", "9"))]
+    >>> found = question_levels(LabelTable.from_rows(rows), "interval")["label"]
+    >>> found.position.tolist(), found.levels.tolist()
+    ([1, 0], [9.0, 10.0])
+    """
+    groups = [name for name in table.questions if table.group_of[table.concepts_of(name)[0]] != OPTIONAL]
+    if isinstance(metric, Mapping):
+        of_group = {group: lookup(METRICS, name, "metric") and name for group, name in metric.items()}
+        for group in of_group:
+            index_of(groups, group, "metric")
+    else:
+        of_group = dict.fromkeys(groups, metric) if lookup(METRICS, metric, "metric") else {}
+    ordinal = [group for group, name in of_group.items() if name == "ordinal"]
+    orders = _orders(order, ordinal)
+    return {
+        group: _levels(table.options(group), group, name, orders.get(group))
+        for group, name in of_group.items()
+        if name != "nominal"
+    }
+
+
+def _orders(order: Order | None, ordinal: list[str]) -> Mapping[str, Sequence[str]]:
+    """Group -> its order."""
+    if order is None:
+        return {}
+    if not isinstance(order, Mapping):
+        if len(ordinal) != 1:
+            raise InputError(
+                "order: expected a mapping of groups to categories, as "
+                f"{listed(ordinal) or 'no group'} with an ordinal metric, got {repr_of(order)}"
+            )
+        return {ordinal[0]: order}
+    for group in order:
+        index_of(ordinal, group, "order")
+    return order
+
+
+def _levels(options: tuple[str, ...], group: str, metric: str, order: Sequence[str] | None) -> Levels:
+    if order is not None:
+        names = [str(name) for name in check_iterable(order, "order", "categories from lowest to highest")]
+        if sorted(names) != sorted(options):
+            raise InputError(f"order: expected the categories of {group}, {listed(options, 20)}, got {repr_of(order)}")
+        return Levels(
+            metric, np.array([names.index(name) for name in options]), np.arange(len(names), dtype=np.float64)
+        )
+    numbers = [as_float(name) for name in options]
+    known = [number for number in numbers if number is not None and np.isfinite(number)]
+    if len(known) < len(numbers) or len(set(known)) < len(known):
+        text = next((name for name, number in zip(options, numbers, strict=True) if number not in known), options[0])
+        hint = f"order={{{group!r}: [...]}} says which is lowest, or " if metric == "ordinal" else ""
+        raise InputError(
+            f"metric: expected categories that are different numbers for {metric!r} of {group}, got {repr_of(text)}: "
+            f"{hint}metric={{...}} names the groups that have one"
+        )
+    ascending = np.argsort(known)
+    return Levels(metric, np.argsort(ascending), np.array(known)[ascending])
