@@ -560,6 +560,7 @@ EXCEPT: dict[tuple[str, str, str], str] = {
     ("statistic", "items twice", "nominal_alpha"): REPLACED,
     ("statistic", "unanimous item", "conger_kappa"): "raters with shares of their own can come closer by it",
     ("statistic", "unanimous item", "conger_kappa quadratic"): "raters with shares of their own can come closer by it",
+    ("statistic", "unanimous item", "gwet_ac2"): "shares of the grades may spread by it, and chance grows with them",
     **{("statistic", "relabelling", name): ORDERED for name in OF_GRADES},
     **{("statistic", "items twice", name): REPLACED for name in OF_GRADES if name.startswith("nominal_alpha")},
     ("statistic", "class of nobody", "gwet_ac2"): "chance is spread over as many as there are columns",
