@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations.table import object_array
 from kalos_core.arguments import check_arguments
-from kalos_core.errors import InputError, listed
+from kalos_core.errors import InputError, listed, repr_of
 from kalos_core.pixels.agreement import PixelAccumulator, PixelAgreement
 from kalos_core.pixels.performance import SHARES
 from kalos_core.pixels.properties import Channels
@@ -171,7 +171,7 @@ def class_pixel_agreement(
     return ClassPixelAgreement(object_array(list(classes.values())), tuple(each.result() for each in accumulators))
 
 
-def check_classes(classes: Mapping[int, str]) -> None:
+def check_classes(classes: Mapping[Any, Any]) -> None:
     """At least one class, of a name of its own.
 
     Examples
@@ -182,8 +182,10 @@ def check_classes(classes: Mapping[int, str]) -> None:
     """
     if not classes:
         raise InputError("classes: expected at least one value and its name, got none")
+    if not all(isinstance(value, (int, np.integer)) and isinstance(name, str) for value, name in classes.items()):
+        raise InputError(f"classes: expected whole numbers and their names, got {repr_of(dict(classes))}")
     if len(set(classes.values())) < len(classes):
-        raise InputError(f"classes: expected values and names of their own, got {dict(classes)!r:.200}")
+        raise InputError(f"classes: expected values and names of their own, got {repr_of(dict(classes))}")
 
 
 def check_values(stack: LabelStack, classes: Mapping[int, str]) -> None:
