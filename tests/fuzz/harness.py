@@ -19,7 +19,7 @@ from kalos_core import KalosError
 from kalos_core.errors import LONGEST_MESSAGE
 
 SECONDS = 20
-"""How long a call on so little may take."""
+"""How long a call on so little may take, of the processor, which other programs want as well."""
 
 
 class HangError(BaseException):
@@ -34,15 +34,15 @@ def within(seconds: int) -> Iterator[None]:
         return
 
     def stop(*_: object) -> None:
-        raise HangError(f"more than {seconds} s")
+        raise HangError(f"more than {seconds} s of the processor")
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(seconds)
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def attempt(call: Callable[[], Any]) -> BaseException | None:

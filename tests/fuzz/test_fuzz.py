@@ -84,6 +84,7 @@ FOUND = {
     "columns of one number": lambda: k.LabelTable({}, {}, {}, {}, {}, {}, np.array(5)).without_answers(5),
     "masks of nobody": lambda: k.MaskStack(np.zeros((1, 2, 2), bool), None),
     "classes that are no numbers": lambda: k.class_pixel_agreement([v.REGIONS], {None: iter("a"), "cat": iter("b")}),
+    "a seed of several": lambda: k.run_experiments(v.ANNOTATIONS, counts=[2], repeats=1, magnitudes=[1], seed=(1, 2)),
     "a category with a long number": lambda: k.read_coco({**v.COCO, "categories": [{"id": v.LONG, "name": 5}]}),
     "an image with a long number": lambda: k.read_coco({**v.COCO, "images": [{"id": 1, "rater_list": v.LONG}]}),
     "a category of lists within lists": lambda: k.read_coco({**v.COCO, "categories": [{"id": DEEP, "name": DEEP}]}),

@@ -147,6 +147,7 @@ def run_experiments(
         raise InputError("annotations: expected annotations to generate raters from, got none")
     first, two = annotating[0], annotating[:2]
     counts, repeats = check_counts(counts, "counts", 2), check_whole(repeats, "repeats", least=1)
+    check_whole(seed, "seed")
     given = None if magnitudes is None else check_magnitudes(magnitudes)
     if given is not None and given[-1] == 0:
         raise InputError("magnitudes: expected one above 0, got only 0")
