@@ -9,6 +9,7 @@ heeds who is assigned to which image and class; what is undefined is NaN, is lef
 * raters: `rater_vitality` -> `RaterVitality`
 * pairs of raters: `collaboration` -> `Collaboration`, `pair_image_alpha`
 * one class, one rater, or both: `narrowed` -> `NarrowedAgreement`
+* which images to give to one more rater: `next_to_rate` -> `NextToRate`
 * two agreements: `compare` -> `Comparison`, `Differences`
 * what images are sorted by: `AlphasByImage` -> `PartAlphas`
 * sessions: `intra_rater` -> `IntraRater`, `team_agreement` -> `TeamAgreement`, `rater_labels`
@@ -20,6 +21,7 @@ from kalos_core.diagnostics.comparison import Comparison, Differences, compare
 from kalos_core.diagnostics.diagnosis import Diagnosis, diagnose
 from kalos_core.diagnostics.narrowing import NarrowedAgreement, narrowed
 from kalos_core.diagnostics.rater_pairs import Collaboration, collaboration, pair_image_alpha
+from kalos_core.diagnostics.rerating import NextToRate, next_to_rate
 from kalos_core.diagnostics.sessions import IntraRater, TeamAgreement, intra_rater, rater_labels, team_agreement
 from kalos_core.diagnostics.thresholds import Sensitivity, image_alphas, sensitivity
 from kalos_core.diagnostics.vitality import RaterVitality, rater_vitality
@@ -33,6 +35,7 @@ __all__ = [
     "Differences",
     "IntraRater",
     "NarrowedAgreement",
+    "NextToRate",
     "PartAlphas",
     "RaterVitality",
     "Sensitivity",
@@ -45,6 +48,7 @@ __all__ = [
     "image_alphas",
     "intra_rater",
     "narrowed",
+    "next_to_rate",
     "pair_image_alpha",
     "rater_labels",
     "rater_vitality",

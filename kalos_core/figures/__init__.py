@@ -39,6 +39,7 @@ figure                        drawn from                       in the paper
 `plot_label_agreement`        LabelAgreement
 `plot_loss`                   SignalLossTable                  KαLOS Table 3
 `plot_majority`               MajorityAgreement                Nowak & Rüger Fig. 4
+`plot_next_to_rate`           NextToRate
 `plot_performance`            RaterPerformance
 `plot_ranking`                Rankings
 `plot_rater_accuracy`         RaterAccuracy
@@ -76,7 +77,8 @@ figure                        drawn from                       in the paper
 * Words for alpha: `band`, `convergence_band`, `BANDS`, `BAND_SOURCES`.
 * Words and colours of plots: `alpha_text`, `percent_text`, `signed`, `significant`, `with_interval`,
   `EVENT_LABELS`, `OUTCOME_LABELS`, `RATER_COLOURS`, `STAGE_LABELS`, `VARIATION_LABELS`.
-* Agreement: `plot_agreement`, `agreement_title`, `alpha_bins`, `alpha_histogram`, `alpha_scale`, `BIN_WIDTH`.
+* Agreement: `plot_agreement`, `plot_next_to_rate`, `agreement_title`, `alpha_bins`, `alpha_histogram`, `alpha_scale`,
+  `BIN_WIDTH`.
 * Calibration: `plot_calibration`, `calibration_figure`, `calibration_title`, `OBSERVED_COLOUR`.
 * Classes: `plot_class_difficulty`, `class_difficulty_bars`, `class_difficulty_title`, `hardest_classes`, `left_out`,
   `LEAST_IMAGES`, `MOST_CLASSES`.
@@ -136,6 +138,7 @@ from kalos_core.figures.agreement import (
     alpha_histogram,
     alpha_scale,
     plot_agreement,
+    plot_next_to_rate,
 )
 from kalos_core.figures.boundaries import plot_rater_boundaries, plot_tolerances
 from kalos_core.figures.calibration import (
@@ -421,6 +424,7 @@ __all__ = [
     "plot_label_agreement",
     "plot_loss",
     "plot_majority",
+    "plot_next_to_rate",
     "plot_performance",
     "plot_ranking",
     "plot_rater_accuracy",

@@ -10,10 +10,10 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from kalos_core._agreement import BAND_SOURCES, BANDS, VERDICTS, Agreement, band
-from kalos_core.diagnostics import NarrowedAgreement
-from kalos_core.display import Numbers, alpha_text, with_interval
+from kalos_core.diagnostics import NarrowedAgreement, NextToRate
+from kalos_core.display import Numbers, alpha_text, significant, with_interval
 from kalos_core.distributed import ShardedAgreement
-from kalos_core.figures.bars import BAR_HEIGHT, row_layout
+from kalos_core.figures.bars import BAR_HEIGHT, row_layout, value_bars
 from kalos_core.figures.common import (
     NEUTRAL,
     OWN,
@@ -28,6 +28,7 @@ from kalos_core.figures.common import (
 )
 from kalos_core.figures.published import PUBLISHED_ALPHAS, PublishedAlpha
 from kalos_core.figures.takes import takes_result
+from kalos_core.text import names_shown
 
 BIN_WIDTH = 0.1
 """Of the histogram of alpha."""
@@ -174,6 +175,30 @@ def plot_agreement(result: Agreement | NarrowedAgreement | ShardedAgreement) -> 
     """The histogram of a result or a part of it, titled with its finding."""
     title = agreement_title(result.alpha, result.alpha_interval)
     return alpha_histogram(result.image_alpha, title, result.global_alpha)
+
+
+@takes_result
+def plot_next_to_rate(result: NextToRate) -> go.Figure:
+    """By how much one more rater on each image narrows the interval for each label, the most first."""
+    images, rates = names_shown(map(str, result.image)), result.narrowing / result.labels
+    texts = [significant(rate, 2) for rate in rates]
+    hover = [
+        f"<b>{image}</b>: {text} a label, about {significant(labels)} labels; {raters} raters, alpha {alpha_text(own)}"
+        for image, text, labels, raters, own in zip(
+            images, texts, result.labels, result.raters, result.alpha, strict=True
+        )
+    ]
+    return value_bars(
+        images,
+        rates,
+        hover,
+        texts,
+        axis="narrowing of the interval for each label",
+        name="narrowing",
+        colours=NEUTRAL,
+        title=f"Where one more rater narrows the interval on {result.statistic.replace('_', ' ')} most",
+        room=0.1,
+    )
 
 
 def _middle(at: float, dash: str) -> Layout:

@@ -29,7 +29,7 @@ from kalos_core.annotations import Annotations
 from kalos_core.consensus.study import Truths
 from kalos_core.convergence.criteria import Criteria
 from kalos_core.display import alpha_text, with_interval
-from kalos_core.figures.agreement import plot_agreement
+from kalos_core.figures.agreement import plot_agreement, plot_next_to_rate
 from kalos_core.figures.bars import value_bars
 from kalos_core.figures.boundaries import plot_rater_boundaries, plot_tolerances
 from kalos_core.figures.calibration import plot_calibration
@@ -198,6 +198,7 @@ PLOTS: Mapping[type, Mapping[str, Plot]] = {
         "images": plot_agreement,
         "classes": of(lambda found: found.class_difficulty, plot_class_difficulty),
     },
+    diagnostics.NextToRate: {"images": plot_next_to_rate},
     diagnostics.RaterVitality: {"raters": plot_vitality},
     diagnostics.Sensitivity: {"thresholds": plot_sensitivity},
     diagnostics.TeamAgreement: {"sessions": plot_team},

@@ -109,6 +109,8 @@ GOOD: dict[str, list[Any]] = {
     "cost": [*k.COSTS],
     "bootstrap": [0, 1, 20],
     "seed": [0, 7, np.int64(3)],
+    "n": [1, 10],
+    "statistic": ["alpha", "global_alpha"],
     "samples": [2, 30],
     "fraction": [0.5, 1.0],
     "repeats": [1, 2],

@@ -1,0 +1,130 @@
+"""Whether `next_to_rate` saves labels: raters withheld from scans and from generated raters, given back image by image.
+
+`python -m benchmarks.rerating` prints a table of it. Each repeat begins with two random raters of every image. One more
+rater is then given back to a tenth of the images at a time, in the order of `next_to_rate` or at random, until all are
+there. At some shares of the withheld labels it is asked how many labels fewer the chosen images took than random ones
+for an interval of that width, and by how much the statistic is nearer to that of all raters. Positive is better.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.__main__ import FILE, ROOT, SCANS
+from kalos_core import (
+    Agreement,
+    Annotations,
+    KalosWarning,
+    NoiseModel,
+    agreement,
+    compute_pairs,
+    next_to_rate,
+    read_coco,
+)
+from kalos_core.diagnostics.rerating import INTERVALS, Statistic
+from kalos_core.pairs import Pairs
+from kalos_core.readers import read_lidc
+
+SHARES = (0.1, 0.25, 0.5)
+"""Of the withheld labels, at which the two ways are compared."""
+
+FIRST, STEPS, BOOTSTRAP, SYNTHETIC = 2, 10, 200, 4
+
+
+@dataclass(frozen=True)
+class Study:
+    """Annotations of all raters, what is withheld of them, and what is asked."""
+
+    annotations: Annotations
+    pairs: Pairs
+    statistic: Statistic
+
+    def among(self, there: NDArray[np.bool_]) -> Agreement:
+        """The agreement of the raters who are there, (I, R)."""
+        everybody, pairs = self.annotations, self.pairs
+        kept = there[everybody.image, everybody.rater]
+        row, both = np.cumsum(kept) - 1, kept[pairs.left] & kept[pairs.right]
+        part = replace(everybody.select(rows=np.flatnonzero(kept)), assigned=there & everybody.assigned)
+        left = replace(pairs.keep(both), left=row[pairs.left[both]], right=row[pairs.right[both]])
+        return agreement(part, pairs.name, pairs.floor, bootstrap=BOOTSTRAP, pairs=left)
+
+    def curve(self, order: NDArray[np.intp], seed: int, chosen: bool) -> NDArray[np.float64]:
+        """(S, 3) labels given back, width of the interval and the statistic, a row a step; `order` (I, R) of raters."""
+        images, raters = order.shape
+        counts = np.zeros(order.shape, np.intp)
+        np.add.at(counts, (self.annotations.image, self.annotations.rater), 1)
+        rng, rated, spent, rows = np.random.default_rng(seed), np.full(images, FIRST), 0, []
+        positions = {image: at for at, image in enumerate(self.annotations.images.tolist())}
+        while True:
+            there = np.zeros(order.shape, np.bool_)
+            there[np.arange(images)[:, None], order] = np.arange(raters) < rated[:, None]
+            found = self.among(there)
+            low, high = getattr(found, INTERVALS[self.statistic])
+            rows.append((spent, high - low, getattr(found, self.statistic)))
+            rest = rng.permutation(np.flatnonzero(rated < raters))
+            if not len(rest):
+                return np.array(rows)
+            if chosen:
+                best = next_to_rate(found, images, self.statistic).image.tolist()
+                rank = np.full(images, images)
+                rank[[positions[image] for image in best]] = np.arange(len(best))
+                rest = rest[np.argsort(rank[rest], kind="stable")]
+            given = rest[: images // STEPS]
+            spent += counts[given, order[given, rated[given]]].sum()
+            rated[given] += 1
+
+    def repeat(self, seed: int) -> NDArray[np.float64]:
+        """(len(SHARES), 2) of one repeat: share of labels saved for the same width, and by how much nearer it is."""
+        images, raters = self.annotations.assigned.shape
+        order = np.random.default_rng(seed).permuted(np.tile(np.arange(raters), (images, 1)), axis=1)
+        ours, random = (self.curve(order, seed, chosen) for chosen in (True, False))
+        everybody, rows = ours[-1], []
+        for labels in np.multiply(SHARES, everybody[0]):
+            width, value = (np.interp(labels, ours[:, 0], ours[:, at]) for at in (1, 2))
+            needed = random[np.argmax(random[:, 1] <= width), 0] if (random[:, 1] <= width).any() else everybody[0]
+            beside = np.interp(labels, random[:, 0], random[:, 2])
+            nearer = abs(beside - everybody[2]) - abs(value - everybody[2])
+            rows.append((1 - labels / needed if needed else -1.0, nearer))
+        return np.array(rows)
+
+
+def mean_interval(values: NDArray[np.float64]) -> str:
+    """A mean over repeats with its 95 % percentile bootstrap."""
+    rng = np.random.default_rng(0)
+    means = rng.choice(values, (2000, len(values))).mean(axis=1)
+    low, high = np.percentile(means, (2.5, 97.5))
+    return f"{values.mean():+.3f} [{low:+.3f}, {high:+.3f}]"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser("python -m benchmarks.rerating", description=__doc__.partition("\n")[0])
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder of the data")
+    parser.add_argument("--repeats", type=int, default=20)
+    options = parser.parse_args(arguments)
+    warnings.simplefilter("ignore", KalosWarning)
+    scans, doubly = read_lidc(options.data / SCANS), read_coco(options.data / FILE)
+    generated = NoiseModel.fit(doubly).generate(doubly.select(raters=doubly.raters[:1]), SYNTHETIC, 1.0, 0).annotations
+    tables = {"LIDC, 4 sessions": (scans, "volume_iou"), f"LVIS, {SYNTHETIC} generated": (generated, "box_iou")}
+    print("data | statistic | labels | saved for the same width | nearer to that of all raters")
+    for name, (table, similarity) in tables.items():
+        pairs = compute_pairs(table, similarity, floor=0.5)
+        statistics: tuple[Statistic, ...] = ("global_alpha", "alpha")
+        for statistic in statistics:
+            study = Study(table, pairs, statistic)
+            found = np.array([study.repeat(seed) for seed in range(options.repeats)])
+            for at, share in enumerate(SHARES):
+                saved, nearer = (mean_interval(found[:, at, column]) for column in range(2))
+                print(f"{name} | {statistic} | {share:.0%} | {saved} | {nearer}", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,216 @@
+"""Which images to rate once more: by hand, and against all answers of a further rater written out one by one."""
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from kalos_core import NO_OBJECT, Annotations, InputError, agreement, next_to_rate, read_coco
+from kalos_core.diagnostics import rerating
+from tests.diagnostics.naive import alpha_of, columns, marks, mean, several_raters
+from tests.strategies import reordered, tables
+
+DEVIATIONS = 2 * 1.959963984540054
+THREE = ("ann", "bob", "cid")
+
+
+def answered(*images, **more):
+    """Each image is a text: classes that ann, bob, ... gave to its units, "-" for nothing, units apart by blanks."""
+    rows = [
+        (THREE[at], name, 50 * unit, image)
+        for image, units in enumerate(images)
+        for unit, answers in enumerate(units.split())
+        for at, name in enumerate(answers)
+        if name != "-"
+    ]
+    raters = THREE[: max(len(word) for units in images for word in units.split())]
+    return agreement(marks(*rows, raters=raters, images=range(len(images)), **more), bootstrap=200)
+
+
+def test_by_hand():
+    # c c | d d | c d: n = 6, D_o = 2/6, D_e = (36 - 18)/30, alpha = 1 - (1/3)/(3/5) = 4/9, k = (5/9)/(4/9) = 5/4.
+    # c c: a third says d with (5/4)/(2 + 5/4) * 1/2 = 5/26; c c d has one unit, so D_o = D_e: alpha goes from 1 to 0.
+    # d d: likewise. c d: alpha is 0 already, c c d and c d d have 0, too.
+    result = answered("cc", "dd", "cd")
+    draws = 2600  # 5/26 of them are a whole number, and the first unit of every image has one draw of each
+    found = next_to_rate(result, 3, "alpha", draws=draws)
+    assert found.image.tolist() == [0, 1]
+    np.testing.assert_allclose(found.shift, -5 / 26 / 3, atol=1 / draws)
+    variance = (np.diff(result.alpha_interval)[0] / DEVIATIONS) ** 2
+    np.testing.assert_allclose(found.share, 5 / 26 / 9 / variance, rtol=0.01)
+    np.testing.assert_allclose(found.narrowing, found.width - np.sqrt(found.width**2 * (1 - found.share)))
+    assert found.reducible == pytest.approx(found.share.sum())
+    assert found.expected_width == pytest.approx(found.width * np.sqrt(1 - found.share.sum()))
+    assert found.labels.tolist() == [1, 1]
+
+
+def test_by_hand_of_the_whole():
+    # the same images. With c c c: n = 7, o = 3 + 2 + 0, n_c = 4, 3: D_o = 2/7, D_e = (49 - 25)/42 = 4/7: alpha 1/2.
+    # c c d: o = 2 (1)/2 + 2 + 0 = 3, n_c = 3, 4: D_o = 4/7: alpha 0. Before: 4/9.
+    # c d c: o = 2 + 2 + 1 = 5, n_c = 4, 3: as c c c, alpha 1/2; c d d the same by symmetry.
+    result = answered("cc", "dd", "cd")
+    found = next_to_rate(result, 3, "global_alpha", draws=2600)
+    assert sorted(found.image.tolist()) == [0, 1, 2]
+    expected = [21 / 26 * (1 / 2 - 4 / 9) - 5 / 26 * 4 / 9] * 2 + [1 / 2 - 4 / 9]
+    np.testing.assert_allclose(found.shift, expected, atol=1 / 2600)
+    variance = (np.diff(result.global_alpha_interval)[0] / DEVIATIONS) ** 2
+    squares = np.array([21 / 26 / 18**2 + 5 / 26 * 16 / 81] * 2 + [1 / 18**2])
+    np.testing.assert_allclose(found.share * variance, squares, atol=1 / 2600)
+
+
+def written_out(result, statistic):
+    """Mean and mean square of the change for each image: every answer of a further rater, with its probability."""
+    annotations, images = result.annotations, range(len(result.image_alpha))
+    before = {image: columns(result, [image]) for image in images}
+    for image in images:
+        raters = annotations.assigned[image].sum()
+        if not (annotations.image == image).any() and raters == 1:
+            before[image] = np.where(annotations.assigned[[image]], float(NO_OBJECT), np.nan)
+    everything = np.concatenate(list(before.values()))
+    values = everything[np.isfinite(everything)]
+    whole = alpha_of(columns(result, images))
+    k = (1 - whole) / whole if whole > 0 else np.inf
+
+    def chance(unit, answer):
+        own = unit[np.isfinite(unit)]
+        anywhere = (values == answer).mean()
+        return anywhere if np.isinf(k) else ((own == answer).sum() + k * anywhere) / (len(own) + k)
+
+    def of(tables):
+        if statistic == "global_alpha":
+            return alpha_of(np.concatenate(list(tables.values())))
+        return mean([alpha_of(table) for table in tables.values()])
+
+    start, found = of(before), []
+    for image in images:
+        total = square = 0.0
+        for answers in product(np.unique(values), repeat=len(before[image])):
+            p = np.prod([chance(unit, answer) for unit, answer in zip(before[image], answers, strict=True)])
+            after = {
+                at: np.column_stack([table, answers if at == image else np.full(len(table), np.nan)])
+                for at, table in before.items()
+            }
+            change = of(after) - start
+            total, square = total + p * change, square + p * change**2
+        found.append((total, square))
+    return np.array(found).T
+
+
+@pytest.mark.parametrize("statistic", ["alpha", "global_alpha"])
+@pytest.mark.parametrize(
+    "images",
+    [
+        ("cc", "dd", "cd"),
+        ("cc dd c-", "cd d-", "ee -c cc"),
+        ("ccc cdd", "dd- c-c --e", "ddd"),
+        ("cd", "dc", "cc"),  # alpha below 0: nothing is repeated
+    ],
+)
+def test_beside_every_answer(statistic, images):
+    result = answered(*images)
+    shift, square = written_out(result, statistic)
+    changes = np.array(list(rerating._Further(result).changes(statistic, 4000, seed=1)))
+    np.testing.assert_allclose(changes.mean(axis=0), shift, atol=0.01)
+    np.testing.assert_allclose((changes**2).mean(axis=0), square, atol=0.01)
+
+
+@pytest.mark.parametrize("statistic", ["alpha", "global_alpha"])
+def test_images_of_one_rater_and_of_none(statistic):
+    #  image 0, 1: two raters; 2: ann alone, with an object; 3: ann alone, who found nothing; 4: nobody; 5: two, nothing
+    annotations = marks(
+        ("ann", "c", 0, 0), ("bob", "c", 0, 0), ("ann", "d", 50, 0), ("bob", "d", 50, 0), ("ann", "c", 0, 1),
+        ("bob", "d", 0, 1), ("ann", "d", 50, 1), ("bob", "d", 50, 1), ("ann", "c", 0, 2),
+        images=range(6), assigned={0: ["ann", "bob"], 1: ["ann", "bob"], 2: ["ann"], 3: ["ann"], 4: [],
+                                   5: ["ann", "bob"]},
+    )  # fmt: skip
+    result = agreement(annotations, bootstrap=200)
+    shift, square = written_out(result, statistic)
+    changes = np.array(list(rerating._Further(result).changes(statistic, 4000, seed=1)))
+    np.testing.assert_allclose(changes.mean(axis=0), shift, atol=0.01)
+    np.testing.assert_allclose((changes**2).mean(axis=0), square, atol=0.01)
+    found = next_to_rate(result, 6, statistic)
+    assert 4 not in found.image.tolist()
+    assert {2, 3} <= set(found.image.tolist())
+    assert found.raters[found.image == 2].tolist() == [1]
+    assert np.isnan(found.alpha[found.image == 2]).all()
+
+
+def test_what_one_more_rater_takes_away_is_the_squared_change():
+    # Var(A_2) - Var(A_3) = E (A_3 - A_2)² for the share of pairs that differ: all 2^3 triples of values, p = 0.3
+    chances = {1: 0.3, 0: 0.7}
+    triples = [(x, np.prod([chances[value] for value in x])) for x in product((0, 1), repeat=3)]
+    two = [(float(x[0] != x[1]), p) for x, p in triples]
+    three = [(((x[0] != x[1]) + (x[0] != x[2]) + (x[1] != x[2])) / 3, p) for x, p in triples]
+    variance = [sum(p * v**2 for v, p in each) - sum(p * v for v, p in each) ** 2 for each in (two, three)]
+    change = sum(p * (b - a) ** 2 for (a, p), (b, _) in zip(two, three, strict=True))
+    assert variance[0] - variance[1] == pytest.approx(change)
+
+
+def test_labels_are_expected_annotations_and_decide_with_the_narrowing():
+    result = answered("cc dd cd", "cc", "c- -d cc", "cd dd")
+    found = next_to_rate(result, 4, "global_alpha")
+    table = found.to_pandas().set_index("image")
+    assert table["labels"].to_dict() == {image: {0: 3, 1: 1, 2: 2, 3: 2}[image] for image in table.index}
+    rate = (found.share / found.labels).tolist()
+    assert rate == sorted(rate, reverse=True)
+    np.testing.assert_allclose(table["narrowing_per_label"], table["narrowing"] / table["labels"])
+    assert next_to_rate(result, 2, "global_alpha").image.tolist() == found.image[:2].tolist()
+
+
+def test_equal_images_stand_in_their_order():
+    found = next_to_rate(answered("cc", "dd", "cd", "dd", "cc"), 5, "alpha")
+    assert found.image.tolist() == [0, 1, 3, 4]
+    assert len(set(found.share.tolist())) == 1
+
+
+@pytest.mark.parametrize("statistic", ["alpha", "global_alpha"])
+def test_where_all_agree_nothing_narrows(statistic):
+    found = next_to_rate(answered("cc", "dd"), statistic=statistic)
+    assert (len(found), found.width, found.expected_width, found.reducible) == (0, 0, 0, 0)
+    assert found.headline == f"No image is expected to narrow the interval on {statistic} with one more rater"
+
+
+def test_headline():
+    found = next_to_rate(answered("cc", "dd", "cd"), 1, "alpha")
+    first, second = found.headline.splitlines()
+    assert first.startswith("One more rater on 1 image (labels: about 1): the interval on alpha is expected to be ")
+    assert second.endswith("of its variance; the rest lies between images")
+
+
+@given(tables(), st.integers(0, 10**6), st.sampled_from(["alpha", "global_alpha"]))
+def test_the_same_in_any_order(annotations, seed, statistic):
+    assume(len(annotations.raters) > 1)
+    ours, other = (
+        agreement(table, threshold=0.25, bootstrap=5) for table in (annotations, reordered(annotations, seed))
+    )
+    assume(np.isfinite(ours.alpha))
+    one, two = (next_to_rate(result, 100, statistic, draws=5) for result in (ours, other))
+    of_two = dict(zip(two.image.tolist(), zip(two.share, two.shift, strict=True), strict=True))
+    assert one.reducible == pytest.approx(two.reducible)
+    assert sorted(of_two) == sorted(one.image.tolist())
+    for image, share, shift in zip(one.image, one.share, one.shift, strict=True):
+        assert (share, shift) == pytest.approx(of_two[image], abs=1e-9)
+
+
+def test_more_raters_leave_less_to_take_away():
+    table = read_coco(several_raters(raters=5))
+    few, many = (agreement(table.select(raters=table.raters[:raters]), bootstrap=0) for raters in (2, 5))
+    shares = [np.array(list(rerating._Further(result).changes("global_alpha", 200, 0))) for result in (few, many)]
+    assert (shares[0] ** 2).mean() > 2 * (shares[1] ** 2).mean()
+
+
+def test_bad_input():
+    result = answered("cc", "dd", "cd")
+    with pytest.raises(InputError, match="agreement: expected one with an interval"):
+        next_to_rate(replace(result, global_alpha_interval=np.full(2, np.nan)))
+    with pytest.raises(InputError, match="statistic"):
+        next_to_rate(result, statistic="kappa")
+    with pytest.raises(InputError, match="n: expected a whole number of at least 1, got 0"):
+        next_to_rate(result, 0)
+    with pytest.raises(InputError, match="draws: expected a whole number of at least 1, got 0"):
+        next_to_rate(result, draws=0)
+    with pytest.raises(InputError, match="agreement: expected Agreement, the result of agreement"):
+        next_to_rate(Annotations.from_rows([]))
