@@ -178,8 +178,8 @@ def next_to_rate(
     Chosen images are no sample of all: alpha moves with them (`shift`), as it depends on how many raters an image has
     where existence is in dispute. Tried by giving withheld raters back (`benchmarks/rerating.py`), choosing for
     `global_alpha` saved half of the labels on LIDC scans, and came nearer to alpha of all raters, but saved nothing
-    certain on generated raters. Choosing for the mean, `alpha`, saved labels on both, and left the mean further from that
-    of all raters than random images did.
+    certain on generated raters. Choosing for the mean, `alpha`, saved labels on both, and left the mean further from
+    that of all raters than random images did.
 
     Raises
     ------
