@@ -97,6 +97,7 @@ from kalos_core.pixels import (
     class_pixel_agreement,
     mask_stacks,
     pixel_agreement,
+    region_agreement,
     unit_boundaries,
 )
 from kalos_core.ranking import (
@@ -216,6 +217,7 @@ __all__ = [
     "read_models",
     "read_vindr",
     "read_wide_labels",
+    "region_agreement",
     "register_similarity",
     "reject_answers",
     "removal_experiment",

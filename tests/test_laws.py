@@ -30,6 +30,7 @@ from kalos_core import (
     agreement,
     boundary_distance,
     compute_pairs,
+    region_agreement,
     sparse_agreement,
 )
 from kalos_core.consensus import TRUTH_METHODS, class_truth, estimate_truth, estimate_truths, instance_consensus
@@ -449,6 +450,43 @@ def by_way_of_another(name: str, drawn: Drawn) -> bool:
     return 2 * max(ways) <= sum(ways) + 1e-9
 
 
+# ---- regions without names ----
+
+DIVIDED = ("adjusted_rand", "variation_of_information", "covering")
+two_divisions = st.tuples(st.integers(1, 4), st.integers(1, 6)).flatmap(
+    lambda size: st.tuples(*[arrays.arrays(np.int64, size, elements=st.integers(0, 3))] * 2)
+)
+
+
+def divided(name: str, a: np.ndarray, b: np.ndarray) -> float:
+    return getattr(region_agreement([{"a": a, "b": b}], bootstrap=0), name).item()
+
+
+def divided_either_way(name: str, drawn: Drawn) -> bool:
+    a, b = drawn
+    return same(divided(name, b, a), divided(name, a, b))
+
+
+def pixels_in_any_order(name: str, drawn: Drawn) -> bool:
+    a, b = (part.ravel()[None] for part in drawn)
+    order = np.random.default_rng(0).permutation(a.size)
+    return same(divided(name, a[:, order], b[:, order]), divided(name, *drawn))
+
+
+def regions_renumbered(name: str, drawn: Drawn) -> bool:
+    a, b = drawn
+    return same(divided(name, 7 - 3 * a, b), divided(name, a, b))
+
+
+def divided_alike(name: str, drawn: Drawn) -> bool:
+    return same(divided(name, drawn[0], drawn[0] + 1), float(name != "variation_of_information"))
+
+
+def pixels_twice(name: str, drawn: Drawn) -> bool:
+    a, b = (np.concatenate([part, part]) for part in drawn)
+    return same(divided(name, a, b), divided(name, *drawn))
+
+
 # ---- consensus of objects ----
 
 
@@ -527,6 +565,16 @@ LAWS: dict[str, tuple[Sequence[str], dict[str, Law]]] = {
             "relabelling": (label_maps, classes_of_pixels_relabelled),
         },
     ),
+    "regions": (
+        DIVIDED,
+        {
+            "order": (two_divisions, divided_either_way),
+            "order of pixels": (two_divisions, pixels_in_any_order),
+            "relabelling": (two_divisions, regions_renumbered),
+            "unanimity": (two_divisions, divided_alike),
+            "duplication": (two_divisions, pixels_twice),
+        },
+    ),
     "boundary": (
         DISTANCES,
         {
@@ -577,6 +625,7 @@ EXCEPT |= {
     ("boundary", "triangle", name): "only what is furthest is a distance of sets"
     for name in ("hausdorff95", "average", "surface_dice")
 }
+EXCEPT["regions", "duplication", "adjusted_rand"] = "chance is without replacement: pairs of n (n - 1) / 2 pixels"
 
 UNSAID: dict[tuple[str, str, str], str] = {
     **{("solver", "monotony", f"{solver} soft"): NEXT for solver in ("shm", "ahc", "mgm")},

@@ -43,8 +43,8 @@ figure                        drawn from                       in the paper
 `plot_performance`            RaterPerformance
 `plot_ranking`                Rankings
 `plot_rater_accuracy`         RaterAccuracy
-`plot_rater_boundaries`       BoundaryAgreement
 `plot_rater_events`           RaterEvents
+`plot_rater_pairs`            BoundaryAgreement or RegionAgreement
 `plot_rater_performance`      PixelAgreement
 `plot_rater_return`           RaterReturn                      KαLOS Fig. 6
 `plot_rater_tree`             PixelAgreement                   Lampert et al. Fig. 4
@@ -93,7 +93,7 @@ figure                        drawn from                       in the paper
   `plot_response`, `plot_schools`, `loss_rows`.
 * Any result with a table: `plot_counts`, `plot_histogram`, `plot_values`, `count_bars_of`.
 * Files and print: `save_figure`, `print_theme`.
-* Boundaries of masks and polygons: `plot_rater_boundaries`, `plot_tolerances`.
+* Boundaries and regions: `plot_rater_pairs`, `plot_tolerances`.
 * Square tables: `square_heatmap`.
 * Image-level labels: `plot_cohen`, `plot_label_agreement`, `plot_majority`, `plot_rater_accuracy`, `plot_rejection`,
   `plot_teams`, `accuracy_heatmap`, `accuracy_title`, `cohen_title`, `doubt_of_weights`, `kappa_bars`, `kappa_title`,
@@ -140,7 +140,7 @@ from kalos_core.figures.agreement import (
     plot_agreement,
     plot_next_to_rate,
 )
-from kalos_core.figures.boundaries import plot_rater_boundaries, plot_tolerances
+from kalos_core.figures.boundaries import plot_rater_pairs, plot_tolerances
 from kalos_core.figures.calibration import (
     OBSERVED_COLOUR,
     calibration_figure,
@@ -428,8 +428,8 @@ __all__ = [
     "plot_performance",
     "plot_ranking",
     "plot_rater_accuracy",
-    "plot_rater_boundaries",
     "plot_rater_events",
+    "plot_rater_pairs",
     "plot_rater_performance",
     "plot_rater_return",
     "plot_rater_tree",

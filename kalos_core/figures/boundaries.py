@@ -1,4 +1,4 @@
-"""Plots of distances of boundaries: what is within which tolerance, and which raters' outlines are alike."""
+"""Plots of boundaries and regions: what is within which tolerance, and which raters are alike."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from kalos_core.figures.common import OWN, as_plain, framed
 from kalos_core.figures.heatmaps import square_heatmap
 from kalos_core.figures.tables import title_of
 from kalos_core.figures.takes import takes_result
-from kalos_core.pixels import BoundaryAgreement, BoundaryDistance
+from kalos_core.pixels import BoundaryAgreement, BoundaryDistance, RegionAgreement
+
+SIMILAR = {"surface_dice": "surface Dice", "adjusted_rand": "adjusted Rand index"}
+"""Measures that are larger the more alike two raters are, and how they are written."""
 
 STEPS = 200
 """Tolerances that are drawn."""
@@ -39,8 +42,8 @@ def plot_tolerances(result: BoundaryDistance) -> go.Figure:
 
 
 @takes_result
-def plot_rater_boundaries(result: BoundaryAgreement) -> go.Figure:
-    """How much of the boundaries of every two raters is within the tolerance of each other.
+def plot_rater_pairs(result: BoundaryAgreement | RegionAgreement) -> go.Figure:
+    """The surface Dice of every two raters, or the adjusted Rand index of their regions, mean over images.
 
     Raises
     ------
@@ -51,12 +54,13 @@ def plot_rater_boundaries(result: BoundaryAgreement) -> go.Figure:
     --------
     >>> from kalos_core import boundary_agreement
     >>> found = boundary_agreement([{"ann": [[1, 1, 0]], "bob": [[0, 1, 1]]}], tolerance=0, bootstrap=0)
-    >>> plot_rater_boundaries(found).data[0].z
+    >>> plot_rater_pairs(found).data[0].z
     ([None, 0.5], [0.5, None])
     """
+    measure = next(name for name in SIMILAR if name in result.measures)
     table = result.by_rater_pair()
     size = len(result.raters)
     values = np.full((size, size), np.nan)
     a, b = np.triu_indices(size, 1)
-    values[a, b] = values[b, a] = table["surface_dice"].to_numpy(dtype=np.float64)
-    return square_heatmap(result.raters.tolist(), values, "surface Dice", title_of(result))
+    values[a, b] = values[b, a] = table[measure].to_numpy(dtype=np.float64)
+    return square_heatmap(result.raters.tolist(), values, SIMILAR[measure], title_of(result))

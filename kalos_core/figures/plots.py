@@ -31,7 +31,7 @@ from kalos_core.convergence.criteria import Criteria
 from kalos_core.display import alpha_text, with_interval
 from kalos_core.figures.agreement import plot_agreement, plot_next_to_rate
 from kalos_core.figures.bars import value_bars
-from kalos_core.figures.boundaries import plot_rater_boundaries, plot_tolerances
+from kalos_core.figures.boundaries import plot_rater_pairs, plot_tolerances
 from kalos_core.figures.calibration import plot_calibration
 from kalos_core.figures.classes import plot_class_difficulty
 from kalos_core.figures.common import NEUTRAL
@@ -261,7 +261,7 @@ PLOTS: Mapping[type, Mapping[str, Plot]] = {
     pixels.BoundaryAgreement: {
         "distances": histogram("average", axis="average distance of two boundaries"),
         "dice": histogram("surface_dice", axis="surface Dice of two boundaries"),
-        "raters": plot_rater_boundaries,
+        "raters": plot_rater_pairs,
     },
     pixels.BoundaryDistance: {"tolerances": plot_tolerances},
     pixels.ClassPixelAgreement: {"classes": values("mean_f1", "class", axis="mean F1")},
@@ -270,6 +270,10 @@ PLOTS: Mapping[type, Mapping[str, Plot]] = {
         "ratio": plot_ratio,
         "performance": plot_rater_performance,
         "correlations": plot_correlations,
+    },
+    pixels.RegionAgreement: {
+        "regions": histogram("adjusted_rand", axis="adjusted Rand index of two raters"),
+        "raters": plot_rater_pairs,
     },
     pixels.RaterPerformance: {"raters": plot_performance},
     # rankings

@@ -8,6 +8,7 @@
 * Properties of the image that may explain agreement: `Correlation`, `SIGNIFICANT`, `channel_names`.
 * Boundaries: `boundary_distance`, `BoundaryDistance`; of every two raters: `boundary_agreement`, `unit_boundaries`,
   `BoundaryAgreement`.
+* Regions without names: `region_agreement`, `RegionAgreement`; `PairedRaters` is what it shares with boundaries.
 * Contours: `match_contours`, `ContourMatch`, `near`, `thinned`, `tolerance_in_pixels`.
 """
 
@@ -16,10 +17,12 @@ from kalos_core.pixels.boundaries import BoundaryDistance, boundary_distance
 from kalos_core.pixels.classes import ClassPixelAgreement, class_pixel_agreement
 from kalos_core.pixels.contours import ContourMatch, match_contours, near, thinned, tolerance_in_pixels
 from kalos_core.pixels.moments import SIGNIFICANT, Correlation
+from kalos_core.pixels.paired import PairedRaters
 from kalos_core.pixels.performance import RaterPerformance, rater_performance
 from kalos_core.pixels.properties import channel_names
 from kalos_core.pixels.rasterisation import mask_stacks
 from kalos_core.pixels.rater_boundaries import BoundaryAgreement, boundary_agreement, unit_boundaries
+from kalos_core.pixels.regions import RegionAgreement, region_agreement
 from kalos_core.pixels.stack import LabelStack, MaskStack, as_stack
 from kalos_core.pixels.sums import PixelSums
 
@@ -33,10 +36,12 @@ __all__ = [
     "Correlation",
     "LabelStack",
     "MaskStack",
+    "PairedRaters",
     "PixelAccumulator",
     "PixelAgreement",
     "PixelSums",
     "RaterPerformance",
+    "RegionAgreement",
     "as_stack",
     "boundary_agreement",
     "boundary_distance",
@@ -48,6 +53,7 @@ __all__ = [
     "pixel_agreement",
     "rater_count_map",
     "rater_performance",
+    "region_agreement",
     "thinned",
     "tolerance_in_pixels",
     "unit_boundaries",

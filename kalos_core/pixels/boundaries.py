@@ -78,7 +78,7 @@ class BoundaryDistance(Result):
 
     @property
     def average(self) -> float:
-        """Average symmetric surface distance: the mean over both boundaries together (Heimann et al. 2009, Eq. 3).
+        """Average symmetric surface distance: the mean over both boundaries together (Heimann et al. 2009).
 
         As MONAI has it; medpy takes the mean of the two directed means, so that a short boundary counts as much as a
         long one.

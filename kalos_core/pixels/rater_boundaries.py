@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,6 @@ from numpy.typing import NDArray
 from kalos_core._agreement import Agreement, check_agreement
 from kalos_core.annotations.table import object_array
 from kalos_core.arguments import check_arguments
-from kalos_core.arrays import total
 from kalos_core.display import percent_text, significant
 from kalos_core.errors import InputError, check_iterable, check_whole
 from kalos_core.limits import check_replicates
@@ -27,10 +25,8 @@ from kalos_core.pixels.boundaries import (
     of_pixels,
 )
 from kalos_core.pixels.classes import check_classes, check_values
+from kalos_core.pixels.paired import PairedRaters
 from kalos_core.pixels.stack import LabelStack, MaskStack, Stacks, each_stack
-from kalos_core.reliability import Coincidences
-from kalos_core.resampling import Cells, interval_columns, intervals, resample
-from kalos_core.results import Result
 from kalos_core.shapes import Masks, Polygons
 from kalos_core.shapes.boundaries import Outline, Spacing, border, borders, nearest, pixels_on
 from kalos_core.shapes.crops import crops_of
@@ -49,7 +45,7 @@ DRAWN = ("polygon", "mask")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BoundaryAgreement(Result):
+class BoundaryAgreement(PairedRaters):
     """Distances of the boundaries of every two raters. P pairs of boundaries, I images, K classes, R raters.
 
     Means are over images, each the mean of its pairs. Distances are finite where both boundaries exist: pairs of which
@@ -59,20 +55,18 @@ class BoundaryAgreement(Result):
 
     Parameters
     ----------
-    images, classes, raters : (I,), (K,), (R,) object
-        Names; one class of None where masks have none.
-    image, category, rater_a, rater_b : (P,) int
-        Codes; the category is -1 where both raters gave other classes.
+    images, raters, image, rater_a, rater_b, bootstrap, seed, raters_are_local
+        As in `PairedRaters`.
+    classes : (K,) object
+        Names; None of masks without classes.
+    category : (P,) int
+        Code of the class; -1 where both raters gave other classes.
     unit : (P,) int
         Unit of the agreement that both annotations are in; -1 of masks.
     values : (P, 4) float64
         Of each pair the `MEASURES`, as `BoundaryDistance` has them.
     tolerance : float
         Of the surface Dice, in the unit of the spacing.
-    bootstrap, seed : int
-        Of the intervals.
-    raters_are_local : bool
-        Whether a name means a rater within one image only.
 
     Examples
     --------
@@ -85,24 +79,12 @@ class BoundaryAgreement(Result):
     """
 
     _call = "boundary_agreement(stacks)"
-    _shows_table = False
+    measures = MEASURES
 
-    images: NDArray[np.object_]
     classes: NDArray[np.object_]
-    raters: NDArray[np.object_]
-    image: NDArray[np.intp]
     category: NDArray[np.intp]
-    rater_a: NDArray[np.intp]
-    rater_b: NDArray[np.intp]
     unit: NDArray[np.intp]
-    values: NDArray[np.float64]
     tolerance: float
-    bootstrap: int
-    seed: int
-    raters_are_local: bool = False
-
-    def __len__(self) -> int:
-        return len(self.values)
 
     @property
     def hausdorff(self) -> NDArray[np.float64]:
@@ -124,76 +106,15 @@ class BoundaryAgreement(Result):
         """(P,) shares of both boundaries within the tolerance."""
         return self.values[:, 3]
 
-    def summary(self) -> dict[str, Any]:
-        """Means over images with 95 % intervals, and how many pairs they are of, by name."""
-        row = self._means(np.zeros(len(self), np.intp), 1)
-        return {name: column[0].item() for name, column in row.items()}
-
     def by_class(self) -> pd.DataFrame:
         """One row a class, pairs that both raters gave it: means over images with intervals, and numbers of pairs."""
         import pandas as pd
 
         return pd.DataFrame({"class": self.classes} | self._means(self.category, len(self.classes)))
 
-    def by_image(self) -> pd.DataFrame:
-        """One row an image: means over its pairs, and numbers of pairs."""
-        import pandas as pd
-
-        found = self._means(self.image, len(self.images), bootstrap=0)
-        kept = {
-            name: column for name, column in found.items() if name != "images" and name[-4:] not in ("_low", "high")
-        }
-        return pd.DataFrame({"image": self.images} | kept)
-
-    def by_rater_pair(self) -> pd.DataFrame:
-        """One row for every two raters: means over their images with intervals, and numbers of pairs.
-
-        Raises
-        ------
-        InputError
-            Where raters have no names over the images (`raters_are_local`).
-        """
-        import pandas as pd
-
-        if self.raters_are_local:
-            raise InputError("raters: expected raters with names over all images, got names within each image")
-        a, b = np.triu_indices(len(self.raters), 1)
-        number = np.zeros((len(self.raters),) * 2, np.intp)
-        number[a, b] = number[b, a] = np.arange(len(a))
-        names = {"rater_a": self.raters[a], "rater_b": self.raters[b]}
-        return pd.DataFrame(names | self._means(number[self.rater_a, self.rater_b], len(a)))
-
-    def _means(self, group: NDArray[np.intp], groups: int, bootstrap: int | None = None) -> dict[str, NDArray[Any]]:
-        """Columns of G groups of pairs, those of -1 left out."""
-        statistics = len(MEASURES) * groups
-        pair, measure = np.nonzero(np.isfinite(self.values) & (group >= 0)[:, None])
-        key = (measure * groups + group[pair]) * len(self.images) + self.image[pair]
-        cell, index, count = np.unique(key, return_inverse=True, return_counts=True)
-        mean = total(index.reshape(-1), self.values[pair, measure], len(cell)) / count
-        statistic, image = np.divmod(cell, max(len(self.images), 1))
-        zero, none = np.zeros(len(cell)), np.zeros(0, np.intp)
-        cells = Cells(statistic, image, Coincidences(zero, zero, none, none, np.zeros(0)), mean)
-        drawn = resample(cells, statistics, self.bootstrap if bootstrap is None else bootstrap, self.seed)
-        means, bounds = cells.mean(statistics).reshape(-1, groups), intervals(drawn.mean).reshape(-1, groups, 2)
-        columns: dict[str, NDArray[Any]] = {}
-        for place, name in enumerate(MEASURES):
-            columns |= {name: means[place], **interval_columns(**{name: bounds[place]})}
-        there = {
-            "pairs": np.isfinite(self.hausdorff),
-            "one_missing": np.isinf(self.hausdorff),
-            "both_missing": np.isnan(self.hausdorff),
-        }
-        images = cells.count(statistics).reshape(-1, groups)[-1]
-        kept = group >= 0
-        return (
-            columns
-            | {"images": images}
-            | {n: np.bincount(group[kept & on], minlength=groups) for n, on in there.items()}
-        )
-
-    @cached_property
-    def _whole(self) -> dict[str, Any]:
-        return self.summary()
+    def _numbers_of_pairs(self) -> dict[str, NDArray[np.bool_]]:
+        furthest = self.hausdorff
+        return {"pairs": np.isfinite(furthest), "one_missing": np.isinf(furthest), "both_missing": np.isnan(furthest)}
 
     @property
     def headline(self) -> str:
@@ -212,19 +133,10 @@ class BoundaryAgreement(Result):
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a pair of boundaries."""
-        import pandas as pd
-
-        names = object_array([*self.classes, None])
-        return pd.DataFrame(
-            {
-                "image": self.images[self.image],
-                "class": names[self.category],
-                "rater_a": self.raters[self.rater_a],
-                "rater_b": self.raters[self.rater_b],
-                "unit": self.unit,
-                **{name: self.values[:, place] for place, name in enumerate(MEASURES)},
-            }
-        )
+        found = super().to_pandas()
+        found.insert(1, "class", object_array([*self.classes, None])[self.category])
+        found.insert(4, "unit", self.unit)
+        return found
 
 
 @dataclass

@@ -51,7 +51,11 @@ CHEAP: dict[str, dict[str, Any]] = {
 }
 """Arguments in place of defaults that take long."""
 
-RENAMED = {("class_pixel_agreement", "stacks"): "label_stacks", ("run_experiments", "counts"): "counts_of_raters"}
+RENAMED = {
+    ("class_pixel_agreement", "stacks"): "label_stacks",
+    ("region_agreement", "stacks"): "label_stacks",
+    ("run_experiments", "counts"): "counts_of_raters",
+}
 
 
 def _collect() -> dict[str, Callable[..., Any]]:

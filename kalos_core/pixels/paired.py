@@ -1,0 +1,137 @@
+"""Numbers of every two raters of an image, and their means over the images of a data set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.arrays import total
+from kalos_core.errors import InputError
+from kalos_core.reliability import Coincidences
+from kalos_core.resampling import Cells, interval_columns, intervals, resample
+from kalos_core.results import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PairedRaters(Result):
+    """What is said of every two raters of each image. P pairs, I images, R raters, M measures.
+
+    A mean is over images, each the mean of its pairs; what is not finite is left out.
+
+    Parameters
+    ----------
+    images, raters : (I,), (R,) object
+        Names.
+    image, rater_a, rater_b : (P,) int
+        Codes.
+    values : (P, M) float64
+        The `measures` of each pair.
+    bootstrap, seed : int
+        Of the intervals.
+    raters_are_local : bool
+        Whether a name means a rater within one image only.
+
+    Examples
+    --------
+    >>> from kalos_core import region_agreement
+    >>> found = region_agreement([{"ann": [[1, 1, 2, 2]], "bob": [[7, 7, 5, 5]]}] * 2, bootstrap=9)
+    >>> found.by_rater_pair()[["rater_a", "rater_b", "adjusted_rand", "images", "pairs"]].values.tolist()
+    [['ann', 'bob', 1.0, 2, 2]]
+    """
+
+    _shows_table = False
+
+    measures: ClassVar[tuple[str, ...]]
+    """Columns of `values`."""
+
+    images: NDArray[np.object_]
+    raters: NDArray[np.object_]
+    image: NDArray[np.intp]
+    rater_a: NDArray[np.intp]
+    rater_b: NDArray[np.intp]
+    values: NDArray[np.float64]
+    bootstrap: int
+    seed: int
+    raters_are_local: bool
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def summary(self) -> dict[str, Any]:
+        """Means over images with 95 % intervals, and how many pairs they are of, by name."""
+        row = self._means(np.zeros(len(self), np.intp), 1)
+        return {name: column[0].item() for name, column in row.items()}
+
+    @cached_property
+    def _whole(self) -> dict[str, Any]:
+        return self.summary()
+
+    def by_image(self) -> pd.DataFrame:
+        """One row an image: means over its pairs, and numbers of pairs."""
+        import pandas as pd
+
+        found = self._means(self.image, len(self.images), bootstrap=0)
+        kept = {*self.measures, *self._numbers_of_pairs()}
+        return pd.DataFrame({"image": self.images} | {name: found[name] for name in found if name in kept})
+
+    def by_rater_pair(self) -> pd.DataFrame:
+        """One row for every two raters: means over their images with intervals, and numbers of pairs.
+
+        Raises
+        ------
+        InputError
+            Where raters have no names over the images (`raters_are_local`).
+        """
+        import pandas as pd
+
+        if self.raters_are_local:
+            raise InputError("raters: expected raters with names over all images, got names within each image")
+        a, b = np.triu_indices(len(self.raters), 1)
+        number = np.zeros((len(self.raters),) * 2, np.intp)
+        number[a, b] = number[b, a] = np.arange(len(a))
+        names = {"rater_a": self.raters[a], "rater_b": self.raters[b]}
+        return pd.DataFrame(names | self._means(number[self.rater_a, self.rater_b], len(a)))
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a pair."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "image": self.images[self.image],
+                "rater_a": self.raters[self.rater_a],
+                "rater_b": self.raters[self.rater_b],
+                **{name: self.values[:, place] for place, name in enumerate(self.measures)},
+            }
+        )
+
+    def _numbers_of_pairs(self) -> dict[str, NDArray[np.bool_]]:
+        """Name -> (P,) which pairs are counted under it."""
+        return {"pairs": np.asarray(np.isfinite(self.values).all(axis=1))}
+
+    def _means(self, group: NDArray[np.intp], groups: int, bootstrap: int | None = None) -> dict[str, NDArray[Any]]:
+        """Columns of G groups of pairs, those of -1 left out."""
+        statistics = len(self.measures) * groups
+        pair, measure = np.nonzero(np.isfinite(self.values) & (group >= 0)[:, None])
+        key = (measure * groups + group[pair]) * len(self.images) + self.image[pair]
+        cell, index, count = np.unique(key, return_inverse=True, return_counts=True)
+        mean = total(index.reshape(-1), self.values[pair, measure], len(cell)) / count
+        statistic, image = np.divmod(cell, max(len(self.images), 1))
+        zero, none = np.zeros(len(cell)), np.zeros(0, np.intp)
+        cells = Cells(statistic, image, Coincidences(zero, zero, none, none, np.zeros(0)), mean)
+        drawn = resample(cells, statistics, self.bootstrap if bootstrap is None else bootstrap, self.seed)
+        means, bounds = cells.mean(statistics).reshape(-1, groups), intervals(drawn.mean).reshape(-1, groups, 2)
+        columns: dict[str, NDArray[Any]] = {}
+        for place, name in enumerate(self.measures):
+            columns |= {name: means[place], **interval_columns(**{name: bounds[place]})}
+        columns["images"] = cells.count(statistics).reshape(-1, groups)[-1]
+        for name, counted in self._numbers_of_pairs().items():
+            columns[name] = np.bincount(group[counted & (group >= 0)], minlength=groups)
+        return columns

@@ -1,0 +1,100 @@
+"""Regions without names by hand, beside scikit-learn, scikit-image and loops over regions."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from skimage.metrics import variation_of_information
+from sklearn.metrics import adjusted_rand_score
+
+from kalos_core import InputError, LabelStack, region_agreement
+
+maps = st.tuples(st.integers(1, 6), st.integers(1, 6)).flatmap(
+    lambda size: st.tuples(*[arrays.arrays(np.int64, size, elements=st.integers(-2, 4))] * 3)
+)
+
+
+def covering(a, b):
+    """Arbeláez et al. 2011, §2.3, one way: each region of `a` by the one of `b` that fits it best."""
+    found = 0.0
+    for number in np.unique(a):
+        region = a == number
+        others = [b == other for other in np.unique(b)]
+        found += region.sum() * max((region & other).sum() / (region | other).sum() for other in others)
+    return found / a.size
+
+
+def expected(a, b):
+    both = (covering(a, b) + covering(b, a)) / 2
+    return [adjusted_rand_score(a.ravel(), b.ravel()), variation_of_information(a - a.min(), b - b.min()).sum(), both]
+
+
+@given(maps)
+def test_regions_are_compared_as_others_do(drawn):
+    found = region_agreement([dict(zip("abc", drawn, strict=True))], bootstrap=0)
+    pairs = [expected(drawn[0], drawn[1]), expected(drawn[0], drawn[2]), expected(drawn[1], drawn[2])]
+    np.testing.assert_allclose(found.values, pairs, atol=1e-9)
+
+
+def test_regions_by_hand():
+    # six pixels: 3 and 3 of ann, 2, 2 and 2 of bob
+    found = region_agreement([{"ann": [[1, 1, 1, 2, 2, 2]], "bob": [[1, 1, 2, 2, 3, 3]]}], bootstrap=0)
+    # Pairs of pixels, 15: together in ann 6, in bob 3, in both 2; chance 6 * 3 / 15 = 1.2
+    assert found.adjusted_rand.tolist() == pytest.approx([(2 - 1.2) / (4.5 - 1.2)])
+    # H(bob | ann): in each of ann's regions shares 2/3 and 1/3; H(ann | bob): one of bob's three regions is halved
+    given_ann = -(2 / 3 * math.log2(2 / 3) + 1 / 3 * math.log2(1 / 3))
+    assert found.variation_of_information.tolist() == pytest.approx([given_ann + 1 / 3])
+    # ann's regions by bob's: IoU 2/3 each; bob's by ann's: 2/3, 1/4, 2/3
+    assert found.covering.tolist() == pytest.approx([(2 / 3 + (2 / 3 + 1 / 4 + 2 / 3) / 3) / 2])
+
+
+def test_one_region_each_is_the_same():
+    found = region_agreement([{"ann": [[4, 4]], "bob": [[0, 0]]}, {"ann": [[4]], "bob": [[0]]}], bootstrap=0)
+    assert found.values.tolist() == [[1, 0, 1]] * 2
+
+
+def test_ignored_pixels_are_left_out():
+    stack = LabelStack.of([[[1, 1, 2, 2, 9]], [[1, 2, 2, 2, 9]]], ignore=[[0, 1, 0, 0, 1]])
+    alone = LabelStack.of([[[1, 2, 2]], [[1, 2, 2]]])
+    np.testing.assert_array_equal(region_agreement([stack], bootstrap=0).values, region_agreement([alone]).values)
+    nothing = region_agreement([LabelStack.of([[[1]], [[1]]], ignore=[[1]])], bootstrap=5)
+    assert np.isnan(nothing.values).all()
+    assert nothing.summary()["pairs"] == 0
+
+
+def test_means_are_over_images_with_intervals():
+    rng = np.random.default_rng(0)
+    stacks = [
+        LabelStack.of(dict(zip("abc"[: 2 + image % 2], rng.integers(0, 3, (3, 8, 9)), strict=False)), image=image)
+        for image in range(12)
+    ]
+    found = region_agreement(lambda: iter(stacks), bootstrap=300)
+    means = [np.mean([expected(*two)[0] for two in pairs_of(stack.labels)]) for stack in stacks]
+    assert found.by_image()["adjusted_rand"].tolist() == pytest.approx(means)
+    whole = found.summary()
+    assert whole["adjusted_rand"] == pytest.approx(np.mean(means))
+    assert whole["adjusted_rand_low"] < whole["adjusted_rand"] < whole["adjusted_rand_high"]
+    assert (whole["images"], whole["pairs"]) == (12, 6 * 1 + 6 * 3)
+    assert found.by_rater_pair()["images"].tolist() == [12, 6, 6]
+
+
+def pairs_of(labels):
+    return [(a, b) for place, a in enumerate(labels) for b in labels[place + 1 :]]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: region_agreement([]), "stacks: expected at least one image, got none"),
+        (lambda: region_agreement(5), "stacks: expected regions of one image or more, got 5"),
+        (lambda: region_agreement([{"a": [[1]]}]), "labels: expected those of at least 2 raters, got 1"),
+        (lambda: region_agreement([{"a": [[0.5]], "b": [[1]]}]), "labels of 'a': expected whole numbers"),
+        (lambda: region_agreement([{"a": [[1]], "b": [[1]]}], bootstrap=-1), "bootstrap: expected a whole number"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(call, message):
+    with pytest.raises(InputError, match=message):
+        call()
