@@ -23,6 +23,7 @@ figure                        drawn from                       in the paper
 `plot_cohen`                  QuestionCurve
 `plot_collaboration`          Collaboration                    KαLOS Fig. 24
 `plot_concordance`            Concordance
+`plot_confusion`              LabelTruth
 `plot_confusions`             NoiseModel                       KαLOS Fig. 12
 `plot_convergence`            LabelConvergence or Replicates
 `plot_correlations`           PixelAgreement
@@ -62,6 +63,7 @@ figure                        drawn from                       in the paper
 `plot_shares`                 VariationShares                  KαLOS Fig. 9; label convergence Fig. 4, 6
 `plot_size_errors`            NoiseModel                       KαLOS Fig. 11
 `plot_sizes`                  LabelConvergence.sizes()
+`plot_skill`                  LabelTruth
 `plot_study`                  ConvergenceStudy                 label convergence Fig. 1
 `plot_tau`                    Rankings
 `plot_team`                   TeamAgreement
@@ -95,9 +97,10 @@ figure                        drawn from                       in the paper
 * Files and print: `save_figure`, `print_theme`.
 * Boundaries and regions: `plot_rater_pairs`, `plot_tolerances`.
 * Square tables: `square_heatmap`.
-* Image-level labels: `plot_cohen`, `plot_label_agreement`, `plot_majority`, `plot_rater_accuracy`, `plot_rejection`,
-  `plot_teams`, `accuracy_heatmap`, `accuracy_title`, `cohen_title`, `doubt_of_weights`, `kappa_bars`, `kappa_title`,
-  `least_first`, `majority_dots`, `majority_order`, `majority_title`, `rejection_title`, `team_bars`.
+* Image-level labels: `plot_cohen`, `plot_confusion`, `plot_label_agreement`, `plot_majority`, `plot_rater_accuracy`,
+  `plot_rejection`, `plot_skill`, `plot_teams`, `accuracy_heatmap`, `accuracy_title`, `cohen_title`, `doubt_of_weights`,
+  `kappa_bars`, `kappa_title`, `least_first`, `majority_dots`, `majority_order`, `majority_title`, `rejection_title`,
+  `skill_title`, `team_bars`.
 * The noise model: `plot_angles`, `plot_areas`, `plot_confusions`, `plot_fidelity`, `plot_residuals`,
   `plot_size_errors`, `fidelity_dots`, `fidelity_rows`, `fidelity_title`, `fit_rows`, `origin_rows`, `FIDELITY_LABELS`.
 * Pixel agreement: `plot_correlations`, `plot_performance`, `plot_rater_performance`, `plot_rater_tree`, `plot_ratio`,
@@ -210,12 +213,15 @@ from kalos_core.figures.labels import (
     majority_order,
     majority_title,
     plot_cohen,
+    plot_confusion,
     plot_label_agreement,
     plot_majority,
     plot_rater_accuracy,
     plot_rejection,
+    plot_skill,
     plot_teams,
     rejection_title,
+    skill_title,
     team_bars,
 )
 from kalos_core.figures.noise import (
@@ -408,6 +414,7 @@ __all__ = [
     "plot_cohen",
     "plot_collaboration",
     "plot_concordance",
+    "plot_confusion",
     "plot_confusions",
     "plot_convergence",
     "plot_correlations",
@@ -447,6 +454,7 @@ __all__ = [
     "plot_shares",
     "plot_size_errors",
     "plot_sizes",
+    "plot_skill",
     "plot_study",
     "plot_tau",
     "plot_team",
@@ -480,6 +488,7 @@ __all__ = [
     "significance",
     "significant",
     "size_curve",
+    "skill_title",
     "smyth_note",
     "square_heatmap",
     "stage_rows",

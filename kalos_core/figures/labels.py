@@ -1,4 +1,4 @@
-"""Plots of image-level labels: kappas, majorities, accuracy of raters, and teams."""
+"""Plots of image-level labels: kappas, majorities, accuracy and skill of raters, and teams."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from kalos_core._agreement import VERDICTS, band
-from kalos_core.display import Numbers, alpha_text, percent_text, rater_colour, with_interval
+from kalos_core.display import Numbers, alpha_text, count_text, percent_text, rater_colour, with_interval
+from kalos_core.errors import index_of
 from kalos_core.figures.bars import row_layout, value_bars
 from kalos_core.figures.common import (
     LEGEND_AT_BOTTOM,
@@ -29,6 +30,7 @@ from kalos_core.figures.heatmaps import square_heatmap
 from kalos_core.figures.takes import takes_result
 from kalos_core.nominal import (
     LabelAgreement,
+    LabelTruth,
     MajorityAgreement,
     QuestionCurve,
     RaterAccuracy,
@@ -383,3 +385,78 @@ def plot_rejection(result: Rejection) -> go.Figure:
     low = min(0.0, *(float(np.nanmin(values, initial=0.0)) for values in kappas.values()))
     names = names_shown(result.question[order])
     return _two_dots(names, kappas, axis, rejection_title(result), (low, 1.0), ".3f")
+
+
+def skill_title(raters: Sequence[str], skill: Numbers) -> str:
+    r"""Skills of raters in one line.
+
+    Examples
+    --------
+    >>> skill_title(["ann", "bob"], [0.97, 0.625])
+    'Answers are expected to be right in 62\xa0% of cases (bob) to 97\xa0% (ann)'
+    """
+    values = as_numbers(skill)
+    raters = names_shown(raters, MOST_LETTERS)
+    known = np.flatnonzero(np.isfinite(values))
+    if not len(known):
+        return "No rater answered anything"
+    least, best = known[values[known].argmin()], known[values[known].argmax()]
+    if least == best:
+        return f"Answers of {raters[best]} are expected to be right in {percent_text(values[best])} of cases"
+    return (
+        f"Answers are expected to be right in {percent_text(values[least])} of cases ({raters[least]}) to "
+        f"{percent_text(values[best])} ({raters[best]})"
+    )
+
+
+@takes_result
+def plot_skill(result: LabelTruth) -> go.Figure:
+    """The skill of each rater with its interval, the least first, titled with the finding."""
+    order = least_first(result.skill)
+    names = names_shown(result.raters[order].tolist())
+    values, ends = result.skill[order], result.skill_interval[order]
+    texts = [with_interval(value, pair) for value, pair in zip(values, ends, strict=True)]
+    answers = [count_text(int(count)) for count in result.rater_answers[order]]
+    return value_bars(
+        names,
+        values,
+        [f"<b>{name}</b>: {text}, {of} answers" for name, text, of in zip(names, texts, answers, strict=True)],
+        [alpha_text(value) for value in values],
+        axis=f"share of the answers expected to be right{how_many(result.skill)}",
+        name="skill",
+        colours=PALE,
+        title=skill_title(result.raters.tolist(), result.skill),
+        intervals=ends,
+    )
+
+
+@takes_result
+def plot_confusion(result: LabelTruth, rater: str | None = None) -> go.Figure:
+    """How probable each answer (column) is where a class is true (row), titled with the most probable wrong one.
+
+    Parameters
+    ----------
+    result : LabelTruth
+    rater : str, optional
+        By default the mean of all raters, weighted by their answers.
+
+    Raises
+    ------
+    InputError
+        For a rater whom the result does not have.
+    """
+    if rater is None:
+        shares = np.nan_to_num(result.confusion) * result.rater_answers[:, None, None]
+        values, who = shares.sum(axis=0) / max(int(result.rater_answers.sum()), 1), "raters"
+    else:
+        at = index_of(result.raters.tolist(), rater, "rater")
+        values, who = result.confusion[at], shown(str(result.raters[at]))
+    names = list(map(str, result.classes))
+    wrong = np.where(np.eye(len(names), dtype=bool), np.nan, values)
+    title = f"No answer of {who} is known to be wrong"
+    if np.nanmax(wrong, initial=0) > 0:
+        true, answer = np.unravel_index(np.nanargmax(wrong), wrong.shape)
+        one, other = (shown(names[code]) for code in (true, answer))
+        verb = "take" if rater is None else "takes"
+        title = f"{who[0].upper() + who[1:]} most often {verb} {one} for {other} ({percent_text(wrong[true, answer])})"
+    return square_heatmap(names, values, "probability of an answer (column) of a class (row)", title)

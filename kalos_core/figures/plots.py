@@ -55,10 +55,12 @@ from kalos_core.figures.experiments import (
 )
 from kalos_core.figures.labels import (
     plot_cohen,
+    plot_confusion,
     plot_label_agreement,
     plot_majority,
     plot_rater_accuracy,
     plot_rejection,
+    plot_skill,
     plot_teams,
 )
 from kalos_core.figures.noise import (
@@ -239,6 +241,7 @@ PLOTS: Mapping[type, Mapping[str, Plot]] = {
     nominal.IntraclassCorrelation: {"forms": with_ends("form", "intraclass correlation")},
     nominal.ItemAccuracy: {"items": histogram("accuracy")},
     nominal.LabelAgreement: {"questions": plot_label_agreement},
+    nominal.LabelTruth: {"skill": plot_skill, "confusion": plot_confusion},
     nominal.LabelTable: {"raters": values("answers", "rater")},
     nominal.Majority: {"shares": lambda found: plot_histogram(found, "share")},
     nominal.MajorityAgreement: {"concepts": plot_majority},

@@ -15,6 +15,7 @@ After Nowak & Rüger, *How reliable are annotations via crowdsourcing?* (MIR 201
   `GradeAgreement`; of an attribute of matched annotations: `attribute_agreement`.
 * The majority: `majority_vote`, `Majority`, `UNDECIDED`, `merge_raters`, `MERGED`, `majority_labels`,
   `MajorityLabels`, `majority_agreement`, `MajorityAgreement`.
+* Who is right, and how sure: `dawid_skene`, `LabelTruth`, `SKILL_MODELS`.
 * Raters and items: `rater_accuracy`, `RaterAccuracy`, `item_accuracy`, `ItemAccuracy`.
 * What is in dispute: `find_disputes`, `Disputes`, `QUORUM`, `check_quorum`.
 * All of it in one call: `label_findings`, `LabelFindings`, `QuestionCurve`.
@@ -60,6 +61,7 @@ from kalos_core.nominal.majority import (
 )
 from kalos_core.nominal.questions import LabelAgreement, label_agreement, running_label_agreement
 from kalos_core.nominal.rejection import Rejection, reject_answers
+from kalos_core.nominal.skill import SKILL_MODELS, LabelTruth, dawid_skene
 from kalos_core.nominal.suggestions import SuggestedGroup, SuggestedGroups, suggest_groups
 from kalos_core.nominal.table import LabelTable, build_table, check_table
 from kalos_core.nominal.teams import COMPARISONS, TeamComparison, compare_teams
@@ -74,6 +76,7 @@ __all__ = [
     "METRICS",
     "OPTIONAL",
     "QUORUM",
+    "SKILL_MODELS",
     "SUGGESTED",
     "UNDECIDED",
     "Disputes",
@@ -85,6 +88,7 @@ __all__ = [
     "LabelAgreement",
     "LabelFindings",
     "LabelTable",
+    "LabelTruth",
     "Majority",
     "MajorityAgreement",
     "MajorityLabels",
@@ -108,6 +112,7 @@ __all__ = [
     "cohen_matrix",
     "compare_teams",
     "conger_kappa",
+    "dawid_skene",
     "encode_values",
     "find_disputes",
     "fleiss_kappa",

@@ -13,6 +13,7 @@ import scipy.sparse
 from hypothesis import strategies as st
 
 import kalos_core as k
+from kalos_core.nominal import SKILL_MODELS
 from tests.readers.spoiling import spoiled
 
 BOX = {"image": 1, "rater": "ann", "category": "cat", "box": [0, 0, 10, 10]}
@@ -123,7 +124,7 @@ GOOD: dict[str, list[Any]] = {
     "label_stacks": [[LABEL_STACK], [REGIONS]],
     "classes": [{1: "road", 2: "car"}, {1: "road"}, ["road", "car"]],
     "counts": [COUNTS, COUNTS.tolist(), scipy.sparse.csr_array(COUNTS)],
-    "values": [[[0, 1, 0], [1, 1, -1]], np.zeros((3, 2), int)],
+    "values": [[[0, 1, 0], [1, 1, -1]], np.zeros((3, 2), int), LABELS, ONE_ANSWER],
     "a": [[[0, 1, 1]], np.zeros((3, 4, 5), bool), [[0, 0], [9, 0], [9, 9]]],
     "b": [[[1, 1, 0]], np.ones((3, 4, 5), bool), [[0, 0], [9, 0], [9, 8]]],
     "spacing": [1, 0.5, (1, 2), [1, 1, 2.5]],
@@ -151,7 +152,8 @@ GOOD: dict[str, list[Any]] = {
     "size": ["all", "small"],
     "ties": ["coco", "apart"],
     "calibration": [None, CALIBRATION],
-    "model": [None, MODEL],
+    "model": [None, MODEL, *SKILL_MODELS],
+    "added": [0, 4, 0.5],
     "magnitude": [1.0, [0.5, 1, 2]],
     "magnitudes": [[1.0]],
     "reference": [None, "ann", {1: "x"}, ["ann"]],

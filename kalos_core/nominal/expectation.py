@@ -1,0 +1,212 @@
+"""Expectation-maximisation on answers: the class of each item and how each rater answers, from each other.
+
+Letters used in shapes: I items, P patterns of answers, R raters, K classes, A answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import scipy  # slow to import: each part is loaded when it is first used
+from numpy.typing import NDArray
+
+SETTLED = 1e-6
+"""Least change between two iterations: of the probabilities of an item, summed over classes, in the mean of items."""
+
+
+@dataclass(frozen=True, eq=False)
+class Patterns:
+    """Items as the answers they got: those with the same answers of the same raters are one pattern.
+
+    Parameters
+    ----------
+    table : (P, R * K) sparse float64
+        1 where a rater gave an answer, at rater * K + answer.
+    count : (P,) int
+        Items with each pattern.
+    of_item : (I,) int
+        Pattern of each item, -1 where nobody answered.
+    raters, classes : int
+    """
+
+    table: scipy.sparse.csr_array
+    count: NDArray[np.intp]
+    of_item: NDArray[np.intp]
+    raters: int
+    classes: int
+
+    @classmethod
+    def of(
+        cls,
+        item: NDArray[np.intp],
+        rater: NDArray[np.intp],
+        answer: NDArray[np.intp],
+        size: tuple[int, int, int],
+    ) -> Patterns:
+        """The patterns of A answers; `size` is (I, R, K).
+
+        Examples
+        --------
+        >>> item, rater, answer = np.array([[0, 0, 1, 1, 3], [0, 1, 1, 0, 0], [1, 0, 0, 1, 1]])
+        >>> found = Patterns.of(item, rater, answer, (4, 2, 2))
+        >>> (found.of_item[0] == found.of_item[1]).item(), found.of_item[2].item(), sorted(found.count.tolist())
+        (True, -1, [1, 2])
+        """
+        items, raters, classes = size
+        column = rater * classes + answer
+        # a number for each column, of so many that sums of them are equal by chance in no data set
+        number = np.random.default_rng(0).integers(1, 1 << 63, raters * classes, dtype=np.uint64)
+        key = np.zeros(items, np.uint64)
+        np.add.at(key, item, number[column])  # wraps around
+        answered = np.flatnonzero(np.bincount(item, minlength=items))
+        _, first, pattern, count = np.unique(key[answered], return_index=True, return_inverse=True, return_counts=True)
+        of_item, row = np.full((2, items), -1, np.intp)
+        of_item[answered] = pattern
+        row[answered[first]] = np.arange(len(first))
+        kept = row[item] >= 0
+        ones = np.ones(int(kept.sum()))
+        table = scipy.sparse.csr_array((ones, (row[item[kept]], column[kept])), shape=(len(first), raters * classes))
+        return cls(table, count, of_item, raters, classes)
+
+    def shares(self, weight: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+        """(P, K) shares of the answers: Dawid & Skene's first estimate (Eq. 3.1).
+
+        Those of raters with weights (R,), if there are any; equal shares of all classes where these are all 0.
+        """
+        each = np.tile(np.eye(self.classes), (self.raters, 1))
+        votes = np.asarray(self.table @ (each if weight is None else each * np.repeat(weight, self.classes)[:, None]))
+        whole = votes.sum(axis=1, keepdims=True)
+        return np.where(whole > 0, votes / np.where(whole > 0, whole, 1), 1 / self.classes)
+
+    def expected(self, probability: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(R, K, K) expected answers by rater, class (row) and answer (column), from probabilities (P, K)."""
+        by_answer = np.asarray(self.table.T @ (self.count[:, None] * probability))
+        return by_answer.reshape(self.raters, self.classes, self.classes).swapaxes(1, 2)
+
+    def of_own_answers(self, probability: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """(A',) columns of the answers of patterns, and what (P, K) holds for each of them."""
+        pattern = np.repeat(np.arange(len(self.count)), np.diff(self.table.indptr))
+        return self.table.indices.astype(np.intp), probability[pattern, self.table.indices % self.classes]
+
+
+@dataclass(frozen=True, eq=False)
+class Expectation:
+    """The end of expectation-maximisation.
+
+    Parameters
+    ----------
+    probability : (P, K) float64
+        Of each class, for a pattern.
+    confusion : (R, K, K) float64
+        Of each answer (column), where a class is true (row).
+    prior : (K,) float64
+        Of each class, before any answer.
+    iterations : int
+    converged : bool
+    """
+
+    probability: NDArray[np.float64]
+    confusion: NDArray[np.float64]
+    prior: NDArray[np.float64]
+    iterations: int
+    converged: bool
+
+
+Shares = Callable[[NDArray[np.float64], float], NDArray[np.float64]]
+"""Expected answers (R, K, K) and how many are added to them -> confusion (R, K, K)."""
+
+
+def own_confusion(expected: NDArray[np.float64], added: float) -> NDArray[np.float64]:
+    """Each row for itself (Dawid & Skene 1979, Eq. 2.3), after so many answers of the average rater are added to it.
+
+    NaN for a class that no answer is expected of.
+
+    Examples
+    --------
+    Two raters; the second is not expected to have answered an item of the second class:
+
+    >>> expected = np.array([[[3.0, 1.0], [0.0, 4.0]], [[4.0, 0.0], [0.0, 0.0]]])
+    >>> own_confusion(expected, 0).tolist()
+    [[[0.75, 0.25], [0.0, 1.0]], [[1.0, 0.0], [nan, nan]]]
+    >>> own_confusion(expected, 4).tolist()
+    [[[0.8125, 0.1875], [0.0, 1.0]], [[0.9375, 0.0625], [0.0, 1.0]]]
+    """
+    counts = expected + added * _shares(expected.sum(axis=0)) if added else expected
+    return _shares(counts)
+
+
+def one_coin(expected: NDArray[np.float64], added: float) -> NDArray[np.float64]:
+    """One probability of being right for all classes of a rater; every wrong answer is as likely as any other.
+
+    Examples
+    --------
+    >>> expected = np.array([[[3.0, 1.0], [0.0, 4.0]], [[2.0, 2.0], [0.0, 0.0]]])
+    >>> one_coin(expected, 0)[:, 0].tolist(), one_coin(expected, 4)[:, 0].tolist()
+    ([[0.875, 0.125], [0.5, 0.5]], [[0.8333333333333334, 0.16666666666666663], [0.625, 0.375]])
+    """
+    classes = expected.shape[1]
+    right, whole = np.trace(expected, axis1=1, axis2=2), expected.sum(axis=(1, 2))
+    answers = np.stack([right, np.maximum(whole - right, 0)], axis=1)[:, None]  # (R, 1, 2): right and wrong
+    skill = own_confusion(answers, added)[:, :, :1]
+    return np.where(np.eye(classes, dtype=bool), skill, (1 - skill) / max(classes - 1, 1))
+
+
+def _shares(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Shares of the last axis; NaN where it sums to 0."""
+    whole = counts.sum(axis=-1, keepdims=True)
+    return np.asarray(counts / np.where(whole > 0, whole, np.nan))
+
+
+def expectation_maximisation(patterns: Patterns, shares: Shares, added: float, iterations: int) -> Expectation:
+    """Confusion and prior from probabilities, probabilities from these, until they no longer change (`SETTLED`).
+
+    Begins with the shares of the answers of each item. With nothing added no step lowers the likelihood.
+
+    Parameters
+    ----------
+    patterns : Patterns
+        At least one.
+    shares : Shares
+    added : float
+        How many answers of the average rater are added to those of each for each class.
+    iterations : int
+        At most, and at least 1.
+
+    Examples
+    --------
+    >>> item, rater, answer = np.array([[0, 0, 1, 1], [0, 1, 0, 1], [0, 0, 1, 1]])
+    >>> found = expectation_maximisation(Patterns.of(item, rater, answer, (2, 2, 2)), own_confusion, 0, 100)
+    >>> found.confusion[0].tolist(), found.prior.tolist(), found.converged
+    ([[1.0, 0.0], [0.0, 1.0]], [0.5, 0.5], True)
+    """
+    probability = patterns.shares()
+    items = patterns.count.sum()
+    for iteration in range(1, iterations + 1):
+        prior = patterns.count @ probability / items
+        confusion = shares(patterns.expected(probability), added)
+        before, probability = probability, _probability(patterns, confusion, prior, probability)
+        if patterns.count @ np.abs(probability - before).sum(axis=1) <= SETTLED * items:
+            return Expectation(probability, confusion, prior, iteration, True)
+    return Expectation(probability, confusion, prior, iterations, False)
+
+
+def _probability(
+    patterns: Patterns,
+    confusion: NDArray[np.float64],
+    prior: NDArray[np.float64],
+    otherwise: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """(P, K) of each class, given the answers (Eq. 2.5); the old ones where no class is possible."""
+    with np.errstate(divide="ignore"):  # the logarithm of 0: impossible
+        logs, log_prior = np.log(np.nan_to_num(confusion, nan=1.0)), np.log(prior)  # NaN: nobody is of that class
+    by_answer = np.ascontiguousarray(logs.swapaxes(1, 2)).reshape(-1, patterns.classes)
+    scores = np.asarray(patterns.table @ by_answer)
+    scores += log_prior
+    best = scores.max(axis=1, keepdims=True)
+    possible = best > -np.inf
+    scores -= np.where(possible, best, 0)
+    np.exp(scores, out=scores)
+    scores /= np.where(possible, scores.sum(axis=1, keepdims=True), 1)
+    return scores if possible.all() else np.where(possible, scores, otherwise)

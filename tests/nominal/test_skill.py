@@ -1,0 +1,396 @@
+"""Who is right, and how sure: steps by hand, Dawid & Skene's own data, loops over plain answers, and laws."""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+
+from kalos_core import NOT_ASSIGNED, InputError, LabelTable, dawid_skene, majority_vote, read_wide_labels, staple
+from kalos_core.nominal import SKILL_MODELS, label_counts
+from kalos_core.nominal.expectation import Patterns, expectation_maximisation, own_confusion
+
+THREE = [[0, 0, 0], [0, 0, 1], [1, 1, 1]]
+"""Items on which the third of three raters differs once."""
+
+PATIENTS = (
+    "111 1 1 1 1|333 4 3 3 4|112 2 1 2 2|222 3 1 2 1|222 3 2 2 2|222 3 3 2 2|122 2 1 1 1|333 3 4 3 3|222 2 2 2 3|"
+    "232 2 2 2 3|444 4 4 4 4|222 3 3 4 3|111 1 1 1 1|222 3 2 1 2|121 1 1 1 1|111 2 1 1 1|111 1 1 1 1|111 1 1 1 1|"
+    "222 2 2 2 1|222 1 3 2 2|222 2 2 2 2|222 2 2 2 1|222 3 2 2 2|221 2 2 2 2|111 1 1 1 1|111 1 1 1 1|232 2 2 2 2|"
+    "111 1 1 1 1|111 1 1 1 1|112 1 1 2 1|111 1 1 1 1|333 3 2 3 3|111 1 1 1 1|222 2 2 2 2|222 3 2 3 2|433 4 3 4 3|"
+    "221 2 2 3 2|232 3 2 3 3|333 3 4 3 2|111 1 1 1 1|111 1 1 1 1|121 2 1 1 1|232 2 2 2 2|121 1 1 1 1|222 2 2 2 2"
+)
+"""Dawid & Skene (1979), Table 1: 45 patients; the first of five anaesthetists judged each of them three times."""
+
+
+# ---- one step, by hand ----
+
+
+def test_one_step_by_hand():
+    """Shares of votes give the second item 2/3 and 1/3, and so the classes 5/9 and 4/9 of the items."""
+    found = dawid_skene(THREE, added=0, iterations=1)
+    assert found.prior == pytest.approx([5 / 9, 4 / 9])
+    first, second, third = found.confusion
+    assert first.ravel() == pytest.approx([1, 0, 1 / 4, 3 / 4])  # of class 1: 1/3 of an answer 0, and one answer 1
+    assert second.tolist() == first.tolist()
+    assert third.ravel() == pytest.approx([3 / 5, 2 / 5, 0, 1])  # of class 0: one answer 0, and 2/3 of an answer 1
+    # the second item: 5/9 * 1 * 1 * 2/5 = 8/36 against 4/9 * 1/4 * 1/4 * 1 = 1/36
+    assert found.probability.ravel() == pytest.approx([1, 0, 8 / 9, 1 / 9, 0, 1])
+    assert found.skill == pytest.approx([26 / 27, 26 / 27, 19 / 27])
+    assert (found.iterations, found.converged, "NOT SETTLED" in found.headline) == (1, False, True)
+    assert found.labels.tolist() == [0, 0, 1]
+
+
+def test_what_is_added_by_hand():
+    """Of class 0 all raters give 5/3 + 5/3 + 1 answers 0 and 2/3 answers 1; of class 1 1/3 + 1/3 and 1 + 1 + 4/3."""
+    found = dawid_skene(THREE, added=3, iterations=1)
+    assert found.confusion[0, 0] == pytest.approx([(5 / 3 + 3 * 13 / 15) / (5 / 3 + 3), (3 * 2 / 15) / (5 / 3 + 3)])
+    assert found.confusion[2, 1] == pytest.approx([(3 * 1 / 6) / (4 / 3 + 3), (4 / 3 + 3 * 5 / 6) / (4 / 3 + 3)])
+
+
+def test_one_step_with_one_coin_by_hand():
+    """The first two are right in 1 + 2/3 + 1 of three answers, the third in 1 + 1/3 + 1."""
+    found = dawid_skene(THREE, model="one_coin", added=0, iterations=1)
+    assert found.confusion[0].ravel() == pytest.approx([8 / 9, 1 / 9, 1 / 9, 8 / 9])
+    assert found.confusion[2].ravel() == pytest.approx([7 / 9, 2 / 9, 2 / 9, 7 / 9])
+    # the second item: 5/9 * 8/9 * 8/9 * 2/9 against 4/9 * 1/9 * 1/9 * 7/9, which is 640 to 28
+    assert found.probability[1] == pytest.approx([640 / 668, 28 / 668])
+
+
+def test_the_majority_weighted_by_skill_by_hand():
+    """The third rater is in the majority on two of three items: 1 + 1 against 2/3 on the second item."""
+    found = dawid_skene(THREE, model="weighted")
+    assert found.skill == pytest.approx([1, 1, 2 / 3])
+    assert found.probability[1] == pytest.approx([3 / 4, 1 / 4])
+    assert (found.labels.tolist(), found.iterations, found.converged) == ([0, 0, 1], 0, True)
+
+
+def test_intervals_are_wilsons_of_what_is_known():
+    """Where nothing is uncertain, an interval is that of a share of so many answers."""
+    values = [[1, 1, 1, 1, 1, 2], *[[k % 2 + 1] * 6 for k in range(19)]]
+    found = dawid_skene(values)
+    expected = binomtest(19, 20).proportion_ci(method="wilson")
+    assert found.skill[5] == pytest.approx(19 / 20, abs=1e-4)
+    assert found.skill_interval[5] == pytest.approx(expected, abs=1e-3)
+    assert found.skill_interval[0] == pytest.approx(binomtest(20, 20).proportion_ci(method="wilson"), abs=1e-3)
+
+
+def test_what_is_not_known_widens_the_interval():
+    """Two raters on many items each: who is right where they differ is open, and their skills are less certain."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 2, 200)
+    raters = [np.where(rng.random(200) < 0.85, truth, 1 - truth) for _ in range(9)]
+    few, many = (dawid_skene(np.column_stack(raters[:count]), model="one_coin") for count in (3, 9))
+    assert np.ptp(few.skill_interval[0]) > 1.15 * np.ptp(many.skill_interval[0])
+
+
+# ---- published ----
+
+
+def test_the_patients_of_dawid_and_skene():
+    """The maximum likelihood estimates that the paper prints: shares of classes, and the first anaesthetist's rates."""
+    answers = [
+        (patient, rater, int(answer) - 1)
+        for patient, row in enumerate(PATIENTS.split("|"))
+        for rater, of_rater in enumerate(row.split())
+        for answer in of_rater
+    ]
+    item, rater, answer = np.array(answers).T
+    found = expectation_maximisation(Patterns.of(item, rater, answer, (45, 5, 4)), own_confusion, 0, 1000)
+    assert found.converged
+    assert found.prior.round(2).tolist() == [0.40, 0.42, 0.11, 0.07]
+    assert found.confusion[0].round(2).tolist() == [
+        [0.89, 0.11, 0.00, 0.00],
+        [0.07, 0.88, 0.05, 0.00],
+        [0.00, 0.34, 0.66, 0.00],
+        [0.00, 0.00, 0.56, 0.44],
+    ]
+
+
+@pytest.fixture(scope="module")
+def bluebirds(data_folder):
+    """The table of the raters, and the truth by item."""
+    path = data_folder / "bluebirds.csv"
+    if not path.exists():
+        pytest.skip("bluebirds.csv is not in the data folder")
+    truth = read_wide_labels(path, item="image_id").select(raters=["gt"])
+    names = np.array(truth.options())[truth.values()[:, 0]]
+    return read_wide_labels(path, item="image_id", ignore=["gt"]), names
+
+
+def test_bluebirds(bluebirds):
+    table, truth = bluebirds
+    right = {model: (dawid_skene(table, model=model).labels == truth).mean() for model in SKILL_MODELS}
+    assert right["confusion"] == pytest.approx(97 / 108)
+    options = np.array(table.options())
+    assert (options[majority_vote(table.counts()).winner] == truth).mean() == pytest.approx(82 / 108)
+    marked = staple(table.values().T[:, None, :].astype(bool)).mask[0]
+    assert (options[marked.astype(int)] == truth).mean() == pytest.approx(right["confusion"], abs=0.01)
+
+
+def test_bluebirds_as_crowd_kit_has_them(bluebirds):
+    """crowd-kit 1.4 stops after two steps, with 96 of 108 right (.889), as its documentation says."""
+    table, truth = bluebirds
+    found = dawid_skene(table, added=0, iterations=2)
+    assert (found.labels == truth).sum() == 96
+
+
+# ---- against loops over plain answers ----
+
+
+def dense(values, added, iterations, coin):
+    """EM item by item, on lists: (I, K) probabilities, (R, K, K) confusion, (K,) prior, and the log likelihood."""
+    items, raters = values.shape
+    classes = int(values.max()) + 1
+    probability = [
+        [sum(value == k for value in row) / sum(value >= 0 for value in row) for k in range(classes)] for row in values
+    ]
+    for _ in range(iterations):
+        prior = [sum(row[k] for row in probability) / items for k in range(classes)]
+        counts = np.zeros((raters, classes, classes))
+        for i, r, k in np.ndindex(items, raters, classes):
+            if values[i, r] >= 0:
+                counts[r, k, values[i, r]] += probability[i][k]
+        confusion = np.zeros((raters, classes, classes))
+        for r in range(raters):
+            if coin:
+                everybody = sum(counts[s, k, k] for s in range(raters) for k in range(classes)) / counts.sum()
+                right = sum(counts[r, k, k] for k in range(classes)) + added * everybody
+                skill = right / (counts[r].sum() + added)
+                rest = (1 - skill) / (classes - 1)
+                confusion[r] = [[skill if k == a else rest for a in range(classes)] for k in range(classes)]
+            else:
+                for k in range(classes):
+                    everybody = sum(counts[s, k] for s in range(raters)) / counts[:, k].sum()
+                    confusion[r, k] = (counts[r, k] + added * everybody) / (counts[r, k].sum() + added)
+        likelihood = 0.0
+        for i in range(items):
+            joint = [
+                prior[k] * math.prod(confusion[r, k, values[i, r]] for r in range(raters) if values[i, r] >= 0)
+                for k in range(classes)
+            ]
+            likelihood += math.log(sum(joint))
+            probability[i] = [part / sum(joint) for part in joint]
+    return np.array(probability), confusion, np.array(prior), likelihood
+
+
+def ratings(seed, items=40, raters=6, classes=3, answered=0.7):
+    """Truth, and values of raters of different skill with gaps; every item and rater has an answer."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, classes, items)
+    skill = rng.uniform(0.4, 0.95, raters)
+    values = np.where(rng.random((items, raters)) < skill, truth[:, None], rng.integers(0, classes, (items, raters)))
+    gone = rng.random((items, raters)) > answered
+    gone[np.arange(items), rng.integers(0, raters, items)] = False
+    return truth, np.where(gone, NOT_ASSIGNED, values)
+
+
+@pytest.mark.parametrize("added", [0, 4, 0.3])
+@pytest.mark.parametrize("model", ["confusion", "one_coin"])
+@pytest.mark.parametrize("iterations", [1, 4, 15])
+def test_the_same_as_item_by_item(model, added, iterations):
+    _, values = ratings(seed=iterations)
+    found = dawid_skene(values, model=model, added=added, iterations=iterations)
+    probability, confusion, prior, _ = dense(values, added, found.iterations, model == "one_coin")
+    assert found.probability == pytest.approx(probability, abs=1e-9)
+    assert found.confusion == pytest.approx(confusion, abs=1e-9)
+    assert found.prior == pytest.approx(prior, abs=1e-9)
+
+
+@pytest.mark.parametrize("model", ["confusion", "one_coin"])
+def test_no_step_lowers_the_likelihood_and_the_end_is_one(model):
+    _, values = ratings(seed=9)
+    reached = [dense(values, 0, iterations, model == "one_coin")[-1] for iterations in range(1, 12)]
+    assert all(after > before - 1e-9 for before, after in pairwise(reached))
+    found = dawid_skene(values, model=model)
+    assert found.converged
+    last, more = (dense(values, 4, found.iterations + extra, model == "one_coin")[0] for extra in (0, 1))
+    assert np.abs(found.probability - last).max() < 1e-9
+    assert np.abs(more - last).sum(axis=1).mean() < 1e-6
+
+
+# ---- known truth ----
+
+
+@pytest.mark.parametrize(("items", "raters", "answered"), [(300, 7, 1.0), (600, 40, 0.12)])
+def test_it_is_right_more_often_than_the_majority(items, raters, answered):
+    """Where some raters know more than others."""
+    gained = []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        truth, skill = rng.integers(0, 3, items), rng.choice([0.3, 0.9], raters)
+        values = np.where(rng.random((items, raters)) < skill, truth[:, None], rng.integers(0, 3, (items, raters)))
+        values[rng.random((items, raters)) > answered] = NOT_ASSIGNED
+        winner = majority_vote(label_counts(values)).winner
+        gained.append((dawid_skene(values).labels == truth).mean() - (winner == truth).mean())
+    assert np.mean(gained) > 0.02
+
+
+def test_it_finds_the_habits_of_raters():
+    """A rater who takes class 2 for class 1 in most cases, among six who rarely err."""
+    rng = np.random.default_rng(3)
+    truth = rng.integers(0, 3, 1500)
+    others = np.where(rng.random((1500, 6)) < 0.9, truth[:, None], rng.integers(0, 3, (1500, 6)))
+    habit = np.where((truth == 2) & (rng.random(1500) < 0.8), 1, truth)
+    found = dawid_skene(np.column_stack([others, habit]))
+    assert found.confusion[6, 2] == pytest.approx([0, 0.8, 0.2], abs=0.04)
+    assert found.skill[6] == pytest.approx((habit == truth).mean(), abs=0.01)
+    assert (found.labels == truth).mean() > 0.99
+
+
+def test_intervals_hold_the_skill_that_was_given():
+    held = []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        truth, skill = rng.integers(0, 2, 150), rng.uniform(0.6, 0.95, 7)
+        values = np.where(rng.random((150, 7)) < skill, truth[:, None], 1 - truth[:, None])
+        low, high = dawid_skene(values, model="one_coin").skill_interval.T
+        held += ((low <= skill) & (skill <= high)).tolist()
+    assert np.mean(held) > 0.9
+
+
+# ---- laws ----
+
+SMALL = st.lists(st.lists(st.sampled_from([0, 1, 2, NOT_ASSIGNED]), min_size=3, max_size=3), min_size=2, max_size=8)
+
+
+def answered(rows):
+    return any(value != NOT_ASSIGNED for row in rows for value in row)
+
+
+@settings(max_examples=60)
+@given(SMALL.filter(answered), st.sampled_from(sorted(SKILL_MODELS)), st.randoms(use_true_random=False))
+def test_the_order_of_items_raters_and_classes_does_not_matter(rows, model, random):
+    values = np.array(rows)
+    items, raters, names = (random.sample(range(size), size) for size in (*values.shape, 3))
+    other = np.where(values >= 0, np.array([*names, NOT_ASSIGNED])[values], NOT_ASSIGNED)[items][:, raters]
+    # all classes take part, whatever occurs
+    table, turned = (
+        LabelTable.from_rows(
+            [
+                {"item": i, "rater": r, "label": str(value)}
+                for (i, r), value in np.ndenumerate(given)
+                if value != NOT_ASSIGNED
+            ],
+            items=range(len(given)), raters=["0", "1", "2"], concepts=["0", "1", "2"],
+        )
+        for given in (values, other)
+    )  # fmt: skip
+    one, two = (dawid_skene(given, model=model, iterations=4) for given in (table, turned))
+    assert two.probability == pytest.approx(one.probability[items][:, np.argsort(names)], abs=1e-9, nan_ok=True)
+    turned_back = one.confusion[raters][:, np.argsort(names)][:, :, np.argsort(names)]
+    assert two.confusion == pytest.approx(turned_back, abs=1e-9, nan_ok=True)
+    assert two.skill == pytest.approx(one.skill[raters], abs=1e-9, nan_ok=True)
+    assert two.tied.tolist() == one.tied[items].tolist()
+    again = {str(old): str(new) for old, new in enumerate(names)} | {None: None}
+    assert two.labels.tolist() == [again[label] for label in one.labels[items]]
+
+
+@settings(max_examples=60)
+@given(SMALL, st.sampled_from(sorted(SKILL_MODELS)), st.sampled_from([0, 0.5, 4]))
+def test_probabilities_are_probabilities(rows, model, added):
+    found = dawid_skene(rows, model=model, added=added)
+    if found.answers.any():
+        assert found.probability.sum(axis=1) == pytest.approx(1)
+        assert found.prior.sum() == pytest.approx(1)
+        assert found.prior == pytest.approx(found.probability[found.answers > 0].mean(axis=0), abs=1e-4)
+    given = found.rater_answers > 0
+    assert np.nan_to_num(found.confusion[given].sum(axis=2), nan=1) == pytest.approx(1)
+    assert np.isnan(found.confusion[~given]).all()
+    low, high = found.skill_interval[given].T
+    assert ((low - 1e-9 <= found.skill[given]) & (found.skill[given] <= high + 1e-9)).all()
+
+
+# ---- what is given ----
+
+
+def test_a_table_and_its_values_give_the_same():
+    rows = [(1, "ann", "cat"), (1, "bob", "cat"), (2, "ann", "dog"), (2, "bob", "cat"), (2, "cid", "dog")]
+    table = LabelTable.from_rows([dict(zip(("item", "rater", "label"), row, strict=True)) for row in rows])
+    names = [["cat", "cat", None], ["dog", "cat", "dog"]]
+    codes = np.array([[0, 0, NOT_ASSIGNED], [1, 0, 1]])
+    numbers = np.array([[0, 0, math.nan], [1, 0, 1]])
+    for found in map(dawid_skene, (table, names, np.array(names, dtype=object), codes, numbers)):
+        assert found.probability == pytest.approx(dawid_skene(table).probability)
+        assert found.labels.tolist() in (["cat", "dog"], [0, 1])
+    assert dawid_skene(table).items.tolist() == [1, 2]
+    assert dawid_skene(table).raters.tolist() == ["ann", "bob", "cid"]
+    assert dawid_skene(codes).labels.dtype.kind == "i"
+
+
+def test_classes_are_ascending_whatever_comes_first():
+    assert dawid_skene([["b", "a"], ["a", "a"]]).classes.tolist() == ["a", "b"]
+    assert dawid_skene([[9, 7], [7, 7]]).classes.tolist() == [7, 9]
+    assert dawid_skene([[2.0, None], [1.5, 1.5]]).classes.tolist() == [1.5, 2.0]
+    assert dawid_skene([["b", 1], [1, 1]]).classes.tolist() == ["b", 1]  # not comparable: as they come
+    assert dawid_skene([[-1, 0, -1], [0, 0, 0]]).labels.tolist() == [-1, 0]  # NO_OBJECT is a value
+
+
+def test_an_optional_concept_is_a_question():
+    rows = [{"item": i, "rater": r, "label": ["sky"] if i else []} for i in (0, 1) for r in ("ann", "bob")]
+    table = LabelTable.from_rows(rows, groups=None, concepts=["sky", "sea"])
+    assert dawid_skene(table, "sky").labels.tolist() == ["not chosen", "chosen"]
+    with pytest.raises(InputError, match="question: expected a name, as there are several: sky, sea"):
+        dawid_skene(table)
+    with pytest.raises(InputError, match="question: expected none, as values have no names"):
+        dawid_skene([[1, 1]], "sky")
+
+
+# ---- the edges ----
+
+
+@pytest.mark.parametrize("model", sorted(SKILL_MODELS))
+@pytest.mark.parametrize("added", [0, 4])
+def test_edges(model, added):
+    def found(values):
+        return dawid_skene(values, model=model, added=added)
+
+    one_class = found([[4, 4], [4, NOT_ASSIGNED]])
+    assert (one_class.labels.tolist(), one_class.probability.tolist()) == ([4, 4], [[1.0], [1.0]])
+    assert (one_class.confusion.tolist(), one_class.prior.tolist()) == ([[[1.0]], [[1.0]]], [1.0])
+    one_rater = found([["a"], ["b"], ["a"]])
+    assert (one_rater.labels.tolist(), one_rater.converged) == (["a", "b", "a"], True)
+    gaps = found([[0, 0, NOT_ASSIGNED], [NOT_ASSIGNED] * 3, [1, 1, NOT_ASSIGNED], [0, 0, NOT_ASSIGNED]])
+    assert gaps.labels.tolist() == [0, NOT_ASSIGNED, 1, 0]
+    assert gaps.probability[1] == pytest.approx(gaps.prior)
+    assert np.isnan(gaps.confidence[1])
+    assert np.isnan(gaps.skill[2])
+    assert np.isnan(gaps.skill_interval[2]).all()
+    assert np.isnan(gaps.confusion[2]).all()
+    alike = found([[0] * 5, [1] * 5, [2] * 5] * 4)
+    assert alike.labels.tolist() == [0, 1, 2] * 4
+    assert alike.confidence == pytest.approx(1, abs=1e-2)
+    assert alike.skill == pytest.approx(1, abs=1e-2)
+    tie = found([["a", "b"]])
+    assert (tie.labels.tolist(), tie.tied.tolist(), tie.confidence.tolist()) == ([None], [True], [0.5])
+
+
+@pytest.mark.parametrize("values", [np.zeros((0, 2), int), [[None, None]], np.full((2, 3), np.nan)])
+def test_no_answers_at_all(values):
+    found = dawid_skene(values)
+    items, raters = np.shape(values)
+    assert (found.probability.shape, found.confusion.shape) == ((items, 0), (raters, 0, 0))
+    assert found.labels.tolist() == [None] * items
+    assert np.isnan(found.skill).all()
+    table = LabelTable.from_rows([{"item": 1, "rater": "ann", "label": "x"}], concepts=["x", "y"])
+    silent = dawid_skene(table.without_answers(np.array([True])))
+    assert np.isnan(silent.prior).all()
+    assert silent.labels.tolist() == [None]
+
+
+def test_what_is_refused(monkeypatch):
+    with pytest.raises(InputError, match="model: expected one of 'confusion', 'one_coin', 'weighted', got 'glad'"):
+        dawid_skene(THREE, model="glad")
+    for added in (-1, math.nan, math.inf, "1"):
+        with pytest.raises(InputError, match="added: expected a number of at least 0, got"):
+            dawid_skene(THREE, added=added)
+    with pytest.raises(InputError, match="iterations: expected a whole number of at least 1, got 0"):
+        dawid_skene(THREE, iterations=0)
+    with pytest.raises(InputError, match="values: expected items x raters, got shape"):
+        dawid_skene([1, 2, 3])
+    monkeypatch.setenv("KALOS_MOST_CONFUSED", "11")
+    with pytest.raises(InputError, match=r"values: expected at most 11 cells of confusion matrices, .* got 12"):
+        dawid_skene(THREE)
