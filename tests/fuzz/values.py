@@ -207,7 +207,7 @@ GOOD: dict[str, list[Any]] = {
     "detections": [{"ann": {"a.jpg": []}, "bob": {"a.jpg": []}}],
     "concepts": [["x", "y"], None],
     "concept": ["x"],
-    "question": [None, "q"],
+    "question": [None, "q", "label"],
     "class_source": [None],
     "value": [1],
     "gone": [np.zeros(len(LABEL_ROWS), bool)],
