@@ -132,6 +132,7 @@ def _pixels(asked: Asked) -> Iterator[Table]:
 
     _say("pixels")
     yield pixels.staple_against_itk(asked.repeats)
+    yield pixels.boundaries_against_itk(asked.repeats)
     yield pixels.agreement_of_stacks(asked.repeats)
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kalos_core import pixel_agreement
+from kalos_core import boundary_agreement, pixel_agreement
 from kalos_core.cli.answers import Answer
 from kalos_core.cli.commands import Command
-from kalos_core.cli.options import Given, options_of
+from kalos_core.cli.options import Given, Option, options_of
 from kalos_core.cli.reading import OF_MASKS, stacks_of
 from kalos_core.pixels import PixelAgreement
 
@@ -20,12 +20,14 @@ if TYPE_CHECKING:
 LOCAL = ("raters_are_local",)
 """What the reader says already."""
 
+BOUNDARIES = Option("boundaries", (bool,), help="how far the boundaries of every two raters are from each other, too")
+
 
 def _pixels(given: Given) -> Answer:
     import pandas as pd
 
     found = pixel_agreement(stacks_of(given, given["masks"]), **given.of(pixel_agreement, without=LOCAL))
-    tables = {"images": found.to_pandas()}
+    tables, notes = {"images": found.to_pandas()}, [*found.notes]
     if not found.raters_are_local:
         raters = found.performance.to_pandas()
         raters.insert(1, "mean_difference", found.mean_difference)
@@ -33,7 +35,7 @@ def _pixels(given: Given) -> Answer:
         tables |= {"raters": raters, "pairs": _pairs(found)}
     if found.correlations:
         tables["properties"] = pd.DataFrame(map(asdict, found.correlations))
-    results = {
+    results: dict[str, Any] = {
         "mean_f1": found.mean_f1,
         "smyth_bound": found.smyth_bound,
         "within_limit": found.within_limit,
@@ -43,8 +45,13 @@ def _pixels(given: Given) -> Answer:
         "alone": found.alone,
         "notes": [*found.notes, *found.smyth_notes],
     }
-    shown = tuple(name for name in tables if name != "images")
-    return Answer("\n".join([repr(found), *found.notes]), results, tables, shown, found.mean_f1)
+    if given.get("boundaries"):
+        apart = boundary_agreement(stacks_of(given, given["masks"]), **given.of(boundary_agreement))
+        results["boundaries"] = apart.summary()
+        tables["boundaries"] = apart.to_pandas().drop(columns=["class", "unit"])
+        notes += apart.headline.splitlines()
+    shown = tuple(name for name in tables if name not in ("images", "boundaries"))
+    return Answer("\n".join([repr(found), *notes]), results, tables, shown, found.mean_f1)
 
 
 def _pairs(found: PixelAgreement) -> pd.DataFrame:
@@ -60,7 +67,12 @@ COMMANDS = (
         "how far raters agree about pixels: F1, outliers, and the least error that labels allow",
         _pixels,
         (("masks", "folder of masks with one folder a rater, or annotations with polygons or masks in any format"),),
-        (*options_of(pixel_agreement, without=LOCAL), *OF_MASKS),
+        (
+            *options_of(pixel_agreement, without=LOCAL),
+            BOUNDARIES,
+            *options_of(boundary_agreement, without=("classes",)),
+            *OF_MASKS,
+        ),
         score="mean F1",
     ),
 )

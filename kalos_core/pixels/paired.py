@@ -135,3 +135,16 @@ class PairedRaters(Result):
         for name, counted in self._numbers_of_pairs().items():
             columns[name] = np.bincount(group[counted & (group >= 0)], minlength=groups)
         return columns
+
+
+def check_images(compared: int, alone: int) -> None:
+    """At least one image has two raters.
+
+    Examples
+    --------
+    >>> check_images(0, 3)
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: stacks: expected an image with at least two assigned raters, got none in 3 images
+    """
+    if not compared:
+        raise InputError(f"stacks: expected an image with at least two assigned raters, got none in {alone:,} images")

@@ -25,7 +25,7 @@ from kalos_core.pixels.boundaries import (
     of_pixels,
 )
 from kalos_core.pixels.classes import check_classes, check_values
-from kalos_core.pixels.paired import PairedRaters
+from kalos_core.pixels.paired import PairedRaters, check_images
 from kalos_core.pixels.stack import LabelStack, MaskStack, Stacks, each_stack
 from kalos_core.shapes import Masks, Polygons
 from kalos_core.shapes.boundaries import Outline, Spacing, border, borders, nearest, pixels_on
@@ -186,7 +186,8 @@ def boundary_agreement(
     ----------
     stacks : iterable, or function without arguments that returns one
         One `MaskStack` an image, or what `MaskStack.of` makes one of; with classes one `LabelStack` an image, or what
-        `LabelStack.of` makes one of. Read one at a time. Boundaries in ignored pixels count for nothing.
+        `LabelStack.of` makes one of. Read one at a time. Boundaries in ignored pixels count for nothing; an image with
+        fewer than two assigned raters is left out.
     classes : mapping of int to str, optional
         Value in the label maps -> name, as in `class_pixel_agreement`; without them stacks hold masks.
     spacing : float or sequence of 2 float
@@ -205,7 +206,7 @@ def boundary_agreement(
     Raises
     ------
     InputError
-        For no image, a value that is no class, and as `boundary_distance`.
+        For no image with two raters, a value that is no class, and as `boundary_distance`.
 
     Examples
     --------
@@ -219,15 +220,19 @@ def boundary_agreement(
     images: list[Any] = []
     codes: dict[Any, int] = {}
     local = False
-    for image, (stack, masks) in enumerate(_each(stacks, classes)):
+    alone = 0
+    for stack, masks in _each(stacks, classes):
+        if len(stack.raters) < 2:
+            alone += 1
+            continue
+        image = len(images)
         images.append(stack.image)
         local = local or stack.raters_are_local
         who = [codes.setdefault(name, len(codes)) for name in stack.raters.tolist()]
         for category, arrays in enumerate(masks):
             for (a, b), found in _pairwise(list(arrays), stack.ignore, steps):
                 rows.add(image, category, who[a], who[b], -1, found)
-    if not images:
-        raise InputError("stacks: expected at least one image, got none")
+    check_images(len(images), alone)
     names = [None] if classes is None else list(classes.values())
     replicates = check_replicates(bootstrap, len(images))
     return rows.result(images, names, list(codes), replicates, check_whole(seed, "seed"), local)
@@ -238,7 +243,7 @@ def _each(
 ) -> Iterator[tuple[MaskStack | LabelStack, Iterable[NDArray[np.bool_]]]]:
     """The stacks of a study with the masks (N, H, W) of each class."""
     if classes is None:
-        for masks in each_stack(stacks):
+        for masks in each_stack(stacks, least=1):
             yield masks, (masks.masks,)
         return
     check_classes(classes)

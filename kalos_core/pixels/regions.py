@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from kalos_core.annotations.table import object_array
 from kalos_core.arguments import check_arguments
 from kalos_core.display import alpha_text, significant
-from kalos_core.errors import InputError, check_iterable, check_whole
+from kalos_core.errors import check_iterable, check_whole
 from kalos_core.limits import check_replicates
-from kalos_core.pixels.paired import PairedRaters
+from kalos_core.pixels.paired import PairedRaters, check_images
 from kalos_core.pixels.stack import LabelStack
 
 Regions = LabelStack | Mapping[str, ArrayLike | None]
@@ -93,7 +93,7 @@ def region_agreement(
     ----------
     stacks : iterable of LabelStack, or function without arguments that returns one
         One an image, read one at a time, or what `LabelStack.of` makes one of, such as `BsdsFiles.label_stacks`.
-        Ignored pixels are left out.
+        Ignored pixels are left out, and so are images with fewer than two assigned raters.
     bootstrap : int
         Replicates of the intervals of means, images drawn with replacement; 0 for none.
     seed : int
@@ -106,7 +106,7 @@ def region_agreement(
     Raises
     ------
     InputError
-        For no image, or an image of a single rater.
+        For no image with two raters, or labels that are no whole numbers.
 
     Examples
     --------
@@ -122,10 +122,13 @@ def region_agreement(
     values: list[tuple[float, float, float]] = []
     local = False
     one = [given] if isinstance(given, (LabelStack, Mapping)) else given
-    for image, entry in enumerate(check_iterable(one, "stacks", "regions of one image or more")):
+    alone = 0
+    for entry in check_iterable(one, "stacks", "regions of one image or more"):
         stack = entry if isinstance(entry, LabelStack) else LabelStack.of(entry)
         if len(stack.raters) < 2:
-            raise InputError(f"image {stack.image!r}: labels: expected those of at least 2 raters, got 1")
+            alone += 1
+            continue
+        image = len(images)
         images.append(stack.image)
         local = local or stack.raters_are_local
         who = [codes.setdefault(name, len(codes)) for name in stack.raters.tolist()]
@@ -133,8 +136,7 @@ def region_agreement(
         for a, b in combinations(range(len(who)), 2):
             rows.append((image, who[a], who[b]))
             values.append(compare_regions(regions[a], regions[b]))
-    if not images:
-        raise InputError("stacks: expected at least one image, got none")
+    check_images(len(images), alone)
     of_image, rater_a, rater_b = np.array(rows, np.intp).reshape(-1, 3).T
     return RegionAgreement(
         images=object_array(images),

@@ -360,6 +360,9 @@ def test_staple_and_agreement_about_pixels() -> None:
     check_table(table)
     assert table.notes[0].startswith(("same mask", "SimpleITK is not installed"))
     check_table(pixels.agreement_of_stacks(1, side=48))
+    table = pixels.boundaries_against_itk(1, side=48)
+    check_table(table)
+    assert not table.notes or "difference of one 0.0e+00" in table.notes[0]
 
 
 def test_labels_are_the_same_work() -> None:

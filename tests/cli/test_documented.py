@@ -26,7 +26,7 @@ RUNS = [
     ("labels", "{table} --reject-broken --bootstrap 5 --teams '{{experts: [ann, bob], crowd: [cid]}}'"),
     ("sparse", "{labels}"),
     ("sparse", "{table}"),
-    ("pixels", "{masks} --image-folder {masks}/ann"),
+    ("pixels", "{masks} --image-folder {masks}/ann --boundaries"),
     ("rank", "{labels} --models net={predictions}"),
     ("rank", "{table} --models net={scores}"),
     ("noise", "{labels} --model default --draws 1 --generate {out}.json --reference ann"),

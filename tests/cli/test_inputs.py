@@ -8,6 +8,7 @@ from scipy.io import savemat
 
 from kalos_core import (
     agreement,
+    boundary_agreement,
     label_agreement,
     map_of_predictions,
     pixel_agreement,
@@ -81,6 +82,17 @@ def test_pixels_of_folders(masks, capsys):
     assert document["results"]["mean_f1"] == expected.mean_f1
     # ann has 8 columns, bob 7 and cid 6 of them: F1 is twice the shared ones by all
     assert [row["f1"] for row in document["tables"]["pairs"]] == pytest.approx([14 / 15, 12 / 14, 12 / 13])
+
+
+def test_boundaries_of_folders(masks, capsys):
+    options = ["--boundaries", "--tolerance", "0.5", "--spacing", "1", "0.5", "--bootstrap", "20"]
+    document = found_by(["pixels", masks, *options], capsys)
+    stacks = list(read_mask_folders(masks).stacks())
+    expected = boundary_agreement(stacks, spacing=[1, 0.5], tolerance=0.5, bootstrap=20)
+    assert document["results"]["boundaries"] == pytest.approx(expected.summary())
+    rows = document["tables"]["boundaries"]
+    assert [row["average"] for row in rows] == pytest.approx(expected.average.tolist())
+    assert "boundaries" not in found_by(["pixels", masks], capsys)["results"]
 
 
 def test_pixels_of_annotations(tmp_path, capsys):

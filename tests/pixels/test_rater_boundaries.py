@@ -110,6 +110,13 @@ def test_ignored_pixels_hold_no_boundary():
     assert boundary_agreement([MaskStack.of([a, b])], bootstrap=0).hausdorff.tolist() == [2]
 
 
+def test_an_image_of_one_rater_is_left_out():
+    two = {"a": [[1, 1, 0]], "b": [[1, 0, 0]]}
+    found = boundary_agreement([{"a": [[1, 0, 0]]}, two, {"b": [[1, 0, 0]]}], bootstrap=0)
+    np.testing.assert_array_equal(found.values, boundary_agreement([two], bootstrap=0).values)
+    assert (len(found.images), found.image.tolist()) == (1, [0])
+
+
 def test_local_raters_have_no_pairs_over_images():
     found = boundary_agreement([MaskStack.of(masks(0), raters_are_local=True)], bootstrap=0)
     assert len(found.by_image()) == 1
@@ -196,9 +203,12 @@ def test_without_a_unit_there_is_nothing_to_compare():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: boundary_agreement([]), "stacks: expected at least one image, got none"),
+        (lambda: boundary_agreement([]), "stacks: expected an image with at least two assigned raters, got none in 0"),
         (lambda: boundary_agreement(5), "stacks: expected masks of one image or more, got 5"),
-        (lambda: boundary_agreement([{"a": [[1]]}]), "image 1: masks: expected those of at least 2 raters, got 1"),
+        (
+            lambda: boundary_agreement([{"a": [[1]]}]),
+            "with at least two assigned raters, got none in 1",
+        ),
         (lambda: boundary_agreement([{"a": [[1]], "b": [[2]]}], {1: "road"}), "expected 0 or the values of classes 1"),
         (lambda: boundary_agreement([[[[1]], [[1]]]], spacing=(1, 1, 1)), "spacing: expected a number above 0, or 2"),
         (lambda: boundary_agreement([[[[1]], [[1]]]], tolerance=-1), "tolerance: expected a distance of at least 0"),

@@ -81,6 +81,11 @@ def test_means_are_over_images_with_intervals():
     assert found.by_rater_pair()["images"].tolist() == [12, 6, 6]
 
 
+def test_an_image_of_one_rater_is_left_out():
+    found = region_agreement([{"a": [[1]]}, {"a": [[1, 2]], "b": [[1, 1]]}], bootstrap=0)
+    assert (len(found.images), found.image.tolist(), found.values.tolist()) == (1, [0], [[0, 1, 0.5]])
+
+
 def pairs_of(labels):
     return [(a, b) for place, a in enumerate(labels) for b in labels[place + 1 :]]
 
@@ -88,9 +93,12 @@ def pairs_of(labels):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: region_agreement([]), "stacks: expected at least one image, got none"),
+        (lambda: region_agreement([]), "stacks: expected an image with at least two assigned raters, got none in 0"),
         (lambda: region_agreement(5), "stacks: expected regions of one image or more, got 5"),
-        (lambda: region_agreement([{"a": [[1]]}]), "labels: expected those of at least 2 raters, got 1"),
+        (
+            lambda: region_agreement([{"a": [[1]]}]),
+            "with at least two assigned raters, got none in 1",
+        ),
         (lambda: region_agreement([{"a": [[0.5]], "b": [[1]]}]), "labels of 'a': expected whole numbers"),
         (lambda: region_agreement([{"a": [[1]], "b": [[1]]}], bootstrap=-1), "bootstrap: expected a whole number"),
     ],
