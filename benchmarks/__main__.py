@@ -123,6 +123,7 @@ def _labels(asked: Asked) -> Iterator[Table]:
 
     _say("image-level labels")
     yield labels.against_krippendorff(asked.repeats)
+    yield from labels.grades(asked.repeats)
     yield from labels.many_categories(asked.repeats)
     yield from labels.label_tables(asked.repeats)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,14 @@ from benchmarks.timing import Subject, alternate, peak_memory
 from kalos_core import (
     compare_teams,
     fleiss_kappa,
+    grade_agreement,
     majority_vote,
     nominal_alpha,
     read_long_labels,
     removal_experiment,
     sparse_agreement,
 )
-from kalos_core.nominal import LabelTable, alpha_of_counts, free_marginal_kappa
+from kalos_core.nominal import METRICS, LabelTable, alpha_of_counts, free_marginal_kappa
 
 ITEMS = 100_000
 RATERS = 5
@@ -31,6 +33,9 @@ AT_LEAST = {2: 5.0, 5: 7.0, CATEGORIES: 500.0}
 """How many times faster than `krippendorff` alpha of so many categories is to be: it counts them one by one."""
 
 SAME = 1e-9
+
+GRADES, MOST_SLOWER, MOST_GRADING = 5, 5.0, 20.0
+"""Grades of `grades`; how many times longer than nominal another alpha may take, and seconds of all in one result."""
 
 MOST_SECONDS, MOST_MEMORY = 0.2, 200e6
 """What a coefficient of `MANY_CATEGORIES` may take, beyond its input."""
@@ -81,6 +86,41 @@ def against_krippendorff(repeats: int, items: int = ITEMS) -> Table:
         notes.append(f"{verdict} of {categories} categories ({ours.answer:.6f}), difference {difference:.1e}")
     title = f"nominal alpha of values, {items:,} items x {RATERS} raters"
     return Table(title, tuple(rows), other="krippendorff", notes=tuple(notes))
+
+
+def grades(repeats: int, items: int = ITEMS) -> list[Table]:
+    """Alpha of grades by every metric, beside `krippendorff` and beside the nominal one; grades in one result."""
+    import krippendorff
+
+    given = 1 + np.clip(
+        values(items, GRADES) + np.random.default_rng(1).integers(-1, 2, (items, RATERS)), 0, GRADES - 1
+    )
+    turned = np.ascontiguousarray(given.T)
+    beside, against, notes = [], [], []
+    for metric in METRICS:
+
+        def theirs(turned: np.ndarray, metric: str = metric) -> float:
+            return float(krippendorff.alpha(reliability_data=turned, level_of_measurement=metric))
+
+        work = partial(nominal_alpha, metric=metric)
+        nominal, ours, peer = alternate(
+            [Subject(nominal_alpha, lambda: given), Subject(work, lambda: given), Subject(theirs, lambda: turned)],
+            repeats,
+        )
+        beside.append(Row(f"{metric}, beside krippendorff", ours.took, peer.took, 1.0))
+        difference = abs(ours.answer - peer.answer)
+        verdict = "same alpha" if difference <= SAME else "NOT THE SAME WORK: other alpha"
+        notes.append(f"{verdict}, {metric} ({ours.answer:.6f}), difference {difference:.1e}")
+        if metric != "nominal":
+            against.append(Row(f"{metric} alpha", ours.took, nominal.took, MOST_SLOWER))
+    (found,) = alternate([Subject(grade_agreement, lambda: given)], repeats, warm_up=False)
+    what = f"{items:,} items x {RATERS} raters, {GRADES} grades"
+    took = (Row("alpha, AC2 and Conger's kappa, 1,000 replicates", found.took, Measured((MOST_GRADING,)), 1.0),)
+    return [
+        Table(f"alpha of grades, {what}", tuple(beside), other="krippendorff", notes=tuple(notes)),
+        Table(f"alpha of grades beside the nominal one, {what}", tuple(against), other="nominal", speedup=False),
+        Table(f"agreement on grades in one result, {what}", took, "here", "allowed", speedup=False),
+    ]
 
 
 def label_tables(

@@ -371,6 +371,10 @@ def test_labels_are_the_same_work() -> None:
     table = labels.against_krippendorff(1, items=50)
     check_table(table)
     assert table.notes[0].startswith("same alpha")
+    beside, against, whole = labels.grades(1, items=50)
+    for table in (beside, against, whole):
+        check_table(table)
+    assert all(note.startswith("same alpha") for note in beside.notes)
     for table in labels.many_categories(1, items=20):
         check_table(table)
     for table in labels.label_tables(1, items=20, answers=100, concepts=7):
