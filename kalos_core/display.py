@@ -90,6 +90,17 @@ def alpha_text(value: float | None, digits: int = 2) -> str:
     return "undefined" if value is None or np.isnan(value) else _typeset(f"{float(value):,.{digits}f}")
 
 
+def metric_text(alpha: str, metric: str) -> str:
+    """An alpha with the metric it has, where that is not the nominal one.
+
+    Examples
+    --------
+    >>> metric_text("0.81", "ordinal").replace(NO_BREAK, " "), metric_text("0.81", "nominal")
+    ('0.81 ordinal', '0.81')
+    """
+    return alpha if metric == "nominal" else f"{alpha}{NO_BREAK}{metric}"
+
+
 def with_interval(value: float | None, interval: Numbers, digits: int | None = None) -> str:
     """An alpha with its interval, as far as there is one; no line breaks in it.
 

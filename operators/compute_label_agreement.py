@@ -1,12 +1,13 @@
 """How far raters agree on image-level labels."""
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import fiftyone.operators.types as types
 import numpy as np
 
 import kalos_core.fiftyone as kf
-from kalos_core.display import alpha_text
+from kalos_core.display import alpha_text, metric_text
 from kalos_core.figures import band, doubt_of_weights, with_interval
 from kalos_core.nominal import LabelAgreement
 from kalos_core.text import shown
@@ -23,6 +24,15 @@ WEIGHT_HELP = {
     "inv_var_class": "inverse variance for the shares of labels found",
 }
 
+
+METRIC_HELP = {
+    "nominal": "labels are the same or not",
+    "ordinal": "labels are grades in an order",
+    "interval": "labels are numbers, by their difference",
+    "ratio": "labels are numbers from 0, by their difference relative to their sum",
+}
+
+ORDER_HELP = "With commas between: none, mild, severe. Of several groups: grade: none, mild; age: young, old"
 
 REJECT_HELP = "Before anything is computed; what is left agrees better because it was chosen so, whoever is right"
 
@@ -75,6 +85,17 @@ class ComputeLabelAgreement(image_label_forms.ImageLabelAnalysis[kf.LabelRun]):
             default="annotations_m1",
             label="How much an image counts in the probability of agreement",
         )
+        widgets.add_dropdown(
+            inputs,
+            "metric",
+            METRIC_HELP.keys(),
+            descriptions=METRIC_HELP,
+            default="nominal",
+            label="What makes answers differ, for alpha",
+        )
+        if ctx.params.get("metric") == "ordinal":
+            label = "Labels from lowest to highest; not needed for numbers"
+            inputs.str("order", label=label, description=ORDER_HELP)
         forms.add_bootstrap(ctx, inputs, 1000)
         about = "How alike the raters of each are among themselves, with the other team, and by their majorities"
         image_label_forms.add_teams(ctx, inputs, about)
@@ -86,6 +107,17 @@ class ComputeLabelAgreement(image_label_forms.ImageLabelAnalysis[kf.LabelRun]):
             widgets.add_number(ctx, inputs, "most_breaches", 0.0, 1.0, label=often)
             alone = "Raters who answer less than this share of questions as the majority"
             widgets.add_number(ctx, inputs, "least_accuracy", 0.0, 1.0, label=alone)
+
+    def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Of several groups those have an ordinal metric that the order names."""
+        found = super().settings(params)
+        if found.get("metric", "nominal") != "ordinal":
+            return {name: value for name, value in found.items() if name != "order"}
+        if isinstance(order := found.get("order"), str):
+            by_group = kf.read_groups(order) if ":" in order else {}
+            found["order"] = by_group or [name.strip() for name in order.split(",") if name.strip()]
+            found["metric"] = dict.fromkeys(by_group, "ordinal") or "ordinal"
+        return found
 
     def summary(self, run: kf.LabelRun) -> str:
         """The least agreed questions with all coefficients, then the majority, raters, disputes and breaches."""
@@ -121,7 +153,9 @@ def _row(found: LabelAgreement, index: int) -> list[str]:
         shown(found.question[index]),
         f"{with_interval(found.free_marginal[index], found.free_marginal_interval[index])} "
         f"{band(found.free_marginal[index])}",
-        *(alpha_text(getattr(found, name)[index], 3) for name in ("fleiss", "alpha", "cohen")),
+        alpha_text(found.fleiss[index], 3),
+        metric_text(alpha_text(found.alpha[index], 3), found.metric[index]),
+        alpha_text(found.cohen[index], 3),
         with_interval(found.spa[index], found.spa_interval[index]),
         f"{found.items[index]:,}",
         f"{found.ties[index]:,}",

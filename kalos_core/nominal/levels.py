@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from kalos_core.files import as_float
 from kalos_core.nominal.build import OPTIONAL
 from kalos_core.nominal.coefficients import alpha_of_counts
 from kalos_core.nominal.grades import METRICS
+from kalos_core.nominal.grouping import GroupRecord, GroupsRecord, groups_record, teams_from_record, teams_record
 from kalos_core.nominal.table import LabelTable
 from kalos_core.sparse import Tally
 
@@ -21,6 +23,45 @@ Metric = str | Mapping[str, str]
 
 Order = Sequence[str] | Mapping[str, Sequence[str]]
 """Categories from lowest to highest: of the one group with an ordinal metric, or by group."""
+
+
+def metric_record(metric: Metric) -> GroupsRecord:
+    """A metric as plain values, as `groups_record` has them.
+
+    Examples
+    --------
+    >>> metric_record("ordinal"), metric_record({"grade": "ordinal"})
+    ('ordinal', [{'name': 'grade', 'labels': ['ordinal']}])
+    """
+    return groups_record({name: [of] for name, of in metric.items()} if isinstance(metric, Mapping) else metric)
+
+
+def order_record(order: Order | None) -> list[GroupRecord] | list[str] | None:
+    """An order as plain values.
+
+    Examples
+    --------
+    >>> order_record(("low", "high")), order_record({"grade": ["low", "high"]})
+    (['low', 'high'], [{'name': 'grade', 'labels': ['low', 'high']}])
+    """
+    if order is None:
+        return None
+    if isinstance(order, Mapping):
+        return teams_record(order)
+    return [str(name) for name in check_iterable(order, "order", "categories from lowest to highest")]
+
+
+def levels_from_records(metric: GroupsRecord, order: list[GroupRecord] | list[str] | None) -> dict[str, Any]:
+    """The arguments that `metric_record` and `order_record` wrote down.
+
+    Examples
+    --------
+    >>> levels_from_records([{"name": "grade", "labels": ["ordinal"]}], ["low", "high"])
+    {'metric': {'grade': 'ordinal'}, 'order': ['low', 'high']}
+    """
+    of_groups = metric if isinstance(metric, str) else {group["name"]: group["labels"][0] for group in metric or ()}
+    by_group = [entry for entry in order or () if isinstance(entry, dict)]
+    return {"metric": of_groups, "order": teams_from_record(by_group) if by_group else order}
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ import fiftyone.operators.types as types
 import numpy as np
 
 import kalos_core.fiftyone as kf
-from kalos_core.display import alpha_text, count_text, percent_text, with_interval
+from kalos_core.display import alpha_text, count_text, metric_text, percent_text, with_interval
 from kalos_core.figures import band, doubt_of_weights, majority_order
 from kalos_core.text import plain, shown
 
@@ -237,6 +237,7 @@ def _question_row(found: Any, index: int) -> dict[str, str]:
         "spa": spa,
         "reason": found.reason[index],
         **{name: f"{alpha_text(value)}\n{band(value)}" for name, value in statistics.items()},
+        "alpha": f"{metric_text(alpha_text(found.alpha[index]), found.metric[index])}\n{band(found.alpha[index])}",
     }
 
 

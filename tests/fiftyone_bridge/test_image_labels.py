@@ -16,7 +16,15 @@ import pandas as pd
 import pytest
 
 import kalos_core.fiftyone as kf
-from kalos_core import InputError, KalosWarning, LabelTable, label_agreement, majority_agreement, rater_accuracy
+from kalos_core import (
+    InputError,
+    KalosWarning,
+    LabelTable,
+    label_agreement,
+    majority_agreement,
+    nominal_alpha,
+    rater_accuracy,
+)
 from kalos_core.fiftyone.dataset.database import stream
 from kalos_core.fiftyone.dataset.image_labels import read_image_labels
 from kalos_core.fiftyone.dataset.selection import Selection
@@ -648,3 +656,32 @@ class TestLoading:
             kf.load_label_table(pd.DataFrame(table_rows()), empty)
         with pytest.raises(InputError, match="dataset: expected one that exists, got 'nowhere'"):
             kf.load_label_table(pd.DataFrame(table_rows()), "nowhere")
+
+
+@pytest.mark.parametrize("order", [["dog", "owl", "cat"], {"label": ["dog", "owl", "cat"]}])
+def test_a_run_keeps_the_metric_of_alpha(answered: fo.Dataset, order: Any) -> None:
+    place = {"dog": 0, "owl": 1, "cat": 2, None: -2}
+    expected = nominal_alpha([[place[name] for name in row] for row in ANSWERS], "ordinal")
+    nominal = nominal_alpha(VALUES)
+    metric = "ordinal" if isinstance(order, list) else {"label": "ordinal"}
+    run = compute(answered, metric=metric, order=order)
+    assert run.details.agreement.alpha == pytest.approx([expected])
+    assert expected != pytest.approx(nominal)
+    loaded = kf.load_run(answered, "run")
+    assert loaded.details.agreement.metric.tolist() == ["ordinal"]
+    assert loaded.result.agreement.alpha == pytest.approx([expected])
+    again = kf.KINDS["image_labels"].again(run)
+    assert (again["metric"], again["order"]) == (metric, order)
+
+
+def test_a_run_of_an_earlier_version_is_nominal(answered: fo.Dataset) -> None:
+    run = compute(answered)
+    settings = {name: value for name, value in run.settings.items() if name not in ("metric", "order")}
+    again = kf.KINDS["image_labels"].again(replace(run, settings=settings))
+    assert (again["metric"], again["order"]) == ("nominal", None)
+
+
+def test_a_metric_that_labels_do_not_fit_stores_nothing(answered: fo.Dataset) -> None:
+    with pytest.raises(InputError, match="order="):
+        compute(answered, metric="ordinal")
+    assert kf.list_runs(answered) == []

@@ -251,3 +251,20 @@ def test_a_run_can_be_deleted_from_its_form(answered):
     answered.reload()
     assert kf.list_runs(answered) == []
     assert not answered.has_field("labels_disputed")
+
+
+# ---- the metric of alpha ----
+
+
+def test_the_form_asks_for_an_order_of_grades(answered):
+    assert "order" not in form(COMPUTE, answered)
+    assert "order" in form(COMPUTE, answered, {"metric": "ordinal"})
+    run(COMPUTE, answered, run_key="graded", metric="ordinal", order="dog, owl, cat", bootstrap=0)
+    stored = kf.load_details(answered, "graded")
+    assert (stored.settings["metric"], stored.settings["order"]) == ("ordinal", ["dog", "owl", "cat"])
+    assert stored.details.agreement.metric.tolist() == ["ordinal"]
+    text = run(COMPUTE, answered, run_key="again", metric="ordinal", order="label: dog, owl, cat", bootstrap=0)["text"]
+    alpha = kf.load_details(answered, "again").details.agreement.alpha[0]
+    assert f"{alpha:.3f}\N{NO-BREAK SPACE}ordinal" in text
+    kf.delete_run(answered, "graded")
+    kf.delete_run(answered, "again")

@@ -171,6 +171,17 @@ def test_teams_a_reference_and_rejected_answers():
     assert "place: no clear difference" in panel.text()
 
 
+def test_alpha_says_its_metric():
+    dataset = fo.Dataset()
+    dataset.add_samples(quiz(), progress=False)
+    order = ["dog", "owl", "cat"]
+    run = kf.compute_label_agreement(dataset, "graded", raters=RATERS, metric="ordinal", order=order, bootstrap=0)
+    (shown,) = opened(dataset, "Questions").rows("questions")
+    alpha = run.details.agreement.alpha[0]
+    assert shown["alpha"] == f"{alpha:.2f}\N{NO-BREAK SPACE}ordinal\n{band(alpha)}"
+    assert "ordinal" not in shown["fleiss"]
+
+
 def test_without_teams_it_says_how_to_compare_some(answered):
     assert "No teams are compared yet" in opened(answered, "Teams").text()
 

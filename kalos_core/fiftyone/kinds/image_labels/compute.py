@@ -26,6 +26,7 @@ from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
 from kalos_core.fiftyone.runs.progress import Progress
 from kalos_core.nominal import QUORUM, OnRepeat, check_quorum
 from kalos_core.nominal.grouping import Groups, Teams, groups_record, teams_record
+from kalos_core.nominal.levels import Metric, Order, metric_record, order_record
 from kalos_core.sparse import WEIGHTS
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ def compute_label_agreement(
     most_breaches: float | None = None,
     least_accuracy: float | None = None,
     weights: str = "annotations_m1",
+    metric: Metric = "nominal",
+    order: Order | None = None,
     bootstrap: int = 1000,
     seed: int = 0,
     quorum: float = QUORUM,
@@ -77,6 +80,8 @@ def compute_label_agreement(
         ``broken``); none unless given.
     weights : name in `kalos_core.sparse.WEIGHTS`
         Of images in the sparse probability of agreement.
+    metric, order
+        Of alpha, where groups of labels are grades, as in `kalos_core.label_agreement`.
     bootstrap, seed : int
         Replicates of the intervals, 0 for none.
     quorum : float in (0, 1]
@@ -118,6 +123,8 @@ def compute_label_agreement(
             most_breaches=most_breaches,
             least_accuracy=least_accuracy,
             weights=weights,
+            metric=metric_record(metric),
+            order=order_record(order),
             bootstrap=check_whole(bootstrap, "bootstrap"),
             seed=check_whole(seed, "seed"),
             quorum=check_quorum(quorum),

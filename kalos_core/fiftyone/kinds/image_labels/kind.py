@@ -45,6 +45,7 @@ from kalos_core.nominal import (
 from kalos_core.nominal.answers import split_reference
 from kalos_core.nominal.decisions import ConceptVotes
 from kalos_core.nominal.grouping import GroupRecord, GroupsRecord, groups_from_record, teams_from_record
+from kalos_core.nominal.levels import levels_from_records
 from kalos_core.nominal.questions import check_comparable
 
 COMPUTED = ("reject_broken", "most_breaches", "least_accuracy", "weights", "bootstrap", "seed")
@@ -52,7 +53,7 @@ COMPUTED = ("reject_broken", "most_breaches", "least_accuracy", "weights", "boot
 
 
 class LabelSettings(TypedDict):
-    """As in `compute_label_agreement`."""
+    """As in `compute_label_agreement`; runs of earlier versions have neither metric nor order."""
 
     groups: GroupsRecord
     teams: list[GroupRecord] | None
@@ -60,6 +61,8 @@ class LabelSettings(TypedDict):
     most_breaches: float | None
     least_accuracy: float | None
     weights: str
+    metric: GroupsRecord
+    order: list[GroupRecord] | list[str] | None
     bootstrap: int
     seed: int
     quorum: float
@@ -100,8 +103,14 @@ def find_all(answers: LabelTable, selection: Selection, settings: LabelSettings,
     """Everything, of the answers of raters and of the reference, with the settings of a run."""
     table, reference = split_reference(answers, selection.reference)
     rules: dict[str, Any] = {name: settings[name] for name in COMPUTED}  # type: ignore[literal-required]
-    teams = teams_from_record(settings["teams"])
-    return label_findings(check_comparable(table), reference=reference, teams=teams, progress=progress, **rules)
+    teams, levels = teams_from_record(settings["teams"]), _levels(settings)
+    return label_findings(
+        check_comparable(table), reference=reference, teams=teams, progress=progress, **rules, **levels
+    )
+
+
+def _levels(settings: LabelSettings) -> dict[str, Any]:
+    return levels_from_records(settings.get("metric", "nominal"), settings.get("order"))
 
 
 def label_metrics(found: LabelFindings, quorum: float) -> LabelMetrics:
@@ -197,7 +206,7 @@ def _restore(changes: Changes) -> LabelFindings:
 def _again(run: LabelRun) -> dict[str, Any]:
     settings = run.settings
     groups, teams = groups_from_record(settings["groups"]), teams_from_record(settings["teams"])
-    return {**settings, "groups": groups, "teams": teams}
+    return {**settings, "groups": groups, "teams": teams, **_levels(settings)}
 
 
 def _written(run: Run[Any, Any, Any, Any]) -> str:
