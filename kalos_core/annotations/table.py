@@ -364,6 +364,9 @@ class Annotations(Result):
         records = list(check_iterable(rows, "rows", "mappings, one an annotation"))
         if images is not None:
             images = list(check_iterable(images, "images", "ids of images"))
+            odd = [image for image in images if not is_hashable(image)]
+            if odd:
+                raise InputError(f"images: expected ids of images, got {listed(map(repr_of, odd))}")
         if image_size is not None and not isinstance(image_size, Mapping):
             raise InputError(f"image_size: expected a mapping of images to (width, height), got {repr_of(image_size)}")
         problems = Problems("rows")

@@ -210,7 +210,7 @@ def plan_curve(
     calibration: Calibration | Separation | None,
 ) -> CurvePlan:
     """The arguments of `sensitivity`, checked; `similarity` is a name."""
-    if np.ndim(thresholds) != 1:
+    if getattr(thresholds, "ndim", 1) != 1 or not isinstance(thresholds, Iterable):
         raise InputError(f"thresholds: expected a list of similarities, got {repr_of(thresholds)}")
     requested = np.array([check_threshold(value, "thresholds") for value in thresholds], dtype=np.float64)
     if not len(requested):

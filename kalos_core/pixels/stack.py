@@ -238,7 +238,7 @@ def named_arrays(
     given: Mapping[str, ArrayLike | None] | Sequence[ArrayLike] | NDArray[Any], raters: Sequence[str] | None, what: str
 ) -> tuple[list[str], list[NDArray[Any]]]:
     """Names and two-dimensional arrays of one size."""
-    if not isinstance(given, Iterable):
+    if not getattr(given, "ndim", 1) or not isinstance(given, Iterable):
         raise InputError(f"{what}: expected raters x height x width, or arrays by rater, got {repr_of(given)}")
     entries = list(given.values()) if isinstance(given, Mapping) else list(given)
     there = [as_array(entry, what) for entry in entries if entry is not None]
