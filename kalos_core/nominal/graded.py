@@ -25,7 +25,6 @@ from kalos_core.nominal.grades import (
     alpha_of_tally,
     distance_of,
     encode_grades,
-    sum_of_all,
     sums_of_items,
     tally_of_grades,
 )
@@ -138,7 +137,8 @@ def grade_agreement(
     values : (I, R)
         Items by raters, as for `nominal_alpha`.
     metric : name in `METRICS`
-        Of alpha. For "nominal" the other coefficients are AC1 and the unweighted kappa of Conger.
+        Of alpha. For "nominal" the other coefficients are AC1 and the unweighted kappa of Conger. Neither is for
+        measurements: of more than `MOST_GRADES` different numbers there is alpha only.
     order : sequence, optional
         For "ordinal": the categories from lowest to highest.
     weights : name in `KAPPA_WEIGHTS`, or (K, K) numbers from 0 to 1
@@ -164,8 +164,8 @@ def grade_agreement(
     [['alpha, ordinal', 0.708], ['AC2, quadratic', 0.636], ["Conger's kappa, quadratic", 0.692]]
     """
     lookup(METRICS, metric, "metric")
-    bootstrap, seed = check_replicates(bootstrap), check_whole(seed, "seed")
     grades = encode_grades(values, metric, order)
+    bootstrap, seed = check_replicates(bootstrap, len(grades.codes)), check_whole(seed, "seed")
     check_upright(grades, metric)
     return agreement_of_grades(grades, metric, weights, np.arange(len(grades.codes)), bootstrap, seed)
 
@@ -202,7 +202,8 @@ def agreement_of_grades(
         every[:, used] = times
         drawn.append(sums.coefficients(every))
     interval = intervals(np.concatenate(drawn))
-    reason = ["" if np.isfinite(each) else NO_PAIR if not len(used) else ONE_GRADE for each in value]
+    why = NO_PAIR if not len(used) else MANY if len(grades.levels) > MOST_GRADES else ONE_GRADE
+    reason = ["" if np.isfinite(each) else why for each in value]
     if not same_raters:
         value[2], interval[2], reason[2] = np.nan, np.nan, "raters are local to their image: none has shares of grades"
     names = ("AC1", "Conger's kappa") if is_nominal else (f"AC2, {how}", f"Conger's kappa, {how}")
@@ -218,6 +219,11 @@ def agreement_of_grades(
         levels=grades.levels,
     )
 
+
+MOST_GRADES = 256
+"""Different grades of which there are an AC and a kappa: measurements have more."""
+
+MANY = f"more than {MOST_GRADES} different grades, which are measurements: see intraclass_correlation"
 
 NO_PAIR, ONE_GRADE = "no item has two grades", "all grades are the same, or of too few raters"
 
@@ -287,10 +293,12 @@ class _Sums:
 
     def _weighted(self, times: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         size = len(self.grades.levels)
+        if size > MOST_GRADES:
+            return np.full(len(times), np.nan), np.full(len(times), np.nan)
         sums = np.asarray(times @ self.linear)
-        weight = size**2 - sum_of_all(np.ones(size), self.distance)
         each = np.arange(size)
         apart = self.distance(each[:, None], each[None]) if size else np.zeros((0, 0))
+        weight = size**2 - apart.sum()
         counts = sums[:, 3 + size :].reshape(len(sums), self.grades.codes.shape[1], size)
         with np.errstate(divide="ignore", invalid="ignore"):
             observed = sums[:, 0] / sums[:, 1]
@@ -300,9 +308,7 @@ class _Sums:
             there = np.isfinite(of_rater).all(axis=2).sum(axis=1)
             of_rater = np.nan_to_num(of_rater)
             of_all = of_rater.sum(axis=1)
-            both = np.einsum("bk,kl,bl->b", of_all, apart, of_all) - np.einsum(
-                "brk,kl,brl->b", of_rater, apart, of_rater
-            )
+            both = (of_all @ apart * of_all).sum(axis=1) - (of_rater @ apart * of_rater).sum(axis=(1, 2))
             expected = both / (there * (there - 1))
             found = 1 - observed / (1 - chance), 1 - observed / expected
         return np.where(chance < 1, found[0], np.nan), np.where(expected > 0, found[1], np.nan)

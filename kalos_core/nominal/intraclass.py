@@ -119,11 +119,8 @@ def intraclass_correlation(values: ArrayLike, bootstrap: int = 1000, seed: int =
     >>> found.interval[1].round(2).tolist()
     [0.02, 0.76]
     """
-    bootstrap, seed = (
-        check_replicates(bootstrap, len(np.atleast_1d(np.asarray(values, object)))),
-        check_whole(seed, "seed"),
-    )
     grades = encode_grades(values, "interval")
+    bootstrap, seed = check_replicates(bootstrap, len(grades.codes)), check_whole(seed, "seed")
     several = (grades.codes >= 0).sum(axis=1) >= 2
     codes = grades.codes[several]
     codes = codes[:, (codes >= 0).any(axis=0)]

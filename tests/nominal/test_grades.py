@@ -411,6 +411,16 @@ def test_grade_agreement_is_what_the_functions_say(metric, values):
     assert found.items == ((codes != -2).sum(axis=1) >= 2).sum()
 
 
+def test_measurements_have_alpha_and_no_kappa():
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(150, 1)) + rng.normal(0, 0.5, (150, 3))
+    found = grade_agreement(values, "interval", bootstrap=20)
+    assert found.alpha == pytest.approx(krippendorff.alpha(reliability_data=values.T, level_of_measurement="interval"))
+    assert found.alpha_interval[0] < found.alpha < found.alpha_interval[1]
+    assert np.isnan(found.value[1:]).all()
+    assert all("measurements" in reason for reason in found.reason[1:])
+
+
 @pytest.mark.parametrize("metric", METRICS)
 def test_intervals_are_those_of_drawn_items(metric, monkeypatch):
     rng = np.random.default_rng(1)
