@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from kalos_core import (
     Agreement,
     Annotations,
     agreement,
+    attribute_agreement,
     boundary_quality,
     calibrate,
     check_convergence,
@@ -33,6 +37,8 @@ from kalos_core.convergence.study import PlacedModel
 from kalos_core.diagnostics import Sensitivity
 from kalos_core.distributed import ShardedVariations, Shards
 from kalos_core.errors import Undefined, or_reason
+from kalos_core.nominal import GradeAgreement
+from kalos_core.nominal.decisions import mean_of_finite
 from kalos_core.similarity.fitting import fitting_similarities
 from kalos_core.variation import Confusions, Variations
 
@@ -253,6 +259,41 @@ def _compare(given: Given) -> Answer:
     return Answer(text, results, tables, ("classes", "raters"), new.alpha)
 
 
+def _attributes(given: Given) -> Answer:
+    import pandas as pd
+
+    result = agreement_of(given, given["labels"])
+    values = result.annotations.attributes
+    names, more = (
+        [given["name"]] if "name" in given.values else list(values),
+        given.of(attribute_agreement, without=("name",)),
+    )
+    if len(names) == 1 or not values:
+        found: dict[str, GradeAgreement | Undefined] = {
+            name: attribute_agreement(result, name, **more) for name in names or [""]
+        }
+    else:
+        found = {name: or_reason(partial(attribute_agreement, **more), result, name) for name in names}
+    known = {name: each for name, each in found.items() if isinstance(each, GradeAgreement)}
+    notes = [f"{name}: {each.reason}" for name, each in found.items() if isinstance(each, Undefined)]
+    columns = ["attribute", "coefficient", "value", "value_low", "value_high", "reason"]
+    tables = [each.to_pandas().assign(attribute=name)[columns] for name, each in known.items()]
+    alpha = {name: each.alpha for name, each in known.items()}
+    mean = mean_of_finite(np.array(list(alpha.values())))
+    results = {
+        "mean_alpha": mean,
+        "alpha": alpha,
+        "alpha_interval": {name: each.alpha_interval for name, each in known.items()},
+        "units": {name: each.items for name, each in known.items()},
+        "notes": notes,
+    }
+    text = "\n".join([*(each.headline for each in known.values()), *notes])
+    table = pd.concat(tables) if tables else pd.DataFrame(columns=columns)
+    return Answer(text, results, {"coefficients": table}, ("coefficients",), mean)
+
+
+_NAME = Option("name", (str,), help="the attribute, such as malignancy; all of the file unless given")
+
 _MODELS = Option("models", (str,), mapping=True, help="models and their mAP from 0 to 1, such as 'net 0.41, old 0.38'")
 
 COMMANDS = (
@@ -263,6 +304,14 @@ COMMANDS = (
         (LABELS_OR_SHARDS,),
         (*options_of(agreement), *options_of(sensitivity, only=("thresholds",)), *OF_ANNOTATIONS, DASK),
         score="mean alpha",
+    ),
+    Command(
+        "attributes",
+        "how far raters agree on attributes of the objects that they both annotated, such as a malignancy",
+        _attributes,
+        (LABELS,),
+        (_NAME, *options_of(attribute_agreement, agreement), *OF_ANNOTATIONS),
+        score="mean alpha of the attributes",
     ),
     Command(
         "variations",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,7 +20,7 @@ def attribute_agreement(
     name: str,
     metric: str = "ordinal",
     *,
-    order: Sequence[Any] | None = None,
+    order: Sequence[str | float] | None = None,
     weights: str | ArrayLike = "quadratic",
     bootstrap: int = 1000,
     seed: int = 0,

@@ -32,6 +32,18 @@ def labels(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
+def graded(tmp_path: Path) -> Path:
+    """A COCO file of two raters, whose objects have a malignancy and a form."""
+    rows = [
+        {"image": 1, "rater": rater, "category": "nodule", "box": [40 * place, 0, 30, 30], "attributes": attributes}
+        for rater, grades in (("ann", [1, 3, 5, 4]), ("bob", [2, 3, 5, 5]))
+        for place, grade in enumerate(grades)
+        for attributes in [{"malignancy": grade, "form": "round" if place else "oval"}]
+    ]
+    return write_coco(Annotations.from_rows(rows), tmp_path / "graded.json")
+
+
+@pytest.fixture
 def table(tmp_path: Path) -> Path:
     """Image-level labels, a row each: eight items, all of ann and bob alike, three of cid otherwise."""
     rows = [(item, rater, "dog" if item % 2 else "cat") for item in range(8) for rater in ("ann", "bob")]

@@ -8,7 +8,7 @@ import sys
 import pandas as pd
 import pytest
 
-from kalos_core import KalosWarning, agreement, calibrate, compare, read_coco
+from kalos_core import KalosWarning, agreement, calibrate, compare, nominal_alpha, read_coco
 from kalos_core.cli import COMMANDS, main
 
 
@@ -250,3 +250,17 @@ def test_labels_with_more_exact_shapes_than_were_compared_are_said(tmp_path, cap
     assert "--similarity polygon_iou compares what the labels have" in capsys.readouterr().out
     assert main(["agreement", str(tmp_path / "polygons.json"), "--similarity", "box_iou"]) == 0
     assert "boxes were compared" not in capsys.readouterr().out
+
+
+def test_attributes_by_name_and_all(graded, capsys, tmp_path):
+    assert main(["attributes", str(graded), "--name", "malignancy", "--json", str(tmp_path / "found.json")]) == 0
+    found = json.loads((tmp_path / "found.json").read_text(encoding="utf-8"))["results"]
+    assert found["alpha"]["malignancy"] == pytest.approx(nominal_alpha([[1, 2], [3, 3], [5, 5], [4, 5]], "ordinal"))
+    assert found["units"] == {"malignancy": 4}
+    assert main(["attributes", str(graded), "--bootstrap", "0"]) == 0
+    printed = capsys.readouterr().out
+    assert "form: values: expected numbers for 'ordinal', got" in printed
+    assert main(["attributes", str(graded), "--name", "form", "--order", "oval", "round", "--bootstrap", "0"]) == 0
+    assert "form: ordinal alpha 1.00" in capsys.readouterr().out
+    assert main(["attributes", str(graded), "--name", "colour"]) == 2
+    assert "malignancy" in capsys.readouterr().err

@@ -17,6 +17,7 @@ SECTIONS = dict(re.findall(r"^### ([\w-]+)\n(.*?)(?=^### |\Z)", TEXT, flags=re.M
 
 RUNS = [
     ("agreement", "{labels} --thresholds 0.3 0.5 --bootstrap 5"),
+    ("attributes", "{graded} --bootstrap 5"),
     ("variations", "{labels}"),
     ("report", "{labels} --samples 5 --fraction 0.5 --similarities box_iou centroid"),
     ("calibrate", "{labels} --similarities box_iou centroid"),
@@ -45,7 +46,7 @@ def test_tables_and_results_are_those_documented(request, tmp_path, command, arg
     known = {
         name: request.getfixturevalue(name)
         for name in names
-        if name in ("labels", "table", "masks", "predictions", "scores")
+        if name in ("labels", "graded", "table", "masks", "predictions", "scores")
     }
     assert main([command, *shlex.split(arguments.format(**known, out=out)), "--out", str(out)]) == 0
     section = SECTIONS[command]
