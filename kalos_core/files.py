@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import os
+import socket
 import stat
 import struct
 import uuid
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 import msgspec
+import psutil
 
 from kalos_core.errors import InputError
 from kalos_core.limits import check_limit, limit
@@ -189,6 +191,8 @@ def open_image(path: str | os.PathLike[str]) -> Iterator[Image.Image]:
 def write_whole(path: Path, text: str) -> None:
     """Write a text file so that it is there whole or not at all; its folder has to be there.
 
+    What a process that died left of a draft of the same file is removed.
+
     Raises
     ------
     InputError
@@ -205,11 +209,15 @@ def write_whole(path: Path, text: str) -> None:
         raise InputError(f"{path}: expected a folder to write into, got {path.parent}, which is none")
     if os.path.isdir(path):
         raise InputError(f"{path}: expected a file to write to, got a folder")
-    draft = path.parent / f".{uuid.uuid4().hex}"  # not `tempfile`: others may read what is written
     try:
         if path.exists() and not path.is_file():  # a device or a pipe
             path.write_text(text, encoding="utf-8")
             return
+        name, host = (f"{zlib.crc32(of.encode(errors='surrogatepass')):x}" for of in (path.name, socket.gethostname()))
+        for left in path.parent.glob(f".{name}-{host}-*-*"):
+            if not psutil.pid_exists(int(left.name.split("-")[2])):  # a process that died while it wrote
+                left.unlink(missing_ok=True)
+        draft = path.parent / f".{name}-{host}-{os.getpid()}-{uuid.uuid4().hex}"  # not `tempfile`: others may read it
         try:
             draft.write_text(text, encoding="utf-8")
             draft.replace(path)

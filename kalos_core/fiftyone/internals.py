@@ -15,6 +15,7 @@ import fiftyone as fo
 import fiftyone.constants as foc
 import fiftyone.core.odm as foo
 import fiftyone.core.view as fov
+from bson import ObjectId, json_util
 from fiftyone.core.odm.runs import RunDocument as RunDocument
 
 from kalos_core.errors import KalosWarning
@@ -69,9 +70,27 @@ def touch(dataset: Any) -> None:
     dataset._update_last_modified_at()
 
 
+def reload_info(dataset: Any) -> None:
+    """Read again what `Dataset.info` holds."""
+    dataset._doc.reload("info")
+
+
 def listed_run(dataset: Any, key: str) -> Any:
     """The document of a run in the list of a data set; None where there is none of that key."""
     return dataset._doc.runs.get(key)
+
+
+DETAILS = "fs"
+"""Of the files with the results of runs, in FiftyOne's database."""
+
+
+def store_results(dataset: Any, key: str, results: Any, file_id: str) -> None:
+    """Store the results of a run as `Dataset.save_run_results` does, in a file of an id that is known before."""
+    document = listed_run(dataset, key)
+    content = json_util.dumps(results.serialize()).encode()
+    about = {"dataset": id_of(dataset)}
+    document.results.put(content, content_type="application/json", _id=ObjectId(file_id), metadata=about)
+    document.save()
 
 
 def collection_of(dataset: Any) -> Any:

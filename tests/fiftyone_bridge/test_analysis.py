@@ -11,7 +11,9 @@ import pytest
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosWarning
 from kalos_core.fiftyone.dataset.raters import store_raters
-from kalos_core.fiftyone.runs.life import WRITING, store_config
+from kalos_core.fiftyone.runs import renaming
+from kalos_core.fiftyone.runs.life import set_config
+from kalos_core.fiftyone.runs.writers import WRITING
 from tests.fiftyone_bridge.conftest import Make
 from tests.fiftyone_bridge.quiz import RATERS, quiz
 from tests.fiftyone_bridge.scenes import THREE, crowded, documents, make_samples
@@ -189,9 +191,8 @@ def test_nothing_is_listed_before_all_is_complete(crowd: fo.Dataset) -> None:
 
 @pytest.mark.usefixtures("made")
 def test_what_a_dead_process_left_is_swept(crowd: fo.Dataset) -> None:
-    config = crowd.get_run_info("first_calibration").config
-    config.status, config.writer = WRITING, {**config.writer, "work": "another"}
-    store_config(crowd, "first_calibration", config)
+    writer = crowd.get_run_info("first_calibration").config.writer
+    set_config(crowd, ["first_calibration"], status=WRITING, writer={**writer, "work": "another"})
     assert sorted(kf.list_runs(crowd)) == ["first", "first_convergence", "first_variations"]
 
 
@@ -288,18 +289,18 @@ def test_a_key_that_is_taken_keeps_all_of_them(crowd: fo.Dataset) -> None:
 
 @pytest.mark.usefixtures("made")
 def test_renaming_that_fails_half_way_is_taken_back(crowd: fo.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
-    before, renamed, rename = documents(crowd), [], fo.Dataset.rename_run
+    before, copied, copy = documents(crowd), [], renaming.copy_fields
 
-    def failing(self: fo.Dataset, key: str, new_key: str) -> None:
-        renamed.append(key)
-        if len(renamed) == 3:
+    def failing(dataset: fo.Dataset, moves: dict[str, str]) -> None:
+        copied.append(moves)
+        if len(copied) == 3:
             raise RuntimeError("the database is gone")
-        rename(self, key, new_key)
+        copy(dataset, moves)
 
-    monkeypatch.setattr(fo.Dataset, "rename_run", failing)
+    monkeypatch.setattr(renaming, "copy_fields", failing)
     with pytest.raises(RuntimeError, match="the database is gone"):
         kf.rename_run(crowd, "first", "second")
-    assert len(renamed) == 5
+    assert len(copied) == 3
     assert keys_of(kf.find_analysis(crowd, "first")) == KEYS
     assert {run.analysis for run in kf.list_runs(crowd, info=True)} == {"first"}
     assert documents(crowd) == before

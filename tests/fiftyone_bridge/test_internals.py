@@ -13,6 +13,7 @@ from typing import Any
 import fiftyone as fo
 import fiftyone.constants as foc
 import pytest
+from bson import ObjectId
 from fiftyone.operators.executor import ExecutionContext
 from pymongo import UpdateOne
 
@@ -63,6 +64,24 @@ def test_the_document_of_a_run(dataset: fo.Dataset) -> None:
     dataset.register_run("mine", dataset.init_run(method="a"))
     assert internals.listed_run(dataset, "mine").id == stored(dataset)["runs"]["mine"]
     assert internals.listed_run(dataset, "another") is None
+
+
+def test_what_is_remembered_of_a_data_set_is_read_again(dataset: fo.Dataset) -> None:
+    internals.database().datasets.update_one({"_id": internals.id_of(dataset)}, {"$set": {"info.about": "cats"}})
+    assert dataset.info == {}
+    internals.reload_info(dataset)
+    assert dataset.info == {"about": "cats"}
+
+
+def test_results_of_a_run_are_stored_in_a_file_of_a_known_id(dataset: fo.Dataset) -> None:
+    dataset.register_run("mine", dataset.init_run(method="a"))
+    results, file_id = dataset.init_run_results("mine"), ObjectId()
+    results.about = ["cats"]
+    internals.store_results(dataset, "mine", results, str(file_id))
+    assert dataset.load_run_results("mine", cache=False).about == ["cats"]
+    assert internals.listed_run(dataset, "mine").results.grid_id == file_id
+    file = internals.database()[internals.DETAILS].files.find_one({"_id": file_id})
+    assert file["metadata"] == {"dataset": internals.id_of(dataset)}
 
 
 def test_a_document_of_a_run_is_stored(dataset: fo.Dataset) -> None:

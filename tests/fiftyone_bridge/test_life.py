@@ -13,6 +13,7 @@ from typing import Any
 
 import fiftyone as fo
 import pytest
+from bson import ObjectId
 from fiftyone.core.odm import get_db_conn
 
 import kalos_core.fiftyone as kf
@@ -150,7 +151,7 @@ class TestAtTheSameTime:
     def test_files_of_no_run_go_with_the_next_run(self, dataset: fo.Dataset) -> None:
         files = stored_files(dataset)
         with life.writing_now() as writer:
-            life.store_arrays(dataset, {}, writer)
+            life.store_arrays(dataset, {}, writer, str(ObjectId()))
         assert stored_files(dataset) == files + 1
         kf.compute_agreement(dataset, "run", raters=RATERS)
         assert stored_files(dataset) == files + 1

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import fiftyone as fo
 import numpy as np
+from bson import ObjectId
 from numpy.typing import NDArray
 
 import kalos_core.fiftyone as kf
@@ -48,7 +49,7 @@ def test_long_arrays_are_stored_beside_the_rest() -> None:
         assert len(arrays) == beside
         assert json.loads(json.dumps(stored)) == stored
         with writing_now() as writer:
-            file = store_arrays(dataset, arrays, writer)
+            store_arrays(dataset, arrays, writer, file := str(ObjectId()))
         again = restored(Outer, joined(json.loads(json.dumps(stored)), StoredArrays("run", file)))
         assert plain(again) == plain(made)
         assert again.inner[0].names.dtype == object

@@ -18,7 +18,7 @@ from kalos_core import InputError, KalosError
 from kalos_core.fiftyone.dataset import writing
 from kalos_core.fiftyone.kinds.agreement import compute as of_agreement
 from kalos_core.fiftyone.kinds.variations import compute as of_variations
-from kalos_core.fiftyone.runs import life, stored
+from kalos_core.fiftyone.runs import life, renaming
 from kalos_core.fiftyone.runs.writers import writing_now
 from tests.fiftyone_bridge.scenes import (
     ALPHAS,
@@ -328,12 +328,12 @@ class TestDeleteAndRename:
         assert documents(dataset) == before
         assert kf.load_run(dataset, "run").stale == ()
 
-    @pytest.mark.parametrize(("owner", "method"), [(stored, "copy_fields"), (fo.Dataset, "rename_run")])
+    @pytest.mark.parametrize("method", ["copy_fields", "_switch"])
     def test_a_failing_rename_changes_nothing(
-        self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch, owner: Any, method: str
+        self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch, method: str
     ) -> None:
         run_analysis("agreement", dataset)
-        before, original = documents(dataset), getattr(owner, method)
+        before, original = documents(dataset), getattr(renaming, method)
 
         def failing(*arguments: Any, **options: Any) -> None:
             monkeypatch.undo()
@@ -341,7 +341,7 @@ class TestDeleteAndRename:
                 original(*arguments, **options)
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(owner, method, failing)
+        monkeypatch.setattr(renaming, method, failing)
         with pytest.raises(KeyboardInterrupt):
             kf.rename_run(dataset, "run", "other")
         assert documents(dataset) == before
@@ -374,8 +374,8 @@ class TestFailuresWhileWriting:
             (life, "declare"),
             (None, "write_values"),
             (fo.core.odm, "bulk_write"),
-            (fo.Dataset, "save_run_results"),
-            (fo.Dataset, "update_run_config"),
+            (life, "store_results"),
+            (life, "set_config"),
             (life, "store_arrays"),
         ],
     )
@@ -562,7 +562,8 @@ class TestOtherProcesses:
         program = f"""import os, signal, fiftyone as fo, kalos_core.fiftyone as kf
 def dying(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)
-fo.Dataset.save_run_results = dying
+from kalos_core.fiftyone.runs import life
+life.store_results = dying
 kf.compute_agreement(fo.load_dataset({dataset.name!r}), "run", raters=("ann", "bob"))
 """
         child = subprocess.Popen([sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": str(ROOT)})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from inspect import signature
 from itertools import count
@@ -17,9 +17,9 @@ from kalos_core.fiftyone.internals import root_of
 from kalos_core.fiftyone.runs.analyses import Analysis, AnyRun
 from kalos_core.fiftyone.runs.arranging import tick_instead
 from kalos_core.fiftyone.runs.keys import check_run_key, free_run_key
-from kalos_core.fiftyone.runs.life import writing_together
+from kalos_core.fiftyone.runs.life import listing_own, writing_together
 from kalos_core.fiftyone.runs.progress import Progress, Report
-from kalos_core.fiftyone.runs.stored import delete_run, describe_run, find_analysis, load_details, load_run_view
+from kalos_core.fiftyone.runs.stored import describe_run, find_analysis, load_details, load_run_view
 from kalos_core.fiftyone.runs.table import CARRIED, KINDS, Kind
 
 if TYPE_CHECKING:
@@ -158,19 +158,21 @@ def update_analysis(
         raise InputError(f"analysis: expected one with a run of {', '.join(_table())}, got {before.key!r}")
     new_key = new_key or next_analysis_key(samples, before.key)
     calls = [(KINDS[run.kind], _arguments(samples, run)) for run in members]
-    made = _compute(load_run_view(samples, members[0].key), new_key, calls, progress)
-    try:
+
+    def carry_over(made: Analysis) -> None:
         for run in members:
             own = made.runs.get(run.kind)
             if own is not None:
                 describe_run(samples, own.key, note=run.note, status=run.status)
-                tick_instead(root_of(samples), run.key, own.key)
         for carry in CARRIED:
-            carry(root_of(samples), before.key, new_key)
-    except BaseException:
-        delete_run(samples, new_key)
-        raise
-    return find_analysis(samples, new_key)
+            carry(root_of(samples), before.key, made.key)
+
+    made = _compute(load_run_view(samples, members[0].key), new_key, calls, progress, carry_over)
+    for run in members:
+        own = made.runs.get(run.kind)
+        if own is not None:
+            tick_instead(root_of(samples), run.key, own.key)
+    return made
 
 
 def _arguments(samples: Any, run: AnyRun) -> dict[str, Any]:
@@ -207,8 +209,17 @@ def _is_rated(samples: Any, selection: Selection, family: Family) -> bool:
     return len(sources) > 1 or any(source.attribute is not None for source in sources)
 
 
-def _compute(samples: Any, key: str, calls: Calls, progress: Progress | bool | None) -> Analysis:
-    """Make the runs of an analysis; of those after the first, what the labels do not allow is left out."""
+def _compute(
+    samples: Any,
+    key: str,
+    calls: Calls,
+    progress: Progress | bool | None,
+    then: Callable[[Analysis], None] | None = None,
+) -> Analysis:
+    """Make the runs of an analysis; of those after the first, what the labels do not allow is left out.
+
+    `then` is called before anybody else sees them: if it fails, nothing of them stays.
+    """
     dataset = root_of(samples)
     check_analysis_key(dataset, key)
     made = 0
@@ -224,6 +235,9 @@ def _compute(samples: Any, key: str, calls: Calls, progress: Progress | bool | N
                 if not made:
                     raise
                 warnings.warn(f"{key}: no {kind.title.lower()}: {error}", KalosWarning, stacklevel=3)
+        if then is not None:
+            with listing_own():
+                then(find_analysis(dataset, key))
     return find_analysis(dataset, key)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypedDict, cast
 
-from kalos_core.fiftyone.internals import root_of
+from kalos_core.fiftyone.internals import database, id_of, reload_info, root_of, touch
 
 INFO_KEY = "kalos"
 
@@ -36,6 +36,8 @@ class Info(TypedDict, total=False):
     thresholds: list[ThresholdRecord]
     load: dict[str, Any]
     """The load that is being written, see `kalos_core.fiftyone.importing.life`."""
+    renaming: dict[str, Any]
+    """The runs that are being renamed, see `kalos_core.fiftyone.runs.renaming`."""
 
 
 def read_info(samples: Any) -> Info:
@@ -58,12 +60,14 @@ def read_info(samples: Any) -> Info:
 
 def update_info(dataset: Any, **entries: Any) -> None:
     """Remember other values under some keys of `Info`; an empty value forgets the key."""
-    before = read_info(dataset)
-    now = {name: value for name, value in {**before, **entries}.items() if value}
-    if now == before:
+    before = cast(dict[str, Any], read_info(dataset))
+    changed = {name: value for name, value in entries.items() if (value or None) != before.get(name)}
+    if not changed:
         return
-    if now:
-        dataset.info[INFO_KEY] = now
-    else:
-        dataset.info.pop(INFO_KEY, None)
-    dataset.save()
+    own = f"info.{INFO_KEY}"
+    values = {f"{own}.{name}": {"$literal": value} if value else "$$REMOVE" for name, value in changed.items()}
+    whole = {"$cond": [{"$eq": [f"${own}", {}]}, "$$REMOVE", f"${own}"]}
+    # one step, and each entry by itself: other processes may change others
+    database().datasets.update_one({"_id": id_of(dataset)}, [{"$set": values}, {"$set": {own: whole}}])
+    reload_info(dataset)
+    touch(dataset)

@@ -17,6 +17,7 @@ from kalos_core.fiftyone.deciding.units import MatchedUnits
 from kalos_core.fiftyone.kinds.agreement.kind import AgreementRun
 from kalos_core.fiftyone.kinds.agreement.queue import DECIDED, OPEN, WAITING
 from kalos_core.fiftyone.kinds.agreement.sample import NotInRun
+from kalos_core.fiftyone.runs.life import explained
 from kalos_core.fiftyone.runs.stored import list_runs, load_metrics, load_run_view
 from kalos_core.fiftyone.runs.table import CARRIED
 
@@ -93,7 +94,8 @@ def decide(
     found = _sample_of(samples, run, given) if sample_id is None else sample_id
     matched = MatchedUnits.of_sample(samples, run, found)
     made = replace(asked, labels=_labels_of(matched, asked, run.key))
-    (stored,) = add(samples, run, found, matched, [made])
+    with explained(samples, "nothing is decided"):
+        (stored,) = add(samples, run, found, matched, [made])
     return stored
 
 

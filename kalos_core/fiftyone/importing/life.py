@@ -122,6 +122,7 @@ def loading(
             "default_classes": list(dataset.default_classes),
             "mask_targets": [[name, list(of.items())] for name, of in dataset.mask_targets.items()],
             "files": None if files is None else str(files / f".{tag}"),
+            "makes_folder": files is not None and not files.exists(),
         }
         _claim(dataset, record)
         try:
@@ -186,7 +187,7 @@ def _finish(dataset: Any, record: Mapping[str, Any]) -> None:
 
 def _undo(dataset: Any, record: Mapping[str, Any]) -> None:
     if record["files"] is not None:
-        _remove_files(Path(record["files"]))
+        _remove_files(Path(record["files"]), record["makes_folder"])
     if record["is_new"]:
         dataset.delete()
         return
@@ -206,11 +207,13 @@ def _undo(dataset: Any, record: Mapping[str, Any]) -> None:
     reload_samples(dataset)
 
 
-def _remove_files(notes: Path) -> None:
+def _remove_files(notes: Path, with_folder: bool) -> None:
     if notes.exists():
         for path in notes.read_text(encoding="utf-8").splitlines():
             Path(path).unlink(missing_ok=True)
         notes.unlink()
+    if with_folder and notes.parent.exists() and not any(notes.parent.iterdir()):
+        notes.parent.rmdir()
 
 
 def known_images(samples: Any) -> KnownImages:

@@ -22,9 +22,10 @@ AT_ONCE = 1 << 22
 """Bytes that are copied at a time."""
 
 
-def store_arrays(dataset: Any, arrays: Mapping[str, NDArray[Any]], writer: Mapping[str, Any]) -> str:
-    """Write arrays as one file, one after the other; its id."""
-    with _files().new_file(metadata={"dataset": id_of(dataset), "writer": dict(writer)}) as file:
+def store_arrays(dataset: Any, arrays: Mapping[str, NDArray[Any]], writer: Mapping[str, Any], file_id: str) -> None:
+    """Write arrays as one file of this id, one after the other."""
+    about = {"dataset": id_of(dataset), "writer": dict(writer)}
+    with _files().new_file(_id=ObjectId(file_id), metadata=about) as file:
         index, at = {}, 0
         for name, array in arrays.items():
             lines = np.atleast_1d(array)
@@ -34,7 +35,6 @@ def store_arrays(dataset: Any, arrays: Mapping[str, NDArray[Any]], writer: Mappi
             index[name] = [at, array.dtype.str, list(array.shape)]
             at += array.nbytes
         file.index = json.dumps(index)
-        return str(file._id)
 
 
 class StoredArrays(Mapping[str, NDArray[Any]]):
@@ -45,7 +45,7 @@ class StoredArrays(Mapping[str, NDArray[Any]]):
     run_key : str
         For messages.
     file : str or None
-        The id that `store_arrays` answered.
+        The id of the file that `store_arrays` wrote.
     """
 
     def __init__(self, run_key: str, file: str | None) -> None:
@@ -83,11 +83,12 @@ class StoredArrays(Mapping[str, NDArray[Any]]):
         return len(self._index)
 
 
-def delete_arrays(dataset: Any, file: str | None) -> None:
-    """Delete the file of a run; not that of the data set this one is a copy of."""
+def delete_arrays(dataset: Any, file: str | None, bucket: str = BUCKET) -> None:
+    """Delete the file of a run, or what there is of one half written; not that of the data set this is a copy of."""
     if file is not None:
-        for found in _files().find({"_id": ObjectId(file), "metadata.dataset": id_of(dataset)}):
-            _files().delete(found._id)
+        found = database()[bucket].files.find_one({"_id": ObjectId(file)}, {"metadata.dataset": True})
+        if found is None or found.get("metadata", {}).get("dataset") == id_of(dataset):
+            gridfs.GridFS(database(), collection=bucket).delete(ObjectId(file))
 
 
 def orphans(known: Mapping[ObjectId, set[str]]) -> Iterator[tuple[str, Mapping[str, Any]]]:

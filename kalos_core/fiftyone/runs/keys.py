@@ -109,6 +109,13 @@ def is_ours(config: Any) -> bool:
     return str(config.method).startswith(f"{METHOD}/")
 
 
+def written_fields(dataset: Any, run_key: str, config: Any) -> list[str]:
+    """The fields and attributes of a run that are there, also in label fields that were renamed or cloned since."""
+    paths, names = label_fields(dataset).values(), RunNames(run_key).of_labels
+    copies = [f"{path}.{name}" for path in paths for name in names]
+    return [path for path in dict.fromkeys([*config.fields, *copies]) if dataset.has_field(path)]
+
+
 _OWN: dict[Any, tuple[Any, dict[str, Any]]] = {}
 """Id of a data set -> when it changed last, and its runs as they were then: FiftyOne reads each for a millisecond."""
 

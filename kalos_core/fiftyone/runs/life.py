@@ -5,8 +5,9 @@ Whatever a dead process left in between is swept by whoever lists the runs next,
 
 from __future__ import annotations
 
+import errno
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -16,30 +17,44 @@ from typing import Any, Generic
 
 import fiftyone as fo
 import fiftyone.constants as foc
+import gridfs
 from bson import ObjectId, json_util
 from fiftyone.core.collections import SampleCollection
 from numpy.typing import NDArray
+from pymongo.errors import ConnectionFailure, OperationFailure
 
 from kalos_core.arrays import give_back_memory
 from kalos_core.errors import InputError, KalosError, listed, repr_of
 from kalos_core.fiftyone.dataset.database import FieldArguments, declare, delete_fields, now, refresh
 from kalos_core.fiftyone.dataset.info import read_info
-from kalos_core.fiftyone.dataset.raters import facts_of, label_fields
+from kalos_core.fiftyone.dataset.raters import facts_of
 from kalos_core.fiftyone.dataset.samples import check_samples
-from kalos_core.fiftyone.internals import RunDocument, database, id_of, listed_run, root_of, serialized, touch
+from kalos_core.fiftyone.internals import (
+    DETAILS,
+    RunDocument,
+    database,
+    id_of,
+    listed_run,
+    root_of,
+    serialized,
+    store_results,
+    touch,
+)
 from kalos_core.fiftyone.runs.arranging import place_fields
 from kalos_core.fiftyone.runs.arrays import delete_arrays, drop, orphans, store_arrays
-from kalos_core.fiftyone.runs.keys import METHOD, RunNames, check_run_key, own_runs
+from kalos_core.fiftyone.runs.keys import METHOD, check_run_key, own_runs, written_fields
 from kalos_core.fiftyone.runs.progress import Progress, Report
 from kalos_core.fiftyone.runs.records import apart
+from kalos_core.fiftyone.runs.renaming import is_renaming, settle_renaming
 from kalos_core.fiftyone.runs.table import Details, Kind, Metrics, Read, Result, Run, Settings
 from kalos_core.fiftyone.runs.thresholds import forget_thresholds
-from kalos_core.fiftyone.runs.writers import Writer, is_alive, writing_now
-
-WRITING, COMPLETE, DELETING = "writing", "complete", "deleting"
+from kalos_core.fiftyone.runs.writers import COMPLETE, DELETING, WRITING, Writer, is_alive, writing_now
 
 READING, COMPARING, STORING = 0.0, 0.2, 0.7
 """Share of the work of an analysis done when each step begins."""
+
+OUT_OF_DISK_SPACE = 14031
+"""MongoDB's code for it."""
 
 FOLDER = "kalos"
 """Folder in FiftyOne's folder of data sets that holds the files of runs."""
@@ -69,6 +84,7 @@ class _Together:
 
 
 _TOGETHER: ContextVar[_Together | None] = ContextVar("together", default=None)
+_LISTS_OWN: ContextVar[bool] = ContextVar("lists_own", default=False)
 
 
 @contextmanager
@@ -81,14 +97,10 @@ def writing_together(dataset: Any, analysis: str) -> Iterator[None]:
         token = _TOGETHER.set(_Together(analysis, writer))
         try:
             yield
-            for key in _written_by(dataset, writer):
-                config = dataset.get_run_info(key).config
-                config.status = COMPLETE
-                store_config(dataset, key, config)
+            set_config(dataset, _written_by(dataset, writer), status=COMPLETE)
         except BaseException:
             with suppress(Exception):  # as for a single run
-                for key in _written_by(dataset, writer):
-                    remove_run(dataset, key)
+                remove_run(dataset, *_written_by(dataset, writer))
             raise
         finally:
             _TOGETHER.reset(token)
@@ -197,7 +209,7 @@ def writing(
             rater_facts=facts_of(dataset, read.selection.raters or ()),
             fields=list(fields or ()),
             folder=None if folder is None else str(folder),
-            arrays=None,
+            arrays=str(ObjectId()),  # its files have this id: what is half written of them is found by it
             metrics={},
             analysis=together and together.analysis,
             note="",
@@ -217,13 +229,11 @@ def writing(
                 **draft.arrays,
                 **beside,
             }
-            config.arrays = store_arrays(dataset, content, writer)
-            store_config(dataset, run_key, config)
+            store_arrays(dataset, content, writer, config.arrays)
             results = dataset.init_run_results(run_key)
             results.details = details
-            dataset.save_run_results(run_key, results, cache=False)
-            config.metrics, config.status = draft.metrics, COMPLETE if together is None else WRITING
-            store_config(dataset, run_key, config)
+            store_results(dataset, run_key, results, config.arrays)
+            set_config(dataset, [run_key], metrics=draft.metrics, status=COMPLETE if together is None else WRITING)
         except BaseException:
             with suppress(Exception):  # what cannot be removed now is swept later; the first error is the one to tell
                 remove_run(dataset, run_key)
@@ -255,47 +265,84 @@ def _register(samples: Any, run_key: str, config: Any) -> datetime:
     return time
 
 
-def store_config(dataset: Any, run_key: str, config: Any) -> None:
-    """Store another configuration for a run, so that other processes see it."""
-    dataset.update_run_config(run_key, config)
+def set_config(dataset: Any, run_keys: Sequence[str], **entries: Any) -> None:
+    """Store other values in the configurations of runs, in one step, so that other processes see them."""
+    found = [document for document in (listed_run(dataset, key) for key in run_keys) if document is not None]
+    wanted = {"_id": {"$in": [document.id for document in found]}}
+    database().runs.update_many(wanted, {"$set": {f"config.{name}": value for name, value in entries.items()}})
+    for document in found:
+        document.reload("config")
     touch(dataset)
 
 
-def remove_run(dataset: Any, run_key: str) -> None:
-    """Delete a run and all it wrote, whatever state it is in.
+def remove_run(dataset: Any, *run_keys: str) -> None:
+    """Delete runs and all they wrote, whatever state they are in; what somebody else deletes already is left to them.
 
-    It is marked before anything goes: whoever finds it half gone finishes.
+    All are marked in one step before anything goes: whoever finds them half gone finishes.
+
+    Raises
+    ------
+    InputError
+        If somebody is renaming runs of the data set; nothing is deleted then.
     """
     with writing_now() as writer:
         dataset.reload()
-        config = dataset.get_run_info(run_key).config
-        config.status, config.writer = DELETING, writer
-        store_config(dataset, run_key, config)
-        delete_fields(dataset, written_fields(dataset, run_key, config))
-        if config.folder is not None:
-            _delete_folder(dataset, Path(config.folder))
-        delete_arrays(dataset, config.arrays)
-        forget_thresholds(dataset, run_key)
-        dataset.delete_run(run_key)
+        there = {key: listed_run(dataset, key) for key in run_keys}
+        found = {document.id: (key, document) for key, document in there.items() if document is not None}
+        before = {key: document.config for key, document in found.values()}
+        stored = database().runs
+        these, works = {"_id": {"$in": list(found)}}, [config["writer"]["work"] for config in before.values()]
+        taken = {**these, "config.writer.work": {"$in": works}}
+        stored.update_many(taken, {"$set": {"config.status": DELETING, "config.writer": dict(writer)}})
+        own = [entry["_id"] for entry in stored.find({**these, "config.writer.work": writer["work"]}, {"_id": True})]
+        complete = [key for key, config in before.items() if config["status"] == COMPLETE]
+        touch(dataset)
+        dataset.reload()
+        if complete and is_renaming(dataset):
+            stored.update_many({"_id": {"$in": own}}, {"$set": {"config.status": COMPLETE}})
+            touch(dataset)
+            raise InputError(f"run key: another process is renaming runs of {dataset.name!r}; wait until it is done")
+        for identity in own:
+            _remove_marked(dataset, found[identity][0], identity)
 
 
-def written_fields(dataset: Any, run_key: str, config: Any) -> list[str]:
-    """The fields and attributes of a run that are there, also in label fields that were renamed or cloned since."""
-    paths, names = label_fields(dataset).values(), RunNames(run_key).of_labels
-    copies = [f"{path}.{name}" for path in paths for name in names]
-    return [path for path in dict.fromkeys([*config.fields, *copies]) if dataset.has_field(path)]
+def _remove_marked(dataset: Any, run_key: str, identity: ObjectId) -> None:
+    config = dataset.get_run_info(run_key).config
+    delete_fields(dataset, written_fields(dataset, run_key, config))
+    if config.folder is not None:
+        _delete_folder(dataset, Path(config.folder))
+    _delete_files(dataset, identity)
+    forget_thresholds(dataset, run_key)
+    entry = f"runs.{run_key}"
+    database().datasets.update_one({"_id": id_of(dataset), entry: identity}, {"$unset": {entry: ""}})
+    touch(dataset)
+    dataset.reload()
+    database().runs.delete_one({"_id": identity})
+
+
+def _delete_files(dataset: Any, identity: ObjectId) -> None:
+    """Delete the arrays and details of a run."""
+    found = database().runs.find_one({"_id": identity}, {"config.arrays": True, "results": True})
+    if found is not None:
+        file = found["config"].get("arrays")
+        delete_arrays(dataset, file)
+        delete_arrays(dataset, file, DETAILS)
+        if found.get("results") not in (None, file and ObjectId(file)):  # FiftyOne's copy, where the data set is one
+            gridfs.GridFS(database(), collection=DETAILS).delete(found["results"])
 
 
 def sweep(dataset: Any) -> None:
     """Remove what dead processes left: runs half written or half deleted, and files of no run."""
     refresh(dataset)
-    for key in dead_runs(own_runs(dataset)):
-        remove_run(dataset, key)
+    settle_renaming(dataset)
+    if dead := dead_runs(own_runs(dataset)):
+        remove_run(dataset, *dead)
     connection = database()
     ours = {"config.method": {"$regex": f"^{METHOD}/"}}
     for found in connection.runs.find({"_dataset_id": id_of(dataset), **ours}, {"config.writer": True, "key": True}):
         listed_as = listed_run(dataset, found["key"])
         if (listed_as is None or listed_as.id != found["_id"]) and not is_alive(found["config"]["writer"]):
+            _delete_files(dataset, found["_id"])
             connection.runs.delete_one({"_id": found["_id"]})
     known: dict[ObjectId, set[str]] = {found["_id"]: set() for found in connection.datasets.find({}, {"_id": True})}
     for found in connection.runs.find(ours, {"_dataset_id": True, "config.arrays": True}):
@@ -303,6 +350,22 @@ def sweep(dataset: Any) -> None:
     for file, writer in orphans(known):
         if not is_alive(writer):
             drop(file)
+
+
+@contextmanager
+def listing_own() -> Iterator[None]:
+    """List the runs of the analysis that is being written, which all others see once it is complete."""
+    token = _LISTS_OWN.set(True)
+    try:
+        yield
+    finally:
+        _LISTS_OWN.reset(token)
+
+
+def is_listed(config: Any) -> bool:
+    """Whether a run is complete, or one of those of `listing_own`."""
+    together = _TOGETHER.get() if _LISTS_OWN.get() else None
+    return bool(config.status == COMPLETE or (together is not None and config.writer == together.writer))
 
 
 def dead_runs(own: Mapping[str, Any]) -> list[str]:
@@ -338,8 +401,11 @@ def new_folder(samples: Any) -> Path:
 
 
 @contextmanager
-def explained(samples: Any) -> Iterator[None]:
-    """Say what happened where an error is none of ours: a database that is gone, a data set or field that is."""
+def explained(samples: Any, outcome: str = "nothing of this run is kept") -> Iterator[None]:
+    """Say what happened where an error is none of ours: a disk that is full, a database, data set or field gone.
+
+    `outcome` says what that means for what was asked.
+    """
     root = root_of(samples) if isinstance(samples, SampleCollection) else None
     before = None if root is None else (id_of(root), root.name, list(read_info(root).get("raters", {})))
     try:
@@ -349,10 +415,35 @@ def explained(samples: Any) -> Iterator[None]:
     except UnicodeEncodeError as error:
         raise InputError(f"text: expected what UTF-8 can hold, got {repr_of(error.object)}") from error
     except Exception as error:
-        reason = None if before is None else _reason(*before)
+        reason = _full(error) or (None if before is None else _reason(*before)) or _broken(error)
         if reason is None:
             raise
-        raise KalosError(f"{reason}; nothing of this run is kept") from error
+        raise KalosError(f"{reason}; {outcome}") from error
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """An error, and those it comes from."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _full(error: Exception) -> str | None:
+    """That a disk is full, if it is that."""
+    for found in _causes(error):
+        if isinstance(found, OSError) and found.errno in (errno.ENOSPC, errno.EDQUOT):
+            where = f" ({found.filename})" if found.filename else ""
+            return f"the disk is full{where}; make room, then try again"
+        if isinstance(found, OperationFailure) and found.code == OUT_OF_DISK_SPACE:
+            return "the disk of the database is full; make room, then try again"
+    return None
+
+
+def _broken(error: Exception) -> str | None:
+    """That the database was away for a moment, if it is that."""
+    if any(isinstance(found, ConnectionFailure) for found in _causes(error)):
+        return "the database did not answer for a moment; try again"
+    return None
 
 
 def _reason(identity: ObjectId, name: str, fields: list[str]) -> str | None:

@@ -9,19 +9,18 @@ from importlib import import_module
 from typing import Any, Literal, overload
 
 from kalos_core.errors import InputError, check_text, listed, lookup
-from kalos_core.fiftyone.dataset.database import copy_fields, delete_fields, refresh
+from kalos_core.fiftyone.dataset.database import refresh
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.internals import root_of
 from kalos_core.fiftyone.runs.analyses import Analysis, AnyRun, analyses_of
-from kalos_core.fiftyone.runs.arranging import place_fields
 from kalos_core.fiftyone.runs.arrays import StoredArrays
 from kalos_core.fiftyone.runs.changes import Changes
 from kalos_core.fiftyone.runs.changes import count_changes as count_since
-from kalos_core.fiftyone.runs.keys import METHOD, RunNames, check_run_key, own_runs
-from kalos_core.fiftyone.runs.life import COMPLETE, dead_runs, explained, remove_run, store_config, written_fields
+from kalos_core.fiftyone.runs.keys import METHOD, check_run_key, own_runs
+from kalos_core.fiftyone.runs.life import dead_runs, explained, is_listed, remove_run, set_config
 from kalos_core.fiftyone.runs.records import joined, restored
+from kalos_core.fiftyone.runs.renaming import move_of, rename_runs, settle_renaming
 from kalos_core.fiftyone.runs.table import KINDS, Part, Parts, Run
-from kalos_core.fiftyone.runs.thresholds import move_thresholds
 
 KindNames = str | Sequence[str] | None
 """A kind of run, or several; None: any."""
@@ -162,7 +161,11 @@ def rename_run(samples: Any, run_key: str, new_key: str) -> None:
     InputError
         If there is no such run, its kind cannot be renamed, or a key is taken; nothing is renamed then.
     """
-    dataset, runs = root_of(samples), _runs_under(samples, run_key)
+    with explained(samples, "ask for the runs to see how far it came"):
+        _rename(root_of(samples), _runs_under(samples, run_key), run_key, new_key)
+
+
+def _rename(dataset: Any, runs: list[AnyRun], run_key: str, new_key: str) -> None:
     for run in runs:
         reason = KINDS[run.kind].fixed_because
         if reason:
@@ -171,51 +174,14 @@ def rename_run(samples: Any, run_key: str, new_key: str) -> None:
     moves = {run.key: own[run.key] for run in runs if run.key in own}
     for key in moves.values():
         check_run_key(dataset, key)
-    moved: dict[str, str] = {}
-    try:
-        for run in runs:
-            key = moves.get(run.key, run.key)
-            if key != run.key:
-                _rename(dataset, run.key, key)
-            moved[key] = run.key
-            _set(dataset, key, analysis=new_key if run.analysis == run_key else run.analysis)
-    except BaseException:
-        for key, before in moved.items():
-            if key != before:
-                _rename(dataset, key, before)
-            _set(dataset, before, analysis=runs[0].analysis)
-        raise
-
-
-def _rename(dataset: Any, run_key: str, new_key: str) -> None:
-    config = dataset.get_run_info(run_key).config
-    old, new = RunNames(run_key), RunNames(new_key)
-    renamed = dict(zip([*old.of_samples, *old.of_labels], [*new.of_samples, *new.of_labels], strict=True))
-    moves = {}
-    for path in written_fields(dataset, run_key, config):
-        parent, _, name = path.rpartition(".")
-        moves[path] = f"{parent}.{renamed[name]}" if parent else renamed[name]
-    config.fields = [*moves, *moves.values()]  # whatever happens on the way, deleting the run finds it all
-    store_config(dataset, run_key, config)
-    try:
-        copy_fields(dataset, moves)
-        dataset.rename_run(run_key, new_key)
-    except BaseException:
-        delete_fields(dataset, moves.values())
-        config.fields = list(moves)
-        store_config(dataset, run_key, config)
-        raise
-    delete_fields(dataset, moves)
-    config.fields = list(moves.values())
-    store_config(dataset, new_key, config)
-    place_fields(dataset, new_key, config.fields)
-    move_thresholds(dataset, run_key, new_key)
+    analyses = {run.key: new_key if run.analysis == run_key else run.analysis for run in runs}
+    rename_runs(dataset, [move_of(dataset, key, moves.get(key, key), of) for key, of in analyses.items()])
 
 
 def delete_run(samples: Any, run_key: str) -> None:
     """Delete a run, all it wrote, and nothing else; by the key of an analysis, all the runs made for it."""
-    for run in _runs_under(samples, run_key):
-        remove_run(root_of(samples), run.key)
+    with explained(samples, "what is half deleted goes when the runs are listed"):
+        remove_run(root_of(samples), *(run.key for run in _runs_under(samples, run_key)))
 
 
 def describe_run(samples: Any, run_key: str, *, note: str | None = None, status: str | None = None) -> None:
@@ -241,7 +207,8 @@ def describe_run(samples: Any, run_key: str, *, note: str | None = None, status:
     if status:
         lookup(STATUSES, status, "status")
     said = {name: value for name, value in (("note", note), ("review", status)) if value is not None}
-    _set(root_of(samples), _info(samples, run_key).key, **said)
+    with explained(samples, "it is not noted"):
+        set_config(root_of(samples), [_info(samples, run_key).key], **said)
 
 
 def figures_of(run: AnyRun, **options: Any) -> Mapping[str, Part]:
@@ -251,15 +218,8 @@ def figures_of(run: AnyRun, **options: Any) -> Mapping[str, Part]:
 
 def update_metrics(samples: Any, run_key: str, metrics: Any) -> None:
     """Store other metrics for the summary of a complete run."""
-    _set(root_of(samples), _info(samples, run_key).key, metrics=metrics)
-
-
-def _set(dataset: Any, run_key: str, **entries: Any) -> None:
-    """Store other values in the configuration of a run."""
-    config = dataset.get_run_info(run_key).config
-    for name, value in entries.items():
-        setattr(config, name, value)
-    store_config(dataset, run_key, config)
+    with explained(samples, "it is not stored"):
+        set_config(root_of(samples), [_info(samples, run_key).key], metrics=metrics)
 
 
 def _changes(samples: Any, run: AnyRun) -> Changes:
@@ -290,12 +250,13 @@ def _complete(samples: Any, kind: KindNames = None) -> dict[str, Any]:
     """The complete runs, of a kind if given, as FiftyOne stores them, the newest first; dead ones are removed."""
     dataset = root_of(samples)
     refresh(dataset)
+    settle_renaming(dataset)
     own = own_runs(dataset)
-    for key in dead_runs(own):
-        remove_run(dataset, key)
-        del own[key]
+    if dead := dead_runs(own):
+        remove_run(dataset, *dead)
+        own = own_runs(dataset)
     methods = {f"{METHOD}/{name}" for name in (KINDS if kind is None else [kind] if isinstance(kind, str) else kind)}
-    found = [key for key, run in own.items() if run.config.status == COMPLETE and run.config.method in methods]
+    found = [key for key, run in own.items() if is_listed(run.config) and run.config.method in methods]
     return {key: own[key] for key in sorted(found, key=lambda key: (own[key].timestamp, key), reverse=True)}
 
 

@@ -11,6 +11,9 @@ from typing import Any, TypedDict
 import psutil
 from bson import ObjectId
 
+WRITING, COMPLETE, DELETING = "writing", "complete", "deleting"
+"""How far a run is."""
+
 SAME_PROCESS = 60.0
 """Seconds by which the start of one process may differ between two readings: they move with the clock."""
 

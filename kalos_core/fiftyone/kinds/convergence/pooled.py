@@ -11,7 +11,7 @@ from kalos_core.convergence import Replicates
 from kalos_core.fiftyone.internals import database, id_of, root_of
 from kalos_core.fiftyone.kinds.convergence.metrics import convergence_metrics
 from kalos_core.fiftyone.runs.keys import METHOD
-from kalos_core.fiftyone.runs.life import COMPLETE
+from kalos_core.fiftyone.runs.writers import COMPLETE
 
 
 def poolable_runs(samples: Any) -> dict[str, str]:

@@ -1,0 +1,72 @@
+"""`python -m tests.kills`: every act that writes, killed at every step; a table of what was left."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import tempfile
+from pathlib import Path
+
+from tests import fiftyone_environment  # before FiftyOne is imported
+
+from tests.kills.acts import ACTS  # isort: skip
+from tests.kills.processes import Place, import_all
+from tests.kills.server import Server
+from tests.kills.together import FIRST, OTHERS, Pair
+from tests.kills.trial import Trial, everywhere, spread
+
+
+def _with_others(trial: Trial, most: int | None) -> int:
+    """Somebody else's acts at steps of one; how many of them went wrong."""
+    failed = 0
+    for other in OTHERS if trial.act.name in FIRST else ():
+        tally = everywhere(trial, Pair(trial, other).at, spread(len(trial.steps), most))
+        ends = ", ".join(f"{word}: {count}" for word, count in sorted(tally.left.items()))
+        print(f"| {trial.act.name} + {other} | {tally.steps} | {sum(tally.left.values())} | {ends} |", flush=True)
+        for line in tally.wrong:
+            print(f"    {line}", flush=True)
+        failed += bool(tally.wrong)
+    return failed
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.kills", description=__doc__)
+    parser.add_argument("--only", default="", help="acts with this in their name")
+    parser.add_argument("--most", type=int, help="at so many steps of an act, spread evenly")
+    parser.add_argument(
+        "--trouble", choices=["kill", "full", "restart", "another"], default="kill", help="what befalls them"
+    )
+    parser.add_argument("--steps", action="store_true", help="list the steps")
+    options = parser.parse_args()
+    folder, failed = Path(tempfile.mkdtemp(prefix="kalos-kills-")), 0
+    import_all()
+    server = Server(folder / "database")
+    try:
+        print("| act | steps | tried | left after the next look |\n|---|---|---|---|", flush=True)
+        for number, act in enumerate(ACTS):
+            if options.only in act.name:
+                own = folder / str(number)
+                own.mkdir()
+                trial = Trial(act, Place(server.uri, "kills", own))
+                if options.steps:
+                    print("\n".join(f"{at} {label}" for at, label in enumerate(trial.steps)))
+                if options.trouble == "another":
+                    failed += _with_others(trial, options.most)
+                    continue
+                troubles = {"kill": trial.killed_at, "full": trial.full_at, "restart": trial.restarted_by(server)}
+                tally = everywhere(trial, troubles[options.trouble], spread(len(trial.steps), options.most))
+                left = ", ".join(f"{word}: {count}" for word, count in sorted(tally.left.items()))
+                print(f"| {act.name} | {tally.steps} | {sum(tally.left.values())} | {left} |", flush=True)
+                for line in tally.wrong:
+                    print(f"    {line}", flush=True)
+                failed += bool(tally.wrong)
+                trial.close()
+    finally:
+        server.kill()
+        shutil.rmtree(folder)
+        fiftyone_environment.tear_down()
+    return failed
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,162 @@
+"""Work in a process of its own, forked from one that has imported everything; connected anew, so that it may die."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import pkgutil
+import sys
+import tempfile
+import traceback
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import fiftyone as fo
+import fiftyone.core.odm.database as odm
+import mongoengine
+import mongoengine.connection
+
+import kalos_core
+from kalos_core import KalosError
+from tests.kills.steps import At, Steps, die
+
+BLOCK = 2
+"""Samples that are written at a time, so that a few of them are several steps."""
+
+Work = Callable[[], Any]
+
+
+@dataclass
+class Ended:
+    """How a process ended.
+
+    Parameters
+    ----------
+    code : int
+        0: it came to its end, whether or not the work raised something.
+    answer : object
+        What the work answered.
+    error : str, optional
+        What it raised, and `is_ours` whether that is an error of ours.
+    steps : list of str
+    """
+
+    code: int
+    answer: Any = None
+    error: str | None = None
+    is_ours: bool = False
+    steps: list[str] = field(default_factory=list)
+    said: str = ""
+
+
+@dataclass
+class Place:
+    """Where processes work: the database server, the name of the database, and the folder of all files."""
+
+    uri: str
+    database: str
+    folder: Path
+
+
+def import_all() -> None:
+    """Import whatever a process may import when it is first needed, so that each that is forked has it."""
+    for found in pkgutil.walk_packages(kalos_core.__path__, "kalos_core."):
+        if not found.name.endswith("__main__"):
+            import_module(found.name)
+
+
+class Process:
+    """Some work in a process of its own; see `run`."""
+
+    def __init__(
+        self, place: Place, work: Work, at: int | None = None, then: At = die, prepare: Work | None = None
+    ) -> None:
+        self._answer = Path(tempfile.mkstemp(prefix="kalos-answer-")[1])
+        self._said = Path(tempfile.mkstemp(prefix="kalos-said-")[1])
+        sys.stdout.flush()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of a fork with threads: none of theirs is used
+            self.pid = os.fork()
+        if not self.pid:
+            self._child(place, work, at, then, prepare)
+
+    def _child(self, place: Place, work: Work, at: int | None, then: At, prepare: Work | None) -> None:
+        code = 1
+        try:
+            for number in (1, 2):
+                os.dup2(os.open(self._said, os.O_WRONLY | os.O_APPEND), number)
+            warnings.simplefilter("ignore")
+            _connect(place, steps := Steps(place.database, place.folder, at, then))
+            ended = Ended(0)
+            if prepare is not None:
+                prepare()
+            steps.begin()
+            try:
+                ended.answer = work()
+            except BaseException as error:
+                ended.error, ended.is_ours = f"{type(error).__name__}: {error}", isinstance(error, KalosError)
+                traceback.print_exc()
+            steps.end()
+            ended.steps = steps.labels
+            self._answer.write_bytes(pickle.dumps(ended))
+            code = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code)
+
+    def wait(self) -> Ended:
+        """How it ended."""
+        _, status = os.waitpid(self.pid, 0)
+        said = self._said.read_text(errors="replace")
+        code = os.waitstatus_to_exitcode(status)
+        ended = pickle.loads(self._answer.read_bytes()) if code == 0 else Ended(code)
+        ended.said = said
+        self._said.unlink()
+        self._answer.unlink()
+        return ended  # type: ignore[no-any-return]
+
+
+def run(place: Place, work: Work, at: int | None = None, then: At = die, prepare: Work | None = None) -> Ended:
+    """Do some work in a process of its own.
+
+    Parameters
+    ----------
+    place : Place
+    work : callable
+    at, then
+        At which step of the work something is to happen, and what; see `Steps`.
+    prepare : callable, optional
+        Done before; its steps do not count.
+    """
+    return Process(place, work, at, then, prepare).wait()
+
+
+def _connect(place: Place, _: Steps) -> None:
+    """Connect to a database, after the steps are listened to: without a word to the connections of the parent."""
+    odm._client = odm._async_client = None
+    for alias in mongoengine.connection._connections:
+        mongoengine.connection._connections[alias] = _Closed()
+    mongoengine.disconnect_all()
+    os.environ.pop("FIFTYONE_PRIVATE_DATABASE_PORT", None)
+    fo.config.database_uri, fo.config.database_name = place.uri, place.database
+    fo.config.default_dataset_dir = str(place.folder / "datasets")
+    odm._connection_kwargs.clear()
+    odm._connection_kwargs["host"] = place.uri
+    odm.establish_db_conn(fo.config)
+    for name, module in list(sys.modules.items()):
+        if name.startswith("kalos_core.fiftyone") and hasattr(module, "BLOCK"):
+            module.BLOCK = BLOCK  # type: ignore[attr-defined]
+
+
+class _Closed:
+    """In place of a connection of the parent."""
+
+    def close(self) -> None:
+        """Nothing."""

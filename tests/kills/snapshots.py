@@ -1,0 +1,207 @@
+"""All that a database and a folder hold: taken, put back, and compared but for ids and times."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import bson
+import pymongo
+from bson import ObjectId
+
+Document = dict[str, Any]
+
+OTHERS = {"config", "delegated_ops", "execution_store"}
+"""Collections of FiftyOne's own."""
+
+OF_APP = {"app_config", "last_deletion_at"}
+"""Of a data set, what only the App reads."""
+
+STORES = re.compile(r"runs$|(fs|kalos)\.(files|chunks)$")
+"""Collections that are there from the first run on."""
+
+ID = re.compile(r"[0-9a-f]{24}")
+ID_BYTES = re.compile(rb"[0-9a-f]{24}")
+DRAFT = re.compile(r"\.[0-9a-f]+-[0-9a-f]+-[0-9]+-[0-9a-f]{32}")
+PROCESS = {"pid", "started", "host", "work"}
+
+
+@dataclass
+class Snapshot:
+    """What is there.
+
+    Parameters
+    ----------
+    documents : dict
+        Collection -> its documents, by id.
+    indexes : dict
+        Collection -> name of an index -> its keys.
+    files : dict
+        Path -> content; None of a folder.
+    """
+
+    documents: dict[str, list[Document]]
+    indexes: dict[str, dict[str, list[Any]]]
+    files: dict[str, bytes | None]
+
+    @classmethod
+    def of(cls, database: Any, folder: Path) -> Snapshot:
+        """Everything, as it is now."""
+        names = sorted(set(database.list_collection_names()) - OTHERS)
+        return cls(
+            {name: list(database[name].find().sort("_id")) for name in names},
+            {
+                name: {index: about["key"] for index, about in sorted(database[name].index_information().items())}
+                for name in names
+            },
+            {
+                str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None
+                for path in sorted(folder.rglob("*"))
+            },
+        )
+
+    def put_back(self, database: Any, folder: Path) -> None:
+        """Let everything be as it was."""
+        now = Snapshot.of(database, folder)
+        for name in now.documents.keys() - self.documents.keys():
+            database.drop_collection(name)
+        for name, documents in self.documents.items():
+            for index in now.indexes.get(name, {}).keys() - self.indexes[name].keys():
+                database[name].drop_index(index)
+            for index in self.indexes[name].keys() - now.indexes.get(name, {}).keys() - {"_id_"}:
+                database[name].create_index(self.indexes[name][index], name=index)
+            if _encoded(now.documents.get(name, [])) != _encoded(documents):
+                database[name].delete_many({})
+                if documents:
+                    database[name].insert_many(documents)
+        for path in sorted(now.files.keys() - self.files.keys(), reverse=True):
+            (folder / path).rmdir() if now.files[path] is None else (folder / path).unlink()
+        for path, content in sorted(self.files.items()):
+            if content is None:
+                (folder / path).mkdir(exist_ok=True)
+            elif now.files.get(path) != content:
+                (folder / path).write_bytes(content)
+
+
+def _encoded(documents: Iterable[Document]) -> list[bytes]:
+    return [bson.encode(document) for document in documents]
+
+
+def labels_of(snapshot: Snapshot, fields: Iterable[str], only: Snapshot | None = None) -> dict[str, bytes]:
+    """Sample and field -> what raters gave, byte by byte, without attributes that `only` does not have.
+
+    Of samples that are in `only`, if that is given.
+    """
+    known = {} if only is None else _samples(only)
+    found = {}
+    for key, document in _samples(snapshot).items():
+        if only is None or key in known:
+            for field in fields:
+                value = document.get(field)
+                kept = value if only is None else _within(value, known[key].get(field))
+                found[f"{key} {field}"] = bson.encode({"value": kept})
+    return found
+
+
+def _samples(snapshot: Snapshot) -> dict[str, Document]:
+    own = [name for name in snapshot.documents if name.startswith("samples.")]
+    return {str(document["_id"]): document for name in own for document in snapshot.documents[name]}
+
+
+def _within(value: Any, like: Any) -> Any:
+    """A value without keys that another has not."""
+    if isinstance(value, dict) and isinstance(like, dict):
+        return {key: _within(entry, like[key]) for key, entry in value.items() if key in like}
+    if isinstance(value, list) and isinstance(like, list) and len(value) == len(like):
+        return [_within(*pair) for pair in zip(value, like, strict=True)]
+    return value
+
+
+def compared(snapshot: Snapshot, before: Snapshot) -> dict[str, Any]:
+    """Path -> value of all that is there; ids that were not there before are numbered, times and processes unnamed."""
+    known = set(ID.findall(repr(before.documents) + repr(sorted(before.files))))
+    content = repr(snapshot.documents) + repr(sorted(snapshot.files))
+    number = {key: f"<{place}>" for place, key in enumerate(sorted(set(ID.findall(content)) - known))}
+    times = {value for document in _samples(before).values() for value in _times(document)}
+
+    def text(value: str) -> str:
+        return ID.sub(lambda found: number.get(found[0], found[0]), DRAFT.sub(".<draft>", value))
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {text(key): plain(entry) for key, entry in value.items() if key not in PROCESS}
+        if isinstance(value, list):
+            return [plain(entry) for entry in value]
+        if isinstance(value, ObjectId):
+            return number.get(str(value), str(value))
+        if isinstance(value, datetime):
+            return value if value in times else "<time>"
+        if isinstance(value, bytes):
+            return ID_BYTES.sub(lambda found: number.get(found[0].decode(), found[0].decode()).encode(), value)
+        return text(value) if isinstance(value, str) else value
+
+    found: dict[str, Any] = {}
+    there = {name: documents for name, documents in snapshot.documents.items() if documents or not STORES.match(name)}
+    for name, documents in there.items():
+        found[text(name)] = "there"
+        for place, document in enumerate(documents):
+            for key, value in document.items():
+                if key not in OF_APP and not (name == "datasets" and value in ([], {}, None)):
+                    found[f"{text(name)}[{place}].{text(key)}"] = plain(value)
+    found |= {f"indexes of {text(name)}": snapshot.indexes[name] for name in there}
+    return found | {f"file {text(name)}": content for name, content in snapshot.files.items()}
+
+
+def dangling(snapshot: Snapshot) -> list[str]:
+    """Fields that the App is to show and that are not there."""
+    found = []
+    for document in snapshot.documents["datasets"]:
+        there = {field["name"] for field in document["sample_fields"]} | {"_label_tags", "frames"}
+        settings = document["app_config"]
+        groups = [entry.get("paths", []) for entry in settings.get("sidebar_groups") or ()]
+        shown = [*groups, (settings.get("active_fields") or {}).get("paths", [])]
+        found += [path for paths in shown for path in paths if path.partition(".")[0] not in there]
+    return found
+
+
+def _times(value: Any) -> Iterable[datetime]:
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        for entry in value:
+            yield from _times(entry)
+    elif isinstance(value, datetime):
+        yield value
+
+
+def difference(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
+    """What differs, each as a line."""
+    found = []
+    for path in sorted(one.keys() | other.keys()):
+        left, right = one.get(path, "absent"), other.get(path, "absent")
+        if left != right:
+            found += _lines(path, left, right)
+    return found
+
+
+def _lines(path: str, left: Any, right: Any) -> list[str]:
+    if isinstance(left, dict) and isinstance(right, dict):
+        keys = [key for key in [*left, *right] if left.get(key, "absent") != right.get(key, "absent")]
+        return [
+            line
+            for key in dict.fromkeys(keys)
+            for line in _lines(f"{path}.{key}", left.get(key, "absent"), right.get(key, "absent"))
+        ]
+    if isinstance(left, list) and isinstance(right, list) and len(left) == len(right):
+        pairs = enumerate(zip(left, right, strict=True))
+        return [line for place, pair in pairs if pair[0] != pair[1] for line in _lines(f"{path}[{place}]", *pair)]
+    return [f"{path}: {repr(left)[:160]} -> {repr(right)[:160]}"]
+
+
+def connect(uri: str, database: str) -> Any:
+    """A database, to look into."""
+    return pymongo.MongoClient(uri, serverSelectionTimeoutMS=20_000)[database]

@@ -1,0 +1,112 @@
+"""The steps of an act: what it writes, one after the other, to the database and to a folder; and what to do at one."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from pymongo import monitoring
+
+WRITES = {"insert", "update", "delete", "findAndModify", "create", "drop", "createIndexes", "dropIndexes"}
+"""Commands that write; an aggregation does where it ends in one of `INTO`."""
+INTO = {"$out", "$merge"}
+
+WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+FILES = {"os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.link", "os.symlink", "os.truncate"}
+"""Audited events of the file system, besides `open`. A file is replaced by `os.rename`."""
+
+At = Callable[[str], None]
+
+
+def die(_: str) -> None:
+    """At once: nothing of the process is run any more."""
+    os._exit(9)
+
+
+class Steps(monitoring.CommandListener):
+    """The steps since `begin`; `then` is called at one of them.
+
+    A step of the database is over when it is called. One of files is not begun; of a file opened to be written there is
+    a second step, at which it is there and empty.
+
+    Parameters
+    ----------
+    database : str
+        Name.
+    folder : path
+        Only files in it count.
+    at : int, optional
+        Which step, from 0; None: all are only counted.
+    then : callable
+        Told the step.
+    """
+
+    def __init__(self, database: str, folder: Path, at: int | None = None, then: At = die) -> None:
+        self.labels: list[str] = []
+        self._database, self._folder, self._at, self._then = database, str(folder), at, then
+        self._pending: dict[int, str] = {}
+        self._counts = False
+        monitoring.register(self)
+        sys.addaudithook(self._audit)
+
+    def begin(self) -> None:
+        """Count from here on."""
+        self._counts = True
+
+    def end(self) -> None:
+        """Count no more."""
+        self._counts = False
+
+    def started(self, event: monitoring.CommandStartedEvent) -> None:
+        """Note a command that writes."""
+        if self._counts and event.database_name == self._database:
+            command, into = event.command, event.command.get(event.command_name)
+            if event.command_name == "aggregate":
+                stages = [name for stage in command["pipeline"] for name in stage if name in INTO]
+                if not stages:
+                    return
+                into = stages[-1]
+            elif event.command_name not in WRITES:
+                return
+            self._pending[event.request_id] = f"{event.command_name} {_plain(str(into))}"
+
+    def succeeded(self, event: monitoring.CommandSucceededEvent) -> None:
+        """A step, once the database has said that it is done."""
+        label = self._pending.pop(event.request_id, None)
+        if label is not None:
+            self._step(label)
+
+    def failed(self, event: monitoring.CommandFailedEvent) -> None:
+        """No step."""
+        self._pending.pop(event.request_id, None)
+
+    def _audit(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if not self._counts or not (event in FILES or event == "open"):
+            return
+        path = arguments[0]
+        if not isinstance(path, (str, bytes, os.PathLike)) or (event == "open" and not arguments[2] & WRITING):
+            return
+        name = os.fsdecode(path)
+        if os.path.isabs(name) and not name.startswith(self._folder):
+            return
+        self._step(f"{event} {Path(name).suffix or Path(name).name}")
+        if event == "open":
+            self._step(f"{event} {Path(name).suffix or Path(name).name}, empty", name)
+
+    def _step(self, label: str, empty: str | None = None) -> None:
+        number = len(self.labels)
+        self.labels.append(label)
+        if number == self._at:
+            self._counts = False  # what is done now is none of the act's steps
+            if empty is not None:
+                os.close(os.open(empty, os.O_WRONLY | os.O_CREAT, 0o644))
+            self._then(label)
+            self._counts = True
+
+
+def _plain(collection: str) -> str:
+    """The name of a collection without ids."""
+    return collection.partition(".")[0] if collection.startswith("samples.") else collection

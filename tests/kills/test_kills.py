@@ -1,0 +1,63 @@
+"""Nothing is lost when an act dies, or finds no room: a few steps of a few acts. `python -m tests.kills` tries all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import fiftyone as fo
+import pytest
+
+from tests.kills.acts import ACTS, Act
+from tests.kills.processes import Place, import_all
+from tests.kills.server import Server
+from tests.kills.trial import GONE, LATER, WHOLE, Trial, everywhere, spread
+
+FEW = ("agreement", "truth of pixels", "rename variations", "delete calibration", "load", "export")
+BY_NAME = {act.name: act for act in ACTS}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    import_all()
+    server = Server(tmp_path_factory.mktemp("kills") / "database")
+    yield server
+    server.kill()
+
+
+@pytest.fixture
+def trial(request: pytest.FixtureRequest, server: Server, tmp_path: Path) -> Iterator[Trial]:
+    trial = Trial(BY_NAME[request.param], Place(server.uri, "kills", tmp_path))
+    yield trial
+    trial.close()
+
+
+@pytest.mark.parametrize("trial", FEW, indirect=True)
+def test_killed(trial: Trial) -> None:
+    steps = spread(len(trial.steps), 3)
+    tally = everywhere(trial, trial.killed_at, steps)
+    assert tally.wrong == []
+    assert set(tally.left) <= {GONE, LATER, WHOLE}
+    assert sum(tally.left.values()) == len(steps)
+
+
+@pytest.mark.parametrize("trial", ["truth of pixels"], indirect=True)
+def test_a_full_disk(trial: Trial) -> None:
+    tally = everywhere(trial, trial.full_at, spread(len(trial.steps) - 1, 2))
+    assert tally.wrong == []
+    assert set(tally.left) <= {GONE, LATER, WHOLE}
+
+
+def _in_two_steps(samples: Any, _: Path) -> None:
+    samples.add_sample_field("first", fo.StringField)
+    samples.add_sample_field("second", fo.StringField)
+
+
+def test_what_is_left_half_done_is_noticed(server: Server, tmp_path: Path) -> None:
+    trial = Trial(Act("careless", "objects", _in_two_steps), Place(server.uri, "kills", tmp_path))
+    assert trial.steps == ["update datasets"] * 2
+    word, wrong = trial.killed_at(0)
+    trial.close()
+    assert word == "half"
+    assert any("sample_fields" in line for line in wrong)

@@ -1,0 +1,165 @@
+"""Two acts on one data set at once: the second is done whole while the first waits at one of its steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import fiftyone as fo
+
+import kalos_core.fiftyone as kf
+from kalos_core import KalosError
+from tests.kills import acts
+from tests.kills.acts import Doing
+from tests.kills.processes import Ended, run
+from tests.kills.snapshots import compared, difference
+from tests.kills.trial import Trial
+from tests.kills.trouble import Pause
+
+
+def _other_run(samples: Any, _: Any) -> Any:
+    return kf.find_variations(samples, "more", raters=acts.RATERS)
+
+
+def _decide_more(samples: Any, _: Any) -> Any:
+    sample_id, labels = acts.next_unit(samples)
+    return kf.decide(samples, "run", labels, "guideline", note="?", who="bob", sample_id=sample_id)
+
+
+def _rename_field(samples: Any, _: Any) -> None:
+    samples.rename_sample_field("ann", "anna")
+
+
+def _delete_samples(samples: Any, _: Any) -> None:
+    samples.delete_samples(samples.limit(2).values("id"))
+
+
+def _rename_dataset(samples: Any, _: Any) -> None:
+    samples.name = "renamed"
+
+
+def _delete_dataset(samples: Any, _: Any) -> None:
+    samples.delete()
+
+
+OTHERS: dict[str, Doing] = {
+    "the same key": acts.agreement,
+    "another key": _other_run,
+    "decide": _decide_more,
+    "rename": acts.rename,
+    "delete": acts.delete,
+    "note": acts.describe,
+    "field renamed": _rename_field,
+    "samples deleted": _delete_samples,
+    "data set renamed": _rename_dataset,
+    "data set deleted": _delete_dataset,
+}
+"""What somebody else does meanwhile."""
+
+CHANGES = ("field renamed", "samples deleted", "data set renamed", "data set deleted")
+"""Of these what changes the labels, so that a run of them may have to be made again."""
+
+FIRST = (
+    "analyse",
+    "agreement",
+    "noise",
+    "truth of objects",
+    "resolved",
+    "decide",
+    "note and status",
+    "update",
+    "rename agreement",
+    "rename analysis",
+    "delete agreement",
+    "delete analysis",
+)
+"""Acts that somebody else comes into."""
+
+
+@dataclass
+class Pair:
+    """Two acts on one data set.
+
+    Parameters
+    ----------
+    trial : Trial
+        Of the first.
+    other : name in `OTHERS`
+    """
+
+    trial: Trial
+    other: str
+
+    def at(self, step: int) -> tuple[str, list[str]]:
+        """How both ended where the second is done while the first is at a step; and all that is wrong."""
+        trial = self.trial
+        trial.put_back()
+        pause = Pause()
+        process = trial.begin(step, then=pause)
+        came = pause.wait()
+        second = self._other()
+        pause.go_on()
+        first = process.wait()
+        wrong = [] if came else [f"did not come to the step: {first}"]
+        wrong += _ours("first", first) + _ours("second", second)
+        word = f"{_word(first)}, {_word(second)}"
+        return word, wrong + self._left()
+
+    def _other(self) -> Ended:
+        do, folder = OTHERS[self.other], self.trial.place.folder
+        return run(self.trial.place, lambda: _nothing(do(acts.dataset(), folder)))
+
+    def _left(self) -> list[str]:
+        """What is wrong with what both left: runs that cannot be loaded, and what stays when all runs are deleted."""
+        trial = self.trial
+        ended = run(trial.place, lambda: _load_and_delete(self.other in CHANGES))
+        if ended.code or ended.error:
+            return [f"afterwards: {ended.code} {ended.error}\n{ended.said[-1500:]}"]
+        now = compared(trial.snapshot(), trial.bare)
+        return ended.answer + [f"left: {line}" for line in difference(self.expected, now)[:12]]
+
+    @cached_property
+    def expected(self) -> dict[str, Any]:
+        """What is there where no run is, and only what the second changes for good was done."""
+        trial = self.trial
+        now = trial.snapshot()
+        trial.bare.put_back(trial.database, trial.place.folder)
+        if self.other in CHANGES:
+            self._other()
+        found = compared(trial.snapshot(), trial.bare)
+        trial.bare.put_back(trial.database, trial.place.folder)
+        now.put_back(trial.database, trial.place.folder)
+        return found
+
+
+def _word(ended: Ended) -> str:
+    return "done" if ended.error is None else "refused"
+
+
+def _ours(name: str, ended: Ended) -> list[str]:
+    if ended.code or (ended.error is not None and not ended.is_ours):
+        return [f"{name}: ended with {ended.code}, {ended.error}\n{ended.said[-1500:]}"]
+    return []
+
+
+def _nothing(_: Any) -> None:
+    """No answer."""
+
+
+def _load_and_delete(may_be_stale: bool) -> list[str]:
+    """What is wrong with the runs of all data sets, which are deleted then."""
+    wrong = []
+    for dataset in map(fo.load_dataset, fo.list_datasets()):
+        for key in kf.list_runs(dataset):
+            fields = dataset.get_run_info(key).config.fields
+            missing = [path for path in fields if not dataset.has_field(path)]
+            wrong += [f"{key}: {path} is gone" for path in missing if not (may_be_stale and path.startswith("ann."))]
+            kf.load_details(dataset, key)
+            try:
+                kf.load_run(dataset, key)
+            except KalosError as error:
+                wrong += [] if may_be_stale else [f"{key}: {error}"]
+        while found := kf.list_runs(dataset):
+            kf.delete_run(dataset, found[0])
+    return wrong

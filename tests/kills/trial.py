@@ -1,0 +1,242 @@
+"""One act, killed at each of its steps: what is left then, after the next look, and after the act done again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import fiftyone as fo
+import numpy as np
+
+from tests.kills.acts import SCENES, Act, agreement, dataset, delete, rater_fields
+from tests.kills.processes import Ended, Place, Process, run
+from tests.kills.server import Server
+from tests.kills.snapshots import Snapshot, compared, connect, dangling, difference, labels_of
+from tests.kills.trouble import Pause, full_disk, no_more_trouble, restart
+
+GONE, WHOLE, LATER = "nothing", "whole", "nothing, once more is written"
+"""What is left of an act after the next look."""
+EMPTY = "an empty data set"
+"""What FiftyOne leaves of making one; the same act goes on with it."""
+ONE_MORE = ("datasets[1].", "samples.<", "indexes of samples.<")
+LOOSE = ("file .<draft>", "runs[", "kalos.", "fs.", "runs", "indexes of kalos.", "indexes of fs.", "indexes of runs")
+"""What may wait for the next run, or the same file, that is written: files and records of no run, which nobody sees."""
+
+
+@dataclass
+class Trial:
+    """An act on its data set, ready to be done any number of times.
+
+    Parameters
+    ----------
+    act : Act
+    place : Place
+    """
+
+    act: Act
+    place: Place
+    steps: list[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.database = connect(self.place.uri, self.place.database)
+        self.database.client.drop_database(self.place.database)
+        (self.place.folder / "datasets" / "kalos").mkdir(parents=True, exist_ok=True)  # stay when they are empty
+        self._in_child(lambda: SCENES[self.act.scene](self.place.folder))
+        self.bare = self.snapshot()
+        for done in self.act.before:
+            self._in_child(lambda done=done: done(dataset(), self.place.folder))
+        self.before = self.snapshot()
+        ended = self.do()
+        assert (ended.code, ended.error) == (0, None), ended.said
+        self.steps = ended.steps
+        self.look()
+        self.after = self.snapshot()
+        self.done = compared(self.after, self.before)
+        self.undone = compared(self.before, self.before)
+        assert not (left := self.take_back()), left
+
+    def snapshot(self) -> Snapshot:
+        """Everything as it is now."""
+        return Snapshot.of(self.database, self.place.folder)
+
+    def put_back(self) -> None:
+        """Everything as before the act."""
+        self.before.put_back(self.database, self.place.folder)
+
+    def do(self, at: int | None = None, **then: Any) -> Ended:
+        """The act in a process of its own, up to a step."""
+        return self.begin(at, **then).wait()
+
+    def begin(self, at: int | None = None, **then: Any) -> Process:
+        """The same, without waiting for its end."""
+        held: list[Any] = []
+        act, folder = self.act.do, self.place.folder
+        work = lambda: _no_answer(act(held[0], folder))  # noqa: E731 - of the process
+        return Process(self.place, work, at, prepare=lambda: held.append(dataset()), **then)
+
+    def look(self) -> Ended:
+        """Look at all data sets as the act's next of kin does, in a process of its own."""
+        return self._in_child(lambda: [self.act.look(name) for name in fo.list_datasets()])
+
+    def take_back(self) -> list[str]:
+        """What is left of the act once it is taken back; nothing where there is no way."""
+        if self.act.back is None:
+            return []
+        back = self.act.back
+        self._in_child(lambda: back(dataset(), self.place.folder))
+        return difference(self.undone, compared(self.snapshot(), self.before))
+
+    def _in_child(self, work: Callable[[], Any]) -> Ended:
+        ended = run(self.place, lambda: _no_answer(work()))
+        assert (ended.code, ended.error) == (0, None), ended.said
+        return ended
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self.database.client.close()
+
+    # ---- trouble ----
+
+    def killed_at(self, at: int) -> tuple[str, list[str]]:
+        """What is left of the act killed at a step, after the next look; and all that is wrong."""
+        self.put_back()
+        ended = self.do(at)
+        return self.after_trouble([] if ended.code == 9 else [f"not killed: {ended}"])
+
+    def full_at(self, at: int) -> tuple[str, list[str]]:
+        """The same of the act that finds no room right after a step."""
+        self.put_back()
+        ended = self.do(at, then=full_disk(self.place.uri))
+        no_more_trouble(self.place.uri)
+        return self.after_trouble(_said(ended))
+
+    def restarted_by(self, server: Server) -> Callable[[int], tuple[str, list[str]]]:
+        """The same of the act in mid of which the database dies and comes back."""
+
+        def restarted_at(at: int) -> tuple[str, list[str]]:
+            self.put_back()
+            pause = Pause()
+            process = self.begin(at, then=pause)
+            if pause.wait():
+                restart(server)
+            pause.go_on()
+            return self.after_trouble(_said(process.wait()))
+
+        return restarted_at
+
+    # ---- what is left ----
+
+    def left(self) -> tuple[str, list[str]]:
+        """What is left of the act: a word for it, or how it differs from what was there before and from all of it."""
+        now = compared(self.snapshot(), self.before)
+        nothing, whole = difference(self.undone, now), difference(self.done, now)
+        if not nothing:
+            return GONE, []
+        if not whole:
+            return WHOLE, []
+        if all(map(_is_loose, nothing)):
+            return LATER, []
+        if all(map(_is_loose, whole)):
+            return WHOLE, self._once_more(whole)
+        if all(line.startswith(ONE_MORE) for line in nothing) and self._is_empty():
+            return EMPTY, []
+        return "half", [f"before: {line}" for line in nothing[:12]] + [f"whole: {line}" for line in whole[:12]]
+
+    def _once_more(self, loose: list[str]) -> list[str]:
+        """What of some records that nobody sees is still there once a run was written, and deleted again."""
+        self._in_child(lambda: agreement(dataset(), self.place.folder))
+        self._in_child(lambda: delete(dataset(), self.place.folder))
+        left = difference(self.done, compared(self.snapshot(), self.before))
+        return [line for line in left if line in loose]
+
+    def _is_empty(self) -> bool:
+        """Whether a data set that was not there before has no samples and nothing of ours."""
+        found = self.snapshot().documents
+        known = {document["_id"] for document in self.before.documents["datasets"]}
+        new = [document for document in found["datasets"] if document["_id"] not in known]
+        return all(not document["info"] and not found.get(document["sample_collection_name"]) for document in new)
+
+    def changed_labels(self) -> list[str]:
+        """Labels of raters that are not as they were, byte by byte, but for attributes that runs write on them."""
+        before = labels_of(self.before, rater_fields(self.act.scene), self.before)
+        now = labels_of(self.snapshot(), rater_fields(self.act.scene), self.before)
+        allowed = labels_of(self.after, rater_fields(self.act.scene), self.before)
+        return [key for key, value in before.items() if now.get(key) not in (value, allowed.get(key))]
+
+    def after_trouble(self, wrong: list[str]) -> tuple[str, list[str]]:
+        """Whatever happened to the act: what is left of it, and what is wrong; then the act is done again."""
+        wrong = wrong + [f"changed: {key}" for key in self.changed_labels()]
+        found: tuple[str, list[str]]
+        try:
+            self.look()
+            found = self.left()
+            wrong += [f"shown, not there: {path}" for path in dangling(self.snapshot())]
+        except AssertionError as error:
+            found = "unreadable", [str(error)[-2000:]]
+        word, more = found
+        again = self.do()
+        if again.code:
+            more.append(f"again: died with {again.code}: {again.said[-1000:]}")
+        if word == WHOLE and self.act.again == "refused":
+            if not again.is_ours:
+                more.append(f"again: expected to be refused, got {again.error}")
+        elif again.error is not None:
+            more.append(f"again: {again.error}\n{again.said[-1500:]}")
+        if not (word == WHOLE and self.act.again == "more"):
+            lines = difference(self.done, compared(self.snapshot(), self.before))
+            lines = [line for line in lines if not (word == EMPTY and line.startswith("indexes of samples.<"))]
+            more += [f"again: {line}" for line in lines[:12]]
+        return word, wrong + more
+
+
+@dataclass
+class Tally:
+    """What came of an act.
+
+    Parameters
+    ----------
+    act : str
+    steps : int
+        How many it has.
+    left : Counter
+        Word -> at how many steps it was killed with that being left.
+    wrong : list of str
+    """
+
+    act: str
+    steps: int
+    left: Counter[str] = field(default_factory=Counter)
+    wrong: list[str] = field(default_factory=list)
+
+
+def everywhere(trial: Trial, trouble: Callable[[int], tuple[str, list[str]]], steps: Iterable[int]) -> Tally:
+    """What befalls an act at some steps, each time from the beginning."""
+    tally = Tally(trial.act.name, len(trial.steps))
+    for at in steps:
+        word, wrong = trouble(at)
+        tally.left[word] += 1
+        tally.wrong += [f"step {at}, {trial.steps[at]}: {word}: {line}" for line in wrong]
+    return tally
+
+
+def _said(ended: Ended) -> list[str]:
+    """What is wrong with how an act ended that could not be done: it is to live, and to say why in our words."""
+    if ended.code or (ended.error is not None and not ended.is_ours):
+        return [f"ended with {ended.code}, {ended.error}\n{ended.said[-1500:]}"]
+    return []
+
+
+def _is_loose(line: str) -> bool:
+    """Whether a difference is something new that nobody sees."""
+    return line.startswith(LOOSE) and ": 'absent' -> " in line
+
+
+def _no_answer(_: Any) -> None:
+    """What an act answers stays where it is."""
+
+
+def spread(count: int, most: int | None) -> list[int]:
+    """At most so many of the steps, the first and the last among them."""
+    return list(range(count)) if most is None else sorted({round(at) for at in np.linspace(0, count - 1, most)})

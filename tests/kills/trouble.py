@@ -1,0 +1,66 @@
+"""What else may befall an act at a step: a full disk, a database that dies and comes back, somebody else's act."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable
+from typing import Any
+
+import pymongo
+
+from tests.kills.server import Server
+from tests.kills.steps import WRITES
+
+OUT_OF_DISK_SPACE = 14031
+"""MongoDB's error."""
+
+
+def full_disk(uri: str) -> Callable[[str], None]:
+    """The next that is written to a file, or to the database, finds no room."""
+
+    def then(label: str) -> None:
+        if label.startswith("open"):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        client: Any = pymongo.MongoClient(uri)
+        data = {"failCommands": [*WRITES, "aggregate"], "errorCode": OUT_OF_DISK_SPACE}
+        client.admin.command("configureFailPoint", "failCommand", mode={"times": 1}, data=data)
+        client.close()
+
+    return then
+
+
+def no_more_trouble(uri: str) -> None:
+    """Let the database take everything again."""
+    client: Any = pymongo.MongoClient(uri)
+    client.admin.command("configureFailPoint", "failCommand", mode="off")
+    client.close()
+
+
+class Pause:
+    """A step at which an act waits until it is let go on."""
+
+    def __init__(self) -> None:
+        self._reached, self._go = os.pipe(), os.pipe()
+
+    def __call__(self, _: str) -> None:
+        """Say so, and wait; in the process of the act."""
+        os.write(self._reached[1], b"x")
+        os.read(self._go[0], 1)
+
+    def wait(self) -> bool:
+        """Whether the act came to the step; it may have ended before."""
+        os.close(self._reached[1])
+        return os.read(self._reached[0], 1) == b"x"
+
+    def go_on(self) -> None:
+        """Let it go on."""
+        os.write(self._go[1], b"x")
+        for end in (self._reached[0], *self._go):
+            os.close(end)
+
+
+def restart(server: Server) -> None:
+    """Let the database die, and come back."""
+    server.kill()
+    server.start()
