@@ -3,6 +3,8 @@
 import gzip
 import os
 import struct
+import subprocess
+import sys
 import zlib
 from pathlib import Path
 
@@ -186,6 +188,25 @@ def test_a_file_that_cannot_be_written_is_refused_and_leaves_nothing(tmp_path, n
     with pytest.raises(InputError, match=r"expected a (file to write to|folder to write into), got"):
         write_whole(tmp_path / name, "{}")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_draft_of_a_process_that_died_goes_when_its_file_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "found.json"
+    program = f"""import os
+from pathlib import Path
+from kalos_core.files import write_whole
+Path.replace = lambda *_: os._exit(9)
+write_whole(Path({str(path)!r}), "half")
+"""
+    assert subprocess.run([sys.executable, "-c", program]).returncode == 9
+    (draft,) = tmp_path.iterdir()
+    assert draft.read_text() == "half"
+    living = tmp_path / draft.name.replace(draft.name.split("-")[2], str(os.getpid()))
+    living.write_text("half")
+    write_whole(tmp_path / "other.json", "{}")
+    assert draft.exists()
+    write_whole(path, "{}")
+    assert {found.name for found in tmp_path.iterdir()} == {"found.json", "other.json", living.name}
 
 
 @pytest.mark.parametrize("text", ["x" * 200_000, "a " * 200_000, "\0" * 200_000, "line\n" * 90_000])

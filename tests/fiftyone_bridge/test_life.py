@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -15,11 +16,14 @@ import fiftyone as fo
 import pytest
 from bson import ObjectId
 from fiftyone.core.odm import get_db_conn
+from pymongo.errors import AutoReconnect, OperationFailure
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosError, KalosWarning
+from kalos_core.fiftyone.dataset.info import update_info
 from kalos_core.fiftyone.kinds.agreement import compute
 from kalos_core.fiftyone.runs import life
+from kalos_core.fiftyone.runs.writers import writing_now
 from tests.fiftyone_bridge.conftest import Make
 from tests.fiftyone_bridge.scenes import RATERS, documents
 
@@ -157,6 +161,51 @@ class TestAtTheSameTime:
         assert stored_files(dataset) == files + 1
         kf.delete_run(dataset, "run")
         assert stored_files(dataset) == files
+
+    def test_runs_that_somebody_renames_are_neither_renamed_nor_deleted(self, dataset: fo.Dataset) -> None:
+        kf.compute_agreement(dataset, "run", raters=RATERS)
+        with writing_now() as writer:
+            update_info(dataset, renaming={"writer": dict(writer), "moves": [], "is_done": False})
+            with pytest.raises(InputError, match="another process is renaming runs"):
+                kf.rename_run(dataset, "run", "other")
+            with pytest.raises(InputError, match="another process is renaming runs"):
+                kf.delete_run(dataset, "run")
+            assert kf.list_runs(dataset) == ["run"]
+        kf.rename_run(dataset, "run", "other")  # the other one is dead now, and had not begun
+        assert kf.list_runs(dataset) == ["other"]
+        assert "renaming" not in dataset.info.get("kalos", {})
+
+    def test_what_somebody_else_remembers_stays(self, dataset: fo.Dataset) -> None:
+        entry = {"$set": {"info.kalos.raters": {"ann": "Ann"}}}
+        get_db_conn().datasets.update_one({"_id": dataset._doc.id}, entry)  # this process has not seen it
+        update_info(dataset, rater_facts=[{"rater": "Ann"}])
+        assert dataset.info["kalos"] == {"raters": {"ann": "Ann"}, "rater_facts": [{"rater": "Ann"}]}
+        update_info(dataset, raters={}, rater_facts=[])
+        assert dataset.info == {}
+
+
+class TestFullDisk:
+    @pytest.mark.parametrize(
+        ("error", "expected"),
+        [
+            (OSError(errno.ENOSPC, "No space left", "a.png"), r"the disk is full \(a.png\); make room, then try again"),
+            (OperationFailure("no room", life.OUT_OF_DISK_SPACE), "the disk of the database is full"),
+            (AutoReconnect("connection closed"), "the database did not answer for a moment"),
+        ],
+    )
+    def test_it_is_said_in_words(
+        self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch, error: Exception, expected: str
+    ) -> None:
+        before = documents(dataset)
+
+        def failing(*_: Any) -> None:
+            raise error
+
+        monkeypatch.setattr(life, "store_arrays", failing)
+        with pytest.raises(KalosError, match=f"{expected}.*; nothing of this run is kept"):
+            kf.compute_agreement(dataset, "run", raters=RATERS)
+        assert dataset.list_runs() == []
+        assert documents(dataset) == before
 
 
 def rename_field(dataset: fo.Dataset) -> None:
