@@ -278,7 +278,7 @@ def set_config(dataset: Any, run_keys: Sequence[str], **entries: Any) -> None:
 def remove_run(dataset: Any, *run_keys: str) -> None:
     """Delete runs and all they wrote, whatever state they are in; what somebody else deletes already is left to them.
 
-    All are marked in one step before anything goes: whoever finds them half gone finishes.
+    All are noted as being deleted in one step, before anything goes: whoever finds them half gone finishes.
 
     Raises
     ------
