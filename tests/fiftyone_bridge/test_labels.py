@@ -11,7 +11,7 @@ from bson import ObjectId
 from fiftyone import ViewField as F
 
 import kalos_core.fiftyone as kf
-from kalos_core import Annotations, InputError, KalosWarning, agreement
+from kalos_core import Annotations, InputError, KalosWarning, agreement, attribute_agreement, nominal_alpha
 from kalos_core.fiftyone.dataset.raters import store_raters
 from tests.fiftyone_bridge.scenes import (
     ALPHAS,
@@ -456,3 +456,49 @@ class TestBadLabels:
         dataset = make(make_samples([{"ann": [("cat", [90, 90, 20, 20])], "bob": []}]))
         with pytest.warns(KalosWarning, match="1 annotations reach beyond their image"):
             assert len(kf.read_annotations(dataset, raters=RATERS)) == 1
+
+
+class TestAttributes:
+    def graded(self, make: Callable[..., fo.Dataset]) -> fo.Dataset:
+        grades = {"ann": [1, 3, 5, 4], "bob": [2, 3, 5, None]}
+        return make(
+            [
+                fo.Sample(
+                    f"/pictures/{number}.jpg",
+                    metadata=fo.ImageMetadata(width=100, height=100),
+                    raters=list(grades),
+                    **{
+                        rater: fo.Detections(
+                            detections=[
+                                fo.Detection(
+                                    label="cat",
+                                    bounding_box=[0.1, 0.1, 0.5, 0.5],
+                                    **({} if given[number] is None else {"malignancy": given[number], "form": "round"}),
+                                )
+                            ]
+                        )
+                        for rater, given in grades.items()
+                    },
+                )
+                for number in range(4)
+            ]
+        )
+
+    def test_attributes_of_labels_are_compared(self, make: Callable[..., fo.Dataset]) -> None:
+        dataset = self.graded(make)
+        table = kf.read_annotations(dataset, raters=RATERS, attributes=["malignancy", "form"])
+        assert sorted(table.attributes) == ["form", "malignancy"]
+        found = attribute_agreement(agreement(table, bootstrap=0), "malignancy", bootstrap=0)
+        assert found.alpha == pytest.approx(nominal_alpha([[1, 2], [3, 3], [5, 5], [4, None]], "ordinal"))
+        assert kf.read_annotations(dataset, raters=RATERS).attributes == {}
+        few = kf.read_annotations(dataset, raters=RATERS, attributes=["malignancy"], classes=["cat"], min_area=1)
+        assert few.attributes["malignancy"].tolist() == table.attributes["malignancy"].tolist()
+
+    def test_an_attribute_that_no_label_has(self, make: Callable[..., fo.Dataset]) -> None:
+        dataset = self.graded(make)
+        with pytest.raises(InputError, match="attributes: expected attributes that labels have, got 'texture'"):
+            kf.read_annotations(dataset, raters=RATERS, attributes=["texture"])
+        with pytest.raises(InputError, match="attributes: expected names"):
+            kf.read_annotations(dataset, raters=RATERS, attributes="texture")
+        with pytest.raises(InputError, match="numbers, truth values or text"):
+            kf.read_annotations(dataset, raters=RATERS, attributes=["bounding_box"])

@@ -19,7 +19,7 @@ from kalos_core.annotations.columns import TEXT
 from kalos_core.annotations.counting import overview as overview_of
 from kalos_core.annotations.joining import join
 from kalos_core.arrays import give_back_memory
-from kalos_core.errors import InputError, KalosWarning, Problems, listed
+from kalos_core.errors import InputError, KalosWarning, Problems, check_iterable, check_text, listed, repr_of
 from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD, Assignment, named_raters
 from kalos_core.fiftyone.dataset.coordinates import CROWD, Fault, is_crowd, shapes_of
 from kalos_core.fiftyone.dataset.database import Columns, now, stream
@@ -88,7 +88,11 @@ class Labels:
 
 
 def read_annotations(
-    samples: Any, *, similarity: str | None = None, **selection: Unpack[SelectionArguments]
+    samples: Any,
+    *,
+    similarity: str | None = None,
+    attributes: Sequence[str] = (),
+    **selection: Unpack[SelectionArguments],
 ) -> Annotations:
     """The labels of a data set or view as `Annotations`.
 
@@ -98,6 +102,9 @@ def read_annotations(
     similarity : name in `SIMILARITIES`, optional
         What the labels are read for: masks and cuboids of detections are only read for a similarity that compares
         them (masks of 5,000 images are gigabytes). By default `default_similarity`.
+    attributes : sequence of str
+        Attributes of the labels, such as a malignancy, that `Annotations.attributes` is to have
+        (`kalos_core.attribute_agreement`): numbers, truth values or text.
     **selection
         Which labels: ``raters``, ``field``, ``rater_attribute``, ``reference``, ``classes``, ``min_area``,
         ``min_confidence``, ``assigned``, as in `Selection`.
@@ -110,7 +117,8 @@ def read_annotations(
     ------
     InputError
         For an empty view, a video, a grouped data set without an active slice, a view of patches, a field that is
-        not there or is not a label field, open polylines, and every record that cannot be used.
+        not there or is not a label field, open polylines, an attribute that no label has, and every record that cannot
+        be used.
 
     Examples
     --------
@@ -133,7 +141,12 @@ def read_annotations(
     """
     check_samples(samples)
     chosen = Selection.of(selection)
-    return read_labels(samples, chosen, [similarity or default_similarity(samples, chosen)]).annotations
+    names = [check_text(name, "attributes") for name in check_iterable(attributes, "attributes", "names")]
+    compared = [similarity or default_similarity(samples, chosen)]
+    found = read_labels(samples, chosen, compared, attributes=names).annotations
+    if absent := [name for name in names if name not in found.attributes]:
+        raise InputError(f"attributes: expected attributes that labels have, got {listed(map(repr_of, absent))}")
+    return found
 
 
 def overview(samples: Any, **reading: Any) -> pd.DataFrame:
@@ -149,7 +162,12 @@ def overview(samples: Any, **reading: Any) -> pd.DataFrame:
 
 
 def read_labels(
-    samples: Any, selection: Selection, similarities: Sequence[str] = ("box_iou",), *, again: bool = False
+    samples: Any,
+    selection: Selection,
+    similarities: Sequence[str] = ("box_iou",),
+    *,
+    again: bool = False,
+    attributes: Sequence[str] = (),
 ) -> Labels:
     """The selected labels of a view, with where they are stored. One query reads them all, block by block.
 
@@ -163,6 +181,8 @@ def read_labels(
     again : bool
         The selection is that of a stored run: names that no label has any more are no mistake, and nothing is warned
         of that was warned of then.
+    attributes : names
+        Of labels, beside what is read anyway.
 
     Returns
     -------
@@ -170,7 +190,7 @@ def read_labels(
     """
     if not again:
         check_samples(samples)
-    reading = _Reading(samples, selection, kinds_compared(similarities), again)
+    reading = _Reading(samples, selection, kinds_compared(similarities), again, attributes)
     blocks = [reading.block(columns) for columns in stream(reading.view, reading.paths)]
     found = reading.joined(blocks or [reading.block({path: [] for path in reading.paths})])
     if len(blocks) > 10:  # what reading them took is worth giving back
@@ -227,8 +247,15 @@ class _Made:
 class _Reading:
     """One view on its way into a table."""
 
-    def __init__(self, samples: Any, selection: Selection, kinds: frozenset[str], again: bool) -> None:
-        self.read_at = now()
+    def __init__(
+        self,
+        samples: Any,
+        selection: Selection,
+        kinds: frozenset[str],
+        again: bool,
+        more: Sequence[str] = (),
+    ) -> None:
+        self.read_at, self.more = now(), more
         self.selection, self.again = selection, again
         self.kinds = kinds.union(["cuboid" if is_3d(samples) else "box"])
         self.sources = sources_of(samples, selection)
@@ -237,7 +264,8 @@ class _Reading:
         types = {f"{source.field}._cls": source for source in self.sources if source.rater is not None}
         wanted = types if self.assignment.rule == "labelled" else {k: s for k, s in types.items() if s.is_synthetic}
         self.types = {path: str(source.rater) for path, source in wanted.items()}
-        self.attributes = [attributes_of(source, self.kinds) for source in self.sources]
+        own = (attributes_of(source, self.kinds) for source in self.sources)
+        self.attributes = [list(dict.fromkeys([*names, *more])) for names in own]
         self.paths = ["id", "filepath", "metadata.width", "metadata.height", *self.assignment.fields, *self.types]
         for source, names in zip(self.sources, self.attributes, strict=True):
             self.paths += [f"{source.path}.{name}" for name in names]
@@ -291,9 +319,8 @@ class _Reading:
     def _flat(self, columns: Columns) -> _Block:
         rows = _Block(RawTable(), columns)
         table, ids, sizes = rows.table, columns["id"], _sizes(columns, unknown=1.0)
-        shapes = {
-            name: column for name, column in vars(table).items() if name not in ("image", "rater", "category", "id")
-        }
+        others = ("image", "rater", "category", "id", "attributes")
+        shapes = {name: column for name, column in vars(table).items() if name not in others}
         for number, (source, names) in enumerate(zip(self.sources, self.attributes, strict=True)):
             lists = [columns[f"{source.path}.{name}"] for name in names]
             for sample, per_attribute in enumerate(zip(*lists, strict=True)):
@@ -304,6 +331,8 @@ class _Reading:
                 made, faults = shapes_of(source.labels, stored, sizes[sample])
                 for kind, column in shapes.items():
                     column += made.get(kind, [None] * count)
+                given = zip(*(stored[name] for name in self.more), strict=True)
+                table.attributes += [_attributes(self.more, values) for values in given] or [None] * count
                 table.id += stored["id"]
                 table.image += [ids[sample]] * count
                 table.category += stored["label"]
@@ -413,6 +442,11 @@ def _digests(annotations: Annotations, limits: Mapping[str, Iterable[str]]) -> N
         for image in np.unique(crowds.image):
             found[image] = found[image][:8] + own[image][:8]
     return found
+
+
+def _attributes(names: Sequence[str], values: Sequence[Any]) -> dict[str, Any] | None:
+    """The attributes of a label that it has."""
+    return {name: value for name, value in zip(names, values, strict=True) if value is not None} or None
 
 
 def _confidence(value: Any) -> Any:
