@@ -10,6 +10,7 @@ from kalos_core.distributed.work import Progress, over_shards
 from kalos_core.errors import check_whole, lookup
 from kalos_core.limits import check_replicates
 from kalos_core.nominal.groups import check_groups
+from kalos_core.nominal.levels import Metric, Order, question_levels
 from kalos_core.nominal.questions import (
     LabelAgreement,
     QuestionPart,
@@ -41,6 +42,8 @@ def label_agreement(
     seed: int = 0,
     weights: str = "annotations_m1",
     *,
+    metric: Metric = "nominal",
+    order: Order | None = None,
     progress: Progress | None = None,
 ) -> LabelAgreement:
     """As `kalos_core.label_agreement`, of a folder of shards of image-level labels, with the same numbers.
@@ -51,7 +54,7 @@ def label_agreement(
         Made by `write_shards` of tables of labels.
     client, progress
         As of `kalos_core.distributed.agreement`.
-    bootstrap, seed, weights
+    bootstrap, seed, weights, metric, order
         As of `kalos_core.label_agreement`.
 
     Returns
@@ -75,6 +78,8 @@ def label_agreement(
     lookup(WEIGHTS, weights, "weights")
     shards = open_label_shards(folder)
     known = check_two_raters(shards.vocabulary.empty())
+    levels = question_levels(known, metric, order)
     parts = over_shards(shards, label_part, client, progress, "Label agreement")
     questions = zip(*(part.questions for part in parts), strict=True)
-    return agreement_of_parts(known, questions, sum(part.breaches for part in parts), bootstrap, seed, weights)
+    breaches = sum(part.breaches for part in parts)
+    return agreement_of_parts(known, questions, breaches, bootstrap, seed, weights, levels)

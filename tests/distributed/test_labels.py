@@ -128,6 +128,19 @@ def test_other_weights_and_no_bootstrap(tmp_path):
         assert_same(kalos_core.label_agreement(table, 0, weights=weights), label_agreement(shards, None, 0, 0, weights))
 
 
+def test_a_metric_of_alpha(tmp_path):
+    how = {"metric": {"place": "ordinal"}, "order": ["meadow", "indoor", "street"], "bootstrap": 0}
+    expected = kalos_core.label_agreement(labels(), **how)
+    found = label_agreement(write_shards(labels(), tmp_path / "shards", images_per_shard=5), **how)
+    assert_same(found, expected)
+    nominal = kalos_core.label_agreement(labels(), bootstrap=0)
+    assert (
+        found.alpha[found.question.tolist().index("place")] != nominal.alpha[nominal.question.tolist().index("place")]
+    )
+    with pytest.raises(InputError, match="metric: expected"):
+        label_agreement(tmp_path / "shards", metric={"colour": "ordinal"})
+
+
 def test_by_hand(tmp_path):
     # two items a shard; ann and bob say of a cat (c) or dog (d), and whether there is sky
     #        item  0    1    2    3
