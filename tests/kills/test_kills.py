@@ -14,7 +14,7 @@ from tests.kills.processes import Place, import_all
 from tests.kills.server import Server
 from tests.kills.trial import GONE, LATER, WHOLE, Trial, everywhere, spread
 
-FEW = ("agreement", "truth of pixels", "rename variations", "delete calibration", "load", "export")
+FEW = ("agreement", "threshold", "truth of pixels", "rename variations", "delete calibration", "load", "export")
 BY_NAME = {act.name: act for act in ACTS}
 
 

@@ -19,21 +19,12 @@ class RaterRecord(TypedDict):
     is_local: bool
 
 
-class ThresholdRecord(TypedDict):
-    """A threshold somebody chose, and the calibration it comes from."""
-
-    similarity: str
-    threshold: float
-    run: str
-
-
 class Info(TypedDict, total=False):
     """All that is remembered."""
 
     raters: dict[str, str]
     """Label field -> rater."""
     rater_facts: list[RaterRecord]
-    thresholds: list[ThresholdRecord]
     load: dict[str, Any]
     """The load that is being written, see `kalos_core.fiftyone.importing.life`."""
     renaming: dict[str, Any]

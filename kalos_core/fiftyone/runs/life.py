@@ -47,7 +47,6 @@ from kalos_core.fiftyone.runs.progress import Progress, Report
 from kalos_core.fiftyone.runs.records import apart
 from kalos_core.fiftyone.runs.renaming import is_renaming, settle_renaming
 from kalos_core.fiftyone.runs.table import Details, Kind, Metrics, Read, Result, Run, Settings
-from kalos_core.fiftyone.runs.thresholds import forget_thresholds
 from kalos_core.fiftyone.runs.writers import COMPLETE, DELETING, WRITING, Writer, is_alive, writing_now
 
 READING, COMPARING, STORING = 0.0, 0.2, 0.7
@@ -312,7 +311,6 @@ def _remove_marked(dataset: Any, run_key: str, identity: ObjectId) -> None:
     if config.folder is not None:
         _delete_folder(dataset, Path(config.folder))
     _delete_files(dataset, identity)
-    forget_thresholds(dataset, run_key)
     entry = f"runs.{run_key}"
     database().datasets.update_one({"_id": id_of(dataset), entry: identity}, {"$unset": {entry: ""}})
     touch(dataset)

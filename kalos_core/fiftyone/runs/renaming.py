@@ -17,7 +17,6 @@ from kalos_core.fiftyone.dataset.info import INFO_KEY, read_info, update_info
 from kalos_core.fiftyone.internals import database, id_of, listed_run, touch
 from kalos_core.fiftyone.runs.arranging import place_fields
 from kalos_core.fiftyone.runs.keys import RunNames, written_fields
-from kalos_core.fiftyone.runs.thresholds import move_thresholds
 from kalos_core.fiftyone.runs.writers import COMPLETE, is_alive, writing_now
 
 ENTRY = f"info.{INFO_KEY}.renaming"
@@ -134,4 +133,3 @@ def _take_over(dataset: Any, move: Move) -> None:
     touch(dataset)
     dataset.reload()
     place_fields(dataset, move["new_key"], fields)
-    move_thresholds(dataset, move["key"], move["new_key"])

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any, Literal, overload
 
 from kalos_core.errors import InputError, check_text, listed, lookup
-from kalos_core.fiftyone.dataset.database import refresh
+from kalos_core.fiftyone.dataset.database import now, refresh
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.internals import root_of
 from kalos_core.fiftyone.runs.analyses import Analysis, AnyRun, analyses_of
@@ -21,6 +21,7 @@ from kalos_core.fiftyone.runs.life import dead_runs, explained, is_listed, remov
 from kalos_core.fiftyone.runs.records import joined, restored
 from kalos_core.fiftyone.runs.renaming import move_of, rename_runs, settle_renaming
 from kalos_core.fiftyone.runs.table import KINDS, Part, Parts, Run
+from kalos_core.fiftyone.runs.thresholds import chosen_at
 
 KindNames = str | Sequence[str] | None
 """A kind of run, or several; None: any."""
@@ -216,10 +217,12 @@ def figures_of(run: AnyRun, **options: Any) -> Mapping[str, Part]:
     return Parts(import_module(KINDS[run.kind].figures).figures(run, **options))
 
 
-def update_metrics(samples: Any, run_key: str, metrics: Any) -> None:
-    """Store other metrics for the summary of a complete run."""
+def store_choice(samples: Any, run_key: str, metrics: Any, similarity: str) -> None:
+    """Store other metrics for the summary of a complete run, in which a threshold was chosen now for a similarity."""
+    info = _info(samples, run_key)
     with explained(samples, "it is not stored"):
-        set_config(root_of(samples), [_info(samples, run_key).key], metrics=metrics)
+        times = {**chosen_at(info.config), similarity: now()}
+        set_config(root_of(samples), [info.key], metrics=metrics, chosen_at=times)
 
 
 def _changes(samples: Any, run: AnyRun) -> Changes:

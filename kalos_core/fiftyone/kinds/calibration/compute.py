@@ -13,7 +13,6 @@ from kalos_core.errors import InputError, KalosWarning, lookup
 from kalos_core.fiftyone.dataset.objects import read_labels
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.dataset.similarities import fitting_similarities
-from kalos_core.fiftyone.internals import root_of
 from kalos_core.fiftyone.kinds.calibration.kind import (
     CALIBRATION,
     CalibrationRun,
@@ -24,8 +23,7 @@ from kalos_core.fiftyone.kinds.calibration.kind import (
 from kalos_core.fiftyone.kinds.matched import table_arrays
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
 from kalos_core.fiftyone.runs.progress import Progress
-from kalos_core.fiftyone.runs.stored import load_metrics, update_metrics
-from kalos_core.fiftyone.runs.thresholds import store_threshold
+from kalos_core.fiftyone.runs.stored import load_metrics, store_choice
 from kalos_core.similarity import SIMILARITIES, check_threshold
 
 if TYPE_CHECKING:
@@ -158,6 +156,5 @@ def choose_threshold(samples: Any, run_key: str, similarity: str, threshold: flo
         warnings.warn(text, KalosWarning, stacklevel=2)
     others = [entry for entry in run.metrics["chosen"] if entry["similarity"] != similarity]
     chosen = [*others, Chosen(similarity=similarity, threshold=value)]
-    update_metrics(samples, run.key, {**run.metrics, "chosen": chosen})
-    store_threshold(root_of(samples), run.key, similarity, value)
+    store_choice(samples, run.key, {**run.metrics, "chosen": chosen}, similarity)
     return load_metrics(samples, run_key, "calibration")
