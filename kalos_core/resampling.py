@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.arrays import total
+from kalos_core.arrays import distinct_codes, total
 from kalos_core.reliability import NO_OBJECT, Coincidences, alpha, alpha_by_group, join_coincidences
 from kalos_core.results import Result
 
@@ -26,12 +26,16 @@ INTERVAL = (2.5, 97.5)
 """Percentiles of a bootstrap that bound a 95 % interval."""
 
 REPLICATES_AT_ONCE = 100
-"""Replicates that are drawn at a time, as long as they are no more than `DRAWN_AT_ONCE` images."""
+"""Replicates that are drawn at a time, as long as they are no more images than may be drawn at a time."""
 
 DRAWN_AT_ONCE = 1 << 20
+"""Images that `draws` draws at a time."""
 
-KEPT, KEPT_AT_ONCE = 1 << 25, 1 << 21
-"""Draws of an image that are kept for further statistics, each in a byte, and how many of them are made at a time."""
+KEPT = 1 << 25
+"""Images drawn, a byte each: so many are kept for further statistics, and drawn at a time."""
+
+LINES_AT_ONCE = 1 << 11
+"""Lines of a table that are multiplied at a time, or twice its columns: their weights stay in the cache."""
 
 EXACT = 1 << 24
 """Below it single precision holds every whole number."""
@@ -39,7 +43,7 @@ EXACT = 1 << 24
 MOST_DRAWN = 12
 """A sum over images drawn with replacement is nowhere near so many times that over each image once."""
 
-DENSE = 10
+DENSE = 5
 """A table of at most so many places for each entry is multiplied as it is: sparse ones are so much slower."""
 
 
@@ -109,8 +113,8 @@ class Cells:
         """A column for each value of a statistic: (counts of `sums`,) its column, and (C,) its statistic."""
         span = int(self.sums.value.max(initial=NO_OBJECT)) - NO_OBJECT + 1
         key = self.statistic[self.sums.group] * span + self.sums.value - NO_OBJECT
-        distinct, column = np.unique(key, return_inverse=True)
-        return column.reshape(-1), distinct // span
+        distinct, column = distinct_codes(key)
+        return column, distinct // span
 
     def take(self, chosen: NDArray[np.intp]) -> Cells:
         """The cells at the given positions, in that order, each at most once."""
@@ -187,15 +191,14 @@ class Draws:
     def __iter__(self) -> Iterator[NDArray[Any]]:
         images = len(self.images)
         if images * self.replicates > KEPT:
-            return draws(images, self.replicates, self.seed)
+            return _counted_draws(images, self.replicates, self.seed, KEPT)
         return iter(_kept_draws(images, self.replicates if images else 0, self.seed))
 
 
 @lru_cache(maxsize=2)
 def _kept_draws(images: int, replicates: int, seed: int) -> list[NDArray[Any]]:
-    """What `draws` answers, in few bytes, an image after the other; those of the last two sizes are there at once."""
-    counted = _counted_draws(images, replicates, seed, KEPT_AT_ONCE)
-    return [np.asfortranarray(times.astype(np.min_scalar_type(int(times.max())))) for times in counted]
+    """What `draws` answers, in few bytes; those of the last two sizes are there at once."""
+    return list(_counted_draws(images, replicates, seed, KEPT))
 
 
 def resample(
@@ -236,7 +239,7 @@ def resample(
     """
     there = np.isfinite(cells.value) | (cells.sums.pairable > 0)
     image = cells.image if rank is None else rank[cells.image]
-    images = np.unique(image[there]) if drawn is None else drawn.images
+    images = distinct_codes(image[there])[0] if drawn is None else drawn.images
     if not replicates or not len(images):
         return Replicates(np.zeros((0, statistics)), np.zeros((0, statistics)))
     line, lines, alike = np.searchsorted(images, image), len(images), None
@@ -285,11 +288,12 @@ def _kinds(cells: Cells) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
     def mixed(values: NDArray[Any]) -> NDArray[np.uint64]:
         """A number for each distinct value, of so many that sums of them are equal by chance in no data set."""
-        distinct, inverse = np.unique(values, return_inverse=True)
-        return rng.integers(0, 1 << 64, len(distinct), dtype=np.uint64)[inverse.reshape(-1)]
+        distinct, inverse = distinct_codes(values)
+        return rng.integers(0, 1 << 64, len(distinct), dtype=np.uint64)[inverse]
 
     key = mixed(cells.statistic) + mixed(sums.agreeing) + mixed(cells.value)  # wraps around
-    np.add.at(key, sums.group, mixed(sums.value * (int(sums.count.max(initial=0)) + 1) + sums.count))
+    count = sums.count.astype(np.intp)
+    np.add.at(key, sums.group, mixed((sums.value - NO_OBJECT) * (int(count.max(initial=0)) + 1) + count))
     _, first, kind = np.unique(key, return_index=True, return_inverse=True)
     return kind.reshape(-1), first
 
@@ -306,18 +310,23 @@ class _Table:
         from scipy import sparse  # slow to import, and needed here only
 
         column, line, amount = (np.concatenate([entry[at] for entry in entries]) for at in range(3))
-        where = column.astype(np.int32), line.astype(np.int32)
-        table = sparse.csr_array((amount, where), shape=(columns, lines))
+        where = line.astype(np.int32), column.astype(np.int32)
+        table = sparse.csr_array((amount, where), shape=(lines, columns))
         largest = total(column, amount, columns).max(initial=0)
         self._type: Any = np.float32 if not (amount % 1).any() and MOST_DRAWN * largest < EXACT else np.float64
         is_dense = columns * lines < DENSE * len(amount)
-        self._table: Any = (table.toarray() if is_dense else table).astype(self._type)
+        self._columns, at_once = columns, max(LINES_AT_ONCE, 2 * columns)
+        self._parts: list[tuple[slice, Any]] = []
+        for rows in (slice(first, first + at_once) for first in range(0, lines, at_once)):
+            part = table[rows].astype(self._type).T
+            self._parts.append((rows, part.toarray(order="C") if is_dense else part.tocsr()))
 
     def sums(self, weights: NDArray[Any]) -> NDArray[np.float64]:
         """(columns, B) sums of weights (lines, B)."""
-        if isinstance(self._table, np.ndarray):
-            return np.asarray(self._table @ weights.astype(self._type), dtype=np.float64)
-        return np.asarray(self._table @ np.ascontiguousarray(weights, dtype=self._type), dtype=np.float64)
+        found = np.zeros((self._columns, weights.shape[1]))
+        for rows, part in self._parts:
+            found += part @ np.ascontiguousarray(weights[rows], dtype=self._type)
+        return found
 
 
 def draws(images: int, replicates: int, seed: int) -> Iterator[NDArray[np.float64]]:
@@ -329,22 +338,29 @@ def draws(images: int, replicates: int, seed: int) -> Iterator[NDArray[np.float6
     [[5.0, 5.0, 5.0]]
     """
     for times in _counted_draws(images, replicates, seed, DRAWN_AT_ONCE):
-        yield times.astype(np.float64)
+        yield times.astype(np.float64, order="C")
 
 
-def _counted_draws(images: int, replicates: int, seed: int, most: int) -> Iterator[NDArray[np.intp]]:
-    """As `draws`, at most so many images at a time; the next are drawn while those before are counted."""
+def _counted_draws(images: int, replicates: int, seed: int, most: int) -> Iterator[NDArray[np.uint8]]:
+    """As `draws`, at most so many images at a time, which lie one after the other; drawn while others are counted."""
     rng = np.random.default_rng(seed)
     at_once = min(REPLICATES_AT_ONCE, max(1, most // max(images, 1)))
     sizes = [min(at_once, replicates - start) for start in range(0, replicates, at_once)]
+
+    def some(size: int) -> NDArray[np.uint8]:  # a byte holds how often, of which once is the mean
+        times = np.empty((size, images), np.uint8)
+        for row in times:
+            row[:] = np.bincount(rng.integers(0, images, images), minlength=images)
+        return np.asfortranarray(times)
+
+    if not sizes:
+        return
     with ThreadPoolExecutor(1) as ahead:
-        drawing = [ahead.submit(rng.integers, 0, images, (size, images)) for size in sizes[:1]]
-        for size in [*sizes[1:], 0]:
-            drawn = drawing.pop().result() if drawing else ()
-            if size:
-                drawing.append(ahead.submit(rng.integers, 0, images, (size, images)))
-            if len(drawn):
-                yield np.stack([np.bincount(row, minlength=images) for row in drawn])
+        coming = ahead.submit(some, sizes[0])
+        for size in sizes[1:]:
+            drawn, coming = coming.result(), ahead.submit(some, size)
+            yield drawn
+        yield coming.result()
 
 
 def intervals(replicates: NDArray[np.float64]) -> NDArray[np.float64]:

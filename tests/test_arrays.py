@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalos_core.arrays import SLICE, expand_runs, first_at_all, in_slices, run_starts, take_down, total
+from kalos_core.arrays import SLICE, distinct_codes, expand_runs, first_at_all, in_slices, run_starts, take_down, total
 
 runs = st.lists(st.tuples(st.integers(0, 50), st.integers(0, 5)), max_size=8)
 
@@ -13,6 +13,20 @@ def test_expanded_runs_are_what_a_loop_gives(pairs):
     first, count = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
     owner, position = expand_runs(first, count)
     assert list(zip(owner.tolist(), position.tolist(), strict=True)) == expected
+
+
+@given(st.lists(st.integers(0, 9) | st.integers(0, 10**6)) | st.lists(st.sampled_from([-0.5, 0.0, 0.5])))
+def test_distinct_codes_are_those_of_a_sorted_set(codes):
+    distinct, index = distinct_codes(np.array(codes, dtype=None if codes else np.intp))
+    assert distinct.tolist() == sorted(set(codes))
+    assert [distinct[at] for at in index] == codes
+
+
+def test_distinct_codes_by_hand():
+    for wide in (1, 1000):  # looked up, and sorted
+        distinct, index = distinct_codes(wide * np.array([4, 0, 4, 1]))
+        assert distinct.tolist() == [0, wide, 4 * wide]
+        assert index.tolist() == [2, 0, 2, 1]
 
 
 @given(st.lists(st.integers(0, 9)))

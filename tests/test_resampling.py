@@ -122,10 +122,17 @@ def test_the_same_draws_for_every_statistic(replicates):
 @pytest.mark.parametrize("dense", [0, 1 << 30])
 @pytest.mark.parametrize("exact", [0, resampling.EXACT])
 @pytest.mark.parametrize("distinct", [2, 40])
-def test_every_way_to_multiply_is_a_plain_loop(monkeypatch, dense, exact, distinct):
-    """Few distinct images (alike ones are counted together) and many, as full tables and sparse, in both precisions."""
+@pytest.mark.parametrize("lines", [1, resampling.LINES_AT_ONCE])
+@pytest.mark.parametrize("kept", [1, resampling.KEPT])
+def test_every_way_to_multiply_is_a_plain_loop(monkeypatch, dense, exact, distinct, lines, kept):
+    """Few distinct images (alike ones are counted together) and many, as full tables and sparse, in both precisions.
+
+    Lines some at a time and all at once; draws that are kept, and one replicate at a time.
+    """
     monkeypatch.setattr(resampling, "DENSE", dense)
     monkeypatch.setattr(resampling, "EXACT", exact)
+    monkeypatch.setattr(resampling, "LINES_AT_ONCE", lines)
+    monkeypatch.setattr(resampling, "KEPT", kept)
     rng = np.random.default_rng(0)
     pool = rng.integers(-1, 4, (distinct, 5, 3)).astype(np.int32)
     values = pool[rng.integers(0, distinct, 40)]  # (images, units, raters)
