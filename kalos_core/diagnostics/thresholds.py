@@ -10,24 +10,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import (
-    Agreement,
-    Configuration,
-    agreement,
-    check_agreement,
-    check_comparable,
-    image_coincidences,
-)
+from kalos_core._agreement import Agreement, check_agreement, check_comparable
 from kalos_core.annotations import Annotations
 from kalos_core.arguments import check_arguments
 from kalos_core.calibration import Calibration, Separation
 from kalos_core.correspondence import correspond
 from kalos_core.diagnostics.parts import Part
 from kalos_core.display import with_interval
-from kalos_core.errors import InputError, KalosWarning, repr_of
+from kalos_core.errors import InputError, KalosWarning, check_whole, repr_of
 from kalos_core.limits import check_replicates
-from kalos_core.pairs import Pairs, compute_pairs
-from kalos_core.reliability import alpha_by_group, build_units
+from kalos_core.pairs import Pairs, compute_pairs, pairs_from
+from kalos_core.reliability import build_units
 from kalos_core.resampling import Cells, Draws, interval_columns, intervals, resample
 from kalos_core.results import Result
 from kalos_core.similarity import Rows, Similarity, check_threshold, get_similarity
@@ -176,15 +169,13 @@ def sensitivity(
     """
     check_arguments(sensitivity, locals())
     check_comparable(annotations)
-    plan = plan_curve(thresholds, anchor, strict, get_similarity(similarity).name, calibration)
-    if pairs is None:
-        pairs = compute_pairs(annotations, similarity, float(plan.every[0]))
+    measure, seed = get_similarity(similarity), check_whole(seed, "seed")
+    plan = plan_curve(thresholds, anchor, strict, measure.name, calibration)
+    near = pairs_from(annotations, measure, float(plan.every[0]), pairs)
     replicates = check_replicates(bootstrap, len(annotations.images))
-
-    def cells_at(value: float) -> Cells:
-        return Part.of(agreement(annotations, similarity, value, solver, cost, 0, seed, pairs=pairs)).cells()
-
-    return sensitivity_of(plan, cells_at, annotations, replicates, seed)
+    return sensitivity_of(
+        plan, lambda value: _cells_at(annotations, near, value, solver, cost), annotations, replicates, seed
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -301,14 +292,15 @@ def image_alphas(agreement: Agreement, thresholds: Sequence[float] | NDArray[np.
     settings, pairs = agreement.configuration, agreement.pairs
     if min(requested) < pairs.floor:
         pairs = compute_pairs(agreement.annotations, settings.similarity, min(requested))
-    return np.stack([_image_alpha(agreement.annotations, settings, value, pairs) for value in requested])
+    return np.stack(
+        [_cells_at(agreement.annotations, pairs, value, settings.solver, settings.cost).value for value in requested]
+    )
 
 
-def _image_alpha(
-    annotations: Annotations, settings: Configuration, threshold: float, pairs: Pairs
-) -> NDArray[np.float64]:
-    unit_of = correspond(annotations, pairs, threshold, settings.solver, settings.cost)
-    return alpha_by_group(image_coincidences(annotations, build_units(annotations, unit_of))[0])
+def _cells_at(annotations: Annotations, pairs: Pairs, threshold: float, solver: str, cost: str) -> Cells:
+    """What each image holds, matched at a threshold."""
+    units = build_units(annotations, correspond(annotations, pairs, threshold, solver, cost))
+    return Part(annotations, units).cells()
 
 
 def _anchor(anchor: float | None, calibration: Calibration | Separation | None, similarity: str) -> float:

@@ -14,6 +14,7 @@ from kalos_core.annotations import Annotations
 from kalos_core.arrays import expand_runs, run_starts, take_down, total
 from kalos_core.correspondence import neg_cost, rank_rows, strict_order
 from kalos_core.pairs import Pairs
+from kalos_core.shapes import ShapeColumn
 from kalos_core.similarity import ROUNDING, Similarity
 from kalos_core.variation.tables import ADDITIONAL, MISSING, VARIATION_TYPES
 
@@ -163,8 +164,13 @@ class Ground:
         return np.array([self._unions[key] for key in keys], np.float64)
 
     def _compare(self, single: NDArray[np.intp], members: NDArray[np.intp]) -> NDArray[np.float64]:
-        column = self.measure.column(self.annotations)
-        return self.measure.values(column.union(members), np.arange(len(members)), column, single)
+        return self.measure.values(self.column.union(members), np.arange(len(members)), self.column, single)
+
+    @cached_property
+    def column(self) -> ShapeColumn:
+        """The shapes that are compared."""
+        column: ShapeColumn = self.measure.column(self.annotations)
+        return column
 
 
 class Search:
@@ -237,7 +243,7 @@ class Search:
         """(M,) part of the single's area that a child covers, where a union covers at most the sum of its parts."""
         if not self.measure.additive or not len(single):
             return np.ones(len(single))
-        area = self.measure.column(self.annotations).area()
+        area = self.ground.column.area()
         shared = similarity * (area[single] + area[child]) / (1 + similarity)
         return np.asarray(shared / area[single])
 
