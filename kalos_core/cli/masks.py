@@ -13,6 +13,7 @@ from kalos_core.cli.commands import Command
 from kalos_core.cli.options import Given, Option, options_of
 from kalos_core.cli.reading import OF_MASKS, stacks_of
 from kalos_core.pixels import PixelAgreement
+from kalos_core.resampling import interval_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,7 +38,9 @@ def _pixels(given: Given) -> Answer:
         tables["properties"] = pd.DataFrame(map(asdict, found.correlations))
     results: dict[str, Any] = {
         "mean_f1": found.mean_f1,
+        "mean_f1_interval": found.mean_f1_interval,
         "smyth_bound": found.smyth_bound,
+        "smyth_interval": found.smyth_interval,
         "within_limit": found.within_limit,
         "ratio": found.ratio,
         "pixels": found.sums.pixels,
@@ -58,7 +61,8 @@ def _pairs(found: PixelAgreement) -> pd.DataFrame:
     import pandas as pd
 
     a, b = np.triu_indices(len(found.raters), 1)
-    return pd.DataFrame({"rater_a": found.raters[a], "rater_b": found.raters[b], "f1": found.f1[a, b]})
+    bounds = interval_columns(f1=found.f1_interval[a, b])
+    return pd.DataFrame({"rater_a": found.raters[a], "rater_b": found.raters[b], "f1": found.f1[a, b], **bounds})
 
 
 COMMANDS = (

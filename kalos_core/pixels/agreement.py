@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from kalos_core.pixels.moments import Correlation, Moments, correlation
 from kalos_core.pixels.patterns import Patterns, find_patterns
 from kalos_core.pixels.performance import RaterPerformance
 from kalos_core.pixels.properties import Channels, property_moments
+from kalos_core.pixels.replicates import ImageCounts, pixel_intervals
 from kalos_core.pixels.stack import Masks3D, MaskStack, Stacks, as_stack, each_stack
 from kalos_core.pixels.sums import PixelSums, mean_of_defined
 from kalos_core.results import Result
@@ -69,6 +70,10 @@ class PixelAgreement(Result):
         Of the share of raters who marked a pixel with the properties of the image; empty without images' pixels.
     raters_are_local : bool
         Whether a name means a rater within one image only.
+    mean_f1_interval, smyth_interval : (2,) float64
+        Of `mean_f1` and `smyth_bound`: 95 % percentile bootstrap over images; NaN without a bootstrap.
+    f1_interval : (R, R, 2) float64
+        Of `f1`, all on the same draws; NaN on the diagonal, which is not measured, and without a bootstrap.
 
     Examples
     --------
@@ -92,6 +97,9 @@ class PixelAgreement(Result):
     alone: int
     correlations: tuple[Correlation, ...]
     raters_are_local: bool = False
+    mean_f1_interval: NDArray[np.float64] = field(default_factory=lambda: np.full(2, np.nan))
+    smyth_interval: NDArray[np.float64] = field(default_factory=lambda: np.full(2, np.nan))
+    f1_interval: NDArray[np.float64] = field(default_factory=lambda: np.full((0, 0, 2), np.nan))
 
     @cached_property
     def mean_f1(self) -> float:
@@ -255,6 +263,7 @@ class PixelAccumulator:
         self._channels = channels
         self._sums = PixelSums.nothing(0 if raters_are_local else len(raters))
         self._rows: list[tuple[Any, float, float, int, int]] = []
+        self._counted: list[ImageCounts] = []
         self._alone = 0
         self._moments: dict[str, Moments] = {}
 
@@ -278,6 +287,8 @@ class PixelAccumulator:
         patterns = find_patterns(stack)
         sums = PixelSums.of(patterns, assigned, len(assigned) if local else len(self._code))
         self._rows.append(_image_row(stack.image, sums, assigned))
+        if patterns.pixels:
+            self._counted.append(ImageCounts.of(stack.image, sums, self._rows[-1][2], not local))
         self._sums = self._sums + (sums.without_raters() if local else sums)
         if stack.image_pixels is not None and patterns.pixels:
             self._correlate(stack, patterns)
@@ -302,16 +313,18 @@ class PixelAccumulator:
         for name, moments in found.items():
             self._moments[name] = self._moments.get(name, Moments()).joined(moments)
 
-    def result(self) -> PixelAgreement:
-        """Agreement over all images counted so far."""
+    def result(self, bootstrap: int = 1000, seed: int = 0) -> PixelAgreement:
+        """Agreement over all images counted so far; `bootstrap` and `seed` as in `pixel_agreement`."""
         if not self._sums.pixels:
             raise InputError(
                 f"masks: expected a pixel of an image with at least two assigned raters, got none in "
                 f"{len(self._rows) + self._alone:,} images"
             )
         images, bound, f1, pixels, marked = zip(*self._rows, strict=True)
+        raters = object_array([] if self._are_local else list(self._code))
+        drawn = pixel_intervals(self._counted, len(raters), bootstrap, seed)
         return PixelAgreement(
-            raters=object_array([] if self._are_local else list(self._code)),
+            raters=raters,
             sums=self._sums,
             images=object_array(images),
             image_bound=np.array(bound),
@@ -321,6 +334,9 @@ class PixelAccumulator:
             alone=self._alone,
             correlations=tuple(correlation(name, moments) for name, moments in self._moments.items()),
             raters_are_local=bool(self._are_local),
+            mean_f1_interval=drawn.mean_f1,
+            smyth_interval=drawn.smyth_bound,
+            f1_interval=drawn.f1,
         )
 
 
@@ -335,6 +351,8 @@ def pixel_agreement(
     raters: Sequence[str] | None = None,
     channels: Channels | None = None,
     raters_are_local: bool | None = None,
+    bootstrap: int = 1000,
+    seed: int = 0,
 ) -> PixelAgreement:
     """Agreement of raters about the pixels of images: F1, outliers, raters against the consensus, Smyth's bound.
 
@@ -352,6 +370,9 @@ def pixel_agreement(
     raters_are_local : bool, optional
         Whether a name means a rater within one image only, as in the Berkeley data, where segmenter 1 of one image is
         not segmenter 1 of the next. By default as the stacks say. There are no numbers of single raters then.
+    bootstrap : int
+        Replicates of the intervals, images drawn with replacement; 0 for none.
+    seed : int
 
     Returns
     -------
@@ -379,7 +400,7 @@ def pixel_agreement(
         accumulator.add(stack)
     if accumulator is None:
         raise InputError("stacks: expected at least one image, got none")
-    return accumulator.result()
+    return accumulator.result(bootstrap, seed)
 
 
 def rater_count_map(masks: Masks3D) -> NDArray[np.uint8]:

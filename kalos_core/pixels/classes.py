@@ -18,6 +18,7 @@ from kalos_core.pixels.performance import SHARES
 from kalos_core.pixels.properties import Channels
 from kalos_core.pixels.stack import LabelStack
 from kalos_core.pixels.sums import mean_of_defined
+from kalos_core.resampling import interval_columns
 from kalos_core.results import Result
 
 if TYPE_CHECKING:
@@ -118,6 +119,10 @@ class ClassPixelAgreement(Result):
                 "class": self.classes,
                 "smyth_bound": [each.smyth_bound for each in self.by_class],
                 "mean_f1": [each.mean_f1 for each in self.by_class],
+                **interval_columns(
+                    smyth_bound=np.array([each.smyth_interval for each in self.by_class]),
+                    mean_f1=np.array([each.mean_f1_interval for each in self.by_class]),
+                ),
                 "marked": [int(each.image_marked.sum()) for each in self.by_class],
             }
         )
@@ -129,6 +134,8 @@ def class_pixel_agreement(
     raters: Sequence[str] | None = None,
     channels: Channels | None = None,
     raters_are_local: bool | None = None,
+    bootstrap: int = 1000,
+    seed: int = 0,
 ) -> ClassPixelAgreement:
     """Agreement about the pixels of each class against all others, and its mean over the classes.
 
@@ -139,8 +146,8 @@ def class_pixel_agreement(
     classes : mapping of int to str
         Value in the label maps -> name. 0 is the background, which is no class unless it is named; any other value
         has to be named.
-    raters, channels, raters_are_local
-        As in `pixel_agreement`.
+    raters, channels, raters_are_local, bootstrap, seed
+        As in `pixel_agreement`; all classes are drawn alike.
 
     Raises
     ------
@@ -168,7 +175,8 @@ def class_pixel_agreement(
             accumulator.add(stack.of_class(value))
     if not accumulators:
         raise InputError("stacks: expected at least one image, got none")
-    return ClassPixelAgreement(object_array(list(classes.values())), tuple(each.result() for each in accumulators))
+    found = tuple(each.result(bootstrap, seed) for each in accumulators)
+    return ClassPixelAgreement(object_array(list(classes.values())), found)
 
 
 def check_classes(classes: Mapping[Any, Any]) -> None:

@@ -101,6 +101,6 @@ def outliers_of_study(masks: RaterMasks, report: Callable[[float, str], None], e
     for found in with_progress(masks, report, end=end):
         for name, stack in found.stacks.items():
             accumulators[name].add(stack)
-    results = {name: or_reason(accumulator.result) for name, accumulator in accumulators.items()}
+    results = {name: or_reason(accumulator.result, 0) for name, accumulator in accumulators.items()}
     agreed = {name: result for name, result in results.items() if not isinstance(result, Undefined)}
     return {name: result.raters[result.outliers].tolist() for name, result in agreed.items()}

@@ -1,0 +1,123 @@
+"""Intervals of agreement about pixels: images drawn with replacement, each with all its pixels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.errors import check_whole
+from kalos_core.limits import check_replicates
+from kalos_core.pixels.sums import PixelSums
+from kalos_core.resampling import draws, intervals
+
+
+@dataclass(frozen=True, eq=False)
+class ImageCounts:
+    """What one image adds to the replicates. P pairs of all raters, as `numpy.triu_indices` has them.
+
+    Parameters
+    ----------
+    image : object
+        Its id.
+    least : float
+        Sum over its pixels of the least mean error of its raters (Lampert et al., Eq. 1).
+    pixels : int
+    f1 : float
+        Mean of its pairs, for raters without names.
+    both, either : (P,) uint32
+        Pixels that both raters of a pair marked, and the sum of what each marked.
+    shared : (P,) bool
+        Pairs that both are assigned to the image.
+    """
+
+    image: Any
+    least: float
+    pixels: int
+    f1: float
+    both: NDArray[np.uint32]
+    either: NDArray[np.uint32]
+    shared: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, image: Any, sums: PixelSums, f1: float, named: bool) -> ImageCounts:
+        """From the sums of an image with a pixel; of pairs only where raters have names."""
+        pairs = np.triu_indices(len(sums.common) if named else 0, 1)
+        return cls(
+            image=image,
+            least=sums.smyth_bound() * sums.pixels,
+            pixels=sums.pixels,
+            f1=f1,
+            both=sums.both[pairs].astype(np.uint32),
+            either=(sums.marked + sums.marked.T)[pairs].astype(np.uint32),
+            shared=sums.common[pairs] > 0,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class PixelIntervals:
+    """95 % percentile bootstraps over images; NaN without replicates. R raters.
+
+    Parameters
+    ----------
+    mean_f1, smyth_bound : (2,) float64
+    f1 : (R, R, 2) float64
+        Symmetric; NaN on the diagonal, which is not measured.
+    """
+
+    mean_f1: NDArray[np.float64]
+    smyth_bound: NDArray[np.float64]
+    f1: NDArray[np.float64]
+
+
+def pixel_intervals(
+    counted: Sequence[ImageCounts], raters: int, bootstrap: int = 1000, seed: int = 0
+) -> PixelIntervals:
+    """Intervals of the mean F1, of Smyth's bound and of the F1 of every two raters, all on the same draws.
+
+    Parameters
+    ----------
+    counted : sequence of ImageCounts
+        Images with a pixel; they are drawn in the order of their ids as text.
+    raters : int
+        R, 0 where raters have no names: the mean F1 is over images then.
+    bootstrap : int
+        Replicates; 0 for none.
+    seed : int
+
+    Examples
+    --------
+    Two images, F1 1 and 0 of as many pixels: drawn are both, one of them twice, or the other.
+
+    >>> from kalos_core.pixels import pixel_agreement
+    >>> images = [{"ann": [[1, 0]], "bob": [[1, 0]]}, {"ann": [[1, 0]], "bob": [[0, 1]]}]
+    >>> found = pixel_agreement(images)
+    >>> found.mean_f1, found.mean_f1_interval.tolist(), found.smyth_interval.tolist()
+    (0.5, [0.0, 1.0], [0.0, 0.5])
+    """
+    replicates, seed = check_replicates(bootstrap, len(counted)), check_whole(seed, "seed")
+    ordered = sorted(counted, key=lambda each: repr(each.image))
+    columns = (np.array([getattr(each, name) for each in ordered], np.float64) for name in ("least", "pixels", "f1"))
+    least, pixels, own = columns
+    pairs = (np.array([getattr(each, name) for each in ordered], np.float64) for name in ("both", "either", "shared"))
+    both, either, shared = pairs
+    means, bounds, f1s = [np.zeros(0)], [np.zeros(0)], [np.zeros((0, both.shape[-1]))]
+    for times in draws(len(ordered), replicates, seed) if ordered else ():
+        bounds.append(times @ least / (times @ pixels))
+        if not raters:
+            means.append(times @ own / len(ordered))
+            continue
+        marked, there = times @ either, times @ shared > 0
+        with np.errstate(invalid="ignore", divide="ignore"):
+            f1s.append(np.where(there, np.where(marked > 0, 2 * (times @ both) / marked, 1.0), np.nan))
+            means.append(np.nansum(f1s[-1], axis=1) / there.sum(axis=1))
+    matrix, (first, second) = np.full((raters, raters, 2), np.nan), np.triu_indices(raters, 1)
+    matrix[first, second] = matrix[second, first] = intervals(np.concatenate(f1s)) if raters else np.zeros((0, 2))
+    return PixelIntervals(
+        mean_f1=intervals(np.concatenate(means)[:, None])[0],
+        smyth_bound=intervals(np.concatenate(bounds)[:, None])[0],
+        f1=matrix,
+    )

@@ -1,0 +1,116 @@
+"""Intervals of agreement about pixels: by hand, and against whole data sets of the images that were drawn."""
+
+import numpy as np
+import pytest
+
+from kalos_core.pixels import LabelStack, PixelAccumulator, class_pixel_agreement, pixel_agreement
+from kalos_core.resampling import draws
+
+
+def test_two_images_by_hand():
+    # image a: both mark the same pixel of 2: F1 1, nobody errs. b: one of 2 each, another: F1 0, each errs on one half.
+    # drawn are a a, a b, b b: the ends of 1,000 replicates are those of a a and b b
+    images = [{"ann": [[1, 0]], "bob": [[1, 0]]}, {"ann": [[1, 0]], "bob": [[0, 1]]}]
+    found = pixel_agreement(images)
+    assert found.mean_f1_interval.tolist() == [0, 1]
+    assert found.smyth_interval.tolist() == [0, 0.5]
+    assert found.f1_interval[0, 1].tolist() == found.f1_interval[1, 0].tolist() == [0, 1]
+    assert np.isnan(found.f1_interval[[0, 1], [0, 1]]).all()
+
+
+def test_large_images_weigh_as_much_as_their_pixels():
+    # b has 4 pixels of which one is disputed: drawn with a (2 pixels, none disputed) the bound is (0.5 * 1) / 6
+    images = [{"ann": [[1, 0]], "bob": [[1, 0]]}, {"ann": [[1, 1, 0, 0]], "bob": [[1, 0, 0, 0]]}]
+    found = pixel_agreement(images)
+    assert found.smyth_bound == pytest.approx(0.5 / 6)
+    assert found.smyth_interval.tolist() == [0, 0.5 / 4]
+    assert found.mean_f1_interval.tolist() == [pytest.approx(2 / 3), 1]  # b b: 2 * 1 / (2 + 1)
+
+
+def images_of(seed, count=6, raters=4, local=False):
+    """Images of several sizes; all are on the first; else two are missing now and then, and some give nothing."""
+    rng = np.random.default_rng(seed)
+    images = []
+    for number in range(count):
+        shape = tuple(rng.integers(2, 6, 2))
+        common = rng.random(shape) < 0.5
+        names = ["r0", "r1", *(f"r{at}" for at in range(2, raters) if not number or rng.random() < 0.6)]
+        masks = {
+            name: common ^ (rng.random(shape) < 0.2) if not number or rng.random() < 0.9 else None for name in names
+        }
+        images.append(list(masks.values()) if local else masks)
+    return [image for image in images if sum(mask is not None for mask in (image if local else image.values())) > 1]
+
+
+@pytest.mark.parametrize("local", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_beside_the_data_sets_that_were_drawn(seed, local):
+    images = images_of(seed, local=local)
+    if local:
+        images = [[mask for mask in image if mask is not None] for image in images]
+    names = None if local else [f"r{at}" for at in range(4)]
+    found = pixel_agreement(images, names, raters_are_local=local, bootstrap=40, seed=seed)
+    (times,) = draws(len(images), 40, seed)
+    drawn = [
+        pixel_agreement(
+            [image for image, count in zip(images, row, strict=True) for _ in range(int(count))],
+            names,
+            raters_are_local=local,
+            bootstrap=0,
+        )
+        for row in times
+    ]
+
+    def ends(values):
+        return np.nanpercentile(np.array(values), [2.5, 97.5], axis=0)
+
+    np.testing.assert_allclose(found.mean_f1_interval, ends([each.mean_f1 for each in drawn]))
+    np.testing.assert_allclose(found.smyth_interval, ends([each.smyth_bound for each in drawn]))
+    if not local:
+        first, second = np.triu_indices(4, 1)
+        expected = ends([each.f1[first, second] for each in drawn]).T
+        np.testing.assert_allclose(found.f1_interval[first, second], expected)
+        np.testing.assert_allclose(found.f1_interval[second, first], expected)
+
+
+def test_the_order_of_images_does_not_matter():
+    images = [{name: mask for name, mask in image.items() if mask is not None} for image in images_of(5)]
+    stacks = [LabelStack.of(image, image=f"{at}.png").of_class(1) for at, image in enumerate(images)]
+    one, two = (pixel_agreement(order, [f"r{at}" for at in range(4)]) for order in (stacks, stacks[::-1]))
+    np.testing.assert_array_equal(one.mean_f1_interval, two.mean_f1_interval)
+    np.testing.assert_array_equal(one.f1_interval, two.f1_interval)
+
+
+def test_images_with_all_pixels_ignored_are_not_drawn():
+    images = [{"ann": [[1, 0]], "bob": [[1, 0]]}, {"ann": [[1, 0]], "bob": [[0, 1]]}]
+    accumulators = [PixelAccumulator(["ann", "bob"]) for _ in range(2)]
+    for accumulator in accumulators:
+        for image in images:
+            accumulator.add(LabelStack.of(image).of_class(1))
+    accumulators[1].add(LabelStack.of(images[0], ignore=[[True, True]]).of_class(1))
+    one, two = (accumulator.result(bootstrap=7) for accumulator in accumulators)
+    assert one.mean_f1_interval.tolist() == two.mean_f1_interval.tolist()
+    assert one.smyth_interval.tolist() == two.smyth_interval.tolist()
+
+
+def test_classes_have_their_own():
+    labels = [{"ann": [[1, 2]], "bob": [[1, 2]]}, {"ann": [[1, 2]], "bob": [[1, 1]]}]
+    found = class_pixel_agreement(labels, {1: "road", 2: "car"})
+    road, car = found.by_class
+    assert car.mean_f1_interval.tolist() == [0, 1]  # both, and one of them alone
+    assert road.mean_f1_interval.tolist() == [pytest.approx(2 / 3), 1]  # 2 * 1 / (1 + 2)
+    table = found.to_pandas()
+    assert table[["mean_f1_low", "mean_f1_high"]].to_numpy().tolist() == [
+        each.mean_f1_interval.tolist() for each in (road, car)
+    ]
+    assert table[["smyth_bound_low", "smyth_bound_high"]].to_numpy().tolist() == [
+        each.smyth_interval.tolist() for each in (road, car)
+    ]
+
+
+def test_without_a_bootstrap_there_is_none():
+    found = pixel_agreement([{"ann": [[1, 0]], "bob": [[1, 0]]}], bootstrap=0)
+    assert np.isnan(found.mean_f1_interval).all()
+    assert np.isnan(found.smyth_interval).all()
+    assert np.isnan(found.f1_interval).all()
+    assert found.f1_interval.shape == (2, 2, 2)
