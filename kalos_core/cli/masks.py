@@ -74,7 +74,7 @@ COMMANDS = (
         (
             *options_of(pixel_agreement, without=LOCAL),
             BOUNDARIES,
-            *options_of(boundary_agreement, without=("classes",)),
+            *options_of(boundary_agreement, without=("classes", "bootstrap", "seed")),  # those of both are the same
             *OF_MASKS,
         ),
         score="mean F1",
