@@ -1,7 +1,8 @@
-"""Image-level labels: alpha against `krippendorff` on the same values; coefficients of many categories by counts."""
+"""Image-level labels: alpha beside `krippendorff`, Dawid-Skene beside crowd-kit; coefficients of many categories."""
 
 from __future__ import annotations
 
+import importlib.util
 import tempfile
 from collections.abc import Callable
 from functools import partial
@@ -15,6 +16,7 @@ from benchmarks.tables import Measured, Row, Table
 from benchmarks.timing import Subject, alternate, peak_memory
 from kalos_core import (
     compare_teams,
+    dawid_skene,
     fleiss_kappa,
     grade_agreement,
     majority_vote,
@@ -32,7 +34,7 @@ CATEGORIES, MANY_CATEGORIES = 80, 1203
 AT_LEAST = {2: 5.0, 5: 7.0, CATEGORIES: 500.0}
 """How many times faster than `krippendorff` alpha of so many categories is to be: it counts them one by one."""
 
-SAME = 1e-9
+SAME, SAME_PROBABILITY = 1e-9, 1e-6
 
 GRADES, MOST_SLOWER, MOST_GRADING = 5, 5.0, 20.0
 """Grades of `grades`; how many times longer than nominal another alpha may take, and seconds of all in one result."""
@@ -44,6 +46,11 @@ ANSWERS = 1_000_000
 
 MOST_READING, MOST_READ_MEMORY, MOST_COMPARING, MOST_REMOVING = 3.0, 400e6, 10.0, 30.0
 """Seconds and bytes that `ANSWERS`, teams on `MANY_CATEGORIES`, and removal may take."""
+
+MOST_ESTIMATING = 10.0
+"""Seconds that Dawid-Skene of `ANSWERS` of `CROWD` raters may take."""
+
+CROWD, CLASSES, STEPS = 1000, 10, 10
 
 OF_COUNTS: dict[str, Callable[[Any], Any]] = {
     "sparse agreement, no bootstrap": lambda counts: sparse_agreement(counts, bootstrap=0),
@@ -197,3 +204,55 @@ def many_categories(repeats: int, items: int = ITEMS) -> list[Table]:
         Table(f"coefficients of counts, {what}: time", tuple(times), "here", "allowed", speedup=False),
         Table(f"coefficients of counts, {what}: memory", tuple(memory), "here", "allowed", speedup=False),
     ]
+
+
+def crowd(answers: int, raters: int, each: int) -> LabelTable:
+    """Answers of raters who are right in 40 to 90 of 100 cases, so many an item, with `CLASSES` classes."""
+    rng = np.random.default_rng(0)
+    item = np.repeat(np.arange(answers // each), each)
+    first = rng.integers(0, raters, answers // each)
+    rater = (first[:, None] + rng.permutation(raters)[:each]).ravel() % raters  # no rater twice
+    truth, skill = rng.integers(0, CLASSES, answers // each), rng.uniform(0.4, 0.9, raters)
+    right = rng.random(len(item)) < skill[rater]
+    return LabelTable(
+        item=item,
+        rater=rater,
+        answer=np.arange(len(item)),
+        concept=np.where(right, truth[item], rng.integers(0, CLASSES, len(item))),
+        items=np.arange(answers // each).astype(object),
+        raters=np.array([f"rater {number}" for number in range(raters)], object),
+        concepts=np.array([f"class {number}" for number in range(CLASSES)], object),
+        groups=np.array(["class"], object),
+        group_of=np.zeros(CLASSES, np.intp),
+    )
+
+
+def dawid_skene_of_a_crowd(repeats: int, answers: int = ANSWERS, raters: int = CROWD) -> list[Table]:
+    """Until nothing changes, against what is allowed; and so many steps from the same start, beside crowd-kit."""
+    rows = []
+    for each in (10, 5):
+        table = crowd(answers, raters, each)
+        (outcome,) = alternate([Subject(lambda _, table=table: dawid_skene(table))], repeats, warm_up=False)
+        end = f"{outcome.answer.iterations} steps" if outcome.answer.converged else "not settled"
+        what = f"{answers:,} answers, {each} an item, until settled ({end})"
+        rows.append(Row(what, outcome.took, Measured((MOST_ESTIMATING,)), 1.0))
+    title = f"Dawid-Skene, {raters:,} raters, {CLASSES} classes"
+    tables = [Table(f"{title}: time", tuple(rows), "here", "allowed", speedup=False)]
+    if importlib.util.find_spec("crowdkit") is None:
+        return tables
+    from crowdkit.aggregation import DawidSkene
+
+    table = crowd(answers, raters, 5)
+    frame = table.to_pandas().rename(columns={"item": "task", "rater": "worker"})[["task", "worker", "label"]]
+    ours, peer = alternate(
+        [
+            Subject(lambda _: dawid_skene(table, added=0, iterations=STEPS)),
+            Subject(lambda _: DawidSkene(n_iter=STEPS, tol=0).fit(frame)),
+        ],
+        repeats,
+    )
+    theirs = peer.answer.probas_.loc[table.items, table.concepts].to_numpy(dtype=float)
+    difference = float(np.abs(ours.answer.probability - theirs).max())
+    verdict = "same probabilities" if difference <= SAME_PROBABILITY else "NOT THE SAME WORK: other probabilities"
+    row = Row(f"{answers:,} answers, 5 an item, {STEPS} steps", ours.took, peer.took, 1.0, "Dawid-Skene, ten steps")
+    return [*tables, Table(title, (row,), other="crowd-kit", notes=(f"{verdict}, difference {difference:.1e}",))]

@@ -18,7 +18,17 @@ SCALES = {
 Written = dict[str, Any]
 """What `Table.record` makes, as it comes back from JSON."""
 
-VERSIONS_OF = ("numpy", "shapely", "fiftyone", "kalos", "pycocotools", "hotcoco", "SimpleITK", "krippendorff")
+VERSIONS_OF = (
+    "numpy",
+    "shapely",
+    "fiftyone",
+    "kalos",
+    "pycocotools",
+    "hotcoco",
+    "SimpleITK",
+    "krippendorff",
+    "crowd-kit",
+)
 
 
 @dataclass(frozen=True)

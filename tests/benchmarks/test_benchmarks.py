@@ -379,6 +379,8 @@ def test_labels_are_the_same_work() -> None:
         check_table(table)
     for table in labels.label_tables(1, items=20, answers=100, concepts=7):
         check_table(table)
+    for table in labels.dawid_skene_of_a_crowd(1, answers=200, raters=20):
+        check_table(table)
 
 
 def test_growth() -> None:
