@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from kalos_core import LabelTable, agreement, check_independence, sparse_agreement, unit_agreement
+from kalos_core import LabelTable, agreement, check_independence, dawid_skene, sparse_agreement, unit_agreement
 from kalos_core.cli.answers import Answer
 from kalos_core.cli.commands import Command
 from kalos_core.cli.objects import agreement_of
 from kalos_core.cli.options import Given, Option, options_of
 from kalos_core.cli.reading import OF_ANNOTATIONS, OF_TABLES, TABLES, format_option, is_table, table_of
 from kalos_core.errors import index_of
-from kalos_core.nominal import label_findings
+from kalos_core.nominal import SKILL_MODELS, LabelTruth, label_findings
 from kalos_core.nominal.decisions import mean_of_finite
 from kalos_core.readers import FORMATS
 from kalos_core.sparse import Independence
@@ -25,6 +26,13 @@ TABLE = ("labels", "CSV file: a row a label (long), or a row an item and a colum
 
 _REFERENCE = Option(
     "reference", (str,), mapping=True, help="the rater whom others are measured against, or item -> label"
+)
+
+_TRUTH = Option(
+    "truth",
+    (str,),
+    words=tuple(SKILL_MODELS),
+    help="estimate the class of each item and the skill of each rater, who answer as one of these models says",
 )
 
 
@@ -47,6 +55,8 @@ def _labels(given: Given) -> Answer:
         tables["teams"] = found.teams.to_pandas()
     if found.rejection is not None:
         tables["rejected"] = found.rejection.to_pandas()
+    estimates = _estimated(found.table, given.get("truth"))
+    tables |= estimates.tables
     alpha = of_questions.alpha
     mean = mean_of_finite(alpha)
     results = {
@@ -63,7 +73,37 @@ def _labels(given: Given) -> Answer:
         f"{len(found.table):,} answers of {len(found.table.raters):,} raters on {len(found.table.items):,} items: "
         f"mean alpha {mean:.3f} over {known:,} of {len(alpha):,} questions, {len(found.disputes):,} disputes"
     )
-    return Answer(text, results, tables, ("questions", "raters"), mean)
+    shown = ("questions", "raters", *(name for name in ("skill",) if name in tables))
+    return Answer("\n".join([text, *estimates.headlines]), results, tables, shown, mean)
+
+
+class _Estimates(NamedTuple):
+    """What `dawid_skene` finds of every question."""
+
+    tables: dict[str, pd.DataFrame]
+    headlines: list[str]
+
+
+def _estimated(table: LabelTable, model: str | None) -> _Estimates:
+    """Nothing where no model is given."""
+    if model is None:
+        return _Estimates({}, [])
+    import pandas as pd
+
+    found = {question: dawid_skene(table, question, model=model) for question in table.questions}
+
+    def joined(part: Callable[[LabelTruth], pd.DataFrame]) -> pd.DataFrame:
+        frames = {question: part(truth) for question, truth in found.items()}
+        for question, frame in frames.items():
+            frame.insert(0, "question", question)
+        return pd.concat(frames.values(), ignore_index=True)
+
+    tables = {
+        "truth": joined(LabelTruth.to_pandas),
+        "skill": joined(LabelTruth.raters_to_pandas),
+        "confusion": joined(LabelTruth.confusion_to_pandas),
+    }
+    return _Estimates(tables, [f"{question}: {truth.headline}" for question, truth in found.items()])
 
 
 def _without_reference(table: LabelTable, reference: Any) -> tuple[LabelTable, Any]:
@@ -119,7 +159,7 @@ COMMANDS = (
         "how far raters agree on image-level labels, by question, rater and item",
         _labels,
         (TABLE,),
-        (_REFERENCE, *options_of(label_findings, without=("reference",)), *OF_TABLES),
+        (_REFERENCE, _TRUTH, *options_of(label_findings, without=("reference",)), *OF_TABLES),
         score="mean alpha of the questions",
     ),
     Command(

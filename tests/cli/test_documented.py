@@ -24,7 +24,10 @@ RUNS = [
     ("convergence", "{labels} --samples 5 --fraction 0.5 --models 'net 0.4'"),
     ("compare", "{labels} {labels} --bootstrap 5"),
     ("shards", "{labels} {out}-shards --images-per-shard 4"),
-    ("labels", "{table} --reject-broken --bootstrap 5 --teams '{{experts: [ann, bob], crowd: [cid]}}'"),
+    (
+        "labels",
+        "{table} --reject-broken --bootstrap 5 --truth confusion --teams '{{experts: [ann, bob], crowd: [cid]}}'",
+    ),
     ("sparse", "{labels}"),
     ("sparse", "{table}"),
     ("pixels", "{masks} --image-folder {masks}/ann --boundaries"),

@@ -9,6 +9,7 @@ from scipy.io import savemat
 from kalos_core import (
     agreement,
     boundary_agreement,
+    dawid_skene,
     label_agreement,
     map_of_predictions,
     pixel_agreement,
@@ -43,6 +44,18 @@ def test_labels_of_a_wide_table_with_a_reference(wide, capsys):
         ("cid", 2 / 3),
     ]
     assert document["results"]["alpha"] == {"label": 1.0}  # of bob and cid: the reference is kept out
+
+
+def test_the_truth_of_labels_is_estimated_where_it_is_asked_for(table, capsys):
+    assert "truth" not in found_by(["labels", table], capsys)["tables"]
+    tables = found_by(["labels", table, "--truth", "one_coin"], capsys)["tables"]
+    expected = dawid_skene(read_long_labels(table), model="one_coin")
+    assert [row["label"] for row in tables["truth"]] == expected.labels.tolist()
+    assert [row["confidence"] for row in tables["truth"]] == pytest.approx(expected.confidence.tolist())
+    assert [row["skill"] for row in tables["skill"]] == pytest.approx(expected.skill.tolist())
+    assert [row["probability"] for row in tables["confusion"]] == pytest.approx(expected.confusion.ravel().tolist())
+    assert main(["labels", str(table), "--truth", "glad"]) == 2
+    assert "truth: expected" in capsys.readouterr().err
 
 
 def test_teams_and_groups_come_from_a_configuration(table, tmp_path, capsys):
