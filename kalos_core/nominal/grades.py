@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import Any, TypeAlias
 
 import numpy as np
+import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.arrays import as_floats, expand_runs, object_array, run_starts, total
@@ -26,17 +27,29 @@ METRICS = {
 FEW_GRADES = 64
 """Up to so many different grades it is quicker to count them, by item, than to compare raters."""
 
+PAIRED_RATERS = 4
+"""Of few grades: up to so many raters it is quicker to count what every two of them gave than to count by item."""
+
 FEW_RATERS = 12
 """Of more grades: up to so many raters it is quicker to compare every two of them than to list those of each item."""
 
 ITEMS_AT_ONCE = 8192
 """Items whose grades are compared at once, so that intermediate results stay in cache."""
 
+CROSSED_AT_ONCE = 1 << 15
+"""Items whose grades are crossed at once."""
+
 PAIRS_AT_ONCE = 1 << 20
 """Pairs of grades that are compared at once."""
 
 SPAN = 1 << 16
 """Whole numbers that lie no further apart are counted, others sorted."""
+
+ROWS_AT_ONCE = 64
+"""Grades that are compared with all others at once."""
+
+ALMOST_ZERO = 1e-300
+"""In place of zero: relative to itself it differs by nothing, to all else by 1."""
 
 LARGEST = 1e150
 """Of numbers: their squares still fit."""
@@ -292,9 +305,12 @@ def sum_of_all(totals: NDArray[np.float64], distance: Distance) -> float:
     4.0
     """
     used = np.flatnonzero(totals)
-    amount, step = totals[used], max(PAIRS_AT_ONCE // max(len(used), 1), 1)
-    parts = (slice(start, start + step) for start in range(0, len(used), step))
-    return float(sum(amount[part] @ distance(used[part, None], used[None]) @ amount for part in parts))
+    amount, found = totals[used], 0.0
+    for start in range(0, len(used), ROWS_AT_ONCE):  # each two grades once: distances are symmetric
+        own, later = amount[start : start + ROWS_AT_ONCE], amount[start:].copy()
+        later[len(own) :] *= 2
+        found += float(own @ distance(used[start : start + len(own), None], used[None, start:]) @ later)
+    return found
 
 
 def sums_between_raters(columns: NDArray[np.intp], distance: Distance) -> NDArray[np.float64]:
@@ -385,6 +401,8 @@ def coincidence_matrix(codes: NDArray[np.intp], grades: int) -> NDArray[np.float
     >>> coincidence_matrix(np.array([[0, 0, 1], [1, -1, 1], [0, -1, -1]]), 2).tolist()
     [[1.0, 1.0], [1.0, 2.0]]
     """
+    if codes.shape[1] <= PAIRED_RATERS:
+        return _coincidences_of_pairs(codes, grades)
     found = np.zeros((grades, grades))
     for start in range(0, len(codes), ITEMS_AT_ONCE):
         here = codes[start : start + ITEMS_AT_ONCE]
@@ -397,6 +415,22 @@ def coincidence_matrix(codes: NDArray[np.intp], grades: int) -> NDArray[np.float
         found += weighted.T @ counts
         found[np.diag_indices(grades)] -= weighted.sum(axis=0)
     return found
+
+
+def _coincidences_of_pairs(codes: NDArray[np.intp], grades: int) -> NDArray[np.float64]:
+    """`coincidence_matrix`, from the crossed grades of every two raters."""
+    size = grades + 1  # what is missing comes first
+    found = np.zeros(size * size)
+    for start in range(0, len(codes), CROSSED_AT_ONCE):
+        columns = np.ascontiguousarray(codes[start : start + CROSSED_AT_ONCE].T) + 1
+        values = np.count_nonzero(columns, axis=0)
+        complete = bool((values == len(columns)).all())
+        share = None if complete else 1 / np.maximum(values - 1, 1)
+        for one, other in combinations(columns, 2):
+            crossed = np.bincount(one * size + other, share, size * size)
+            found += crossed / max(len(columns) - 1, 1) if complete else crossed
+    table = found.reshape(size, size)[1:, 1:]
+    return np.asarray(table + table.T)
 
 
 def alpha_of_coincidences(found: NDArray[np.float64], metric: str, levels: NDArray[np.float64]) -> float:
@@ -424,9 +458,22 @@ def alpha_of_tally(found: Tally, metric: str, levels: NDArray[np.float64]) -> fl
     if not totals.any():
         return np.nan
     place = places(metric, levels, totals)
-    sums = sums_of_items(found, distance_of(metric, levels)) if place is None else squares_of_items(found, place)
-    observed = float((sums * found.times / np.maximum(found.annotations - 1, 1)).sum())
-    return _alpha(observed, totals, place, distance_of(metric, levels))
+    distance, weight = distance_of(metric, levels), found.times / np.maximum(found.annotations - 1, 1)
+    if place is not None:
+        observed = float((squares_of_items(found, place) * weight).sum())
+    else:
+        observed = _coinciding(found, weight, distance)
+    return _alpha(observed, totals, place, distance)
+
+
+def _coinciding(found: Tally, weight: NDArray[np.float64], distance: Distance) -> float:
+    """Sum of the distances of the annotations of items (I,) with these weights, over grades that occur together."""
+    shape = (found.items, found.categories)
+    counts = scipy.sparse.coo_array((found.count.astype(np.float64), (found.item, found.category)), shape=shape).tocsr()
+    weighted = scipy.sparse.coo_array((found.count * weight[found.item], (found.item, found.category)), shape=shape)
+    pairs = (counts.T @ weighted.tocsr()).tocoo()
+    one, other = (codes.astype(np.intp) for codes in pairs.coords)
+    return float(pairs.data @ distance(one, other))
 
 
 def places(metric: str, levels: NDArray[np.float64], totals: NDArray[np.float64]) -> NDArray[np.float64] | None:
@@ -465,12 +512,13 @@ def ratios(levels: NDArray[np.float64]) -> Distance:
     >>> ratios(np.array([0.0, 1.0, 3.0]))(np.array([0, 1, 0]), np.array([0, 2, 1])).round(9).tolist()
     [0.0, 0.25, 1.0]
     """
-    scaled = levels / (levels[-1] or 1)
+    scaled = np.maximum(levels / (levels[-1] or 1), ALMOST_ZERO)
 
     def distance(one: NDArray[np.intp], other: NDArray[np.intp]) -> NDArray[np.float64]:
         first, second = scaled[one], scaled[other]
-        both = first + second
-        return np.asarray(((first - second) / np.where(both > 0, both, 1)) ** 2)
+        apart = first - second
+        apart /= first + second
+        return np.asarray(np.square(apart, out=apart))
 
     return distance
 
