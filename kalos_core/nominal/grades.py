@@ -25,13 +25,10 @@ METRICS = {
 """Level of measurement -> what makes two grades differ (Krippendorff 2011, section D)."""
 
 FEW_GRADES = 64
-"""Up to so many different grades it is quicker to count them, by item, than to compare raters."""
-
-PAIRED_RATERS = 4
-"""Of few grades: up to so many raters it is quicker to count what every two of them gave than to count by item."""
+"""Up to so many different grades, and of many raters no more than there are raters, coincidences are counted."""
 
 FEW_RATERS = 12
-"""Of more grades: up to so many raters it is quicker to compare every two of them than to list those of each item."""
+"""Up to so many raters it is quicker to cross the grades of every two of them than to count those of each item."""
 
 ITEMS_AT_ONCE = 8192
 """Items whose grades are compared at once, so that intermediate results stay in cache."""
@@ -361,7 +358,8 @@ def tally_of_grades(codes: NDArray[np.intp], grades: int) -> Tally:
 def alpha_of_grades(grades: Grades, metric: str) -> float:
     """Krippendorff's alpha of grades for any metric but the nominal one; see `nominal_alpha`."""
     codes, levels = grades.codes, grades.levels
-    if len(levels) <= FEW_GRADES:
+    raters = codes.shape[1]
+    if len(levels) <= (FEW_GRADES if raters <= FEW_RATERS else min(FEW_GRADES, raters)):
         return alpha_of_coincidences(coincidence_matrix(codes, len(levels)), metric, levels)
     totals = np.zeros(len(levels))
     blocks = [slice(start, start + ITEMS_AT_ONCE) for start in range(0, len(codes), ITEMS_AT_ONCE)]
@@ -378,10 +376,8 @@ def alpha_of_grades(grades: Grades, metric: str) -> float:
         columns = np.ascontiguousarray(codes[block].T)
         if place is not None:
             sums = _squares_between_raters(columns, place)
-        elif len(columns) <= FEW_RATERS:
-            sums = sums_between_raters(columns, distance_of(metric, levels))
         else:
-            sums = sums_of_items(tally_of_grades(codes[block], len(levels)), distance_of(metric, levels))
+            sums = sums_between_raters(columns, distance_of(metric, levels))
         observed += float((sums / np.maximum((columns >= 0).sum(axis=0) - 1, 1)).sum())
     return _alpha(observed, totals, place, distance_of(metric, levels))
 
@@ -401,7 +397,7 @@ def coincidence_matrix(codes: NDArray[np.intp], grades: int) -> NDArray[np.float
     >>> coincidence_matrix(np.array([[0, 0, 1], [1, -1, 1], [0, -1, -1]]), 2).tolist()
     [[1.0, 1.0], [1.0, 2.0]]
     """
-    if codes.shape[1] <= PAIRED_RATERS:
+    if codes.shape[1] <= FEW_RATERS:
         return _coincidences_of_pairs(codes, grades)
     found = np.zeros((grades, grades))
     for start in range(0, len(codes), ITEMS_AT_ONCE):
