@@ -127,6 +127,22 @@ def test_many_different_numbers_as_few(metric, raters, monkeypatch):
     ) == pytest.approx(many, abs=1e-12)
 
 
+@pytest.mark.parametrize("metric", OTHERS)
+@pytest.mark.parametrize("raters", [2, 5, 12, 13, 40])
+def test_few_grades_of_few_and_of_many_raters(metric, raters, monkeypatch):
+    rng = np.random.default_rng(raters)
+    values = np.clip(rng.integers(1, 6, (50, 1)) + rng.integers(-1, 2, (50, raters)), 1, 6).astype(float)
+    values[rng.random(values.shape) < 0.2] = np.nan
+    expected = krippendorff.alpha(reliability_data=values.T, level_of_measurement=metric)
+    assert nominal_alpha(values, metric) == pytest.approx(expected, abs=1e-12)
+    monkeypatch.setattr(grades, "ITEMS_AT_ONCE", 7)
+    monkeypatch.setattr(grades, "CROSSED_AT_ONCE", 7)
+    monkeypatch.setattr(grades, "ROWS_AT_ONCE", 2)
+    assert nominal_alpha(values, metric) == pytest.approx(expected, abs=1e-12)
+    monkeypatch.setattr(grades, "FEW_GRADES", 0)
+    assert nominal_alpha(values, metric) == pytest.approx(expected, abs=1e-12)
+
+
 @pytest.mark.parametrize(
     "values",
     [
