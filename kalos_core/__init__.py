@@ -50,6 +50,7 @@ from kalos_core.consensus import (
     estimate_truths,
     instance_consensus,
     staple,
+    staple_classes,
     vote,
 )
 from kalos_core.convergence import check_convergence, label_convergence, map_of_predictions, modified_map, read_models
@@ -228,6 +229,7 @@ __all__ = [
     "sensitivity",
     "sparse_agreement",
     "staple",
+    "staple_classes",
     "suggest_groups",
     "team_agreement",
     "unit_agreement",

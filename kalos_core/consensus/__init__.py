@@ -4,7 +4,7 @@
   outliers decided over all of them (`study_outliers`); `estimate_truth` of one image, or `vote`, `vote_any`,
   `vote_without_outliers`, `staple`, `simple`, `lsml`; each gives a `Truth`.
   Raters against the truths of many images: `CountedTruth`.
-* Of label maps: `class_truth`, `ClassTruth`.
+* Of label maps: `class_truth`, `ClassTruth`; all classes at once: `staple_classes`, `ClassStaple`.
 * Of objects: `instance_consensus`, `InstanceConsensus`, `OUTCOMES`.
 """
 
@@ -15,6 +15,7 @@ from kalos_core.consensus.classes import ClassTruth, class_truth
 from kalos_core.consensus.counted import CountedTruth
 from kalos_core.consensus.instances import OUTCOMES, InstanceConsensus, instance_consensus
 from kalos_core.consensus.methods import TRUTH_METHODS, estimate_truth
+from kalos_core.consensus.multiclass import ClassStaple, staple_classes
 from kalos_core.consensus.study import Truths, estimate_truths, study_outliers
 from kalos_core.consensus.truth import Truth
 from kalos_core.consensus.voting import vote, vote_any, vote_without_outliers
@@ -22,6 +23,7 @@ from kalos_core.consensus.voting import vote, vote_any, vote_without_outliers
 __all__ = [
     "OUTCOMES",
     "TRUTH_METHODS",
+    "ClassStaple",
     "ClassTruth",
     "CountedTruth",
     "InstanceConsensus",
@@ -34,6 +36,7 @@ __all__ = [
     "lsml",
     "simple",
     "staple",
+    "staple_classes",
     "study_outliers",
     "vote",
     "vote_any",

@@ -28,7 +28,7 @@ from kalos_core._agreement import Agreement
 from kalos_core.annotations import Annotations
 from kalos_core.consensus.study import Truths
 from kalos_core.convergence.criteria import Criteria
-from kalos_core.display import alpha_text, with_interval
+from kalos_core.display import alpha_text, percent_text, with_interval
 from kalos_core.figures.agreement import plot_agreement, plot_next_to_rate
 from kalos_core.figures.bars import value_bars
 from kalos_core.figures.boundaries import plot_rater_pairs, plot_tolerances
@@ -153,6 +153,14 @@ def observed(model: noise.NoiseModel) -> go.Figure:
     return count_bars_of(rows, title_of(model), "observations")
 
 
+def rater_accuracies(result: consensus.ClassStaple) -> go.Figure:
+    """How likely each rater is right, by the confusions that STAPLE estimates."""
+    raters, texts = result.raters.tolist(), [percent_text(value) for value in result.accuracy.tolist()]
+    hover = [f"{shown(name)}: {text}" for name, text in zip(raters, texts, strict=True)]
+    kwargs: dict[str, Any] = {"axis": "share of pixels", "name": "accuracy", "colours": NEUTRAL}
+    return value_bars(raters, result.accuracy.tolist(), hover, texts, title=title_of(result), **kwargs)
+
+
 RANKED: dict[str, Plot] = {"ranking": plot_ranking, "tau": plot_tau, "shared": plot_shared_rankings}
 """The figures of `Rankings`."""
 
@@ -229,6 +237,7 @@ PLOTS: Mapping[type, Mapping[str, Plot]] = {
     convergence.Replicates: REPLICATES,
     # consensus
     Truths: {"images": values("pixels", axis="pixels of the reference")},
+    consensus.ClassStaple: {"raters": rater_accuracies},
     consensus.ClassTruth: {"classes": values("pixels", "class")},
     consensus.CountedTruth: {"raters": of(lambda found: found.performance, plot_performance)},
     consensus.InstanceConsensus: {"outcomes": partial(plot_counts, axis="units")},

@@ -54,6 +54,7 @@ CHEAP: dict[str, dict[str, Any]] = {
 RENAMED = {
     ("class_pixel_agreement", "stacks"): "label_stacks",
     ("region_agreement", "stacks"): "label_stacks",
+    ("staple_classes", "labels"): "label_maps",
     ("run_experiments", "counts"): "counts_of_raters",
 }
 

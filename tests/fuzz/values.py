@@ -121,6 +121,7 @@ GOOD: dict[str, list[Any]] = {
     "masks": [MASKS, list(MASKS.values()), np.zeros((2, 3, 4), bool)],
     "stack": [STACK],
     "stacks": [[STACK], [MASKS], [STACK, STACK]],
+    "label_maps": [LABEL_STACK, REGIONS, np.zeros((2, 3, 4, 5), int)],
     "label_stacks": [[LABEL_STACK], [REGIONS]],
     "classes": [{1: "road", 2: "car"}, {1: "road"}, ["road", "car"]],
     "counts": [COUNTS, COUNTS.tolist(), scipy.sparse.csr_array(COUNTS)],

@@ -1,0 +1,343 @@
+"""STAPLE of several classes at once: one truth, and of each rater which class they give for which."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.annotations.table import object_array
+from kalos_core.arguments import check_arguments
+from kalos_core.arrays import as_array
+from kalos_core.consensus._staple import ITERATIONS, SETTLED
+from kalos_core.consensus.classes import ROUNDING
+from kalos_core.display import percent_text
+from kalos_core.errors import InputError, as_number, check_whole, repr_of
+from kalos_core.pixels.classes import check_classes, check_values
+from kalos_core.pixels.stack import LabelStack, Masks3D, MaskStack
+from kalos_core.results import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+BACKGROUND = "background"
+"""Name of the value 0, unless it has another."""
+
+TABLE = 1 << 20
+"""Values in a range of at most so many are looked up in a table."""
+
+LARGEST = 1 << 62
+"""Numbers of patterns stay below it."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClassStaple(Result):
+    """The truth of several classes at once. N raters, K classes, P patterns of what the raters said.
+
+    Figures: ``"raters"``.
+
+    Parameters
+    ----------
+    raters, classes : (N,), (K,) object
+        Names; the background is a class.
+    values : (K,) int
+        Of the classes in label maps.
+    pattern : (H, W) or (D, H, W) int
+        Which pattern each pixel has; -1 where it is ignored.
+    probability : (P, K) float64
+        Of each class where a pixel has that pattern.
+    confusion : (N, K, K) float64
+        Of each rater, how likely they say a class (last) where another one is true. Rows add up to 1.
+    prior : (K,) float64
+    iterations : int
+    converged : bool
+
+    Examples
+    --------
+    >>> found = staple_classes({"ann": [[0, 1, 1, 2]], "bob": [[0, 1, 1, 2]], "cid": [[0, 1, 2, 1]]})
+    >>> found.labels.tolist(), found.tied.any().item()
+    ([[0, 1, 1, 2]], False)
+    >>> found.confusion[2].round(2).tolist()  # of what is 1, cid calls half 2
+    [[1.0, 0.0, 0.0], [0.0, 0.5, 0.5], [0.0, 1.0, 0.0]]
+    """
+
+    _call = "staple_classes(labels)"
+
+    raters: NDArray[np.object_]
+    classes: NDArray[np.object_]
+    values: NDArray[np.int64]
+    pattern: NDArray[np.intp]
+    probability: NDArray[np.float64]
+    confusion: NDArray[np.float64]
+    prior: NDArray[np.float64]
+    iterations: int
+    converged: bool
+
+    @cached_property
+    def labels(self) -> NDArray[np.int64]:
+        """(H, W) or (D, H, W) the likeliest value, the first of those where `tied`; 0 where pixels are ignored."""
+        likeliest = (self.probability >= self.probability.max(axis=1, keepdims=True) - ROUNDING).argmax(axis=1)
+        return np.append(self.values[likeliest], 0)[self.pattern]
+
+    @cached_property
+    def tied(self) -> NDArray[np.bool_]:
+        """(H, W) or (D, H, W) True where several classes are equally likely."""
+        near = self.probability >= self.probability.max(axis=1, keepdims=True) - ROUNDING
+        return np.append(near.sum(axis=1) > 1, False)[self.pattern]
+
+    def probability_of(self, name: str) -> NDArray[np.float64]:
+        """(H, W) or (D, H, W) how likely one class is; 0 where pixels are ignored.
+
+        Examples
+        --------
+        >>> staple_classes({"ann": [[0, 1]], "bob": [[0, 1]]}, {1: "road"}).probability_of("road").tolist()
+        [[0.0, 1.0]]
+        """
+        check_arguments(ClassStaple.probability_of, locals())
+        names = self.classes.tolist()
+        if name not in names:
+            raise InputError(f"name: expected one of {', '.join(map(repr_of, names))}, got {repr_of(name)}")
+        return np.append(self.probability[:, names.index(name)], 0.0)[self.pattern]
+
+    @property
+    def sensitivity(self) -> NDArray[np.float64]:
+        """(N, K) how likely each rater gives a class where it is true."""
+        return np.diagonal(self.confusion, axis1=1, axis2=2).copy()
+
+    @property
+    def accuracy(self) -> NDArray[np.float64]:
+        """(N,) how likely each rater is right at a pixel: sensitivities weighted by the prior."""
+        return self.sensitivity @ self.prior
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        pixels = int((self.pattern >= 0).sum())
+        tied = int(self.tied.sum())
+        settled = "" if self.converged else f"; not settled after {self.iterations:,} iterations"
+        worst, best = (percent_text(float(end)) for end in (self.accuracy.min(), self.accuracy.max()))
+        return (
+            f"Truth of {len(self.classes):,} classes at {pixels:,} pixels, {tied:,} of them tied; raters are right at "
+            f"{worst} to {best}{settled}"
+        )
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a rater, class that is true and class that they say: how likely."""
+        import pandas as pd
+
+        raters, kinds = len(self.raters), len(self.classes)
+        return pd.DataFrame(
+            {
+                "rater": np.repeat(self.raters, kinds * kinds),
+                "true": np.tile(np.repeat(self.classes, kinds), raters),
+                "said": np.tile(self.classes, raters * kinds),
+                "probability": self.confusion.ravel(),
+            }
+        )
+
+
+def staple_classes(
+    labels: LabelStack | Masks3D,
+    classes: Mapping[int, str] | None = None,
+    prior: Mapping[int, float] | None = None,
+    iterations: int = ITERATIONS,
+) -> ClassStaple:
+    """STAPLE of several classes at once (Warfield, Zou & Wells 2004, for more than two labels), in 2-D or 3-D.
+
+    Each rater has a confusion matrix in place of one sensitivity and specificity, so that a rater who mistakes one
+    class for another counts as evidence of the other. `class_truth` estimates each class against all others. A pixel
+    enters only through what the raters said of it, so that the estimation runs on the few patterns of answers. It
+    begins with the shares of votes; with two classes it is `staple`.
+
+    Parameters
+    ----------
+    labels : LabelStack, or label maps (H, W) or (D, H, W) by rater or one after the other
+        Every value is a class, 0 too.
+    classes : mapping of int to str, optional
+        Value -> name; by default all values that occur, under their number. 0 is the background unless it has a name.
+    prior : mapping of int to float, optional
+        Value -> probability of the class before any vote, of all classes; by default the shares of all votes.
+    iterations : int
+        At most.
+
+    Returns
+    -------
+    ClassStaple
+
+    Raises
+    ------
+    InputError
+        For fewer than two raters, a value that is no class, or a prior of other classes or of no share above 0.
+
+    Examples
+    --------
+    >>> found = staple_classes({"ann": [[0, 1, 2]], "bob": [[0, 1, 2]], "cid": [[0, 2, 1]]}, {1: "road", 2: "car"})
+    >>> found.labels.tolist(), found.classes.tolist(), found.accuracy.round(2).tolist()
+    ([[0, 1, 2]], ['background', 'road', 'car'], [1.0, 1.0, 0.33])
+    """
+    check_arguments(staple_classes, locals(), but=("labels", "prior"))
+    stack, shape = _as_stack(labels)
+    if len(stack.raters) < 2:
+        raise InputError(f"labels: expected those of at least 2 raters, got {len(stack.raters)}")
+    rows = [part.ravel() if stack.ignore is None else part[~stack.ignore] for part in stack.labels]
+    if classes is None:
+        classes = {
+            value: BACKGROUND if value == 0 else str(value)
+            for value in np.unique(np.concatenate([np.unique(row) for row in rows])).tolist()
+        }
+    else:
+        check_classes(classes)
+        check_values(stack, classes)
+        classes = dict(classes) if 0 in classes else {0: BACKGROUND, **classes}
+        check_classes(classes)
+    values = np.array(sorted(classes), dtype=np.int64)
+    if not len(rows[0]):
+        raise InputError("labels: expected a pixel that is not ignored, got none")
+    codes = [_coded(row, values) for row in rows]
+    first, pattern, count = _patterns(codes, len(values))
+    votes = np.stack([row[first] for row in codes], axis=1).astype(np.intp)
+    said = np.stack([(votes == kind).sum(axis=1) for kind in range(len(values))], axis=1)
+    before = count @ said / (len(rows) * len(rows[0])) if prior is None else _prior(prior, values)
+    probability, confusion, taken, converged = estimate_confusions(
+        votes, count, before, check_whole(iterations, "iterations", least=1)
+    )
+    everywhere = np.full(stack.labels.shape[1:], -1, np.intp)
+    everywhere[... if stack.ignore is None else ~stack.ignore] = (
+        pattern.reshape(everywhere.shape) if stack.ignore is None else pattern
+    )
+    return ClassStaple(
+        raters=stack.raters,
+        classes=object_array([classes[value] for value in values.tolist()]),
+        values=values,
+        pattern=everywhere.reshape(shape),
+        probability=probability,
+        confusion=confusion,
+        prior=before,
+        iterations=taken,
+        converged=converged,
+    )
+
+
+def estimate_confusions(
+    votes: NDArray[np.intp], count: NDArray[np.intp], prior: NDArray[np.float64], iterations: int = ITERATIONS
+) -> tuple[NDArray[np.float64], NDArray[np.float64], int, bool]:
+    """Expectation-maximisation on patterns of answers.
+
+    Parameters
+    ----------
+    votes : (P, N) int
+        Number of the class that each rater gave.
+    count : (P,) int
+        Pixels with each pattern.
+    prior : (K,) float64
+    iterations : int
+
+    Returns
+    -------
+    probability : (P, K) float64
+    confusion : (N, K, K) float64
+        Rater, true class, class that they said.
+    iterations : int
+    converged : bool
+
+    Examples
+    --------
+    >>> found = estimate_confusions(np.array([[0, 0], [1, 1]]), np.array([9, 1]), np.array([0.9, 0.1]))
+    >>> found[0].round(6).tolist(), found[3]
+    ([[1.0, 0.0], [0.0, 1.0]], True)
+    """
+    raters, kinds = votes.shape[1], len(prior)
+    probability = np.stack([(votes == kind).mean(axis=1) for kind in range(kinds)], axis=1)
+    confusion = np.tile(np.eye(kinds), (raters, 1, 1))
+    for iteration in range(1, iterations + 1):
+        previous, weight = confusion, count[:, None] * probability
+        whole = weight.sum(axis=0)
+        said = np.array(
+            [
+                [np.bincount(votes[:, rater], weights=weight[:, kind], minlength=kinds) for kind in range(kinds)]
+                for rater in range(raters)
+            ]
+        )
+        there = whole > 0  # a class that is true nowhere leaves what was
+        confusion = np.where(there[:, None], said / np.where(there, whole, 1)[:, None], previous)
+        probability = _probability(votes, prior, confusion, probability)
+        if iteration > 1 and np.abs(confusion - previous).max() <= SETTLED:
+            return probability, confusion, iteration, True
+    return probability, confusion, iterations, False
+
+
+def _probability(
+    votes: NDArray[np.intp],
+    prior: NDArray[np.float64],
+    confusion: NDArray[np.float64],
+    otherwise: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """(P, K) how likely each class is, given the answers; the old probability where none is possible."""
+    with np.errstate(divide="ignore"):  # the logarithm of 0: impossible
+        likely = np.tile(np.log(prior), (len(votes), 1))
+        for rater, own in enumerate(np.log(confusion)):
+            likely += own[:, votes[:, rater]].T
+    most = likely.max(axis=1, keepdims=True)
+    possible = most > -np.inf
+    odds = np.exp(likely - np.where(possible, most, 0))
+    return np.where(possible, odds / np.where(possible, odds.sum(axis=1, keepdims=True), 1), otherwise)
+
+
+def _patterns(codes: Sequence[NDArray[Any]], kinds: int) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    """Of answers (pixels,) by rater: one pixel of each pattern, the pattern of each pixel, and how many have it."""
+    import pandas as pd  # slow to import, and needed here only
+
+    number, most = codes[0].astype(np.int64), kinds
+    for row in codes[1:]:
+        if most * kinds >= LARGEST:
+            number, distinct = pd.factorize(number)
+            most = len(distinct)
+        number, most = number * kinds + row, most * kinds
+    pattern, distinct = pd.factorize(number)  # by a hash table: no sorting
+    first = np.empty(len(distinct), np.intp)
+    first[pattern[::-1]] = np.arange(len(pattern))[::-1]  # the last write wins: the first pixel
+    return first, pattern, np.bincount(pattern)
+
+
+def _coded(labels: NDArray[np.integer[Any]], values: NDArray[np.int64]) -> NDArray[Any]:
+    """Where each label stands among ascending values; by a table where that is small."""
+    low, span = int(values[0]), int(values[-1]) - int(values[0]) + 1
+    if span > TABLE:
+        return np.searchsorted(values, labels)
+    table = np.zeros(span, np.min_scalar_type(len(values)))
+    table[values - low] = np.arange(len(values))
+    return np.asarray(table[labels.astype(np.intp) - low])
+
+
+def _as_stack(labels: Any) -> tuple[LabelStack, tuple[int, ...]]:
+    """Label maps as a stack, and the shape of one of them; volumes as maps one below the other."""
+    if isinstance(labels, MaskStack):
+        labels = LabelStack(labels.masks.view(np.uint8), labels.raters, labels.ignore, labels.image)
+    if isinstance(labels, LabelStack):
+        return labels, labels.labels.shape[1:]
+    if isinstance(labels, (Mapping, Sequence, np.ndarray)) and not isinstance(labels, str) and len(labels):
+        entries: Any = labels.values() if isinstance(labels, Mapping) else labels
+        parts = [None if part is None else as_array(part, "labels") for part in entries]
+        shapes = {part.shape for part in parts if part is not None}
+        shape = next(iter(shapes), ())
+        if len(shapes) == 1 and len(shape) == 3:
+            flat: Any = [None if part is None else part.reshape(-1, shape[-1]) for part in parts]
+            stack = LabelStack.of(dict(zip(labels, flat, strict=True)) if isinstance(labels, Mapping) else flat)
+            return stack, shape
+    stack = LabelStack.of(labels)
+    return stack, stack.labels.shape[1:]
+
+
+def _prior(prior: Any, values: NDArray[np.int64]) -> NDArray[np.float64]:
+    """(K,) shares of the classes, adding up to 1."""
+    given = dict(prior) if isinstance(prior, Mapping) else {}
+    shares = [as_number(given.get(value)) for value in values.tolist()]
+    if set(given) != set(values.tolist()) or any(share is None or not 0 < share < np.inf for share in shares):
+        wanted = ", ".join(map(str, values.tolist()))
+        raise InputError(f"prior: expected a share above 0 of each of the classes {wanted}, got {repr_of(prior)}")
+    found = np.array(shares, np.float64)
+    return np.asarray(found / found.sum())

@@ -1,0 +1,180 @@
+"""STAPLE of several classes: by hand, beside a loop over pixels, `staple` of two classes, and SimpleITK."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from kalos_core import InputError, LabelStack, MaskStack, staple, staple_classes
+from kalos_core.consensus import multiclass
+
+
+def maps(seed, raters=4, kinds=3, size=(12, 15), wrong=0.25):
+    """A truth in blocks, of which every rater has some wrong."""
+    rng = np.random.default_rng(seed)
+    truth = np.kron(rng.integers(0, kinds, (size[0] // 3, size[1] // 3)), np.ones((3, 3), int))
+    made = [
+        np.where(rng.random(truth.shape) < wrong, rng.integers(0, kinds, truth.shape), truth) for _ in range(raters)
+    ]
+    return truth, np.stack(made)
+
+
+def loop(labels, kinds, iterations):
+    """As Warfield et al. write it, pixel by pixel: probabilities and confusions."""
+    pixels = labels.reshape(len(labels), -1).T.tolist()
+    raters = range(len(labels))
+    prior = [sum(vote == kind for pixel in pixels for vote in pixel) / labels.size for kind in range(kinds)]
+    weight = [[pixel.count(kind) / len(pixel) for kind in range(kinds)] for pixel in pixels]
+    for _ in range(iterations):
+        whole = [sum(each[kind] for each in weight) for kind in range(kinds)]
+        confusion = [
+            [
+                [
+                    sum(w[s] for w, pixel in zip(weight, pixels, strict=True) if pixel[j] == d) / whole[s]
+                    for d in range(kinds)
+                ]
+                for s in range(kinds)
+            ]
+            for j in raters
+        ]
+        weight = [
+            [prior[s] * math.prod(confusion[j][s][pixel[j]] for j in raters) for s in range(kinds)] for pixel in pixels
+        ]
+        weight = [[value / sum(each) for value in each] for each in weight]
+    return np.array(weight), np.array(confusion)
+
+
+@settings(max_examples=12)
+@given(st.integers(0, 1000), st.integers(2, 4), st.integers(2, 4))
+def test_it_is_a_loop_over_pixels(seed, raters, kinds):
+    _, labels = maps(seed, raters, kinds, (6, 9))
+    assume(len(np.unique(labels)) == kinds)
+    found = staple_classes(labels, {kind: f"class {kind}" for kind in range(kinds)}, iterations=7)
+    weight, confusion = loop(labels, kinds, found.iterations)
+    np.testing.assert_allclose(found.confusion, confusion, atol=1e-10)
+    for kind in range(kinds):
+        np.testing.assert_allclose(found.probability_of(f"class {kind}").ravel(), weight[:, kind], atol=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_with_two_classes_it_is_staple(seed):
+    _, labels = maps(seed, 5, 2)
+    one, other = staple_classes(labels), staple(labels.astype(bool))
+    np.testing.assert_allclose(one.probability_of("1"), other.probability, atol=1e-9)
+    np.testing.assert_allclose(one.sensitivity[:, 1], other.sensitivity, atol=1e-9)
+    np.testing.assert_allclose(one.sensitivity[:, 0], other.specificity, atol=1e-9)
+    assert (one.iterations, one.converged) == (other.iterations, True)
+    np.testing.assert_array_equal(staple_classes(MaskStack.of(labels.astype(bool))).labels, one.labels)
+
+
+@pytest.mark.parametrize(("seed", "kinds", "wrong"), [(0, 3, 0.2), (1, 4, 0.3), (2, 3, 0.1)])
+def test_it_is_that_of_simpleitk(peer_package, seed, kinds, wrong):
+    itk = peer_package("SimpleITK")
+    _, labels = maps(seed, 5, kinds, (30, 30), wrong)
+    tool = itk.MultiLabelSTAPLEImageFilter()
+    tool.SetTerminationUpdateThreshold(1e-9)
+    theirs = itk.GetArrayFromImage(tool.Execute([itk.GetImageFromArray(part.astype(np.uint8)) for part in labels]))
+    found = staple_classes(labels)
+    assert found.converged
+    decided = ~found.tied
+    np.testing.assert_array_equal(found.labels[decided], theirs[decided])
+    for rater, confusion in enumerate(found.confusion):
+        whole = np.reshape(tool.GetConfusionMatrix(rater), (-1, kinds))[:kinds]  # said x true; the last row: undecided
+        np.testing.assert_allclose(confusion.T, whole, atol=1e-5)
+
+
+def test_one_step_by_hand():
+    # pixel 1: both say 0; 2: 0 and 1; 3: both say 2; 4: 1 and 2
+    found = staple_classes([[[0, 0, 2, 1]], [[0, 1, 2, 2]]], iterations=1)
+    # weights of 0: 1, 1/2; of 1: 1/2, 1/2; of 2: 1, 1/2. Where 0 is true (1.5) the first says 0 always
+    assert found.confusion[0].tolist() == pytest.approx(np.array([[1, 0, 0], [1 / 2, 1 / 2, 0], [0, 1 / 3, 2 / 3]]))
+    assert found.confusion[1].tolist() == pytest.approx(np.array([[2 / 3, 1 / 3, 0], [0, 1 / 2, 1 / 2], [0, 0, 1]]))
+    assert found.prior.tolist() == [3 / 8, 2 / 8, 3 / 8]
+    # pixel 2: 0 by 3/8 * 1 * 1/3, 1 by 2/8 * 1/2 * 1/2; 2 is impossible
+    assert found.probability_of("background")[0, 1] == pytest.approx((1 / 8) / (1 / 8 + 1 / 16))
+    assert found.probability_of("2")[0, 1] == 0
+    assert not found.converged
+    assert "not settled after 1 iterations" in found.headline
+
+
+def test_a_rater_who_mistakes_classes_is_evidence_of_the_other():
+    truth, labels = maps(0, 4, 3, (30, 30), wrong=0.1)
+    labels[3] = np.array([0, 2, 1])[truth]  # always one for the other
+    found = staple_classes(labels)
+    assert (found.labels == truth).mean() > 0.99
+    assert found.confusion[3, 1, 2] > 0.9
+    assert found.accuracy[3] < found.accuracy[:3].min()
+
+
+def test_volumes_are_maps_in_any_shape():
+    _, labels = maps(3, 3, 3, (12, 30))
+    flat, volume = staple_classes(labels), staple_classes(labels.reshape(3, 4, 3, 30))
+    assert volume.labels.shape == (4, 3, 30)
+    np.testing.assert_array_equal(volume.labels.ravel(), flat.labels.ravel())
+    named = staple_classes(dict(zip("abc", labels.reshape(3, 4, 3, 30), strict=True)))
+    assert named.raters.tolist() == ["a", "b", "c"]
+    np.testing.assert_array_equal(named.confusion, flat.confusion)
+
+
+def test_ignored_pixels_count_for_nothing():
+    _, labels = maps(4)
+    ignore = np.zeros(labels.shape[1:], bool)
+    ignore[:, 9:] = True
+    found = staple_classes(LabelStack.of(labels, ignore=ignore))
+    np.testing.assert_array_equal(found.confusion, staple_classes(labels[:, :, :9]).confusion)
+    assert (found.labels[:, 9:] == 0).all()
+    assert not found.tied[:, 9:].any()
+    assert (found.probability_of("1")[:, 9:] == 0).all()
+
+
+def test_classes_that_nobody_gives_are_nowhere():
+    found = staple_classes([[[0, 1]], [[0, 1]]], {1: "road", 2: "car"})
+    assert found.classes.tolist() == ["background", "road", "car"]
+    assert found.labels.tolist() == [[0, 1]]
+    assert np.isfinite(found.confusion).all()
+    np.testing.assert_allclose(found.confusion.sum(axis=2), 1)
+
+
+def test_a_prior_decides_where_votes_do_not():
+    maps_of_two = [[[1, 1, 2, 2, 1]], [[1, 1, 2, 2, 2]]]
+    likely_one = staple_classes(maps_of_two, prior={1: 9, 2: 1}, iterations=1)
+    likely_two = staple_classes(maps_of_two, prior={1: 1, 2: 9}, iterations=1)
+    assert likely_one.prior.tolist() == [0.9, 0.1]
+    assert (likely_one.labels[0, 4], likely_two.labels[0, 4]) == (1, 2)
+    assert staple_classes(maps_of_two, iterations=1).tied.tolist() == [[False] * 4 + [True]]
+
+
+def test_many_raters_have_patterns_too(monkeypatch):
+    _, labels = maps(5, 6, 3)
+    expected = staple_classes(labels)
+    monkeypatch.setattr(multiclass, "LARGEST", 20)
+    found = staple_classes(labels)
+    np.testing.assert_array_equal(found.labels, expected.labels)
+    np.testing.assert_allclose(found.confusion, expected.confusion, atol=1e-12)
+    monkeypatch.undo()
+    many = np.repeat(labels, 9, axis=0)  # 3 ** 54 patterns are possible
+    assert staple_classes(many).labels.shape == (12, 15)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: staple_classes([[[0, 1]]]), "labels: expected those of at least 2 raters, got 1"),
+        (lambda: staple_classes([]), "labels: expected at least one rater's"),
+        (lambda: staple_classes(5), "labels: expected raters x height x width"),
+        (lambda: staple_classes([[[0.5]], [[1]]]), "expected whole numbers"),
+        (lambda: staple_classes([[[0, 3]], [[0, 1]]], {1: "road"}), "expected 0 or the values of classes 1, got 3"),
+        (lambda: staple_classes([[[0]], [[1]]], {1: "background"}), "expected values and names of their own"),
+        (lambda: staple_classes([[[0]], [[1]]], prior={1: 0.5}), "prior: expected a share above 0 of each of the cl"),
+        (lambda: staple_classes([[[0]], [[1]]], prior={0: 0, 1: 1}), "prior: expected a share above 0 of each"),
+        (lambda: staple_classes([[[0]], [[1]]], prior=0.5), "prior: expected a share above 0 of each"),
+        (lambda: staple_classes([[[0]], [[1]]], iterations=0), "iterations: expected a whole number of at least 1"),
+        (lambda: staple_classes([[[0]], [[1]]]).probability_of("car"), "name: expected one of 'background', '1'"),
+        (lambda: staple_classes(LabelStack.of([[[1]], [[1]]], ignore=[[1]])), "expected a pixel that is not ignored"),
+    ],
+)
+def test_what_cannot_be_used_is_refused(call, message):
+    with pytest.raises(InputError, match=message):
+        call()
