@@ -117,6 +117,18 @@ def run_starts(lengths: NDArray[np.intp] | list[int]) -> NDArray[np.intp]:
     return np.concatenate([[0], np.cumsum(np.asarray(lengths, dtype=np.intp))]).astype(np.intp)
 
 
+def run_ends(ordered: NDArray[np.intp]) -> NDArray[np.intp]:
+    """(N,) the position after the last number that equals each of some ascending ones.
+
+    Examples
+    --------
+    >>> run_ends(np.array([2, 2, 5])).tolist(), run_ends(np.array([], int)).tolist()
+    ([2, 2, 3], [])
+    """
+    ends = np.append(np.flatnonzero(ordered[1:] != ordered[:-1]) + 1, len(ordered))
+    return np.repeat(ends, np.diff(ends, prepend=0))
+
+
 def distinct_codes(codes: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """`numpy.unique` with the inverse, which sorts; whole numbers from 0 that lie close are looked up instead.
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from kalos_core.annotations import Annotations
 from kalos_core.annotations.blocks import AT_ONCE, ByImage, Take
 from kalos_core.arguments import check_arguments
-from kalos_core.arrays import expand_runs, run_starts, short
+from kalos_core.arrays import expand_runs, run_ends, run_starts, short
 from kalos_core.errors import InputError, KalosWarning, repr_of
 from kalos_core.limits import check_limit
 from kalos_core.results import Result
@@ -294,10 +294,8 @@ def image_pairs(
     if same_class:
         place = place * len(annotations.categories) + annotations.category[order]
     # sorted by place and rater, the partners of a row are one run: from the next rater to the end of the place
-    end_of_place = np.searchsorted(place, place, side="right")
-    run = place * len(annotations.raters) + annotations.rater[order]
-    first = np.searchsorted(run, run, side="right")
-    for left, right in blocks_of_runs(first, end_of_place - first):
+    first = run_ends(place * len(annotations.raters) + annotations.rater[order])
+    for left, right in blocks_of_runs(first, run_ends(place) - first):
         yield order[left], order[right]
 
 

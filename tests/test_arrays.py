@@ -2,7 +2,17 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalos_core.arrays import SLICE, distinct_codes, expand_runs, first_at_all, in_slices, run_starts, take_down, total
+from kalos_core.arrays import (
+    SLICE,
+    distinct_codes,
+    expand_runs,
+    first_at_all,
+    in_slices,
+    run_ends,
+    run_starts,
+    take_down,
+    total,
+)
 
 runs = st.lists(st.tuples(st.integers(0, 50), st.integers(0, 5)), max_size=8)
 
@@ -27,6 +37,12 @@ def test_distinct_codes_by_hand():
         distinct, index = distinct_codes(wide * np.array([4, 0, 4, 1]))
         assert distinct.tolist() == [0, wide, 4 * wide]
         assert index.tolist() == [2, 0, 2, 1]
+
+
+@given(st.lists(st.integers(0, 9)).map(sorted))
+def test_run_ends_are_found_by_search(codes):
+    ordered = np.array(codes, np.intp)
+    assert run_ends(ordered).tolist() == np.searchsorted(ordered, ordered, side="right").tolist()
 
 
 @given(st.lists(st.integers(0, 9)))

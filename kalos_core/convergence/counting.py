@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
-from kalos_core.arrays import find_sorted, short, total
+from kalos_core.arrays import distinct_codes, find_sorted, short, total
 from kalos_core.convergence.crowds import CrowdOverlaps
 from kalos_core.convergence.matching import compared, detect, detect_jointly, rank_in_order
 from kalos_core.convergence.precision import average_precision, precision_points, single_point_precision
@@ -139,7 +139,7 @@ class Matches:
 
     def counted(self, images: int, raters: int, categories: int, joint: bool) -> Counted:
         """In groups, in the order they are taken; of so many images, raters and classes."""
-        groups, annotation_group = np.unique(self.annotation_key, return_inverse=True)
+        groups, annotation_group = distinct_codes(self.annotation_key)
         number_of_group = find_sorted(groups, self.key)
         of_truth = np.flatnonzero(number_of_group >= 0)
         group = number_of_group[of_truth]
@@ -156,7 +156,7 @@ class Matches:
             image=self.image[chosen],
             hit=hit,
             counts=~ignored if ignored.any() else None,
-            annotation_group=annotation_group.reshape(-1),
+            annotation_group=annotation_group,
             annotation_image=self.annotation_image,
             images=images,
             joint=joint,
