@@ -55,6 +55,12 @@ class IntraclassCorrelation(Result):
         k: grades of an item; where their number differs, the k of the one-way analysis, a little below their mean.
     method : str
         Of the intervals: "F" where every item has a grade of every rater, else "bootstrap" over items.
+
+    Examples
+    --------
+    >>> found = intraclass_correlation([[1, 2], [4, 4], [8, None]], bootstrap=0)
+    >>> found.items, found.method, found.form[np.isfinite(found.value)].tolist()
+    (2, 'F', ['ICC(1,1)', 'ICC(2,1)', 'ICC(3,1)', 'ICC(1,k)', 'ICC(2,k)', 'ICC(3,k)'])
     """
 
     _call = "intraclass_correlation(values)"
