@@ -23,6 +23,7 @@ from kalos_core import (
     compare,
     distributed,
     label_convergence,
+    next_to_rate,
     rater_vitality,
     read_models,
     sensitivity,
@@ -36,7 +37,7 @@ from kalos_core.cli.reading import DASK, OF_ANNOTATIONS, annotations_of, given_t
 from kalos_core.convergence.study import PlacedModel
 from kalos_core.diagnostics import Sensitivity
 from kalos_core.distributed import ShardedVariations, Shards
-from kalos_core.errors import Undefined, or_reason
+from kalos_core.errors import InputError, Undefined, or_reason
 from kalos_core.nominal import GradeAgreement
 from kalos_core.nominal.decisions import mean_of_finite
 from kalos_core.similarity.fitting import fitting_similarities
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
 
 LABELS = ("labels", "file or folder with the annotations of several raters, in any format")
 LABELS_OR_SHARDS = ("labels", f"{LABELS[1]}, or of shards")
+
+NEXT = Option("next", (int,), help="how many images to name that one more rater should label, see next_to_rate")
 
 DIAGNOSES: dict[str, Callable[[Agreement], Any]] = {
     "classes": class_difficulty,
@@ -77,6 +80,8 @@ def _agreement(given: Given) -> Answer:
     result = agreement_of(given, given["labels"])
     table = result.annotations
     diagnoses = {name: or_reason(diagnosis, result) for name, diagnosis in DIAGNOSES.items()}
+    if given.get("next") is not None:
+        diagnoses["next"] = next_to_rate(result, **{"n": given["next"], **given.of(next_to_rate)})
     curve = sensitivity(table, **given.of(sensitivity)) if "thresholds" in given.values else None
     of_annotations = pd.DataFrame(
         {
@@ -92,6 +97,8 @@ def _agreement(given: Given) -> Answer:
 
 
 def _agreement_of_shards(given: Given, shards: Shards) -> Answer:
+    if given.get("next") is not None:
+        raise InputError("next: expected annotations, got a folder of shards")
     result = over_shards(given, distributed.agreement, shards)
     diagnoses = {
         name: or_reason(over_shards, given, diagnosis, shards) for name, diagnosis in DIAGNOSES_OF_SHARDS.items()
@@ -302,7 +309,14 @@ COMMANDS = (
         "how far raters agree about what is where: KαLOS with its intervals, by image, class and rater",
         _agreement,
         (LABELS_OR_SHARDS,),
-        (*options_of(agreement), *options_of(sensitivity, only=("thresholds",)), *OF_ANNOTATIONS, DASK),
+        (
+            *options_of(agreement),
+            *options_of(sensitivity, only=("thresholds",)),
+            NEXT,
+            *options_of(next_to_rate, only=("statistic",)),
+            *OF_ANNOTATIONS,
+            DASK,
+        ),
         score="mean alpha",
     ),
     Command(

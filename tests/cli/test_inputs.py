@@ -12,6 +12,7 @@ from kalos_core import (
     dawid_skene,
     label_agreement,
     map_of_predictions,
+    next_to_rate,
     pixel_agreement,
     read_coco,
     read_long_labels,
@@ -27,6 +28,22 @@ from kalos_core.cli.ranks import read_predictions
 def found_by(arguments, capsys):
     assert main([*map(str, arguments), "--json", "-"]) == 0
     return json.loads(capsys.readouterr().out)
+
+
+def test_images_for_one_more_rater(labels, capsys):
+    document = found_by(
+        ["agreement", labels, "--next", 2, "--statistic", "alpha", "--bootstrap", 20, "--seed", 3], capsys
+    )
+    expected = next_to_rate(agreement(read_coco(labels), bootstrap=20, seed=3), 2, "alpha", seed=3)
+    assert len(expected) == 2
+    assert [row["image"] for row in document["tables"]["next"]] == expected.image.tolist()
+    assert [row["narrowing"] for row in document["tables"]["next"]] == pytest.approx(expected.narrowing.tolist())
+    assert "next" not in found_by(["agreement", labels], capsys)["tables"]
+
+
+def test_no_images_without_an_interval(labels, capsys):
+    assert main(["agreement", str(labels), "--next", "2", "--bootstrap", "0"]) == 2
+    assert "expected one with an interval" in capsys.readouterr().err
 
 
 def test_labels_of_a_long_table(table, capsys):

@@ -66,6 +66,7 @@ def test_workers_do_it(shards, capsys):
             ["agreement", "{shards}", "--format", "coco"],
             "expected no option of a reader",
         ),
+        (["agreement", "{shards}", "--next", "2"], "next: expected annotations, got a folder of shards"),
         (["shards", "{labels}", "{shards}"], "expected a new or an empty folder, got 5 files"),
     ],
 )
