@@ -14,7 +14,7 @@ from tests.kills.processes import Place, import_all
 from tests.kills.server import Server
 from tests.kills.trial import GONE, LATER, WHOLE, Trial, everywhere, spread
 
-FEW = ("agreement", "threshold", "truth of pixels", "rename variations", "delete calibration", "load", "export")
+FEW = ("threshold", "truth of pixels", "rename variations", "delete calibration", "load", "export")
 BY_NAME = {act.name: act for act in ACTS}
 
 
@@ -47,6 +47,15 @@ def test_a_full_disk(trial: Trial) -> None:
     tally = everywhere(trial, trial.full_at, spread(len(trial.steps) - 1, 2))
     assert tally.wrong == []
     assert set(tally.left) <= {GONE, LATER, WHOLE}
+
+
+@pytest.mark.parametrize("trial", ["rename agreement"], indirect=True)
+def test_a_database_that_dies_and_comes_back(trial: Trial, server: Server) -> None:
+    """It loses what it said was written in the tenth of a second before: then the old fields are still needed."""
+    middle = trial.steps.index("update samples") + 3
+    tally = everywhere(trial, trial.restarted_by(server), [middle])
+    assert tally.wrong == []
+    assert set(tally.left) == {GONE}
 
 
 def _in_two_steps(samples: Any, _: Path) -> None:

@@ -62,8 +62,9 @@ class Trial:
         return Snapshot.of(self.database, self.place.folder)
 
     def put_back(self) -> None:
-        """Everything as before the act."""
+        """Everything as before the act, and nothing of it is lost where the server dies."""
         self.before.put_back(self.database, self.place.folder)
+        self.database.client.admin.command("fsync")
 
     def do(self, at: int | None = None, **then: Any) -> Ended:
         """The act in a process of its own, up to a step."""

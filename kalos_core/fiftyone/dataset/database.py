@@ -12,7 +12,7 @@ from typing import Any
 
 import fiftyone as fo
 from bson import ObjectId
-from pymongo import UpdateOne
+from pymongo import UpdateOne, WriteConcern
 
 from kalos_core.errors import KalosError
 from kalos_core.fiftyone.internals import (
@@ -49,6 +49,22 @@ def now() -> datetime:
     """The time in milliseconds, as the database keeps it."""
     time = datetime.now(timezone.utc).replace(tzinfo=None)
     return time.replace(microsecond=time.microsecond // 1000 * 1000)
+
+
+def journaled(stored: Any) -> Any:
+    """A collection of which what is written, and all that was written before, stays also where the server dies."""
+    return stored.with_options(write_concern=WriteConcern(j=True))
+
+
+def server() -> Any:
+    """What tells the server that runs now from the one that runs after a restart."""
+    return database().client.admin.command("hello").get("topologyVersion", {}).get("processId")
+
+
+def check_server(before: Any) -> None:
+    """Refuse to go on where the server was restarted, as the last that was written may be lost."""
+    if server() != before:
+        raise KalosError("the database was restarted meanwhile, and may have lost the last that was written; try again")
 
 
 def collection(samples: Any) -> Any:

@@ -25,7 +25,16 @@ from pymongo.errors import ConnectionFailure, OperationFailure
 
 from kalos_core.arrays import give_back_memory
 from kalos_core.errors import InputError, KalosError, listed, repr_of
-from kalos_core.fiftyone.dataset.database import FieldArguments, declare, delete_fields, now, refresh
+from kalos_core.fiftyone.dataset.database import (
+    FieldArguments,
+    check_server,
+    declare,
+    delete_fields,
+    journaled,
+    now,
+    refresh,
+    server,
+)
 from kalos_core.fiftyone.dataset.info import read_info
 from kalos_core.fiftyone.dataset.raters import facts_of
 from kalos_core.fiftyone.dataset.samples import check_samples
@@ -214,7 +223,7 @@ def writing(
             note="",
             review="",
         )
-        made_at = _register(read.view, run_key, config)
+        known, made_at = server(), _register(read.view, run_key, config)
         try:
             declare(dataset, fields or {})
             place_fields(dataset, run_key, fields or ())
@@ -232,6 +241,7 @@ def writing(
             results = dataset.init_run_results(run_key)
             results.details = details
             store_results(dataset, run_key, results, config.arrays)
+            check_server(known)
             set_config(dataset, [run_key], metrics=draft.metrics, status=COMPLETE if together is None else WRITING)
         except BaseException:
             with suppress(Exception):  # what cannot be removed now is swept later; the first error is the one to tell
@@ -292,7 +302,8 @@ def remove_run(dataset: Any, *run_keys: str) -> None:
         stored = database().runs
         these, works = {"_id": {"$in": list(found)}}, [config["writer"]["work"] for config in before.values()]
         taken = {**these, "config.writer.work": {"$in": works}}
-        stored.update_many(taken, {"$set": {"config.status": DELETING, "config.writer": dict(writer)}})
+        known, change = server(), {"$set": {"config.status": DELETING, "config.writer": dict(writer)}}
+        journaled(stored).update_many(taken, change)
         own = [entry["_id"] for entry in stored.find({**these, "config.writer.work": writer["work"]}, {"_id": True})]
         complete = [key for key, config in before.items() if config["status"] == COMPLETE]
         touch(dataset)
@@ -302,17 +313,19 @@ def remove_run(dataset: Any, *run_keys: str) -> None:
             touch(dataset)
             raise InputError(f"run key: another process is renaming runs of {dataset.name!r}; wait until it is done")
         for identity in own:
-            _remove_marked(dataset, found[identity][0], identity)
+            _remove_marked(dataset, found[identity][0], identity, known)
 
 
-def _remove_marked(dataset: Any, run_key: str, identity: ObjectId) -> None:
+def _remove_marked(dataset: Any, run_key: str, identity: ObjectId, known: Any) -> None:
+    """Delete what a run wrote, then the run. `known`: the server that noted it as being deleted."""
     config = dataset.get_run_info(run_key).config
     delete_fields(dataset, written_fields(dataset, run_key, config))
     if config.folder is not None:
         _delete_folder(dataset, Path(config.folder))
     _delete_files(dataset, identity)
+    check_server(known)
     entry = f"runs.{run_key}"
-    database().datasets.update_one({"_id": id_of(dataset), entry: identity}, {"$unset": {entry: ""}})
+    journaled(database().datasets).update_one({"_id": id_of(dataset), entry: identity}, {"$unset": {entry: ""}})
     touch(dataset)
     dataset.reload()
     database().runs.delete_one({"_id": identity})

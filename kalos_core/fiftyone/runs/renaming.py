@@ -12,7 +12,7 @@ from typing import Any, TypedDict
 from bson import ObjectId
 
 from kalos_core.errors import InputError
-from kalos_core.fiftyone.dataset.database import copy_fields, delete_fields, now
+from kalos_core.fiftyone.dataset.database import check_server, copy_fields, delete_fields, journaled, now, server
 from kalos_core.fiftyone.dataset.info import INFO_KEY, read_info, update_info
 from kalos_core.fiftyone.internals import database, id_of, listed_run, touch
 from kalos_core.fiftyone.runs.arranging import place_fields
@@ -58,15 +58,20 @@ def rename_runs(dataset: Any, moves: Sequence[Move]) -> None:
     with writing_now() as writer:
         record = {"writer": dict(writer), "moves": list(moves), "is_done": False}
         where, entry = {"_id": id_of(dataset), ENTRY: {"$exists": False}}, {ENTRY: record, "last_modified_at": now()}
-        if not database().datasets.update_one(where, {"$set": entry}).matched_count:
+        known = server()
+        if not journaled(database().datasets).update_one(where, {"$set": entry}).matched_count:
             raise InputError(f"run key: another process is renaming runs of {dataset.name!r}; wait until it is done")
         try:
             dataset.reload()
-            _check_complete(moves)
+            _check_complete(dataset, moves)
             for move in moves:
                 if move["key"] != move["new_key"]:
                     copy_fields(dataset, dict(move["fields"]))
+            check_server(known)
             _switch(dataset, moves)
+            if server() != known:  # between the two: what was copied may be gone, so what it is copied from stays
+                _switch(dataset, [_reversed(move) for move in moves], is_done=False)
+                check_server(known)
         except BaseException:
             with suppress(Exception):  # what cannot be taken back now is later; the first error is the one to tell
                 dataset.reload()
@@ -76,23 +81,29 @@ def rename_runs(dataset: Any, moves: Sequence[Move]) -> None:
         settle_renaming(dataset, own=True)
 
 
-def _check_complete(moves: Sequence[Move]) -> None:
-    """Refuse runs that somebody began to delete before it was noted that they are renamed."""
+def _check_complete(dataset: Any, moves: Sequence[Move]) -> None:
+    """Refuse runs that somebody began to delete, or fields of theirs, before it was noted that they are renamed."""
     wanted = {"_id": {"$in": [move["id"] for move in moves]}, "config.status": COMPLETE}
-    if database().runs.count_documents(wanted) < len(moves):
+    fields = [path for move in moves for path, _ in move["fields"]]
+    if database().runs.count_documents(wanted) < len(moves) or not all(map(dataset.has_field, fields)):
         raise InputError(GONE)
 
 
-def _switch(dataset: Any, moves: Sequence[Move]) -> None:
+def _reversed(move: Move) -> Move:
+    return {**move, "key": move["new_key"], "new_key": move["key"]}
+
+
+def _switch(dataset: Any, moves: Sequence[Move], *, is_done: bool = True) -> None:
     """Let the data set list the runs under their new keys."""
     others = [move for move in moves if move["key"] != move["new_key"]]
     there: dict[str, Any] = {f"runs.{move['key']}": move["id"] for move in moves}
     free = {f"runs.{move['new_key']}": {"$exists": False} for move in others}
     change: dict[str, Any] = {"$set": {f"runs.{move['new_key']}": move["id"] for move in others}}
-    change["$set"] |= {f"{ENTRY}.is_done": True, "last_modified_at": now()}
+    change["$set"] |= {f"{ENTRY}.is_done": is_done, "last_modified_at": now()}
     if others:
         change["$unset"] = {f"runs.{move['key']}": "" for move in others}
-    if not database().datasets.update_one({"_id": id_of(dataset), **there, **free}, change).matched_count:
+    where = {"_id": id_of(dataset), **there, **free}
+    if not journaled(database().datasets).update_one(where, change).matched_count:
         raise InputError(GONE)
 
 
