@@ -447,16 +447,16 @@ def plot_confusion(result: LabelTruth, rater: str | None = None) -> go.Figure:
     """
     if rater is None:
         shares = np.nan_to_num(result.confusion) * result.rater_answers[:, None, None]
-        values, who = shares.sum(axis=0) / max(int(result.rater_answers.sum()), 1), "raters"
+        values, who = shares.sum(axis=0) / max(int(result.rater_answers.sum()), 1), "Raters"
     else:
         at = index_of(result.raters.tolist(), rater, "rater")
         values, who = result.confusion[at], shown(str(result.raters[at]))
     names = list(map(str, result.classes))
     wrong = np.where(np.eye(len(names), dtype=bool), np.nan, values)
-    title = f"No answer of {who} is known to be wrong"
+    title = f"{who}: no answer is expected to be wrong"
     if np.nanmax(wrong, initial=0) > 0:
         true, answer = np.unravel_index(np.nanargmax(wrong), wrong.shape)
         one, other = (shown(names[code]) for code in (true, answer))
         verb = "take" if rater is None else "takes"
-        title = f"{who[0].upper() + who[1:]} most often {verb} {one} for {other} ({percent_text(wrong[true, answer])})"
+        title = f"{who} most often {verb} {one} for {other} ({percent_text(wrong[true, answer])})"
     return square_heatmap(names, values, "probability of an answer (column) of a class (row)", title)

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from kalos_core import (
+    InputError,
     LabelTable,
     compare_teams,
+    dawid_skene,
     label_agreement,
     majority_agreement,
     rater_accuracy,
@@ -22,10 +24,12 @@ from kalos_core.figures import (
     kappa_title,
     majority_dots,
     majority_title,
+    plot_confusion,
     plot_label_agreement,
     plot_majority,
     plot_rater_accuracy,
     plot_rejection,
+    plot_skill,
     plot_teams,
     team_bars,
 )
@@ -125,3 +129,24 @@ def test_a_reference_is_one_more_row(table):
     (cells,) = plain(figure)
     assert cells["z"][4][:3] == pytest.approx(result.to_reference.tolist())
     assert "nearest to ann is bob" in figure.layout.title.text
+
+
+def test_skill_and_confusion_say_who_takes_what_for_what():
+    """cid takes every other dog for a cat: three of twelve answers are wrong."""
+    rows = [["cat"] * 3, ["cat"] * 3, ["dog"] * 3, ["dog", "dog", "cat"]] * 3
+    names = ("ann", "bob", "cid")
+    answers = [{"item": i, "rater": names[r], "label": row[r]} for i, row in enumerate(rows) for r in range(3)]
+    result = dawid_skene(LabelTable.from_rows(answers), added=0)
+    (bars,) = plain(plot_skill(result))
+    assert bars["x"][0] == pytest.approx(0.75, abs=1e-3)
+    title = "Answers are expected to be right in 75 % of cases (cid) to 100 % (ann)".replace(" %", "\xa0%")
+    assert plot_skill(result).layout.title.text == title
+    of_cid = plot_confusion(result, "cid")
+    assert of_cid.layout.title.text == "cid most often takes dog for cat (50\xa0%)"
+    assert plain(of_cid)[0]["z"][1] == pytest.approx([0.5, 0.5], abs=1e-3)
+    mean = plot_confusion(result)
+    assert mean.layout.title.text == "Raters most often take dog for cat (17\xa0%)"
+    alike = plot_confusion(dawid_skene([["cat", "cat"], ["dog", "dog"]]))
+    assert alike.layout.title.text == "Raters: no answer is expected to be wrong"
+    with pytest.raises(InputError, match="rater: expected one of 'ann', 'bob', 'cid', got 'dan'"):
+        plot_confusion(result, "dan")
