@@ -239,3 +239,15 @@ class TestChangedMeanwhile:
         if not dataset.deleted:
             assert dataset.list_runs() == []
             assert not [path for path in dataset.get_field_schema(flat=True) if "run" in path]
+
+    def test_fields_are_known_before_anybody_named_the_raters(self, make: Make) -> None:
+        dataset = make()
+        update_info(dataset, raters={})
+
+        @life.explained(dataset)
+        def fails() -> None:
+            rename_field(dataset)
+            raise ValueError("no such field")
+
+        with pytest.raises(KalosError, match="label fields are gone or were renamed meanwhile: 'ann'; run again"):
+            fails()

@@ -36,7 +36,7 @@ from kalos_core.fiftyone.dataset.database import (
     server,
 )
 from kalos_core.fiftyone.dataset.info import read_info
-from kalos_core.fiftyone.dataset.raters import facts_of
+from kalos_core.fiftyone.dataset.raters import facts_of, label_fields
 from kalos_core.fiftyone.dataset.samples import check_samples
 from kalos_core.fiftyone.internals import (
     DETAILS,
@@ -418,7 +418,9 @@ def explained(samples: Any, outcome: str = "nothing of this run is kept") -> Ite
     `outcome` says what that means for what was asked.
     """
     root = root_of(samples) if isinstance(samples, SampleCollection) else None
-    before = None if root is None else (id_of(root), root.name, list(read_info(root).get("raters", {})))
+    before = (
+        None if root is None else (id_of(root), root.name, list(read_info(root).get("raters") or label_fields(root)))
+    )
     try:
         yield
     except KalosError:
