@@ -25,7 +25,7 @@ from pathlib import Path
 
 class Nothing:
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in {"fiftyone", "cattrs", "psutil", "bson", "pymongo"}:
+        if name.partition(".")[0] in {"fiftyone", "cattrs", "bson", "pymongo"}:
             raise ImportError(f"{name} is not part of the library's installation")
 
 sys.path.insert(0, sys.argv[1])

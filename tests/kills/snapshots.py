@@ -148,7 +148,9 @@ def compared(snapshot: Snapshot, before: Snapshot) -> dict[str, Any]:
     there = {name: documents for name, documents in snapshot.documents.items() if documents or not STORES.match(name)}
     for name, documents in there.items():
         found[text(name)] = "there"
-        for place, document in enumerate(documents):
+        # within one second the ids of one process may come before or after those of another
+        old_first = sorted(documents, key=lambda document: str(document["_id"]) not in known)
+        for place, document in enumerate(old_first):
             for key, value in document.items():
                 if key not in OF_APP and not (name == "datasets" and value in ([], {}, None)):
                     found[f"{text(name)}[{place}].{text(key)}"] = plain(value)

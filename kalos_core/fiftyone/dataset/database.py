@@ -177,17 +177,21 @@ def declare(dataset: Any, fields: Mapping[str, FieldArguments]) -> None:
 
 
 def delete_fields(dataset: Any, paths: Iterable[str]) -> None:
-    """Delete those of the fields and attributes that are there, in all slices."""
-    dataset.reload()
-    present = [path for path in paths if dataset.has_field(path)]
-    present = [path for path in present if not any(path.startswith(f"{other}.") for other in present)]
-    if not present:
+    """Delete fields and attributes, in all slices, from the data set as it was last loaded.
+
+    Values go whether or not the field is still there: a database that died may have lost that it was made.
+    """
+    every = list(paths)
+    outer = [path for path in every if not any(path.startswith(f"{other}.") for other in every)]
+    if not outer:
         return
     for name, about in collection(dataset).index_information().items():
-        if not {path for path, _ in about["key"]}.isdisjoint(present):
+        if not {path for path, _ in about["key"]}.isdisjoint(outer):
             collection(dataset).drop_index(name)
-    collection(dataset).update_many({}, [{"$unset": present}])
-    forget_fields(dataset, present)
+    collection(dataset).update_many({}, [{"$unset": outer}])
+    present = [path for path in outer if dataset.has_field(path)]
+    if present:
+        forget_fields(dataset, present)
 
 
 def copy_fields(dataset: Any, moves: Mapping[str, str]) -> None:

@@ -192,6 +192,7 @@ def _undo(dataset: Any, record: Mapping[str, Any]) -> None:
         dataset.delete()
         return
     dataset.delete_samples(dataset.match_tags(record["tag"]))
+    dataset.reload()
     delete_fields(dataset, record["fields"])
     connection = database()
     if not record["had_assigned"]:

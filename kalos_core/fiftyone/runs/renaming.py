@@ -122,6 +122,7 @@ def settle_renaming(dataset: Any, *, own: bool = False) -> None:
     moves: list[Move] = record["moves"]
     for move in moves if record["is_done"] else ():
         _take_over(dataset, move)
+    dataset.reload()
     for move in moves:
         if move["key"] != move["new_key"]:
             delete_fields(dataset, [pair[0 if record["is_done"] else 1] for pair in move["fields"]])
