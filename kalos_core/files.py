@@ -114,7 +114,7 @@ def parse_json(path: Path, data: bytes, what: str) -> Any:
     """As `load_json`, of the content of the file."""
     with suppress(msgspec.MsgspecError, ValueError, RecursionError):
         return msgspec.json.decode(data.removeprefix(codecs.BOM_UTF8))
-    text = _text(path, data, what)  # what that refuses may be JSON to Python, whose words are clearer where it is not
+    text = _text(path, data, what)  # what that refuses may be JSON to Python, which says more clearly where it is not
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:

@@ -112,7 +112,7 @@ def merge_schema(dataset: Any, fields: Mapping[str, Any]) -> None:
 
 
 def forget_fields(dataset: Any, paths: Sequence[str]) -> None:
-    """Take fields and attributes of labels, whose values are gone, out of the schema and the App's settings."""
+    """Take fields and attributes of labels, with values that are gone, out of the schema and the App's settings."""
     schema, document = dataset._sample_doc_cls, dataset._doc
     schema._reload_fields()
     for path in paths:

@@ -31,10 +31,10 @@ FEW_RATERS = 12
 """Up to so many raters it is quicker to cross the grades of every two of them than to count those of each item."""
 
 ITEMS_AT_ONCE = 8192
-"""Items whose grades are compared at once, so that intermediate results stay in cache."""
+"""Items with grades that are compared at once, so that intermediate results stay in cache."""
 
 CROSSED_AT_ONCE = 1 << 15
-"""Items whose grades are crossed at once."""
+"""Items with grades that are crossed at once."""
 
 PAIRS_AT_ONCE = 1 << 20
 """Pairs of grades that are compared at once."""
@@ -201,7 +201,7 @@ def _number(value: Any, metric: str) -> float:
 
 
 def is_missing(value: Any) -> bool:
-    """None, NaN, which does not equal itself, or the NA of pandas, whose comparison is NA.
+    """None, NaN, which does not equal itself, or the NA of pandas, which compares as NA.
 
     Examples
     --------

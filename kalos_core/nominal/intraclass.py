@@ -188,7 +188,7 @@ def _ends_of_ratio(between: float, other: float, df: float, other_df: float, k: 
 
 
 def _ends_of_sample(between: float, raters: float, error: float, value: float, n: int, k: int) -> tuple[float, float]:
-    """Ends of ICC(2,1), whose degrees of freedom are Satterthwaite's (Shrout & Fleiss 1979, p. 424)."""
+    """Ends of ICC(2,1), with Satterthwaite's degrees of freedom (Shrout & Fleiss 1979, p. 424)."""
     if not error and not raters:
         return (1.0, 1.0) if between else (math.nan, math.nan)
     of_raters, of_error = k * value * raters, (n * (1 + (k - 1) * value) - k * value) * error

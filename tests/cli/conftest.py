@@ -33,7 +33,7 @@ def labels(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def graded(tmp_path: Path) -> Path:
-    """A COCO file of two raters, whose objects have a malignancy and a form."""
+    """A COCO file of two raters with objects that have a malignancy and a form."""
     rows = [
         {"image": 1, "rater": rater, "category": "nodule", "box": [40 * place, 0, 30, 30], "attributes": attributes}
         for rater, grades in (("ann", [1, 3, 5, 4]), ("bob", [2, 3, 5, 5]))

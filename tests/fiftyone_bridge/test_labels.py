@@ -464,7 +464,7 @@ class TestAttributes:
         return make(
             [
                 fo.Sample(
-                    f"/pictures/{number}.jpg",
+                    f"/images/{number}.jpg",
                     metadata=fo.ImageMetadata(width=100, height=100),
                     raters=list(grades),
                     **{

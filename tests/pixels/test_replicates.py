@@ -8,7 +8,7 @@ from kalos_core.resampling import draws
 
 
 def test_two_images_by_hand():
-    # image a: both mark the same pixel of 2: F1 1, nobody errs. b: one of 2 each, another: F1 0, each errs on one half.
+    # image a: both give the same pixel of 2: F1 1, nobody errs. b: one of 2 each, another: F1 0, each errs on one half.
     # drawn are a a, a b, b b: the ends of 1,000 replicates are those of a a and b b
     images = [{"ann": [[1, 0]], "bob": [[1, 0]]}, {"ann": [[1, 0]], "bob": [[0, 1]]}]
     found = pixel_agreement(images)
