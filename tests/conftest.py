@@ -29,6 +29,7 @@ PEERS = "tests of ours beside"
 def pytest_addoption(parser: pytest.Parser) -> None:
     text = "only tests that need a package of others; without it they fail (make test-peers)"
     parser.addoption("--peers", action="store_true", help=text)
+    parser.addoption("--pictures", action="store_true", help="keep what the App shows, in artifacts/screenshots")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

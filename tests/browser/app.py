@@ -20,9 +20,10 @@ CHOSEN = re.compile("MuiButton-contained")
 class App:
     """The App in one window."""
 
-    def __init__(self, page: Page, server: str) -> None:
+    def __init__(self, page: Page, server: str, *, keeps_pictures: bool) -> None:
         self.page = page
         self.server = server
+        self.keeps_pictures = keeps_pictures
 
     def open(self, dataset: str, workspace: str) -> None:
         """The server keeps what was open before, so a workspace says what is to be open."""
@@ -33,8 +34,10 @@ class App:
         return self.page.get_by_role("textbox", name="Select dataset")
 
     def picture(self, name: str, readme: str | None = None) -> None:
-        """Keep what the window shows; also as a picture of the README, if it is one."""
+        """Keep what the window shows, if asked to; also as a picture of the README, if it is one."""
         expect(self.page.get_by_text("Pixelating...")).to_have_count(0)
+        if not self.keeps_pictures:  # a browser that draws without a graphics card takes most of a second for one
+            return
         self.page.wait_for_timeout(250)  # what fades or slides has arrived
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
         self.page.screenshot(path=SCREENSHOTS / f"{name}.png", animations="disabled")

@@ -196,10 +196,10 @@ def analysed(originals: dict[str, fo.Dataset]) -> fo.Dataset:
 
 
 @pytest.fixture
-def app(page: Any, server: str) -> Any:
+def app(page: Any, server: str, request: pytest.FixtureRequest) -> Any:
     from tests.browser.app import App
 
-    return App(page, server)
+    return App(page, server, keeps_pictures=request.config.getoption("--pictures"))
 
 
 def expect(target: Any) -> Any:

@@ -1,7 +1,7 @@
 """A user's walk through the App. Every number that is read there is compared with the library's own.
 
-`pytest -m browser` leaves a picture of every step in artifacts/screenshots. Those of the README are in its folder
-`readme`; `cp artifacts/screenshots/readme/*.png docs/images/` renews them.
+`pytest -m browser --pictures` leaves a picture of every step in artifacts/screenshots. Those of the README are in its
+folder `readme`; `cp artifacts/screenshots/readme/*.png docs/images/` renews them.
 """
 
 from __future__ import annotations

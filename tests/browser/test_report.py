@@ -44,7 +44,8 @@ def test_the_button_writes_what_a_browser_shows(app: Any, context: Any, analysed
     for theme in ("first", "second"):
         page.evaluate("scrollTo(0, 0)")
         expect(page.locator(".plot .main-svg").first).to_be_visible()
-        page.screenshot(path=SCREENSHOTS / f"60-report-{theme}.png")
+        if app.keeps_pictures:
+            page.screenshot(path=SCREENSHOTS / f"60-report-{theme}.png")
         ground, ink = page.evaluate(
             "() => [getComputedStyle(document.body).backgroundColor, "
             "getComputedStyle(document.querySelector('.plot .xtitle')).fill]"
