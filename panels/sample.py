@@ -93,7 +93,7 @@ class SamplePanel(Panel):
             run = found[state.analysis].runs["agreement"]
             state.run = run.key
             state.variations, state.which = _variations(ctx.dataset, run, found[state.analysis].run("variations"))
-            self._load_sample(ctx)
+            self._load_sample(ctx, ctx.current_sample)
         state.loaded = time.time()
 
     @guarded
@@ -104,8 +104,12 @@ class SamplePanel(Panel):
     @guarded
     def on_change_current_sample(self, ctx: Context) -> None:
         """What somebody else decided about it meanwhile is read, too."""
-        if ctx.current_sample is not None and ctx.panel.state.run:
-            self._load_sample(ctx)
+        state = ctx.panel.state
+        ahead, state.ahead = state.ahead, False
+        if ahead and state.sample == ctx.current_sample:
+            select_labels(ctx, state.sample, _with_fields(state, state.shown_labels))  # none can be before it is open
+        elif state.run:
+            self._load_sample(ctx, ctx.current_sample)
 
     @guarded
     def click_unit(self, ctx: Context) -> None:
@@ -140,7 +144,7 @@ class SamplePanel(Panel):
     def all_disputes(self, ctx: Context) -> None:
         """No longer only those of the lens that the queue was opened with."""
         remember_queue(ctx, ctx.panel.state.run)
-        self._load_sample(ctx)
+        self._load_sample(ctx, ctx.current_sample)
 
     @guarded
     def undo(self, ctx: Context) -> None:
@@ -157,7 +161,7 @@ class SamplePanel(Panel):
         _count_anew(ctx)
         state.wanted = last["labels"]
         if last["sample"] == ctx.current_sample:
-            self._load_sample(ctx)
+            self._load_sample(ctx, last["sample"])
         else:
             open_sample(ctx, last["sample"])
 
@@ -178,7 +182,7 @@ class SamplePanel(Panel):
         if _made_at(unit) != asked["when"]:
             if before is None or (before.decision, before.rater) != (decision, rater):  # else a button pressed twice
                 state.wanted = asked["labels"]
-                self._load_sample(ctx)
+                self._load_sample(ctx, state.sample)
                 text = "Somebody has decided about this unit meanwhile. Press the button again to replace it."
                 ctx.ops.notify(text, variant="warning")
             return
@@ -203,19 +207,18 @@ class SamplePanel(Panel):
             where = f" of {_part(part)}" if part else ""
             ctx.ops.notify(f"No dispute{where} is open any more.", variant="success")
         elif following != state.sample:
-            state.wanted = None
             open_sample(ctx, following)
-            return
+            state.ahead = True  # what stands beside it does not wait until it is open
         state.wanted = wanted
-        self._load_sample(ctx)
+        self._load_sample(ctx, following or ctx.current_sample)
 
     # ---- loading ----
 
-    def _load_sample(self, ctx: Context) -> None:
+    def _load_sample(self, ctx: Context, sample: str | None) -> None:
         state = ctx.panel.state
-        if ctx.current_sample is None:
+        if sample is None:
             return
-        state.sample, wanted, state.wanted = ctx.current_sample, state.wanted, None
+        state.sample, wanted, state.wanted = sample, state.wanted, None
         try:
             report = kf.sample_report(ctx.dataset, state.sample, state.run, state.variations)
         except kf.NotInRun:
@@ -253,7 +256,7 @@ class SamplePanel(Panel):
         turn = (state.turn or 0) + (labels != state.shown_labels)
         ctx.panel.set_state({"place": place, "shown_labels": labels, "turn": turn})
         if place is not None and labels:
-            self._point_at(ctx, [(key, state.field_of.get(key, "")) for key in labels], "What the raters annotated")
+            self._point_at(ctx, _with_fields(state, labels), "What the raters annotated")
         else:
             put_drawing(ctx, "crop", None)
 
@@ -436,6 +439,10 @@ def _decided(decision: kf.Decision | None) -> str:
     when = f", {decision.when:%d %b %H:%M} UTC" if decision.when else ""
     note = f". Note: {shown(decision.note)}" if decision.note else ""
     return f"{what}{who}{when}{note}"
+
+
+def _with_fields(state: Any, labels: list[str]) -> list[tuple[str, str]]:
+    return [(key, state.field_of.get(key, "")) for key in labels]
 
 
 def _row(number: int, unit: Any, state: str | None) -> dict[str, str]:

@@ -230,6 +230,29 @@ def test_a_decision_leads_to_the_next_sample_and_is_undone(analysed: fo.Dataset)
     assert "undo" not in panel.shown["ways"]["type"]["properties"]
 
 
+def test_the_next_sample_is_shown_before_it_is_open(analysed: fo.Dataset) -> None:
+    cats, alone = ids(analysed, 1, 2)
+    panel = beside(analysed, 3)
+    panel.send("decide", decision="none")
+    assert panel.state["sample"] == cats
+    assert buttons(panel)[:2] == ["ann is right: cat", "bob is right: dog"]
+    panel.request["current_sample"] = cats
+    (selected,) = (params["labels"] for name, params in panel.send("on_change_current_sample") if "selected" in name)
+    assert {label["label_id"] for label in selected} == set(panel.state["disputes"][0]["labels"])
+    assert {label["sample_id"] for label in selected} == {cats}
+
+    # the next time it is opened, or where another one was opened meanwhile, what is there is read
+    kf.decide(analysed, "agreement", panel.state["disputes"][0]["labels"], "both", who="dan")
+    panel.send("on_change_current_sample")
+    assert "by dan" in panel.text()
+    panel.send("decide", decision="none")
+    assert "meanwhile" not in panel.text()
+    assert panel.state["sample"] == alone
+    go_to(panel, cats)
+    assert panel.state["sample"] == cats
+    assert "No object there" in panel.text()
+
+
 def test_undo_restores_what_a_decision_replaced(analysed: fo.Dataset) -> None:
     (sample,) = ids(analysed, 1)
     (unit,) = kf.disputed_units(analysed, "agreement", sample)
