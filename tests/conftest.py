@@ -1,5 +1,6 @@
 """Fixtures of the core's tests. What needs FiftyOne stands in the conftest of its own folder."""
 
+import gc
 import json
 import os
 from collections import Counter
@@ -37,6 +38,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         kept = [item for item in items if _needs_a_peer(item)]
         config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
         items[:] = kept
+
+
+def pytest_collection_finish() -> None:
+    gc.collect()
+    gc.freeze()  # what was imported and collected stays: half a million objects that nobody need look through again
 
 
 def _needs_a_peer(item: pytest.Item) -> bool:
