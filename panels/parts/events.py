@@ -6,11 +6,12 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias, TypeVar
 
+import fiftyone as fo
 import fiftyone.operators as foo
 import fiftyone.operators.types as types
 
 from kalos_core import KalosError
-from kalos_core.fiftyone.internals import forget_view, requests_of, view_of
+from kalos_core.fiftyone.internals import forget_view, requests_of, root_of, stages_of, view_of
 
 logger = logging.getLogger(__name__)
 
@@ -147,15 +148,27 @@ def recalled_queue(ctx: Context, run: str) -> dict[str, str]:
 # ---- where clicks lead ----
 
 
+STEPS_BACK = 20
+
+MOST_SORTED = 1_000
+"""Images of a sorted view. The App asks the database several questions of a view; for each of them it would sort all
+images with all their labels, on its disk: of 20,000 images for eight seconds."""
+
+
 def show_view(ctx: Context, view: Any, content: str) -> None:
     """Set the view of the grid, say what is in it, and keep the view before for *Back*."""
     before = ctx.request_params.get("view") or []
     ctx.panel.state.before = [*(ctx.panel.state.before or []), before][-STEPS_BACK:]
-    ctx.panel.state.in_grid = f"{len(view):,} {content}"
+    unsorted = root_of(view).view()
+    for stage in stages_of(view):
+        if not isinstance(stage, fo.SortBy):
+            unsorted = unsorted.add_stage(stage)
+    count = len(unsorted)
+    which = f"{count:,}"
+    if count > MOST_SORTED and len(stages_of(unsorted)) < len(stages_of(view)):
+        view, which = view.limit(MOST_SORTED), f"the first {MOST_SORTED:,} of {count:,}"
+    ctx.panel.state.in_grid = f"{which} {content}"
     _set(ctx, view)
-
-
-STEPS_BACK = 20
 
 
 def go_back(ctx: Context) -> None:

@@ -237,6 +237,28 @@ def test_a_class_leads_to_its_images_and_into_the_lens(trio: fo.Dataset) -> None
     assert sum(panel.data["histogram"][0]["y"]) == sum(value is not None for value in found["image_alpha"])
 
 
+def test_of_a_long_sorted_view_the_first_images_are_shown(trio: fo.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, shown = kf.view_worst_first(trio, "agreement"), SimpleNamespace()
+    ops = SimpleNamespace(set_view=lambda view: setattr(shown, "view", view), clear_view=lambda: None)
+    request = SimpleNamespace(params={})
+    for most, view, count, said in (
+        (2, whole, 2, f"the first 2 of {len(whole)} images"),
+        (len(whole), whole, len(whole), f"{len(whole)} images"),
+        (2, trio.match_tags("none", bool=False), len(trio), f"{len(trio)} images"),  # not sorted
+    ):
+        monkeypatch.setattr(events, "MOST_SORTED", most)
+        ctx = SimpleNamespace(
+            dataset=trio,
+            ops=ops,
+            panel=SimpleNamespace(state=SimpleNamespace(before=None)),
+            request_params={},
+            executor=SimpleNamespace(_requests=[request]),
+        )
+        events.show_view(ctx, view, "images")
+        assert ctx.panel.state.in_grid == said
+        assert shown.view.values("id") == view.values("id")[:count]
+
+
 def test_a_pair_leads_to_the_images_where_they_disagree_most(trio: fo.Dataset) -> None:
     panel = on(Panel("raters", trio).load(), "Raters", "Pairs")
     shown = panel.state["shown_raters"]
