@@ -60,6 +60,7 @@ TRUTH_LABELS = {
     "0.75": "what three of four raters marked",
     "excl-0.5": "what half of those marked who do not stand out over all images",
     "staple": "STAPLE: raters weighted by how good they seem",
+    "staple-classes": "STAPLE of all classes at once: whom each rater takes for whom counts, too",
     "simple": "SIMPLE: raters who fit least are left out, step by step",
     "lsml": "LSML: likely and smooth; slow",
 }

@@ -46,6 +46,12 @@ class EstimateTruth(mask_forms.MaskAnalysis[kf.TruthRun]):
             _add_methods(ctx, inputs)
             mask_forms.add_ignored(ctx, inputs)
             mask_forms.add_local(ctx, inputs)
+            widgets.add_switch(
+                inputs,
+                "maps",
+                label="Maps of how sure it is",
+                description="For each method two heatmaps: how likely each pixel is, and how much of it is not known",
+            )
         else:
             mask_forms.add_quorum(ctx, inputs)
             forms.add_similarity(ctx, inputs)
@@ -55,7 +61,7 @@ class EstimateTruth(mask_forms.MaskAnalysis[kf.TruthRun]):
 
     def summary(self, run: kf.TruthRun) -> str:
         f, truths = run.metrics, run.details.truths
-        names = ", ".join(names_shown(f["fields"].values()))
+        names = ", ".join(names_shown([*f["fields"].values(), *f["maps"].values()]))
         who = f"{len(f['raters']) or 'unnamed'} raters"
         head = f"**{_title(f, truths)}**\n\n{f['images']:,} images, {who}; written: {names}\n\n"
         return head + (_pixel_table(truths) if f["of"] == mask_forms.PIXELS else _object_table(truths))

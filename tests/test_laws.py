@@ -616,10 +616,11 @@ EXCEPT: dict[tuple[str, str, str], str] = {
 """Family, law, subject -> why the law does not hold for it; each has a case."""
 
 WHOLE = "it looks at the whole image, not at one pixel after the other"
+CAMPS = "two camps that mirror each other explain as much, and rounding decides between them"
 COPIES = "copies count as evidence of their own"
-EXCEPT |= {("truth", "duplication", method): COPIES for method in ("staple", "lsml")}
-EXCEPT |= {("truth", "shards", method): WHOLE for method in ("excl-0.5", "staple")}
-EXCEPT |= {("truth", "monotony", method): WHOLE for method in ("excl-0.5", "staple", "simple", "lsml")}
+EXCEPT |= {("truth", "duplication", method): COPIES for method in ("staple", "staple-classes", "lsml")}
+EXCEPT |= {("truth", "shards", method): WHOLE for method in ("excl-0.5", "staple", "staple-classes")}
+EXCEPT |= {("truth", "monotony", method): WHOLE for method in (set(TRUTH_METHODS) - {"any", "0.5", "0.75"})}
 
 EXCEPT |= {
     ("boundary", "triangle", name): "only what is furthest is a distance of sets"
@@ -632,7 +633,8 @@ UNSAID: dict[tuple[str, str, str], str] = {
     ("solver", "monotony", "mgm neg"): "what is best of all is not found pair by pair",
     **{("truth", "duplication", method): COPIES for method in ("excl-0.5", "simple")},
     **{("truth", "shards", method): WHOLE for method in ("simple", "lsml")},
-    ("truth", "order", "staple"): "two camps that mirror each other explain as much, and rounding decides between them",
+    ("truth", "order", "staple"): CAMPS,
+    ("truth", "order", "staple-classes"): CAMPS,
 }
 """Where theory says nothing, or the cases are too rare to be searched for."""
 

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.arguments import check_arguments
-from kalos_core.consensus.methods import estimate_truth
-from kalos_core.consensus.truth import Truth
+from kalos_core.consensus.methods import JOINTLY, estimate_truth
+from kalos_core.consensus.multiclass import BACKGROUND, staple_classes
+from kalos_core.consensus.truth import ROUNDING, Truth
 from kalos_core.errors import InputError, listed
 from kalos_core.pixels.classes import check_classes, check_values
 from kalos_core.pixels.stack import LabelStack
@@ -20,10 +21,6 @@ from kalos_core.results import Result
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-ROUNDING = 1e-9
-"""Probabilities that differ by less are equal."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -92,7 +89,7 @@ def class_truth(
     method: str = "staple",
     outliers: Mapping[str, Iterable[str]] | None = None,
 ) -> ClassTruth:
-    """The truth of label maps, class by class.
+    """The truth of label maps: class by class, or of all classes at once with ``"staple-classes"``.
 
     Parameters
     ----------
@@ -123,8 +120,12 @@ def class_truth(
     if outliers is not None and set(outliers) != set(classes.values()):
         actual = listed(outliers, 20) or "none"
         raise InputError(f"outliers: expected those of the classes {listed(classes.values(), 20)}, got {actual}")
+    values = np.array(list(classes), dtype=np.int64)
+    if method == JOINTLY:
+        found = staple_classes(stack, {0: BACKGROUND, **classes})
+        return ClassTruth(values, {name: found.truth_of(name) for name in classes.values()})
     return ClassTruth(
-        np.array(list(classes), dtype=np.int64),
+        values,
         {
             name: estimate_truth(stack.of_class(value), method, None if outliers is None else outliers[name])
             for value, name in classes.items()

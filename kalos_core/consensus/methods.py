@@ -17,16 +17,20 @@ from kalos_core.pixels.stack import Masks3D, as_stack
 WITHOUT_OUTLIERS = "excl-0.5"
 """The method that needs to know the whole study."""
 
+JOINTLY = "staple-classes"
+"""The method that looks at all classes of a label map at once; of one class it is `staple`."""
+
 TRUTH_METHODS: dict[str, Callable[[Masks3D], Truth]] = {
     "any": vote_any,
     "0.5": vote,
     "0.75": lambda masks: vote(masks, 0.75),
     WITHOUT_OUTLIERS: vote_without_outliers,
     "staple": staple,
+    JOINTLY: staple,
     "simple": simple,
     "lsml": lsml,
 }
-"""Name -> method that estimates a truth from masks: those that Lampert et al. compare (§III-D)."""
+"""Name -> method that estimates a truth from masks: those that Lampert et al. compare (§III-D), and `JOINTLY`."""
 
 
 def estimate_truth(masks: Masks3D, method: str = "staple", outliers: Iterable[str] | None = None) -> Truth:
@@ -47,7 +51,7 @@ def estimate_truth(masks: Masks3D, method: str = "staple", outliers: Iterable[st
     >>> estimate_truth([[[0, 1]], [[1, 1]]], "any").mask.tolist()
     [[True, True]]
     >>> list(TRUTH_METHODS)
-    ['any', '0.5', '0.75', 'excl-0.5', 'staple', 'simple', 'lsml']
+    ['any', '0.5', '0.75', 'excl-0.5', 'staple', 'staple-classes', 'simple', 'lsml']
     """
     check_arguments(estimate_truth, locals())
     estimate = lookup(TRUTH_METHODS, method, "method")

@@ -14,10 +14,12 @@ from kalos_core.annotations.table import object_array
 from kalos_core.arguments import check_arguments
 from kalos_core.arrays import as_array
 from kalos_core.consensus._staple import ITERATIONS, SETTLED
-from kalos_core.consensus.classes import ROUNDING
+from kalos_core.consensus.methods import JOINTLY
+from kalos_core.consensus.truth import ROUNDING, Truth, entropy_bits, truth_of_patterns
 from kalos_core.display import percent_text
 from kalos_core.errors import InputError, as_number, check_whole, repr_of
 from kalos_core.pixels.classes import check_classes, check_values
+from kalos_core.pixels.patterns import Patterns
 from kalos_core.pixels.stack import LabelStack, Masks3D, MaskStack
 from kalos_core.results import Result
 
@@ -48,6 +50,8 @@ class ClassStaple(Result):
         Of the classes in label maps.
     pattern : (H, W) or (D, H, W) int
         Which pattern each pixel has; -1 where it is ignored.
+    votes : (P, N) int
+        Number of the class that each rater gave.
     probability : (P, K) float64
         Of each class where a pixel has that pattern.
     confusion : (N, K, K) float64
@@ -71,6 +75,7 @@ class ClassStaple(Result):
     classes: NDArray[np.object_]
     values: NDArray[np.int64]
     pattern: NDArray[np.intp]
+    votes: NDArray[np.intp]
     probability: NDArray[np.float64]
     confusion: NDArray[np.float64]
     prior: NDArray[np.float64]
@@ -80,14 +85,17 @@ class ClassStaple(Result):
     @cached_property
     def labels(self) -> NDArray[np.int64]:
         """(H, W) or (D, H, W) the likeliest value, the first of those where `tied`; 0 where pixels are ignored."""
-        likeliest = (self.probability >= self.probability.max(axis=1, keepdims=True) - ROUNDING).argmax(axis=1)
-        return np.append(self.values[likeliest], 0)[self.pattern]
+        return np.append(self.values[self._likeliest.argmax(axis=1)], 0)[self.pattern]
 
     @cached_property
     def tied(self) -> NDArray[np.bool_]:
         """(H, W) or (D, H, W) True where several classes are equally likely."""
-        near = self.probability >= self.probability.max(axis=1, keepdims=True) - ROUNDING
-        return np.append(near.sum(axis=1) > 1, False)[self.pattern]
+        return np.append(self._likeliest.sum(axis=1) > 1, False)[self.pattern]
+
+    @property
+    def _likeliest(self) -> NDArray[np.bool_]:
+        """(P, K) the likeliest class of each pattern, several where they are equally likely."""
+        return np.asarray(self.probability >= self.probability.max(axis=1, keepdims=True) - ROUNDING)
 
     def probability_of(self, name: str) -> NDArray[np.float64]:
         """(H, W) or (D, H, W) how likely one class is; 0 where pixels are ignored.
@@ -98,10 +106,62 @@ class ClassStaple(Result):
         [[0.0, 1.0]]
         """
         check_arguments(ClassStaple.probability_of, locals())
-        names = self.classes.tolist()
+        return np.append(self.probability[:, self._number(name)], 0.0)[self.pattern]
+
+    @cached_property
+    def entropy(self) -> NDArray[np.float64]:
+        """(H, W) or (D, H, W) bits in [0, log2 K] that are not known of each pixel's class; 0 where it is ignored.
+
+        Examples
+        --------
+        >>> staple_classes({"ann": [[0, 0]], "bob": [[0, 1]]}, iterations=1).entropy.round(3).tolist()
+        [[0.0, 0.0]]
+        """
+        return np.append(entropy_bits(self.probability), 0.0)[self.pattern]
+
+    def truth_of(self, name: str) -> Truth:
+        """One class against all others: true where it is the likeliest, also of several.
+
+        The sensitivity of a rater is that of the class, their specificity how likely they do not give it where another
+        class is true, by how often each is.
+
+        Examples
+        --------
+        >>> found = staple_classes({"ann": [[0, 1, 1, 2]], "bob": [[0, 1, 1, 2]], "cid": [[0, 1, 2, 1]]}).truth_of("1")
+        >>> found.mask.tolist(), found.sensitivity.round(2).tolist(), found.specificity.round(2).tolist()
+        ([[False, True, True, False]], [1.0, 1.0, 0.5], [1.0, 1.0, 0.5])
+        """
+        check_arguments(ClassStaple.truth_of, locals())
+        kind, count = self._number(name), np.bincount(self.pattern[self.pattern >= 0], minlength=len(self.votes))
+        ignored = self.pattern < 0
+        patterns = Patterns(
+            votes=self.votes == kind,
+            count=count,
+            slot=np.arange(len(count)),
+            slots=len(count),
+            slot_of_pixel=np.maximum(self.pattern, 0).astype(np.uintp),
+            ignore=ignored if ignored.any() else None,
+        )
+        others = np.delete(np.arange(len(self.classes)), kind)
+        often = (count @ self.probability)[others]
+        wrongly = self.confusion[:, others, kind] @ often / often.sum() if often.any() else np.zeros(len(self.raters))
+        return truth_of_patterns(
+            JOINTLY,
+            self.raters,
+            patterns,
+            self._likeliest[:, kind],
+            self.probability[:, kind],
+            iterations=self.iterations,
+            converged=self.converged,
+            estimates=(self.sensitivity[:, kind], 1 - wrongly),
+            why_empty="it is nowhere the likeliest class",
+        )
+
+    def _number(self, name: str) -> int:
+        names: list[str] = self.classes.tolist()
         if name not in names:
             raise InputError(f"name: expected one of {', '.join(map(repr_of, names))}, got {repr_of(name)}")
-        return np.append(self.probability[:, names.index(name)], 0.0)[self.pattern]
+        return names.index(name)
 
     @property
     def sensitivity(self) -> NDArray[np.float64]:
@@ -214,6 +274,7 @@ def staple_classes(
         classes=object_array([classes[value] for value in values.tolist()]),
         values=values,
         pattern=everywhere.reshape(shape),
+        votes=votes,
         probability=probability,
         confusion=confusion,
         prior=before,

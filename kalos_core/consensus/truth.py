@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+ROUNDING = 1e-9
+"""Probabilities that differ by less are equal."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Truth(Result):
     """A truth estimated from the masks of N raters.
@@ -77,6 +81,21 @@ class Truth(Result):
             return self.mask.astype(np.float64)
         return self.patterns.at_pixels(self.pattern_probability)
 
+    @property
+    def entropy(self) -> NDArray[np.float64]:
+        """(H, W) bits in [0, 1] that are not known of each pixel, see `entropy_bits`; 0 where pixels are ignored.
+
+        Examples
+        --------
+        >>> from kalos_core.consensus import vote
+        >>> vote({"ann": [[0, 0, 1]], "bob": [[0, 1, 1]]}).entropy.tolist()
+        [[0.0, 1.0, 0.0]]
+        """
+        if self.pattern_probability is None:
+            return np.zeros(self.mask.shape)
+        likely = self.pattern_probability
+        return self.patterns.at_pixels(entropy_bits(np.stack([likely, 1 - likely], axis=1)))
+
     @cached_property
     def performance(self) -> RaterPerformance:
         """Each rater against the mask, pixel by pixel; NaN where a share is of no pixel."""
@@ -95,6 +114,24 @@ class Truth(Result):
 
         names = ("sensitivity", "specificity", "kept")
         return pd.DataFrame({"rater": self.raters} | {name: getattr(self, name) for name in names})
+
+
+def entropy_bits(probability: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(P,) Shannon's entropy (1948, §6) of P distributions over K classes: bits from 0, one is certain, to log2 K.
+
+    Parameters
+    ----------
+    probability : (P, K) float64
+        Rows add up to 1.
+
+    Examples
+    --------
+    >>> entropy_bits(np.array([[0.5, 0.5], [0.25, 0.75], [1.0, 0.0]])).round(4).tolist()
+    [1.0, 0.8113, 0.0]
+    """
+    with np.errstate(divide="ignore"):
+        bits = np.where(probability > 0, np.log2(probability), 0.0)
+    return np.asarray(np.maximum(-(probability * bits).sum(axis=1), 0.0))  # no -0.0
 
 
 def truth_of_patterns(

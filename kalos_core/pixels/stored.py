@@ -123,6 +123,39 @@ def stacks_by_class(
     return {name: stack.of_class(value) for name, value in values.items()}
 
 
+def joined_stacks(stacks: Mapping[str, MaskStack], values: Mapping[str, int]) -> LabelStack:
+    """One label map a rater from masks of classes: the opposite of `stacks_by_class`.
+
+    Parameters
+    ----------
+    stacks : mapping
+        Class -> the masks of one image.
+    values : mapping
+        Class -> its value.
+
+    Raises
+    ------
+    InputError
+        For classes that were not given to the same raters, and a pixel that a rater gives several.
+
+    Examples
+    --------
+    >>> stacks = stacks_by_class({"ann": np.array([[0, 2, 1]])}, {"road": 1, "car": 2}, {}, (1, 3))
+    >>> joined_stacks(stacks, {"road": 1, "car": 2}).labels.tolist()
+    [[[0, 2, 1]]]
+    """
+    first = next(iter(stacks.values()))
+    found = np.zeros(first.masks.shape, np.int64)
+    for name, stack in stacks.items():
+        if stack.raters.tolist() != first.raters.tolist():
+            who = " and ".join(listed(map(repr_of, each.raters), 20) for each in (first, stack))
+            raise InputError(f"raters: expected the same for every class, got {who}")
+        if (twice := (found[stack.masks] != 0)).any():
+            raise InputError(f"masks: expected one class a pixel of each rater, got several at {twice.sum():,} pixels")
+        found[stack.masks] = values[name]
+    return LabelStack(found, first.raters, first.ignore, first.image, raters_are_local=first.raters_are_local)
+
+
 def stored_digest(given: Mapping[str, tuple[Any, str | None]]) -> str:
     """Of who is assigned and of what is stored: the bytes of a mask, or which file and when it was written.
 

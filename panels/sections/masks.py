@@ -138,7 +138,7 @@ class TruthSection(RunSection):
         state.truth_names, state.of_pixels = list(truths), metrics["of"] == "pixels"
         if state.consensus not in truths:
             state.consensus = state.truth_names[0]
-        names = ", ".join(f"`{field}`" for field in metrics["fields"].values())
+        names = ", ".join(f"`{field}`" for field in [*metrics["fields"].values(), *metrics.get("maps", {}).values()])
         raters = len(metrics["raters"]) or "unnamed"
         text = f"{count_text(metrics['images'])} images, {raters} raters. Fields: {names}"
         self.put_headline(ctx, consensus_title(metrics, truths), text)

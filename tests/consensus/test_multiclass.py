@@ -4,11 +4,14 @@ import math
 
 import numpy as np
 import pytest
+import scipy.stats
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
 
 from kalos_core import InputError, LabelStack, MaskStack, staple, staple_classes
 from kalos_core.consensus import multiclass
+from kalos_core.consensus.truth import entropy_bits
 
 
 def maps(seed, raters=4, kinds=3, size=(12, 15), wrong=0.25):
@@ -178,3 +181,40 @@ def test_many_raters_have_patterns_too(monkeypatch):
 def test_what_cannot_be_used_is_refused(call, message):
     with pytest.raises(InputError, match=message):
         call()
+
+
+def test_one_class_against_all_others():
+    """Two classes: that of `staple`. Three: the shares of posterior pixels, in a loop."""
+    _, labels = maps(3, 5, 2)
+    one, other = staple_classes(labels).truth_of("1"), staple(labels.astype(bool))
+    np.testing.assert_array_equal(one.mask, other.mask)
+    np.testing.assert_allclose(one.probability, other.probability, atol=1e-9)
+    np.testing.assert_allclose(one.specificity, other.specificity, atol=1e-6)
+    np.testing.assert_array_equal(one.performance.confusion, other.performance.confusion)
+    _, labels = maps(4, 4, 3)
+    found = staple_classes(labels, {0: "a", 1: "b", 2: "c"})
+    wrong, true = np.zeros(4), np.zeros(4)
+    for true_class in "ac":
+        weight = found.probability_of(true_class)
+        for rater in range(4):
+            wrong[rater] += (weight * (labels[rater] == 1)).sum()
+            true[rater] += weight.sum()
+    np.testing.assert_allclose(found.truth_of("b").specificity, 1 - wrong / true, atol=1e-6)
+    with pytest.raises(InputError, match="name: expected one of 'a', 'b', 'c', got 'd'"):
+        found.truth_of("d")
+
+
+def test_ignored_pixels_belong_to_no_class():
+    stack = LabelStack.of({"ann": [[0, 1, 2]], "bob": [[0, 1, 2]]}, ignore=[[0, 0, 1]])
+    found = staple_classes(stack, {1: "road", 2: "car"})
+    assert found.truth_of("car").mask.tolist() == [[False, False, False]]
+    assert found.truth_of("road").patterns.pixels == 2
+    assert found.entropy.tolist() == [[0, 0, 0]]
+
+
+@given(arrays.arrays(float, (3, 4), elements=st.floats(0.0, 1.0)))
+def test_entropy_is_that_of_scipy(drawn):
+    assume((drawn.sum(axis=1) > 0.1).all())
+    shares = drawn / drawn.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(entropy_bits(shares), scipy.stats.entropy(shares, base=2, axis=1), atol=1e-12)
+    assert entropy_bits(np.array([[0.25, 0.25, 0.5]])).tolist() == [1.5]

@@ -445,6 +445,51 @@ def test_a_truth_of_several_classes_is_one_map(make: Make) -> None:
         kf.delete_run(dataset, key)
 
 
+def classes_of(dataset: fo.Dataset) -> fo.Dataset:
+    """One image of two classes: ann and bob agree, cid takes road for car and car for road."""
+    masks = {"ann": [0, 1, 1, 2], "bob": [0, 1, 1, 2], "cid": [0, 2, 2, 1]}
+    dataset.add_sample(fo.Sample("/a.png", raters=list(masks), **{name: row(marks) for name, marks in masks.items()}))
+    dataset.default_mask_targets = {1: "road", 2: "car"}
+    return dataset
+
+
+def test_staple_of_all_classes_at_once_is_that_of_the_library(make: Make) -> None:
+    dataset = classes_of(make([]))
+    run = kf.estimate_truth(dataset, "truth", methods=["staple-classes"])
+    assert dataset.first()["truth_staple_classes"].get_mask().tolist() == [[0, 1, 1, 2]]
+    found = run.details.truths["staple-classes, road"]
+    assert found.sensitivity.tolist() == pytest.approx([1, 1, 0], abs=1e-6)
+    assert found.specificity.tolist() == pytest.approx([1, 1, 0.5], abs=1e-6)  # of nothing and car, half is called road
+    kf.delete_run(dataset, "truth")
+    assert not files(dataset)
+
+
+def test_outlines_of_several_classes_that_overlap_are_no_label_map(make: Make) -> None:
+    both = fo.Polylines(polylines=[polyline("road", [0, 0, 20, 10]), polyline("car", [10, 0, 20, 10])])
+    size = fo.ImageMetadata(width=100, height=100)
+    dataset = make([fo.Sample("/a.png", metadata=size, raters=["ann", "bob"], ann=both, bob=fo.Polylines())])
+    chosen: Any = {"raters": ("ann", "bob"), "classes": ("road", "car"), "of": "pixels", "methods": "staple-classes"}
+    with pytest.raises(InputError, match=r"one class a pixel of each rater, got several at 100 pixels"):
+        kf.estimate_truth(dataset, "truth", **chosen)
+    assert not files(dataset)
+
+
+def test_maps_of_probability_and_entropy_go_with_their_run(stack: fo.Dataset) -> None:
+    """Votes of 0, 1/3, 2/3 and all of three: entropies of 0, h, h and 0 with h = log2 3 - 2/3 = .918."""
+    run = kf.estimate_truth(stack, "truth", methods=["0.5", "lsml"], maps=True)
+    assert run.metrics["maps"]["0.5 entropy"] == "truth_0_5_entropy"
+    maps = {name: stack.first()[field].get_map().tolist() for name, field in run.metrics["maps"].items()}
+    assert maps["0.5 probability"] == [[0, 85, 170, 255]]
+    unknown = round(255 * (np.log2(3) - 2 / 3))
+    assert maps["0.5 entropy"] == [[0, unknown, unknown, 0]] == [[0, 234, 234, 0]]
+    assert maps["lsml entropy"] == [[0, 0, 0, 0]]
+    assert stack.last()["truth_0_5_entropy"] is None
+    assert stack.first()["truth_0_5_entropy"].range == [0, 255]
+    assert all(field in run.written for field in run.metrics["maps"].values())
+    kf.delete_run(stack, "truth")
+    assert list(stack.get_field_schema())[-3:] == list(RATERS)
+
+
 def objects() -> list[fo.Sample]:
     """A cat that two of three annotated, and one of cid alone; then an image on which nobody annotated anything."""
     boxes = {"ann": [[10, 10, 40, 40]], "bob": [[10, 10, 40, 36]], "cid": [[60, 60, 20, 20]]}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import fiftyone as fo
@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core._agreement import check_comparable
-from kalos_core.consensus import TRUTH_METHODS, ClassTruth, CountedTruth, Truth
+from kalos_core.consensus import TRUTH_METHODS, ClassTruth, CountedTruth, Truth, class_truth
 from kalos_core.consensus import estimate_truth as estimate
 from kalos_core.consensus.instances import Ties
-from kalos_core.consensus.methods import WITHOUT_OUTLIERS
+from kalos_core.consensus.methods import JOINTLY, WITHOUT_OUTLIERS
 from kalos_core.errors import InputError, listed, lookup
 from kalos_core.fiftyone.dataset.database import label_field
 from kalos_core.fiftyone.dataset.mask_fields import mask_sources
-from kalos_core.fiftyone.dataset.mask_files import MapFiles
-from kalos_core.fiftyone.dataset.masks import ImageMasks, RaterMasks, open_masks
+from kalos_core.fiftyone.dataset.mask_files import FULL, MapFiles
+from kalos_core.fiftyone.dataset.masks import ImageMasks, RaterMasks, Stacks, open_masks
 from kalos_core.fiftyone.dataset.objects import read_labels
 from kalos_core.fiftyone.dataset.raters import ESTIMATED
 from kalos_core.fiftyone.dataset.samples import check_sizes
@@ -45,6 +45,7 @@ from kalos_core.fiftyone.kinds.truth.objects import (
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, new_folder, writing
 from kalos_core.fiftyone.runs.progress import Progress, Report
+from kalos_core.pixels.stored import joined_stacks
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -53,6 +54,12 @@ if TYPE_CHECKING:
 
 METHODS = ("0.5", "staple")
 """Truths of pixels by default."""
+
+MAPS: dict[str, Callable[[Truth], NDArray[np.float64]]] = {
+    "probability": lambda truth: truth.probability,
+    "entropy": lambda truth: truth.entropy,
+}
+"""What a map of a truth shows -> (H, W) numbers in [0, 1]."""
 
 SHARE_OF_OUTLIERS = 0.3
 """Share of the work done when it is known who stands out over all images."""
@@ -72,6 +79,7 @@ def estimate_truth(
     of: Subject = "auto",
     ignore_value: int | None = None,
     raters_are_local: bool | None = None,
+    maps: bool = False,
     similarity: str | None = None,
     threshold: float = 0.5,
     solver: str = "greedy",
@@ -97,6 +105,7 @@ def estimate_truth(
         As in `compute_agreement`.
     methods : names in `kalos_core.consensus.TRUTH_METHODS`
         Of pixels. ``"excl-0.5"`` leaves out the raters who stand out over all images, which are read twice.
+        ``"staple-classes"`` looks at all classes of label maps at once; the others take each class against the rest.
     quorum : float or sequence of float
         Of objects: least share of the assigned raters who annotated it.
     of : "auto", "pixels" or "objects"
@@ -106,6 +115,10 @@ def estimate_truth(
         A pixel that any rater gives this value counts for nothing.
     raters_are_local : bool, optional
         As in `compute_pixel_agreement`, of pixels.
+    maps : bool
+        Whether each method writes two `Heatmap` fields more, with files of their own: ``..._probability``, how likely
+        each pixel is marked (of several classes: the likeliest of them), 255 = certain; and ``..._entropy``, how much
+        of it is not known (`Truth.entropy`; of several classes: of the one known least), 255 = one bit.
     similarity, threshold, solver, cost
         How raters are matched on objects, as in `kalos_core.agreement`.
     ties, region
@@ -149,7 +162,8 @@ def estimate_truth(
             _check_methods(names)
             masks = open_masks(samples, chosen, ignore_value)
             common = mask_settings(masks, ignore_value, raters_are_local)
-            return _of_pixels(masks, run_key, PixelTruthSettings(of="pixels", methods=names, **common), report)
+            settings_of_pixels = PixelTruthSettings(of="pixels", methods=names, maps=bool(maps), **common)
+            return _of_pixels(masks, run_key, settings_of_pixels, report)
         settings = ObjectTruthSettings(
             of="objects",
             similarity=similarity_to_store(samples, chosen, similarity),
@@ -175,14 +189,20 @@ def _check_methods(methods: list[str]) -> None:
 
 def _of_pixels(masks: RaterMasks, run_key: str, settings: PixelTruthSettings, report: Report) -> TruthRun:
     methods, local = settings["methods"], settings["raters_are_local"]
-    fields, folder = RunNames(run_key).fields_for(masks.view, methods), new_folder(masks.view)
+    wanted = [f"{method} {what}" for method in methods for what in MAPS if settings["maps"]]
+    every, folder = RunNames(run_key).fields_for(masks.view, [*methods, *wanted]), new_folder(masks.view)
+    fields, maps = {name: every[name] for name in methods}, {name: every[name] for name in wanted}
     declared = {
-        field: label_field(fo.Segmentation, f"Truth by {method}, of the run {run_key!r}", {ESTIMATED: run_key})
-        for method, field in fields.items()
+        field: label_field(
+            fo.Heatmap if name in maps else fo.Segmentation,
+            f"Truth by {name}, of the run {run_key!r}",
+            {ESTIMATED: run_key},
+        )
+        for name, field in every.items()
     }
     with writing(TRUTH, masks, run_key, settings, declared, folder) as draft:
         begin = SHARE_OF_OUTLIERS if WITHOUT_OUTLIERS in methods and not local else 0.0
-        truths = _Truths(masks, fields, () if local else masks.raters)
+        truths = _Truths(masks, fields, () if local else masks.raters, maps)
         if begin:
             truths.outliers = outliers_of_study(masks, report, begin)
         images = with_progress(masks, report, local, begin)
@@ -193,6 +213,7 @@ def _of_pixels(masks: RaterMasks, run_key: str, settings: PixelTruthSettings, re
         draft.metrics = {
             "of": "pixels",
             "fields": fields,
+            "maps": maps,
             "raters": list(truths.raters),
             "images": int(has_truth.sum()),
             "classes": masks.classes,
@@ -205,8 +226,8 @@ def _of_pixels(masks: RaterMasks, run_key: str, settings: PixelTruthSettings, re
 class _Truths:
     """Truths by method in a field each, written as files and counted. `raters`: who have names over the images."""
 
-    def __init__(self, masks: RaterMasks, fields: dict[str, str], raters: Sequence[str]) -> None:
-        self.masks, self.fields, self.raters = masks, fields, raters
+    def __init__(self, masks: RaterMasks, fields: dict[str, str], raters: Sequence[str], maps: dict[str, str]) -> None:
+        self.masks, self.fields, self.raters, self.maps = masks, fields, raters, maps
         self.outliers: dict[str, list[str]] = {}
         self.notes: list[str] = []
         self.counted = {
@@ -226,13 +247,27 @@ class _Truths:
             stacks = {name: stack for name, stack in found.stacks.items() if len(stack.raters) > 1}
             documents = {}
             for method, field in self.fields.items() if stacks else ():
-                truths = {name: estimate(stack, method, self.outliers.get(name)) for name, stack in stacks.items()}
+                truths = self._estimated(stacks, method, found.image)
                 for category, truth in truths.items():
                     self.counted[self._name(method, category)].add(found.image, truth)
                     if truth.note and len(self.notes) < MOST_NOTES:
                         self.notes.append(f"{self.masks.name(found.image)}, {method}: {truth.note}")
                 documents[field] = files.mask(field, sample_id, _map_of(self.masks, truths))
+                for what, of_truth in MAPS.items() if self.maps else ():
+                    place, most = self.maps[f"{method} {what}"], np.max(list(map(of_truth, truths.values())), axis=0)
+                    documents[place] = files.heatmap(place, sample_id, np.round(FULL * most).astype(np.uint8), FULL)
             yield sample_id, documents
+
+    def _estimated(self, stacks: Stacks, method: str, image: int) -> dict[str, Truth]:
+        """Class -> its truth on one image."""
+        if method != JOINTLY or len(stacks) < 2:
+            return {name: estimate(stack, method, self.outliers.get(name)) for name, stack in stacks.items()}
+        values = {name: self.masks.values[name] for name in stacks}
+        try:
+            joined = joined_stacks(stacks, values)
+        except InputError as error:
+            raise InputError(f"{self.masks.name(image)}, {method}: {error}") from error
+        return class_truth(joined, {value: name for name, value in values.items()}, method).by_class
 
 
 def _map_of(masks: RaterMasks, truths: dict[str, Truth]) -> NDArray[Any]:
@@ -264,6 +299,7 @@ def _of_objects(
         draft.metrics = {
             "of": "objects",
             "fields": fields,
+            "maps": {},
             "raters": annotations.raters.tolist(),
             "images": int(annotations.assigned.any(axis=1).sum()),
             "classes": annotations.categories.tolist(),

@@ -17,6 +17,7 @@ class PixelTruthSettings(MaskSettings):
 
     of: Literal["pixels"]
     methods: list[str]
+    maps: bool
 
 
 class ObjectTruthSettings(TypedDict):
@@ -38,12 +39,13 @@ TruthSettings = PixelTruthSettings | ObjectTruthSettings
 class TruthMetrics(TypedDict):
     """The summary of a run.
 
-    `fields`: truth -> its field; `raters`: none where they have no names over the images; `images`: how many have a
-    truth of pixels, or somebody assigned who annotates objects.
+    `fields`: truth -> its field; `maps`: truth and what its map shows -> field; `raters`: none where they have no names
+    over the images; `images`: how many have a truth of pixels, or somebody assigned who annotates objects.
     """
 
     of: Literal["pixels", "objects"]
     fields: dict[str, str]
+    maps: dict[str, str]
     raters: list[str]
     images: int
     classes: list[str]

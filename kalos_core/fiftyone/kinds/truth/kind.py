@@ -25,6 +25,11 @@ def _restore(changes: Changes) -> Result:
     return consensus_of(match_objects(annotations, settings, pairs), settings)
 
 
+def written_fields(metrics: TruthMetrics) -> list[str]:
+    """Of truths and maps; the runs of earlier versions have no maps."""
+    return [*metrics["fields"].values(), *metrics.get("maps", {}).values()]
+
+
 TRUTH: Kind[TruthSettings, TruthMetrics, TruthDetails, Result] = register(
     Kind(
         name="truth",
@@ -34,7 +39,7 @@ TRUTH: Kind[TruthSettings, TruthMetrics, TruthDetails, Result] = register(
         family=MASKS,
         read=read_masks_or_objects,
         restore=_restore,
-        written=lambda run: f"the fields {', '.join(map(repr, run.metrics['fields'].values()))}",
+        written=lambda run: f"the fields {', '.join(map(repr, written_fields(run.metrics)))}",
         details=TruthDetails,
         newer=newer_files,
         fixed_because=(
