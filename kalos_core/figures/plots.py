@@ -283,6 +283,7 @@ PLOTS: Mapping[type, Mapping[str, Plot]] = {
         "performance": plot_rater_performance,
         "correlations": plot_correlations,
     },
+    pixels.DisputedRegions: {"areas": histogram("area", axis="pixels of a region in dispute")},
     pixels.RegionAgreement: {
         "regions": histogram("adjusted_rand", axis="adjusted Rand index of two raters"),
         "raters": plot_rater_pairs,

@@ -9,6 +9,7 @@
 * Boundaries: `boundary_distance`, `BoundaryDistance`; of every two raters: `boundary_agreement`, `unit_boundaries`,
   `BoundaryAgreement`.
 * Regions without names: `region_agreement`, `RegionAgreement`; `PairedRaters` is what it shares with boundaries.
+* Where raters differ most: `disputed_regions`, `DisputedRegions`; of one image `regions_in_dispute`, `Region`.
 * Contours: `match_contours`, `ContourMatch`, `near`, `thinned`, `tolerance_in_pixels`.
 """
 
@@ -16,6 +17,7 @@ from kalos_core.pixels.agreement import LIMIT, PixelAccumulator, PixelAgreement,
 from kalos_core.pixels.boundaries import BoundaryDistance, boundary_distance
 from kalos_core.pixels.classes import ClassPixelAgreement, class_pixel_agreement
 from kalos_core.pixels.contours import ContourMatch, match_contours, near, thinned, tolerance_in_pixels
+from kalos_core.pixels.disputed import DisputedRegions, Region, disputed_regions, regions_in_dispute
 from kalos_core.pixels.moments import SIGNIFICANT, Correlation
 from kalos_core.pixels.paired import PairedRaters
 from kalos_core.pixels.performance import RaterPerformance, rater_performance
@@ -34,6 +36,7 @@ __all__ = [
     "ClassPixelAgreement",
     "ContourMatch",
     "Correlation",
+    "DisputedRegions",
     "LabelStack",
     "MaskStack",
     "PairedRaters",
@@ -41,12 +44,14 @@ __all__ = [
     "PixelAgreement",
     "PixelSums",
     "RaterPerformance",
+    "Region",
     "RegionAgreement",
     "as_stack",
     "boundary_agreement",
     "boundary_distance",
     "channel_names",
     "class_pixel_agreement",
+    "disputed_regions",
     "mask_stacks",
     "match_contours",
     "near",
@@ -54,6 +59,7 @@ __all__ = [
     "rater_count_map",
     "rater_performance",
     "region_agreement",
+    "regions_in_dispute",
     "thinned",
     "tolerance_in_pixels",
     "unit_boundaries",

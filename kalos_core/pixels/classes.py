@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations.table import object_array
 from kalos_core.arguments import check_arguments
-from kalos_core.errors import InputError, listed, repr_of
+from kalos_core.errors import InputError, check_iterable, listed, repr_of
 from kalos_core.pixels.agreement import PixelAccumulator, PixelAgreement
 from kalos_core.pixels.performance import SHARES
 from kalos_core.pixels.properties import Channels
-from kalos_core.pixels.stack import LabelStack
+from kalos_core.pixels.stack import LabelStack, MaskStack, each_stack
 from kalos_core.pixels.sums import mean_of_defined
 from kalos_core.resampling import interval_columns
 from kalos_core.results import Result
@@ -203,3 +203,26 @@ def check_values(stack: LabelStack, classes: Mapping[int, str]) -> None:
     if strange:
         known = listed(sorted(classes), 20)
         raise InputError(f"image {stack.image!r}: expected 0 or the values of classes {known}, got {listed(strange)}")
+
+
+def masks_of_classes(
+    stacks: Any, classes: Mapping[int, str] | None
+) -> Iterator[tuple[MaskStack | LabelStack, Iterable[NDArray[np.bool_]]]]:
+    """The stacks of a study with the masks (N, H, W) of each class; without classes, of what is marked.
+
+    Examples
+    --------
+    >>> [[mask.tolist() for mask in masks] for _, masks in masks_of_classes([{"ann": [[0, 2]]}], {2: "car"})]
+    [[[[[False, True]]]]]
+    """
+    if classes is None:
+        for masks in each_stack(stacks, least=1):
+            yield masks, (masks.masks,)
+        return
+    check_classes(classes)
+    given = stacks() if callable(stacks) else stacks
+    given = [given] if isinstance(given, (LabelStack, Mapping)) else given
+    for entry in check_iterable(given, "stacks", "label maps of one image or more"):
+        labels = entry if isinstance(entry, LabelStack) else LabelStack.of(entry)
+        check_values(labels, classes)
+        yield labels, (labels.labels == value for value in classes)

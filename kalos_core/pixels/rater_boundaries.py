@@ -14,7 +14,7 @@ from kalos_core._agreement import Agreement, check_agreement
 from kalos_core.annotations.table import object_array
 from kalos_core.arguments import check_arguments
 from kalos_core.display import percent_text, significant
-from kalos_core.errors import InputError, check_iterable, check_whole
+from kalos_core.errors import InputError, check_whole
 from kalos_core.limits import check_replicates
 from kalos_core.pixels.boundaries import (
     BoundaryDistance,
@@ -24,9 +24,9 @@ from kalos_core.pixels.boundaries import (
     distance_of_outlines,
     of_pixels,
 )
-from kalos_core.pixels.classes import check_classes, check_values
+from kalos_core.pixels.classes import masks_of_classes
 from kalos_core.pixels.paired import PairedRaters, check_images
-from kalos_core.pixels.stack import LabelStack, MaskStack, Stacks, each_stack
+from kalos_core.pixels.stack import LabelStack, Stacks
 from kalos_core.shapes import Masks, Polygons
 from kalos_core.shapes.boundaries import Outline, Spacing, border, borders, nearest, pixels_on
 from kalos_core.shapes.crops import crops_of
@@ -221,7 +221,7 @@ def boundary_agreement(
     codes: dict[Any, int] = {}
     local = False
     alone = 0
-    for stack, masks in _each(stacks, classes):
+    for stack, masks in masks_of_classes(stacks, classes):
         if len(stack.raters) < 2:
             alone += 1
             continue
@@ -236,23 +236,6 @@ def boundary_agreement(
     names = [None] if classes is None else list(classes.values())
     replicates = check_replicates(bootstrap, len(images))
     return rows.result(images, names, list(codes), replicates, check_whole(seed, "seed"), local)
-
-
-def _each(
-    stacks: Any, classes: Mapping[int, str] | None
-) -> Iterator[tuple[MaskStack | LabelStack, Iterable[NDArray[np.bool_]]]]:
-    """The stacks of a study with the masks (N, H, W) of each class."""
-    if classes is None:
-        for masks in each_stack(stacks, least=1):
-            yield masks, (masks.masks,)
-        return
-    check_classes(classes)
-    given = stacks() if callable(stacks) else stacks
-    given = [given] if isinstance(given, (LabelStack, Mapping)) else given
-    for entry in check_iterable(given, "stacks", "label maps of one image or more"):
-        labels = entry if isinstance(entry, LabelStack) else LabelStack.of(entry)
-        check_values(labels, classes)
-        yield labels, (labels.labels == value for value in classes)
 
 
 def _pairwise(

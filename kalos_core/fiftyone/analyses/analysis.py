@@ -164,8 +164,8 @@ def update_analysis(
             own = made.runs.get(run.kind)
             if own is not None:
                 describe_run(samples, own.key, note=run.note, status=run.status)
-        for carry in CARRIED:
-            carry(root_of(samples), before.key, made.key)
+                for carry in CARRIED:
+                    carry(root_of(samples), run.key, own.key)
 
     made = _compute(load_run_view(samples, members[0].key), new_key, calls, progress, carry_over)
     for run in members:

@@ -23,6 +23,10 @@ ESTIMATED = "kalos_truth"
 """Key in what a field says of itself: a run of this name estimated it from several raters, so it is no rater's."""
 
 
+DISPUTED = "kalos_disputed"
+"""The same of a field of regions that raters differ about: nobody's labels, and no truth either."""
+
+
 @dataclass(frozen=True)
 class Family:
     """A kind of labels that several raters give: its label types, each with the attribute that holds their list.
@@ -94,7 +98,8 @@ def label_fields(samples: Any, family: Family = OBJECTS) -> dict[str, str]:
     found = {}
     for name, field in samples.get_field_schema(ftype=fo.EmbeddedDocumentField).items():
         labels = family.types.get(field.document_type)
-        if labels is not None and not (family is not OBJECTS and ESTIMATED in (field.info or {})):
+        about = field.info or {}
+        if labels is not None and DISPUTED not in about and not (family is not OBJECTS and ESTIMATED in about):
             found[name] = f"{name}.{labels}" if labels else name
     return found
 

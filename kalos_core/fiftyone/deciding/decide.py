@@ -12,13 +12,17 @@ from kalos_core._agreement import Agreement
 from kalos_core.decisions import Decision
 from kalos_core.errors import InputError, listed
 from kalos_core.fiftyone.dataset.database import collection, now, reload_samples
-from kalos_core.fiftyone.dataset.raters import label_fields
-from kalos_core.fiftyone.deciding.units import MatchedUnits
-from kalos_core.fiftyone.kinds.agreement.kind import AgreementRun
+from kalos_core.fiftyone.deciding.units import (
+    DecidableRun,
+    MatchedUnits,
+    decidable_runs,
+    load_decidable,
+    unit_paths,
+)
 from kalos_core.fiftyone.kinds.agreement.queue import DECIDED, OPEN, WAITING
 from kalos_core.fiftyone.kinds.agreement.sample import NotInRun
 from kalos_core.fiftyone.runs.life import explained
-from kalos_core.fiftyone.runs.stored import list_runs, load_metrics, load_run_view
+from kalos_core.fiftyone.runs.stored import load_run_view
 from kalos_core.fiftyone.runs.table import CARRIED
 
 STATES = {"skip": OPEN, "guideline": WAITING}
@@ -39,7 +43,7 @@ def decide(
     *,
     sample_id: str | None = None,
 ) -> Decision:
-    """Decide about a unit of an agreement; only its sample is read, and no label is changed.
+    """Decide about a unit of an agreement, or a region in dispute; only its sample is read, and no label is changed.
 
     The decision is added to all that was decided before, so that several people can decide at once. Of the decisions
     about a unit the latest counts: ``skip`` takes an earlier one back, so that the unit is open again; with
@@ -50,10 +54,11 @@ def decide(
     ----------
     samples : fiftyone.core.collections.SampleCollection
     key : str
-        Of an agreement.
+        Of an agreement, or of a run on pixels that wrote its regions in dispute (``regions=True``).
     labels : sequence of str
-        Ids of labels of one unit, or of a whole and its parts. The decision is of all labels of the unit; ``whole``
-        and ``parts``, and labels of several units, of the whole and all of its parts.
+        Ids of labels of one unit (of a region: that of its label in ``<key>_regions``), or of a whole and its parts.
+        The decision is of all labels of the unit; ``whole`` and ``parts``, and labels of several units, of the whole
+        and all of its parts.
     decision : name in `DECISIONS`
     rater : str, optional
         With ``take``: who is right, also by having nothing there.
@@ -88,7 +93,7 @@ def decide(
     (0, 'a tail')
     >>> dataset.delete()
     """
-    run = load_metrics(samples, key, "agreement")
+    run = load_decidable(samples, key)
     given = (labels,) if isinstance(labels, str) else tuple(labels)
     asked = Decision(given, decision, rater, note, who)
     found = _sample_of(samples, run, given) if sample_id is None else sample_id
@@ -116,7 +121,7 @@ def decisions(samples: Any, key: str, *, history: bool = False) -> list[Decision
 
 def stored_decisions(samples: Any, key: str) -> Iterable[tuple[str, list[dict[str, Any]]]]:
     """Sample id and all decisions about its units, as they are stored; of the samples that have any."""
-    field = load_metrics(samples, key, "agreement").names.decisions
+    field = load_decidable(samples, key).names.decisions
     for document in collection(samples).find({f"{field}.0": {"$exists": True}}, {field: True}):
         yield str(document["_id"]), document[field]
 
@@ -150,7 +155,7 @@ def carry_decisions(samples: Any, from_key: str, to_key: str) -> CarriedDecision
     CarriedDecisions
         Of the decisions that count.
     """
-    run = load_metrics(samples, to_key, "agreement")
+    run = load_decidable(samples, to_key)
     matched = MatchedUnits.stored(samples, run)
     known = {(one.labels, one.when) for one in decisions(samples, to_key, history=True)}
     carried: list[Decision] = []
@@ -174,8 +179,8 @@ def carry_decisions(samples: Any, from_key: str, to_key: str) -> CarriedDecision
 
 
 def _follow(samples: Any, key: str, new_key: str) -> None:
-    """Let decisions follow an analysis that is made again, where it has an agreement."""
-    if {key, new_key} <= set(list_runs(samples, "agreement")):
+    """Let decisions follow a run that is made again."""
+    if {key, new_key} <= {run.key for run in decidable_runs(samples)}:
         carry_decisions(samples, key, new_key)
 
 
@@ -198,11 +203,11 @@ def decision_of(entry: Mapping[str, Any]) -> Decision:
     return Decision(**{**entry, "labels": tuple(entry["labels"])})
 
 
-def _sample_of(samples: Any, run: AgreementRun, labels: Sequence[str]) -> str:
+def _sample_of(samples: Any, run: DecidableRun, labels: Sequence[str]) -> str:
     """The sample of the run that some labels are on."""
-    paths, view = label_fields(samples), load_run_view(samples, run.key)
+    paths, view = unit_paths(samples, run), load_run_view(samples, run.key)
     ids = [ObjectId(key) for key in labels if ObjectId.is_valid(key)]
-    places = [{f"{paths[field]}._id": {"$in": ids}} for field in run.label_fields if field in paths]
+    places = [{f"{path}._id": {"$in": ids}} for path in paths.values()]
     found = collection(view).find_one({"$or": places}, {"_id": True}) if places else None
     if found is None:
         raise InputError(f"labels: expected ids of labels that the run {run.key!r} matched, got {_shown(labels)}")
@@ -248,7 +253,7 @@ def _shown(labels: Iterable[object]) -> str:
 
 
 def add(
-    samples: Any, run: AgreementRun, sample_id: str, matched: MatchedUnits, made: Sequence[Decision]
+    samples: Any, run: DecidableRun, sample_id: str, matched: MatchedUnits, made: Sequence[Decision]
 ) -> list[Decision]:
     """Add decisions to a sample, with the states of its units: one step, done again where somebody was quicker."""
     names, stored = run.names, collection(samples)
@@ -256,7 +261,7 @@ def add(
     while True:
         document = stored.find_one(where, {names.queue: True, names.decisions: True})
         if document is None or document.get(names.decisions) is None:
-            load_metrics(samples, run.key, "agreement")  # says so if the run is gone
+            load_decidable(samples, run.key)  # says so if the run is gone
             raise NotInRun(f"sample {sample_id}: not part of the run {run.key!r}")
         before, timed = document[names.decisions], [replace(one, when=one.when or now()) for one in made]
         entries = [{**vars(one), "labels": list(one.labels)} for one in timed]

@@ -13,13 +13,11 @@ from fiftyone import ViewField as F
 from kalos_core.decisions import DECISIONS, Decision
 from kalos_core.errors import InputError, check_whole, listed, lookup
 from kalos_core.fiftyone.dataset.database import collection
-from kalos_core.fiftyone.dataset.raters import label_fields
 from kalos_core.fiftyone.deciding.decide import SPLIT, decision_of, is_split, latest
-from kalos_core.fiftyone.deciding.units import MatchedUnits
-from kalos_core.fiftyone.kinds.agreement.kind import AgreementRun
+from kalos_core.fiftyone.deciding.units import DecidableRun, MatchedUnits, load_decidable, order_field, unit_paths
 from kalos_core.fiftyone.kinds.agreement.queue import DECIDED, OPEN, WAITING
 from kalos_core.fiftyone.kinds.agreement.sample import NotInRun
-from kalos_core.fiftyone.runs.stored import load_metrics, load_run_view
+from kalos_core.fiftyone.runs.stored import load_run_view
 
 MOST_LABELS = 150
 """Ids in a view, which the App sends with every request: less than 10 KB."""
@@ -39,7 +37,7 @@ def next_dispute(
     ----------
     samples : fiftyone.core.collections.SampleCollection
     key : str
-        Of an agreement.
+        Of an agreement, or of a run on pixels that wrote its regions in dispute.
     after : str, optional
         Id of the sample that was seen last; after the last of the queue comes its first again, which may be the same.
     category : str, optional
@@ -47,25 +45,25 @@ def next_dispute(
     rater : str, optional
         Only units where this rater stands against most of the others, or where no value has most.
     """
-    run = load_metrics(samples, key, "agreement")
-    names, stored = run.names, collection(samples)
+    run = load_decidable(samples, key)
+    names, stored, measure = run.names, collection(samples), order_field(run)
     wanted = {names.disputes: {"$gt": 0}, names.queue: {"$elemMatch": _wanted(run, OPEN, category, rater)}}
     if category is None and rater is None:
         del wanted[names.queue]  # the index knows
     parts: list[dict[str, Any]] = [wanted]
     if after is not None:
         seen = (
-            stored.find_one({"_id": ObjectId(after)}, {names.alpha: True, names.disputes: True})
+            stored.find_one({"_id": ObjectId(after)}, {measure: True, names.disputes: True})
             if ObjectId.is_valid(after)
             else None
         )
         if seen is None or seen.get(names.disputes) is None:
             raise NotInRun(f"sample {after}: not part of the run {run.key!r}")
-        alpha, later = seen[names.alpha], {"_id": {"$gt": seen["_id"]}}
+        alpha, later = seen[measure], {"_id": {"$gt": seen["_id"]}}
         if alpha is not None:
-            beyond = [{**wanted, names.alpha: alpha, **later}, {**wanted, names.alpha: {"$gt": alpha}}]
+            beyond = [{**wanted, measure: alpha, **later}, {**wanted, measure: {"$gt": alpha}}]
             parts = [*beyond, wanted]
-    order = [(names.alpha, 1), ("_id", 1)]
+    order = [(measure, 1), ("_id", 1)]
     found = (stored.find_one(part, {"_id": True}, sort=order) for part in parts)
     return next((str(document["_id"]) for document in found if document is not None), None)
 
@@ -116,7 +114,7 @@ def disputed_units(samples: Any, key: str, sample_id: str) -> list[DisputedUnit]
     NotInRun
         If the sample is not part of the run.
     """
-    run = load_metrics(samples, key, "agreement")
+    run = load_decidable(samples, key)
     matched, names = MatchedUnits.of_sample(samples, run, sample_id), run.names
     document = collection(samples).find_one({"_id": ObjectId(sample_id)}, {names.queue: True, names.decisions: True})
     stored = document or {}
@@ -162,7 +160,7 @@ class DisputeCount:
 
 def count_disputes(samples: Any, key: str) -> DisputeCount:
     """How many units of an agreement are in dispute, and how far they are; the database counts."""
-    queue = load_metrics(samples, key, "agreement").names.queue
+    queue = load_decidable(samples, key).names.queue
     stages = [{"$unwind": f"${queue}"}, {"$sortByCount": f"${queue}.state"}]
     found = {entry["_id"]: entry["count"] for entry in collection(samples).aggregate(stages)}
     counts = [found.get(state, 0) for state in (DECIDED, WAITING, OPEN)]
@@ -181,20 +179,19 @@ def view_of_queue(
     state : str
         "open", "waiting" or "decided".
     """
-    run, view = load_metrics(samples, key, "agreement"), load_run_view(samples, key)
+    run, view = load_decidable(samples, key), load_run_view(samples, key)
     names, wanted = run.names, _wanted(run, state, category, rater)
     view = view.mongo([{"$match": {names.queue: {"$elemMatch": wanted}}}])
-    view = view.sort_by([(names.alpha, 1), ("id", 1)])
+    view = view.sort_by([(order_field(run), 1), ("id", 1)])
     of_state = F(f"${names.queue}").filter(F("state") == state)
-    for field in run.label_fields:
-        if field in label_fields(view):
-            view = view.filter_labels(field, of_state.map(F("unit")).contains([F(names.unit)]), only_matches=False)
+    for field in unit_paths(view, run):
+        view = view.filter_labels(field, of_state.map(F("unit")).contains([F(names.unit)]), only_matches=False)
     return view
 
 
 @dataclass(frozen=True)
 class QueuedImage:
-    """An image of the queue: its alpha, and how many units are ``open`` on it."""
+    """An image of the queue: its alpha (of regions of pixels its mean F1), and how many units are ``open`` on it."""
 
     sample_id: str
     file: str
@@ -226,7 +223,7 @@ def queued_images(
     [('a.jpg', 0.0, 1)]
     >>> dataset.delete()
     """
-    run = load_metrics(samples, key, "agreement")
+    run = load_decidable(samples, key)
     names, wanted = run.names, _wanted(run, OPEN, category, rater)
     fits = [{"$eq": ["$$entry.state", wanted["state"]]}]
     for name in ("classes", "raters"):
@@ -235,9 +232,9 @@ def queued_images(
     there = {"$filter": {"input": f"${names.queue}", "as": "entry", "cond": {"$and": fits}}}
     stages = [
         {"$match": {names.disputes: {"$gt": 0}, names.queue: {"$elemMatch": wanted}}},
-        {"$sort": {names.alpha: 1, "_id": 1}},
+        {"$sort": {order_field(run): 1, "_id": 1}},
         {"$limit": check_whole(count, "count", 1)},
-        {"$project": {"filepath": True, "alpha": f"${names.alpha}", "open": {"$size": there}}},
+        {"$project": {"filepath": True, "alpha": f"${order_field(run)}", "open": {"$size": there}}},
     ]
     return [
         QueuedImage(str(found["_id"]), Path(found["filepath"]).name, found["alpha"], found["open"])
@@ -256,14 +253,14 @@ def view_of_units(samples: Any, key: str, labels: Sequence[str]) -> Any:
     labels : sequence of str
         Ids of labels of these units, such as those of a row of `training_list`.
     """
-    run, view = load_metrics(samples, key, "agreement"), load_run_view(samples, key)
+    run, view = load_decidable(samples, key), load_run_view(samples, key)
     chosen = list(labels)[:MOST_LABELS]
-    fields = [field for field in run.label_fields if field in label_fields(view)]
+    fields = list(unit_paths(view, run))
     decided = {f"{run.names.decisions}.labels": {"$in": chosen}}
     return view.mongo([{"$match": decided}]).select_labels(ids=chosen, fields=fields)
 
 
-def _wanted(run: AgreementRun, state: str, category: str | None, rater: str | None) -> dict[str, Any]:
+def _wanted(run: DecidableRun, state: str, category: str | None, rater: str | None) -> dict[str, Any]:
     """What an entry of the queue has to fulfil."""
     lookup(QUEUED, state, "state")
     raters = run.metrics["raters"]

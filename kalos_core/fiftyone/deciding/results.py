@@ -11,20 +11,26 @@ from kalos_core.decisions import against_in
 from kalos_core.errors import InputError
 from kalos_core.fiftyone.dataset.database import collection, reload_samples
 from kalos_core.fiftyone.dataset.expressions import files_of
-from kalos_core.fiftyone.dataset.raters import class_names, label_fields
+from kalos_core.fiftyone.dataset.raters import class_names
 from kalos_core.fiftyone.deciding.decide import decisions, latest, stored_decisions
 from kalos_core.fiftyone.deciding.queue import view_of_queue
-from kalos_core.fiftyone.deciding.units import MatchedUnits
+from kalos_core.fiftyone.deciding.units import MatchedUnits, load_decidable, unit_paths
 from kalos_core.fiftyone.internals import root_of
 from kalos_core.fiftyone.kinds.agreement.queue import OPEN
-from kalos_core.fiftyone.runs.stored import load_metrics, load_run_view
+from kalos_core.fiftyone.kinds.pixels.kind import PIXELS
+from kalos_core.fiftyone.runs.stored import load_run_view
 from kalos_core.text import markdown_source
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-ANNOTATED = {fo.Detections: "detections", fo.Polylines: "polygons", fo.Keypoints: "keypoints"}
+ANNOTATED = {
+    fo.Detections: "detections",
+    fo.Polylines: "polygons",
+    fo.Keypoints: "keypoints",
+    fo.Segmentation: "segmentation",
+}
 """Type of a label field -> what FiftyOne's ``annotate`` calls it."""
 
 
@@ -40,7 +46,7 @@ def training_list(samples: Any, key: str) -> pd.DataFrame:
         ``units`` (decided units the rater was assigned to), ``rate`` (their share), and ``labels`` (ids of all labels
         of these units). The most frequent first.
     """
-    run = load_metrics(samples, key, "agreement")
+    run = load_decidable(samples, key)
     return against_in(MatchedUnits.stored(samples, run), decisions(samples, run.key))
 
 
@@ -49,7 +55,7 @@ def guideline_questions(samples: Any, key: str) -> str:
 
     Of each its note, what every rater gave, the file and the sample. Text from data is shown as text.
     """
-    run = load_metrics(samples, key, "agreement")
+    run = load_decidable(samples, key)
     asked = [
         (sample_id, entry)
         for sample_id, stored in stored_decisions(samples, run.key)
@@ -97,13 +103,13 @@ def tag_disputes(samples: Any, key: str, tag: str, *, open_only: bool = True) ->
     """
     if not tag.strip():
         raise InputError(f"tag: expected a text, got {tag!r}")
-    run = load_metrics(samples, key, "agreement")
-    names, paths = run.names, label_fields(samples)
+    run = load_decidable(samples, key)
+    names, paths = run.names, unit_paths(samples, run)
     wanted = {"$eq": ["$$entry.state", OPEN]} if open_only else True
     there = {"$filter": {"input": f"${names.queue}", "as": "entry", "cond": wanted}}
     units = {"$map": {"input": there, "as": "entry", "in": "$$entry.unit"}}
     changed: dict[str, Any] = {"tags": _with(tag, "$tags")}
-    for field, path in ((field, paths[field]) for field in run.label_fields if field in paths):
+    for field, path in paths.items():
         tagged = {"$mergeObjects": ["$$label", {"tags": _with(tag, "$$label.tags")}]}
         chosen = {"$cond": [{"$in": [f"$$label.{names.unit}", units]}, tagged, "$$label"]}
         mapped = {"$map": {"input": f"${path}", "as": "label", "in": chosen}}
@@ -162,7 +168,7 @@ def hand_over(
     InputError
         If no dispute is open, the field is there already, or the back end does not take them; nothing stays then.
     """
-    run = load_metrics(samples, key, "agreement")
+    run = load_decidable(samples, key)
     dataset, name = root_of(samples), anno_key if field is None else field
     if dataset.has_field(name):
         raise InputError(f"field: {name!r} is there already; choose another name")
@@ -170,7 +176,8 @@ def hand_over(
     if not len(view):
         raise InputError(f"key: expected an agreement with open disputes, got {run.key!r}, which has none of these")
     document = dataset.get_field(run.label_fields[0]).document_type
-    own = {"label_type": ANNOTATED[document], "classes": class_names(samples), "attributes": False}
+    classes = list(run.settings["classes"]) if run.kind == PIXELS.name else class_names(samples)
+    own = {"label_type": ANNOTATED[document], "classes": classes, "attributes": False}
     known = dataset.list_annotation_runs()
     try:
         return view.annotate(anno_key, label_field=name, backend=backend, **{**own, **options})

@@ -15,14 +15,50 @@ from scipy.sparse.csgraph import connected_components
 from kalos_core._agreement import Agreement, Configuration
 from kalos_core.annotations import Annotations
 from kalos_core.annotations.joining import from_arrays
-from kalos_core.fiftyone.kinds.agreement.kind import AgreementRun
+from kalos_core.errors import InputError
+from kalos_core.fiftyone.dataset.raters import label_fields
+from kalos_core.fiftyone.kinds.agreement.kind import AGREEMENT
 from kalos_core.fiftyone.kinds.agreement.sample import read_sample, units_on
 from kalos_core.fiftyone.kinds.matched import TABLE
+from kalos_core.fiftyone.kinds.pixels.kind import PIXELS, has_regions
+from kalos_core.fiftyone.kinds.pixels.regions import region_table
 from kalos_core.fiftyone.runs.changes import part_of
-from kalos_core.fiftyone.runs.stored import load_arrays
+from kalos_core.fiftyone.runs.stored import list_runs, load_arrays, load_metrics
+from kalos_core.fiftyone.runs.table import Run
 from kalos_core.pairs import Pairs
 from kalos_core.reliability import NOT_ASSIGNED, Units, build_units
 from kalos_core.variation import variations
+
+DecidableRun = Run[Any, Any, Any, Any]
+"""A run with units in dispute: of matched annotations, or regions of pixels."""
+
+
+def decidable_runs(samples: Any) -> list[DecidableRun]:
+    """All of them, the newest first."""
+    found: list[DecidableRun] = list_runs(samples, (AGREEMENT.name, PIXELS.name), info=True)
+    return [run for run in found if run.kind == AGREEMENT.name or has_regions(run)]
+
+
+def load_decidable(samples: Any, key: str) -> DecidableRun:
+    """An agreement, or a run on pixels that wrote its regions in dispute."""
+    run: DecidableRun = load_metrics(samples, key, (AGREEMENT.name, PIXELS.name))
+    if run.kind == PIXELS.name and not has_regions(run):
+        raise InputError(f"run key: expected a run with units in dispute, got {run.key!r}; make it anew with regions")
+    return run
+
+
+def order_field(run: DecidableRun) -> str:
+    """The sample field by which the queue is ordered, the lowest first."""
+    return run.names.f1 if run.kind == PIXELS.name else run.names.alpha
+
+
+def unit_paths(samples: Any, run: DecidableRun) -> dict[str, str]:
+    """Label field -> path of its list of labels, where labels of units are."""
+    if run.kind == PIXELS.name:
+        there = samples.has_field(run.names.regions)
+        return {run.names.regions: f"{run.names.regions}.detections"} if there else {}
+    paths = label_fields(samples)
+    return {field: paths[field] for field in run.label_fields if field in paths}
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +72,8 @@ class MatchedUnits:
         0 to U - 1.
     number : (U,) int
         What the run calls each unit.
-    configuration : Configuration
-        How the run compares annotations.
+    configuration : Configuration, optional
+        How the run compares annotations; None of regions of pixels, which are no wholes and no parts.
     pairs : Pairs, optional
         Their similarities, where these are known.
     """
@@ -45,12 +81,14 @@ class MatchedUnits:
     annotations: Annotations
     unit_of: NDArray[np.intp]
     number: NDArray[np.intp]
-    configuration: Configuration
+    configuration: Configuration | None
     pairs: Pairs | None = None
 
     @classmethod
-    def of_sample(cls, samples: Any, run: AgreementRun, sample_id: str) -> MatchedUnits:
+    def of_sample(cls, samples: Any, run: DecidableRun, sample_id: str) -> MatchedUnits:
         """Those of one sample; labels that came after the run are in none."""
+        if run.kind == PIXELS.name:
+            return cls(*region_table(samples, run.names, sample_id), None)
         labels = read_sample(samples, run.key, sample_id)
         stored = units_on(labels, run.key)
         rows = [row for row, unit in enumerate(stored) if unit is not None]
@@ -59,8 +97,10 @@ class MatchedUnits:
         return cls(annotations, unit_of, number, Configuration(**run.settings))
 
     @classmethod
-    def stored(cls, samples: Any, run: AgreementRun) -> MatchedUnits:
-        """Those of all samples as the run stored them, without shapes; no label is read."""
+    def stored(cls, samples: Any, run: DecidableRun) -> MatchedUnits:
+        """Those of all samples as the run stored them, without shapes; no label of a rater is read."""
+        if run.kind == PIXELS.name:
+            return cls(*region_table(samples, run.names), None)
         arrays = load_arrays(samples, run.key)
         annotations = from_arrays(part_of(arrays, TABLE, without="."))
         unit_of = arrays["unit_of"].astype(np.intp)
@@ -89,6 +129,8 @@ class MatchedUnits:
     def group(self) -> NDArray[np.intp]:
         """(U,) number of the whole with its parts that a unit belongs to; a unit of no such finding is alone in one."""
         count, how = len(self.number), self.configuration
+        if how is None:
+            return np.arange(count)
         found = variations(self.annotations, how.similarity, how.threshold, pairs=self.pairs)
         finding, row, other = found.members()
         joined = found.is_merged[finding]

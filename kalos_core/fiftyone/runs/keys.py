@@ -75,6 +75,7 @@ class RunNames:
     # pixels
     rater_count: str = field(init=False, metadata=SAMPLE)
     f1: str = field(init=False, metadata=SAMPLE)
+    regions: str = field(init=False, metadata=SAMPLE)
 
     def __post_init__(self) -> None:
         for entry in dataclass_fields(self):

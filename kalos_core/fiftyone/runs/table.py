@@ -250,7 +250,7 @@ class Parts(Mapping[str, Part]):
 
 
 CARRIED: list[Callable[[Any, str, str], None]] = []
-"""``carry(dataset, key, new_key)``: what people added to an analysis follows it to the same analysis made again."""
+"""``carry(dataset, key, new_key)``: what people added to a run of an analysis follows it to the same run made again."""
 
 KINDS: dict[str, Kind[Any, Any, Any, Any]] = {}
 """Name -> kind. Importing `kalos_core.fiftyone` fills it."""

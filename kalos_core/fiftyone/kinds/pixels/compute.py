@@ -9,19 +9,21 @@ from typing import TYPE_CHECKING, Any
 import fiftyone as fo
 import numpy as np
 
-from kalos_core.errors import InputError
-from kalos_core.fiftyone.dataset.database import label_field
+from kalos_core.errors import InputError, check_whole
+from kalos_core.fiftyone.dataset.database import add_index, label_field
 from kalos_core.fiftyone.dataset.mask_files import MapFiles
 from kalos_core.fiftyone.dataset.masks import RaterMasks, open_masks
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.dataset.writing import write_documents
 from kalos_core.fiftyone.kinds.masked import mask_settings, with_progress
 from kalos_core.fiftyone.kinds.pixels.kind import PIXELS, PixelRun, PixelSettings, pixel_metrics, result_of
+from kalos_core.fiftyone.kinds.pixels.regions import RegionWriter, region_fields
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.life import STORING, analysing, new_folder, writing
 from kalos_core.fiftyone.runs.progress import Progress, Report
 from kalos_core.fiftyone.runs.records import plain
 from kalos_core.pixels import PixelAccumulator, rater_count_map
+from kalos_core.pixels.disputed import LEAST_AREA, LEAST_WIDTH
 from kalos_core.pixels.properties import Channels
 
 if TYPE_CHECKING:
@@ -38,6 +40,9 @@ def compute_pixel_agreement(
     images: bool = False,
     channels: Channels | None = None,
     raters_are_local: bool | None = None,
+    regions: bool = False,
+    region_area: int = LEAST_AREA,
+    region_width: int = LEAST_WIDTH,
     progress: Progress | bool | None = None,
     **selection: Unpack[SelectionArguments],
 ) -> PixelRun:
@@ -64,6 +69,12 @@ def compute_pixel_agreement(
     raters_are_local : bool, optional
         Whether a rater of one image is not the rater of that name on another, so that only raters of one image are
         compared; by default as it is stored of the raters.
+    regions : bool
+        Whether the regions where raters differ most (`kalos_core.disputed_regions`, the 100 largest of an image on
+        which raters take different sides) become labels in ``<run_key>_regions``, and units in dispute in the queue
+        of decisions: `next_dispute`, `disputed_units` and `decide` take the key of this run then.
+    region_area, region_width : int
+        The least pixels of a region, and the side of the squares that cover it.
     **selection
         Which masks are read, see `read_masks`: `Segmentation` fields, one per rater, or polygons and instance masks.
 
@@ -94,23 +105,35 @@ def compute_pixel_agreement(
     with analysing(samples, run_key, progress) as report:
         masks = open_masks(samples, chosen, ignore_value)
         common = mask_settings(masks, ignore_value, raters_are_local)
-        settings = PixelSettings(**common, images=bool(images), channels=_channels(channels))
+        settings = PixelSettings(
+            **common,
+            images=bool(images),
+            channels=_channels(channels),
+            regions=bool(regions),
+            region_area=check_whole(region_area, "region_area", least=1),
+            region_width=check_whole(region_width, "region_width", least=1),
+        )
         names, folder = RunNames(run_key), new_folder(samples)
         fields = {
             names.rater_count: label_field(
                 fo.Heatmap, description=f"How many raters marked each pixel, of the run {run_key!r}"
             ),
             names.f1: {"ftype": fo.FloatField},
+            **(region_fields(names) if settings["regions"] else {}),
         }
         with writing(PIXELS, masks, run_key, settings, fields, folder) as draft:
             local = settings["raters_are_local"]
             counted = {name: PixelAccumulator(masks.raters, settings["channels"], local) for name in masks.classes}
-            maps = _maps(masks, counted, MapFiles(folder), settings, names.rater_count, report)
+            writer = RegionWriter(names, settings["region_area"], settings["region_width"])
+            maps = _maps(masks, counted, MapFiles(folder), settings, names.rater_count, writer, report)
             write_documents(masks.view, maps, len(masks))
             result = result_of({name: accumulator.result() for name, accumulator in counted.items()})
             values = ((key, {names.f1: f1}) for key, f1 in zip(result.images, plain(result.image_f1), strict=True))
             write_documents(masks.view, values, len(result.images), report.within(STORING, 1.0, "Writing F1"))
-            draft.metrics, draft.details, draft.result = pixel_metrics(result), result, result
+            if settings["regions"]:
+                add_index(masks.view, [names.f1, "_id", names.disputes])
+            draft.metrics = pixel_metrics(result, writer.count if settings["regions"] else None)
+            draft.details = draft.result = result
     return draft.run
 
 
@@ -125,6 +148,7 @@ def _maps(
     files: MapFiles,
     settings: PixelSettings,
     field: str,
+    writer: RegionWriter,
     report: Report,
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Sample id, and field -> map of rater counts, of each image somebody is assigned to; counted on the way."""
@@ -138,4 +162,5 @@ def _maps(
         counts = [rater_count_map(stack) for stack in image.stacks.values()]
         if counts:
             most = np.max(counts, axis=0)
-            yield sample_id, {field: files.heatmap(field, sample_id, most, len(masks.raters))}
+            in_dispute = writer.documents(sample_id, found.stacks) if settings["regions"] else {}
+            yield sample_id, {field: files.heatmap(field, sample_id, most, len(masks.raters)), **in_dispute}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from kalos_core.annotations import object_array
 from kalos_core.fiftyone.dataset.raters import MASKS
@@ -18,18 +18,23 @@ from kalos_core.pixels.stored import MARKED
 class PixelSettings(MaskSettings):
     """How masks were compared.
 
-    `images`: whether with the images themselves; `channels`: which of theirs, see `kalos_core.pixel_agreement`.
+    `images`: whether with the images themselves; `channels`: which of theirs, see `kalos_core.pixel_agreement`;
+    `regions`: whether those in dispute were written, `region_area`, `region_width`: how large they are at least.
     """
 
     images: bool
     channels: list[str] | dict[str, int] | None
+    regions: bool
+    region_area: int
+    region_width: int
 
 
 class PixelMetrics(TypedDict):
     """The summary of a run.
 
     `raters`: none where they have no names over the images; `rater_count`: how many there are, then such as "4 to 7";
-    `smyth_bound`: mean over the classes; `f1`: mean over pairs of raters.
+    `smyth_bound`: mean over the classes; `f1`: mean over pairs of raters; `regions`: how many in dispute were written,
+    None where none were looked for.
     """
 
     raters: list[str]
@@ -38,9 +43,10 @@ class PixelMetrics(TypedDict):
     pixels: int
     smyth_bound: float | None
     f1: float | None
+    regions: int | None
 
 
-def pixel_metrics(result: PixelAgreement | ClassPixelAgreement) -> PixelMetrics:
+def pixel_metrics(result: PixelAgreement | ClassPixelAgreement, regions: int | None = None) -> PixelMetrics:
     """The summary of an agreement, as plain values."""
     found = list(pixel_classes(result).values())
     return {
@@ -50,6 +56,7 @@ def pixel_metrics(result: PixelAgreement | ClassPixelAgreement) -> PixelMetrics:
         "pixels": found[0].sums.pixels,
         "smyth_bound": plain(result.smyth_bound),
         "f1": plain(result.mean_f1),
+        "regions": regions,
     }
 
 
@@ -67,6 +74,16 @@ def result_of(found: Mapping[str, PixelAgreement]) -> PixelAgreement | ClassPixe
     return ClassPixelAgreement(object_array(list(found)), tuple(found.values()))
 
 
+def has_regions(run: Run[Any, Any, Any, Any]) -> bool:
+    """Whether a run wrote regions in dispute; one of an earlier version did not."""
+    return bool(run.settings.get("regions"))
+
+
+def _written(run: PixelRun) -> str:
+    regions = f", the regions {run.names.regions!r}" if has_regions(run) else ""
+    return f"{run.names.rater_count!r}, with files of its own{regions}, and {run.names.f1!r} on samples"
+
+
 Result = PixelAgreement | ClassPixelAgreement
 PixelRun = Run[PixelSettings, PixelMetrics, Result, Result]
 
@@ -82,7 +99,7 @@ PIXELS: Kind[PixelSettings, PixelMetrics, Result, Result] = register(
         family=MASKS,
         read=read_masks_or_objects,
         restore=None,
-        written=lambda run: f"{run.names.rater_count!r}, with files of its own, and {run.names.f1!r} on samples",
+        written=_written,
         views={"rater": view_of_mask_rater},
         details=Result,  # type: ignore[arg-type]
         newer=newer_files,

@@ -1,0 +1,128 @@
+"""Regions in dispute of a run on pixels: labels of their own on the samples, and their places in the queue."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import replace
+from hashlib import blake2b
+from typing import Any
+
+import fiftyone as fo
+import numpy as np
+from bson import ObjectId
+from numpy.typing import NDArray
+
+from kalos_core.annotations import Annotations, object_array
+from kalos_core.fiftyone.dataset.database import FieldArguments, collection, label_field
+from kalos_core.fiftyone.dataset.raters import DISPUTED
+from kalos_core.fiftyone.kinds.agreement.queue import OPEN, QUEUE
+from kalos_core.fiftyone.runs.keys import RunNames
+from kalos_core.pixels import MaskStack, Region, regions_in_dispute
+
+MOST_REGIONS = 100
+"""Of one image that are stored: the largest."""
+
+NOTHING = ""
+"""What stands where a rater gave most of a region no class."""
+
+
+def region_fields(names: RunNames) -> dict[str, FieldArguments]:
+    """Paths, each with what it is declared with."""
+    about = f"Where raters differ most about pixels, of the run {names.key!r}"
+    path = f"{names.regions}.detections"
+    return {
+        names.regions: label_field(fo.Detections, about, {DISPUTED: names.key}),
+        f"{path}.{names.unit}": {"ftype": fo.IntField},
+        f"{path}.area": {"ftype": fo.IntField},
+        f"{path}.raters": {"ftype": fo.ListField, "subfield": fo.StringField},
+        f"{path}.given": {"ftype": fo.ListField, "subfield": fo.StringField},
+        **{getattr(names, name): arguments for name, arguments in QUEUE.items()},
+    }
+
+
+class RegionWriter:
+    """Regions of one image after the other; `count` and `area` (pixels) of all so far."""
+
+    def __init__(self, names: RunNames, min_area: int, min_width: int) -> None:
+        self.names, self.min_area, self.min_width = names, min_area, min_width
+        self.count, self.area = 0, 0
+
+    def documents(self, sample_id: str, stacks: Mapping[str, MaskStack]) -> dict[str, Any]:
+        """Field -> what it is to hold, of one sample: regions with two sides, none of them decided."""
+        found = [region for region in regions_in_dispute(stacks, self.min_area, self.min_width) if region.has_sides]
+        size = next(iter(stacks.values())).masks.shape[1:]
+        labels, queue = [], []
+        for number, region in enumerate(found[:MOST_REGIONS], self.count):
+            labels.append(_label(sample_id, region, size, number, self.names.unit))
+            queue.append({"unit": number, "classes": _classes(region), "raters": _against(region), "state": OPEN})
+            self.area += region.area
+        self.count += len(labels)
+        names = self.names
+        documents = {names.queue: queue, names.disputes: len(queue), names.decisions: []}
+        return {names.regions: {"_cls": "Detections", "detections": labels}, **documents}
+
+
+def region_table(
+    samples: Any, names: RunNames, sample_id: str | None = None
+) -> tuple[Annotations, NDArray[np.intp], NDArray[np.intp]]:
+    """The regions of a run as units: who gave a region a class has an annotation with its id. One sample, or all.
+
+    Returns
+    -------
+    annotations : Annotations
+        With the box of the region as the shape of each.
+    unit_of : (N,) int
+    number : (U,) int
+        What the run calls each unit.
+    """
+    where: dict[str, Any] = {f"{names.regions}.detections.0": {"$exists": True}}
+    if sample_id is not None:
+        where["_id"] = ObjectId(sample_id)
+    rows, ids, units = list[dict[str, Any]](), list[str](), list[int]()
+    assigned, raters = dict[Hashable, list[str]](), dict[str, None]()
+    for document in collection(samples).find(where, {f"{names.regions}.detections.mask": False}):
+        image = str(document["_id"])
+        regions = document[names.regions]["detections"]
+        there = dict.fromkeys(rater for region in regions for rater in region["raters"])
+        assigned[image], raters = list(there), raters | there
+        for region in regions:
+            for rater, name in zip(region["raters"], region["given"], strict=True):
+                if name != NOTHING:
+                    rows.append({"image": image, "rater": rater, "category": name, "box": region["bounding_box"]})
+                    ids.append(str(region["_id"]))
+                    units.append(region[names.unit])
+    annotations = Annotations.from_rows(rows, raters=list(raters), images=list(assigned), assigned=assigned)
+    annotations = replace(annotations, id=object_array(ids))
+    number, unit_of = np.unique(np.array(units, dtype=np.intp), return_inverse=True)
+    return annotations, unit_of, number
+
+
+def _label(sample_id: str, region: Region, size: Iterable[int], number: int, unit: str) -> dict[str, Any]:
+    """The document of a region. Its id is the same in every run that finds it, so that decisions can follow it."""
+    height, width = size
+    x, y, across, down = region.box
+    given = {rater: name or NOTHING for rater, name in region.given.items()}
+    label = fo.Detection(
+        label=" or ".join([*_classes(region), *["nothing"] * (NOTHING in given.values())]),
+        bounding_box=[x / width, y / height, across / width, down / height],
+        mask=region.mask,
+        area=region.area,
+        raters=list(given),
+        given=list(given.values()),
+        **{unit: number},
+    )
+    content = repr((sample_id, region.box, sorted(given.items()))).encode() + np.packbits(region.mask).tobytes()
+    return {**label.to_dict(), "_id": ObjectId(blake2b(content, digest_size=12).digest())}
+
+
+def _classes(region: Region) -> list[str]:
+    return sorted({name for name in region.given.values() if name is not None})
+
+
+def _against(region: Region) -> list[str]:
+    """Raters who stand against most of the others; all where no side has most."""
+    votes = Counter(region.given.values())
+    most = max(votes.values())
+    tied = list(votes.values()).count(most) > 1
+    return [rater for rater, name in region.given.items() if tied or votes[name] < most]

@@ -1,0 +1,155 @@
+"""Regions in dispute of masks: written with their run, decided as units are, and gone with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import fiftyone as fo
+import numpy as np
+import pytest
+
+import kalos_core.fiftyone as kf
+from kalos_core import InputError, disputed_regions
+from kalos_core.fiftyone.dataset.raters import label_fields
+from kalos_core.pixels import LabelStack
+
+Make = Callable[..., fo.Dataset]
+
+RATERS = ("ann", "bob", "cid")
+CLASSES = {1: "road", 2: "car"}
+
+
+def painted(*squares: tuple[int, int, int, int, int]) -> np.ndarray:
+    """A map of 20 x 30 pixels with squares of a class: x, y, width, height, value."""
+    found = np.zeros((20, 30), np.uint8)
+    for x, y, across, down, value in squares:
+        found[y : y + down, x : x + across] = value
+    return found
+
+
+MAPS = [
+    {  # cid has a car where the others have road; ann alone has one more road
+        "ann": painted((0, 0, 6, 6, 1), (20, 10, 4, 5, 1)),
+        "bob": painted((0, 0, 6, 6, 1)),
+        "cid": painted((0, 0, 6, 6, 2)),
+    },
+    {  # all agree but for a rim
+        "ann": painted((5, 5, 8, 8, 2)),
+        "bob": painted((5, 5, 8, 8, 2)),
+        "cid": painted((5, 5, 9, 8, 2)),
+    },
+    {  # one of two missed it
+        "ann": painted((10, 2, 5, 4, 2)),
+        "bob": painted(),
+    },
+]
+
+
+@pytest.fixture
+def dataset(make: Make) -> Iterator[fo.Dataset]:
+    samples = [
+        fo.Sample(f"/{number}.png", raters=list(maps), **{name: fo.Segmentation(mask=m) for name, m in maps.items()})
+        for number, maps in enumerate(MAPS)
+    ]
+    found = make(samples)
+    found.default_mask_targets = CLASSES
+    found.save()
+    yield found
+    for key in kf.list_runs(found):
+        kf.delete_run(found, key)
+
+
+def test_regions_are_those_of_the_library(dataset: fo.Dataset) -> None:
+    run = kf.compute_pixel_agreement(dataset, "pixels", regions=True)
+    expected = disputed_regions([LabelStack.of(maps) for maps in MAPS], CLASSES)
+    stored = [label for sample in dataset for label in sample.pixels_regions.detections]
+    assert [label.area for label in stored] == expected.area.tolist() == [36, 20, 20]
+    assert run.metrics["regions"] == 3
+    assert [label.label for label in stored] == ["car or road", "road or nothing", "car or nothing"]
+    assert stored[0].raters == list(RATERS)
+    assert stored[0].given == ["road", "road", "car"]
+    np.testing.assert_allclose(stored[1].bounding_box, [20 / 30, 10 / 20, 4 / 30, 5 / 20])
+    assert stored[1].mask.shape == (5, 4)
+    assert stored[1].mask.all()
+    assert "'pixels_regions'" in run.written
+    assert "pixels_regions" not in label_fields(dataset)  # nobody's labels
+    schema = list(dataset.get_field_schema())
+    kf.delete_run(dataset, "pixels")
+    assert list(dataset.get_field_schema()) == [name for name in schema if not name.startswith("pixels_")]
+
+
+def test_least_area_and_width_are_as_asked_for(dataset: fo.Dataset) -> None:
+    kf.compute_pixel_agreement(dataset, "all", regions=True, region_area=8, region_width=1)
+    assert [len(sample.all_regions.detections) for sample in dataset] == [2, 1, 1]
+    kf.compute_pixel_agreement(dataset, "large", regions=True, region_area=21)
+    assert [len(sample.large_regions.detections) for sample in dataset] == [1, 0, 0]
+    with pytest.raises(InputError, match="region_width: expected a whole number of at least 1, got 0"):
+        kf.compute_pixel_agreement(dataset, "none", regions=True, region_width=0)
+
+
+def test_regions_are_decided_one_after_the_other(dataset: fo.Dataset) -> None:
+    kf.compute_pixel_agreement(dataset, "pixels", regions=True)
+    first, _, last = dataset.values("id")
+    assert kf.next_dispute(dataset, "pixels") == kf.next_dispute(dataset, "pixels", last, category="road") == first
+    assert [(one.sample_id, one.open) for one in kf.queued_images(dataset, "pixels", 9)] == [(first, 2), (last, 1)]
+    one, other = kf.disputed_units(dataset, "pixels", first)
+    assert one.values == {"ann": ("road",), "bob": ("road",), "cid": ("car",)}
+    assert other.values == {"ann": ("road",), "bob": (), "cid": ()}
+    assert (one.against, other.against) == (("cid",), ("ann",))
+    assert "take" in one.decisions
+    assert not {"whole", "parts"} & set(one.decisions)
+    made = kf.decide(dataset, "pixels", one.labels, "take", "ann", "dry paint", "lea")
+    assert made.labels == one.labels == (dataset.first().pixels_regions.detections[0].id,)
+    kf.decide(dataset, "pixels", other.labels, "guideline", note="is a yard a road?")
+    assert kf.count_disputes(dataset, "pixels") == kf.DisputeCount(3, 1, 1, 1)
+    assert kf.next_dispute(dataset, "pixels") == last
+    (left,) = kf.disputed_units(dataset, "pixels", last)
+    assert set(left.against) == {"ann", "bob"}  # one each: no side has most
+    kf.decide(dataset, "pixels", left.labels, "none")
+    assert kf.next_dispute(dataset, "pixels") is None
+    view = kf.view_of_queue(dataset, "pixels", state="decided")
+    found = [[label.label for label in sample.pixels_regions.detections] for sample in view]
+    assert found == [["car or road"], ["car or nothing"]]
+    table = kf.training_list(dataset, "pixels")[["rater", "category", "decided", "count", "units"]]
+    assert table.values.tolist() == [["ann", "car", "no object", 1, 2], ["cid", "car", "road", 1, 1]]
+    questions = kf.guideline_questions(dataset, "pixels")
+    assert "- is a yard a road?" in questions
+    assert "ann: road; bob: no object; cid: no object" in questions
+
+
+def test_what_is_not_in_dispute_cannot_be_decided(dataset: fo.Dataset) -> None:
+    kf.compute_pixel_agreement(dataset, "plain")
+    with pytest.raises(InputError, match="a run with units in dispute, got 'plain'; make it anew with regions"):
+        kf.next_dispute(dataset, "plain")
+    kf.compute_pixel_agreement(dataset, "pixels", regions=True)
+    (_, region) = dataset.first().pixels_regions.detections
+    for labels, decision, rater, message in [
+        ([region.id], "take", "dan", "rater: expected one who was assigned to this unit, 'ann', 'bob', 'cid'"),
+        ([region.id], "whole", None, "decision: expected one other than 'whole'"),
+        (["1" * 24], "none", None, "labels: expected ids of labels that the run 'pixels' matched"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            kf.decide(dataset, "pixels", labels, decision, rater)
+
+
+def test_disputes_are_tagged_on_their_own_field(dataset: fo.Dataset) -> None:
+    kf.compute_pixel_agreement(dataset, "pixels", regions=True)
+    assert kf.tag_disputes(dataset, "pixels", "look") == 2
+    assert dataset.match_tags("look").values("filepath") == ["/0.png", "/2.png"]
+    assert dataset.count_label_tags("pixels_regions") == {"look": 3}
+
+
+def test_decisions_follow_the_regions_of_the_run_made_again(dataset: fo.Dataset) -> None:
+    kf.compute_pixel_agreement(dataset, "pixels", regions=True)
+    (first, second) = (label.id for label in dataset.first().pixels_regions.detections)
+    kf.decide(dataset, "pixels", [first], "take", "bob")
+    kf.decide(dataset, "pixels", [second], "none")
+    sample = dataset.first()
+    sample["ann"] = fo.Segmentation(mask=painted((0, 0, 6, 6, 1), (20, 10, 4, 6, 1)))
+    sample.save()
+    again = kf.update_analysis(dataset, "pixels")
+    (made,) = kf.decisions(dataset, again.runs["pixels"].key)
+    assert (made.labels, made.decision, made.rater) == ((first,), "take", "bob")  # the other region is another one now
+    assert again.runs["pixels"].settings["regions"]
+    moved = kf.carry_decisions(dataset, "pixels", again.runs["pixels"].key)
+    assert [one.labels for one in moved.left] == [(second,)]

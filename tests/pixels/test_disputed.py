@@ -1,0 +1,128 @@
+"""Regions in dispute: by hand, beside scikit-image, and by looking at every square that fits."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from skimage.measure import label, regionprops
+
+from kalos_core import InputError, LabelStack, MaskStack, disputed_regions
+from kalos_core.pixels import regions_in_dispute
+from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED
+
+masks = arrays.arrays(bool, st.tuples(st.integers(2, 4), st.integers(1, 9), st.integers(1, 9)))
+
+
+def rows(*text):
+    """Pixels as one draws them: a dot for nothing."""
+    return [[int(pixel) if pixel != "." else 0 for pixel in line] for line in text]
+
+
+def test_regions_by_hand():
+    """An object that cid missed, with a corner that only ann has, and a rim of one pixel beside an object of all.
+
+    Ann and bob gave the 3 x 3 pixels of the first (bob without the corner); of the second, ann has one column more.
+    """
+    ann = rows("111.....", "111.2222", "111.2222")
+    bob = rows("11......", "111..222", "111..222")
+    cid = rows("........", ".....222", ".....222")
+    given = {"ann": ann, "bob": bob, "cid": cid}
+    found = disputed_regions([LabelStack.of(given, image="a.png")], {1: "cat", 2: "dog"}, min_area=1, min_width=1)
+    assert found.area.tolist() == [9, 2]
+    assert found.box.tolist() == [[0, 0, 3, 3], [4, 1, 1, 2]]
+    assert found.values.tolist() == [[0, 0, NO_OBJECT], [1, NO_OBJECT, NO_OBJECT]]
+    np.testing.assert_allclose(found.share, [[1, 8 / 9, 1], [1, 1, 1]])
+    assert found.to_pandas().values.tolist() == [
+        ["a.png", 9, 0, 0, 3, 3, "cat", "cat", "nothing"],
+        ["a.png", 2, 4, 1, 1, 2, "dog", "nothing", "nothing"],
+    ]
+    assert found.headline == "2 regions in dispute on 1 of 1 images; the largest has 9 pixels"
+    wide = disputed_regions([LabelStack.of(given)], {1: "cat", 2: "dog"}, min_area=1, min_width=2)
+    assert wide.area.tolist() == [9]  # no square of two pixels fits into the rim
+    assert not len(disputed_regions([LabelStack.of(given)], {1: "cat", 2: "dog"}, min_area=10, min_width=1))
+
+
+def test_one_class_for_another_is_one_region():
+    (region,) = regions_in_dispute(
+        {
+            "cat": MaskStack.of({"ann": [[1, 1]], "bob": [[0, 0]]}),
+            "dog": MaskStack.of({"ann": [[0, 0]], "bob": [[1, 1]]}),
+        },
+        1,
+        1,
+    )
+    assert region.given == {"ann": "cat", "bob": "dog"}
+    assert region.has_sides
+
+
+def test_who_was_not_to_look_for_a_class_is_on_no_side():
+    (region,) = regions_in_dispute(
+        {
+            "cat": MaskStack.of({"ann": [[1]], "bob": [[0]]}),
+            "dog": MaskStack.of({"ann": [[0]], "bob": [[0]], "cid": [[0]]}),
+        },
+        1,
+        1,
+    )
+    assert region.given == {"ann": "cat", "bob": None}
+
+
+def test_many_who_each_have_a_part_are_on_one_side():
+    (region,) = regions_in_dispute({"cat": MaskStack.of(np.eye(3, dtype=bool)[:, None])}, 1, 1)
+    assert set(region.given.values()) == {None}
+    assert not region.has_sides
+
+
+def test_half_of_a_region_is_enough():
+    (region,) = regions_in_dispute({"cat": MaskStack.of({"ann": [[1, 0]], "bob": [[0, 1]], "cid": [[0, 0]]})}, 1, 1)
+    assert region.given == {"ann": "cat", "bob": "cat", "cid": None}
+    assert region.share == {"ann": 0.5, "bob": 0.5, "cid": 1.0}
+
+
+def test_ignored_pixels_are_in_no_dispute():
+    stack = MaskStack.of({"ann": [[1, 1, 1]], "bob": [[0, 0, 0]]}, ignore=[[0, 1, 0]])
+    assert [region.area for region in regions_in_dispute({"cat": stack}, 1, 1)] == [1, 1]
+
+
+def test_raters_of_other_images_were_not_assigned():
+    found = disputed_regions([{"ann": [[1]], "bob": [[0]]}, {"cid": [[0]], "ann": [[1]]}, {"ann": [[1]]}], None, 1, 1)
+    assert found.values.tolist() == [[0, NO_OBJECT, NOT_ASSIGNED], [0, NOT_ASSIGNED, NO_OBJECT]]
+    assert np.isnan(found.share).tolist() == [[False, False, True], [False, True, False]]
+    assert found.image.tolist() == [0, 1]
+    assert len(found.images) == 2
+
+
+@given(masks)
+def test_regions_are_those_of_scikit_image(drawn):
+    found = regions_in_dispute({"cat": MaskStack.of(drawn)}, 1, 1)
+    expected = regionprops(label(drawn.any(axis=0) & ~drawn.all(axis=0), connectivity=2))
+    assert sorted((each.area, each.bbox) for each in expected) == sorted(
+        (float(each.area), (each.box[1], each.box[0], each.box[1] + each.box[3], each.box[0] + each.box[2]))
+        for each in found
+    )
+    assert [each.area for each in found] == sorted((each.area for each in found), reverse=True)
+
+
+@given(masks, st.integers(1, 4))
+def test_what_squares_can_cover_counts(drawn, width):
+    disputed = drawn.any(axis=0) & ~drawn.all(axis=0)
+    covered = np.zeros_like(disputed)
+    for top in range(disputed.shape[0] - width + 1):
+        for left in range(disputed.shape[1] - width + 1):
+            square = slice(top, top + width), slice(left, left + width)
+            covered[square] |= disputed[square].all()
+    pixels = np.zeros_like(disputed)
+    for region in regions_in_dispute({"cat": MaskStack.of(drawn)}, 1, width):
+        x, y, across, down = region.box
+        pixels[y : y + down, x : x + across] |= region.mask
+    np.testing.assert_array_equal(pixels, covered)
+
+
+def test_what_cannot_be_compared():
+    with pytest.raises(InputError, match="min_width: expected a whole number of at least 1, got 0"):
+        disputed_regions([{"ann": [[1]], "bob": [[0]]}], min_width=0)
+    with pytest.raises(InputError, match="expected an image with at least two assigned raters, got none in 1 images"):
+        disputed_regions([{"ann": [[1]]}])
+    with pytest.raises(InputError, match="classes: expected different names, got 'a', 'a'"):
+        disputed_regions([{"ann": [[1]], "bob": [[0]]}], {1: "a", 2: "a"})
