@@ -14,12 +14,18 @@ from kalos_core.text import names_shown, shown
 from . import mask_forms, widgets
 from .widgets import Context
 
+REGIONS = {
+    "region_area": ("Least area", 16, "Pixels of a region"),
+    "region_width": ("Least width", 3, "Pixels; 1: also the rims along which all outlines differ"),
+}
+"""Option -> how its field is called, its default, and what it means."""
+
 
 class ComputePixelAgreement(mask_forms.MaskAnalysis[kf.PixelRun]):
     NAME, LABEL = "compute_pixel_agreement", "Compute agreement about pixels"
     DESCRIPTION = "How far the masks of raters agree, who stands out, and where they differ"
     ICON, RESULT = "/assets/truth.svg", "Agreement about pixels"
-    HIDDEN: ClassVar = {"images": ("channels",)}
+    HIDDEN: ClassVar = {"images": ("channels",), "regions": tuple(REGIONS)}
 
     def add_options(self, ctx: Context, inputs: types.Object) -> None:
         mask_forms.add_ignored(ctx, inputs)
@@ -38,6 +44,15 @@ class ComputePixelAgreement(mask_forms.MaskAnalysis[kf.PixelRun]):
                 "to compare with their numbers from 0, such as nir=3; empty for all",
             )
             widgets.check(prop, lambda: read_channels(ctx.params.get("channels")))
+        widgets.add_switch(
+            inputs,
+            "regions",
+            label="Regions in dispute",
+            description="Where raters differ most, as labels with their areas, to be decided one by one in *Decide*",
+        )
+        if ctx.params.get("regions"):
+            for name, (label, usual, description) in REGIONS.items():
+                widgets.add_number(ctx, inputs, name, 1, 1_000_000, label=label, default=usual, description=description)
 
     def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
         found = super().settings(params)

@@ -25,6 +25,7 @@ from .parts.events import (
     open_sample,
     recalled,
     recalled_queue,
+    recalled_run,
     remember,
     remember_queue,
     select_labels,
@@ -65,6 +66,11 @@ READING = (
     "with the similarity (0 to 1). *no object*: assigned, annotated nothing there."
 )
 
+REGIONS_READING = (
+    "One row a region in dispute, the largest first, one column a rater: the class they gave most of it. *no object*: "
+    "they gave it none."
+)
+
 
 class SamplePanel(Panel):
     """State: the analysis, the sample with its units, the unit in dispute that is to be decided, what can be undone."""
@@ -85,14 +91,16 @@ class SamplePanel(Panel):
     def reload(self, ctx: Context) -> None:
         """The analysis chosen last, here or in the workbench, else the newest."""
         state = ctx.panel.state
-        found = {entry.key: entry for entry in kf.list_analyses(ctx.dataset) if entry.run("agreement")}
+        found = {entry.key: entry for entry in kf.list_analyses(ctx.dataset) if _decidable(ctx, entry)}
         state.analyses = list(found)
         state.analysis = next((key for key in (recalled(ctx), *found) if key in found), None)
         state.run = None
         if state.analysis is not None:
-            run = found[state.analysis].runs["agreement"]
-            state.run = run.key
-            state.variations, state.which = _variations(ctx.dataset, run, found[state.analysis].run("variations"))
+            entry = found[state.analysis]
+            run = _decidable(ctx, entry)
+            state.run, state.kind, state.variations, state.which = run.key, run.kind, None, ""
+            if run.kind == "agreement":
+                state.variations, state.which = _variations(ctx.dataset, run, entry.run("variations"))
             self._load_sample(ctx, ctx.current_sample)
         state.loaded = time.time()
 
@@ -220,7 +228,7 @@ class SamplePanel(Panel):
             return
         state.sample, wanted, state.wanted = sample, state.wanted, None
         try:
-            report = kf.sample_report(ctx.dataset, state.sample, state.run, state.variations)
+            report = self._report(ctx)
         except kf.NotInRun:
             state.headline = f"This sample is not part of the analysis {bold(shown(state.analysis))}."
             state.raters, state.disputes, state.place = [], [], None
@@ -229,7 +237,7 @@ class SamplePanel(Panel):
         disputes = kf.disputed_units(ctx.dataset, state.run, state.sample)
         units, part = report.cells[:MOST_UNITS], recalled_queue(ctx, state.run)
         found = {
-            "headline": headline(report, disputes),
+            "headline": (headline if state.kind == "agreement" else headline_of_regions)(report, disputes),
             "raters": [plain(rater) for rater in report.raters],
             "units": list(report.units[:MOST_UNITS]),
             "labels": [_labels(unit) for unit in units],
@@ -249,6 +257,14 @@ class SamplePanel(Panel):
         known = (place for place, unit in enumerate(disputes) if wanted and set(wanted) & set(unit.labels))
         self._show_dispute(ctx, next(known, first))
 
+    @staticmethod
+    def _report(ctx: Context) -> Any:
+        """Units, or regions of masks, x raters."""
+        state = ctx.panel.state
+        if state.kind == "agreement":
+            return kf.sample_report(ctx.dataset, state.sample, state.run, state.variations)
+        return kf.region_report(ctx.dataset, state.sample, state.run)
+
     def _show_dispute(self, ctx: Context, place: int | None) -> None:
         """Make a unit in dispute the one to decide about."""
         state = ctx.panel.state
@@ -266,7 +282,10 @@ class SamplePanel(Panel):
         select_labels(ctx, state.sample, labels)
         ids = [key for key, _ in labels]
         try:
-            drawing = kf.draw_unit(ctx.dataset, state.run, ids, state.sample, longest_side=CROP)
+            if state.kind == "agreement":
+                drawing = kf.draw_unit(ctx.dataset, state.run, ids, state.sample, longest_side=CROP)
+            else:
+                drawing = kf.draw_region(ctx.dataset, state.run, ids[0], state.sample, longest_side=CROP)
             put_drawing(ctx, "crop", replace(drawing, title=title))
         except InputError as error:  # labels of volumes, or gone since
             put_drawing(ctx, "crop", None)
@@ -336,6 +355,11 @@ class SamplePanel(Panel):
     def _add_units(self, panel: types.Object, ctx: Context) -> None:
         state = ctx.panel.state
         columns = [("unit", "#"), *((f"rater_{number}", rater) for number, rater in enumerate(state.raters))]
+        if state.kind == "pixels":
+            panel.md(REGIONS_READING, name="reading")
+            label = "Regions: click one to select and draw it"
+            add_table(panel, "unit_rows", label, columns, self.click_unit)
+            return
         panel.md(f"{READING} {state.which}", name="reading")
         add_table(panel, "unit_rows", "Units: click one to select and draw its labels", columns, self.click_unit)
         if state.merged_labels:
@@ -349,6 +373,23 @@ def _count_anew(ctx: Context) -> None:
     for panel_id, chosen in list(LAST.items()):
         if chosen["dataset"] == ctx.dataset.name and chosen["section"] in COUNTING and repr(panel_id) in open_panels:
             ctx.trigger(WORKBENCH, params={"panel_id": panel_id, "__method__": "reload"})
+
+
+def _decidable(ctx: Context, analysis: kf.Analysis) -> Any:
+    """The run whose units are decided here: of objects, else of masks; that of the queue that was opened last."""
+    runs = [run for run in (analysis.run("agreement"), analysis.run("pixels")) if run]
+    there = [run for run in runs if run.kind == "agreement" or kf.has_regions(run)]
+    opened = recalled_run(ctx)
+    return next((run for run in there if run.key == opened), next(iter(there), None))
+
+
+def headline_of_regions(report: Any, disputes: list[kf.DisputedUnit]) -> str:
+    """F1 of the image, and how many regions there are to decide."""
+    shared = "" if report.alpha is None else f"**Shared (F1) {alpha_text(report.alpha)}** · "
+    if not disputes:
+        return f"{shared}no region in dispute"
+    still = sum(unit.state == "open" for unit in disputes)
+    return f"{shared}{len(disputes):,} region{'' if len(disputes) == 1 else 's'} in dispute, {still:,} open"
 
 
 def _variations(dataset: Any, run: Any, own: Any) -> tuple[str | None, str]:

@@ -41,6 +41,7 @@ from kalos_core import (
     compare_teams,
     compute_pairs,
     dawid_skene,
+    disputed_regions,
     distributed,
     estimate_truth,
     estimate_truths,
@@ -218,6 +219,7 @@ MAKERS = {
     "BoundaryEvaluation": lambda data: boundary_evaluation(
         [({name: np.array([[0.1, 0.9, 0.2]] * 3) for name in data.names}, {"a": [[0, 1, 0]] * 3, "b": [[0, 1, 0]] * 3})]
     ),
+    "DisputedRegions": lambda data: disputed_regions([data.classes()[0]], data.classes()[1], min_area=1, min_width=1),
     "BoundaryQuality": lambda data: boundary_quality(variations(data.annotations())),
     "Calibration": lambda data: calibrate(data.annotations(), "box_iou", bootstrap=0),
     "ClassDifficulty": lambda data: class_difficulty(data.agreement()),

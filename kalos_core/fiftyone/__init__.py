@@ -43,7 +43,8 @@ Operators and panels of the plugin do what these functions do; a notebook can ca
 * of labels of any kind: `view_of_difference`
 * more of noise: `noise_raters`, `NoiseRun`, `preview_noise`, `CHANGES`, `NoisyImage`, `noisy_images`,
   `view_of_changes`, `view_of_event`
-* more of pixels: `pixel_classes`, `PixelRun`, `PixelImage`, `pixel_images`, `view_of_mask_rater`
+* more of pixels: `pixel_classes`, `PixelRun`, `PixelImage`, `pixel_images`, `view_of_mask_rater`; their regions in
+  dispute: `has_regions`, `region_report`, `draw_region`
 * more of classifiers: `stored_rankings`, `RankingRun`
 * more of estimated truth: `TruthRun`
 * more of variations: `VariationRun`, `MergedFinding`, `merged_findings`, `view_of_boundary`, `view_of_confusion`,
@@ -116,6 +117,8 @@ from kalos_core.fiftyone.deciding.queue import next_dispute as next_dispute
 from kalos_core.fiftyone.deciding.queue import queued_images as queued_images
 from kalos_core.fiftyone.deciding.queue import view_of_queue as view_of_queue
 from kalos_core.fiftyone.deciding.queue import view_of_units as view_of_units
+from kalos_core.fiftyone.deciding.regions import draw_region as draw_region
+from kalos_core.fiftyone.deciding.regions import region_report as region_report
 from kalos_core.fiftyone.deciding.results import guideline_questions as guideline_questions
 from kalos_core.fiftyone.deciding.results import hand_over as hand_over
 from kalos_core.fiftyone.deciding.results import tag_disputes as tag_disputes
@@ -173,6 +176,7 @@ from kalos_core.fiftyone.kinds.noise.views import view_of_changes as view_of_cha
 from kalos_core.fiftyone.kinds.noise.views import view_of_event as view_of_event
 from kalos_core.fiftyone.kinds.pixels.compute import compute_pixel_agreement as compute_pixel_agreement
 from kalos_core.fiftyone.kinds.pixels.kind import PixelRun as PixelRun
+from kalos_core.fiftyone.kinds.pixels.kind import has_regions as has_regions
 from kalos_core.fiftyone.kinds.pixels.kind import pixel_classes as pixel_classes
 from kalos_core.fiftyone.kinds.pixels.views import PixelImage as PixelImage
 from kalos_core.fiftyone.kinds.pixels.views import pixel_images as pixel_images

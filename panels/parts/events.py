@@ -145,6 +145,11 @@ def recalled_queue(ctx: Context, run: str) -> dict[str, str]:
     return {name: found[name] for name in ("category", "rater") if found[name] is not None}
 
 
+def recalled_run(ctx: Context) -> str | None:
+    """The run of the queue that was opened last."""
+    return (ctx.store(STORE).get(QUEUE) or {}).get("run")
+
+
 # ---- where clicks lead ----
 
 

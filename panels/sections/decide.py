@@ -6,14 +6,26 @@ import kalos_core.fiftyone as kf
 from kalos_core.display import alpha_text, count_text, percent_text
 from kalos_core.text import plain
 
-from ..parts.events import WORKBENCH, Context, guarded, open_sample, remember_queue
-from ..parts.layout import add_row, add_table
+from ..parts.events import PLUGIN, WORKBENCH, Context, guarded, open_sample, remember_queue
+from ..parts.layout import add_menu, add_row, add_table
 from .agreement import NOTHING_YET
-from .base import NOT_IN_LENS, Section
+from .base import NOT_IN_LENS, Section, is_rated
 
 MOST_ROWS = 25
 
-QUEUE = (("file", "Image"), ("alpha", "α"), ("open", "Open units"))
+QUEUE = {
+    "agreement": (("file", "Image"), ("alpha", "α"), ("open", "Open units")),
+    "pixels": (("file", "Image"), ("alpha", "Shared (F1)"), ("open", "Open regions")),
+}
+"""Kind of run -> columns of its queue, the lowest number first."""
+
+OF_REGIONS = ("tag_disputes", "hand_over")
+"""Results that decisions about regions of masks have, too."""
+
+NO_REGIONS = (
+    "**From disagreement to decision**\n\nThe regions where these masks differ most can be decided one by one. "
+    "The run on masks did not look for them: make a new one with *Regions in dispute* switched on."
+)
 
 TRAINING = (("rater", "Rater"), ("gave", "Gave"), ("decided", "Decided"), ("count", "How often"), ("rate", "Of theirs"))
 
@@ -52,9 +64,30 @@ class DecideSection(Section):
     FOLLOWS = ("category", "rater")
     PAGES = ("Queue", "Training list", "Guideline", "Results")
 
+    def is_shown(self, ctx: Context, analysis: kf.Analysis | None) -> bool:
+        masks = is_rated(ctx, kf.MASKS) or (analysis is not None and "pixels" in analysis.runs)
+        return masks or super().is_shown(ctx, analysis)
+
+    def kind(self, ctx: Context) -> str:
+        """What is decided: as chosen, where there are objects and regions of masks."""
+        runs = self.analysis(ctx).runs
+        there = [kind for kind in QUEUE if kind in runs and (kind != "pixels" or kf.has_regions(runs[kind]))]
+        there = there or [kind for kind in QUEUE if kind in runs]
+        ctx.panel.state.decided_kinds = {kind: kf.KINDS[kind].title for kind in there}
+        chosen = ctx.panel.state.decided_kind
+        return chosen if chosen in there else next(iter(there), "pixels" if is_rated(ctx, kf.MASKS) else self.KIND)
+
+    def make(self, ctx: Context) -> None:
+        kind = self.kind(ctx)
+        given = {"regions": True} if kind == "pixels" else {}
+        ctx.prompt(f"{PLUGIN}/{kf.KINDS[kind].operator}", params=given)
+
     def load(self, ctx: Context, analysis: kf.Analysis) -> None:
         state = ctx.panel.state
-        state.run = analysis.runs["agreement"].key
+        run = analysis.runs[state.kind]
+        state.run, state.progress = run.key, None
+        if run.kind == "pixels" and not kf.has_regions(run):
+            return
         count = kf.count_disputes(ctx.dataset, state.run)
         state.progress = {"all": count.all, "decided": count.decided, "waiting": count.waiting, "open": count.open}
         loaders = {"Queue": self._load_queue, "Training list": self._load_training, "Guideline": self._load_questions}
@@ -108,7 +141,13 @@ class DecideSection(Section):
     # ---- layout ----
 
     def render(self, panel: types.Object, ctx: Context) -> None:
-        progress = ctx.panel.state.progress
+        state, progress = ctx.panel.state, ctx.panel.state.progress
+        if progress is None:
+            panel.md(NO_REGIONS, name="invitation")
+            panel.btn("make", label="New run with regions", icon="play_arrow", on_click=f"{WORKBENCH}#make")
+            return
+        if len(state.decided_kinds) > 1:
+            add_menu(panel, "decided_kind", state.decided_kinds, self.to(self.change_kind), label="Decide about")
         of_all = "" if self.lens(ctx).is_whole else " (of all classes and raters)"
         panel.md(f"**{_headline(progress)}**{of_all}", name="headline")
         pages = {
@@ -130,8 +169,8 @@ class DecideSection(Section):
             self._add_view(row, "open", "Show the open ones")
         self._add_done(panel, ctx)
         if state.queued_ids:
-            label = "Next in the queue, the lowest α first: click one to decide beside the image"
-            add_table(panel, "queue", label, QUEUE, self.to(self.click_queued))
+            label = "Next in the queue, the least agreement first: click one to decide beside the image"
+            add_table(panel, "queue", label, QUEUE[state.kind], self.to(self.click_queued))
 
     def _add_done(self, panel: types.Object, ctx: Context) -> None:
         progress = ctx.panel.state.progress
@@ -163,7 +202,8 @@ class DecideSection(Section):
         panel.md(f"Copy as Markdown:\n\n~~~~markdown\n{state.markdown}~~~~", name="copy")
 
     def _render_results(self, panel: types.Object, ctx: Context) -> None:
-        for operator, (label, icon, use) in RESULTS.items():
+        offered = RESULTS if ctx.panel.state.kind == self.KIND else OF_REGIONS
+        for operator, (label, icon, use) in ((name, RESULTS[name]) for name in offered):
             given = {"operator": operator, "given": {"key": ctx.panel.state.run}}
             panel.btn(
                 operator, label=label, icon=icon, on_click=f"{WORKBENCH}#prompt", params=given, variant="outlined"
@@ -171,6 +211,12 @@ class DecideSection(Section):
             panel.md(use, name=f"{operator}_use")
 
     # ---- clicks ----
+
+    @guarded
+    def change_kind(self, ctx: Context) -> None:
+        state = ctx.panel.state
+        state.decided_kind = state.kind = ctx.params["value"]
+        self.load(ctx, self.analysis(ctx))
 
     @guarded
     def open_next(self, ctx: Context) -> None:

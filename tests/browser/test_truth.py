@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import fiftyone as fo
@@ -142,5 +143,38 @@ def test_boundaries_are_evaluated_from_the_form(app: Any, masks: fo.Dataset) -> 
     expect(app.panel("raters")).to_contain_text("who is best depends on whose labels you trust")
     assert len(kf.load_details(dataset, "detectors").details.boundaries.thresholds) == 3
     assert dataset.count("detectors_f1") == len(dataset)
+    for key in kf.list_runs(dataset):
+        kf.delete_run(dataset, key)
+
+
+@pytest.mark.parametrize("theme", ["dark", "light"])
+def test_regions_of_masks_are_decided_from_the_queue(theme: str, app: Any, masks: fo.Dataset) -> None:
+    dataset = of_a_new_name(masks)
+    run = kf.compute_pixel_agreement(dataset, "pixels", regions=True, region_area=60)
+    kf.estimate_truth(dataset, "truth", methods=["staple"], maps=True)
+    dataset.app_config.active_fields = fo.ActiveFields(paths=["pixels_regions", "truth_staple_entropy"])
+    dataset.save()
+    app.open(dataset.name, BESIDE)
+    if theme == "light":
+        app.use_light_theme()
+    panel = app.choose_part("Decide")
+    expect(panel).to_contain_text(f"0 of {run.metrics['regions']:,} units in dispute decided")
+    expect(panel).to_contain_text("Open regions")
+    app.picture(f"truth-5-{theme}-regions-to-decide")
+    app.expect_nothing_cut_off("raters")
+    panel.get_by_role("button", name="Open the next dispute").click()
+    first = kf.next_dispute(dataset, "pixels")
+    app.expect_open_sample(Path(dataset[first].filepath).name)
+    beside = app.sample_panel()
+    expect(beside).to_contain_text("in dispute")
+    button = beside.get_by_role("button", name="ann is right").first
+    expect(button).to_be_in_viewport(ratio=1)
+    app.expect_idle("sample")
+    app.picture(f"truth-6-{theme}-region")
+    app.expect_nothing_cut_off("sample")
+    button.click()
+    expect(beside.get_by_role("button", name="Undo")).to_be_visible()
+    (made,) = kf.decisions(dataset, "pixels")
+    assert (made.decision, made.rater) == ("take", "ann")
     for key in kf.list_runs(dataset):
         kf.delete_run(dataset, key)
