@@ -25,7 +25,7 @@ class ComputePixelAgreement(mask_forms.MaskAnalysis[kf.PixelRun]):
     NAME, LABEL = "compute_pixel_agreement", "Compute agreement about pixels"
     DESCRIPTION = "How far the masks of raters agree, who stands out, and where they differ"
     ICON, RESULT = "/assets/truth.svg", "Agreement about pixels"
-    HIDDEN: ClassVar = {"images": ("channels",), "regions": tuple(REGIONS)}
+    HIDDEN: ClassVar = {"images": ("channels",), "regions": tuple(REGIONS), "boundaries": ("tolerance",)}
 
     def add_options(self, ctx: Context, inputs: types.Object) -> None:
         mask_forms.add_ignored(ctx, inputs)
@@ -50,6 +50,15 @@ class ComputePixelAgreement(mask_forms.MaskAnalysis[kf.PixelRun]):
             label="Regions in dispute",
             description="Where raters differ most, as labels with their areas, to be decided one by one in *Decide*",
         )
+        widgets.add_switch(
+            inputs,
+            "boundaries",
+            label="Compare boundaries",
+            description="How far the boundaries of every two raters are apart, in pixels",
+        )
+        if ctx.params.get("boundaries"):
+            about = "Pixels by which boundaries may differ"
+            widgets.add_number(ctx, inputs, "tolerance", 0.0, label="Tolerance", default=2.0, description=about)
         if ctx.params.get("regions"):
             for name, (label, usual, description) in REGIONS.items():
                 widgets.add_number(ctx, inputs, name, 1, 1_000_000, label=label, default=usual, description=description)

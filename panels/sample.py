@@ -66,9 +66,12 @@ READING = (
     "with the similarity (0 to 1). *no object*: assigned, annotated nothing there."
 )
 
+NOTHING = {"agreement": "no object", "pixels": "mostly nothing"}
+"""Kind of run -> what it is called that a rater has nothing there."""
+
 REGIONS_READING = (
-    "One row a region in dispute, the largest first, one column a rater: the class they gave most of it. *no object*: "
-    "they gave it none."
+    "One row a region in dispute, the largest first, one column a rater: the class they gave at least half of it. "
+    "*no object*: they gave most of it none."
 )
 
 
@@ -243,7 +246,7 @@ class SamplePanel(Panel):
             "labels": [_labels(unit) for unit in units],
             "merged_labels": [_labels([found.whole, *found.parts]) for found in report.merged],
             "field_of": {cell.label_id: cell.field for unit in report.cells for cell in unit if cell.label_id},
-            "disputes": [_shown_dispute(unit) for unit in disputes],
+            "disputes": [_shown_dispute(unit, NOTHING[state.kind]) for unit in disputes],
             "part": _part(part),
         }
         ctx.panel.set_state(found)
@@ -452,9 +455,9 @@ def _time(decision: kf.Decision) -> str | None:
     return decision.when.isoformat() if decision.when else None
 
 
-def _shown_dispute(unit: kf.DisputedUnit) -> dict[str, Any]:
+def _shown_dispute(unit: kf.DisputedUnit, nothing: str) -> dict[str, Any]:
     """A unit in dispute as the state keeps it."""
-    given = {rater: _counted(classes) or "no object" for rater, classes in unit.values.items()}
+    given = {rater: _counted(classes) or nothing for rater, classes in unit.values.items()}
     return {
         "labels": list(unit.labels),
         "units": list(unit.units),

@@ -44,7 +44,7 @@ Operators and panels of the plugin do what these functions do; a notebook can ca
 * more of noise: `noise_raters`, `NoiseRun`, `preview_noise`, `CHANGES`, `NoisyImage`, `noisy_images`,
   `view_of_changes`, `view_of_event`
 * more of pixels: `pixel_classes`, `PixelRun`, `PixelImage`, `pixel_images`, `view_of_mask_rater`; their regions in
-  dispute: `has_regions`, `region_report`, `draw_region`
+  dispute: `has_regions`, `region_report`, `draw_region`; their boundaries: `boundaries_of`, `view_of_boundaries`
 * more of classifiers: `stored_rankings`, `RankingRun`
 * more of estimated truth: `TruthRun`
 * more of variations: `VariationRun`, `MergedFinding`, `merged_findings`, `view_of_boundary`, `view_of_confusion`,
@@ -174,6 +174,8 @@ from kalos_core.fiftyone.kinds.noise.views import NoisyImage as NoisyImage
 from kalos_core.fiftyone.kinds.noise.views import noisy_images as noisy_images
 from kalos_core.fiftyone.kinds.noise.views import view_of_changes as view_of_changes
 from kalos_core.fiftyone.kinds.noise.views import view_of_event as view_of_event
+from kalos_core.fiftyone.kinds.pixels.boundaries import boundaries_of as boundaries_of
+from kalos_core.fiftyone.kinds.pixels.boundaries import view_of_boundaries as view_of_boundaries
 from kalos_core.fiftyone.kinds.pixels.compute import compute_pixel_agreement as compute_pixel_agreement
 from kalos_core.fiftyone.kinds.pixels.kind import PixelRun as PixelRun
 from kalos_core.fiftyone.kinds.pixels.kind import has_regions as has_regions

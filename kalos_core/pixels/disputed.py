@@ -42,6 +42,12 @@ class Region:
         where they gave none.
     share : dict
         Rater who was assigned -> the share of its pixels that say so.
+
+    Examples
+    --------
+    >>> (found,) = regions_in_dispute({"cat": MaskStack.of({"ann": [[1, 1, 0]], "bob": [[0, 0, 0]]})}, 1, 1)
+    >>> found.area, found.mask.tolist(), found.share, found.has_sides
+    (2, [[True, True]], {'ann': 1.0, 'bob': 1.0}, True)
     """
 
     box: tuple[int, int, int, int]

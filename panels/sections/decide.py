@@ -6,10 +6,10 @@ import kalos_core.fiftyone as kf
 from kalos_core.display import alpha_text, count_text, percent_text
 from kalos_core.text import plain
 
-from ..parts.events import PLUGIN, WORKBENCH, Context, guarded, open_sample, remember_queue
+from ..parts.events import WORKBENCH, Context, guarded, open_sample, remember_queue
 from ..parts.layout import add_menu, add_row, add_table
 from .agreement import NOTHING_YET
-from .base import NOT_IN_LENS, Section, is_rated
+from .base import NOT_IN_LENS, Section
 
 MOST_ROWS = 25
 
@@ -19,13 +19,11 @@ QUEUE = {
 }
 """Kind of run -> columns of its queue, the lowest number first."""
 
+UNITS = {"agreement": "units", "pixels": "regions"}
+"""Kind of run -> what is in dispute."""
+
 OF_REGIONS = ("tag_disputes", "hand_over")
 """Results that decisions about regions of masks have, too."""
-
-NO_REGIONS = (
-    "**From disagreement to decision**\n\nThe regions where these masks differ most can be decided one by one. "
-    "The run on masks did not look for them: make a new one with *Regions in dispute* switched on."
-)
 
 TRAINING = (("rater", "Rater"), ("gave", "Gave"), ("decided", "Decided"), ("count", "How often"), ("rate", "Of theirs"))
 
@@ -65,29 +63,18 @@ class DecideSection(Section):
     PAGES = ("Queue", "Training list", "Guideline", "Results")
 
     def is_shown(self, ctx: Context, analysis: kf.Analysis | None) -> bool:
-        masks = is_rated(ctx, kf.MASKS) or (analysis is not None and "pixels" in analysis.runs)
-        return masks or super().is_shown(ctx, analysis)
+        return bool(analysis and "pixels" in _kinds(analysis)) or super().is_shown(ctx, analysis)
 
     def kind(self, ctx: Context) -> str:
         """What is decided: as chosen, where there are objects and regions of masks."""
-        runs = self.analysis(ctx).runs
-        there = [kind for kind in QUEUE if kind in runs and (kind != "pixels" or kf.has_regions(runs[kind]))]
-        there = there or [kind for kind in QUEUE if kind in runs]
-        ctx.panel.state.decided_kinds = {kind: kf.KINDS[kind].title for kind in there}
-        chosen = ctx.panel.state.decided_kind
-        return chosen if chosen in there else next(iter(there), "pixels" if is_rated(ctx, kf.MASKS) else self.KIND)
-
-    def make(self, ctx: Context) -> None:
-        kind = self.kind(ctx)
-        given = {"regions": True} if kind == "pixels" else {}
-        ctx.prompt(f"{PLUGIN}/{kf.KINDS[kind].operator}", params=given)
+        state, there = ctx.panel.state, _kinds(self.analysis(ctx))
+        state.decided_kinds = {kind: kf.KINDS[kind].title for kind in there}
+        return state.decided_kind if state.decided_kind in there else next(iter(there), self.KIND)
 
     def load(self, ctx: Context, analysis: kf.Analysis) -> None:
         state = ctx.panel.state
         run = analysis.runs[state.kind]
-        state.run, state.progress = run.key, None
-        if run.kind == "pixels" and not kf.has_regions(run):
-            return
+        state.run = run.key
         count = kf.count_disputes(ctx.dataset, state.run)
         state.progress = {"all": count.all, "decided": count.decided, "waiting": count.waiting, "open": count.open}
         loaders = {"Queue": self._load_queue, "Training list": self._load_training, "Guideline": self._load_questions}
@@ -142,14 +129,10 @@ class DecideSection(Section):
 
     def render(self, panel: types.Object, ctx: Context) -> None:
         state, progress = ctx.panel.state, ctx.panel.state.progress
-        if progress is None:
-            panel.md(NO_REGIONS, name="invitation")
-            panel.btn("make", label="New run with regions", icon="play_arrow", on_click=f"{WORKBENCH}#make")
-            return
         if len(state.decided_kinds) > 1:
             add_menu(panel, "decided_kind", state.decided_kinds, self.to(self.change_kind), label="Decide about")
         of_all = "" if self.lens(ctx).is_whole else " (of all classes and raters)"
-        panel.md(f"**{_headline(progress)}**{of_all}", name="headline")
+        panel.md(f"**{_headline(progress, UNITS[state.kind])}**{of_all}", name="headline")
         pages = {
             "Queue": self._render_queue,
             "Training list": self._render_training,
@@ -266,7 +249,13 @@ class DecideSection(Section):
             ctx.ops.notify("The labels of this question were deleted since.", variant="warning")
 
 
-def _headline(progress: dict[str, int]) -> str:
+def _kinds(analysis: kf.Analysis) -> list[str]:
+    """The kinds of its runs that have units in dispute."""
+    runs = analysis.runs
+    return [kind for kind in QUEUE if kind in runs and (kind != "pixels" or kf.has_regions(runs[kind]))]
+
+
+def _headline(progress: dict[str, int], units: str) -> str:
     """How many units in dispute are decided, as a bar and in words."""
     count = progress["all"]
     if not count:
@@ -274,5 +263,5 @@ def _headline(progress: dict[str, int]) -> str:
     done = round(10 * progress["decided"] / count)
     waiting = f", {count_text(progress['waiting'])} waiting for the guideline" if progress["waiting"] else ""
     bar = "▰" * done + "▱" * (10 - done)
-    decided = f"{count_text(progress['decided'])} of {count_text(count)} units in dispute decided"
+    decided = f"{count_text(progress['decided'])} of {count_text(count)} {units} in dispute decided"
     return f"{bar} {decided}{waiting}, {count_text(progress['open'])} open"

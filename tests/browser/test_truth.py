@@ -158,7 +158,7 @@ def test_regions_of_masks_are_decided_from_the_queue(theme: str, app: Any, masks
     if theme == "light":
         app.use_light_theme()
     panel = app.choose_part("Decide")
-    expect(panel).to_contain_text(f"0 of {run.metrics['regions']:,} units in dispute decided")
+    expect(panel).to_contain_text(f"0 of {run.metrics['regions']:,} regions in dispute decided")
     expect(panel).to_contain_text("Open regions")
     app.picture(f"truth-5-{theme}-regions-to-decide")
     app.expect_nothing_cut_off("raters")

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import fiftyone as fo
+import numpy as np
 import pytest
 
 import kalos_core.fiftyone as kf
-from kalos_core import InputError
+from kalos_core import InputError, LabelStack, boundary_agreement
 from tests.fiftyone_bridge.test_regions import CLASSES, MAPS
-from tests.panels.operations import given
+from tests.panels.operations import given, opened, samples_of
 from tests.plugin import Panel
 
 
@@ -45,7 +46,7 @@ def buttons(panel: Panel) -> list[str]:
 def test_the_queue_of_regions(masks: fo.Dataset) -> None:
     kf.compute_pixel_agreement(masks, "pixels", regions=True)
     panel = decide_section(masks)
-    assert "0 of 3 units in dispute decided, 3 open" in panel.text()
+    assert "0 of 3 regions in dispute decided, 3 open" in panel.text()
     found = [(row["file"], row["open"]) for row in panel.rows("queue")]
     assert found == [("0.png", 2), ("2.png", 1)]
     assert given(panel.send("decide_open_next"), "open_sample")["id"] == masks.first().id
@@ -54,13 +55,26 @@ def test_the_queue_of_regions(masks: fo.Dataset) -> None:
     assert "resolved" not in panel.shown
 
 
-def test_a_run_without_regions_says_what_to_do(masks: fo.Dataset) -> None:
+def test_a_run_without_regions_has_no_queue(masks: fo.Dataset) -> None:
     kf.compute_pixel_agreement(masks, "pixels")
+    assert "Decide" not in Panel("raters", masks).load().state["sections"]
+
+
+def test_objects_and_regions_are_decided_by_turns(masks: fo.Dataset) -> None:
+    box = [0.1, 0.1, 0.5, 0.5]
+    sample = masks.first()
+    for name, label in (("dan", "cat"), ("eve", "dog")):
+        sample[name] = fo.Detections(detections=[fo.Detection(label=label, bounding_box=box)])
+    sample.save()
+    kf.compute_agreement(masks, "objects", raters=("dan", "eve"), assigned="labelled")
+    kf.compute_pixel_agreement(masks, "pixels", regions=True)
     panel = decide_section(masks)
-    assert "make a new one with *Regions in dispute* switched on" in panel.text()
-    asked = given(panel.send("make"), "prompt_user_for_operation")
-    assert asked["operator_uri"].endswith("compute_pixel_agreement")
-    assert asked["params"] == {"regions": True}
+    assert "0 of 1 units in dispute decided" in panel.text()
+    panel.send("decide_change_kind", value="pixels")
+    assert "0 of 3 regions in dispute decided" in panel.text()
+    assert given(panel.send("decide_open_next"), "open_sample")["id"] == sample.id
+    beside = Panel("sample", masks, current_sample=sample.id).load()
+    assert "regions in dispute" in beside.text()
 
 
 def test_a_region_is_decided_beside_its_sample(masks: fo.Dataset) -> None:
@@ -75,6 +89,9 @@ def test_a_region_is_decided_beside_its_sample(masks: fo.Dataset) -> None:
         ["road", "no object", "no object"],
     ]
     assert buttons(panel)[:3] == ["ann is right: road", "bob is right: road", "cid is right: car"]
+    panel.send("choose_dispute", place=1)
+    assert buttons(panel)[:2] == ["ann is right: road", "bob is right: mostly nothing"]
+    panel.send("choose_dispute", place=0)
     assert not {"One object, the whole", "Several objects, the parts"} & set(buttons(panel))
     panel.send("decide", decision="take", rater="cid")
     (made,) = kf.decisions(masks, "pixels")
@@ -104,3 +121,27 @@ def test_what_is_drawn_of_a_region_is_what_each_rater_marked(masks: fo.Dataset) 
     sample.save()
     with pytest.raises(InputError, match="expected"):
         kf.draw_region(masks, "pixels", first, sample.id)
+
+
+def test_boundaries_by_pair_class_and_image(masks: fo.Dataset) -> None:
+    """Of image 1 cid's object is a column wider: of the 28 + 30 pixels of two boundaries, 6 + 8 are 1 apart."""
+    kf.compute_pixel_agreement(masks, "plain")
+    panel = opened(masks, "Masks", "Boundaries")
+    assert "did not compare boundaries" in panel.text()
+    kf.delete_run(masks, "plain")
+    run = kf.compute_pixel_agreement(masks, "pixels", boundaries=True, tolerance=1)
+    apart = kf.boundaries_of(masks, "pixels")
+    expected = boundary_agreement([LabelStack.of(maps) for maps in MAPS], CLASSES, tolerance=1)
+    for name in ("image", "category", "rater_a", "rater_b", "values"):
+        np.testing.assert_array_equal(getattr(apart, name), getattr(expected, name))
+    assert apart.summary() == expected.summary()
+    by_image = expected.by_image()["average"]
+    assert masks.values("pixels_boundary") == [pytest.approx(by_image[0]), pytest.approx(2 / 3 * 14 / 58), None]
+    assert "'pixels_boundary'" in run.written
+    panel = opened(masks, "Masks", "Boundaries")
+    assert apart.headline.splitlines()[1] in panel.text()
+    assert [row["class"] for row in panel.rows("boundary_classes")] == ["road", "car"]
+    assert [row["rater_b"] for row in panel.rows("boundary_pairs")] == ["bob", "cid", "cid"]
+    assert [row["file"] for row in panel.rows("boundary_images")] == ["0.png", "1.png"]
+    assert given(panel.send("masks_click_image", row=0), "open_sample")["id"] == panel.state["image_ids"][0]
+    assert samples_of(masks, panel.send("masks_show_worst")) == masks.values("id")[:2]

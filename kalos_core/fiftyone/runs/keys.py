@@ -76,6 +76,7 @@ class RunNames:
     rater_count: str = field(init=False, metadata=SAMPLE)
     f1: str = field(init=False, metadata=SAMPLE)
     regions: str = field(init=False, metadata=SAMPLE)
+    boundary: str = field(init=False, metadata=SAMPLE)
 
     def __post_init__(self) -> None:
         for entry in dataclass_fields(self):

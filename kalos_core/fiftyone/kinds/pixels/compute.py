@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from kalos_core.fiftyone.dataset.masks import RaterMasks, open_masks
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.dataset.writing import write_documents
 from kalos_core.fiftyone.kinds.masked import mask_settings, with_progress
+from kalos_core.fiftyone.kinds.pixels.boundaries import BoundaryCounter
 from kalos_core.fiftyone.kinds.pixels.kind import PIXELS, PixelRun, PixelSettings, pixel_metrics, result_of
 from kalos_core.fiftyone.kinds.pixels.regions import RegionWriter, region_fields
 from kalos_core.fiftyone.runs.keys import RunNames
@@ -23,8 +24,10 @@ from kalos_core.fiftyone.runs.life import STORING, analysing, new_folder, writin
 from kalos_core.fiftyone.runs.progress import Progress, Report
 from kalos_core.fiftyone.runs.records import plain
 from kalos_core.pixels import PixelAccumulator, rater_count_map
+from kalos_core.pixels.boundaries import check_tolerance
 from kalos_core.pixels.disputed import LEAST_AREA, LEAST_WIDTH
 from kalos_core.pixels.properties import Channels
+from kalos_core.pixels.rater_boundaries import TOLERANCE
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -43,6 +46,8 @@ def compute_pixel_agreement(
     regions: bool = False,
     region_area: int = LEAST_AREA,
     region_width: int = LEAST_WIDTH,
+    boundaries: bool = False,
+    tolerance: float = TOLERANCE,
     progress: Progress | bool | None = None,
     **selection: Unpack[SelectionArguments],
 ) -> PixelRun:
@@ -75,6 +80,11 @@ def compute_pixel_agreement(
         of decisions: `next_dispute`, `disputed_units` and `decide` take the key of this run then.
     region_area, region_width : int
         The least pixels of a region, and the side of the squares that cover it.
+    boundaries : bool
+        Whether the boundaries of every two raters are compared, see `kalos_core.boundary_agreement`: `boundaries_of`
+        has the distances, in pixels, and ``<run_key>_boundary`` their mean on each image, None without any.
+    tolerance : float
+        Of the surface Dice, in pixels.
     **selection
         Which masks are read, see `read_masks`: `Segmentation` fields, one per rater, or polygons and instance masks.
 
@@ -112,6 +122,8 @@ def compute_pixel_agreement(
             regions=bool(regions),
             region_area=check_whole(region_area, "region_area", least=1),
             region_width=check_whole(region_width, "region_width", least=1),
+            boundaries=bool(boundaries),
+            tolerance=check_tolerance(tolerance),
         )
         names, folder = RunNames(run_key), new_folder(samples)
         fields = {
@@ -120,20 +132,25 @@ def compute_pixel_agreement(
             ),
             names.f1: {"ftype": fo.FloatField},
             **(region_fields(names) if settings["regions"] else {}),
+            **({names.boundary: {"ftype": fo.FloatField}} if settings["boundaries"] else {}),
         }
         with writing(PIXELS, masks, run_key, settings, fields, folder) as draft:
             local = settings["raters_are_local"]
             counted = {name: PixelAccumulator(masks.raters, settings["channels"], local) for name in masks.classes}
-            writer = RegionWriter(names, settings["region_area"], settings["region_width"])
-            maps = _maps(masks, counted, MapFiles(folder), settings, names.rater_count, writer, report)
+            regional = RegionWriter(names, settings["region_area"], settings["region_width"])
+            apart = BoundaryCounter(names.boundary, masks.raters, masks.classes, settings["tolerance"])
+            more = [one for one, wanted in ((regional, settings["regions"]), (apart, settings["boundaries"])) if wanted]
+            maps = _maps(masks, counted, MapFiles(folder), settings, names.rater_count, more, report)
             write_documents(masks.view, maps, len(masks))
             result = result_of({name: accumulator.result() for name, accumulator in counted.items()})
             values = ((key, {names.f1: f1}) for key, f1 in zip(result.images, plain(result.image_f1), strict=True))
             write_documents(masks.view, values, len(result.images), report.within(STORING, 1.0, "Writing F1"))
             if settings["regions"]:
                 add_index(masks.view, [names.f1, "_id", names.disputes])
-            draft.metrics = pixel_metrics(result, writer.count if settings["regions"] else None)
+            draft.metrics = pixel_metrics(result, regional.count if settings["regions"] else None)
             draft.details = draft.result = result
+            if settings["boundaries"]:
+                draft.arrays = apart.arrays()
     return draft.run
 
 
@@ -148,10 +165,13 @@ def _maps(
     files: MapFiles,
     settings: PixelSettings,
     field: str,
-    writer: RegionWriter,
+    more: Sequence[Any],
     report: Report,
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Sample id, and field -> map of rater counts, of each image somebody is assigned to; counted on the way."""
+    """Sample id, and field -> map of rater counts, of each image somebody is assigned to; counted on the way.
+
+    `more`: what has further documents of each image, such as `RegionWriter`.
+    """
     for found in with_progress(masks, report, settings["raters_are_local"]):
         image, sample_id = masks.with_pixels(found) if settings["images"] else found, masks.images[found.image]
         for name, stack in image.stacks.items():
@@ -162,5 +182,7 @@ def _maps(
         counts = [rater_count_map(stack) for stack in image.stacks.values()]
         if counts:
             most = np.max(counts, axis=0)
-            in_dispute = writer.documents(sample_id, found.stacks) if settings["regions"] else {}
-            yield sample_id, {field: files.heatmap(field, sample_id, most, len(masks.raters)), **in_dispute}
+            documents: dict[str, Any] = {field: files.heatmap(field, sample_id, most, len(masks.raters))}
+            for writer in more:
+                documents |= writer.documents(sample_id, found.stacks)
+            yield sample_id, documents

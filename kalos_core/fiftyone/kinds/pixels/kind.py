@@ -19,7 +19,8 @@ class PixelSettings(MaskSettings):
     """How masks were compared.
 
     `images`: whether with the images themselves; `channels`: which of theirs, see `kalos_core.pixel_agreement`;
-    `regions`: whether those in dispute were written, `region_area`, `region_width`: how large they are at least.
+    `regions`: whether those in dispute were written, `region_area`, `region_width`: how large they are at least;
+    `boundaries`: whether these were compared, `tolerance`: of their surface Dice.
     """
 
     images: bool
@@ -27,6 +28,8 @@ class PixelSettings(MaskSettings):
     regions: bool
     region_area: int
     region_width: int
+    boundaries: bool
+    tolerance: float
 
 
 class PixelMetrics(TypedDict):
@@ -81,7 +84,8 @@ def has_regions(run: Run[Any, Any, Any, Any]) -> bool:
 
 def _written(run: PixelRun) -> str:
     regions = f", the regions {run.names.regions!r}" if has_regions(run) else ""
-    return f"{run.names.rater_count!r}, with files of its own{regions}, and {run.names.f1!r} on samples"
+    boundary = f", {run.names.boundary!r}" if run.settings.get("boundaries") else ""
+    return f"{run.names.rater_count!r}, with files of its own{regions}{boundary}, and {run.names.f1!r} on samples"
 
 
 Result = PixelAgreement | ClassPixelAgreement
