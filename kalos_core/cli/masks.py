@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kalos_core import boundary_agreement, pixel_agreement
+from kalos_core import boundary_agreement, disputed_regions, pixel_agreement
 from kalos_core.cli.answers import Answer
 from kalos_core.cli.commands import Command
 from kalos_core.cli.options import Given, Option, options_of
 from kalos_core.cli.reading import OF_MASKS, stacks_of
-from kalos_core.pixels import PixelAgreement
+from kalos_core.pixels import DisputedRegions, PixelAgreement
+from kalos_core.reliability import NO_OBJECT
 from kalos_core.resampling import interval_columns
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 LOCAL = ("raters_are_local",)
 """What the reader says already."""
 
+REGIONS = Option("regions", (bool,), help="the regions where raters differ most, with their area, too")
 BOUNDARIES = Option("boundaries", (bool,), help="how far the boundaries of every two raters are from each other, too")
 
 
@@ -53,8 +55,22 @@ def _pixels(given: Given) -> Answer:
         results["boundaries"] = apart.summary()
         tables["boundaries"] = apart.to_pandas().drop(columns=["class", "unit"])
         notes += apart.headline.splitlines()
-    shown = tuple(name for name in tables if name not in ("images", "boundaries"))
+    if given.get("regions"):
+        regions = disputed_regions(stacks_of(given, given["masks"]), **given.of(disputed_regions))
+        results["regions"] = {"count": len(regions), "area": regions.area.sum()}
+        tables["regions"] = _sides(regions)
+        notes.append(regions.headline)
+    shown = tuple(name for name in tables if name not in ("images", "boundaries", "regions"))
     return Answer("\n".join([repr(found), *notes]), results, tables, shown, found.mean_f1)
+
+
+def _sides(found: DisputedRegions) -> pd.DataFrame:
+    """One row a region, the largest first: who marked most of it, and who left most of it."""
+    table = found.to_pandas().drop(columns=[f"{name}" for name in found.raters])
+    order = np.argsort(-found.area, kind="stable")
+    for name, side in (("marked_by", found.values >= 0), ("left_by", found.values == NO_OBJECT)):
+        table[name] = [", ".join(map(str, found.raters[row])) for row in side[order]]
+    return table
 
 
 def _pairs(found: PixelAgreement) -> pd.DataFrame:
@@ -75,6 +91,8 @@ COMMANDS = (
             *options_of(pixel_agreement, without=LOCAL),
             BOUNDARIES,
             *options_of(boundary_agreement, without=("classes", "bootstrap", "seed")),  # those of both are the same
+            REGIONS,
+            *options_of(disputed_regions, without=("classes",)),
             *OF_MASKS,
         ),
         score="mean F1",

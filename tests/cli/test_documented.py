@@ -30,7 +30,7 @@ RUNS = [
     ),
     ("sparse", "{labels}"),
     ("sparse", "{table}"),
-    ("pixels", "{masks} --image-folder {masks}/ann --boundaries"),
+    ("pixels", "{masks} --image-folder {masks}/ann --boundaries --regions"),
     ("rank", "{labels} --models net={predictions}"),
     ("rank", "{table} --models net={scores}"),
     ("noise", "{labels} --model default --draws 1 --generate {out}.json --reference ann"),

@@ -10,6 +10,7 @@ from kalos_core import (
     agreement,
     boundary_agreement,
     dawid_skene,
+    disputed_regions,
     label_agreement,
     map_of_predictions,
     next_to_rate,
@@ -123,6 +124,14 @@ def test_boundaries_of_folders(masks, capsys):
     rows = document["tables"]["boundaries"]
     assert [row["average"] for row in rows] == pytest.approx(expected.average.tolist())
     assert "boundaries" not in found_by(["pixels", masks], capsys)["results"]
+
+
+def test_regions_of_folders(masks, capsys):
+    document = found_by(["pixels", masks, "--regions", "--min-area", "2", "--min-width", "1"], capsys)
+    expected = disputed_regions(read_mask_folders(masks).stacks(), min_area=2, min_width=1)
+    assert document["results"]["regions"] == {"count": len(expected), "area": int(expected.area.sum())}
+    rows = document["tables"]["regions"]  # two columns of five pixels on each image, one of which bob has, too
+    assert [list(row.values()) for row in rows] == [[n, 10, 0, 2, 2, 5, "ann, bob", "cid"] for n in ("0", "1")]
 
 
 def test_pixels_of_annotations(tmp_path, capsys):
