@@ -155,7 +155,8 @@ def worst_images(
     alpha, view = alpha_of(run, lens.category, lens.rater, threshold), lens.within(view)
     paths = label_fields(view)
     counts = [F(paths[field]).length() for field in run.label_fields if field in paths]
-    worst = _sorted(view, alpha).limit(limit)
+    # each of several values is a query of its own: all images are looked through for the first alone
+    worst = view.select(_sorted(view, alpha).limit(limit).values("id"), ordered=True)
     ids, files, alphas, *labels = worst.values(["id", "filepath", alpha, *counts])
     totals = [sum(of_image) for of_image in zip(*labels, strict=True)] if labels else [0] * len(ids)
     return [
