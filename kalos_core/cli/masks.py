@@ -66,7 +66,7 @@ def _pixels(given: Given) -> Answer:
 
 def _sides(found: DisputedRegions) -> pd.DataFrame:
     """One row a region, the largest first: who marked most of it, and who left most of it."""
-    table = found.to_pandas().drop(columns=[f"{name}" for name in found.raters])
+    table = found.to_pandas().iloc[:, : -len(found.raters)].copy()
     order = np.argsort(-found.area, kind="stable")
     for name, side in (("marked_by", found.values >= 0), ("left_by", found.values == NO_OBJECT)):
         table[name] = [", ".join(map(str, found.raters[row])) for row in side[order]]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations.table import object_array
 from kalos_core.arguments import check_arguments
-from kalos_core.errors import InputError, check_whole, listed, repr_of
+from kalos_core.errors import InputError, check_text, check_whole, listed, repr_of
 from kalos_core.pixels.classes import masks_of_classes
 from kalos_core.pixels.paired import check_images
 from kalos_core.pixels.stack import LabelStack, MaskStack, Stacks
@@ -190,8 +190,9 @@ class DisputedRegions(Result):
         names = object_array([*self.classes.tolist(), "", "nothing"])  # -2 and -1 count from the end
         order = np.argsort(-self.area, kind="stable")
         box = dict(zip(("x", "y", "width", "height"), self.box[order].T, strict=True))
-        given = {f"{rater}": names[self.values[order, place]] for place, rater in enumerate(self.raters)}
-        return pd.DataFrame({"image": self.images[self.image[order]], "area": self.area[order], **box, **given})
+        about = pd.DataFrame({"image": self.images[self.image[order]], "area": self.area[order], **box})
+        given = pd.DataFrame(names[self.values[order]], columns=[f"{rater}" for rater in self.raters])
+        return pd.concat([about, given], axis=1)  # a rater may be called as a column is
 
 
 def disputed_regions(
@@ -250,6 +251,7 @@ def disputed_regions(
             alone += 1
             continue
         for name in stack.raters.tolist():
+            check_text(f"{name}", "raters")
             raters.setdefault(name, len(raters))
         by_class = {name: MaskStack(of, stack.raters, stack.ignore) for name, of in zip(names, masks, strict=True)}
         found += [(len(images), region) for region in regions_in_dispute(by_class, least, width)]

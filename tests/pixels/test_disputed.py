@@ -119,7 +119,15 @@ def test_what_squares_can_cover_counts(drawn, width):
     np.testing.assert_array_equal(pixels, covered)
 
 
+def test_a_rater_may_be_called_as_a_column_is():
+    found = disputed_regions([{"area": [[1]], "x": [[0]]}], None, 1, 1).to_pandas()
+    assert found.columns.tolist() == ["image", "area", "x", "y", "width", "height", "area", "x"]
+    assert found.values.tolist() == [[None, 1, 0, 0, 1, 1, "marked", "nothing"]]
+
+
 def test_what_cannot_be_compared():
+    with pytest.raises(InputError, match="raters: expected a text of at most"):
+        disputed_regions([{"ann": [[1]], "\ud800": [[0]]}])
     with pytest.raises(InputError, match="min_width: expected a whole number of at least 1, got 0"):
         disputed_regions([{"ann": [[1]], "bob": [[0]]}], min_width=0)
     with pytest.raises(InputError, match="expected an image with at least two assigned raters, got none in 1 images"):
