@@ -20,6 +20,7 @@ from .hand_over import HandOver
 from .inject_noise import InjectNoise
 from .label_convergence import LabelConvergenceMetric
 from .load_raters import LoadRaters
+from .next_to_rate import NextToRate
 from .open_raters import OpenRaters
 from .rank_detectors import RankDetectors
 from .rank_systems import RankSystems
@@ -54,6 +55,7 @@ def register(plugin: Any) -> None:
     plugin.register(MakeResolved)
     plugin.register(ExportResolved)
     plugin.register(WriteReport)
+    plugin.register(NextToRate)
     plugin.register(TagDisputes)
     plugin.register(HandOver)
     plugin.register(DeleteRun)

@@ -30,6 +30,7 @@ from kalos_core import (
     agreement,
     boundary_distance,
     compute_pairs,
+    next_to_rate,
     region_agreement,
     sparse_agreement,
 )
@@ -506,6 +507,37 @@ def consensus_of(table: Annotations) -> set[Any]:
     }
 
 
+# ---- which images next ----
+
+
+def next_images(statistic: str, table: Annotations) -> dict[Any, tuple[float, float]]:
+    """Image -> what one more rater takes away of the variance, and how far that moves the statistic."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", KalosWarning)
+        result = agreement(table, threshold=0.25, bootstrap=5)
+    if len(table.raters) < 2 or not np.isfinite(result.alpha):
+        return {}
+    found = next_to_rate(result, 100, statistic, draws=5)
+    return dict(zip(found.image.tolist(), zip(found.share.tolist(), found.shift.tolist(), strict=True), strict=True))
+
+
+def next_alike(statistic: str, one: Annotations, other: Annotations) -> bool:
+    ours, theirs = next_images(statistic, one), next_images(statistic, other)
+    return ours.keys() == theirs.keys() and all(same(ours[image], theirs[image]) for image in ours)
+
+
+def next_in_any_order(statistic: str, table: Drawn) -> bool:
+    return next_alike(statistic, table, reordered(table, 5))
+
+
+def next_of_renamed(statistic: str, table: Drawn) -> bool:
+    return next_alike(statistic, table, renamed(table))
+
+
+def next_with_silent_rater(statistic: str, table: Drawn) -> bool:
+    return len(table.raters) < 2 or next_alike(statistic, table, with_silent_rater(table))
+
+
 # ---- the tables of laws ----
 
 LAWS: dict[str, tuple[Sequence[str], dict[str, Law]]] = {
@@ -573,6 +605,14 @@ LAWS: dict[str, tuple[Sequence[str], dict[str, Law]]] = {
             "relabelling": (two_divisions, regions_renumbered),
             "unanimity": (two_divisions, divided_alike),
             "duplication": (two_divisions, pixels_twice),
+        },
+    ),
+    "next": (
+        ("alpha", "global_alpha"),
+        {
+            "order": (annotated, next_in_any_order),
+            "relabelling": (annotated, next_of_renamed),
+            "silent rater": (annotated, next_with_silent_rater),
         },
     ),
     "boundary": (

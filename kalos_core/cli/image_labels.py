@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from kalos_core import LabelTable, agreement, check_independence, dawid_skene, sparse_agreement, unit_agreement
+from kalos_core import LabelTable, agreement, check_independence, sparse_agreement, unit_agreement
 from kalos_core.cli.answers import Answer
 from kalos_core.cli.commands import Command
 from kalos_core.cli.objects import agreement_of
 from kalos_core.cli.options import Given, Option, options_of
 from kalos_core.cli.reading import OF_ANNOTATIONS, OF_TABLES, TABLES, format_option, is_table, table_of
 from kalos_core.errors import index_of
-from kalos_core.nominal import SKILL_MODELS, LabelTruth, label_findings
+from kalos_core.nominal import LabelTruth, label_findings
 from kalos_core.nominal.decisions import mean_of_finite
 from kalos_core.readers import FORMATS
 from kalos_core.sparse import Independence
@@ -26,13 +26,6 @@ TABLE = ("labels", "CSV file: a row a label (long), or a row an item and a colum
 
 _REFERENCE = Option(
     "reference", (str,), mapping=True, help="the rater whom others are measured against, or item -> label"
-)
-
-_TRUTH = Option(
-    "truth",
-    (str,),
-    words=tuple(SKILL_MODELS),
-    help="estimate the class of each item and the skill of each rater, who answer as one of these models says",
 )
 
 
@@ -55,7 +48,7 @@ def _labels(given: Given) -> Answer:
         tables["teams"] = found.teams.to_pandas()
     if found.rejection is not None:
         tables["rejected"] = found.rejection.to_pandas()
-    estimates = _estimated(found.table, given.get("truth"))
+    estimates = _estimated(found.truth)
     tables |= estimates.tables
     alpha = of_questions.alpha
     mean = mean_of_finite(alpha)
@@ -84,26 +77,24 @@ class _Estimates(NamedTuple):
     headlines: list[str]
 
 
-def _estimated(table: LabelTable, model: str | None) -> _Estimates:
-    """Nothing where no model is given."""
-    if model is None:
+def _estimated(found: Sequence[LabelTruth]) -> _Estimates:
+    """Nothing where none was asked for."""
+    if not found:
         return _Estimates({}, [])
     import pandas as pd
 
-    found = {question: dawid_skene(table, question, model=model) for question in table.questions}
-
     def joined(part: Callable[[LabelTruth], pd.DataFrame]) -> pd.DataFrame:
-        frames = {question: part(truth) for question, truth in found.items()}
-        for question, frame in frames.items():
-            frame.insert(0, "question", question)
-        return pd.concat(frames.values(), ignore_index=True)
+        frames = [part(truth) for truth in found]
+        for truth, frame in zip(found, frames, strict=True):
+            frame.insert(0, "question", truth.question)
+        return pd.concat(frames, ignore_index=True)
 
     tables = {
         "truth": joined(LabelTruth.to_pandas),
         "skill": joined(LabelTruth.raters_to_pandas),
         "confusion": joined(LabelTruth.confusion_to_pandas),
     }
-    return _Estimates(tables, [f"{question}: {truth.headline}" for question, truth in found.items()])
+    return _Estimates(tables, [f"{truth.question}: {truth.headline}" for truth in found])
 
 
 def _without_reference(table: LabelTable, reference: Any) -> tuple[LabelTable, Any]:
@@ -159,7 +150,7 @@ COMMANDS = (
         "how far raters agree on image-level labels, by question, rater and item",
         _labels,
         (TABLE,),
-        (_REFERENCE, _TRUTH, *options_of(label_findings, without=("reference",)), *OF_TABLES),
+        (_REFERENCE, *options_of(label_findings, without=("reference",)), *OF_TABLES),
         score="mean alpha of the questions",
     ),
     Command(

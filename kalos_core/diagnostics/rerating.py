@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 Statistic = Literal["alpha", "global_alpha"]
 
+SAID = {"alpha": "the mean alpha of images", "global_alpha": "the alpha of all units"}
+"""Statistic -> what it is called in a sentence."""
+
 INTERVALS = {"alpha": "alpha_interval", "global_alpha": "global_alpha_interval"}
 """Statistic -> the field of an agreement with its interval."""
 
@@ -105,14 +108,15 @@ class NextToRate(Result):
     @property
     def headline(self) -> str:
         """The finding, in words."""
+        what = SAID[self.statistic]
         if not len(self):
-            return f"No image is expected to narrow the interval on {self.statistic} with one more rater"
+            return f"No image is expected to narrow the interval on {what} with one more rater"
+        rest = "; the rest lies between images: only more images narrow it" if self.reducible < 1 else ""
         images = f"{len(self):,} image{'s' * (len(self) != 1)} (labels: about {round(float(self.labels.sum())):,})"
         return (
-            f"One more rater on {images}: the interval on {self.statistic} is expected to be {self.expected_width:.3f} "
-            f"wide, now {self.width:.3f}, and {self.statistic} to move by {signed(self.shift.sum())}\n"
-            f"One more on all images takes away about {percent_text(min(self.reducible, 1.0))} of its variance; "
-            "the rest lies between images"
+            f"One more rater on {images}: the interval on {what} is expected to be {self.expected_width:.3f} wide, now "
+            f"{self.width:.3f}, and alpha to move by {signed(self.shift.sum())}\n"
+            f"One more on all images takes away about {percent_text(min(self.reducible, 1.0))} of its variance{rest}"
         )
 
     def to_pandas(self) -> pd.DataFrame:

@@ -34,12 +34,14 @@ Operators and panels of the plugin do what these functions do; a notebook can ca
   `synthetic_fields`, `check_samples`, `Selection`, `default_similarity`, `fitting_similarities`
 * more of what loading returns: `LoadedLabels`, `LoadedRaters`
 * more of agreement: `AgreementRun`, `NotInRun`, `ImageRow`, `image_alphas`,
-  `view_of_alpha`, `view_of_class`, `view_of_pair`, `view_of_threshold`, `view_worst_first`
+  `view_of_alpha`, `view_of_class`, `view_of_pair`, `view_of_threshold`, `view_worst_first`; which images to give to one
+  more rater: `next_to_rate`, `view_of_next`
 * more of calibration: `choose_threshold`, `CalibrationRun`
 * more of label convergence: `ConvergenceRun`, `view_of_tag`, `convergence_metrics`, `place_predictions`,
   `poolable_runs`, `pooled_replicates`
 * more of detectors: `BERKELEY`, `DetectorRun`, `heatmap_fields`
-* more of image-level labels: `compare_teams`, `LabelRun`, `DisputedImage`, `disputed_images`, `view_of_disputes`
+* more of image-level labels: `compare_teams`, `LabelRun`, `DisputedImage`, `disputed_images`, `view_of_disputes`,
+  `view_least_sure_first`
 * of labels of any kind: `view_of_difference`
 * more of noise: `noise_raters`, `NoiseRun`, `preview_noise`, `CHANGES`, `NoisyImage`, `noisy_images`,
   `view_of_changes`, `view_of_event`
@@ -132,6 +134,8 @@ from kalos_core.fiftyone.importing.objects import load_raters as load_raters
 from kalos_core.fiftyone.kinds.agreement.compute import compute_agreement as compute_agreement
 from kalos_core.fiftyone.kinds.agreement.kind import AgreementRun as AgreementRun
 from kalos_core.fiftyone.kinds.agreement.lens import narrowed_metrics as narrowed_metrics
+from kalos_core.fiftyone.kinds.agreement.rerating import next_to_rate as next_to_rate
+from kalos_core.fiftyone.kinds.agreement.rerating import view_of_next as view_of_next
 from kalos_core.fiftyone.kinds.agreement.sample import NotInRun as NotInRun
 from kalos_core.fiftyone.kinds.agreement.sample import draw_sample as draw_sample
 from kalos_core.fiftyone.kinds.agreement.sample import draw_unit as draw_unit
@@ -161,6 +165,7 @@ from kalos_core.fiftyone.kinds.detectors.scores import heatmap_fields as heatmap
 from kalos_core.fiftyone.kinds.image_labels.compute import compare_teams as compare_teams
 from kalos_core.fiftyone.kinds.image_labels.compute import compute_label_agreement as compute_label_agreement
 from kalos_core.fiftyone.kinds.image_labels.kind import LabelRun as LabelRun
+from kalos_core.fiftyone.kinds.image_labels.truth import view_least_sure_first as view_least_sure_first
 from kalos_core.fiftyone.kinds.image_labels.views import DisputedImage as DisputedImage
 from kalos_core.fiftyone.kinds.image_labels.views import disputed_images as disputed_images
 from kalos_core.fiftyone.kinds.image_labels.views import view_of_disputes as view_of_disputes

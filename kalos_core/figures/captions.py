@@ -143,6 +143,21 @@ CAPTIONS = {
         "Each cell: how far two raters agree on this question beyond chance.",
         "Cohen's κ of every two raters, −1 to 1, on the images that both answered.",
     ),
+    "skill": Caption(
+        "Long bars: raters who are mostly right, judged by the others. A wide whisker: too few answers to tell.",
+        "Share of a rater's answers expected to be right, 0 to 1; whiskers: 95 % (Wilson; Louis 1982). Nobody knows "
+        "the truth: who agrees with others who are mostly right counts more, until nothing changes (Dawid & Skene "
+        "1979; one probability a rater: Zhang et al. 2016). It assumes one true class an image, raters who err "
+        "independently, and most of them better than chance. Not for two raters an image; for raters who copy, or "
+        "were misled together by the same blurred image (they look skilled, and probabilities are too near to 1); "
+        "for images on which several answers are right; for grades, where a near miss counts like any other. There "
+        "take the majority, and let people decide.",
+    ),
+    "confusion": Caption(
+        "Each row: what raters answer where that class is right. Dark cells off the diagonal: habits to train.",
+        "Probability of each answer, given the class, 0 to 1, each row adding up to 1; of all raters: the mean, by "
+        "their answers. For each class 4 answers of the average rater are added. Dawid & Skene 1979, §2.",
+    ),
     "independence": Caption(
         "Dots on one level: how many answers an image has says nothing about agreement. A slope: hard images got "
         "more answers.",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from kalos_core.errors import lookup
 from kalos_core.nominal.accuracy import ItemAccuracy, RaterAccuracy, Reference, item_accuracy, rater_accuracy
 from kalos_core.nominal.coefficients import cohen_matrix
 from kalos_core.nominal.disputes import Disputes, find_disputes
@@ -17,6 +18,7 @@ from kalos_core.nominal.levels import Metric, Order
 from kalos_core.nominal.majority import MajorityAgreement, majority_agreement
 from kalos_core.nominal.questions import LabelAgreement, label_agreement, running_label_agreement
 from kalos_core.nominal.rejection import Rejection, reject_answers
+from kalos_core.nominal.skill import SKILL_MODELS, LabelTruth, dawid_skene
 from kalos_core.nominal.table import LabelTable
 from kalos_core.nominal.teams import TeamComparison, compare_teams
 from kalos_core.results import Parts, Result
@@ -106,6 +108,8 @@ class LabelFindings(Parts):
         Of at most `MOST_CURVES` questions.
     teams : TeamComparison, optional
     rejection : Rejection, optional
+    truth : tuple of LabelTruth
+        Who is right, of each question; empty where that was not asked for.
 
     Examples
     --------
@@ -127,6 +131,7 @@ class LabelFindings(Parts):
     curves: tuple[QuestionCurve, ...]
     teams: TeamComparison | None
     rejection: Rejection | None
+    truth: tuple[LabelTruth, ...] = ()
 
 
 def label_findings(
@@ -140,6 +145,7 @@ def label_findings(
     weights: str = "annotations_m1",
     metric: Metric = "nominal",
     order: Order | None = None,
+    truth: str | None = None,
     bootstrap: int = 1000,
     seed: int = 0,
     progress: Callable[[float, str], object] = lambda *_: None,
@@ -157,6 +163,9 @@ def label_findings(
         Which answers are rejected before anything is computed, as in `reject_answers`; none unless given.
     weights, bootstrap, seed, metric, order
         As in `label_agreement`.
+    truth : name in `SKILL_MODELS`, optional
+        Estimate the class of each item and the skill of each rater, who answer as the model says: ``"confusion"``,
+        ``"one_coin"`` or ``"weighted"``; see `dawid_skene`.
     progress : callable
         Told the share that is done, and what is next.
 
@@ -171,6 +180,8 @@ def label_findings(
     >>> found.agreement.spa.tolist(), found.accuracy.to_reference.tolist(), len(found.disputes)
     ([0.75], [1.0, 0.0], 1)
     """
+    if truth is not None:
+        lookup(SKILL_MODELS, truth, "truth")
     rejection = None
     if reject_broken or most_breaches is not None or least_accuracy is not None:
         rejection = reject_answers(
@@ -185,6 +196,10 @@ def label_findings(
     compared = compare_teams(table, known, bootstrap, seed) if known else None
     majority, accuracy = majority_agreement(table), rater_accuracy(table, reference)
     items, disputes = item_accuracy(table, reference), find_disputes(table)
+    estimated: tuple[LabelTruth, ...] = ()
+    if truth is not None:
+        progress(0.4, "Estimating who is right")
+        estimated = tuple(dawid_skene(table, question, model=truth) for question in table.questions)
     curves = []
     shown = np.lexsort((-agreement.chosen, ~agreement.exclusive))[:MOST_CURVES]
     for number, question in enumerate(agreement.question[shown].tolist()):
@@ -201,5 +216,5 @@ def label_findings(
         curves.append(QuestionCurve(question, table.raters, cohen_matrix(table.values(question)), curve, independence))
     breaches = check_groups(table)
     return LabelFindings(
-        agreement, majority, accuracy, items, disputes, breaches, table, tuple(curves), compared, rejection
+        agreement, majority, accuracy, items, disputes, breaches, table, tuple(curves), compared, rejection, estimated
     )

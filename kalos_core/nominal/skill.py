@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -69,6 +69,9 @@ class LabelTruth(Result):
     answers : (I,) int
         Of each item.
     rater_answers : (R,) int
+    overturned : int
+        Items whose label is none of its answers, though at least two raters answered, and all of them alike. Where
+        there are some, classes may have been found in the wrong roles: do not use it then.
     iterations : int
         0 where the estimate is made in one step.
     converged : bool
@@ -95,6 +98,7 @@ class LabelTruth(Result):
     skill_interval: NDArray[np.float64]
     answers: NDArray[np.intp]
     rater_answers: NDArray[np.intp]
+    overturned: int
     iterations: int
     converged: bool
 
@@ -131,6 +135,17 @@ class LabelTruth(Result):
             return np.array([*names, NOT_ASSIGNED])[np.where(codes < 0, -1, codes)]
         return object_array([*names, None])[np.where(codes < 0, -1, codes)]
 
+    def without_items(self) -> LabelTruth:
+        """The numbers of the raters alone.
+
+        Examples
+        --------
+        >>> found = dawid_skene([["cat", "cat"], ["dog", "dog"]]).without_items()
+        >>> found.labels.tolist(), found.rater_answers.tolist()
+        ([], [2, 2])
+        """
+        return replace(self, items=self.items[:0], probability=self.probability[:0], answers=self.answers[:0])
+
     @property
     def headline(self) -> str:
         """The finding, in words."""
@@ -139,6 +154,8 @@ class LabelTruth(Result):
         tied = int(self.tied.sum())
         ties = f", {tied:,} tied" if tied else ""
         end = "" if self.converged else f"; NOT SETTLED after {self.iterations:,} iterations"
+        if self.overturned:
+            end += f"; DOUBTFUL: {self.overturned:,} have another label than all of their raters gave"
         return (
             f"Labels of {int(known.sum()):,} items by {len(self.raters):,} raters, {sure} sure in the mean{ties}{end}"
         )
@@ -200,9 +217,10 @@ def dawid_skene(
     other, given that class: who copies, or shares a mistake with others (all are misled by the same blurred image),
     looks skilled, and probabilities are far too near to 0 and 1. A rater answers all items of a class alike: items that
     are hard for everybody do not exist. Most raters are better than chance, else the classes are found in the wrong
-    roles. Where several answers are right, where two raters or fewer answered, where a rater has fewer answers than
-    there are classes, or where raters influenced each other, take the majority (`majority_vote`) and let people decide
-    (`find_disputes`). With ordered grades a near miss counts like any other.
+    roles, as they can be where classes are rare or items few: `LabelTruth.overturned` tells. Where several answers are
+    right, where two raters or fewer answered, where a rater has fewer answers than there are classes, or where raters
+    influenced each other, take the majority (`majority_vote`) and let people decide (`find_disputes`). With ordered
+    grades a near miss counts like any other.
 
     Parameters
     ----------
@@ -273,6 +291,7 @@ def dawid_skene(
         skill_interval=interval,
         answers=answers,
         rater_answers=rater_answers,
+        overturned=_overturned(patterns, found.probability) if len(given.item) else 0,
         iterations=found.iterations,
         converged=found.converged,
     )
@@ -381,6 +400,14 @@ def _skill(patterns: Patterns, right: NDArray[np.float64]) -> tuple[NDArray[np.f
     smooth = (certain + 1) / (known + 2)
     missing = total(rater, pattern_count * chance * (1 - chance), patterns.raters) / (smooth * (1 - smooth))
     return skill, _wilson(skill, np.maximum(known - missing, 0))
+
+
+def _overturned(patterns: Patterns, probability: NDArray[np.float64]) -> int:
+    """Items of at least two answers, all alike, whose likeliest class is another."""
+    shares, rows = patterns.shares(), np.arange(len(probability))
+    alike = (np.diff(patterns.table.indptr) > 1) & (shares.max(axis=1) > 1 - ROUNDING)
+    other = probability[rows, shares.argmax(axis=1)] < probability.max(axis=1) - ROUNDING
+    return int(patterns.count[alike & other].sum())
 
 
 def _wilson(share: NDArray[np.float64], count: NDArray[np.float64]) -> NDArray[np.float64]:

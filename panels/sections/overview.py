@@ -24,6 +24,11 @@ NOTHING_YET = (
     "hardest, who differs, and what no model can be expected to pass."
 )
 
+NEXT = 20
+"""Images that are named for one more rater."""
+
+NEXT_MORE = "Their order is in `{field}`; the operator *Images for one more rater* names another number, and tags them."
+
 NOT_NARROWED = "The ceiling, the disputes and what was edited are of all images and raters, whatever the lens."
 
 
@@ -40,6 +45,7 @@ class OverviewSection(Section):
         if self.page(ctx) == "Findings":
             found = kf.overview_of(ctx.dataset, analysis.key, self.lens(ctx))
             state.statements = [[plain(entry.text, None), entry.leads_to, dict(entry.arguments)] for entry in found]
+            state.next_said = None
             state.remarks = [run.metrics["note"]] if run.metrics["note"] else []
         else:
             put_parts(ctx, {"scale": kf.figures_of(run)["scale"]})
@@ -66,6 +72,10 @@ class OverviewSection(Section):
         row.btn("worst", label="Show the worst images", icon="grid_view", on_click=on_click, variant="contained")
         given = {"operator": "report", "given": {"key": state.run}}
         row.btn("report", label="Write a report", icon="description", on_click=f"{WORKBENCH}#prompt", params=given)
+        label = "Which images should one more rater see?"
+        row.btn("rerate", label=label, icon="person_add", on_click=self.to(self.show_next), variant="outlined")
+        for number, line in enumerate(state.next_said or ()):
+            panel.md(line, name=f"next_text_{number}")
 
     @guarded
     def follow(self, ctx: Context) -> None:
@@ -82,6 +92,18 @@ class OverviewSection(Section):
         lens = self.lens(ctx)
         view = kf.view_worst_first(ctx.dataset, ctx.panel.state.run, category=lens.category, rater=lens.rater)
         self.show(ctx, view, f"images, {by_alpha(lens.category, lens.rater)}")
+
+    @guarded
+    def show_next(self, ctx: Context) -> None:
+        """The images to give to one more rater, and what that would bring."""
+        state = ctx.panel.state
+        found = kf.next_to_rate(ctx.dataset, state.run, NEXT)
+        state.next_said = found.headline.splitlines()
+        if len(found):
+            state.next_said = [*state.next_said, NEXT_MORE.format(field=kf.RunNames(state.run).next)]
+            gain = f"from {alpha_text(found.width, 3)} to {alpha_text(found.expected_width, 3)}"
+            text = f"images for one more rater: the interval on α is expected to narrow {gain}"
+            self.show(ctx, kf.view_of_next(ctx.dataset, state.run), text)
 
 
 def published_rows(similarity: str) -> list[dict[str, str]]:

@@ -7,15 +7,16 @@ import numpy as np
 
 import kalos_core.fiftyone as kf
 from kalos_core.display import alpha_text, count_text, metric_text, percent_text, with_interval
-from kalos_core.figures import band, doubt_of_weights, majority_order
+from kalos_core.figures import band, doubt_of_weights, least_first, majority_order
 from kalos_core.text import plain, shown
 
 from ..parts.events import PLUGIN, Context, guarded, open_sample
 from ..parts.figures import add_part, put_parts
 from ..parts.layout import add_menu, add_table, in_two_lines
+from .base import ALL
 from .one_run import RunSection, chooses, take_title
 
-MAJORITY = "majority"
+MAJORITY, TRUTH = "majority", "truth"
 
 MOST_ROWS = 25
 
@@ -37,6 +38,15 @@ NOTHING_YET = (
     "still change anything."
 )
 
+NOT_ESTIMATED = (
+    "**Who is right, and how sure?** Not estimated yet. Without any known truth, raters who agree with others who are "
+    "mostly right count more: each image gets its likeliest label with a probability, each rater the share of answers "
+    "expected to be right. It needs three raters an image or more, who answered on their own."
+)
+
+FEW_ANSWERS = 3
+"""Answers an image below which raters cannot be told apart."""
+
 NO_TEAMS = (
     "**No teams are compared yet.** Name two, such as experts and a crowd, to see how alike each is among itself, and "
     "whether their majorities say the same."
@@ -47,15 +57,17 @@ class QuestionsSection(RunSection):
     """On which questions, concepts and images raters answer alike, and who answers like whom."""
 
     NAME, KIND, NOTHING_YET, FAMILY = "Questions", "image_labels", NOTHING_YET, kf.IMAGE_LABELS
-    PAGES = ("Agreement", "Concepts", "Images", "Raters", "Over time")
+    PAGES = ("Agreement", "Concepts", "Images", "Raters", "Who is right", "Over time")
 
     def load_run(self, ctx: Context, run: Any) -> None:
         state, details, page = ctx.panel.state, run.details, self.page(ctx)
         state.asked = [curve.question for curve in details.curves]
+        if page == "Who is right":
+            state.asked = [truth.question for truth in details.truth]
         if state.question not in state.asked:
             state.question = next(iter(state.asked), None)
         images = kf.disputed_images(ctx.dataset, run.key, MOST_ROWS) if page == "Images" else None
-        parts = dict(kf.figures_of(run, question=state.question, images=images))
+        parts = dict(kf.figures_of(run, question=state.question, images=images, rater=self._judged(ctx, details.truth)))
         self.put_headline(ctx, take_title(parts, "kappas"), text_of(run.metrics))
         put_parts(ctx, parts)
         if page == "Agreement":
@@ -63,6 +75,10 @@ class QuestionsSection(RunSection):
         elif page == "Concepts":
             order = majority_order(details.majority.concept_all, details.majority.concept_chosen)
             state.concept_names = details.majority.concepts[order].tolist()
+        elif page == "Who is right":
+            state.estimated = truth_text(run, state.question)
+            shown_truth = [truth for truth in details.truth if truth.question == state.question]
+            state.skilled = [name for truth in shown_truth for name in truth.raters[least_first(truth.skill)].tolist()]
         elif page == "Raters":
             accuracy = details.accuracy
             state.compared = [*accuracy.raters.tolist(), MAJORITY, *filter(None, [accuracy.reference])]
@@ -72,6 +88,17 @@ class QuestionsSection(RunSection):
             numbers = [image.all_decisions for image in images], [image.chosen for image in images]
             state.dots = [state.image_ids[at] for at in majority_order(*numbers)]
             ctx.panel.set_data("worst", [_image_row(image) for image in images])
+
+    @staticmethod
+    def _judged(ctx: Context, estimates: Any) -> str | None:
+        """Whose confusion is shown: that of the rater in the menu, or of all."""
+        state = ctx.panel.state
+        state.judges = {ALL: "All raters"}
+        for truth in estimates[:1]:
+            state.judges |= {str(at): name for at, name in enumerate(truth.raters.tolist(), 1)}
+        if state.judge not in state.judges:
+            state.judge = ALL
+        return None if state.judge == ALL else state.judges[state.judge]
 
     def _load_questions(self, ctx: Context, found: Any) -> None:
         state, order = ctx.panel.state, np.argsort(found.free_marginal, kind="stable").tolist()
@@ -107,12 +134,42 @@ class QuestionsSection(RunSection):
             add_part(panel, ctx, "rejection")
             add_menu(panel, "question", state.asked, self.to(self.change_question), label="Question")
             add_part(panel, ctx, "cohen")
+        elif page == "Who is right":
+            self._add_truth(panel, row, ctx)
         else:
             add_menu(panel, "question", state.asked, self.to(self.change_question), label="Question")
             add_part(panel, ctx, "curve")
             add_part(panel, ctx, "independence")
 
+    def _add_truth(self, panel: types.Object, row: types.Object, ctx: Context) -> None:
+        state = ctx.panel.state
+        panel.md(state.estimated, name="truth_text")
+        if not state.skilled:
+            label = "Estimate who is right"
+            row.btn("estimate", label=label, icon="balance", on_click=self.to(self.estimate), variant="contained")
+            return
+        label = "Least sure images"
+        row.btn("least_sure", label=label, icon="grid_view", on_click=self.to(self.show_least_sure))
+        add_menu(panel, "question", state.asked, self.to(self.change_question), label="Question")
+        click = "Click a bar to see where the rater differs from the estimate."
+        add_part(panel, ctx, "skill", click, self.to(self.click_skill))
+        add_menu(panel, "judge", state.judges, self.to(self.change_judge), label="Rater")
+        add_part(panel, ctx, "confusion")
+
     change_question = chooses("question")
+    change_judge = chooses("judge")
+
+    @guarded
+    def estimate(self, ctx: Context) -> None:
+        ctx.prompt(f"{PLUGIN}/{kf.KINDS[self.KIND].operator}", params={"estimate": True})
+
+    @guarded
+    def show_least_sure(self, ctx: Context) -> None:
+        self.show(ctx, kf.view_least_sure_first(ctx.dataset, ctx.panel.state.run), "images, the least sure first")
+
+    @guarded
+    def click_skill(self, ctx: Context) -> None:
+        show_difference(self, ctx, ctx.panel.state.skilled[round(ctx.params["y"])], TRUTH)
 
     @guarded
     def click_kappa(self, ctx: Context) -> None:
@@ -221,6 +278,32 @@ def text_of(metrics: Any) -> str:
         answers = "answer" if metrics["breaches"] == 1 else "answers"
         broken = f"{count_text(metrics['breaches'])} {answers} broke a group"
         text += f" **{broken}** (none or several of its labels): {who}."
+    return text
+
+
+def truth_text(run: Any, question: str | None) -> str:
+    """Where the estimated labels are, how sure they are, and what speaks against them; or that there are none."""
+    found = [entry for entry in run.metrics.get("truth", ()) if entry["question"] == question]
+    if not found:
+        return NOT_ESTIMATED
+    entry, metrics = found[0], run.metrics
+    text = (
+        f"The likeliest label of each image is in `{run.names.truth}`, {percent_text(entry['sure'])} sure in the mean"
+    )
+    text += f"; {count_text(entry['tied'])} are tied and have none." if entry["tied"] else "."
+    if metrics["answers"] < FEW_ANSWERS * metrics["images"]:
+        text += (
+            f" **Fewer than {FEW_ANSWERS} answers an image:** raters can hardly be told apart; take the majority, and "
+            "decide what is open."
+        )
+    for truth in [truth for truth in run.details.truth if truth.question == question]:
+        if truth.overturned:
+            text += (
+                f" **Do not use it:** {count_text(truth.overturned)} images have another label than all their raters "
+                "gave: classes were probably taken for one another, as there are too few images, or too few of a class."
+            )
+        if not truth.converged:
+            text += " **Not settled:** the estimation was ended before its numbers stood still."
     return text
 
 

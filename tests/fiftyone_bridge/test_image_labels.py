@@ -20,6 +20,7 @@ from kalos_core import (
     InputError,
     KalosWarning,
     LabelTable,
+    dawid_skene,
     label_agreement,
     majority_agreement,
     nominal_alpha,
@@ -29,7 +30,8 @@ from kalos_core.fiftyone.dataset.database import stream
 from kalos_core.fiftyone.dataset.image_labels import read_image_labels
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.runs.records import plain
-from kalos_core.nominal import cohen_matrix, merge_raters
+from kalos_core.figures import skill_title
+from kalos_core.nominal import SKILL_MODELS, cohen_matrix, merge_raters
 from tests.fiftyone_bridge.quiz import (
     AGREEMENT,
     ANSWERS,
@@ -450,6 +452,89 @@ class TestTheRun:
             compute(answered)
         assert documents(answered) == before
         assert answered.list_runs() == []
+
+
+class TestWhoIsRight:
+    @pytest.mark.parametrize("model", SKILL_MODELS)
+    def test_labels_and_skills_are_those_of_the_library(self, answered: fo.Dataset, model: str) -> None:
+        before = documents(answered)
+        run = compute(answered, truth=model)
+        table = kf.read_label_table(answered, raters=RATERS)
+        own = dawid_skene(table, model=model)
+        assert answered.values("run_truth.label") == own.labels.tolist()
+        sure = [value if name else None for name, value in zip(own.labels, own.confidence, strict=True)]
+        assert answered.values("run_truth.confidence") == pytest.approx(sure)
+        assert answered.values("run_confidence") == pytest.approx(own.confidence.tolist())
+        (truth,) = run.details.truth
+        np.testing.assert_allclose(truth.skill, own.skill)
+        np.testing.assert_allclose(truth.skill_interval, own.skill_interval)
+        np.testing.assert_allclose(truth.confusion, own.confusion)
+        assert truth.overturned == own.overturned
+        expected = {"question": "label", "sure": pytest.approx(own.confidence.mean()), "tied": int(own.tied.sum())}
+        assert run.metrics["truth"] == [expected]
+        assert "run_truth" not in kf.label_fields(answered, kf.IMAGE_LABELS)
+        assert run.written.endswith("'run_truth'")
+        loaded = kf.load_run(answered, "run").result.truth[0]
+        np.testing.assert_allclose(loaded.probability, own.probability)
+        assert kf.KINDS["image_labels"].again(run)["truth"] == model
+        kf.delete_run(answered, "run")
+        assert documents(answered) == before
+        assert not {"run_truth", "run_confidence"} & set(answered.get_field_schema())
+
+    def test_the_majority_weighted_by_skill_by_hand(self, make: Make) -> None:
+        """Ann and bob give the majority in 3 of 3 answers, cid in 2: the second image is a cat with weight 2 of 8/3."""
+        dataset = make([sample(n, raters=list(RATERS), **_named(row)) for n, row in enumerate(HALF_SURE)])
+        run = compute(dataset, truth="weighted")
+        assert run.details.truth[0].skill.tolist() == [1, 1, pytest.approx(2 / 3)]
+        assert dataset.values("run_truth.label") == ["cat", "cat", "dog"]
+        assert dataset.values("run_confidence") == pytest.approx([1, 2 / (2 + 2 / 3), 1])
+        ids = dataset.values("id")
+        assert kf.view_least_sure_first(dataset, "run").values("id")[0] == ids[1]
+        assert kf.view_of_difference(dataset, "run", "cid", "truth").values("id") == [ids[1]]
+        assert len(kf.view_of_difference(dataset, "run", "ann", "truth")) == 0
+
+    def test_of_several_questions_each_has_its_label(self, make: Make) -> None:
+        """Day and night exclude each other; of the sun only its presence is a label, and its absence is as sure."""
+        dataset = make([*_days(), sample(12, raters=[])])
+        run = compute(dataset, raters=RATERS, groups={"time": ["day", "night"]}, truth="confusion", bootstrap=0)
+        table = kf.read_label_table(dataset, raters=RATERS, groups={"time": ["day", "night"]})
+        time, sun = (dawid_skene(table, question) for question in ("time", "sun"))
+        assert [truth.question for truth in run.details.truth] == ["time", "sun"]
+        names = dataset.values("run_truth.classifications.label")
+        for number in range(12):
+            there = ["sun"] * (sun.labels[number] == "chosen")
+            assert names[number] == [time.labels[number], *there]
+        assert {len(entry) for entry in names[:12]} == {1, 2}
+        assert (names[12], dataset.values("run_truth")[12]) == (None, None)  # nobody answered
+        least = np.minimum(time.confidence, sun.confidence)[:12]
+        assert dataset.values("run_confidence") == [*map(pytest.approx, least), None]
+        assert len(kf.view_least_sure_first(dataset, "run")) == 12
+
+    def test_what_cannot_be(self, answered: fo.Dataset) -> None:
+        with pytest.raises(InputError, match="truth: expected one of 'confusion', 'one_coin', 'weighted', got 'glad'"):
+            compute(answered, truth="glad")
+        assert answered.list_runs() == []
+        run = compute(answered)
+        assert (run.details.truth, run.metrics["truth"]) == ([], [])
+        assert not answered.has_field("run_truth")
+        with pytest.raises(InputError, match=r"made with truth=\.\.\., got 'run', which estimated nothing"):
+            kf.view_least_sure_first(answered, "run")
+        with pytest.raises(InputError, match="names among ann, bob, cid, majority, got 'truth'"):
+            kf.view_of_difference(answered, "run", "ann", "truth")
+
+    def test_figures_of_a_question_and_a_rater(self, answered: fo.Dataset) -> None:
+        run = compute(answered, truth="confusion")
+        parts = kf.figures_of(run, question="label", rater="cid")
+        assert parts["skill"].title == skill_title(list(RATERS), run.details.truth[0].skill)
+        assert parts["confusion"].title.startswith("cid ")
+        assert not {"skill", "confusion"} & set(kf.figures_of(run, question="none"))
+
+
+HALF_SURE = [["cat", "cat", "cat"], ["cat", "cat", "dog"], ["dog", "dog", "dog"]]
+
+
+def _named(answers: list[str]) -> dict[str, fo.Classification]:
+    return {name: label(answer) for name, answer in zip(RATERS, answers, strict=True)}
 
 
 class TestViews:

@@ -28,6 +28,13 @@ from tests.fiftyone_bridge.stacks import add_maps, small
 MANIFEST = yaml.safe_load((Path(__file__).parents[2] / "fiftyone.yml").read_text(encoding="utf-8"))
 
 KEY = "run"
+
+
+def _with_next(run: kf.Run, data: fo.Dataset) -> kf.Run:
+    kf.next_to_rate(data, KEY)
+    return run
+
+
 QUIZ: dict[str, Any] = {"raters": QUIZ_RATERS, "groups": "label"}
 
 SAMPLES: dict[str, Callable[[], list[fo.Sample]]] = {
@@ -38,12 +45,12 @@ SAMPLES: dict[str, Callable[[], list[fo.Sample]]] = {
     **dict.fromkeys(("pixels", "truth", "detectors"), small),
 }
 MAKE: dict[str, Callable[[fo.Dataset], kf.Run]] = {
-    "agreement": lambda data: kf.compute_agreement(data, KEY, raters=THREE),
+    "agreement": lambda data: _with_next(kf.compute_agreement(data, KEY, raters=THREE), data),
     "variations": lambda data: kf.find_variations(data, KEY, raters=THREE),
     "calibration": lambda data: kf.calibrate_threshold(data, KEY, raters=THREE, similarities=["box_iou"]),
     "convergence": lambda data: kf.estimate_convergence(data, KEY, raters=THREE, subsets=4, fraction=0.5),
     "noise": lambda data: kf.inject_noise(data, KEY, reference="ann", raters=2),
-    "image_labels": lambda data: kf.compute_label_agreement(data, KEY, **QUIZ),
+    "image_labels": lambda data: kf.compute_label_agreement(data, KEY, truth="one_coin", **QUIZ),
     "ranking": lambda data: kf.rank_systems(data, KEY, systems=["net", "svm"], **QUIZ),
     "pixels": lambda data: kf.compute_pixel_agreement(data, KEY),
     "truth": lambda data: kf.estimate_truth(data, KEY, methods=["any", "0.5"]),
@@ -55,6 +62,7 @@ ARGUMENTS: dict[tuple[str, str], tuple[Any, ...]] = {
     ("agreement", "class"): ("cat",),
     ("agreement", "pair"): ("ann", "bob"),
     ("agreement", "threshold"): (0.9,),
+    ("agreement", "next to rate"): (),
     ("variations", "variation"): ("additional",),
     ("variations", "confusion"): ("cat", "dog"),
     ("variations", "boundary"): (0.5, 0.9),
@@ -64,6 +72,7 @@ ARGUMENTS: dict[tuple[str, str], tuple[Any, ...]] = {
     ("convergence", "tag"): ("empty",),
     ("image_labels", "disputes"): (),
     ("image_labels", "difference"): ("ann", "bob"),
+    ("image_labels", "least sure first"): (),
     ("ranking", "difference"): ("ann", "bob"),
     ("pixels", "rater"): ("ann",),
     ("noise", "event"): ("shift",),

@@ -176,6 +176,10 @@ def _decide(samples: Any, _: Path) -> Any:
     return kf.decide(samples, "run", labels, "none", note="no", who="eva", sample_id=sample_id)
 
 
+def _next(samples: Any, _: Path) -> Any:
+    return kf.next_to_rate(samples, "run", 2, tag="look")
+
+
 def _skip(samples: Any, _: Path) -> Any:
     (found,) = kf.decisions(samples, "run")
     return kf.decide(samples, "run", found.labels, "skip")
@@ -308,14 +312,15 @@ ACTS = [
     Act("take a decision back", "objects", _skip, (agreement, _decide), again="more"),
     Act("carry decisions", "objects", _carry, (agreement, _second, _decide), again="same"),
     Act("tag disputes", "objects", lambda samples, _: kf.tag_disputes(samples, "run", "look"), (agreement,), "same"),
+    Act("next to rate", "objects", _next, (agreement,), "same"),
     Act("arrange", "objects", _arranged, (agreement,), again="same"),
     Act("update", "objects", _update, (_arranged, _analyse, describe, _decide), back=_delete_new),
-    Act("rename agreement", "objects", rename, (agreement, _decide)),
+    Act("rename agreement", "objects", rename, (agreement, _decide, _next)),
     Act("rename variations", "objects", rename, (_variations,)),
     Act("rename calibration", "objects", rename, (_calibration, _choose)),
     Act("rename labels", "answers", rename, (_labels,)),
     Act("rename analysis", "objects", rename, (_arranged, _analyse)),
-    Act("delete agreement", "objects", delete, (_arranged, agreement, _decide)),
+    Act("delete agreement", "objects", delete, (_arranged, agreement, _decide, _next)),
     Act("delete calibration", "objects", delete, (_calibration, _choose)),
     Act("delete truth of pixels", "masks", delete, (_pixel_truth,)),
     Act("delete noise", "objects", delete, (_noise,)),

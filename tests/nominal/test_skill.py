@@ -394,3 +394,15 @@ def test_what_is_refused(monkeypatch):
     monkeypatch.setenv("KALOS_MOST_CONFUSED", "11")
     with pytest.raises(InputError, match=r"values: expected at most 11 cells of confusion matrices, .* got 12"):
         dawid_skene(THREE)
+
+
+def test_unanimous_items_of_another_label_are_counted_and_said():
+    """By hand: of six items three have at least two answers, all alike; the last has one answer, the fourth differs."""
+    rows = [[0, 0, 0], [0, 0, 1], [1, 1, 1], [0, 1, -2], [1, -2, -2], [0, 1, 2]]
+    found = dawid_skene(np.where(np.array(rows) < 0, NOT_ASSIGNED, rows))
+    assert found.labels[0] != 0  # six items are too few for three classes: a class was found in another's role
+    unanimous = [0, 2]
+    assert found.overturned == sum(found.labels[item] != rows[item][0] for item in unanimous) == 2
+    assert found.headline.endswith("DOUBTFUL: 2 have another label than all of their raters gave")
+    assert dawid_skene(THREE).overturned == 0
+    assert "DOUBTFUL" not in dawid_skene(THREE).headline

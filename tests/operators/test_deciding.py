@@ -131,6 +131,7 @@ def test_tag_disputes(dataset: fo.Dataset) -> None:
         ("decide", {"labels": ["x"], "decision": "none"}),
         ("resolved", {"field": "gold"}),
         ("tag_disputes", {"tag": "look"}),
+        ("next_to_rate", {"n": 2}),
         ("export_resolved", {"path": "a.json"}),
         ("report", {"path": "a.html"}),
     ],
@@ -154,3 +155,10 @@ def test_hand_over_offers_the_back_ends_of_fiftyone(dataset: fo.Dataset) -> None
     assert "'ann' is there already" in last_line(error)
     answer = post("hand_over", dataset, {"anno_key": "ann"}).result
     assert answer["text"] == "**Nothing was written.** field: 'ann' is there already; choose another name"
+
+
+def test_next_to_rate_names_images_and_says_what_they_bring(dataset: fo.Dataset) -> None:
+    answer = run("next_to_rate", dataset, n=2, tag="more")
+    assert answer["images"] == len(dataset.match_tags("more")) == len(kf.view_of_next(dataset, "run")) > 0
+    assert answer["text"].startswith("One more rater on ")
+    assert "Their order is in `run_next`, and they are tagged more." in answer["text"]

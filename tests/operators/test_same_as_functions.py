@@ -83,6 +83,8 @@ OFFERED: dict[str, dict[str, Any]] = {
         "bootstrap": 5,
         "exclusive": False,
         "own_group_0": ["cat", "dog"],
+        "estimate": True,
+        "truth": "one_coin",
         "reject": True,
         "reject_broken": True,
         "most_breaches": 0.9,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import fiftyone as fo
+import numpy as np
 import pytest
 
 import kalos_core.fiftyone as kf
 from kalos_core._agreement import VERDICTS
-from kalos_core.figures import accuracy_title, band, ranking_title, tau_title
+from kalos_core.figures import accuracy_title, band, ranking_title, skill_title, tau_title
 from tests.fiftyone_bridge.quiz import RATERS, quiz, sample, several
 from tests.panels.operations import given, names, opened, samples_of
 from tests.plugin import Panel
@@ -135,6 +136,44 @@ def test_the_question_is_chosen():
     assert [choice["value"] for choice in panel.shown["question"]["view"]["choices"]] == ["place", "sun"]
     panel.send("questions_change_question", value="sun")
     assert panel.state["titles"]["curve"][0].startswith("Agreement 0.00")
+
+
+def test_who_is_right_is_estimated_on_demand(answered):
+    panel = opened(answered, "Questions", "Who is right")
+    assert "Not estimated yet" in panel.text()
+    assert "least_sure" not in panel.shown
+    assert asked(panel, "questions_estimate")["params"] == {"estimate": True}
+
+
+def test_who_is_right(answered):
+    kf.compute_label_agreement(answered, "judged", raters=RATERS, bootstrap=0, truth="weighted")
+    panel = opened(answered, "Questions", "Who is right")
+    (truth,) = kf.load_details(answered, "judged").details.truth
+    assert skill_title(list(RATERS), truth.skill) in panel.text()
+    assert "`judged_truth`" in panel.text()
+    assert "Fewer than 3 answers an image" in panel.text()  # 15 of 6
+    assert "Do not use it" not in panel.text()
+    found = samples_of(answered, panel.send("questions_show_least_sure"))
+    order = np.lexsort((np.array(answered.values("id")), np.array(answered.values("judged_confidence"))))
+    assert found == [answered.values("id")[at] for at in order]
+    least = int(truth.skill.argmin())
+    expected = kf.view_of_difference(answered, "judged", RATERS[least], "truth").values("id")
+    assert samples_of(answered, panel.send("questions_click_skill", y=0)) == expected != []
+    assert panel.state["titles"]["confusion"][0].startswith("Raters")
+    panel.send("questions_change_judge", value="2")
+    assert panel.state["titles"]["confusion"][0].startswith("bob")
+    panel.send("questions_change_judge", value="0")
+    assert panel.state["titles"]["confusion"][0].startswith("Raters")
+
+
+def test_labels_that_all_raters_contradict_are_said(answered):
+    """Six images are too few for three classes: one is found in another's role."""
+    run = kf.compute_label_agreement(answered, "judged", raters=RATERS, bootstrap=0, truth="confusion")
+    assert run.details.truth[0].overturned == 2
+    assert (
+        "**Do not use it:** 2 images have another label than all their raters gave"
+        in opened(answered, "Questions", "Who is right").text()
+    )
 
 
 def test_teams_a_reference_and_rejected_answers():

@@ -7,7 +7,7 @@ import pytest
 
 import kalos_core.fiftyone as kf
 from tests.fiftyone_bridge.scenes import RATERS
-from tests.panels.operations import given, ids, names, samples_of
+from tests.panels.operations import given, ids, names, opened, samples_of
 from tests.plugin import Panel, form, post
 
 
@@ -282,3 +282,16 @@ def test_overview_offers_a_report_of_its_agreement(analysed: fo.Dataset) -> None
     (prompted,) = [params for name, params in panel.send("prompt", **asked) if name == "prompt_user_for_operation"]
     assert prompted["operator_uri"].endswith("/report")
     assert prompted["params"] == {"key": panel.state["run"]}
+
+
+def test_overview_names_the_images_for_one_more_rater(trio: fo.Dataset) -> None:
+    panel = opened(trio, "Overview")
+    operations = panel.send("overview_show_next")
+    found = kf.next_to_rate(trio, "agreement", 20)
+    assert samples_of(trio, operations) == found.image.tolist()
+    assert found.headline.splitlines()[0] in panel.text()
+    assert "`agreement_next`" in panel.text()
+    assert panel.state["in_grid"] == (
+        f"{len(found)} images for one more rater: the interval on α is expected to narrow from {found.width:.3f} to "
+        f"{found.expected_width:.3f}"
+    )

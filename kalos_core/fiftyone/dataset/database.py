@@ -158,6 +158,12 @@ def refresh(dataset: Any) -> None:
         dataset.reload()
 
 
+def with_tag(tag: str, tags: str) -> dict[str, Any]:
+    """A list of tags, by its path, and one more, once: for the database."""
+    literal, known = [{"$literal": tag}], {"$ifNull": [tags, []]}
+    return {"$concatArrays": [{"$setDifference": [known, literal]}, literal]}
+
+
 # ---- the schema ----
 
 

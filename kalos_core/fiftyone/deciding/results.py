@@ -9,7 +9,7 @@ import fiftyone as fo
 
 from kalos_core.decisions import against_in
 from kalos_core.errors import InputError
-from kalos_core.fiftyone.dataset.database import collection, reload_samples
+from kalos_core.fiftyone.dataset.database import collection, reload_samples, with_tag
 from kalos_core.fiftyone.dataset.expressions import files_of
 from kalos_core.fiftyone.dataset.raters import class_names
 from kalos_core.fiftyone.deciding.decide import decisions, latest, stored_decisions
@@ -108,9 +108,9 @@ def tag_disputes(samples: Any, key: str, tag: str, *, open_only: bool = True) ->
     wanted = {"$eq": ["$$entry.state", OPEN]} if open_only else True
     there = {"$filter": {"input": f"${names.queue}", "as": "entry", "cond": wanted}}
     units = {"$map": {"input": there, "as": "entry", "in": "$$entry.unit"}}
-    changed: dict[str, Any] = {"tags": _with(tag, "$tags")}
+    changed: dict[str, Any] = {"tags": with_tag(tag, "$tags")}
     for field, path in paths.items():
-        tagged = {"$mergeObjects": ["$$label", {"tags": _with(tag, "$$label.tags")}]}
+        tagged = {"$mergeObjects": ["$$label", {"tags": with_tag(tag, "$$label.tags")}]}
         chosen = {"$cond": [{"$in": [f"$$label.{names.unit}", units]}, tagged, "$$label"]}
         mapped = {"$map": {"input": f"${path}", "as": "label", "in": chosen}}
         whole = {"$mergeObjects": [f"${field}", {path.partition(".")[2]: mapped}]}
@@ -119,12 +119,6 @@ def tag_disputes(samples: Any, key: str, tag: str, *, open_only: bool = True) ->
     answer = collection(samples).update_many(where, [{"$set": changed}])
     reload_samples(samples)
     return int(answer.matched_count)
-
-
-def _with(tag: str, tags: str) -> dict[str, Any]:
-    """A list of tags and one more, once."""
-    literal, known = [{"$literal": tag}], {"$ifNull": [tags, []]}
-    return {"$concatArrays": [{"$setDifference": [known, literal]}, literal]}
 
 
 def hand_over(

@@ -41,6 +41,9 @@ NAMES = ("raters", "concepts", "groups")
 OF_LABELS = ("image_labels", "ranking")
 """The kinds of runs that read such a table."""
 
+TRUTH = "truth"
+"""What the estimated labels of a run are called beside its raters."""
+
 TEXTS: FieldArguments = {"ftype": fo.ListField, "subfield": fo.StringField}
 
 
@@ -105,13 +108,19 @@ def majority_values(table: LabelTable, names: RunNames, groups: Groups) -> dict[
     majority = by_item(found.item[kept], pairs, items)
     tied = by_item(found.item[found.tied], labels[found.tied], items)
     return {
-        names.majority: (_label(of, groups) if known else None for of, known in zip(majority, answered, strict=True)),
+        names.majority: label_documents(majority, answered, groups),
         names.tied: (of if known else None for of, known in zip(tied, answered, strict=True)),
     }
 
 
+def label_documents(
+    labels: Iterable[list[tuple[str, float]]], answered: Iterable[bool], groups: Groups
+) -> Iterator[dict[str, Any] | None]:
+    """Of each image its labels with how sure they are, as the database stores them; None where nobody answered."""
+    return (_label(of, groups) if known else None for of, known in zip(labels, answered, strict=True))
+
+
 def _label(pairs: list[tuple[str, float]], groups: Groups) -> dict[str, Any] | None:
-    """Labels with their shares, as the database stores them."""
     made: list[dict[str, Any]] = [
         {"_id": ObjectId(), "_cls": "Classification", "tags": [], "label": label, "confidence": share}
         for label, share in pairs
@@ -134,17 +143,18 @@ def write_columns(labels: ImageLabels, columns: dict[str, Iterable[Any]], progre
 def view_of_difference(samples: Any, run_key: str, rater_a: str, rater_b: str) -> Any:
     """Samples of a run, of agreement or of a ranking, whose labels by two raters differ; "majority" is one, too.
 
-    The raters' labels are those of today, the majority that of the run, which a label it left open is not compared
-    with. Where all labels exclude each other, only samples count to which both gave exactly one (or several answers, of
-    which the first or last in the field counts, by `on_repeat` and whatever their times). Otherwise the sets of their
-    labels are compared, also where an answer has none or several labels of a group, which elsewhere is no answer to it.
+    So is "truth" of a run that estimated who is right. The raters' labels are those of today, these two those of the
+    run; labels that the majority left open are not compared. Where all labels exclude each other, only samples count to
+    which both gave exactly one (or several answers, of which the first or last in the field counts, by `on_repeat` and
+    whatever their times). Otherwise the sets of their labels are compared, also where an answer has none or several
+    labels of a group, which elsewhere is no answer to it.
 
     Parameters
     ----------
     samples : fiftyone.core.collections.SampleCollection
     run_key : str
     rater_a, rater_b : str
-        Raters of the run, its reference, or "majority".
+        Raters of the run, its reference, "majority" or "truth".
     """
     run, view = load_metrics(samples, run_key, OF_LABELS), load_run_view(samples, run_key, OF_LABELS)
     compared = [_of_rater(run, view, name) for name in (rater_a, rater_b)]
@@ -163,14 +173,15 @@ def _of_rater(run: Run[Any, Any, Any, Any], view: Any, name: str) -> tuple[ViewE
     """The labels of a rater in a sample, and whether they answered there; None for everywhere."""
     selection, raters = run.selection, run.selection.raters or ()
     is_exclusive = isinstance(run.settings["groups"], str)
-    if name == MERGED and name not in raters:
-        field = run.names.majority
+    merged_fields = {MERGED: run.names.majority} | ({TRUTH: run.names.truth} if run.settings.get("truth") else {})
+    if name in merged_fields and name not in raters:
+        field = merged_fields[name]
         merged = LabelSource(field, field if is_exclusive else f"{field}.classifications", None, None)
         return _labels(merged).map(F("label")), F(run.names.tied).exists()
     if name == selection.reference:
         selection, raters = replace(selection, raters=(name,), reference=None, assigned="labelled"), (name,)
     if name not in raters:
-        raise InputError(f"raters: expected names among {listed([*raters, MERGED], 20)}, got {name!r}")
+        raise InputError(f"raters: expected names among {listed([*raters, *merged_fields], 20)}, got {name!r}")
     sources = sources_of(view, selection, IMAGE_LABELS)
     source = sources[0] if selection.field is not None else sources[raters.index(name)]
     labels = _labels(source)

@@ -49,6 +49,8 @@ class RunNames:
     queue: str = field(init=False, metadata=SAMPLE)
     disputes: str = field(init=False, metadata=SAMPLE)
     decisions: str = field(init=False, metadata=SAMPLE)
+    # the order of images for one more rater
+    next: str = field(init=False, metadata=SAMPLE)
     # resolved labels: what was noted with a decision, and who decided
     note: str = field(init=False, metadata=LABEL)
     who: str = field(init=False, metadata=LABEL)
@@ -72,6 +74,8 @@ class RunNames:
     concepts: str = field(init=False, metadata=SAMPLE)
     majority: str = field(init=False, metadata=SAMPLE)
     tied: str = field(init=False, metadata=SAMPLE)
+    truth: str = field(init=False, metadata=SAMPLE)
+    confidence: str = field(init=False, metadata=SAMPLE)
     # pixels
     rater_count: str = field(init=False, metadata=SAMPLE)
     f1: str = field(init=False, metadata=SAMPLE)

@@ -7,6 +7,7 @@ from typing import Any, TypedDict, cast
 from kalos_core._agreement import Agreement, agreement
 from kalos_core.diagnostics import Diagnosis
 from kalos_core.errors import Undefined
+from kalos_core.fiftyone.kinds.agreement.rerating import view_of_next
 from kalos_core.fiftyone.kinds.agreement.views import (
     view_of_alpha,
     view_of_class,
@@ -93,6 +94,7 @@ AGREEMENT: Kind[AgreementSettings, AgreementMetrics, Diagnosis, Agreement] = reg
             "class": view_of_class,
             "pair": view_of_pair,
             "threshold": view_of_threshold,
+            "next to rate": view_of_next,
         },
         details=Diagnosis,
     )

@@ -24,7 +24,7 @@ from kalos_core.fiftyone.kinds.labelled import table_arrays, write_columns
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
 from kalos_core.fiftyone.runs.progress import Progress
-from kalos_core.nominal import QUORUM, OnRepeat, check_quorum
+from kalos_core.nominal import QUORUM, SKILL_MODELS, OnRepeat, check_quorum
 from kalos_core.nominal.grouping import Groups, Teams, groups_record, teams_record
 from kalos_core.nominal.levels import Metric, Order, metric_record, order_record
 from kalos_core.sparse import WEIGHTS
@@ -47,6 +47,7 @@ def compute_label_agreement(
     weights: str = "annotations_m1",
     metric: Metric = "nominal",
     order: Order | None = None,
+    truth: str | None = None,
     bootstrap: int = 1000,
     seed: int = 0,
     quorum: float = QUORUM,
@@ -63,7 +64,9 @@ def compute_label_agreement(
     others did not; ``<key>_accuracy``, the share of labels that two raters gave alike, and ``<key>_to_reference``, the
     share given as the reference did (`kalos_core.item_accuracy`); ``<key>_majority``, the labels that most chose, with
     the share who did as their confidence (`Classification` where all labels exclude each other, else
-    `Classifications`), and ``<key>_tied``, those of which that is open.
+    `Classifications`), and ``<key>_tied``, those of which that is open. With ``truth`` also ``<key>_truth``, the
+    labels that are likeliest, given how skilled each rater is, with their probability as confidence (none where several
+    are equally likely), and ``<key>_confidence``, that of the question on which the image is least sure.
 
     Parameters
     ----------
@@ -82,6 +85,9 @@ def compute_label_agreement(
         Of images in the sparse probability of agreement.
     metric, order
         Of alpha, where groups of labels are grades, as in `kalos_core.label_agreement`.
+    truth : name in `kalos_core.nominal.SKILL_MODELS`, optional
+        Estimate who is right, and how sure: the class of each image, and the skill and habits of each rater
+        (`kalos_core.dawid_skene`, which says what that assumes).
     bootstrap, seed : int
         Replicates of the intervals, 0 for none.
     quorum : float in (0, 1]
@@ -116,6 +122,8 @@ def compute_label_agreement(
     chosen = Selection.of(selection)
     with analysing(samples, run_key, progress) as report:
         lookup(WEIGHTS, weights, "weights")
+        if truth is not None:
+            lookup(SKILL_MODELS, truth, "truth")
         settings = LabelSettings(
             groups=groups_record(groups),
             teams=teams_record(teams),
@@ -125,6 +133,7 @@ def compute_label_agreement(
             weights=weights,
             metric=metric_record(metric),
             order=order_record(order),
+            truth=truth,
             bootstrap=check_whole(bootstrap, "bootstrap"),
             seed=check_whole(seed, "seed"),
             quorum=check_quorum(quorum),

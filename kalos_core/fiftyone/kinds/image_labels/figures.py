@@ -12,12 +12,14 @@ from kalos_core.figures import (
     majority_dots,
     majority_title,
     plot_cohen,
+    plot_confusion,
     plot_independence,
     plot_label_agreement,
     plot_majority,
     plot_rater_accuracy,
     plot_rejection,
     plot_running,
+    plot_skill,
     plot_teams,
     rejection_title,
 )
@@ -28,11 +30,13 @@ def figures(
     question: str | None = None,
     images: Sequence[DisputedImage] | None = None,
     team_question: str | None = None,
+    rater: str | None = None,
 ) -> dict[str, Part]:
     """``kappas``, ``concepts``, ``accuracy``; ``rejection`` and ``teams``, on a question, of a run that has them.
 
     ``curve`` and ``cohen`` of a question that has a curve (the first), and ``independence`` where images have different
-    numbers of answers; ``images``: those of `disputed_images`, if given.
+    numbers of answers; ``images``: those of `disputed_images`, if given. ``skill`` and ``confusion``, of a rater or of
+    all, on the question or the first, of a run that estimated who is right.
     """
     details = run.details
     parts = {
@@ -56,6 +60,9 @@ def figures(
         parts["cohen"] = Part.of(curve, plot_cohen)
         if len(curve.independence.annotations) > 1:
             parts["independence"] = Part.of(curve.independence, plot_independence)
+    for truth in [truth for truth in details.truth if question in (None, truth.question)][:1]:
+        parts["skill"] = Part.of(truth, plot_skill)
+        parts["confusion"] = Part.of(truth, partial(plot_confusion, rater=rater))
     return parts
 
 

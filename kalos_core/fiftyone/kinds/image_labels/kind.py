@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict
 
 import fiftyone as fo
@@ -16,6 +16,7 @@ from kalos_core.errors import InputError, as_number
 from kalos_core.fiftyone.dataset.database import FieldArguments
 from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS
 from kalos_core.fiftyone.dataset.selection import Selection
+from kalos_core.fiftyone.kinds.image_labels.truth import truth_schema, truth_values, view_least_sure_first
 from kalos_core.fiftyone.kinds.image_labels.views import view_of_disputes
 from kalos_core.fiftyone.kinds.labelled import (
     TEXTS,
@@ -34,6 +35,7 @@ from kalos_core.nominal import (
     LabelAgreement,
     LabelFindings,
     LabelTable,
+    LabelTruth,
     MajorityAgreement,
     OnRepeat,
     QuestionCurve,
@@ -53,7 +55,7 @@ COMPUTED = ("reject_broken", "most_breaches", "least_accuracy", "weights", "boot
 
 
 class LabelSettings(TypedDict):
-    """As in `compute_label_agreement`; runs of earlier versions have neither metric nor order."""
+    """As in `compute_label_agreement`; runs of earlier versions have no metric, order or truth."""
 
     groups: GroupsRecord
     teams: list[GroupRecord] | None
@@ -63,6 +65,7 @@ class LabelSettings(TypedDict):
     weights: str
     metric: GroupsRecord
     order: list[GroupRecord] | list[str] | None
+    truth: str | None
     bootstrap: int
     seed: int
     quorum: float
@@ -85,6 +88,15 @@ class LabelMetrics(TypedDict):
     breaches: int
     breaches_by_rater: list[dict[str, Any]]
     rejected: int
+    truth: list[TruthMetrics]
+
+
+class TruthMetrics(TypedDict):
+    """Of the estimated labels of a question: how sure they are in the mean, and how many are tied."""
+
+    question: str
+    sure: float | None
+    tied: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +109,7 @@ class LabelDetails:
     curves: list[QuestionCurve]
     teams: TeamComparison | None
     rejection: Rejection | None
+    truth: list[LabelTruth] = field(default_factory=list)
 
 
 def find_all(answers: LabelTable, selection: Selection, settings: LabelSettings, progress: Progress) -> LabelFindings:
@@ -105,7 +118,13 @@ def find_all(answers: LabelTable, selection: Selection, settings: LabelSettings,
     rules: dict[str, Any] = {name: settings[name] for name in COMPUTED}  # type: ignore[literal-required]
     teams, levels = teams_from_record(settings["teams"]), _levels(settings)
     return label_findings(
-        check_comparable(table), reference=reference, teams=teams, progress=progress, **rules, **levels
+        check_comparable(table),
+        reference=reference,
+        teams=teams,
+        truth=settings.get("truth"),
+        progress=progress,
+        **rules,
+        **levels,
     )
 
 
@@ -129,14 +148,22 @@ def label_metrics(found: LabelFindings, quorum: float) -> LabelMetrics:
         "breaches": len(found.breaches),
         "breaches_by_rater": [{"rater": name, "answers": times} for name, times in found.breaches.by_rater().items()],
         "rejected": 0 if found.rejection is None else len(found.rejection),
+        "truth": [_truth_metrics(truth) for truth in found.truth],
     }
+
+
+def _truth_metrics(truth: LabelTruth) -> TruthMetrics:
+    known = truth.answers > 0
+    sure = float(truth.confidence[known].mean()) if known.any() else None
+    return {"question": truth.question, "sure": sure, "tied": int(truth.tied.sum())}
 
 
 def label_details(found: LabelFindings) -> LabelDetails:
     """All other numbers."""
     rejection = found.rejection and replace(found.rejection, rejected=np.zeros(0, np.bool_))
     majority = found.majority.without_items()
-    return LabelDetails(found.agreement, majority, found.accuracy, list(found.curves), found.teams, rejection)
+    truth = [of.without_items() for of in found.truth]
+    return LabelDetails(found.agreement, majority, found.accuracy, list(found.curves), found.teams, rejection, truth)
 
 
 def check_width(width: object) -> float:
@@ -152,7 +179,7 @@ def check_width(width: object) -> float:
 
 def sample_schema(names: RunNames, settings: LabelSettings) -> dict[str, FieldArguments]:
     """The fields of `sample_values`."""
-    number = {"ftype": fo.FloatField}
+    number, groups = {"ftype": fo.FloatField}, groups_from_record(settings["groups"])
     return {
         names.agreement: number,
         names.accuracy: number,
@@ -160,7 +187,8 @@ def sample_schema(names: RunNames, settings: LabelSettings) -> dict[str, FieldAr
         names.disputed: {"ftype": fo.BooleanField},
         names.questions: TEXTS,
         names.concepts: TEXTS,
-        **majority_schema(names, groups_from_record(settings["groups"])),
+        **majority_schema(names, groups),
+        **(truth_schema(names, groups) if settings.get("truth") else {}),
     }
 
 
@@ -169,6 +197,7 @@ def sample_values(found: LabelFindings, names: RunNames, settings: LabelSettings
     table, disputes, votes = found.table, found.disputes, ConceptVotes.of(found.table)
     mixed, items = votes.chose < votes.decided, len(found.table.items)
     agreement, disputed = plain(disputes.agreement), disputes.below(settings["quorum"]).tolist()
+    groups = groups_from_record(settings["groups"])
     return {
         names.agreement: agreement,
         names.accuracy: plain(found.items.accuracy),
@@ -176,7 +205,8 @@ def sample_values(found: LabelFindings, names: RunNames, settings: LabelSettings
         names.disputed: [flag if value is not None else None for flag, value in zip(disputed, agreement, strict=True)],
         names.questions: by_item(disputes.item, object_array(table.questions)[disputes.question], items),
         names.concepts: by_item(votes.item[mixed], table.concepts[votes.concept[mixed]], items),
-        **majority_values(table, names, groups_from_record(settings["groups"])),
+        **majority_values(table, names, groups),
+        **(truth_values(found.truth, table, names, groups) if found.truth else {}),
     }
 
 
@@ -211,10 +241,8 @@ def _again(run: LabelRun) -> dict[str, Any]:
 
 def _written(run: Run[Any, Any, Any, Any]) -> str:
     names = run.names
-    return (
-        f"{names.agreement!r} and {names.disputed!r} on samples, with the questions and concepts in dispute and "
-        f"{names.majority!r}"
-    )
+    last = f", {names.majority!r}, and {names.truth!r}" if run.settings.get("truth") else f" and {names.majority!r}"
+    return f"{names.agreement!r} and {names.disputed!r} on samples, with the questions and concepts in dispute{last}"
 
 
 LABEL_AGREEMENT: Kind[LabelSettings, LabelMetrics, LabelDetails, LabelFindings] = register(
@@ -229,7 +257,11 @@ LABEL_AGREEMENT: Kind[LabelSettings, LabelMetrics, LabelDetails, LabelFindings] 
         read=read_compared,
         restore=_restore,
         written=_written,
-        views={"disputes": view_of_disputes, "difference": view_of_difference},
+        views={
+            "disputes": view_of_disputes,
+            "difference": view_of_difference,
+            "least sure first": view_least_sure_first,
+        },
         details=LabelDetails,
     )
 )

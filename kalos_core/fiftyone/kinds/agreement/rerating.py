@@ -1,0 +1,122 @@
+"""Which images of a run to give to one more rater: found from what it stored, and noted on the samples in order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import fiftyone as fo
+from bson import ObjectId
+
+from kalos_core.diagnostics import NextToRate
+from kalos_core.diagnostics import next_to_rate as find_next
+from kalos_core.diagnostics.rerating import Statistic
+from kalos_core.errors import InputError
+from kalos_core.fiftyone.dataset.database import collection, declare, reload_samples, with_tag
+from kalos_core.fiftyone.internals import root_of
+from kalos_core.fiftyone.kinds.agreement.stored import stored_agreement
+from kalos_core.fiftyone.runs.analyses import AnyRun
+from kalos_core.fiftyone.runs.arranging import place_fields
+from kalos_core.fiftyone.runs.keys import own_runs
+from kalos_core.fiftyone.runs.life import explained, set_config
+from kalos_core.fiftyone.runs.stored import load_metrics, load_run_view
+
+REPLICATES = 1000
+"""Of the intervals, where the run has none."""
+
+
+def next_to_rate(
+    samples: Any, key: str, n: int = 10, *, statistic: Statistic = "global_alpha", tag: str | None = None
+) -> NextToRate:
+    """Which images of a run to give to one more rater, so that the interval on alpha narrows most for each label.
+
+    Writes their order, from 1, into the sample field ``<key>_next``, in place of that of an earlier call; it goes with
+    the run. `view_of_next` shows them. No label is read, and no run becomes stale by it.
+
+    Parameters
+    ----------
+    samples : fiftyone.core.collections.SampleCollection
+    key : str
+        Of an agreement.
+    n : int
+        At most how many images; fewer where fewer help.
+    statistic : "alpha" or "global_alpha"
+        On which of the two the interval shall narrow; see `kalos_core.next_to_rate`.
+    tag : str, optional
+        Given to the samples, too, for whoever assigns them. It stays when the run goes.
+
+    Returns
+    -------
+    NextToRate
+        Of the labels as they were when the run was made; samples deleted since leave a gap in the order.
+
+    Raises
+    ------
+    InputError
+        For an unknown run or statistic, or a field of that name that the run did not write.
+
+    Examples
+    --------
+    Raters agree on a cat and a dog, not on the third image; there a third rater brings least:
+
+    >>> dataset = fo.Dataset()
+    >>> def image(*given):
+    ...     both = [fo.Detections(detections=[fo.Detection(label=name, bounding_box=[0, 0, 1, 1])]) for name in given]
+    ...     size = fo.ImageMetadata(width=9, height=9)
+    ...     return fo.Sample("".join(given) + ".jpg", metadata=size, raters=["ann", "bob"], ann=both[0], bob=both[1])
+    >>> pairs = [("cat", "cat"), ("dog", "dog"), ("cat", "dog")]
+    >>> _ = dataset.add_samples([image(*pair) for pair in pairs], progress=False)
+    >>> from kalos_core.fiftyone import compute_agreement
+    >>> _ = compute_agreement(dataset, "first", raters=("ann", "bob"))
+    >>> found = next_to_rate(dataset, "first", statistic="alpha")
+    >>> dataset.values("first_next"), view_of_next(dataset, "first").values("first_next")
+    ([1, 2, None], [1, 2])
+    >>> dataset.delete()
+    """
+    if tag is not None and not tag.strip():
+        raise InputError(f"tag: expected a text, got {tag!r}")
+    run = load_metrics(samples, key, "agreement")
+    matched = stored_agreement(samples, run.key, run.settings["bootstrap"] or REPLICATES)
+    found = find_next(matched, n, statistic)
+    with explained(samples, "the order is not written"):
+        _write(samples, _declared(samples, run), [ObjectId(image) for image in found.image], tag)
+    return found
+
+
+def _write(samples: Any, field: str, order: list[ObjectId], tag: str | None) -> None:
+    """The place of each sample in the order, None in all others, and a tag on the former: in one request."""
+    at = {"$indexOfArray": [order, "$_id"]}
+    changed: dict[str, Any] = {field: {"$cond": [{"$in": ["$_id", order]}, {"$add": [at, 1]}, None]}}
+    if tag is not None:
+        changed["tags"] = {"$cond": [{"$in": ["$_id", order]}, with_tag(tag, "$tags"), "$tags"]}
+    where = {"$or": [{"_id": {"$in": order}}, {field: {"$ne": None}}]}
+    collection(samples).update_many(where, [{"$set": changed}])
+    reload_samples(samples)
+
+
+def _declared(samples: Any, run: AnyRun) -> str:
+    """The field of the order, which the run owns before there is one: it goes with the run from then on."""
+    dataset, field = root_of(samples), run.names.next
+    known = own_runs(dataset)[run.key].config.fields
+    if field not in known:
+        if dataset.has_field(field):
+            raise InputError(f"key: {run.key!r} would overwrite the field {field!r}, which the run did not write")
+        set_config(dataset, [run.key], fields=[*known, field])
+        dataset.reload()
+    if not dataset.has_field(field):
+        declare(dataset, {field: {"ftype": fo.IntField, "description": "Order of the images for one more rater"}})
+        place_fields(dataset, run.key, [field])
+    return field
+
+
+def view_of_next(samples: Any, run_key: str) -> Any:
+    """Samples of a run to give to one more rater, in the order in which they narrow the interval on alpha most.
+
+    Raises
+    ------
+    InputError
+        Where `next_to_rate` was not asked for this run.
+    """
+    run = load_metrics(samples, run_key, "agreement")
+    if not root_of(samples).has_field(run.names.next):
+        raise InputError(f"run key: expected a run of which next_to_rate named images, got {run.key!r}")
+    return load_run_view(samples, run.key).exists(run.names.next).sort_by(run.names.next)

@@ -1,0 +1,69 @@
+"""Who is right, as labels of samples: the estimated class of each image, and how sure it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import fiftyone as fo
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.annotations import object_array
+from kalos_core.arrays import by_item
+from kalos_core.errors import InputError
+from kalos_core.fiftyone.dataset.database import FieldArguments, label_field
+from kalos_core.fiftyone.dataset.raters import ESTIMATED
+from kalos_core.fiftyone.kinds.labelled import label_documents
+from kalos_core.fiftyone.runs.keys import RunNames
+from kalos_core.fiftyone.runs.records import plain
+from kalos_core.fiftyone.runs.stored import load_metrics, load_run_view
+from kalos_core.nominal import LabelTable, LabelTruth
+from kalos_core.nominal.build import OPTIONAL
+from kalos_core.nominal.grouping import Groups
+
+
+def truth_schema(names: RunNames, groups: Groups) -> dict[str, FieldArguments]:
+    """The fields of `truth_values`."""
+    about = f"Who is right, estimated by the run {names.key!r}; confidence: its probability"
+    document = fo.Classification if isinstance(groups, str) else fo.Classifications
+    return {
+        names.truth: label_field(document, about, {ESTIMATED: names.key}),
+        names.confidence: {"ftype": fo.FloatField},
+    }
+
+
+def truth_values(
+    found: Sequence[LabelTruth], table: LabelTable, names: RunNames, groups: Groups
+) -> dict[str, Iterable[Any]]:
+    """Of each image the labels that are likeliest, with their probability, and that of the least sure question."""
+    parts = [_likeliest(truth, table) for truth in found]
+    item, label, share = (np.concatenate(column) for column in zip(*parts, strict=True))
+    pairs = object_array(list(zip(label.tolist(), share.tolist(), strict=True)))
+    sure = np.fmin.reduce([truth.confidence for truth in found])
+    documents = label_documents(by_item(item, pairs, len(sure)), np.isfinite(sure).tolist(), groups)
+    return {names.truth: documents, names.confidence: plain(sure)}
+
+
+def _likeliest(truth: LabelTruth, table: LabelTable) -> tuple[NDArray[Any], ...]:
+    """Items, the label of each, and its probability; a concept that is likelier absent is no label."""
+    concepts = table.concepts_of(truth.question)
+    is_optional = table.group_of[concepts[0]] == OPTIONAL
+    codes = truth.label_codes - is_optional
+    item = np.flatnonzero(codes >= 0)
+    return item, table.concepts[concepts[codes[item]]], truth.confidence[item]
+
+
+def view_least_sure_first(samples: Any, run_key: str) -> Any:
+    """Samples of a run with an estimated label, those first where it is least sure, of as many by id.
+
+    Raises
+    ------
+    InputError
+        For a run that did not estimate who is right.
+    """
+    run = load_metrics(samples, run_key, "image_labels")
+    if run.settings.get("truth") is None:
+        raise InputError(f"run key: expected a run made with truth=..., got {run.key!r}, which estimated nothing")
+    confidence = run.names.confidence
+    return load_run_view(samples, run_key, "image_labels").exists(confidence).sort_by([(confidence, 1), ("id", 1)])

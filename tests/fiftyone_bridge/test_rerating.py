@@ -1,0 +1,80 @@
+"""Which images one more rater should see: noted under a run, in order, and gone with it."""
+
+from __future__ import annotations
+
+import fiftyone as fo
+import pytest
+
+import kalos_core.fiftyone as kf
+from kalos_core import InputError, next_to_rate
+from tests.fiftyone_bridge.conftest import Make
+from tests.fiftyone_bridge.scenes import THREE, crowded, documents, make_samples
+
+pytestmark = pytest.mark.filterwarnings("ignore::kalos_core.errors.KalosWarning")
+
+
+@pytest.fixture
+def rated(make: Make) -> fo.Dataset:
+    dataset = make(make_samples(crowded(0, 30)))
+    kf.compute_agreement(dataset, "run", raters=THREE, bootstrap=50)
+    return dataset
+
+
+def test_the_order_is_that_of_the_library_and_stands_on_the_samples(rated: fo.Dataset) -> None:
+    expected = next_to_rate(kf.load_run(rated, "run").result, 5)
+    before = rated.values("last_modified_at")
+    found = kf.next_to_rate(rated, "run", 5)
+    assert found.image.tolist() == expected.image.tolist()
+    assert found.shift.tolist() == pytest.approx(expected.shift.tolist())
+    assert len(found) == 5
+    view = kf.view_of_next(rated, "run")
+    assert view.values(["id", "run_next"]) == (expected.image.tolist(), [1, 2, 3, 4, 5])
+    assert sum(place is not None for place in rated.values("run_next")) == 5
+    assert rated.values("last_modified_at") == before
+    assert kf.count_changes(rated, "run") == 0
+
+
+def test_a_later_call_takes_its_place_and_all_of_it_goes_with_the_run(rated: fo.Dataset) -> None:
+    kf.next_to_rate(rated, "run", 5)
+    found = kf.next_to_rate(rated, "run", 2, statistic="alpha", tag="$again")
+    assert kf.view_of_next(rated, "run").values("id") == found.image.tolist()
+    assert set(rated.match_tags("$again").values("id")) == set(found.image.tolist())
+    kf.next_to_rate(rated, "run", 2, statistic="alpha", tag="$again")
+    assert rated.count_values("tags")["$again"] == 2  # once each
+    kf.rename_run(rated, "run", "other")
+    assert kf.view_of_next(rated, "other").values("id") == found.image.tolist()
+    assert not rated.has_field("run_next")
+    tagged = documents(rated)
+    kf.delete_run(rated, "other")
+    assert not rated.has_field("other_next")
+    assert rated.count_values("tags")["$again"] == 2
+    assert all("other_next" not in sample for sample in documents(rated).values())
+    assert any("other_next" in sample for sample in tagged.values())
+
+
+def test_samples_that_are_gone_leave_a_gap(rated: fo.Dataset) -> None:
+    first = kf.next_to_rate(rated, "run", 3).image[0]
+    rated.delete_samples([first])
+    kf.next_to_rate(rated, "run", 3)
+    assert kf.view_of_next(rated, "run").values("run_next") == [2, 3]
+
+
+def test_a_run_without_intervals_gets_them_for_this(make: Make) -> None:
+    dataset = make(make_samples(crowded(0, 30)))
+    kf.compute_agreement(dataset, "run", raters=THREE, bootstrap=0)
+    assert kf.next_to_rate(dataset, "run", 3).width > 0
+
+
+def test_what_is_refused(rated: fo.Dataset) -> None:
+    with pytest.raises(InputError, match="of which next_to_rate named images, got 'run'"):
+        kf.view_of_next(rated, "run")
+    with pytest.raises(InputError, match="n: expected a whole number of at least 1, got 0"):
+        kf.next_to_rate(rated, "run", 0)
+    with pytest.raises(InputError, match="statistic: expected one of 'alpha', 'global_alpha', got 'kappa'"):
+        kf.next_to_rate(rated, "run", statistic="kappa")
+    with pytest.raises(InputError, match="tag: expected a text, got ' '"):
+        kf.next_to_rate(rated, "run", tag=" ")
+    assert not rated.has_field("run_next")
+    rated.add_sample_field("run_next", fo.StringField)
+    with pytest.raises(InputError, match="would overwrite the field 'run_next', which the run did not write"):
+        kf.next_to_rate(rated, "run")
