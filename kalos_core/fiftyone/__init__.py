@@ -35,7 +35,7 @@ Operators and panels of the plugin do what these functions do; a notebook can ca
 * more of what loading returns: `LoadedLabels`, `LoadedRaters`
 * more of agreement: `AgreementRun`, `NotInRun`, `ImageRow`, `image_alphas`,
   `view_of_alpha`, `view_of_class`, `view_of_pair`, `view_of_threshold`, `view_worst_first`; which images to give to one
-  more rater: `next_to_rate`, `view_of_next`
+  more rater: `next_to_rate`, `view_of_next`; on an attribute of matched labels: `attribute_agreement`
 * more of calibration: `choose_threshold`, `CalibrationRun`
 * more of label convergence: `ConvergenceRun`, `view_of_tag`, `convergence_metrics`, `place_predictions`,
   `poolable_runs`, `pooled_replicates`
@@ -131,6 +131,7 @@ from kalos_core.fiftyone.importing.masks import load_mask_folders as load_mask_f
 from kalos_core.fiftyone.importing.objects import LoadedRaters as LoadedRaters
 from kalos_core.fiftyone.importing.objects import check_images as check_images
 from kalos_core.fiftyone.importing.objects import load_raters as load_raters
+from kalos_core.fiftyone.kinds.agreement.attributes import attribute_agreement as attribute_agreement
 from kalos_core.fiftyone.kinds.agreement.compute import compute_agreement as compute_agreement
 from kalos_core.fiftyone.kinds.agreement.kind import AgreementRun as AgreementRun
 from kalos_core.fiftyone.kinds.agreement.lens import narrowed_metrics as narrowed_metrics

@@ -13,10 +13,11 @@ ASSIGNED_FIELD = "raters"
 """Sample field listing the names of the assigned raters, so that 'looked and annotated nothing' survives."""
 
 
-def derive_field_names(wanted: Iterable[str], taken: Iterable[str]) -> dict[str, str]:
+def derive_field_names(wanted: Iterable[str], taken: Iterable[str], prefix: str = "rater") -> dict[str, str]:
     """A field name of its own for every name: an identifier that is not taken.
 
-    No two underscores in a row: FiftyOne's database layer takes a name apart at them.
+    No two underscores in a row: FiftyOne's database layer takes a name apart at them. One that is taken, or is no
+    identifier, gets the prefix.
 
     Examples
     --------
@@ -33,7 +34,7 @@ def derive_field_names(wanted: Iterable[str], taken: Iterable[str]) -> dict[str,
         spelled = "".join(character if f"_{character}".isidentifier() else "_" for character in text)
         base = re.sub("_+", "_", spelled).strip("_")
         if not _fits(base) or base in there or hasattr(fo.Sample, base):
-            base = f"rater_{base}".rstrip("_")
+            base = f"{prefix}_{base}".rstrip("_")
         name, number = base, 2
         while name in used:
             name, number = f"{base}_{number}", number + 1

@@ -25,6 +25,7 @@ from kalos_core.fiftyone.dataset.coordinates import CROWD
 from kalos_core.fiftyone.dataset.database import FieldArguments, label_field
 from kalos_core.fiftyone.dataset.encoding import LabelType, LabelTypeName, choose_label_type
 from kalos_core.fiftyone.dataset.raters import OBJECTS, new_fields, store_raters
+from kalos_core.fiftyone.importing.attributes import label_attributes
 from kalos_core.fiftyone.importing.life import Given, Load, known_images, loading, opened
 from kalos_core.fiftyone.importing.loaded import Loaded
 from kalos_core.fiftyone.runs.analyses import Analysis
@@ -113,6 +114,9 @@ def load_raters(
     progress: Progress | bool | None = None,
 ) -> LoadedRaters:
     """Load the labels of several raters, one label field per rater; `arrange_app` puts them in sight.
+
+    What raters said of their annotations besides the class (`Annotations.attributes`) becomes attributes of the labels,
+    under names that labels can have.
 
     Parameters
     ----------
@@ -274,13 +278,16 @@ def _load(
         declared |= {f"{name}.{kind.list_name}.annotation_id": {"ftype": fo.StringField} for name in fields.values()}
         if annotations.crowd_regions is not None:
             declared |= {f"{name}.{kind.list_name}.{CROWD}": {"ftype": fo.BooleanField} for name in fields.values()}
+        more, columns = label_attributes(annotations, kind, ["annotation_id", CROWD])
+        declared |= {f"{name}.{kind.list_name}.{own}": how for name in fields.values() for own, how in more.items()}
         with loading(target, declared, is_new, grey if place.missing else None) as load:
             _paint_canvases(load, annotations, place)
             report(0.1, f"Adding {len(new):,} samples")
             added = iter(load.add_samples([place.path[row] for row in new], place.image_size[new].tolist()))
             ids = [next(added) if known is None else known for known in place.known]
             report(0.3, f"Adding {len(annotations):,} labels")
-            load.write(_given(annotations, kind, fields, ids), len(ids), report.within(0.3, 1.0, "Adding labels"))
+            labels = _given(annotations, kind, fields, ids, columns)
+            load.write(labels, len(ids), report.within(0.3, 1.0, "Adding labels"))
             store_raters(target, fields, annotations)
             target.default_classes = list(dict.fromkeys([*target.default_classes, *annotations.categories]))
             report(1.0, "Done")
@@ -306,14 +313,21 @@ def _paint_canvases(load: Load, annotations: Annotations, place: Placement) -> N
             Image.new("RGB", (round(size[0]), round(size[1])), CANVAS_COLOUR).save(path)
 
 
-def _given(annotations: Annotations, kind: LabelType, fields: Mapping[str, str], ids: Sequence[str]) -> Iterator[Given]:
-    """Of each image its sample, what is written there, and who is assigned."""
+def _given(
+    annotations: Annotations,
+    kind: LabelType,
+    fields: Mapping[str, str],
+    ids: Sequence[str],
+    columns: Mapping[str, NDArray[Any]],
+) -> Iterator[Given]:
+    """Of each image its sample, what is written there, and who is assigned. `columns`: attributes of labels."""
 
-    def identity(rows: NDArray[np.intp]) -> dict[str, list[str]]:
-        return {"annotation_id": [str(key) for key in annotations.id[rows].tolist()]}
+    def attributes(rows: NDArray[np.intp]) -> dict[str, list[Any]]:
+        own = {name: values[rows].tolist() for name, values in columns.items()}
+        return {"annotation_id": [str(key) for key in annotations.id[rows].tolist()], **own}
 
     names = [fields[rater] for rater in annotations.raters]
-    found = kind.fields(annotations, names, identity)
+    found = kind.fields(annotations, names, attributes)
     regions: dict[int, list[tuple[str, dict[str, Any]]]] = {}
     if annotations.crowd_regions is not None:
         crowds = annotations.crowd_regions

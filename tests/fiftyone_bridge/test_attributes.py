@@ -1,0 +1,90 @@
+"""Attributes of labels: loaded from files with the labels, and the agreement on them where raters mean the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import fiftyone as fo
+import pytest
+from PIL import Image
+
+import kalos_core.fiftyone as kf
+from kalos_core import Annotations, InputError, agreement, attribute_agreement
+
+pytestmark = pytest.mark.filterwarnings("ignore::kalos_core.errors.KalosWarning")
+
+GRADES = {"ann": [1, 3, 5, 4, 2], "bob": [2, 3, 5, 5, None]}
+"""Of one nodule an image; of the last bob gave none."""
+
+
+@pytest.fixture
+def table() -> Annotations:
+    rows = [
+        {
+            "image": f"{number}.png",
+            "rater": rater,
+            "category": "nodule",
+            "box": [0, 0, 9, 9],
+            "attributes": {"is hurt": number > 1}
+            | ({} if grade is None else {"malignancy": grade, "index": grade / 2}),
+        }
+        for rater, grades in GRADES.items()
+        for number, grade in enumerate(grades)
+    ]
+    return Annotations.from_rows(rows, image_size={f"{number}.png": (9, 9) for number in range(5)})
+
+
+@pytest.fixture
+def loaded(table: Annotations, tmp_path: Path) -> Iterator[fo.Dataset]:
+    for name in table.images:
+        Image.new("L", (9, 9)).save(tmp_path / name)
+    dataset = kf.load_raters(table, images=tmp_path).dataset
+    yield dataset
+    dataset.delete()
+
+
+def given(dataset: fo.Dataset, rater: str, name: str) -> list[Any]:
+    return [value for (value,) in dataset.values(f"{rater}.detections.{name}")]
+
+
+def test_attributes_stand_on_the_labels_that_are_loaded(loaded: fo.Dataset) -> None:
+    for rater, grades in GRADES.items():
+        assert given(loaded, rater, "malignancy") == grades
+        assert given(loaded, rater, "is_hurt") == [False, False, True, True, True]
+        assert given(loaded, rater, "attribute_index") == [None if of is None else of / 2 for of in grades]
+        assert given(loaded, rater, "index") == [None] * 5  # a detection has its own
+    kinds = {name: type(loaded.get_field(f"ann.detections.{name}")) for name in ("malignancy", "is_hurt")}
+    assert kinds == {"malignancy": fo.IntField, "is_hurt": fo.BooleanField}
+    read = kf.read_annotations(loaded, attributes=["malignancy"])
+    assert sorted(map(str, read.attributes["malignancy"])) == sorted(map(str, GRADES["ann"] + GRADES["bob"]))
+
+
+def test_agreement_on_an_attribute_is_that_of_the_library(loaded: fo.Dataset, table: Annotations) -> None:
+    kf.compute_agreement(loaded, "run", bootstrap=0)
+    found = kf.attribute_agreement(loaded, "run", "malignancy", bootstrap=50, seed=3)
+    own = attribute_agreement(agreement(table, bootstrap=0), "malignancy", bootstrap=50, seed=3)
+    assert found.to_pandas().equals(own.to_pandas())
+    assert (found.items, round(found.alpha, 3)) == (4, 0.889)  # as in the example of the library, by hand there
+    nominal = kf.attribute_agreement(loaded, "run", "malignancy", "nominal", bootstrap=0)
+    assert nominal.coefficient.tolist() == ["alpha, nominal", "AC1", "Conger's kappa"]
+
+
+def test_attributes_are_those_of_now_and_matches_those_of_the_run(loaded: fo.Dataset) -> None:
+    kf.compute_agreement(loaded, "run", bootstrap=0)
+    sample = loaded.first()
+    sample.bob.detections[0]["malignancy"] = 1
+    sample.bob.detections[0].bounding_box = [0.9, 0.9, 0.1, 0.1]
+    sample.save()
+    assert kf.attribute_agreement(loaded, "run", "malignancy", bootstrap=0).codes[0].tolist() == [0, 0]
+
+
+def test_what_is_refused(loaded: fo.Dataset) -> None:
+    kf.compute_agreement(loaded, "run", bootstrap=0)
+    with pytest.raises(
+        InputError, match=r"attribute: expected one that labels of the run have .in ann, bob., got 'age'"
+    ):
+        kf.attribute_agreement(loaded, "run", "age")
+    with pytest.raises(InputError, match="metric: expected one of"):
+        kf.attribute_agreement(loaded, "run", "malignancy", "cardinal")
