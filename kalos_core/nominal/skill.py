@@ -70,7 +70,7 @@ class LabelTruth(Result):
         Of each item.
     rater_answers : (R,) int
     overturned : int
-        Items whose label is none of its answers, though at least two raters answered, and all of them alike. Where
+        Items that got another label than all of their raters gave, who are at least two. Where
         there are some, classes may have been found in the wrong roles: do not use it then.
     iterations : int
         0 where the estimate is made in one step.
@@ -403,7 +403,7 @@ def _skill(patterns: Patterns, right: NDArray[np.float64]) -> tuple[NDArray[np.f
 
 
 def _overturned(patterns: Patterns, probability: NDArray[np.float64]) -> int:
-    """Items of at least two answers, all alike, whose likeliest class is another."""
+    """Items of at least two answers, all alike, and another class that is likelier."""
     shares, rows = patterns.shares(), np.arange(len(probability))
     alike = (np.diff(patterns.table.indptr) > 1) & (shares.max(axis=1) > 1 - ROUNDING)
     other = probability[rows, shares.argmax(axis=1)] < probability.max(axis=1) - ROUNDING

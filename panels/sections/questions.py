@@ -91,7 +91,7 @@ class QuestionsSection(RunSection):
 
     @staticmethod
     def _judged(ctx: Context, estimates: Any) -> str | None:
-        """Whose confusion is shown: that of the rater in the menu, or of all."""
+        """The rater in the menu, of whom the confusion is shown; None: of all."""
         state = ctx.panel.state
         state.judges = {ALL: "All raters"}
         for truth in estimates[:1]:
