@@ -154,7 +154,7 @@ CAPTIONS = {
         "take the majority, and let people decide.",
     ),
     "confusion": Caption(
-        "Each row: what raters answer where that class is right. Dark cells off the diagonal: habits to train.",
+        "Each row: what raters answer where that class is right. Bright cells off the diagonal: habits to train.",
         "Probability of each answer, given the class, 0 to 1, each row adding up to 1; of all raters: the mean, by "
         "their answers. For each class 4 answers of the average rater are added. Dawid & Skene 1979, §2.",
     ),
