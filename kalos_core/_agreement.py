@@ -14,7 +14,7 @@ from kalos_core.annotations import Annotations
 from kalos_core.arguments import check_arguments
 from kalos_core.correspondence import COSTS, SOLVERS, correspond
 from kalos_core.correspondence.sizes import UnitCounts, UnitSizes
-from kalos_core.errors import InputError, check_whole, lookup
+from kalos_core.errors import InputError, check_text, check_whole, lookup
 from kalos_core.limits import check_replicates
 from kalos_core.pairs import Pairs, pairs_from
 from kalos_core.reliability import (
@@ -92,10 +92,27 @@ def convergence_band(value: float) -> str:
 class Configuration:
     """What decides a result: how shapes are compared, when and how they correspond, how intervals are drawn.
 
+    Parameters
+    ----------
+    similarity : str
+        Name of a similarity: one of `SIMILARITIES`, or of one's own.
+    threshold : float in [0, 1]
+    solver : name in `SOLVERS`
+    cost : name in `COSTS`
+    bootstrap, seed : int of at least 0
+
+    Raises
+    ------
+    InputError
+        For a value of another type or range.
+
     Examples
     --------
     >>> Configuration(threshold=0.75, cost="neg").notation
     'KαLOS(box_iou, τ_s=0.75, S=greedy, ψ_neg)'
+    >>> Configuration(bootstrap=-1)
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: bootstrap: expected a whole number of at least 0, got -1
     """
 
     similarity: str = "box_iou"
@@ -104,6 +121,15 @@ class Configuration:
     cost: str = "soft"
     bootstrap: int = 1000
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not check_text(self.similarity, "similarity"):
+            raise InputError("similarity: expected a name, got ''")
+        check_threshold(self.threshold)
+        lookup(SOLVERS, self.solver, "solver")
+        lookup(COSTS, self.cost, "cost")
+        check_replicates(self.bootstrap)
+        check_whole(self.seed, "seed")
 
     @property
     def notation(self) -> str:

@@ -19,7 +19,7 @@ from kalos_core import (
     compute_pairs,
     usable_solvers,
 )
-from kalos_core._agreement import band, convergence_band
+from kalos_core._agreement import Configuration, band, convergence_band
 from tests.strategies import SIMILARITIES_OF_TABLES, reordered, tables
 
 every_solver = pytest.mark.parametrize("solver", usable_solvers())
@@ -344,15 +344,15 @@ def test_bands_begin_at_their_least_value(value, words):
 # ---- what cannot be computed
 
 
-@pytest.mark.parametrize(
+REFUSED = pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({"threshold": "0.5"}, "threshold: expected a similarity from 0 to 1, got '0.5'"),
         ({"threshold": float("nan")}, "threshold: expected a similarity from 0 to 1, got nan"),
         ({"threshold": True}, "threshold: expected a similarity from 0 to 1, got True"),
         ({"threshold": 1.5}, "threshold: expected a similarity from 0 to 1, got 1.5"),
-        ({"similarity": "iou"}, "similarity: expected one of .* got 'iou'"),
-        ({"similarity": None}, "similarity: expected one of .* got None"),
+        ({"similarity": None}, "similarity: expected .* got None"),
+        ({"similarity": ""}, "similarity: expected .* got ''"),
         ({"solver": "best"}, "solver: expected one of .* got 'best'"),
         ({"cost": ["soft"]}, "cost: expected one of 'neg', 'soft', got"),
         ({"bootstrap": -1}, "bootstrap: expected a whole number of at least 0, got -1"),
@@ -362,9 +362,24 @@ def test_bands_begin_at_their_least_value(value, words):
         ({"seed": None}, "seed: expected a whole number of at least 0, got None"),
     ],
 )
+
+
+@REFUSED
 def test_an_argument_that_cannot_be_used_is_named(arguments, message):
     with pytest.raises(InputError, match=message):
         agreement(table(("ann", "cat", HERE)), **arguments)
+
+
+@REFUSED
+def test_a_configuration_is_refused_for_the_same_arguments(arguments, message):
+    with pytest.raises(InputError, match=message):
+        Configuration(**arguments)
+
+
+def test_an_unknown_similarity_is_named():
+    with pytest.raises(InputError, match=r"similarity: expected one of .* got 'iou'"):
+        agreement(table(("ann", "cat", HERE)), "iou")
+    assert Configuration("iou").notation == "KαLOS(iou, τ_s=0.5, S=greedy, ψ_soft)"  # it may be one's own
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,6 @@ NOT_CALLED = {
     "NoiseModel": "made by `fit`, `default` and `from_json`",
     "BsdsFiles": "made by `read_bsds`",
     "MaskFolders": "made by `read_mask_folders`",
-    "Configuration": "a record of what `agreement` was called with",
     "Vocabulary": "made by `from_aliases`",
     "InputError": "an error",
     "KalosError": "an error",
