@@ -22,10 +22,11 @@ import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosError, KalosWarning
 from kalos_core.fiftyone.dataset.info import update_info
 from kalos_core.fiftyone.kinds.agreement import compute
-from kalos_core.fiftyone.runs import life
+from kalos_core.fiftyone.runs import life, stored
 from kalos_core.fiftyone.runs.writers import writing_now
 from tests.fiftyone_bridge.conftest import Make
 from tests.fiftyone_bridge.scenes import RATERS, documents
+from tests.fiftyone_bridge.stacks import small
 
 ROOT = Path(__file__).resolve().parents[2]
 DIES = """
@@ -33,7 +34,7 @@ import os, signal
 import fiftyone as fo
 import kalos_core.fiftyone as kf
 from kalos_core.fiftyone.importing import life as loads, objects
-from kalos_core.fiftyone.runs import life
+from kalos_core.fiftyone.runs import life, stored
 
 def dying(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)
@@ -69,6 +70,18 @@ class TestKilled:
         assert dataset.list_runs() == []
         assert documents(dataset) == before
         assert stored_files(dataset) == files
+
+    def test_before_the_folder_of_a_run_is_made(self, make: Make) -> None:
+        """That of the data set is there already, and goes if nothing else is in it."""
+        dataset = make(small(), persistent=True)
+        home = life.folder_of(dataset)
+        dies = "original = os.mkdir\ndef one(path, *more):\n    original(path, *more)\n    " + (
+            f"str(path) == {str(home)!r} and dying()\nos.mkdir = one\n"
+        )
+        kill(dataset, f'{dies}kf.compute_pixel_agreement(dataset, "run", raters={RATERS!r})')
+        assert home.exists()
+        assert kf.list_runs(dataset) == []
+        assert not home.exists()
 
     @pytest.mark.parametrize("where", ["loads.write_documents", "objects.store_raters"])
     def test_while_loading_into_samples_that_are_there(self, make: Make, tmp_path: Path, where: str) -> None:
@@ -216,6 +229,13 @@ def delete_data(dataset: fo.Dataset) -> None:
     fo.load_dataset(dataset.name).delete()
 
 
+def files_of(identity: ObjectId) -> dict[str, int]:
+    """How many files in each bucket, and documents of runs, there are of a data set."""
+    database, wanted = get_db_conn(), {"metadata.dataset": identity}
+    files = {bucket: database[f"{bucket}.files"].count_documents(wanted) for bucket in ("kalos", "fs")}
+    return files | {"runs": database.runs.count_documents({"_dataset_id": identity})}
+
+
 class TestChangedMeanwhile:
     @pytest.mark.parametrize(
         ("change", "expected"),
@@ -239,6 +259,72 @@ class TestChangedMeanwhile:
         if not dataset.deleted:
             assert dataset.list_runs() == []
             assert not [path for path in dataset.get_field_schema(flat=True) if "run" in path]
+
+    @pytest.mark.parametrize("where", ["declare", "store_arrays", "store_results", "set_config"])
+    @pytest.mark.parametrize("act", ["compute_agreement", "analyse"])
+    def test_nothing_stays_of_a_data_set_that_was_deleted(
+        self, make: Make, monkeypatch: pytest.MonkeyPatch, where: str, act: str
+    ) -> None:
+        """Its last run finds that the data set is gone, at whatever it does next, and takes its files along."""
+        dataset, original, calls = make(), getattr(life, where), []
+        dataset_id = dataset._doc.id
+
+        def changed(*arguments: Any, **options: Any) -> Any:
+            calls.append(where)
+            if len(calls) == (2 if act == "analyse" else 1):
+                delete_data(dataset)
+            return original(*arguments, **options)
+
+        monkeypatch.setattr(life, where, changed)
+        with pytest.raises(KalosError, match=r"was deleted (by somebody else )?meanwhile"):
+            getattr(kf, act)(dataset, "run", raters=RATERS)
+        assert files_of(dataset_id) == {"kalos": 0, "fs": 0, "runs": 0}
+
+    def test_no_file_stays_of_a_data_set_that_was_deleted(self, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+        dataset, original = make(small()), life.store_arrays
+        folder = life.folder_of(dataset)
+
+        def changed(*arguments: Any) -> None:
+            assert any(folder.rglob("*.png"))
+            delete_data(dataset)
+            original(*arguments)
+
+        monkeypatch.setattr(life, "store_arrays", changed)
+        with pytest.raises(KalosError, match="was deleted meanwhile; nothing of this run is kept"):
+            kf.compute_pixel_agreement(dataset, "run", raters=RATERS)
+        assert not folder.exists()
+
+    def test_a_copy_keeps_its_runs_when_the_first_is_deleted(self, make: Make) -> None:
+        first, other = make(), make()
+        alpha = kf.compute_agreement(first, "run", raters=RATERS).result.alpha
+        copy = first.clone()
+        first.delete()
+        kf.compute_agreement(other, "run", raters=RATERS)  # sweeps
+        assert kf.load_run(copy, "run").result.alpha == alpha
+        copy.delete()
+
+    def test_files_of_a_deleted_data_set_go_with_the_next_run(self, make: Make) -> None:
+        first, other = make(), make()
+        kf.compute_agreement(first, "run", raters=RATERS)
+        identity = first._doc.id
+        first.delete()
+        assert files_of(identity) == {"kalos": 1, "fs": 0, "runs": 0}  # FiftyOne deletes what is its own
+        kf.compute_agreement(other, "run", raters=RATERS)
+        assert files_of(identity) == {"kalos": 0, "fs": 0, "runs": 0}
+
+    def test_a_run_that_was_deleted_cannot_be_described(
+        self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        kf.compute_agreement(dataset, "run", raters=RATERS)
+        original = stored.set_config
+
+        def too_late(*arguments: Any, **entries: Any) -> None:
+            get_db_conn().runs.delete_one({"_id": dataset._doc.runs["run"].id})
+            original(*arguments, **entries)
+
+        monkeypatch.setattr(stored, "set_config", too_late)
+        with pytest.raises(KalosError, match="run key: 'run' was deleted by somebody else meanwhile"):
+            kf.describe_run(dataset, "run", note="look")
 
     def test_fields_are_known_before_anybody_named_the_raters(self, make: Make) -> None:
         dataset = make()

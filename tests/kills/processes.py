@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import pkgutil
@@ -67,6 +68,8 @@ def import_all() -> None:
     for found in pkgutil.walk_packages(kalos_core.__path__, "kalos_core."):
         if not found.name.endswith("__main__"):
             import_module(found.name)
+    gc.collect()
+    gc.freeze()  # what is shared stays shared: no process looks through all of it
 
 
 class Process:

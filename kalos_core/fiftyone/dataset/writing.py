@@ -15,6 +15,7 @@ from kalos_core.arrays import run_starts
 from kalos_core.errors import KalosError
 from kalos_core.fiftyone.dataset.database import BLOCK, collection, reload_samples, write_samples
 from kalos_core.fiftyone.dataset.objects import Labels
+from kalos_core.fiftyone.dataset.room import MANY, bytes_of, check_room
 
 Columns = Mapping[str, Sequence[Any]]
 """Name of a field or attribute -> its values; None where there is none."""
@@ -60,10 +61,14 @@ def write_values(
 
     Raises
     ------
+    InputError
+        If a sample could not hold that; nothing is written then.
     KalosError
         If labels were added or removed by somebody else meanwhile.
     """
-    missed = write_samples(labels.view, _updates(labels, attributes, fields or picked({}), progress))
+    fields = fields or picked({})
+    check_room(labels.view, _needed(labels, attributes, fields))
+    missed = write_samples(labels.view, _updates(labels, attributes, fields, progress))
     reload_samples(labels.view)
     if missed:
         raise KalosError(
@@ -71,50 +76,105 @@ def write_values(
         )
 
 
-def _updates(
-    labels: Labels, attributes: Values, fields: Values, progress: Progress | None
-) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+Update = tuple[dict[str, Any], Any]
+"""Condition and change, as MongoDB takes them."""
+
+
+def _needed(labels: Labels, attributes: Values, fields: Values) -> Iterator[tuple[str, str, int]]:
+    """File, id and bytes of what is written to each sample of many labels."""
+    by_image, table = ByImage(labels.annotations), labels.annotations
+    for image in np.flatnonzero(np.diff(by_image.start) > MANY).tolist():
+        of_sample = {name: column[0] for name, column in fields(np.array([image])).items()}
+        rows = by_image.rows(image, image + 1)
+        added = bytes_of(of_sample) + sum(map(bytes_of, _documents(attributes(rows), len(rows))))
+        yield str(table.files[image]), str(labels.images[image]), added
+
+
+def _updates(labels: Labels, attributes: Values, fields: Values, progress: Progress | None) -> Iterator[Update]:
     by_image, count = ByImage(labels.annotations), len(labels.images)
     for begin in range(0, count, BLOCK):
         if progress is not None:
             progress(begin / count)
         end = min(begin + BLOCK, count)
         images, rows = np.arange(begin, end), by_image.rows(begin, end)
-        of_samples, of_labels = fields(images), attributes(rows)
+        of_samples, of_labels = fields(images), _documents(attributes(rows), len(rows))
         paths, ids = labels.path_of[rows].tolist(), [ObjectId(key) for key in labels.annotations.id[rows]]
         ends = (by_image.start[begin : end + 1] - by_image.start[begin]).tolist()
-        for place, (key, positions) in enumerate(_positions(labels, images)):
-            where: dict[str, Any] = {"_id": key}
+        for place, (key, lists) in enumerate(_stored_ids(labels, images)):
+            own = range(ends[place], ends[place + 1])
+            given = {(paths[row], ids[row]): of_labels[row] for row in own}
+            _check_there(given, lists)
             values = {name: column[place] for name, column in of_samples.items()}
-            for row in range(ends[place], ends[place + 1]):
-                position = positions.get((paths[row], ids[row]))
-                if position is None:
-                    raise KalosError(f"label {ids[row]} is gone: the labels were changed while this run was computed")
-                where[f"{position}._id"] = ids[row]
-                for name, column in of_labels.items():
-                    values[f"{position}.{name}"] = column[row]
-            if values:
-                yield where, {"$set": values}
+            write = _at_positions if len(given) <= MANY else _whole_lists
+            yield from write(labels.paths, key, lists, given, values)
 
 
-def _positions(labels: Labels, images: NDArray[np.intp]) -> Iterator[tuple[ObjectId, dict[tuple[int, ObjectId], str]]]:
-    """Of each sample its id and: label -> the path of its position in the stored document, such as ``r1.detections.3``.
+def _documents(columns: Columns, count: int) -> list[dict[str, Any]]:
+    """What is written on each of so many labels."""
+    names = list(columns)
+    rows = zip(*columns.values(), strict=True) if names else [()] * count
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
-    A label is known by its path and its id: a field that was cloned has the ids of the first.
-    """
+
+Given = Mapping[tuple[int, ObjectId], Mapping[str, Any]]
+"""Number of a path, and id of a label in the list there -> what is written on it.
+
+A label is known by its path and its id: a field that was cloned has the ids of the first.
+"""
+
+
+def _check_there(given: Given, lists: Sequence[Sequence[ObjectId]]) -> None:
+    there = {(number, key) for number, keys in enumerate(lists) for key in keys}
+    for number, key in given:
+        if (number, key) not in there:
+            raise KalosError(f"label {key} is gone: the labels were changed while this run was computed")
+
+
+def _at_positions(
+    paths: Sequence[str],
+    sample: ObjectId,
+    lists: Sequence[Sequence[ObjectId]],
+    given: Given,
+    values: Mapping[str, Any],
+) -> Iterator[Update]:
+    """One update, which names the position of every label: the database looks for each from the first on."""
+    where, change = {"_id": sample}, dict(values)
+    for number, path in enumerate(paths):
+        for position, key in enumerate(lists[number]):
+            if (number, key) in given:
+                where[f"{path}.{position}._id"] = key
+                change |= {f"{path}.{position}.{name}": value for name, value in given[number, key].items()}
+    if change:
+        yield where, {"$set": change}
+
+
+def _whole_lists(
+    paths: Sequence[str],
+    sample: ObjectId,
+    lists: Sequence[Sequence[ObjectId]],
+    given: Given,
+    values: Mapping[str, Any],
+) -> Iterator[Update]:
+    """An update for each list, which goes through it once: of many labels, where positions would take for ever."""
+    for number, (path, keys) in enumerate(zip(paths, lists, strict=True)):
+        if any((number, key) in given for key in keys):
+            more = {"$literal": [given.get((number, key), {}) for key in keys]}
+            pairs = {"$zip": {"inputs": [f"${path}", more]}}
+            joined = {"$map": {"input": pairs, "as": "pair", "in": {"$mergeObjects": "$$pair"}}}
+            where = {"_id": sample, "$expr": {"$eq": [f"${path}._id", {"$literal": list(keys)}]}}
+            yield where, [{"$set": {path: joined}}]
+    if values:
+        yield {"_id": sample}, {"$set": values}
+
+
+def _stored_ids(labels: Labels, images: NDArray[np.intp]) -> Iterator[tuple[ObjectId, list[list[ObjectId]]]]:
+    """Of each sample its id, and the ids of the labels in the list at each path, as they stand in the database now."""
     ids = [ObjectId(key) for key in labels.images[images]]
     projection = {f"{path}._id": True for path in labels.paths}
     found = collection(labels.view).find({"_id": {"$in": ids}}, projection)
     stored = {document["_id"]: document for document in found}
     for key in ids:
-        yield (
-            key,
-            {
-                (number, label["_id"]): f"{path}.{position}"
-                for number, path in enumerate(labels.paths)
-                for position, label in enumerate(_list_at(stored.get(key, {}), path))
-            },
-        )
+        yield key, [[label["_id"] for label in _list_at(stored.get(key, {}), path)] for path in labels.paths]
 
 
 def _list_at(document: Mapping[str, Any], path: str) -> Iterable[Mapping[str, Any]]:

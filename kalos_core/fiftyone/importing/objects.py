@@ -23,8 +23,9 @@ from kalos_core.fiftyone.analyses.analysis import analyse as analyse_labels
 from kalos_core.fiftyone.analyses.analysis import free_analysis_key
 from kalos_core.fiftyone.dataset.coordinates import CROWD
 from kalos_core.fiftyone.dataset.database import FieldArguments, label_field
-from kalos_core.fiftyone.dataset.encoding import LabelType, LabelTypeName, choose_label_type
+from kalos_core.fiftyone.dataset.encoding import LabelType, LabelTypeName, choose_label_type, rough_bytes
 from kalos_core.fiftyone.dataset.raters import OBJECTS, new_fields, store_raters
+from kalos_core.fiftyone.dataset.room import MOST, bytes_of, check_room
 from kalos_core.fiftyone.importing.attributes import label_attributes
 from kalos_core.fiftyone.importing.life import Given, Load, known_images, loading, opened
 from kalos_core.fiftyone.importing.loaded import Loaded
@@ -280,6 +281,7 @@ def _load(
             declared |= {f"{name}.{kind.list_name}.{CROWD}": {"ftype": fo.BooleanField} for name in fields.values()}
         more, columns = label_attributes(annotations, kind, ["annotation_id", CROWD])
         declared |= {f"{name}.{kind.list_name}.{own}": how for name in fields.values() for own, how in more.items()}
+        _check_room(target, annotations, kind, fields, place, columns)
         with loading(target, declared, is_new, grey if place.missing else None) as load:
             _paint_canvases(load, annotations, place)
             report(0.1, f"Adding {len(new):,} samples")
@@ -313,28 +315,45 @@ def _paint_canvases(load: Load, annotations: Annotations, place: Placement) -> N
             Image.new("RGB", (round(size[0]), round(size[1])), CANVAS_COLOUR).save(path)
 
 
+def _check_room(
+    target: Any,
+    annotations: Annotations,
+    kind: LabelType,
+    fields: Mapping[str, str],
+    place: Placement,
+    columns: Mapping[str, NDArray[Any]],
+) -> None:
+    """Refuse labels that a sample cannot hold. Only those of samples are made that may be too many."""
+    rough = np.bincount(annotations.image, rough_bytes(annotations), minlength=len(annotations.images))
+    large = np.flatnonzero(rough > MOST // 4).tolist()
+    given = zip(large, _given(annotations, kind, fields, annotations.files.tolist(), columns, large), strict=True)
+    check_room(target, ((file, place.known[row], bytes_of(labels)) for row, (file, labels, _) in given))
+
+
 def _given(
     annotations: Annotations,
     kind: LabelType,
     fields: Mapping[str, str],
     ids: Sequence[str],
     columns: Mapping[str, NDArray[Any]],
+    images: Sequence[int] | None = None,
 ) -> Iterator[Given]:
-    """Of each image its sample, what is written there, and who is assigned. `columns`: attributes of labels."""
+    """Of each image, or of some, its sample, what is written there, and who is assigned. `columns`: attributes."""
 
     def attributes(rows: NDArray[np.intp]) -> dict[str, list[Any]]:
         own = {name: values[rows].tolist() for name, values in columns.items()}
         return {"annotation_id": [str(key) for key in annotations.id[rows].tolist()], **own}
 
     names = [fields[rater] for rater in annotations.raters]
-    found = kind.fields(annotations, names, attributes)
+    rows = range(len(ids)) if images is None else images
+    found = kind.fields(annotations, names, attributes, rows)
     regions: dict[int, list[tuple[str, dict[str, Any]]]] = {}
     if annotations.crowd_regions is not None:
         crowds = annotations.crowd_regions
         told = kind.regions(crowds, lambda rows: {"annotation_id": [str(key) for key in crowds.id[rows].tolist()]})
         for image, rater, label in zip(crowds.image.tolist(), crowds.rater.tolist(), told, strict=True):
             regions.setdefault(image, []).append((names[rater], label))
-    for row, (sample_id, labels) in enumerate(zip(ids, found, strict=True)):
+    for row, labels in zip(rows, found, strict=True):
         for name, label in regions.get(row, ()):
             labels[name][kind.list_name].append(label)
-        yield sample_id, labels, [str(name) for name in annotations.raters[annotations.assigned[row]]]
+        yield ids[row], labels, [str(name) for name in annotations.raters[annotations.assigned[row]]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -13,7 +13,7 @@ from bson import ObjectId
 from numpy.typing import NDArray
 
 from kalos_core.errors import InputError
-from kalos_core.fiftyone.internals import database, id_of
+from kalos_core.fiftyone.internals import DETAILS, database, id_of
 
 BUCKET = "kalos"
 """Of the files, in FiftyOne's database."""
@@ -91,16 +91,25 @@ def delete_arrays(dataset: Any, file: str | None, bucket: str = BUCKET) -> None:
             gridfs.GridFS(database(), collection=bucket).delete(ObjectId(file))
 
 
-def orphans(known: Mapping[ObjectId, set[str]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Files of no run, with their writers. `known`: id of a data set -> the files of its runs."""
-    for found in _files().find():
-        if str(found._id) not in known.get(found.metadata["dataset"], set()):
+def orphans(known: Collection[str], of: Any = None) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Files of no run, with their writers.
+
+    Parameters
+    ----------
+    known : collection of str
+        The files of all runs.
+    of : id, optional
+        Only files that were written for this data set.
+    """
+    for found in _files().find({} if of is None else {"metadata.dataset": of}):
+        if str(found._id) not in known:
             yield str(found._id), found.metadata["writer"]
 
 
 def drop(file: str) -> None:
-    """Delete a file."""
-    _files().delete(ObjectId(file))
+    """Delete the arrays of a run, and its details, which FiftyOne keeps in a file of the same id."""
+    for bucket in (DETAILS, BUCKET):
+        gridfs.GridFS(database(), collection=bucket).delete(ObjectId(file))
 
 
 def _files() -> Any:

@@ -37,6 +37,7 @@ from kalos_core.fiftyone.dataset.database import (
 )
 from kalos_core.fiftyone.dataset.info import read_info
 from kalos_core.fiftyone.dataset.raters import facts_of, label_fields
+from kalos_core.fiftyone.dataset.room import MOST, WAYS_OUT, is_too_large
 from kalos_core.fiftyone.dataset.samples import check_samples
 from kalos_core.fiftyone.internals import (
     DETAILS,
@@ -64,6 +65,9 @@ READING, COMPARING, STORING = 0.0, 0.2, 0.7
 OUT_OF_DISK_SPACE = 14031
 """MongoDB's code for it."""
 
+OURS = {"config.method": {"$regex": f"^{METHOD}/"}}
+"""Of the documents of runs, those that are of a kind of ours."""
+
 FOLDER = "kalos"
 """Folder in FiftyOne's folder of data sets that holds the files of runs."""
 
@@ -85,10 +89,11 @@ def analysing(samples: Any, run_key: str, progress: Progress | bool | None) -> I
 
 @dataclass(frozen=True)
 class _Together:
-    """Runs of one analysis, which are complete at once: its key, and who writes them."""
+    """Runs of one analysis, which are complete at once: its key, who writes them, and where their files are."""
 
     analysis: str
     writer: Writer
+    folders: list[Path] = field(default_factory=list)
 
 
 _TOGETHER: ContextVar[_Together | None] = ContextVar("together", default=None)
@@ -102,13 +107,15 @@ def writing_together(dataset: Any, analysis: str) -> Iterator[None]:
     Until then nobody lists them; what a dead process left of them is swept, as of a single run.
     """
     with writing_now() as writer:
-        token = _TOGETHER.set(_Together(analysis, writer))
+        together = _Together(analysis, writer)
+        token = _TOGETHER.set(together)
         try:
             yield
             set_config(dataset, _written_by(dataset, writer), status=COMPLETE)
         except BaseException:
             with suppress(Exception):  # as for a single run
                 remove_run(dataset, *_written_by(dataset, writer))
+            _forget_deleted(dataset, together.folders)
             raise
         finally:
             _TOGETHER.reset(token)
@@ -224,6 +231,9 @@ def writing(
             review="",
         )
         known, made_at = server(), _register(read.view, run_key, config)
+        folders = [] if folder is None else [folder]
+        if together is not None:
+            together.folders.extend(folders)
         try:
             declare(dataset, fields or {})
             place_fields(dataset, run_key, fields or ())
@@ -246,6 +256,7 @@ def writing(
         except BaseException:
             with suppress(Exception):  # what cannot be removed now is swept later; the first error is the one to tell
                 remove_run(dataset, run_key)
+            _forget_deleted(dataset, folders)
             raise
 
 
@@ -275,12 +286,24 @@ def _register(samples: Any, run_key: str, config: Any) -> datetime:
 
 
 def set_config(dataset: Any, run_keys: Sequence[str], **entries: Any) -> None:
-    """Store other values in the configurations of runs, in one step, so that other processes see them."""
+    """Store other values in the configurations of runs, in one step, so that other processes see them.
+
+    Raises
+    ------
+    KalosError
+        If somebody deleted one of them.
+    """
     found = [document for document in (listed_run(dataset, key) for key in run_keys) if document is not None]
     wanted = {"_id": {"$in": [document.id for document in found]}}
-    database().runs.update_many(wanted, {"$set": {f"config.{name}": value for name, value in entries.items()}})
-    for document in found:
-        document.reload("config")
+    change = {"$set": {f"config.{name}": value for name, value in entries.items()}}
+    gone = KalosError(f"run key: {listed(map(repr, run_keys))} was deleted by somebody else meanwhile")
+    if database().runs.update_many(wanted, change).matched_count < len(run_keys):
+        raise gone
+    try:
+        for document in found:
+            document.reload("config")
+    except RunDocument.DoesNotExist as error:
+        raise gone from error
     touch(dataset)
 
 
@@ -349,18 +372,33 @@ def sweep(dataset: Any) -> None:
     if dead := dead_runs(own_runs(dataset)):
         remove_run(dataset, *dead)
     connection = database()
-    ours = {"config.method": {"$regex": f"^{METHOD}/"}}
-    for found in connection.runs.find({"_dataset_id": id_of(dataset), **ours}, {"config.writer": True, "key": True}):
+    for found in connection.runs.find({"_dataset_id": id_of(dataset), **OURS}, {"config.writer": True, "key": True}):
         listed_as = listed_run(dataset, found["key"])
         if (listed_as is None or listed_as.id != found["_id"]) and not is_alive(found["config"]["writer"]):
             _delete_files(dataset, found["_id"])
             connection.runs.delete_one({"_id": found["_id"]})
-    known: dict[ObjectId, set[str]] = {found["_id"]: set() for found in connection.datasets.find({}, {"_id": True})}
-    for found in connection.runs.find(ours, {"_dataset_id": True, "config.arrays": True}):
-        known.setdefault(found["_dataset_id"], set()).add(str(found["config"].get("arrays")))
-    for file, writer in orphans(known):
+    for file, writer in orphans(_known_files()):
         if not is_alive(writer):
             drop(file)
+
+
+def _known_files() -> set[str]:
+    """The files of runs of the data sets that there are; a copy of a data set has those of the first."""
+    connection = database()
+    wanted = {"_dataset_id": {"$in": connection.datasets.distinct("_id")}, **OURS}
+    return {str(found["config"].get("arrays")) for found in connection.runs.find(wanted, {"config.arrays": True})}
+
+
+def _forget_deleted(dataset: Any, folders: Sequence[Path]) -> None:
+    """Remove what a run that failed wrote for a data set that was deleted meanwhile: nobody looks at it again."""
+    connection, identity = database(), id_of(dataset)
+    with suppress(Exception):  # what cannot be removed now is swept later
+        if connection.datasets.find_one({"_id": identity}, {"_id": True}) is None:
+            connection.runs.delete_many({"_dataset_id": identity, **OURS})
+            for file, _ in orphans(_known_files(), of=identity):
+                drop(file)
+            for folder in folders:
+                _delete_folder(dataset, folder)
 
 
 @contextmanager
@@ -391,10 +429,11 @@ def dead_runs(own: Mapping[str, Any]) -> list[str]:
 def _delete_folder(dataset: Any, folder: Path) -> None:
     """Delete the files of a run; not those of the data set this one is a copy of."""
     home = folder_of(dataset)
-    if folder.parent != home or not folder.exists():
+    if folder.parent != home:
         return
-    shutil.rmtree(folder)
-    if not any(home.iterdir()):
+    if folder.exists():
+        shutil.rmtree(folder)
+    if home.exists() and not any(home.iterdir()):
         home.rmdir()
 
 
@@ -428,7 +467,7 @@ def explained(samples: Any, outcome: str = "nothing of this run is kept") -> Ite
     except UnicodeEncodeError as error:
         raise InputError(f"text: expected what UTF-8 can hold, got {repr_of(error.object)}") from error
     except Exception as error:
-        reason = _full(error) or (None if before is None else _reason(*before)) or _broken(error)
+        reason = _full(error) or _too_large(error) or (None if before is None else _reason(*before)) or _broken(error)
         if reason is None:
             raise
         raise KalosError(f"{reason}; {outcome}") from error
@@ -449,6 +488,13 @@ def _full(error: Exception) -> str | None:
             return f"the disk is full{where}; make room, then try again"
         if isinstance(found, OperationFailure) and found.code == OUT_OF_DISK_SPACE:
             return "the disk of the database is full; make room, then try again"
+    return None
+
+
+def _too_large(error: Exception) -> str | None:
+    """That a sample holds no more, if it is that."""
+    if any(map(is_too_large, _causes(error))):
+        return f"samples: a sample with all its labels would pass {MOST:,} bytes: {WAYS_OUT}"
     return None
 
 
