@@ -80,6 +80,12 @@ def listed_run(dataset: Any, key: str) -> Any:
     return dataset._doc.runs.get(key)
 
 
+def listed_runs(dataset: Any) -> set[ObjectId]:
+    """The ids of all runs that a data set lists in the database now, under whatever keys."""
+    stored = database().datasets.find_one({"_id": id_of(dataset)}, {"runs": True})
+    return set((stored or {}).get("runs", {}).values())
+
+
 DETAILS = "fs"
 """Of the files with the results of runs, in FiftyOne's database."""
 

@@ -64,6 +64,7 @@ def test_the_document_of_a_run(dataset: fo.Dataset) -> None:
     dataset.register_run("mine", dataset.init_run(method="a"))
     assert internals.listed_run(dataset, "mine").id == stored(dataset)["runs"]["mine"]
     assert internals.listed_run(dataset, "another") is None
+    assert internals.listed_runs(dataset) == set(stored(dataset)["runs"].values())
 
 
 def test_what_is_remembered_of_a_data_set_is_read_again(dataset: fo.Dataset) -> None:

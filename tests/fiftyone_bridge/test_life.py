@@ -22,7 +22,7 @@ import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosError, KalosWarning
 from kalos_core.fiftyone.dataset.info import update_info
 from kalos_core.fiftyone.kinds.agreement import compute
-from kalos_core.fiftyone.runs import life, stored
+from kalos_core.fiftyone.runs import life, renaming, stored
 from kalos_core.fiftyone.runs.writers import writing_now
 from tests.fiftyone_bridge.conftest import Make
 from tests.fiftyone_bridge.scenes import RATERS, documents
@@ -34,7 +34,7 @@ import os, signal
 import fiftyone as fo
 import kalos_core.fiftyone as kf
 from kalos_core.fiftyone.importing import life as loads, objects
-from kalos_core.fiftyone.runs import life, stored
+from kalos_core.fiftyone.runs import life, renaming, stored
 
 def dying(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)
@@ -219,6 +219,43 @@ class TestFullDisk:
             kf.compute_agreement(dataset, "run", raters=RATERS)
         assert dataset.list_runs() == []
         assert documents(dataset) == before
+
+
+class TestWhileRenaming:
+    def test_somebody_else_who_sweeps_leaves_the_run(
+        self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Between two steps of it the run is listed under its new key, and does not know that yet."""
+        alpha, original = kf.compute_agreement(dataset, "run", raters=RATERS).result.alpha, renaming._take_over
+
+        def swept(*arguments: Any) -> None:
+            life.sweep(dataset)
+            original(*arguments)
+
+        monkeypatch.setattr(renaming, "_take_over", swept)
+        kf.rename_run(dataset, "run", "other")
+        assert kf.list_runs(dataset) == ["other"]
+        assert kf.load_run(dataset, "other").result.alpha == alpha
+
+    @pytest.mark.parametrize("where", ["copy_fields", "_switch"])
+    def test_attributes_go_with_a_label_field_that_somebody_renames(
+        self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch, where: str
+    ) -> None:
+        kf.compute_agreement(dataset, "run", raters=RATERS)
+        original = getattr(renaming, where)
+
+        def changed(*arguments: Any, **options: Any) -> None:
+            original(*arguments, **options)
+            dataset.rename_sample_field("ann", "anna")
+
+        monkeypatch.setattr(renaming, where, changed)
+        kf.rename_run(dataset, "run", "other")
+        paths = dataset.get_field_schema(flat=True)
+        assert "anna.detections.other_unit" in paths
+        assert not [path for path in paths if "run" in path]
+        kf.delete_run(dataset, "other")
+        assert not [path for path in dataset.get_field_schema(flat=True) if "other" in path]
+        assert not any("_unit" in str(document) for document in documents(dataset))
 
 
 def rename_field(dataset: fo.Dataset) -> None:

@@ -117,9 +117,14 @@ def is_ours(config: Any) -> bool:
 
 def written_fields(dataset: Any, run_key: str, config: Any) -> list[str]:
     """The fields and attributes of a run that are there, also in label fields that were renamed or cloned since."""
+    own = [path for path in config.fields if dataset.has_field(path)]
+    return list(dict.fromkeys([*own, *written_attributes(dataset, run_key)]))
+
+
+def written_attributes(dataset: Any, run_key: str) -> list[str]:
+    """The attributes that have the names of a run, in all label fields that are there now."""
     paths, names = label_fields(dataset).values(), RunNames(run_key).of_labels
-    copies = [f"{path}.{name}" for path in paths for name in names]
-    return [path for path in dict.fromkeys([*config.fields, *copies]) if dataset.has_field(path)]
+    return [found for path in paths for name in names if dataset.has_field(found := f"{path}.{name}")]
 
 
 _OWN: dict[Any, tuple[Any, dict[str, Any]]] = {}

@@ -45,6 +45,7 @@ from kalos_core.fiftyone.internals import (
     database,
     id_of,
     listed_run,
+    listed_runs,
     root_of,
     serialized,
     store_results,
@@ -372,9 +373,10 @@ def sweep(dataset: Any) -> None:
     if dead := dead_runs(own_runs(dataset)):
         remove_run(dataset, *dead)
     connection = database()
-    for found in connection.runs.find({"_dataset_id": id_of(dataset), **OURS}, {"config.writer": True, "key": True}):
-        listed_as = listed_run(dataset, found["key"])
-        if (listed_as is None or listed_as.id != found["_id"]) and not is_alive(found["config"]["writer"]):
+    every = list(connection.runs.find({"_dataset_id": id_of(dataset), **OURS}, {"config.writer": True}))
+    listed_now = listed_runs(dataset)  # looked at later: what a living process makes is listed last
+    for found in every:
+        if found["_id"] not in listed_now and not is_alive(found["config"]["writer"]):
             _delete_files(dataset, found["_id"])
             connection.runs.delete_one({"_id": found["_id"]})
     for file, writer in orphans(_known_files()):

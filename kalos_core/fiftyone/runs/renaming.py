@@ -16,7 +16,7 @@ from kalos_core.fiftyone.dataset.database import check_server, copy_fields, dele
 from kalos_core.fiftyone.dataset.info import INFO_KEY, read_info, update_info
 from kalos_core.fiftyone.internals import database, id_of, listed_run, touch
 from kalos_core.fiftyone.runs.arranging import place_fields
-from kalos_core.fiftyone.runs.keys import RunNames, written_fields
+from kalos_core.fiftyone.runs.keys import RunNames, written_attributes, written_fields
 from kalos_core.fiftyone.runs.writers import COMPLETE, is_alive, writing_now
 
 ENTRY = f"info.{INFO_KEY}.renaming"
@@ -125,7 +125,9 @@ def settle_renaming(dataset: Any, *, own: bool = False) -> None:
     dataset.reload()
     for move in moves:
         if move["key"] != move["new_key"]:
-            delete_fields(dataset, [pair[0 if record["is_done"] else 1] for pair in move["fields"]])
+            given_up = move["key"] if record["is_done"] else move["new_key"]
+            fields = [pair[0 if record["is_done"] else 1] for pair in move["fields"]]
+            delete_fields(dataset, dict.fromkeys([*fields, *written_attributes(dataset, given_up)]))
     update_info(dataset, renaming=None)
 
 
