@@ -86,6 +86,12 @@ def listed_runs(dataset: Any) -> set[ObjectId]:
     return set((stored or {}).get("runs", {}).values())
 
 
+def has_annotation_results(dataset: Any, key: str) -> bool:
+    """Whether the results of an annotation run were stored, which is the last that is done for it."""
+    document = dataset._doc.annotation_runs.get(key)
+    return document is not None and document.results.grid_id is not None
+
+
 DETAILS = "fs"
 """Of the files with the results of runs, in FiftyOne's database."""
 

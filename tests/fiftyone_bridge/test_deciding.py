@@ -8,17 +8,20 @@ import subprocess
 import sys
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, ClassVar
 from unittest.mock import Mock
 
 import fiftyone as fo
-import fiftyone.utils.annotations as foua
 import pytest
 from fiftyone.core.odm import get_db_conn
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, read_coco, write_coco
 from kalos_core.decisions import disputes
+from kalos_core.fiftyone.dataset.info import read_info, update_info
+from kalos_core.fiftyone.deciding.results import settle_hand_over
+from kalos_core.fiftyone.internals import has_annotation_results
+from kalos_core.fiftyone.runs.writers import writing_now
+from tests.fiftyone_bridge.back_end import STUB, Stub
 from tests.fiftyone_bridge.conftest import Make
 from tests.fiftyone_bridge.scenes import CAT, RATERS, THREE, crowded, documents, make_sample, make_samples
 
@@ -556,33 +559,10 @@ class TestResults:
             kf.tag_disputes(dataset, "run", " ")
 
 
-class StubConfig(foua.AnnotationBackendConfig):  # type: ignore[misc]
-    @property
-    def type(self) -> str:
-        return "stub"
-
-
-class Stub(foua.AnnotationBackend):  # type: ignore[misc]
-    """A back end without a server, which notes what it was given."""
-
-    given: ClassVar[dict[str, Any]] = {}
-    supported_media_types: ClassVar[list[str]] = ["image"]
-    supported_label_types: ClassVar[list[str]] = ["detections", "polygons", "keypoints"]
-    supported_scalar_types: ClassVar[list[type]] = []
-    supported_attr_types: ClassVar[list[str]] = []
-    supports_keyframes = False
-    supports_video_sample_fields = False
-    requires_label_schema = True
-
-    def upload_annotations(self, samples: Any, anno_key: str, launch_editor: bool = False) -> Any:  # noqa: ARG002
-        Stub.given = {"ids": samples.values("id"), "schema": self.config.label_schema}
-        return foua.AnnotationResults(samples, self.config, anno_key, {}, backend=self)
-
-
 class TestHandedOver:
     def test_the_open_cases_go_to_annotate(self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
         """With a back end as FiftyOne's configuration names one: its class is looked up by its name."""
-        monkeypatch.setitem(fo.annotation_config.backends, "stub", {"config_cls": f"{__name__}.StubConfig"})
+        monkeypatch.setitem(fo.annotation_config.backends, "stub", STUB)
         kf.decide(dataset, "run", labels_of(dataset, CAT_OR_DOG), "none")
         before = dataset.values("ann.detections.label")
         kf.hand_over(dataset, "run", "arbiter", backend="stub")
@@ -600,10 +580,37 @@ class TestHandedOver:
             kf.hand_over(dataset, "run", "other", backend="stub")
 
     def test_a_back_end_that_fails_leaves_nothing(self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setitem(fo.annotation_config.backends, "stub", {"config_cls": f"{__name__}.StubConfig"})
+        monkeypatch.setitem(fo.annotation_config.backends, "stub", STUB)
         for failed, said in ((EOFError(), "no login is configured"), (OSError("no route"), "OSError: no route")):
             monkeypatch.setattr(Stub, "upload_annotations", Mock(side_effect=failed))
             with pytest.raises(InputError, match=f"backend: 'stub' took nothing: {said}"):
                 kf.hand_over(dataset, "run", "arbiter", backend="stub")
             assert dataset.list_annotation_runs() == []
         assert not dataset.has_field("arbiter")
+
+    @pytest.mark.parametrize("stores", [False, True])
+    def test_what_a_dead_process_left_goes_with_the_next_one(
+        self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch, stores: bool
+    ) -> None:
+        """FiftyOne lists its annotation run first, and stores what the back end took last: whole it stays."""
+        monkeypatch.setitem(fo.annotation_config.backends, "stub", STUB)
+        kf.hand_over(dataset, "run", "arbiter", backend="stub")
+        assert "handing_over" not in read_info(dataset)
+        if not stores:
+            get_db_conn().runs.update_one(
+                {"_id": dataset._doc.annotation_runs["arbiter"].id}, {"$unset": {"results": ""}}
+            )
+            dataset.reload()
+            assert not has_annotation_results(dataset, "arbiter")
+        with writing_now() as writer:
+            update_info(dataset, handing_over={"key": "arbiter", "writer": dict(writer)})
+            settle_hand_over(dataset)
+            assert dataset.list_annotation_runs() == ["arbiter"]  # it lives
+        if stores:
+            kf.hand_over(dataset, "run", "other", backend="stub")
+            assert dataset.list_annotation_runs() == ["arbiter", "other"]
+        else:
+            kf.hand_over(dataset, "run", "arbiter", backend="stub")
+            assert dataset.list_annotation_runs() == ["arbiter"]
+            assert has_annotation_results(dataset, "arbiter")
+        assert "handing_over" not in read_info(dataset)

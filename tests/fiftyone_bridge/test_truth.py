@@ -181,6 +181,17 @@ def test_folders_are_added_to_samples_of_the_same_name(make: Make, tmp_path: Pat
     assert dataset.values("raters") == [list(RATERS), ["ann", "bob"], ["ann"]]
 
 
+def test_a_data_set_without_samples_gets_those_of_the_images(make: Make, tmp_path: Path) -> None:
+    """FiftyOne leaves one where a process dies while it makes it."""
+    write(tmp_path)
+    dataset = make([])
+    with pytest.raises(InputError, match="images: expected a file for every image, got none for 0, 1, 2"):
+        kf.load_mask_folders(tmp_path / "masks", dataset)
+    loaded = kf.load_mask_folders(tmp_path / "masks", dataset, images=tmp_path / "images")
+    assert (loaded.dataset.name, loaded.added_samples, len(dataset)) == (dataset.name, 3, 3)
+    assert dataset.values("tags") == [[], [], []]
+
+
 def test_a_new_data_set_without_images_is_not_left(tmp_path: Path) -> None:
     write(tmp_path)
     with pytest.raises(InputError, match="images: expected a file for every image, got none for 0, 1, 2"):

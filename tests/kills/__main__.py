@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shutil
 import tempfile
+from contextlib import closing
 from pathlib import Path
 
 from tests import fiftyone_environment  # before FiftyOne is imported
@@ -13,7 +14,22 @@ from tests.kills.acts import ACTS  # isort: skip
 from tests.kills.processes import Place, import_all
 from tests.kills.server import Server
 from tests.kills.together import FIRST, OTHERS, Pair
-from tests.kills.trial import Trial, everywhere, spread
+from tests.kills.trial import Tally, Trial, everywhere, spread
+
+
+def _alone(trial: Trial, trouble: str, server: Server, most: int | None) -> bool:
+    """Trouble at steps of an act; whether anything went wrong."""
+    troubles = {"kill": trial.killed_at, "full": trial.full_at, "restart": trial.restarted_by(server)}
+    tally = everywhere(trial, troubles[trouble], spread(len(trial.steps), most))
+    _print(trial.act.name, tally)
+    return bool(tally.wrong)
+
+
+def _print(name: str, tally: Tally) -> None:
+    ends = ", ".join(f"{word}: {count}" for word, count in sorted(tally.left.items()))
+    print(f"| {name} | {tally.steps} | {sum(tally.left.values())} | {ends} |", flush=True)
+    for line in tally.wrong:
+        print(f"    {line}", flush=True)
 
 
 def _with_others(trial: Trial, most: int | None) -> int:
@@ -21,17 +37,14 @@ def _with_others(trial: Trial, most: int | None) -> int:
     failed = 0
     for other in OTHERS if trial.act.name in FIRST else ():
         tally = everywhere(trial, Pair(trial, other).at, spread(len(trial.steps), most))
-        ends = ", ".join(f"{word}: {count}" for word, count in sorted(tally.left.items()))
-        print(f"| {trial.act.name} + {other} | {tally.steps} | {sum(tally.left.values())} | {ends} |", flush=True)
-        for line in tally.wrong:
-            print(f"    {line}", flush=True)
+        _print(f"{trial.act.name} + {other}", tally)
         failed += bool(tally.wrong)
     return failed
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.kills", description=__doc__)
-    parser.add_argument("--only", default="", help="acts with this in their name")
+    parser.add_argument("--only", nargs="+", default=[""], help="acts with one of these in their name, in their order")
     parser.add_argument("--most", type=int, help="at so many steps of an act, spread evenly")
     parser.add_argument(
         "--trouble", choices=["kill", "full", "restart", "another"], default="kill", help="what befalls them"
@@ -43,24 +56,17 @@ def main() -> int:
     server = Server(folder / "database")
     try:
         print("| act | steps | tried | left after the next look |\n|---|---|---|---|", flush=True)
-        for number, act in enumerate(ACTS):
-            if options.only in act.name:
-                own = folder / str(number)
-                own.mkdir()
-                trial = Trial(act, Place(server.uri, "kills", own))
+        chosen = dict.fromkeys(act for part in options.only for act in ACTS if part in act.name)
+        for number, act in enumerate(chosen):
+            own = folder / str(number)
+            own.mkdir()
+            with closing(Trial(act, Place(server.uri, "kills", own))) as trial:
                 if options.steps:
                     print("\n".join(f"{at} {label}" for at, label in enumerate(trial.steps)))
                 if options.trouble == "another":
                     failed += _with_others(trial, options.most)
-                    continue
-                troubles = {"kill": trial.killed_at, "full": trial.full_at, "restart": trial.restarted_by(server)}
-                tally = everywhere(trial, troubles[options.trouble], spread(len(trial.steps), options.most))
-                left = ", ".join(f"{word}: {count}" for word, count in sorted(tally.left.items()))
-                print(f"| {act.name} | {tally.steps} | {sum(tally.left.values())} | {left} |", flush=True)
-                for line in tally.wrong:
-                    print(f"    {line}", flush=True)
-                failed += bool(tally.wrong)
-                trial.close()
+                else:
+                    failed += _alone(trial, options.trouble, server, options.most)
     finally:
         server.kill()
         shutil.rmtree(folder)

@@ -9,15 +9,21 @@ from pathlib import Path
 from typing import Any
 
 import fiftyone as fo
+import fiftyone.operators as foo
 import numpy as np
 import pandas as pd
+from fiftyone.operators.delegated import DelegatedOperationService
 from PIL import Image
 
 import kalos_core.fiftyone as kf
+from kalos_core import KalosError
+from kalos_core.fiftyone.deciding.results import settle_hand_over
 from kalos_core.fiftyone.importing.life import find_dataset
+from tests.fiftyone_bridge.back_end import STUB
 from tests.fiftyone_bridge.lively import RATERS, lively
 from tests.fiftyone_bridge.quiz import quiz
 from tests.fiftyone_bridge.stacks import add_maps, small
+from tests.plugin import install, uri
 
 NAME = "data"
 """Of the data set."""
@@ -275,6 +281,41 @@ def _carry(samples: Any, _: Path) -> Any:
     return kf.carry_decisions(samples, "run", "second")
 
 
+def _handed_over(samples: Any, _: Path) -> Any:
+    fo.annotation_config.backends["stub"] = STUB
+    return kf.hand_over(samples, "run", "arbiter", backend="stub")
+
+
+def _begin_to_hand_over(name: str) -> None:
+    """What every hand-over does first."""
+    fo.annotation_config.backends["stub"] = STUB
+    settle_hand_over(fo.load_dataset(name))
+    _list_runs(name)
+
+
+def _not_handed_over(samples: Any, _: Path) -> None:
+    samples.delete_annotation_run("arbiter")
+
+
+def _queued(samples: Any, _: Path) -> None:
+    """A run that the App schedules, by the operator of the plugin."""
+    install()
+    params = {"run_key": "run", "raters": list(RATERS), "bootstrap": 0}
+    foo.execute_operator(uri("compute_agreement"), {"dataset": samples}, params=params, request_delegation=True)
+
+
+def _delegated(samples: Any, _: Path) -> None:
+    """What the executor does: again, where one died before; what went wrong stands on the operation."""
+    service = DelegatedOperationService()
+    every = service.list_operations(dataset_name=samples.name)
+    for found in every:
+        service.set_queued(found.id)
+    service.execute_queued_operations(dataset_name=samples.name)
+    done = [service.get(found.id) for found in every]
+    if failed := [found.result.error for found in done if found.run_state != "completed"]:
+        raise KalosError(failed[0])
+
+
 def _second(samples: Any, _: Path) -> Any:
     return kf.compute_agreement(samples, "second", **QUICK)
 
@@ -330,5 +371,7 @@ ACTS = [
     Act("load masks", "files", _load_masks, look=_begin_to_load),
     Act("load a table", "files", _load_table, look=_begin_to_load),
     Act("report", "objects", _report, (_analyse,), "same"),
+    Act("hand over", "objects", _handed_over, (agreement,), back=_not_handed_over, look=_begin_to_hand_over),
+    Act("delegated agreement", "objects", _delegated, (_queued,), back=delete),
     Act("export", "objects", _export, (agreement, _decide), "same"),
 ]

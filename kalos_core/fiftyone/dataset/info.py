@@ -29,6 +29,8 @@ class Info(TypedDict, total=False):
     """The load that is being written, see `kalos_core.fiftyone.importing.life`."""
     renaming: dict[str, Any]
     """The runs that are being renamed, see `kalos_core.fiftyone.runs.renaming`."""
+    handing_over: dict[str, Any]
+    """The annotation run that is being made, see `kalos_core.fiftyone.deciding.results`."""
 
 
 def read_info(samples: Any) -> Info:

@@ -9,16 +9,18 @@ import fiftyone as fo
 
 from kalos_core.decisions import against_in
 from kalos_core.errors import InputError
-from kalos_core.fiftyone.dataset.database import collection, reload_samples, with_tag
+from kalos_core.fiftyone.dataset.database import collection, refresh, reload_samples, with_tag
 from kalos_core.fiftyone.dataset.expressions import files_of
+from kalos_core.fiftyone.dataset.info import read_info, update_info
 from kalos_core.fiftyone.dataset.raters import class_names
 from kalos_core.fiftyone.deciding.decide import decisions, latest, stored_decisions
 from kalos_core.fiftyone.deciding.queue import view_of_queue
 from kalos_core.fiftyone.deciding.units import MatchedUnits, load_decidable, unit_paths
-from kalos_core.fiftyone.internals import root_of
+from kalos_core.fiftyone.internals import has_annotation_results, root_of
 from kalos_core.fiftyone.kinds.agreement.queue import OPEN
 from kalos_core.fiftyone.kinds.pixels.kind import PIXELS
 from kalos_core.fiftyone.runs.stored import load_run_view
+from kalos_core.fiftyone.runs.writers import is_alive, writing_now
 from kalos_core.text import markdown_source
 
 if TYPE_CHECKING:
@@ -172,14 +174,31 @@ def hand_over(
     document = dataset.get_field(run.label_fields[0]).document_type
     classes = list(run.settings["classes"]) if run.kind == PIXELS.name else class_names(samples)
     own = {"label_type": ANNOTATED[document], "classes": classes, "attributes": False}
+    settle_hand_over(dataset)
     known = dataset.list_annotation_runs()
-    try:
-        return view.annotate(anno_key, label_field=name, backend=backend, **{**own, **options})
-    except Exception as error:  # each back end has its own
-        if anno_key not in known and anno_key in dataset.list_annotation_runs():
-            dataset.delete_annotation_run(anno_key)
-        asked = backend or fo.annotation_config.default_backend
-        raise InputError(f"backend: {asked!r} took nothing: {_said(error)}") from error
+    with writing_now() as writer:
+        update_info(dataset, handing_over={"key": anno_key, "writer": dict(writer)})
+        try:
+            return view.annotate(anno_key, label_field=name, backend=backend, **{**own, **options})
+        except Exception as error:  # each back end has its own
+            if anno_key not in known and anno_key in dataset.list_annotation_runs():
+                dataset.delete_annotation_run(anno_key)
+            asked = backend or fo.annotation_config.default_backend
+            raise InputError(f"backend: {asked!r} took nothing: {_said(error)}") from error
+        finally:
+            update_info(dataset, handing_over=None)
+
+
+def settle_hand_over(dataset: Any) -> None:
+    """Remove the annotation run of a process that died before FiftyOne had stored what the back end took."""
+    refresh(dataset)
+    record = read_info(dataset).get("handing_over")
+    if record is None or is_alive(record["writer"]):
+        return
+    key = record["key"]
+    if key in dataset.list_annotation_runs() and not has_annotation_results(dataset, key):
+        dataset.delete_annotation_run(key)
+    update_info(dataset, handing_over=None)
 
 
 def _said(error: Exception) -> str:

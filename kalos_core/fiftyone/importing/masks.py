@@ -11,6 +11,7 @@ import fiftyone as fo
 from kalos_core.errors import InputError, listed
 from kalos_core.fiftyone.dataset.database import label_field
 from kalos_core.fiftyone.dataset.raters import MASKS, new_fields, store_raters
+from kalos_core.fiftyone.dataset.samples import every_sample
 from kalos_core.fiftyone.importing.life import Given, known_images, loading, opened
 from kalos_core.fiftyone.importing.objects import LoadedRaters
 from kalos_core.fiftyone.runs.arranging import arrange_app
@@ -34,9 +35,9 @@ def load_mask_folders(
     folders, assigned
         As in `kalos_core.read_mask_folders`. Who was assigned stands in the sample field ``raters``.
     dataset : str or fiftyone.core.dataset.Dataset, optional
-        Name of a new data set, or an existing one with a sample of the file name of every image.
+        Name of a new data set, or an existing one without samples, or with one of the file name of every image.
     images : path, optional
-        Folder of the images, named as the masks; needed for a new data set.
+        Folder of the images, named as the masks; needed for a data set without samples.
     classes : mapping of int to str, optional
         Names of the values, which become mask targets of the fields; without them masks are binary.
     persistent : bool
@@ -69,11 +70,12 @@ def load_mask_folders(
     found = read_mask_folders(folders, assigned, images)
     with opened(dataset, persistent) as (target, is_new):
         fields = new_fields(target, found.raters, MASKS)
-        paths = _paths(found) if is_new else []
-        sample_of = {} if is_new else known_images(target).match(list(found.images), "mask folders", "image")
+        is_empty = is_new or not len(every_sample(target))
+        paths = _paths(found) if is_empty else []
+        sample_of = {} if is_empty else known_images(target).match(list(found.images), "mask folders", "image")
         declared = {field: label_field(fo.Segmentation) for field in fields.values()}
         with loading(target, declared, is_new) as load:
-            if is_new:
+            if is_empty:
                 sizes = [image_size_of(path) or (0.0, 0.0) for path in paths]
                 sample_of = dict(zip(found.images, load.add_samples(paths, sizes), strict=True))
             load.write(_labels(found, fields, sample_of), len(sample_of))
