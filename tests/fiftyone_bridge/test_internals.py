@@ -19,6 +19,7 @@ from pymongo import UpdateOne
 
 from kalos_core import KalosWarning
 from kalos_core.fiftyone import internals
+from tests.fiftyone_bridge.back_end import STUB
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -224,6 +225,14 @@ def private_calls(source: str) -> list[str]:
 def test_no_other_file_calls_what_is_private(path: Path) -> None:
     if path != Path(internals.__file__):
         assert private_calls(path.read_text(encoding="utf-8")) == []
+
+
+def test_results_of_an_annotation_run_are_stored_last(dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not internals.has_annotation_results(dataset, "given")
+    monkeypatch.setitem(fo.annotation_config.backends, "stub", STUB)
+    new = {"label_field": "new", "label_type": "detections", "classes": ["cat"]}
+    dataset.annotate("given", backend="stub", **new)
+    assert internals.has_annotation_results(dataset, "given")
 
 
 def test_every_call_has_its_test() -> None:

@@ -459,7 +459,7 @@ class TestChangesMeanwhile:
     def test_are_an_error_and_nothing_is_kept(
         self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch, change: Any, when: str
     ) -> None:
-        owner, method = (writing, "_positions") if when == "computing" else (fo.core.odm, "bulk_write")
+        owner, method = (writing, "_stored_ids") if when == "computing" else (fo.core.odm, "bulk_write")
         original, after = getattr(owner, method), {}
 
         def changed(*arguments: Any, **options: Any) -> Any:
@@ -478,24 +478,24 @@ class TestChangesMeanwhile:
     def test_of_places_only_are_no_harm_while_computing(
         self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        original = writing._positions
+        original = writing._stored_ids
 
         def changed(*arguments: Any) -> Any:
             reverse(dataset)
             return original(*arguments)
 
-        monkeypatch.setattr(writing, "_positions", changed)
+        monkeypatch.setattr(writing, "_stored_ids", changed)
         run_analysis("agreement", dataset)
         assert dataset.values("bob.detections.run_unit")[3] == [5, 4]
 
     def test_of_a_class_are_stale_at_once(self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
-        original = writing._positions
+        original = writing._stored_ids
 
         def changed(*arguments: Any) -> Any:
             dataset.limit(1).set_values("ann.detections.label", [["dog"]])
             return original(*arguments)
 
-        monkeypatch.setattr(writing, "_positions", changed)
+        monkeypatch.setattr(writing, "_stored_ids", changed)
         run = run_analysis("agreement", dataset)
         assert run.result.image_alpha[0] == 1.0
         assert kf.load_run(dataset, "run").stale == (dataset.first().id,)

@@ -374,7 +374,7 @@ def sweep(dataset: Any) -> None:
         remove_run(dataset, *dead)
     connection = database()
     every = list(connection.runs.find({"_dataset_id": id_of(dataset), **OURS}, {"config.writer": True}))
-    listed_now = listed_runs(dataset)  # looked at later: what a living process makes is listed last
+    listed_now = listed_runs(dataset) if every else set()  # looked at later: what a living process makes is listed last
     for found in every:
         if found["_id"] not in listed_now and not is_alive(found["config"]["writer"]):
             _delete_files(dataset, found["_id"])
