@@ -51,6 +51,7 @@ HEAD = (
     "Question",
     "Free-marginal κ",
     "Fleiss' κ",
+    "AC1",
     "α",
     "Cohen's κ",
     "Probability of agreement",
@@ -175,6 +176,7 @@ def _row(found: LabelAgreement, index: int) -> list[str]:
         f"{with_interval(found.free_marginal[index], found.free_marginal_interval[index])} "
         f"{band(found.free_marginal[index])}",
         alpha_text(found.fleiss[index], 3),
+        alpha_text(found.ac1[index], 3),
         metric_text(alpha_text(found.alpha[index], 3), found.metric[index]),
         alpha_text(found.cohen[index], 3),
         with_interval(found.spa[index], found.spa_interval[index]),

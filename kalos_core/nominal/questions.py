@@ -18,7 +18,7 @@ from kalos_core.display import alpha_text
 from kalos_core.errors import InputError, check_whole
 from kalos_core.limits import check_replicates
 from kalos_core.nominal.build import OPTIONAL
-from kalos_core.nominal.coefficients import fleiss_kappa, free_marginal_kappa, landis_koch
+from kalos_core.nominal.coefficients import fleiss_kappa, free_marginal_kappa, gwet_ac1, landis_koch
 from kalos_core.nominal.cohen import CohenSums, cohen_sums
 from kalos_core.nominal.decisions import join_optional, mean_of_finite, optional_tallies
 from kalos_core.nominal.groups import check_groups
@@ -54,8 +54,8 @@ class LabelAgreement(Result):
         Sparse probability of agreement.
     spa_interval : (Q, 2) float64
         95 % percentile bootstrap over items.
-    alpha, fleiss, free_marginal : (Q,) float64
-        Chance-corrected, each as the function of its name; NaN where undefined.
+    alpha, fleiss, free_marginal, ac1 : (Q,) float64
+        Chance-corrected, each as the function of its name (`gwet_ac1`); NaN where undefined.
     free_marginal_interval : (Q, 2) float64
         95 % percentile bootstrap over items.
     cohen : (Q,) float64
@@ -97,6 +97,7 @@ class LabelAgreement(Result):
     alpha: NDArray[np.float64]
     fleiss: NDArray[np.float64]
     free_marginal: NDArray[np.float64]
+    ac1: NDArray[np.float64]
     free_marginal_interval: NDArray[np.float64]
     cohen: NDArray[np.float64]
     spa_flat: NDArray[np.float64]
@@ -143,6 +144,7 @@ class LabelAgreement(Result):
                 "free_marginal": self.free_marginal,
                 "band": self.bands,
                 "fleiss": self.fleiss,
+                "ac1": self.ac1,
                 "alpha": self.alpha,
                 "metric": self.metric,
                 "cohen": self.cohen,
@@ -293,6 +295,7 @@ def _question(found: Tally, exclusive: bool, bootstrap: int, seed: int, weights:
         "spa_flat": spa.flat,
         "doubtful": is_doubtful(spa.annotations, spa.item_agreement, spa.times),
         "fleiss": fleiss_kappa(found),
+        "ac1": gwet_ac1(found),
         "free_marginal": free_marginal_kappa(found),
         "free_marginal_interval": (ends - chance) / (1 - chance),
         "items": spa.usable_items,
@@ -309,6 +312,7 @@ def _reason(row: Mapping[str, Any]) -> str:
     reasons = {
         "free_marginal": "free-marginal kappa: there is only one option",
         "fleiss": "Fleiss' kappa: all answers are the same",
+        "ac1": "AC1: there is only one option",
         "alpha": "alpha: nothing is pairable",
         "cohen": "Cohen's kappa: no two raters have items in common on which answers vary",
     }

@@ -22,7 +22,7 @@ MOST_ROWS = 25
 
 QUESTION_COLUMNS = (("question", "Question"), ("spa", "Answer alike"), ("free_marginal", "Beyond chance (kappa)"))
 
-STATISTICS = (("fleiss", "Fleiss' κ"), ("alpha", "α"), ("cohen", "Cohen's κ"))
+STATISTICS = (("fleiss", "Fleiss' κ"), ("ac1", "AC1"), ("alpha", "α"), ("cohen", "Cohen's κ"))
 """Columns that "?" adds."""
 
 REASON = ("reason", "Undefined, as")

@@ -159,6 +159,8 @@ def test_by_hand(tmp_path):
     # pet: 5 of 8 answers are c, by chance 34/64; ann says c of 2, bob of 3: by chance 1/2 * 3/4 + 1/2 * 1/4 = 1/2
     # s: 3 of 8 are s, by chance 34/64 as well; ann has it on 2, bob on 1: by chance 1/2 * 1/4 + 1/2 * 3/4 = 1/2
     assert found.fleiss.tolist() == pytest.approx([(3 / 4 - 34 / 64) / (1 - 34 / 64)] * 2)
+    # AC1: who guesses does so where answers vary, 2 * 5/8 * 3/8 = 30/64 of the time
+    assert found.ac1.tolist() == pytest.approx([(3 / 4 - 30 / 64) / (1 - 30 / 64)] * 2)
     assert found.cohen.tolist() == pytest.approx([0.5, 0.5])
     # alpha: of the 8 * 7 ordered pairs of answers 2 * 5 * 3 differ, of the 8 within items 2
     assert found.alpha.tolist() == pytest.approx([1 - (2 / 8) / (30 / 56)] * 2)

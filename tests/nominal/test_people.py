@@ -22,7 +22,7 @@ from kalos_core import (
     read_wide_labels,
     sparse_agreement,
 )
-from kalos_core.nominal import alpha_of_counts, free_marginal_kappa, merge_raters, running_label_agreement
+from kalos_core.nominal import alpha_of_counts, free_marginal_kappa, gwet_ac1, merge_raters, running_label_agreement
 from kalos_core.nominal.decisions import optional_tallies
 from tests.nominal_tables import tables_with_gaps
 
@@ -205,7 +205,7 @@ def test_optional_concepts_counted_together_are_those_counted_one_by_one(table):
         together = np.zeros((found.items, 2), int)
         together[found.item, found.category] = found.count
         assert sorted(zip(together.tolist(), found.times, strict=True)) == list(zip(rows.tolist(), times, strict=True))
-        for coefficient in (fleiss_kappa, free_marginal_kappa, alpha_of_counts):
+        for coefficient in (fleiss_kappa, free_marginal_kappa, gwet_ac1, alpha_of_counts):
             assert coefficient(found) == pytest.approx(coefficient(counts), abs=1e-12, nan_ok=True)
         one, other = (sparse_agreement(of, bootstrap=20) for of in (found, counts))
         assert one.value == pytest.approx(other.value, abs=1e-12, nan_ok=True)
@@ -222,6 +222,7 @@ def test_every_question_has_its_coefficients(table):
         counts, row = table.counts(question), frame.loc[question]
         assert row["alpha"] == pytest.approx(nominal_alpha(table.values(question)), nan_ok=True)
         assert row["fleiss"] == pytest.approx(fleiss_kappa(counts), nan_ok=True)
+        assert row["ac1"] == pytest.approx(gwet_ac1(counts), nan_ok=True)
         assert row["free_marginal"] == pytest.approx(free_marginal_kappa(counts), nan_ok=True)
         assert row["spa"] == pytest.approx(sparse_agreement(counts).value, nan_ok=True)
         assert row["answers"] == counts.sum()
