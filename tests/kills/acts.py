@@ -63,6 +63,8 @@ class Act:
         What takes it back, so that nothing of it is left.
     look : callable
         Told the name of a data set: the least after which nothing half done is left.
+    app : bool
+        Whether it is about what only the App reads.
     """
 
     name: str
@@ -72,6 +74,7 @@ class Act:
     again: str = "refused"
     back: Doing | None = None
     look: Callable[[str], Any] = _list_runs
+    app: bool = False
 
 
 def dataset() -> Any:
@@ -354,7 +357,7 @@ ACTS = [
     Act("carry decisions", "objects", _carry, (agreement, _second, _decide), again="same"),
     Act("tag disputes", "objects", lambda samples, _: kf.tag_disputes(samples, "run", "look"), (agreement,), "same"),
     Act("next to rate", "objects", _next, (agreement,), "same"),
-    Act("arrange", "objects", _arranged, (agreement,), again="same"),
+    Act("arrange", "objects", _arranged, (agreement,), again="same", app=True),
     Act("update", "objects", _update, (_arranged, _analyse, describe, _decide), back=_delete_new),
     Act("rename agreement", "objects", rename, (agreement, _decide, _next)),
     Act("rename variations", "objects", rename, (_variations,)),

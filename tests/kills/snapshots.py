@@ -18,7 +18,8 @@ Document = dict[str, Any]
 OTHERS = {"config", "delegated_ops", "execution_store"}
 """Collections of FiftyOne's own."""
 
-OF_APP = {"app_config", "last_deletion_at"}
+OF_TIME = {"last_deletion_at"}
+OF_APP = {"app_config", *OF_TIME}
 """Of a data set, what only the App reads."""
 
 STORES = re.compile(r"runs$|(fs|kalos)\.(files|chunks)$")
@@ -121,8 +122,12 @@ def _within(value: Any, like: Any) -> Any:
     return value
 
 
-def compared(snapshot: Snapshot, before: Snapshot) -> dict[str, Any]:
-    """Path -> value of all that is there; ids that were not there before are numbered, times and processes unnamed."""
+def compared(snapshot: Snapshot, before: Snapshot, app: bool = False) -> dict[str, Any]:
+    """Path -> value of all that is there; ids that were not there before are numbered, times and processes unnamed.
+
+    `app`: also of what only the App reads, which is no part of what a run leaves.
+    """
+    passed_over = OF_TIME if app else OF_APP
     known = set(ID.findall(repr(before.documents) + repr(sorted(before.files))))
     content = repr(snapshot.documents) + repr(sorted(snapshot.files))
     number = {key: f"<{place}>" for place, key in enumerate(sorted(set(ID.findall(content)) - known))}
@@ -152,7 +157,7 @@ def compared(snapshot: Snapshot, before: Snapshot) -> dict[str, Any]:
         old_first = sorted(documents, key=lambda document: str(document["_id"]) not in known)
         for place, document in enumerate(old_first):
             for key, value in document.items():
-                if key not in OF_APP and not (name == "datasets" and value in ([], {}, None)):
+                if key not in passed_over and not (name == "datasets" and value in ([], {}, None)):
                     found[f"{text(name)}[{place}].{text(key)}"] = plain(value)
     found |= {f"indexes of {text(name)}": snapshot.indexes[name] for name in there}
     return found | {f"file {text(name)}": content for name, content in snapshot.files.items()}

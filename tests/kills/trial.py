@@ -53,13 +53,16 @@ class Trial:
         self.steps = ended.steps
         self.look()
         self.after = self.snapshot()
-        self.done = compared(self.after, self.before)
-        self.undone = compared(self.before, self.before)
+        self.done = self._compared(self.after)
+        self.undone = self._compared(self.before)
         assert not (left := self.take_back()), left
 
     def snapshot(self) -> Snapshot:
         """Everything as it is now."""
         return Snapshot.of(self.database, self.place.folder)
+
+    def _compared(self, snapshot: Snapshot) -> dict[str, Any]:
+        return compared(snapshot, self.before, self.act.app)
 
     def put_back(self) -> None:
         """Everything as before the act, and nothing of it is lost where the server dies."""
@@ -87,7 +90,7 @@ class Trial:
             return []
         back = self.act.back
         self._in_child(lambda: back(dataset(), self.place.folder))
-        return difference(self.undone, compared(self.snapshot(), self.before))
+        return difference(self.undone, self._compared(self.snapshot()))
 
     def _in_child(self, work: Callable[[], Any]) -> Ended:
         ended = run(self.place, lambda: _no_answer(work()))
@@ -131,7 +134,7 @@ class Trial:
 
     def left(self) -> tuple[str, list[str]]:
         """What is left of the act: a word for it, or how it differs from what was there before and from all of it."""
-        now = compared(self.snapshot(), self.before)
+        now = self._compared(self.snapshot())
         nothing, whole = difference(self.undone, now), difference(self.done, now)
         if not nothing:
             return GONE, []
@@ -149,7 +152,7 @@ class Trial:
         """What of some records that nobody sees is still there once a run was written, and deleted again."""
         self._in_child(lambda: agreement(dataset(), self.place.folder))
         self._in_child(lambda: delete(dataset(), self.place.folder))
-        left = difference(self.done, compared(self.snapshot(), self.before))
+        left = difference(self.done, self._compared(self.snapshot()))
         return [line for line in left if line in loose]
 
     def _is_empty(self) -> bool:
@@ -186,7 +189,7 @@ class Trial:
         elif again.error is not None:
             more.append(f"again: {again.error}\n{again.said[-1500:]}")
         if not (word == WHOLE and self.act.again == "more"):
-            lines = difference(self.done, compared(self.snapshot(), self.before))
+            lines = difference(self.done, self._compared(self.snapshot()))
             lines = [line for line in lines if not (word == EMPTY and line.startswith("indexes of samples.<"))]
             more += [f"again: {line}" for line in lines[:12]]
         return word, wrong + more
