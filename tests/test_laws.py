@@ -660,7 +660,7 @@ CAMPS = "two camps that mirror each other explain as much, and rounding decides 
 COPIES = "copies count as evidence of their own"
 EXCEPT |= {("truth", "duplication", method): COPIES for method in ("staple", "staple-classes", "lsml")}
 EXCEPT |= {("truth", "shards", method): WHOLE for method in ("excl-0.5", "staple", "staple-classes")}
-EXCEPT |= {("truth", "monotony", method): WHOLE for method in (set(TRUTH_METHODS) - {"any", "0.5", "0.75"})}
+EXCEPT |= {("truth", "monotony", method): WHOLE for method in TRUTH_METHODS if method not in {"any", "0.5", "0.75"}}
 
 EXCEPT |= {
     ("boundary", "triangle", name): "only what is furthest is a distance of sets"
