@@ -459,4 +459,4 @@ def plot_confusion(result: LabelTruth, rater: str | None = None) -> go.Figure:
         one, other = (shown(names[code]) for code in (true, answer))
         verb = "take" if rater is None else "takes"
         title = f"{who} most often {verb} {one} for {other} ({percent_text(wrong[true, answer])})"
-    return square_heatmap(names, values, "probability of an answer (column) of a class (row)", title)
+    return square_heatmap(names, values, "probability", title)

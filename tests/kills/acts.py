@@ -218,7 +218,7 @@ def _labels(samples: Any, _: Path) -> Any:
     return kf.compute_label_agreement(samples, "run", raters=RATERS, bootstrap=0)
 
 
-def _pixels(samples: Any, _: Path) -> Any:
+def pixels(samples: Any, _: Path) -> Any:
     return kf.compute_pixel_agreement(samples, "run", raters=RATERS)
 
 
@@ -347,7 +347,7 @@ ACTS = [
     Act("resolved", "objects", _resolved, (agreement, _decide), back=_undo("gold")),
     Act("labels", "answers", _labels, back=delete),
     Act("classifiers", "answers", _ranking, back=delete),
-    Act("pixels", "masks", _pixels, back=delete),
+    Act("pixels", "masks", pixels, back=delete),
     Act("truth of pixels", "masks", _pixel_truth, back=delete),
     Act("score maps", "masks", _maps, back=delete),
     Act("threshold", "objects", _choose, (_calibration,), again="same"),

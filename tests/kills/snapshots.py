@@ -130,7 +130,8 @@ def compared(snapshot: Snapshot, before: Snapshot, app: bool = False) -> dict[st
     passed_over = OF_TIME if app else OF_APP
     known = set(ID.findall(repr(before.documents) + repr(sorted(before.files))))
     content = repr(snapshot.documents) + repr(sorted(snapshot.files))
-    number = {key: f"<{place}>" for place, key in enumerate(sorted(set(ID.findall(content)) - known))}
+    new = (key for key in dict.fromkeys(ID.findall(content)) if key not in known)
+    number = {key: f"<{place}>" for place, key in enumerate(new)}  # as they come: ids of one second are in no order
     times = {value for document in _samples(before).values() for value in _times(document)}
 
     def text(value: str) -> str:
