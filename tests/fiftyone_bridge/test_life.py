@@ -22,7 +22,7 @@ import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosError, KalosWarning
 from kalos_core.fiftyone.dataset.info import update_info
 from kalos_core.fiftyone.kinds.agreement import compute
-from kalos_core.fiftyone.runs import life, renaming, stored
+from kalos_core.fiftyone.runs import explaining, life, renaming, stored
 from kalos_core.fiftyone.runs.writers import writing_now
 from tests.fiftyone_bridge.conftest import Make
 from tests.fiftyone_bridge.scenes import RATERS, documents
@@ -34,7 +34,7 @@ import os, signal
 import fiftyone as fo
 import kalos_core.fiftyone as kf
 from kalos_core.fiftyone.importing import life as loads, objects
-from kalos_core.fiftyone.runs import life, renaming, stored
+from kalos_core.fiftyone.runs import explaining, life, renaming, stored
 
 def dying(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)
@@ -202,7 +202,7 @@ class TestFullDisk:
         ("error", "expected"),
         [
             (OSError(errno.ENOSPC, "No space left", "a.png"), r"the disk is full \(a.png\); make room, then try again"),
-            (OperationFailure("no room", life.OUT_OF_DISK_SPACE), "the disk of the database is full"),
+            (OperationFailure("no room", explaining.OUT_OF_DISK_SPACE), "the disk of the database is full"),
             (AutoReconnect("connection closed"), "the database did not answer for a moment"),
         ],
     )
@@ -367,7 +367,7 @@ class TestChangedMeanwhile:
         dataset = make()
         update_info(dataset, raters={})
 
-        @life.explained(dataset)
+        @explaining.explained(dataset)
         def fails() -> None:
             rename_field(dataset)
             raise ValueError("no such field")

@@ -129,13 +129,14 @@ def compared(snapshot: Snapshot, before: Snapshot, app: bool = False) -> dict[st
     """
     passed_over = OF_TIME if app else OF_APP
     known = set(ID.findall(repr(before.documents) + repr(sorted(before.files))))
-    content = repr(snapshot.documents) + repr(sorted(snapshot.files))
-    new = (key for key in dict.fromkeys(ID.findall(content)) if key not in known)
-    number = {key: f"<{place}>" for place, key in enumerate(new)}  # as they come: ids of one second are in no order
+    number: dict[str, str] = {}  # as they come: ids of one second are in no order
     times = {value for document in _samples(before).values() for value in _times(document)}
 
+    def named(key: str) -> str:
+        return key if key in known else number.setdefault(key, f"<{len(number)}>")
+
     def text(value: str) -> str:
-        return ID.sub(lambda found: number.get(found[0], found[0]), DRAFT.sub(".<draft>", value))
+        return ID.sub(lambda found: named(found[0]), DRAFT.sub(".<draft>", value))
 
     def plain(value: Any) -> Any:
         if isinstance(value, dict):
@@ -143,11 +144,11 @@ def compared(snapshot: Snapshot, before: Snapshot, app: bool = False) -> dict[st
         if isinstance(value, list):
             return [plain(entry) for entry in value]
         if isinstance(value, ObjectId):
-            return number.get(str(value), str(value))
+            return named(str(value))
         if isinstance(value, datetime):
             return value if value in times else "<time>"
         if isinstance(value, bytes):
-            return ID_BYTES.sub(lambda found: number.get(found[0].decode(), found[0].decode()).encode(), value)
+            return ID_BYTES.sub(lambda found: named(found[0].decode()).encode(), value)
         return text(value) if isinstance(value, str) else value
 
     found: dict[str, Any] = {}

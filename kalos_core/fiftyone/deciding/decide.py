@@ -21,7 +21,7 @@ from kalos_core.fiftyone.deciding.units import (
 )
 from kalos_core.fiftyone.kinds.agreement.queue import DECIDED, OPEN, WAITING
 from kalos_core.fiftyone.kinds.agreement.sample import NotInRun
-from kalos_core.fiftyone.runs.life import explained
+from kalos_core.fiftyone.runs.explaining import explained
 from kalos_core.fiftyone.runs.stored import load_run_view
 from kalos_core.fiftyone.runs.table import CARRIED
 

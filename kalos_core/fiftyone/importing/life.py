@@ -33,7 +33,7 @@ from kalos_core.fiftyone.dataset.raters import forget_raters
 from kalos_core.fiftyone.dataset.samples import every_sample
 from kalos_core.fiftyone.dataset.writing import Progress, write_documents
 from kalos_core.fiftyone.internals import database, id_of
-from kalos_core.fiftyone.runs.life import explained
+from kalos_core.fiftyone.runs.explaining import explained
 from kalos_core.fiftyone.runs.writers import is_alive, writing_now
 from kalos_core.readers.images import KnownImages
 
@@ -137,7 +137,10 @@ def loading(
         except BaseException:
             _undo(dataset, record)
             raise
-        _finish(dataset, record)
+        with explained(
+            dataset, "the load is complete; what it had noted is taken away at the next look at the data set"
+        ):
+            _finish(dataset, record)
 
 
 def _claim(dataset: Any, record: Mapping[str, Any]) -> None:
@@ -237,14 +240,16 @@ def opened(dataset: Any, persistent: bool) -> Iterator[tuple[Any, bool]]:
     name = dataset.name if isinstance(dataset, fo.Dataset) else dataset
     try:
         found = find_dataset(dataset)
-        target = fo.Dataset(name, persistent=persistent) if found is None else found
+        with explained(found, "no data set was made"):
+            target = fo.Dataset(name, persistent=persistent) if found is None else found
     except KalosError:
         raise
     except ValueError as error:  # FiftyOne's, of a name that it cannot write into an address
         raise InputError(f"dataset: expected a name that FiftyOne takes, got {repr_of(name)}: {error}") from error
     try:
-        yield target, found is None
+        with explained(target, "nothing of this load is kept"):
+            yield target, found is None
     except BaseException:
-        if found is None and not target.deleted:
+        if found is None and not target.deleted and not (read_info(target).get("load") or {}).get("is_complete"):
             target.delete()
         raise

@@ -11,6 +11,7 @@ from kalos_core.display import RATER_COLOURS, rater_colour
 from kalos_core.fiftyone.dataset.database import refresh
 from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS, MASKS, OBJECTS, rater_fields
 from kalos_core.fiftyone.internals import add_to_sidebar
+from kalos_core.fiftyone.runs.explaining import explained
 from kalos_core.fiftyone.runs.keys import RunNames, own_runs
 
 RATERS, RUNS = "raters", "runs"
@@ -44,7 +45,12 @@ def arrange_app(dataset: Any) -> None:
     >>> dataset.delete()
     """
     refresh(dataset)
-    config = dataset.app_config
+    _arrange(dataset, dataset.app_config)
+    with explained(dataset, "the labels are there, and the App shows them as it did before"):
+        dataset.save()
+
+
+def _arrange(dataset: Any, config: Any) -> None:
     raters = [list(rater_fields(dataset, family).values()) for family in (OBJECTS, IMAGE_LABELS, MASKS)]
     at_first = fo.ActiveFields(paths=[])
     if not any(raters):
@@ -74,7 +80,6 @@ def arrange_app(dataset: Any) -> None:
     config.sidebar_groups = [group for group in config.sidebar_groups if group.paths or group.name != "labels"]
     for key, about in own_runs(dataset).items():
         _place(dataset, key, about.config.fields)
-    dataset.save()
 
 
 def place_fields(dataset: Any, run_key: str, paths: Iterable[str]) -> None:

@@ -16,8 +16,9 @@ from kalos_core.fiftyone.runs.analyses import Analysis, AnyRun, analyses_of
 from kalos_core.fiftyone.runs.arrays import StoredArrays
 from kalos_core.fiftyone.runs.changes import Changes
 from kalos_core.fiftyone.runs.changes import count_changes as count_since
+from kalos_core.fiftyone.runs.explaining import explained
 from kalos_core.fiftyone.runs.keys import METHOD, check_run_key, own_runs
-from kalos_core.fiftyone.runs.life import dead_runs, explained, is_listed, remove_run, set_config
+from kalos_core.fiftyone.runs.life import dead_runs, is_listed, remove_run, set_config
 from kalos_core.fiftyone.runs.records import joined, restored
 from kalos_core.fiftyone.runs.renaming import move_of, rename_runs, settle_renaming
 from kalos_core.fiftyone.runs.table import KINDS, Part, Parts, Run

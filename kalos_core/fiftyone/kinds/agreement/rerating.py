@@ -16,8 +16,9 @@ from kalos_core.fiftyone.internals import root_of
 from kalos_core.fiftyone.kinds.agreement.stored import stored_agreement
 from kalos_core.fiftyone.runs.analyses import AnyRun
 from kalos_core.fiftyone.runs.arranging import place_fields
+from kalos_core.fiftyone.runs.explaining import explained
 from kalos_core.fiftyone.runs.keys import own_runs
-from kalos_core.fiftyone.runs.life import explained, set_config
+from kalos_core.fiftyone.runs.life import set_config
 from kalos_core.fiftyone.runs.stored import load_metrics, load_run_view
 
 REPLICATES = 1000

@@ -1,0 +1,92 @@
+"""Errors that are none of ours, in words: a disk that is full, a database, data set or field that is gone."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from bson import ObjectId
+from fiftyone.core.collections import SampleCollection
+from pymongo.errors import ConnectionFailure, OperationFailure
+
+from kalos_core.errors import InputError, KalosError, listed, repr_of
+from kalos_core.fiftyone.dataset.info import read_info
+from kalos_core.fiftyone.dataset.raters import label_fields
+from kalos_core.fiftyone.dataset.room import MOST, WAYS_OUT, is_too_large
+from kalos_core.fiftyone.internals import database, id_of, root_of
+
+OUT_OF_DISK_SPACE = 14031
+"""MongoDB's code for it."""
+
+
+@contextmanager
+def explained(samples: Any, outcome: str = "nothing of this run is kept") -> Iterator[None]:
+    """Say what happened where an error is none of ours: a disk that is full, a database, data set or field gone.
+
+    `outcome` says what that means for what was asked.
+    """
+    root = root_of(samples) if isinstance(samples, SampleCollection) else None
+    before = (
+        None if root is None else (id_of(root), root.name, list(read_info(root).get("raters") or label_fields(root)))
+    )
+    try:
+        yield
+    except KalosError:
+        raise
+    except UnicodeEncodeError as error:
+        raise InputError(f"text: expected what UTF-8 can hold, got {repr_of(error.object)}") from error
+    except Exception as error:
+        reason = _full(error) or _too_large(error) or (None if before is None else _reason(*before)) or _broken(error)
+        if reason is None:
+            raise
+        raise KalosError(f"{reason}; {outcome}") from error
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """An error, and those it comes from."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _full(error: Exception) -> str | None:
+    """That a disk is full, if it is that."""
+    for found in _causes(error):
+        if isinstance(found, OSError) and found.errno in (errno.ENOSPC, errno.EDQUOT):
+            where = f" ({found.filename})" if found.filename else ""
+            return f"the disk is full{where}; make room, then try again"
+        if isinstance(found, OperationFailure) and found.code == OUT_OF_DISK_SPACE:
+            return "the disk of the database is full; make room, then try again"
+    return None
+
+
+def _too_large(error: Exception) -> str | None:
+    """That a sample holds no more, if it is that."""
+    if any(map(is_too_large, _causes(error))):
+        return f"samples: a sample with all its labels would pass {MOST:,} bytes: {WAYS_OUT}"
+    return None
+
+
+def _broken(error: Exception) -> str | None:
+    """That the database was away for a moment, if it is that."""
+    if any(isinstance(found, ConnectionFailure) for found in _causes(error)):
+        return "the database did not answer for a moment; try again"
+    return None
+
+
+def _reason(identity: ObjectId, name: str, fields: list[str]) -> str | None:
+    """What has become of a data set; None if it is as it was."""
+    try:
+        found = database().datasets.find_one({"_id": identity}, {"name": True, "sample_fields.name": True})
+    except Exception as error:
+        return f"the database does not answer ({type(error).__name__}); start it, then run again"
+    if found is None:
+        return f"the data set {name!r} was deleted meanwhile"
+    if found["name"] != name:
+        return f"the data set {name!r} was renamed to {found['name']!r} meanwhile; load it by that name and run again"
+    gone = [field_name for field_name in fields if field_name not in {of["name"] for of in found["sample_fields"]}]
+    if gone:
+        return f"label fields are gone or were renamed meanwhile: {listed(map(repr, gone))}; run again"
+    return None
