@@ -283,8 +283,13 @@ def check_iterable(value: Iterable[T], name: str, expected: str) -> Iterable[T]:
     >>> check_iterable(5, "images", "ids of images")
     Traceback (most recent call last):
     kalos_core.errors.InputError: images: expected ids of images, got 5
+    >>> import numpy
+    >>> check_iterable(numpy.array(5), "images", "ids of images")
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: images: expected ids of images, got array(5)
     """
-    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+    is_number = getattr(value, "ndim", None) == 0  # such an array says that it could be gone through
+    if is_number or isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
         raise InputError(f"{name}: expected {expected}, got {repr_of(value)}")
     return value
 
