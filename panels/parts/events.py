@@ -164,6 +164,7 @@ def show_view(ctx: Context, view: Any, content: str) -> None:
     """Set the view of the grid, say what is in it, and keep the view before for *Back*."""
     before = ctx.request_params.get("view") or []
     ctx.panel.state.before = [*(ctx.panel.state.before or []), before][-STEPS_BACK:]
+    view = view.view()
     unsorted = root_of(view).view()
     for stage in stages_of(view):
         if not isinstance(stage, fo.SortBy):

@@ -107,7 +107,7 @@ def test_two_windows_at_once_show_what_was_clicked_in_each(
 
     app.open(analysed.name, WORKSPACE)
     app.choose_part("Images")
-    other = App(context.new_page(), server)
+    other = App(context.new_page(), server, keeps_pictures=app.keeps_pictures)
     other.open(analysed.name, WORKSPACE)
     other.choose_part("Classes")
     app.expect_section("Images")

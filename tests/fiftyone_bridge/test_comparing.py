@@ -92,7 +92,8 @@ def test_the_view_and_what_people_said_are_kept(make: Make) -> None:
         made = kf.update_analysis(dataset, "first_variations")
     finally:
         CARRIED.pop()
-    assert carried == [("first", "first2")]
+    kinds = ("", "_calibration", "_convergence", "_variations")
+    assert carried == [(f"first{kind}", f"first2{kind}") for kind in kinds]
     assert keys_of(made)["convergence"] == "first2_convergence"
     assert {run.images for run in made.runs.values()} == {12}
     assert (made.runs["agreement"].note, made.runs["agreement"].status) == ("before", "reviewed")

@@ -81,6 +81,11 @@ SECTIONS: dict[str, list[Click]] = {
         ("choose_page", {"value": "Raters"}),
         ("questions_click_accuracy", {"x": 0, "y": 3}),
         ("questions_change_question", {"value": "label"}),
+        ("choose_page", {"value": "Who is right"}),
+        ("questions_click_skill", {"y": 0}),
+        ("questions_show_least_sure", {}),
+        ("questions_change_judge", {"value": "1"}),
+        ("questions_estimate", {}),
     ],
     "Teams": [
         ("teams_change_team_question", {"value": "label"}),
@@ -93,9 +98,12 @@ SECTIONS: dict[str, list[Click]] = {
         ("masks_click_rater", {"row": 0}),
         ("choose_page", {"value": "Images"}),
         ("masks_click_image", {"row": 0}),
+        ("choose_page", {"value": "Boundaries"}),
+        ("masks_show_worst", {}),
     ],
     "Truth": [("truth_click_consensus", {"row": 1})],
     "Decide": [
+        ("decide_change_kind", {"value": "agreement"}),
         ("decide_open_next", {}),
         ("decide_click_queued", {"row": 0}),
         ("decide_show_queue", {"which": "open"}),
@@ -158,9 +166,9 @@ def many() -> Iterator[dict[str, fo.Dataset]]:
         kf.calibrate_threshold(objects, "calibration", raters=RATERS, similarities=["box_iou", "centroid_box"])
         kf.estimate_convergence(objects, "convergence", raters=RATERS, subsets=3, tags=True)
         kf.inject_noise(objects, "noise", reference="ann", magnitude=[2, 5], raters=2)
-        kf.compute_label_agreement(labels, "image_labels", raters=RATERS, bootstrap=20, teams=TEAMS)
+        kf.compute_label_agreement(labels, "image_labels", raters=RATERS, bootstrap=20, teams=TEAMS, truth="one_coin")
         kf.rank_systems(labels, "ranking", systems=["net", "svm"], raters=RATERS)
-        kf.compute_pixel_agreement(masks, "pixels")
+        kf.compute_pixel_agreement(masks, "pixels", boundaries=True)
         kf.estimate_truth(masks, "truth", methods=["any", "0.5"])
         kf.rank_detectors(masks, "detectors", detectors=["good", "poor"])
     yield {"labels": labels, "truth": masks, "objects": objects}
