@@ -335,3 +335,47 @@ def loaded_with_the_library():
 def test_the_library_comes_without(heavy, loaded_with_the_library):
     assert "kalos_core" in loaded_with_the_library
     assert heavy not in loaded_with_the_library
+
+
+# ---- the oldest Python ----
+
+NEWER = {
+    "asyncio": {"Barrier", "Runner", "TaskGroup", "timeout"},
+    "contextlib": {"chdir"},
+    "datetime": {"UTC"},
+    "enum": {"EnumCheck", "FlagBoundary", "ReprEnum", "StrEnum", "member", "nonmember", "property", "verify"},
+    "inspect": {"getmembers_static"},
+    "itertools": {"batched"},
+    "math": {"cbrt", "exp2", "sumprod"},
+    "operator": {"call"},
+    "tomllib": {"load", "loads"},
+    "typing": {
+        *("LiteralString", "Never", "NotRequired", "Required", "Self", "TypeAliasType", "TypeVarTuple", "Unpack"),
+        *("assert_never", "assert_type", "dataclass_transform", "override", "reveal_type"),
+    },
+}
+"""What the standard library has only since Python 3.11 or 3.12."""
+
+
+def too_new(source: str) -> set[str]:
+    """What a file needs at run time that Python 3.10, the oldest that is supported, does not have."""
+    found = set()
+    for node in nodes_of(ast.parse(source, feature_version=(3, 10)), type_only=False):
+        if isinstance(node, ast.ImportFrom) and node.module in NEWER:
+            found |= {f"{node.module}.{alias.name}" for alias in node.names if alias.name in NEWER[node.module]}
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            found |= {f"{node.value.id}.{node.attr}"} if node.attr in NEWER.get(node.value.id, ()) else set()
+    return found
+
+
+@pytest.mark.parametrize("path", MODULES.values(), ids=MODULES)
+def test_a_module_runs_on_the_oldest_python(path):
+    assert not too_new(path.read_text(encoding="utf-8"))
+
+
+def test_what_is_too_new_is_seen():
+    assert too_new("from typing import Any, Self") == {"typing.Self"}
+    assert too_new("import datetime\ndef now(): return datetime.UTC") == {"datetime.UTC"}
+    assert not too_new("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from typing import Self")
+    with pytest.raises(SyntaxError):
+        too_new("try:\n    pass\nexcept* ValueError:\n    pass")

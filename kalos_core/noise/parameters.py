@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.errors import InputError, as_number, check_whole, listed, repr_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 CARDINAL = (0.0, np.pi / 2, np.pi, 3 * np.pi / 2)
 """Directions of the four von Mises distributions of a `CardinalAngle`: right, down, left, up."""
