@@ -363,7 +363,7 @@ def _raw_table(annotations: Records, positions: Sequence[int], raters: Raters) -
         polygon=polygons,
         mask=masks,
         keypoints=annotations.column("keypoints"),
-        attributes=[_attributes(entry) for entry in annotations.column("attributes")],
+        attributes=[None if entry is None else _attributes(entry) for entry in annotations.column("attributes")],
     )
 
 
