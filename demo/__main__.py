@@ -48,8 +48,8 @@ WHAT_TO_TRY = """
 """
 
 
-def main() -> int:
-    options = _options()
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = _options(arguments)
     _use_this_plugin(options.home)
     import fiftyone as fo
 
@@ -84,7 +84,7 @@ def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__
         print(f"Note: {message}", file=sys.stderr)
 
 
-def _options() -> argparse.Namespace:
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="make demo", description=__doc__)
     parser.add_argument("--labels", type=Path, help="a COCO file with several raters, instead of the drawn scenes")
     parser.add_argument("--images", type=Path, help="folder of its images")
@@ -94,7 +94,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--address", default="localhost")
     parser.add_argument("--port", type=int, default=5151)
     parser.add_argument("--no-app", action="store_true", help="stop after the analyses")
-    return parser.parse_args()
+    return parser.parse_args(arguments)
 
 
 def _use_this_plugin(home: Path) -> None:

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import uuid
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -14,6 +15,8 @@ import fiftyone as fo
 import pytest
 from fiftyone.core.odm import get_db_client
 from PIL import Image
+
+from demo.__main__ import main
 
 ROOT = Path(__file__).resolve().parents[2]
 CARS = '{"/a?car_[0-9]+/": "car"}'
@@ -49,6 +52,23 @@ def demo(tmp_path: Path) -> Iterator[Demo]:
     run.database = client[name]  # type: ignore[attr-defined]
     yield run
     client.drop_database(name)
+
+
+Refused = Callable[..., str]
+
+
+@pytest.fixture
+def refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Refused:
+    """Run the demo, in this process, with arguments that it refuses; what it says. No data set is made."""
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+
+    def run(*arguments: str) -> str:
+        before = fo.list_datasets()
+        assert main(["--no-app", "--home", str(tmp_path / "demo"), *arguments]) == 2
+        assert fo.list_datasets() == before
+        return capsys.readouterr().err
+
+    return run
 
 
 def data_sets(demo: Demo) -> dict[str, dict]:
@@ -137,24 +157,20 @@ def test_cars_with_their_class_names_reconciled(demo, cars_path, tmp_path):
     ("text", "message"),
     [("no json", "expected JSON"), ("3", "expected "), (None, "No such file")],
 )
-def test_a_file_that_cannot_be_used_is_one_clear_error(demo, tmp_path, text, message):
+def test_a_file_that_cannot_be_used_is_one_clear_error(refused, tmp_path, text, message):
     file = tmp_path / "mine.json"
     if text is not None:
         file.write_text(text)
-    done = demo("--labels", str(file))
-    assert done.returncode == 2
-    assert message in done.stderr
-    assert "mine.json" in done.stderr
-    assert "Traceback" not in done.stderr
-    assert data_sets(demo) == {}
+    said = refused("--labels", str(file))
+    assert message in said
+    assert "mine.json" in said
 
 
 @pytest.mark.parametrize("aliases", ["{", "/no/such/file.json", '{"a": 1}'])
-def test_wrong_aliases_are_one_clear_error(demo, cars_path, aliases):
-    done = demo("--labels", str(cars_path), "--category-field", "label_raw", "--aliases", aliases)
-    assert done.returncode == 2
-    assert "aliases: expected" in done.stderr
-    assert "Traceback" not in done.stderr
+def test_wrong_aliases_are_one_clear_error(refused, cars_path, aliases):
+    assert "aliases: expected" in refused(
+        "--labels", str(cars_path), "--category-field", "label_raw", "--aliases", aliases
+    )
 
 
 def test_a_data_set_that_is_no_demo_is_left_alone(demo, small):
