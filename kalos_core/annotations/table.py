@@ -526,13 +526,6 @@ class Annotations(Result):
         return assigned_any_class(self.assigned, self.assigned_categories, self.excluded, len(self.categories))
 
     @cached_property
-    def others_assigned(self) -> NDArray[np.bool_]:
-        """(N, R) True where another rater than an annotation's own is assigned to its image and class."""
-        others = self.assigned_per_annotation.copy()
-        others[np.arange(len(self)), self.rater] = False
-        return others
-
-    @cached_property
     def comparable_images(self) -> NDArray[np.bool_]:
         """(I,) True where at least two raters are assigned to a common class: only there agreement is defined."""
         return comparable_images(self.assigned, self.assigned_categories, self.excluded, len(self.categories))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
@@ -56,7 +56,8 @@ class Counted:
 
     def class_precision(self) -> NDArray[np.float64]:
         """(T, G) average precision of every group on all images; NaN where no annotation counts."""
-        return np.asarray(self._precision(np.ones((1, self.images), np.bool_))[0])
+        positives = np.bincount(self.annotation_group, minlength=len(self.truth))
+        return self._measure(self.group, self.hit, self.counts, positives)
 
     def directions(self, subsets: NDArray[np.bool_], raters: int) -> NDArray[np.float64]:
         """(B, T, R, R) mean over the classes of the ground truth on B subsets (B, I) of the images."""
@@ -99,10 +100,13 @@ class Counted:
         positives = np.concatenate(
             [np.bincount(self.annotation_group[kept[self.annotation_image]], minlength=groups) for kept in subsets]
         )
-        measure = single_point_precision if self.joint else average_precision
         counts = None if self.counts is None else self.counts[:, detection]
-        ap = measure(subset * groups + self.group[detection], self.hit[:, detection], counts, positives)
+        ap = self._measure(subset * groups + self.group[detection], self.hit[:, detection], counts, positives)
         return ap.reshape(len(ap), len(subsets), groups).transpose(1, 0, 2)
+
+    @property
+    def _measure(self) -> Callable[..., NDArray[np.float64]]:
+        return single_point_precision if self.joint else average_precision
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,15 +151,14 @@ class Matches:
         order = [short(self.rank)[of_truth], short(self.image_position)[of_truth], *unequal, short(group)]
         taken = np.lexsort(order)
         chosen = of_truth[taken]
-        hit, ignored = np.take(self.hit, chosen, axis=1), np.take(self.ignored, chosen, axis=1)
         return Counted(
             truth=groups // (raters * categories),
             found=groups // categories % raters,
             category=groups % categories,
             group=group[taken],
             image=self.image[chosen],
-            hit=hit,
-            counts=~ignored if ignored.any() else None,
+            hit=np.take(self.hit, chosen, axis=1),
+            counts=~np.take(self.ignored, chosen, axis=1) if self.ignored.any() else None,
             annotation_group=annotation_group,
             annotation_image=self.annotation_image,
             images=images,

@@ -51,8 +51,10 @@ class Detections:
 
 def compared(annotations: Annotations) -> NDArray[np.bool_]:
     """(N, R) True where another rater and an annotation's own were both assigned to its image and class."""
-    own = annotations.assigned_per_annotation[np.arange(len(annotations)), annotations.rater]
-    return np.asarray(annotations.others_assigned & own[:, None])
+    assigned, own = annotations.assigned_per_annotation, (np.arange(len(annotations)), annotations.rater)
+    found = assigned & assigned[own][:, None]
+    found[own] = False
+    return np.asarray(found)
 
 
 def rank_in_order(annotations: Annotations, order: NDArray[np.intp] | None) -> NDArray[np.intp]:

@@ -77,8 +77,9 @@ def test_a_class_only_the_detections_have_does_not_count():
 
 def a_comparable(annotations):
     """Whether there is an annotation on an image and of a class that its rater and another are assigned to."""
-    own = annotations.assigned_per_annotation[np.arange(len(annotations)), annotations.rater]
-    return bool((annotations.others_assigned.any(axis=1) & own).any())
+    assigned = annotations.assigned_per_annotation
+    own = assigned[np.arange(len(annotations)), annotations.rater]
+    return bool((own & (assigned.sum(axis=1) > 1)).any())
 
 
 @pytest.mark.parametrize("kind", MEASURES)
