@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.arguments import check_arguments
@@ -73,6 +73,20 @@ VERDICTS = {
     "undefined": "Agreement is undefined",
 }
 """Band -> how a sentence about it begins."""
+
+
+def verdict(value: float, interval: ArrayLike) -> str:
+    """How a sentence about an alpha begins: its band, unless its interval (2,) has 0 in it, which is chance.
+
+    Examples
+    --------
+    >>> verdict(0.69, [0.63, 0.74]), verdict(-0.02, [-0.07, 0.04])
+    ('Raters agree substantially', 'Raters agree no better than by chance')
+    >>> verdict(-0.2, [np.nan, np.nan])
+    'Raters disagree systematically'
+    """
+    low, high = np.asarray(interval, dtype=np.float64)
+    return "Raters agree no better than by chance" if low <= 0 <= high else VERDICTS[band(value)]
 
 
 def convergence_band(value: float) -> str:

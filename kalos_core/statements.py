@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kalos_core._agreement import VERDICTS, band, convergence_band
+from kalos_core._agreement import convergence_band, verdict
 from kalos_core.diagnostics import ClassDifficulty, Collaboration, NarrowedAgreement
 from kalos_core.display import alpha_text, count_and_share, count_text, points_text, with_interval
 from kalos_core.errors import Undefined
@@ -111,7 +111,8 @@ def _alpha(part: NarrowedAgreement) -> Statement:
     if np.isnan(part.alpha):
         return Statement("Alpha is undefined here: no two raters can be compared.", "Images")
     shown = with_interval(part.alpha, part.alpha_interval)
-    return Statement(f"{VERDICTS[band(part.alpha)]}, alpha {shown}: {WORTH[convergence_band(part.alpha)]}.", "Images")
+    found = verdict(part.alpha, part.alpha_interval)
+    return Statement(f"{found}, alpha {shown}: {WORTH[convergence_band(part.alpha)]}.", "Images")
 
 
 def _hardest(classes: ClassDifficulty | Undefined) -> Statement | None:

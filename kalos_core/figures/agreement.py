@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from kalos_core._agreement import BAND_SOURCES, BANDS, VERDICTS, Agreement, band
+from kalos_core._agreement import BAND_SOURCES, BANDS, Agreement, verdict
 from kalos_core.diagnostics import NarrowedAgreement, NextToRate
 from kalos_core.display import Numbers, alpha_text, significant, with_interval
 from kalos_core.distributed import ShardedAgreement
@@ -49,7 +49,7 @@ def agreement_title(alpha: float | None, interval: Numbers) -> str:
     'Raters agree substantially: 0.69\xa0[0.63,\xa00.74]'
     """
     value = float("nan") if alpha is None else alpha
-    finding = VERDICTS[band(value)]
+    finding = verdict(value, as_numbers(interval))
     return finding if np.isnan(value) else f"{finding}: {with_interval(alpha, interval)}"
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from kalos_core._agreement import VERDICTS, band
+from kalos_core._agreement import band, verdict
 from kalos_core.display import Numbers, alpha_text, count_text, percent_text, rater_colour, with_interval
 from kalos_core.errors import index_of
 from kalos_core.figures.bars import row_layout, value_bars
@@ -132,7 +132,7 @@ def plot_label_agreement(result: LabelAgreement) -> go.Figure:
     title = kappa_title(names, kappa)
     if len(result) == 1:
         value = with_interval(kappa[0], result.free_marginal_interval[0])
-        title = f"{VERDICTS[band(result.free_marginal[0])]}: kappa {value}"
+        title = f"{verdict(kappa[0], result.free_marginal_interval[0])}: kappa {value}"
     return kappa_bars(names, kappa, result.free_marginal_interval, title)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import kalos_core.fiftyone as kf
-from kalos_core._agreement import VERDICTS
+from kalos_core._agreement import verdict
 from kalos_core.figures import accuracy_title, band, ranking_title, skill_title, tau_title
 from tests.fiftyone_bridge.quiz import RATERS, quiz, sample, several
 from tests.panels.operations import given, names, opened, samples_of
@@ -73,7 +73,8 @@ def test_sections_are_shown_where_the_data_have_them(answered):
 def test_the_finding_and_all_coefficients(answered):
     panel = opened(answered, "Questions")
     found = kf.load_details(answered, "labels").details.agreement
-    assert f"{VERDICTS[band(found.free_marginal[0])]}: kappa {found.free_marginal[0]:.2f}" in panel.text()
+    said = verdict(found.free_marginal[0], found.free_marginal_interval[0])
+    assert f"{said}: kappa {found.free_marginal[0]:.2f}" in panel.text()
     assert "**3 in dispute**" in panel.text()
     (shown,) = panel.rows("questions")
     assert shown["cohen"] == f"{found.cohen[0]:.2f}\n{band(found.cohen[0])}"
