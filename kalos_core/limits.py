@@ -21,6 +21,7 @@ LIMITS = {
     "KALOS_MOST_UNPACKED": Limit(1 << 32, "bytes in a packed file"),
     "KALOS_MOST_CANDIDATES": Limit(500_000_000, "candidates, of 24 bytes each and 100 while they are matched"),
     "KALOS_MOST_DRAWN": Limit(10**10, "images to draw, replicates times images"),
+    "KALOS_MOST_KEPT": Limit(1 << 27, "counts kept for intervals of detectors, of 8 bytes each"),
     "KALOS_MOST_CONFUSED": Limit(1 << 26, "cells of confusion matrices, raters times classes squared"),
 }
 """Variable of the environment that sets it -> limit."""

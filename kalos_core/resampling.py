@@ -245,14 +245,14 @@ def resample(
     line, lines, alike = np.searchsorted(images, image), len(images), None
     kind, first = _kinds(cells)
     if 2 * len(first) < len(cells):  # how often each kind of cell was drawn comes first
-        alike = _Table([(kind[there], line[there], np.ones(int(there.sum())))], len(first), lines)
+        alike = WeightedSums([(kind[there], line[there], np.ones(int(there.sum())))], len(first), lines)
         cells, line, lines = cells.take(first), np.arange(len(first)), len(first)
     defined, pairable = np.flatnonzero(np.isfinite(cells.value)), np.flatnonzero(cells.sums.pairable > 0)
     column, statistic_of_column = cells.columns()
     ends = np.searchsorted(statistic_of_column, np.arange(statistics + 1))
     # one above the other: whole numbers (how many, pairable, counts of values) and others (values, agreeing)
     of_defined, of_pairable = cells.statistic[defined], statistics + cells.statistic[pairable]
-    counted = _Table(
+    counted = WeightedSums(
         [
             (of_defined, line[defined], np.ones(len(defined))),
             (of_pairable, line[pairable], cells.sums.pairable[pairable]),
@@ -261,7 +261,7 @@ def resample(
         2 * statistics + len(statistic_of_column),
         lines,
     )
-    summed = _Table(
+    summed = WeightedSums(
         [
             (of_defined, line[defined], cells.value[defined]),
             (of_pairable, line[pairable], cells.sums.agreeing[pairable]),
@@ -298,14 +298,26 @@ def _kinds(cells: Cells) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     return kind.reshape(-1), first
 
 
-class _Table:
+class WeightedSums:
     """What lines of a table hold, for sums over its lines with many weights at once.
 
     Whole numbers whose sums stay below `EXACT` are summed in single precision, which loses nothing.
+
+    Parameters
+    ----------
+    entries : sequence of (column, line, amount)
+        Three arrays (n,) each.
+    columns, lines : int
+
+    Examples
+    --------
+    >>> entries = [(np.array([0, 1]), np.array([0, 1]), np.array([3, 5]))]
+    >>> WeightedSums(entries, columns=2, lines=2).sums(np.array([[1, 2], [2, 0]])).tolist()
+    [[3.0, 6.0], [10.0, 0.0]]
     """
 
     def __init__(
-        self, entries: list[tuple[NDArray[Any], NDArray[Any], NDArray[np.float64]]], columns: int, lines: int
+        self, entries: Sequence[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]], columns: int, lines: int
     ) -> None:
         from scipy import sparse  # slow to import, and needed here only
 

@@ -47,6 +47,8 @@ class RankDetectors(mask_forms.MaskAnalysis[kf.DetectorRun]):
             mask_forms.add_local(ctx, inputs)
             self._add_skew(ctx, inputs)
             self._add_contours(ctx, inputs)
+            forms.add_bootstrap(ctx, inputs, 1000)
+            inputs.int("seed", default=0, label="Seed")
         else:
             mask_forms.add_quorum(ctx, inputs)
             forms.add_similarity_field(ctx, inputs, forms.fitting_similarities(ctx))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -15,13 +16,15 @@ from kalos_core.arrays import as_floats
 from kalos_core.consensus import TRUTH_METHODS, estimate_truth
 from kalos_core.consensus.methods import WITHOUT_OUTLIERS
 from kalos_core.consensus.voting import ROUNDING, check_share
-from kalos_core.errors import InputError, as_number, check_whole, listed, lookup, repr_of
+from kalos_core.errors import InputError, KalosWarning, as_number, check_whole, listed, lookup, repr_of
+from kalos_core.limits import check_replicates, limit
 from kalos_core.pixels.contours import near, thinned, tolerance_in_pixels
 from kalos_core.pixels.moments import Moments, correlation
 from kalos_core.pixels.stack import Masks3D, MaskStack, as_binary, as_stack, check_surroundings
 from kalos_core.pixels.sums import divide
 from kalos_core.ranking.contours import highest_near
 from kalos_core.ranking.detectors import DetectorRanking
+from kalos_core.ranking.replicates import LevelCounts, area_replicates
 from kalos_core.ranking.skew import check_skew, skew_range
 
 METHODS = ("any", "0.5", "0.75")
@@ -54,7 +57,10 @@ class TruthCounts:
 
 
 class DetectorAccumulator:
-    """Counts pixels of score maps under every truth, image by image; nothing else of an image is kept.
+    """Counts pixels of score maps under every truth, image by image.
+
+    Nothing of an image but such counts is kept, for intervals, and these up to a limit (`docs/limits.md`): past it a
+    `KalosWarning` says so, and there are no intervals. Without a bootstrap no more than their sums are kept.
 
     The truths are each rater's mask, estimates from all of them, the consensus of growing shares of them, and whatever
     masks the caller adds under other names. An image that a rater is not assigned to counts for nothing under that
@@ -82,11 +88,15 @@ class DetectorAccumulator:
     outliers : iterable of str, optional
         Names of the raters that the method ``"excl-0.5"`` leaves out, which it has to know beforehand where there is
         more than one image with two raters or more: `kalos_core.consensus.study_outliers` finds them.
+    bootstrap : int
+        Replicates of the areas and ranks over images, for intervals; 0 for none.
+    seed : int
 
     Raises
     ------
     InputError
-        For a range or tolerance that is none, an unknown method, or a share that is none.
+        For a range or tolerance that is none, an unknown method, a share that is none, or more replicates than may be
+        drawn.
 
     Examples
     --------
@@ -115,6 +125,8 @@ class DetectorAccumulator:
         thin: bool = False,
         shares: str | Sequence[float] = (),
         outliers: Iterable[str] | None = None,
+        bootstrap: int = 1000,
+        seed: int = 0,
     ) -> None:
         check_arguments(DetectorAccumulator.__init__, locals())
         self._levels = check_whole(levels, "levels", least=2)
@@ -130,12 +142,15 @@ class DetectorAccumulator:
         given = () if isinstance(shares, str) else [check_share(share, "shares") for share in shares]
         self._shares = {f"at least {share:.4g}": share for share in given}
         self._outliers = None if outliers is None else list(outliers)
+        self._replicates, self._seed = check_replicates(bootstrap), check_whole(seed, "seed")
         self._estimated = 0
         self._are_local: bool | None = None
         self._local_fractions: list[float] = []
         self._detectors: list[str] = []
         self._raters: list[str] = []
-        self._images = 0
+        self._images: list[Any] = []
+        self._drawn: dict[str, dict[int, LevelCounts]] = {}
+        self._kept, self._no_intervals = 0, ""
         self._counts: dict[str, TruthCounts] = {}
         self._marked: list[Moments] = []
         self._everywhere: list[Moments] = []
@@ -161,7 +176,7 @@ class DetectorAccumulator:
         ignore : (H, W) mask, optional
             Pixels that count for nothing; by default those of the stack.
         image : object, optional
-            Name of the image in an error; by default that of the stack, or its number.
+            Name of the image in an error, and its place among those drawn; by default that of the stack, or its number.
 
         Raises
         ------
@@ -176,14 +191,15 @@ class DetectorAccumulator:
             stack = replace(stack, ignore=check_surroundings(size, ignore, None)[0])
         valid = np.ones(size, np.bool_) if stack.ignore is None else ~stack.ignore
         called = stack.image if image is None else image
-        name = f"image {self._images + 1 if called is None else called}"
+        called = len(self._images) + 1 if called is None else called
+        name = f"image {called}"
         by_detector = self._check_scores(scores, valid, name)
         agreeing = stack.masks.sum(axis=0, dtype=np.uint8)  # of at most 64 raters
         shares = self._shares_of(stack, name)
         found = self._truths_of(stack, agreeing, shares, truths or {}, valid, name)
         levels = [self._to_levels(map_, valid) for map_ in by_detector]
         self._detectors = self._detectors or list(scores)
-        self._images += 1
+        self._images.append(called)
         self._shares, self._are_local = shares, stack.raters_are_local
         self._estimated += len(stack.raters) > 1
         if self._are_local:
@@ -195,7 +211,22 @@ class DetectorAccumulator:
             counts.positives += positives
             counts.negatives += negatives
             counts.fractions.append(_share_of(found[truth], valid))
+            if self._replicates:
+                self._keep(truth, LevelCounts.of(positives, negatives))
         self._correlate(by_detector, agreeing / len(stack.raters), valid)
+
+    def _keep(self, truth: str, counts: LevelCounts) -> None:
+        """Keep the counts of the last image, to be drawn; drop those of all where they become too many."""
+        self._drawn.setdefault(truth, {})[len(self._images) - 1] = counts
+        self._kept += len(counts.place)
+        most = limit("KALOS_MOST_KEPT")
+        if self._kept > most:
+            self._drawn, self._replicates = {}, 0
+            self._no_intervals = (
+                f"intervals are undefined: the counts of {len(self._images):,} images are more than {most:,}; "
+                "KALOS_MOST_KEPT in the environment raises the limit"
+            )
+            warnings.warn(self._no_intervals, KalosWarning, stacklevel=3)
 
     def _check_scores(
         self, scores: Mapping[str, ArrayLike], valid: NDArray[np.bool_], name: str
@@ -332,6 +363,8 @@ class DetectorAccumulator:
             np.stack([_rates(getattr(self._counts[truth], side)) for truth in shown])
             for side in ("positives", "negatives")
         ]
+        drawn = [[self._drawn.get(truth, {}).get(at) for at in range(len(self._images))] for truth in shown]
+        sizes = len(self._detectors), self._levels
         return DetectorRanking(
             truths=object_array(shown),
             detectors=object_array(self._detectors),
@@ -347,6 +380,10 @@ class DetectorAccumulator:
             least_share=np.array([self._shares.get(truth, np.nan) for truth in shown]),
             raters_are_local=bool(self._are_local),
             outliers=None if self._outliers is None else tuple(self._outliers),
+            image_ids=object_array(sorted(self._images, key=repr)),
+            seed=self._seed,
+            replicates=area_replicates(self._images, drawn, *sizes, ends, self._replicates, self._seed),
+            no_intervals=self._no_intervals,
         )
 
 

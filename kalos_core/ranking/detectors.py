@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.arguments import check_arguments
+from kalos_core.display import percent_text
 from kalos_core.errors import InputError, listed
 from kalos_core.pixels.moments import Correlation
 from kalos_core.pixels.sums import mean_of_defined
@@ -55,6 +56,14 @@ class DetectorRanking(Result):
         Whether raters have no names over the images.
     outliers : tuple of str, optional
         The raters whom the truth ``"excl-0.5"`` leaves out, where they were given.
+    image_ids : (I,) object, optional
+        Images that were drawn from, in their order.
+    seed : int
+        Of the draws.
+    replicates : (B, T, S) float64, optional
+        `area` in each bootstrap replicate over images, at the same range of skew; B is 0 without a bootstrap.
+    no_intervals : str
+        Why there are none although they were wanted; a sentence, empty else.
     area : (T, S) float64
         Area under `precision` over recall (TPR); unless given, computed from the rates.
 
@@ -89,6 +98,10 @@ class DetectorRanking(Result):
     least_share: NDArray[np.float64] | None = None
     raters_are_local: bool = False
     outliers: tuple[str, ...] | None = None
+    image_ids: NDArray[np.object_] | None = None
+    seed: int = 0
+    replicates: NDArray[np.float64] | None = None
+    no_intervals: str = ""
     area: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0)))
 
     def __post_init__(self) -> None:
@@ -118,7 +131,7 @@ class DetectorRanking(Result):
         ]
         return recall, np.array(found)
 
-    @property
+    @cached_property
     def ranking(self) -> Rankings:
         """Detectors ranked by area under each truth."""
         nothing, all_ = (np.isnan(rate).all(axis=(1, 2)) for rate in (self.tpr, self.fpr))
@@ -126,7 +139,14 @@ class DetectorRanking(Result):
         reasons += [
             f"{AREA} is undefined under {truth}: it marks every pixel" for truth in self.truths[all_ & ~nothing]
         ]
-        return Rankings(AREA, self.truths, self.detectors, self.area, undefined=tuple(reasons))
+        reasons += [self.no_intervals] if self.no_intervals else []
+        names = self.truths, self.detectors
+        return Rankings(AREA, *names, self.area, undefined=tuple(reasons), replicates=self.replicates)
+
+    @property
+    def area_interval(self) -> NDArray[np.float64]:
+        """(T, S, 2) of `area`: 95 % percentile bootstrap over images; NaN without a bootstrap."""
+        return self.ranking.interval
 
     @property
     def bounds(self) -> NDArray[np.float64]:
@@ -186,11 +206,13 @@ class DetectorRanking(Result):
     @property
     def headline(self) -> str:
         """The finding, in words."""
-        return f"{len(self.detectors):,} detectors ranked under {len(self.truths):,} references"
+        counted = f"{len(self.detectors):,} detectors ranked under {len(self.truths):,} references"
+        return "; ".join(filter(None, [counted, sureness_text(self.ranking)]))
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row for each truth and detector: area, rank and images."""
-        table = self.ranking.to_pandas().rename(columns={"system": "detector", "value": "area"})
+        """One row for each truth and detector: area and rank with their intervals, share of times best, and images."""
+        ends = {f"value_{side}": f"area_{side}" for side in ("low", "high")}
+        table = self.ranking.to_pandas().rename(columns={"system": "detector", "value": "area"} | ends)
         table["images"] = np.repeat(self.images, len(self.detectors))
         return table
 
@@ -247,7 +269,8 @@ def rank_over_classes(by_class: Mapping[str, DetectorRanking]) -> Rankings:
     Returns
     -------
     Rankings
-        The mean is over the classes that a truth marks; NaN where it marks none.
+        The mean is over the classes that a truth marks; NaN where it marks none. With replicates where all classes were
+        counted over the same images and drawn with one `bootstrap` and `seed`: each draw has all classes then.
 
     Raises
     ------
@@ -280,4 +303,37 @@ def rank_over_classes(by_class: Mapping[str, DetectorRanking]) -> Rankings:
     values = mean_of_defined(np.stack([found.area for found in by_class.values()]))
     without = first.truths[np.isnan(values).all(axis=1)]
     reasons = tuple(f"{AREA} is undefined under {truth}: no class is marked in part" for truth in without)
-    return Rankings(f"mean {AREA}", first.truths, first.detectors, values, undefined=reasons)
+    reasons += tuple(f"{name}: {found.no_intervals}" for name, found in by_class.items() if found.no_intervals)
+    names = first.truths, first.detectors
+    return Rankings(f"mean {AREA}", *names, values, undefined=reasons, replicates=_joint_replicates(by_class))
+
+
+def _joint_replicates(by_class: Mapping[str, DetectorRanking]) -> NDArray[np.float64] | None:
+    """(B, T, S) means over the classes in each replicate; None where classes were not drawn together."""
+    drawn = [found.replicates for found in by_class.values() if found.replicates is not None]
+    draws = {(repr(_ids(found)), found.seed) for found in by_class.values()}
+    if len(drawn) < len(by_class) or len(draws) > 1 or len({len(replicates) for replicates in drawn}) > 1:
+        return None
+    return mean_of_defined(np.stack(drawn))
+
+
+def _ids(found: DetectorRanking) -> list[object] | None:
+    return None if found.image_ids is None else found.image_ids.tolist()
+
+
+def sureness_text(ranking: Rankings) -> str:
+    r"""In which share of the replicates the best is best; empty where nothing is drawn or compared.
+
+    Examples
+    --------
+    >>> names, drawn = (np.array(["ann"]), np.array(["net", "svm"])), np.array([[[0.9, 0.8]], [[0.7, 0.8]]])
+    >>> sureness_text(Rankings(AREA, *names, np.array([[0.9, 0.8]]), replicates=drawn)).replace("\xa0", " ")
+    'the best is best in 50 % of replicates'
+    """
+    found = ranking.sureness
+    if found is None:
+        return ""
+    low, high = map(percent_text, found)
+    if len(ranking.truths) == 1 or low == high:
+        return f"the best is best in {low} of replicates"
+    return f"the best of each is best in {low} to {high} of replicates"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import permutations as every_order
 from math import factorial
 from typing import TYPE_CHECKING
@@ -13,6 +14,8 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations.columns import object_array
 from kalos_core.errors import InputError, check_whole, listed
+from kalos_core.pixels.sums import divide
+from kalos_core.resampling import interval_columns, intervals
 from kalos_core.results import Result, check_result
 
 if TYPE_CHECKING:
@@ -42,6 +45,9 @@ class Rankings(Result):
     less_is_better : bool
     undefined : tuple of str
         A sentence for each reason why a value is missing.
+    replicates : (B, T, S) float64, optional
+        The values in each bootstrap replicate over images, all from the same draws; B is 0 without a bootstrap, None
+        where images cannot be drawn again.
 
     Examples
     --------
@@ -53,6 +59,16 @@ class Rankings(Result):
     [1.0, 0.333, -0.333]
     >>> rankings.times_best.tolist(), round(rankings.best_changes, 3)
     ([2, 1, 0], 0.667)
+
+    Four replicates of two systems, which tie in the second:
+
+    >>> drawn = np.array([[[0.9, 0.7]], [[0.8, 0.8]], [[0.6, 0.7]], [[0.9, 0.8]]])
+    >>> names = np.array(["ann"]), np.array(["a", "b"])
+    >>> rankings = Rankings("AUC", *names, np.array([[0.8, 0.75]]), replicates=drawn)
+    >>> rankings.best_share.tolist(), rankings.interval.round(3).tolist()
+    ([[0.625, 0.375]], [[[0.615, 0.9], [0.7, 0.8]]])
+    >>> rankings.rank_interval.round(3).tolist()
+    [[[1.0, 1.962], [1.038, 2.0]]]
     """
 
     _call = "rank_systems(scores, references).rankings[measure]"
@@ -63,6 +79,53 @@ class Rankings(Result):
     values: NDArray[np.float64]
     less_is_better: bool = False
     undefined: tuple[str, ...] = ()
+    replicates: NDArray[np.float64] | None = None
+
+    @property
+    def interval(self) -> NDArray[np.float64]:
+        """(T, S, 2) of the values: 95 % percentile bootstrap over images; NaN without replicates."""
+        return self._interval_of(self._drawn)
+
+    @cached_property
+    def rank_interval(self) -> NDArray[np.float64]:
+        """(T, S, 2) of the ranks: 95 % percentile bootstrap over images; NaN without replicates."""
+        return self._interval_of(self._drawn_ranks)
+
+    @cached_property
+    def best_share(self) -> NDArray[np.float64]:
+        """(T, S) share of the replicates in which a system is the best; the best of one share it equally.
+
+        NaN without a replicate in which any is ranked.
+        """
+        is_best = self._drawn_ranks == np.nan_to_num(self._drawn_ranks, nan=np.inf).min(
+            axis=2, keepdims=True, initial=np.inf
+        )
+        shares = divide(is_best, is_best.sum(axis=2, keepdims=True))
+        ranked = is_best.any(axis=2).sum(axis=0)[:, None]
+        return divide(np.nansum(shares, axis=0), np.broadcast_to(ranked, self.values.shape))
+
+    @property
+    def sureness(self) -> tuple[float, float] | None:
+        """Least and greatest `best_share` of the best under each truth; None where nothing is drawn or compared."""
+        shares = self.best_share[self.is_best & np.isfinite(self.best_share)]
+        return (float(shares.min()), float(shares.max())) if len(shares) and len(self.systems) > 1 else None
+
+    @property
+    def _drawn(self) -> NDArray[np.float64]:
+        return np.zeros((0, *self.values.shape)) if self.replicates is None else self.replicates
+
+    @cached_property
+    def _drawn_ranks(self) -> NDArray[np.float64]:
+        """(B, T, S) `ranks` in each replicate."""
+        values = self._drawn if self.less_is_better else -self._drawn
+        ranks = np.empty(values.shape)
+        for system in range(values.shape[2]):
+            own = values[..., system, None]
+            ranks[..., system] = (values < own).sum(axis=2) + ((values == own).sum(axis=2) + 1) / 2
+        return np.where(np.isnan(values), np.nan, ranks)
+
+    def _interval_of(self, drawn: NDArray[np.float64]) -> NDArray[np.float64]:
+        return intervals(drawn.reshape(len(drawn), self.values.size)).reshape(*self.values.shape, 2)
 
     @property
     def ranks(self) -> NDArray[np.float64]:
@@ -114,18 +177,21 @@ class Rankings(Result):
         return f"{len(self.systems):,} ranked by {self.measure} under {len(self.truths):,} references"
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row for each truth and system."""
+        """One row for each truth and system; with intervals and `best_share` where images can be drawn again."""
         import pandas as pd
 
         truths, systems = self.values.shape
-        return pd.DataFrame(
-            {
-                "truth": np.repeat(self.truths, systems),
-                "system": np.tile(self.systems, truths),
-                "value": self.values.ravel(),
-                "rank": self.ranks.ravel(),
-            }
-        )
+        columns = {
+            "truth": np.repeat(self.truths, systems),
+            "system": np.tile(self.systems, truths),
+            "value": self.values.ravel(),
+            "rank": self.ranks.ravel(),
+        }
+        if self.replicates is not None:
+            found = {"value": self.interval, "rank": self.rank_interval}
+            columns |= interval_columns(**{name: ends.reshape(-1, 2) for name, ends in found.items()})
+            columns["best_share"] = self.best_share.ravel()
+        return pd.DataFrame(columns)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -104,7 +104,7 @@ def mean_precision(tpr: ArrayLike, fpr: ArrayLike, skew: Sequence[float]) -> NDA
     both = (found > 0) & (wrong > 0)
     series, closed = both & near, both & ~near
     precision[series] = _by_series(found[series], wrong[series], low, high)
-    precision[closed] = _by_logarithm(found[closed], wrong[closed], low, high)
+    precision[closed] = by_logarithm(found[closed], wrong[closed], low, high)
     return precision
 
 
@@ -112,7 +112,16 @@ def _precision_at(found: NDArray[np.float64], wrong: NDArray[np.float64], skew: 
     return divide(skew * found, skew * found + (1 - skew) * wrong)
 
 
-def _by_logarithm(a: NDArray[np.float64], b: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:
+def by_logarithm(
+    a: float | NDArray[np.float64], b: NDArray[np.float64], low: float, high: float
+) -> NDArray[np.float64]:
+    """The closed form of `mean_precision`, of rates above 0 that are not near one another; low < high.
+
+    Examples
+    --------
+    >>> by_logarithm(np.array([0.5]), np.array([0.1]), 0.1, 0.5).round(4).tolist()
+    [0.6546]
+    """
     d = a - b
     ratio = d * (high - low)
     return np.asarray(a / d * (1 - b / ratio * np.log1p(ratio / (b + d * low))))

@@ -4,9 +4,11 @@ from dataclasses import replace
 from typing import Any
 
 import fiftyone.operators.types as types
+import numpy as np
 
 import kalos_core.fiftyone as kf
-from kalos_core.display import alpha_text, count_text, percent_text
+from kalos_core.display import alpha_text, count_text, interval_text, percent_text
+from kalos_core.ranking import Rankings
 from kalos_core.text import names_shown, plain
 
 from ..parts.events import PLUGIN, WORKBENCH, Context, guarded
@@ -96,7 +98,7 @@ class RankingSection(RunSection):
             ("reference", "Reference"),
             *((f"d{at}", plain(name)) for at, name in enumerate(state.detectors)),
         ]
-        ctx.panel.set_data("ranks", rank_rows(metrics))
+        ctx.panel.set_data("ranks", rank_rows(run.details.ranking.ranking))
 
     def render(self, panel: types.Object, ctx: Context) -> None:
         state, page = ctx.panel.state, self.page(ctx)
@@ -110,7 +112,9 @@ class RankingSection(RunSection):
             self._render_classifiers(panel, ctx)
         elif page == DETECTORS:
             add_part(panel, ctx, "bump")
-            label = "Area (rank)" if state.of_pixels else "mAP (rank)"
+            label = (
+                "Area [95 % interval] (rank, share of replicates in which best)" if state.of_pixels else "mAP (rank)"
+            )
             add_table(panel, "ranks", label, [tuple(column) for column in state.columns])
             for name in ("bounds", "shared", "tau"):
                 add_part(panel, ctx, name)
@@ -173,12 +177,22 @@ def detector_text(metrics: Any, ranking: Any) -> str:
     return f"{text}; precision averaged over {percent_text(low)} to {percent_text(high)} positives."
 
 
-def rank_rows(metrics: Any) -> list[dict[str, str]]:
+def rank_rows(ranking: Rankings) -> list[dict[str, str]]:
+    """A row for each reference."""
     return [
         {"reference": plain(reference)}
-        | {
-            f"d{index}": "undefined" if value is None else f"{alpha_text(value, 3)} ({rank:g})"
-            for index, (value, rank) in enumerate(zip(values, ranks, strict=True))
-        }
-        for reference, values, ranks in zip(metrics["truths"], metrics["values"], metrics["ranks"], strict=True)
+        | {f"d{detector}": rank_text(ranking, row, detector) for detector in range(len(ranking.systems))}
+        for row, reference in enumerate(ranking.truths)
     ]
+
+
+def rank_text(ranking: Rankings, reference: int, detector: int) -> str:
+    """A value and its rank, with its interval and how often it is best where images were drawn again."""
+    at = reference, detector
+    if np.isnan(ranking.values[at]):
+        return "undefined"
+    value, rank = alpha_text(ranking.values[at], 3), f"{ranking.ranks[at]:g}"
+    if np.isnan(ranking.best_share[at]):
+        return f"{value} ({rank})"
+    low, high = ranking.interval[at].tolist()
+    return f"{value} {interval_text(low, high, 3)} ({rank}, best in {percent_text(ranking.best_share[at])})"

@@ -126,6 +126,7 @@ OFFERED: dict[str, dict[str, Any]] = {
         "thin": False,
         "berkeley": True,
         "boundaries": 5,
+        **INTERVAL,
     },
 }
 """Kind -> all that its form offers besides the selection, with other values than the defaults."""

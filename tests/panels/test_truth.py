@@ -108,7 +108,13 @@ def test_ranks_and_curves(stack):
     figures = kf.load_metrics(stack, "detectors").metrics
     assert len(panel.data["bump"]) == 2
     assert [row["reference"] for row in panel.rows("ranks")] == figures["truths"]
-    assert panel.rows("ranks")[0]["d0"] == "1.000 (1)"
+    rows, ranking = panel.rows("ranks"), kf.load_run(stack, "detectors").result.ranking
+    # what ann annotated scores higher than all else in any image, and under the poor detector it does not
+    assert rows[0]["d0"].replace("\xa0", " ") == "1.000 [1.000, 1.000] (1, best in 100 %)"
+    low, high = ranking.interval[1, 1]
+    expected = f"{ranking.values[1, 1]:.3f} [{low:.3f}, {high:.3f}] (2, best in "
+    assert rows[1]["d1"].replace("\xa0", " ").startswith(expected)
+    assert "Area [95 % interval] (rank, share of replicates in which best)" in panel.text()
     panel = tab(stack, "Curves")
     assert "good reaches" in panel.text()
     panel.send("ranking_change_detector", value="poor")

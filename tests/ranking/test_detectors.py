@@ -16,7 +16,7 @@ SKEW = (0.1, 0.5)
 
 
 def counted(*images, skew=SKEW, **arguments):
-    accumulator = DetectorAccumulator(**arguments)
+    accumulator = DetectorAccumulator(**{"bootstrap": 0, **arguments})
     for image in images:
         accumulator.add(**image)
     return accumulator.result(skew)
@@ -237,7 +237,8 @@ def test_overlap_by_hand():
 
 def test_tables():
     result = counted(*random_images(5))
-    assert result.to_pandas().columns.tolist() == ["truth", "detector", "area", "rank", "images"]
+    intervals = ["area_low", "area_high", "rank_low", "rank_high", "best_share"]
+    assert result.to_pandas().columns.tolist() == ["truth", "detector", "area", "rank", *intervals, "images"]
     assert result.by_detector()["detector"].tolist() == ["net", "edge"]
     curves = result.curves()
     first = curves[(curves["truth"] == "r0") & (curves["detector"] == "net")]

@@ -38,6 +38,7 @@ from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
 from kalos_core.fiftyone.runs.progress import Progress, Report
 from kalos_core.fiftyone.runs.records import plain
+from kalos_core.limits import check_replicates
 from kalos_core.pixels import MaskStack
 from kalos_core.pixels.contours import TOLERANCE
 from kalos_core.ranking import DetectorAccumulator, boundary_evaluation, rank_models
@@ -76,6 +77,8 @@ def rank_detectors(
     similarity: str | None = None,
     threshold: float = 0.5,
     thresholds: Sequence[float] = THRESHOLDS,
+    bootstrap: int = 1000,
+    seed: int = 0,
     progress: Progress | bool | None = None,
     **selection: Unpack[SelectionArguments],
 ) -> DetectorRun:
@@ -119,6 +122,8 @@ def rank_detectors(
         As in `kalos_core.rank_models`.
     threshold : float
         At which raters are matched for the consensus.
+    bootstrap, seed : int
+        As in `kalos_core.DetectorAccumulator`, of score maps: intervals of areas and ranks over images.
     **selection
         Which masks are read, of one class, or which labels.
 
@@ -178,6 +183,8 @@ def rank_detectors(
             thin=bool(contours if thin is None else thin),
             shares=shares if isinstance(shares, str) else [float(share) for share in shares],
             boundaries=(BERKELEY if berkeley else 0) if boundaries is None else check_whole(boundaries, "boundaries"),
+            bootstrap=check_replicates(bootstrap),
+            seed=check_whole(seed, "seed"),
             **mask_settings(masks, ignore_value, raters_are_local),
         )
         return _on_pixels(masks, run_key, of_maps, report)
@@ -203,6 +210,8 @@ def _on_pixels(masks: RaterMasks, run_key: str, settings: ScoreMapSettings, repo
         thin=settings["thin"],
         shares=settings["shares"],
         outliers=outliers,
+        bootstrap=settings["bootstrap"],
+        seed=settings["seed"],
     )
     images = _counted(masks, accumulator, settings, with_progress(masks, report, settings["raters_are_local"], begin))
     found = None

@@ -33,6 +33,8 @@ class ScoreMapSettings(MaskSettings):
     thin: bool
     shares: str | list[float]
     boundaries: int
+    bootstrap: int
+    seed: int
 
 
 class ModelSettings(ObjectTruthSettings):
