@@ -8,7 +8,6 @@ import numpy as np
 
 import kalos_core.fiftyone as kf
 from kalos_core.display import alpha_text, count_text, interval_text, percent_text
-from kalos_core.ranking import Rankings
 from kalos_core.text import names_shown, plain
 
 from ..parts.events import PLUGIN, WORKBENCH, Context, guarded
@@ -177,7 +176,7 @@ def detector_text(metrics: Any, ranking: Any) -> str:
     return f"{text}; precision averaged over {percent_text(low)} to {percent_text(high)} positives."
 
 
-def rank_rows(ranking: Rankings) -> list[dict[str, str]]:
+def rank_rows(ranking: Any) -> list[dict[str, str]]:
     """A row for each reference."""
     return [
         {"reference": plain(reference)}
@@ -186,7 +185,7 @@ def rank_rows(ranking: Rankings) -> list[dict[str, str]]:
     ]
 
 
-def rank_text(ranking: Rankings, reference: int, detector: int) -> str:
+def rank_text(ranking: Any, reference: int, detector: int) -> str:
     """A value and its rank, with its interval and how often it is best where images were drawn again."""
     at = reference, detector
     if np.isnan(ranking.values[at]):
