@@ -51,6 +51,7 @@ from kalos_core.consensus import (
     instance_consensus,
     staple,
     staple_classes,
+    unit_truth,
     vote,
 )
 from kalos_core.convergence import check_convergence, label_convergence, map_of_predictions, modified_map, read_models
@@ -236,6 +237,7 @@ __all__ = [
     "team_agreement",
     "unit_agreement",
     "unit_boundaries",
+    "unit_truth",
     "usable_solvers",
     "variation_shares",
     "variations",

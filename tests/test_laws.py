@@ -34,7 +34,14 @@ from kalos_core import (
     region_agreement,
     sparse_agreement,
 )
-from kalos_core.consensus import TRUTH_METHODS, class_truth, estimate_truth, estimate_truths, instance_consensus
+from kalos_core.consensus import (
+    TRUTH_METHODS,
+    class_truth,
+    estimate_truth,
+    estimate_truths,
+    instance_consensus,
+    unit_truth,
+)
 from kalos_core.correspondence import COSTS, correspond, usable_solvers
 from kalos_core.nominal import METRICS, coefficients
 from kalos_core.pixels import MaskStack
@@ -507,6 +514,18 @@ def consensus_of(table: Annotations) -> set[Any]:
     }
 
 
+def truth_of_units(table: Annotations) -> dict[frozenset[Any], tuple[float, float]]:
+    """Ids of a unit -> how likely it is an object, and one of its class, after four steps."""
+    if len(table.raters) < 2:
+        return {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", KalosWarning)
+        result = agreement(table, threshold=0.25, bootstrap=0)
+    found = unit_truth(result, iterations=4)
+    numbers = zip(found.existence.tolist(), found.confidence.tolist(), strict=True)
+    return {frozenset(table.id[result.unit_of == unit].tolist()): both for unit, both in enumerate(numbers)}
+
+
 # ---- which images next ----
 
 
@@ -732,3 +751,15 @@ def test_a_consensus_of_objects_keeps_the_laws(table: Annotations) -> None:
     assert consensus_of(with_empty_image(table)) == expected
     assert {(image, kind[2:], *rest) for image, kind, *rest in consensus_of(renamed(table))} == expected
     assert set().union(*(consensus_of(part) for part in by_image(table))) == expected
+
+
+@settings(max_examples=25)
+@given(tables(raters=4, marks=10))
+def test_who_is_right_about_objects_keeps_the_laws(table: Annotations) -> None:
+    """Order, relabelling, an empty image, and a rater who looked at nothing."""
+    expected = truth_of_units(table)
+    for other in (reordered(table, 3), renamed(table), with_empty_image(table), with_silent_rater(table)):
+        if len(table.raters) > 1:
+            found = truth_of_units(other)
+            assert found.keys() == expected.keys()
+            assert all(same(numbers, expected[unit]) for unit, numbers in found.items())

@@ -76,6 +76,7 @@ from kalos_core import (
     suggest_groups,
     team_agreement,
     unit_agreement,
+    unit_truth,
     variation_shares,
     variations,
 )
@@ -311,6 +312,7 @@ MAKERS = {
     "Truth": lambda data: estimate_truth(data.masks()),
     "Truths": lambda data: estimate_truths([data.masks(), data.masks()], "0.5"),
     "UnitAgreement": lambda data: unit_agreement(data.agreement()),
+    "UnitTruth": lambda data: unit_truth(data.agreement()),
     "VariationShares": lambda data: variation_shares(data.annotations()),
     "Variations": lambda data: variations(data.annotations()),
 }

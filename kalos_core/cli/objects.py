@@ -27,6 +27,7 @@ from kalos_core import (
     rater_vitality,
     read_models,
     sensitivity,
+    unit_truth,
     variations,
 )
 from kalos_core._agreement import AgreementNumbers
@@ -34,11 +35,12 @@ from kalos_core.cli.answers import Answer
 from kalos_core.cli.commands import Command
 from kalos_core.cli.options import Given, Option, options_of
 from kalos_core.cli.reading import DASK, OF_ANNOTATIONS, annotations_of, given_to_readers, over_shards, shards_of
+from kalos_core.consensus import UnitTruth
 from kalos_core.convergence.study import PlacedModel
 from kalos_core.diagnostics import Sensitivity
 from kalos_core.distributed import ShardedVariations, Shards
 from kalos_core.errors import InputError, Undefined, or_reason
-from kalos_core.nominal import GradeAgreement
+from kalos_core.nominal import SKILL_MODELS, GradeAgreement
 from kalos_core.nominal.decisions import mean_of_finite
 from kalos_core.similarity.fitting import fitting_similarities
 from kalos_core.variation import Confusions, Variations
@@ -50,6 +52,10 @@ LABELS = ("labels", "file or folder with the annotations of several raters, in a
 LABELS_OR_SHARDS = ("labels", f"{LABELS[1]}, or of shards")
 
 NEXT = Option("next", (int,), help="how many images to name that one more rater should label, see next_to_rate")
+
+TRUTH = Option(
+    "truth", (str,), words=tuple(SKILL_MODELS), help="estimate who is right and which units are objects, see unit_truth"
+)
 
 DIAGNOSES: dict[str, Callable[[Agreement], Any]] = {
     "classes": class_difficulty,
@@ -92,13 +98,25 @@ def _agreement(given: Given) -> Answer:
             "unit": result.unit_of,
         }
     )
-    more = {"annotations": of_annotations}
-    return _agreement_answer(result, _other_shapes(given, table), diagnoses, curve, more)
+    notes, more = _other_shapes(given, table), {"annotations": of_annotations}
+    if given.get("truth") is not None:
+        truth = unit_truth(result, given["truth"])
+        notes.append(f"who is right: {truth.headline}")
+        more |= _truth_tables(truth)
+    return _agreement_answer(result, notes, diagnoses, curve, more)
+
+
+def _truth_tables(found: UnitTruth) -> dict[str, pd.DataFrame]:
+    units = found.to_pandas()
+    units.insert(0, "unit", range(len(units)))
+    estimate = found.estimate
+    return {"truth": units, "skill": estimate.raters_to_pandas(), "confusion": estimate.confusion_to_pandas()}
 
 
 def _agreement_of_shards(given: Given, shards: Shards) -> Answer:
-    if given.get("next") is not None:
-        raise InputError("next: expected annotations, got a folder of shards")
+    for name in ("next", "truth"):
+        if given.get(name) is not None:
+            raise InputError(f"{name}: expected annotations, got a folder of shards")
     result = over_shards(given, distributed.agreement, shards)
     diagnoses = {
         name: or_reason(over_shards, given, diagnosis, shards) for name, diagnosis in DIAGNOSES_OF_SHARDS.items()
@@ -313,6 +331,7 @@ COMMANDS = (
             *options_of(agreement),
             *options_of(sensitivity, only=("thresholds",)),
             NEXT,
+            TRUTH,
             *options_of(next_to_rate, only=("statistic",)),
             *OF_ANNOTATIONS,
             DASK,

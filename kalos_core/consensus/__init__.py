@@ -5,7 +5,7 @@
   `vote_without_outliers`, `staple`, `simple`, `lsml`; each gives a `Truth`.
   Raters against the truths of many images: `CountedTruth`.
 * Of label maps: `class_truth`, `ClassTruth`; all classes at once: `staple_classes`, `ClassStaple`.
-* Of objects: `instance_consensus`, `InstanceConsensus`, `OUTCOMES`.
+* Of objects: `instance_consensus`, `InstanceConsensus`, `OUTCOMES`; who is right about them: `unit_truth`, `UnitTruth`.
 """
 
 from kalos_core.consensus._lsml import lsml
@@ -16,6 +16,7 @@ from kalos_core.consensus.counted import CountedTruth
 from kalos_core.consensus.instances import OUTCOMES, InstanceConsensus, instance_consensus
 from kalos_core.consensus.methods import TRUTH_METHODS, estimate_truth
 from kalos_core.consensus.multiclass import ClassStaple, staple_classes
+from kalos_core.consensus.objects import UnitTruth, unit_truth
 from kalos_core.consensus.study import Truths, estimate_truths, study_outliers
 from kalos_core.consensus.truth import Truth
 from kalos_core.consensus.voting import vote, vote_any, vote_without_outliers
@@ -29,6 +30,7 @@ __all__ = [
     "InstanceConsensus",
     "Truth",
     "Truths",
+    "UnitTruth",
     "class_truth",
     "estimate_truth",
     "estimate_truths",
@@ -38,6 +40,7 @@ __all__ = [
     "staple",
     "staple_classes",
     "study_outliers",
+    "unit_truth",
     "vote",
     "vote_any",
     "vote_without_outliers",

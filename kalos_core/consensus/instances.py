@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,10 +14,11 @@ from kalos_core.annotations import Annotations
 from kalos_core.arguments import check_arguments
 from kalos_core.arrays import as_floats, run_starts
 from kalos_core.consensus.fusing import Members, fused_annotations
+from kalos_core.consensus.objects import UnitTruth
 from kalos_core.consensus.voting import check_share
 from kalos_core.errors import InputError, lookup
 from kalos_core.pixels.sums import divide
-from kalos_core.reliability import NOT_ASSIGNED
+from kalos_core.reliability import NOT_ASSIGNED, Units
 from kalos_core.results import Result
 
 if TYPE_CHECKING:
@@ -46,7 +47,8 @@ class InstanceConsensus(Result):
     annotations : Annotations
         C annotations of one rater, "consensus", on all images; their ids are 1, 2, ...
     score : (C,) float64
-        Share of the assigned raters who annotated it, written like the confidence of a detector.
+        Share of the assigned raters who annotated it, or with a `truth` the probability that it is an object of its
+        class; written like the confidence of a detector.
     unit : (C,) int
         Unit of each annotation.
     outcome : (U,) int
@@ -60,6 +62,8 @@ class InstanceConsensus(Result):
         Unit u is made of the annotations ``member_row[member_start[u]:member_start[u + 1]]`` of `source`.
     source : Annotations
         The annotations that were fused.
+    truth : UnitTruth or None
+        What decided; None: the votes of the raters.
 
     Examples
     --------
@@ -89,6 +93,7 @@ class InstanceConsensus(Result):
     member_start: NDArray[np.intp]
     member_row: NDArray[np.intp]
     source: Annotations
+    truth: UnitTruth | None = None
 
     def sources(self, row: int) -> list[Any]:
         """Ids of the annotations that one row of the consensus is made of."""
@@ -130,9 +135,11 @@ class InstanceConsensus(Result):
     def fields(self) -> dict[str, list[Any]]:
         """Further fields of each annotation for a COCO file: ``write_coco(found.annotations, path, found.fields())``.
 
-        ``score``, and ``sources``: the ids of the annotations behind it.
+        ``score``, ``sources``: the ids of the annotations behind it, and with a `truth` ``existence``, the probability
+        that it is an object of whatever class.
         """
-        return {"score": self.score.tolist(), "sources": [self.sources(row) for row in range(len(self.unit))]}
+        found = {"score": self.score.tolist(), "sources": [self.sources(row) for row in range(len(self.unit))]}
+        return found if self.truth is None else {**found, "existence": self.truth.existence[self.unit].tolist()}
 
     @property
     def headline(self) -> str:
@@ -141,7 +148,10 @@ class InstanceConsensus(Result):
         return f"Consensus of {len(self.outcome):,} units: {counts}"
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row a unit: its image, outcome, votes, the classes with the most votes, and the annotations behind it."""
+        """One row a unit: its image, outcome, votes, the classes with the most votes, and the annotations behind it.
+
+        With a `truth` also its likeliest class, and how probable that and its existence are.
+        """
         import pandas as pd
 
         most = self.class_votes.max(axis=1, initial=0)
@@ -149,6 +159,7 @@ class InstanceConsensus(Result):
         image = np.zeros(len(self.outcome), np.intp)
         owner = np.repeat(np.arange(len(self.outcome)), np.diff(self.member_start))
         image[owner] = self.source.image[self.member_row]
+        decided = {} if self.truth is None else self.truth.to_pandas()[["category", "confidence", "existence"]]
         return pd.DataFrame(
             {
                 "image": self.source.images[image],
@@ -158,6 +169,7 @@ class InstanceConsensus(Result):
                 "score": self.annotated / self.assigned,
                 "classes": [", ".join(self.source.categories[row]) for row in leading],
                 "annotations": [self.members_of_unit(unit) for unit in range(len(self.outcome))],
+                **decided,
             }
         )
 
@@ -168,27 +180,30 @@ def instance_consensus(
     ties: Ties = "apart",
     region: Literal["vote", "staple"] = "vote",
     weights: ArrayLike | None = None,
+    truth: UnitTruth | None = None,
 ) -> InstanceConsensus:
-    """One annotation for each unit that enough raters annotated.
+    """One annotation for each unit that enough raters annotated, or that is likely enough to be an object.
 
-    Its class is the one that most of its raters gave. Its shape is fused from all of theirs, whatever the class: the
-    mean of the boxes, the pixels of polygons and masks by vote or by STAPLE, the median of each keypoint that at least
-    half of them labelled.
+    Its class is the one that most of its raters gave, or the likeliest. Its shape is fused from all of theirs, whatever
+    the class: the mean of the boxes, the pixels of polygons and masks by vote or by STAPLE, the median of each keypoint
+    that at least half of them labelled.
 
     Parameters
     ----------
     agreement : Agreement
         Which annotations are of the same object.
     quorum : float in (0, 1]
-        Least share of the assigned raters who annotated it.
+        Least share of the assigned raters who annotated it; with a `truth` the least probability of its existence.
     ties : "apart" or "first"
-        Where several classes have the most votes, the unit is left out as ``"tied class"``, or takes the first of them
-        in the vocabulary. `InstanceConsensus.tied` has these units, either way.
+        Where several classes have the most votes, or are equally likely, the unit is left out as ``"tied class"``, or
+        takes the first of them in the vocabulary. `InstanceConsensus.tied` has the units tied by votes, either way.
     region : "vote" or "staple"
         A pixel belongs to a polygon or mask if at least half of the raters of the unit have it, or if STAPLE, within
         the bounds of all of them, finds it at least as likely as not. The result is a mask.
     weights : (R,) float, optional
         Of each rater in the mean of boxes; equal by default.
+    truth : UnitTruth, optional
+        What `unit_truth` answers of the same agreement: it decides then, in place of votes.
 
     Returns
     -------
@@ -197,8 +212,8 @@ def instance_consensus(
     Raises
     ------
     InputError
-        For an unknown option, weights that are no positive numbers for all raters, volumes or cuboids, or polygons on
-        an image of unknown size.
+        For an unknown option, weights that are no positive numbers for all raters, the truth of other units, volumes
+        or cuboids, or polygons on an image of unknown size.
 
     Examples
     --------
@@ -227,19 +242,17 @@ def instance_consensus(
     assigned = (units.values != NOT_ASSIGNED).sum(axis=1)
     votes = np.zeros((count, len(source.categories)), np.intp)
     np.add.at(votes, (unit_of, source.category), 1)
-    most = votes.max(axis=1, initial=0)
-    tied = (votes == most[:, None]).sum(axis=1) > 1
+    found = _by_votes(votes, annotated / assigned) if truth is None else _by_truth(truth, units)
     outcome = np.full(count, KEPT, np.intp)
     if ties == "apart":
-        outcome[tied] = TIED
-    outcome[annotated < share * assigned - ROUNDING] = BELOW
+        outcome[found.tied] = TIED
+    outcome[found.existence < share - ROUNDING] = BELOW
     unit = np.flatnonzero(outcome == KEPT)
     order = np.argsort(unit_of, kind="stable")
     members = Members.of(source, unit_of, unit, weight)
-    chosen = votes[unit].argmax(axis=1) if len(unit) else np.zeros(0, np.intp)
     return InstanceConsensus(
-        annotations=fused_annotations(members, units.image[unit], chosen, NAME, region),
-        score=annotated[unit] / assigned[unit],
+        annotations=fused_annotations(members, units.image[unit], found.category[unit], NAME, region),
+        score=found.score[unit],
         unit=unit,
         outcome=outcome,
         annotated=annotated,
@@ -248,7 +261,30 @@ def instance_consensus(
         member_start=run_starts(annotated),
         member_row=order,
         source=source,
+        truth=truth,
     )
+
+
+class _Decided(NamedTuple):
+    """Of U units: how likely each is an object, its class, how likely that is, and whether others are as likely."""
+
+    existence: NDArray[np.float64]
+    category: NDArray[np.intp]
+    score: NDArray[np.float64]
+    tied: NDArray[np.bool_]
+
+
+def _by_votes(votes: NDArray[np.intp], share: NDArray[np.float64]) -> _Decided:
+    """From votes (U, K), and the share of raters (U,) who annotated it."""
+    most = votes.max(axis=1, initial=0)
+    category = votes.argmax(axis=1) if votes.size else np.zeros(len(votes), np.intp)
+    return _Decided(share, category, share, (votes == most[:, None]).sum(axis=1) > 1)
+
+
+def _by_truth(truth: UnitTruth, units: Units) -> _Decided:
+    if not np.array_equal(truth.units.values, units.values) or not np.array_equal(truth.units.image, units.image):
+        raise InputError("truth: expected unit_truth of the same agreement, got one of other units")
+    return _Decided(truth.existence, truth.category, truth.confidence, truth.tied)
 
 
 def _check_weights(weights: ArrayLike | None, raters: int) -> NDArray[np.float64]:

@@ -242,6 +242,11 @@ PLOTS: Mapping[type, Mapping[str, Plot]] = {
     consensus.CountedTruth: {"raters": of(lambda found: found.performance, plot_performance)},
     consensus.InstanceConsensus: {"outcomes": partial(plot_counts, axis="units")},
     consensus.Truth: {"raters": of(lambda found: found.performance, plot_performance)},
+    consensus.UnitTruth: {
+        "skill": of(lambda found: found.estimate, plot_skill),
+        "confusion": of(lambda found: found.estimate, plot_confusion),
+        "existence": histogram("existence", axis="probability that the unit is an object"),
+    },
     # image-level labels
     SuggestedGroups: {"groups": values("supporting", "name", axis="answers")},
     nominal.Disputes: {"shares": histogram("share", axis="share of the majority")},

@@ -147,18 +147,22 @@ class LabelTruth(Result):
         return replace(self, items=self.items[:0], probability=self.probability[:0], answers=self.answers[:0])
 
     @property
+    def doubts(self) -> str:
+        """What speaks against the estimate, as the end of a sentence; "" where nothing does."""
+        text = "" if self.converged else f"; NOT SETTLED after {self.iterations:,} iterations"
+        if self.overturned:
+            text += f"; DOUBTFUL: {self.overturned:,} have another label than all of their raters gave"
+        return text
+
+    @property
     def headline(self) -> str:
         """The finding, in words."""
         known = self.answers > 0
         sure = percent_text(float(self.confidence[known].mean())) if known.any() else "undefined"
         tied = int(self.tied.sum())
         ties = f", {tied:,} tied" if tied else ""
-        end = "" if self.converged else f"; NOT SETTLED after {self.iterations:,} iterations"
-        if self.overturned:
-            end += f"; DOUBTFUL: {self.overturned:,} have another label than all of their raters gave"
-        return (
-            f"Labels of {int(known.sum()):,} items by {len(self.raters):,} raters, {sure} sure in the mean{ties}{end}"
-        )
+        items, raters = f"{int(known.sum()):,} items", f"{len(self.raters):,} raters"
+        return f"Labels of {items} by {raters}, {sure} sure in the mean{ties}{self.doubts}"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row an item: its label, how probable it is, and how many answers it has."""

@@ -21,6 +21,7 @@ from kalos_core import (
     read_wide_labels,
     sparse_agreement,
     unit_agreement,
+    unit_truth,
 )
 from kalos_core.cli import main
 from kalos_core.cli.ranks import read_predictions
@@ -45,6 +46,21 @@ def test_images_for_one_more_rater(labels, capsys):
 def test_no_images_without_an_interval(labels, capsys):
     assert main(["agreement", str(labels), "--next", "2", "--bootstrap", "0"]) == 2
     assert "expected one with an interval" in capsys.readouterr().err
+
+
+def test_who_is_right_about_objects(labels, capsys):
+    document = found_by(["agreement", labels, "--truth", "one_coin", "--bootstrap", 0], capsys)
+    expected = unit_truth(agreement(read_coco(labels), bootstrap=0), "one_coin")
+    tables = document["tables"]
+    assert [row["existence"] for row in tables["truth"]] == pytest.approx(expected.existence.tolist())
+    assert {row["unit"] for row in tables["annotations"]} == {row["unit"] for row in tables["truth"]}
+    assert [row["skill"] for row in tables["skill"]] == pytest.approx(expected.estimate.skill.tolist())
+    confusion = [row["probability"] for row in tables["confusion"]]
+    assert confusion == pytest.approx(expected.estimate.confusion.ravel().tolist())
+    assert f"who is right: {expected.headline}" in document["results"]["notes"]
+    assert "truth" not in found_by(["agreement", labels, "--bootstrap", 0], capsys)["tables"]
+    assert main(["agreement", str(labels), "--truth", "glad"]) == 2
+    assert "truth: expected" in capsys.readouterr().err
 
 
 def test_labels_of_a_long_table(table, capsys):

@@ -173,6 +173,7 @@ GOOD: dict[str, list[Any]] = {
     "share": [0.5, 1],
     "iterations": [1, 50],
     "outliers": [["bob"], []],
+    "truth": [None, k.unit_truth(AGREEMENT)],
     "quorum": [0.5, 1],
     "region": ["vote", "staple"],
     "category": ["cat", None],

@@ -1,0 +1,205 @@
+"""Who is right about objects: whether each unit is one, its class, and the skill of each rater, from each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core._agreement import Agreement, check_agreement
+from kalos_core.annotations import object_array
+from kalos_core.arguments import check_arguments
+from kalos_core.diagnostics.rematching import refuse_local_raters
+from kalos_core.display import percent_text
+from kalos_core.nominal.skill import ADDED, ITERATIONS, ROUNDING, LabelTruth, dawid_skene
+from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED, Units
+from kalos_core.results import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NOTHING = "no object"
+"""What the answer `NO_OBJECT` is called among classes."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class UnitTruth(Result):
+    """The result of `unit_truth`. U units, R raters, L answers that occur.
+
+    Figures: ``"skill"``, ``"confusion"``, ``"existence"``.
+
+    Parameters
+    ----------
+    estimate : LabelTruth
+        Of the units as items. Its classes are the L answers by name, "no object" among them; its skills, intervals and
+        confusions are those of the raters.
+    code : (L,) int
+        Each answer as in `units`: `NO_OBJECT`, or a category.
+    units : Units
+        What every rater gave each unit.
+    images : (I,) object
+        Ids of the images.
+    categories : (K,) object
+        Names of all categories.
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations, agreement
+    >>> rows = [
+    ...     {"image": i, "rater": r, "category": "cat", "box": [x, 0, 9, 9]}
+    ...     for i in range(8)
+    ...     for r, x in [("ann", 0), ("bob", 0), ("cid", 0), ("cid", 50)]
+    ... ]
+    >>> found = unit_truth(agreement(Annotations.from_rows(rows), bootstrap=0))
+    >>> found.to_pandas().iloc[:2, :6].round(2).to_dict("list")["existence"]
+    [0.99, 0.0]
+    >>> dict(zip(found.estimate.raters, found.estimate.skill.round(2).tolist()))
+    {'ann': 0.99, 'bob': 0.99, 'cid': 0.49}
+    """
+
+    _call = "unit_truth(agreement(annotations))"
+
+    estimate: LabelTruth
+    code: NDArray[np.intp]
+    units: Units
+    images: NDArray[np.object_]
+    categories: NDArray[np.object_]
+
+    @property
+    def existence(self) -> NDArray[np.float64]:
+        """(U,) probability that the unit is an object, of whatever class."""
+        return np.asarray(1 - self.estimate.probability[:, self.code == NO_OBJECT].sum(axis=1))
+
+    @property
+    def category(self) -> NDArray[np.intp]:
+        """(U,) the likeliest class if it is an object, a code into `categories`; the first of several."""
+        known = self._of_objects
+        return self.code[self.code != NO_OBJECT][known.argmax(axis=1)] if known.size else np.zeros(len(known), np.intp)
+
+    @property
+    def confidence(self) -> NDArray[np.float64]:
+        """(U,) probability that the unit is an object of this class."""
+        return self._of_objects.max(axis=1, initial=0)
+
+    @property
+    def tied(self) -> NDArray[np.bool_]:
+        """(U,) True where several classes are equally likely."""
+        return np.asarray((self._of_objects >= self.confidence[:, None] - ROUNDING).sum(axis=1) > 1)
+
+    @property
+    def overruled(self) -> NDArray[np.bool_]:
+        """(U,) True where another answer is likeliest than most of the raters gave; False where votes are tied."""
+        votes = np.zeros(self.estimate.probability.shape, np.intp)
+        unit, rater = np.nonzero(self.units.values != NOT_ASSIGNED)
+        np.add.at(votes, (unit, np.searchsorted(self.code, self.units.values[unit, rater])), 1)
+        most = votes.max(axis=1, initial=0)
+        likeliest = self.estimate.label_codes
+        own = np.take_along_axis(votes, np.maximum(likeliest, 0)[:, None], axis=1)[:, 0] if votes.size else most
+        return np.asarray(((votes == most[:, None]).sum(axis=1) == 1) & (likeliest >= 0) & (own < most))
+
+    @property
+    def _of_objects(self) -> NDArray[np.float64]:
+        """(U, L or L - 1) probabilities of the classes, without that of no object."""
+        return self.estimate.probability[:, self.code != NO_OBJECT]
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        sure = self.estimate.confidence
+        text = (
+            f"{int((self.existence >= 0.5).sum()):,} of {len(self.units):,} units are objects by "
+            f"{len(self.estimate.raters):,} raters, {percent_text(float(sure.mean())) if len(sure) else 'undefined'} "
+            f"sure in the mean; {int(self.overruled.sum()):,} otherwise than most of their raters say"
+        )
+        return text + self.estimate.doubts
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a unit: its image, likeliest class and how probable it is, whether it exists, and its votes."""
+        import pandas as pd
+
+        values = self.units.values
+        return pd.DataFrame(
+            {
+                "image": self.images[self.units.image],
+                "category": self.categories[self.category],
+                "confidence": self.confidence,
+                "existence": self.existence,
+                "tied": self.tied,
+                "overruled": self.overruled,
+                "annotated": (values >= 0).sum(axis=1),
+                "assigned": (values != NOT_ASSIGNED).sum(axis=1),
+            }
+        )
+
+
+def unit_truth(
+    agreement: Agreement, model: str = "confusion", *, added: float = ADDED, iterations: int = ITERATIONS
+) -> UnitTruth:
+    """Whether each unit is an object, its class, and how each rater answers, estimated from each other.
+
+    `dawid_skene` of the units: the answer of a rater to a unit is the class they gave it, or that there is no object,
+    where they were assigned and annotated nothing. So a rater who often annotates what is none counts little where they
+    are alone, and one who misses much counts little where they are silent. `instance_consensus` makes annotations of
+    it.
+
+    **What it assumes, and when not to use it.** All that `dawid_skene` does: one true class, raters who err
+    independently, most of them better than chance. Besides:
+
+    * *Raters differ.* Of synthetic raters, some far better than others, it finds the objects that the majority does
+      not; of three who are alike the majority is right more often, of five as often. With three raters or fewer take
+      votes.
+    * *Units are right.* Annotations of one object that were not matched are two units, and look like an error of all
+      raters at both: choose the threshold first (`calibrate`).
+    * *A unit is there because somebody annotated it.* What all raters missed is no unit, so misses of all are
+      underestimated; and what is no object has been annotated by somebody, so raters are not quite independent there.
+    * *Objects are alike.* Where the best rater alone sees small objects they are taken for none.
+
+    `LabelTruth.overturned` counts units that all of their raters, two or more, gave one class and that got another
+    answer, such as no object: above 0 the headline says DOUBTFUL, and votes (`instance_consensus` without a truth) are
+    to be preferred.
+
+    Parameters
+    ----------
+    agreement : Agreement
+        Which annotations are of the same object.
+    model : name in `SKILL_MODELS`
+    added, iterations
+        As in `dawid_skene`.
+
+    Returns
+    -------
+    UnitTruth
+
+    Raises
+    ------
+    InputError
+        For raters that are local to their image, an unknown model, or more raters and classes than confusion matrices
+        may have cells.
+
+    Examples
+    --------
+    ann and bob agree on ten cats; cid, who finds five of them, sees five more where ann and bob see nothing:
+
+    >>> from kalos_core import Annotations, agreement
+    >>> rows = [
+    ...     {"image": i, "rater": r, "category": "cat", "box": [x, 0, 9, 9]}
+    ...     for i in range(10)
+    ...     for r, x in [("ann", 0), ("bob", 0), ("cid", 50 * (i % 2))]
+    ... ]
+    >>> found = unit_truth(agreement(Annotations.from_rows(rows), bootstrap=0))
+    >>> found.headline.partition(",")[0], int(found.overruled.sum())
+    ('10 of 15 units are objects by 3 raters', 0)
+    >>> found.estimate.classes.tolist(), found.estimate.skill.round(2).tolist()
+    (['no object', 'cat'], [0.99, 0.99, 0.33])
+    """
+    check_arguments(unit_truth, locals())
+    check_agreement(agreement)
+    source, units = agreement.annotations, agreement.units
+    refuse_local_raters(source, "who is right")
+    found = dawid_skene(units.values, model=model, added=added, iterations=iterations)
+    code = found.classes.astype(np.intp)
+    names = np.append(source.categories, NOTHING)  # NO_OBJECT counts from the end
+    estimate = replace(found, raters=source.raters, classes=object_array(names[code].tolist()))
+    return UnitTruth(estimate, code, units, source.images, source.categories)

@@ -1,0 +1,282 @@
+"""Who is right about objects: a step by hand, loops over plain answers, known truth from the noise model, limits."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from kalos_core import NO_OBJECT, Annotations, InputError, NoiseModel, agreement, instance_consensus, unit_truth
+from kalos_core.noise.generated import side_by_side
+from kalos_core.nominal import SKILL_MODELS
+from tests.strategies import tables
+
+PLACES = {"a": [0, 0, 9, 9], "b": [30, 0, 9, 9], "c": [60, 0, 9, 9]}
+
+
+def scene(**given_by):
+    """A table of one image: rater -> the class at each place, a letter such as ``"C D"``, or none."""
+    rows = [
+        {"image": 1, "rater": rater, "category": {"C": "cat", "D": "dog"}[letter], "box": box}
+        for rater, letters in given_by.items()
+        for letter, box in zip(letters, PLACES.values(), strict=True)
+        if letter != " "
+    ]
+    return Annotations.from_rows(rows, images=[1], raters=list(given_by), assigned="all")
+
+
+THREE = scene(ann="CC ", bob="CC ", cid="C C")
+"""ann and bob see the first two cats, cid the first and another."""
+
+
+def by_place(result, values):
+    """Values of units in the order of their places."""
+    left = np.zeros(len(result.units))
+    left[result.unit_of] = result.annotations.shapes["box"].corners[:, 0]
+    return np.asarray(values)[np.argsort(left)]
+
+
+# ---- one step, by hand ----
+
+
+def test_one_step_by_hand():
+    """Votes: the three are objects with 1, 2/3 and 1/3, so that 2/3 of the units are.
+
+    Of objects ann gave (1 + 2/3) / 2 a class, of nothing 1/3; cid (1 + 1/3) / 2 and 2/3. Then the first unit has
+    2/3 * 5/6 * 5/6 * 2/3 against 1/3 * 1/3 * 1/3 * 2/3, which is 25 to 2; the second the same, as cid is silent on 1/3
+    of either; the third 2/3 * 1/6 * 1/6 * 2/3 against 1/3 * 2/3 * 2/3 * 2/3, which is 1 to 8.
+    """
+    result = agreement(THREE, bootstrap=0)
+    found = unit_truth(result, added=0, iterations=1)
+    assert by_place(result, found.existence) == pytest.approx([25 / 27, 25 / 27, 1 / 9])
+    assert by_place(result, found.confidence) == pytest.approx([25 / 27, 25 / 27, 1 / 9])
+    assert found.estimate.classes.tolist() == ["no object", "cat"]
+    assert found.code.tolist() == [NO_OBJECT, 0]
+    ann, bob, cid = found.estimate.confusion
+    assert ann.tolist() == pytest.approx(np.array([[2 / 3, 1 / 3], [1 / 6, 5 / 6]]))
+    assert bob.tolist() == ann.tolist()
+    assert cid.ravel() == pytest.approx([1 / 3, 2 / 3, 1 / 3, 2 / 3])
+    assert found.estimate.skill == pytest.approx([74 / 81, 74 / 81, 30 / 81])
+    assert "NOT SETTLED" in found.headline
+    assert found.overruled.tolist() == [False] * 3
+
+
+def test_the_consensus_of_it_by_hand():
+    result = agreement(THREE, bootstrap=0)
+    truth = unit_truth(result, added=0, iterations=1)
+    found = instance_consensus(result, truth=truth)
+    assert found.counts() == {"kept": 2, "below quorum": 1, "tied class": 0}
+    assert found.score == pytest.approx([25 / 27, 25 / 27])
+    assert found.annotations.shapes["box"].xywh()[:, 0].tolist() == [0, 30]
+    assert found.fields()["existence"] == pytest.approx([25 / 27, 25 / 27])
+    assert sorted(found.to_pandas()["existence"].round(3)) == [0.111, 0.926, 0.926]
+    assert len(instance_consensus(result, 0.95, truth=truth).annotations) == 0
+    assert instance_consensus(result, 0.1, truth=truth).counts()["kept"] == 3
+    assert "existence" not in instance_consensus(result).fields()
+
+
+def test_the_likeliest_class_is_that_of_raters_who_know_it():
+    """Of five raters three know cats from dogs, and two guess: where all see something, nothing is no answer."""
+    rows = [
+        {"image": image, "rater": rater, "category": category, "box": [0, 0, 9, 9]}
+        for image in range(30)
+        for place, rater in enumerate(["ann", "bob", "cid", "dan", "eve"])
+        for category in [("cat", "dog")[image % 2 if place > 1 else image // (place + 2) % 2]]
+    ]
+    result = agreement(Annotations.from_rows(rows), cost="neg", bootstrap=0)
+    found = unit_truth(result)
+    assert found.to_pandas()["category"].tolist() == [("cat", "dog")[image % 2] for image in found.units.image]
+    assert found.existence.tolist() == [1] * 30
+    assert found.estimate.classes.tolist() == ["cat", "dog"]
+    assert found.estimate.skill[:2] == pytest.approx([1 / 2, 2 / 3], abs=0.01)  # as often as the guesses are right
+    assert found.estimate.skill[2:] == pytest.approx([1, 1, 1], abs=0.01)
+
+
+def test_tied_classes_are_left_out_or_the_first():
+    result = agreement(scene(ann="C  ", bob="D  "), cost="neg", bootstrap=0)
+    truth = unit_truth(result)
+    assert truth.tied.tolist() == [True]
+    assert instance_consensus(result, truth=truth).counts()["tied class"] == 1
+    assert instance_consensus(result, ties="first", truth=truth).annotations.category.tolist() == [0]
+    assert truth.overruled.tolist() == [False]
+
+
+# ---- against loops over plain answers ----
+
+
+def plain_answers(result):
+    """(image, unit) -> rater -> class or None, of who was assigned: from annotations, not from the matrix."""
+    table = result.annotations
+    answers = {}
+    for row, unit in enumerate(result.unit_of.tolist()):
+        image = int(table.image[row])
+        everybody = {r: None for r in range(len(table.raters)) if table.assigned[image, r]}
+        answers.setdefault(unit, everybody)[int(table.rater[row])] = int(table.category[row])
+    return [answers[unit] for unit in range(len(result.units))]
+
+
+def naive(answers, raters, added, iterations):
+    """Dawid & Skene's estimates by dictionaries: for each unit class -> probability."""
+    classes = list(dict.fromkeys(answer for by_rater in answers for answer in by_rater.values()))
+    chance = [{k: list(of.values()).count(k) / len(of) for k in classes} for of in answers]
+    for _ in range(iterations):
+        prior = {k: sum(of[k] for of in chance) / len(answers) for k in classes}
+        counts = {(r, k, a): 0.0 for r in range(raters) for k in classes for a in classes}
+        for of, by_rater in zip(chance, answers, strict=True):
+            for rater, answer in by_rater.items():
+                for k in classes:
+                    counts[rater, k, answer] += of[k]
+        rate = {}
+        for k in classes:
+            everybody = {a: sum(counts[r, k, a] for r in range(raters)) for a in classes}
+            for r in range(raters):
+                whole = sum(counts[r, k, a] for a in classes) + added
+                for a in classes:
+                    usual = everybody[a] / sum(everybody.values())
+                    rate[r, k, a] = (counts[r, k, a] + added * usual) / whole
+        for number, by_rater in enumerate(answers):
+            joint = {k: prior[k] * math.prod(rate[r, k, a] for r, a in by_rater.items()) for k in classes}
+            chance[number] = {k: part / sum(joint.values()) for k, part in joint.items()}
+    return chance
+
+
+@settings(max_examples=40, deadline=None)
+@given(tables(raters=4, marks=10))
+def test_the_same_as_by_dictionaries(table):
+    if len(table.raters) < 2 or not len(table):
+        return
+    result = agreement(table, "box_iou", 0.25, bootstrap=0)
+    found = unit_truth(result, added=4, iterations=5)
+    expected = naive(plain_answers(result), len(table.raters), 4, found.estimate.iterations)
+    assert found.existence == pytest.approx([1 - of.get(None, 0) for of in expected], abs=1e-9)
+    best = [max(chance for answer, chance in of.items() if answer is not None) for of in expected]
+    assert found.confidence == pytest.approx(best, abs=1e-9)
+    for unit, of in enumerate(expected):
+        assert of[int(found.category[unit])] == pytest.approx(best[unit], abs=1e-9)
+
+
+# ---- known truth ----
+
+
+def drawn(images, seed):
+    rng = np.random.default_rng(seed)
+    rows = [
+        {
+            "image": image,
+            "rater": "reference",
+            "category": str(rng.choice(["cat", "dog", "owl"])),
+            "box": [60 * x + rng.uniform(0, 8), 60 * y + rng.uniform(0, 8), *rng.uniform(30, 45, 2)],
+        }
+        for image in range(images)
+        for x in range(4)
+        for y in range(3)
+        if rng.random() < 0.5
+    ]
+    size = dict.fromkeys(range(images), (256, 192))
+    return Annotations.from_rows(rows, images=range(images), raters=["reference"], assigned="all", image_size=size)
+
+
+def shared(found, reference):
+    """F1 of place and class."""
+    values = agreement(side_by_side(reference, found.annotations), bootstrap=0).units.values
+    return 2 * (values[:, 0] == values[:, 1]).sum() / (values >= 0).sum()
+
+
+def gained(magnitude, model, seeds=3):
+    """F1 by skill and by the majority, means over data sets."""
+    found = []
+    for seed in range(seeds):
+        reference = drawn(60, seed)
+        made = NoiseModel.default().generate(reference, len(magnitude), magnitude, seed)
+        result = agreement(made.annotations, bootstrap=0)
+        truth = unit_truth(result, model)
+        assert truth.estimate.overturned == 0
+        found.append([shared(instance_consensus(result, truth=of), reference) for of in (truth, None)])
+    return np.mean(found, axis=0)
+
+
+@pytest.mark.parametrize(
+    ("magnitude", "model", "least"),
+    [((0.3, 0.3, 3, 3, 3), "confusion", 0.05), ((0.3, 0.3, 0.3, 4, 4, 4, 4), "confusion", 0.08),
+     ((0.3, 0.3, 3, 3, 3), "one_coin", 0.04), ((0.3, 0.3, 0.3, 4, 4, 4, 4), "weighted", 0.04)],
+)  # fmt: skip
+def test_it_is_right_more_often_than_the_majority_where_some_raters_are_better(magnitude, model, least):
+    skilled, majority = gained(magnitude, model)
+    assert skilled > majority + least
+    assert skilled > 0.93
+
+
+def test_three_raters_who_are_alike_are_better_left_to_the_majority():
+    """What the documentation warns of."""
+    skilled, majority = gained((1, 1, 1), "confusion")
+    assert majority > skilled + 0.02
+    assert abs(np.subtract(*gained((1, 1, 1, 1, 1), "confusion"))) < 0.02
+
+
+def test_raters_are_told_apart():
+    reference = drawn(60, 9)
+    made = NoiseModel.default().generate(reference, 5, [0.2, 0.2, 1, 2, 4], 9)
+    estimate = unit_truth(agreement(made.annotations, bootstrap=0)).estimate
+    assert estimate.skill[:2].min() > estimate.skill[2] > estimate.skill[3] > estimate.skill[4]
+    assert (estimate.skill_interval[:, 0] < estimate.skill).all()
+
+
+# ---- who is asked, doubts and limits ----
+
+
+def test_who_is_not_assigned_gives_no_answer():
+    table = scene(ann="CC ", bob="CC ", cid="C C")
+    alone = Annotations.from_rows(
+        [{"image": 2, "rater": "ann", "category": "cat", "box": [0, 0, 9, 9]}],
+        raters=["ann", "bob", "cid"],
+        assigned={2: ["ann"]},
+    )
+    found = unit_truth(agreement(alone, bootstrap=0))
+    assert found.estimate.rater_answers.tolist() == [1, 0, 0]
+    assert np.isnan(found.estimate.skill).tolist() == [False, True, True]
+    assert found.to_pandas()[["annotated", "assigned"]].to_numpy().tolist() == [[1, 1]]
+    assert unit_truth(agreement(table, bootstrap=0)).to_pandas()["assigned"].tolist() == [3, 3, 3]
+
+
+def test_what_all_raters_contradict_is_doubtful():
+    """Six objects are too few for three classes; of the two with the same class of two raters or more both change."""
+    given_by_image = ["ccc", "ccd", "ddd", "cd", "d", "cdo"]
+    rows = [
+        {"image": image, "rater": rater, "category": letter, "box": [0, 0, 9, 9]}
+        for image, letters in enumerate(given_by_image)
+        for rater, letter in zip("abc", letters, strict=False)
+    ]
+    assigned = {image: list("abc"[: len(letters)]) for image, letters in enumerate(given_by_image)}
+    found = unit_truth(agreement(Annotations.from_rows(rows, assigned=assigned), cost="neg", bootstrap=0))
+    assert found.estimate.overturned == 2
+    assert found.headline.endswith("DOUBTFUL: 2 have another label than all of their raters gave")
+    assert found.overruled[[0, 2]].all()
+    assert "DOUBTFUL" not in unit_truth(agreement(THREE, bootstrap=0)).headline
+
+
+@pytest.mark.parametrize("model", SKILL_MODELS)
+def test_nobody_annotated_anything(model):
+    empty = agreement(Annotations.from_rows([], images=[1], raters=["ann", "bob"]), bootstrap=0)
+    found = unit_truth(empty, model)
+    assert (len(found.existence), len(found.to_pandas()), found.overruled.tolist()) == (0, 0, [])
+    assert "undefined sure" in found.headline
+    assert instance_consensus(empty, truth=found).counts()["kept"] == 0
+
+
+def test_what_cannot_be_used_is_refused():
+    result = agreement(THREE, bootstrap=0)
+    with pytest.raises(InputError, match="model: expected one of 'confusion', 'one_coin', 'weighted', got 'glad'"):
+        unit_truth(result, "glad")
+    with pytest.raises(InputError, match="agreement: expected Agreement, the result of"):
+        unit_truth(THREE)
+    with pytest.raises(InputError, match="added: expected a number of at least 0, got -1"):
+        unit_truth(result, added=-1)
+    local = Annotations.from_rows([{"image": 1, "rater": "1", "category": "cat", "box": [0, 0, 9, 9]}],
+                                  raters=["1", "2"], assigned="all", raters_are_local=True)  # fmt: skip
+    with pytest.raises(InputError, match="who is right: expected raters who are the same person on every image"):
+        unit_truth(agreement(local, bootstrap=0))
+    other = unit_truth(agreement(scene(ann="CC ", bob="C  ", cid="C C"), bootstrap=0))
+    with pytest.raises(InputError, match="truth: expected unit_truth of the same agreement, got one of other units"):
+        instance_consensus(result, truth=other)
+    with pytest.raises(InputError, match="truth: expected"):
+        instance_consensus(result, truth="confusion")
