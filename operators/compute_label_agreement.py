@@ -12,7 +12,7 @@ from kalos_core.figures import band, doubt_of_weights, with_interval
 from kalos_core.nominal import LabelAgreement
 from kalos_core.text import shown
 
-from . import forms, image_label_forms, widgets
+from . import forms, image_label_forms, right_forms, widgets
 from .widgets import Context
 
 WEIGHT_HELP = {
@@ -33,12 +33,6 @@ METRIC_HELP = {
 }
 
 ORDER_HELP = "With commas between: none, mild, severe. Of several groups: grade: none, mild; age: young, old"
-
-TRUTH_HELP = {
-    "confusion": "of each class of their own: finds habits, such as taking dogs for cats; usually the best",
-    "one_coin": "right with one probability, whatever the class: for few answers of each",
-    "weighted": "a majority in which raters count as often as they are in it: simple to explain, hardly better",
-}
 
 ESTIMATE_HELP = "A label for each image with its probability, and how often each rater is right, without known truth"
 
@@ -64,7 +58,7 @@ class ComputeLabelAgreement(image_label_forms.ImageLabelAnalysis[kf.LabelRun]):
     NAME, LABEL, KEY = "compute_label_agreement", "Compute agreement on image-level labels", "labels"
     DESCRIPTION = "Kappas of every question, majorities, accuracy of raters, and the images in dispute"
     ICON, RESULT = "/assets/labels.svg", "Agreement on image-level labels"
-    HIDDEN: ClassVar = {"reject": ("reject_broken", "most_breaches", "least_accuracy"), "estimate": ("truth",)}
+    HIDDEN: ClassVar = {"reject": ("reject_broken", "most_breaches", "least_accuracy"), right_forms.SWITCH: ("truth",)}
 
     def add_options(self, ctx: Context, inputs: types.Object) -> None:
         widgets.add_number(
@@ -106,17 +100,8 @@ class ComputeLabelAgreement(image_label_forms.ImageLabelAnalysis[kf.LabelRun]):
             label = "Labels from lowest to highest; not needed for numbers"
             inputs.str("order", label=label, description=ORDER_HELP)
         forms.add_bootstrap(ctx, inputs, 1000)
-        widgets.add_switch(inputs, "estimate", label="Estimate who is right, and how sure", description=ESTIMATE_HELP)
-        if ctx.params.get("estimate"):
-            widgets.add_dropdown(
-                inputs,
-                "truth",
-                TRUTH_HELP.keys(),
-                descriptions=TRUTH_HELP,
-                default="confusion",
-                label="How raters are taken to answer",
-                description="For three raters an image or more who answered on their own",
-            )
+        needs = "For three raters an image or more who answered on their own"
+        right_forms.add_model(ctx, inputs, "truth", ESTIMATE_HELP, needs)
         about = "How alike the raters of each are among themselves, with the other team, and by their majorities"
         image_label_forms.add_teams(ctx, inputs, about)
         widgets.add_switch(inputs, "reject", label="Reject answers by rule", description=REJECT_HELP)

@@ -1,7 +1,7 @@
 """Estimate the ground truth from the labels of several raters; each consensus is a field of its own."""
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import fiftyone.operators.types as types
 import numpy as np
@@ -11,7 +11,7 @@ import kalos_core.fiftyone as kf
 from kalos_core.display import alpha_text
 from kalos_core.text import names_shown
 
-from . import forms, mask_forms, widgets
+from . import forms, mask_forms, right_forms, widgets
 from .widgets import Context
 
 USUAL = ["0.5", "staple"]
@@ -26,6 +26,11 @@ SUBJECTS = {
     mask_forms.PIXELS: "pixels, all labels of a rater together",
 }
 
+ESTIMATE_HELP = (
+    "How likely each object exists and of which class it is, and how often each rater is right, in place of votes; the "
+    "quorum is then the least probability that it exists"
+)
+
 SLOW, SLOWER = "lsml", 50
 """A method that takes longer than the others, and how many times."""
 
@@ -34,6 +39,7 @@ class EstimateTruth(mask_forms.MaskAnalysis[kf.TruthRun]):
     NAME, LABEL = "estimate_truth", "Estimate the truth"
     DESCRIPTION = "A consensus of several raters: of pixels as a mask, of objects as a label field with scores"
     ICON, RESULT = "/assets/truth.svg", "Estimated truth"
+    HIDDEN: ClassVar = {right_forms.SWITCH: ("model",)}
 
     def amount_of_work(self, ctx: Context) -> float:
         slower = SLOWER if SLOW in (ctx.params.get("methods") or []) else 1
@@ -54,6 +60,7 @@ class EstimateTruth(mask_forms.MaskAnalysis[kf.TruthRun]):
             )
         else:
             mask_forms.add_quorum(ctx, inputs)
+            right_forms.add_model(ctx, inputs, "model", ESTIMATE_HELP, "For four raters or more who annotated alone")
             forms.add_similarity(ctx, inputs)
 
     def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -64,7 +71,7 @@ class EstimateTruth(mask_forms.MaskAnalysis[kf.TruthRun]):
         names = ", ".join(names_shown([*f["fields"].values(), *f["maps"].values()]))
         who = f"{len(f['raters']) or 'unnamed'} raters"
         head = f"**{_title(f, truths)}**\n\n{f['images']:,} images, {who}; written: {names}\n\n"
-        return head + (_pixel_table(truths) if f["of"] == mask_forms.PIXELS else _object_table(truths))
+        return head + (_pixel_table(truths) if f["of"] == mask_forms.PIXELS else _object_table(truths) + _skills(run))
 
 
 def _of_pixels(ctx: Context) -> bool:
@@ -104,6 +111,15 @@ def _object_table(truths: Truths) -> str:
         for name, found in truths.items()
     ]
     return widgets.table(("Consensus", "Objects", "Below quorum", "Tied class", "Mean score", *SHARES), rows)
+
+
+def _skills(run: kf.TruthRun) -> str:
+    """How often raters are right, and what speaks against it; nothing where that was not estimated."""
+    found: Any = next(iter(run.details.truths.values()))
+    if getattr(found, "estimate", None) is None:
+        return ""
+    count = f"{found.overruled:,} are decided otherwise than most of their raters say{found.estimate.doubts}"
+    return f"\n\n- {kf.figures_of(run)['skill'].title}.\n- {count}."
 
 
 def _shares(found: Any) -> list[str]:

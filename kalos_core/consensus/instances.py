@@ -159,7 +159,8 @@ class InstanceConsensus(Result):
         image = np.zeros(len(self.outcome), np.intp)
         owner = np.repeat(np.arange(len(self.outcome)), np.diff(self.member_start))
         image[owner] = self.source.image[self.member_row]
-        decided = {} if self.truth is None else self.truth.to_pandas()[["category", "confidence", "existence"]]
+        names = ["category", "confidence", "existence"]
+        decided = pd.DataFrame() if self.truth is None else self.truth.to_pandas()[names]
         return pd.DataFrame(
             {
                 "image": self.source.images[image],
@@ -169,7 +170,7 @@ class InstanceConsensus(Result):
                 "score": self.annotated / self.assigned,
                 "classes": [", ".join(self.source.categories[row]) for row in leading],
                 "annotations": [self.members_of_unit(unit) for unit in range(len(self.outcome))],
-                **decided,
+                **decided.to_dict("series"),
             }
         )
 

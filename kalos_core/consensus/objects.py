@@ -81,7 +81,7 @@ class UnitTruth(Result):
     @property
     def confidence(self) -> NDArray[np.float64]:
         """(U,) probability that the unit is an object of this class."""
-        return self._of_objects.max(axis=1, initial=0)
+        return np.asarray(self._of_objects.max(axis=1, initial=0))
 
     @property
     def tied(self) -> NDArray[np.bool_]:
@@ -102,7 +102,7 @@ class UnitTruth(Result):
     @property
     def _of_objects(self) -> NDArray[np.float64]:
         """(U, L or L - 1) probabilities of the classes, without that of no object."""
-        return self.estimate.probability[:, self.code != NO_OBJECT]
+        return np.asarray(self.estimate.probability[:, self.code != NO_OBJECT])
 
     @property
     def headline(self) -> str:

@@ -166,7 +166,6 @@ from kalos_core.fiftyone.kinds.detectors.scores import heatmap_fields as heatmap
 from kalos_core.fiftyone.kinds.image_labels.compute import compare_teams as compare_teams
 from kalos_core.fiftyone.kinds.image_labels.compute import compute_label_agreement as compute_label_agreement
 from kalos_core.fiftyone.kinds.image_labels.kind import LabelRun as LabelRun
-from kalos_core.fiftyone.kinds.image_labels.truth import view_least_sure_first as view_least_sure_first
 from kalos_core.fiftyone.kinds.image_labels.views import DisputedImage as DisputedImage
 from kalos_core.fiftyone.kinds.image_labels.views import disputed_images as disputed_images
 from kalos_core.fiftyone.kinds.image_labels.views import view_of_disputes as view_of_disputes
@@ -195,6 +194,7 @@ from kalos_core.fiftyone.kinds.ranking.kind import stored_rankings as stored_ran
 from kalos_core.fiftyone.kinds.resolved.compute import export_resolved as export_resolved
 from kalos_core.fiftyone.kinds.resolved.compute import resolved as resolved
 from kalos_core.fiftyone.kinds.resolved.kind import ResolvedRun as ResolvedRun
+from kalos_core.fiftyone.kinds.right import view_least_sure_first as view_least_sure_first
 from kalos_core.fiftyone.kinds.truth.compute import estimate_truth as estimate_truth
 from kalos_core.fiftyone.kinds.truth.kind import TruthRun as TruthRun
 from kalos_core.fiftyone.kinds.variations.compute import find_variations as find_variations

@@ -147,8 +147,8 @@ CAPTIONS = {
         "Long bars: raters who are mostly right, judged by the others. A wide whisker: too few answers to tell.",
         "Share of a rater's answers expected to be right, 0 to 1; whiskers: 95 % (Wilson; Louis 1982). Nobody knows "
         "the truth: who agrees with others who are mostly right counts more, until nothing changes (Dawid & Skene "
-        "1979; one probability a rater: Zhang et al. 2016). It assumes one true class an image, raters who err "
-        "independently, and most of them better than chance. Not for two raters an image; for raters who copy, or "
+        "1979; one probability a rater: Zhang et al. 2016). It assumes one true class an image or object, raters who "
+        "err independently, and most of them better than chance. Not for two raters an image; for raters who copy, or "
         "were misled together by the same blurred image (they look skilled, and probabilities are too near to 1); "
         "for images on which several answers are right; for grades, where a near miss counts like any other. There "
         "take the majority, and let people decide.",

@@ -10,12 +10,15 @@ import kalos_core.fiftyone as kf
 from kalos_core.display import TRUTH_LABELS, alpha_text, count_text, percent_text, significant
 from kalos_core.text import bold, names_shown, plain, shown
 
-from ..parts.events import Context, guarded, open_sample
+from ..parts.events import PLUGIN, Context, guarded, open_sample
 from ..parts.figures import add_part, add_reading, put_parts
 from ..parts.layout import add_menu, add_table
-from .one_run import RunSection, chooses
+from .one_run import RunSection, chooses, chosen_rater
 
 MOST_ROWS, MOST_NOTES = 25, 10
+
+FEW_RATERS = 4
+"""Raters of objects below which they cannot be told apart."""
 
 SHARES = {"sensitivity": "Finds", "ppv": "Is right", "kappa": "Beyond chance (κ)"}
 """What is known of a rater against a consensus of pixels -> how its column is called."""
@@ -62,7 +65,7 @@ CONSENSUS_COLUMNS = (
 OBJECT_CONSENSUS_COLUMNS = (
     ("consensus", "Taken for true"),
     ("objects", "Objects"),
-    ("below", "Too few raters"),
+    ("below", "Left out"),
     ("tied", "Tied class"),
     ("score", "Mean score"),
 )
@@ -211,13 +214,17 @@ class TruthSection(RunSection):
         text = f"{count_text(metrics['images'])} images, {raters} raters. Fields: {names}"
         self.put_headline(ctx, consensus_title(metrics, truths), text)
         state.notes = notes(run.details.notes)
-        put_parts(ctx, kf.figures_of(run, consensus=state.consensus))
+        found = truths[state.consensus]
+        estimate = getattr(found, "estimate", None)
+        state.is_estimated, state.right = estimate is not None, right_text(found, run.names) if estimate else ""
+        rater = chosen_rater(ctx, "truth_rater", estimate.raters.tolist() if estimate else [])
+        put_parts(ctx, kf.figures_of(run, consensus=state.consensus, rater=rater))
         ctx.panel.set_data("consensus_rows", consensus_rows(metrics, truths))
-        ctx.panel.set_data("against_rows", against_rows(metrics, truths[state.consensus]))
+        ctx.panel.set_data("against_rows", against_rows(metrics, found))
 
     def render(self, panel: types.Object, ctx: Context) -> None:
         state = ctx.panel.state
-        self.add_headline(panel, ctx)
+        self._add_least_sure(self.add_headline(panel, ctx), ctx)
         columns = CONSENSUS_COLUMNS if state.of_pixels else OBJECT_CONSENSUS_COLUMNS
         label = "Click a row to compare raters with it"
         add_table(panel, "consensus_rows", label, columns, self.to(self.click_consensus))
@@ -226,8 +233,32 @@ class TruthSection(RunSection):
             panel.md(COLUMNS_SAY, name="columns_say")
         more = with_more(AGAINST_COLUMNS, ctx, "against") if state.of_pixels else list(OBJECT_COLUMNS)
         add_table(panel, "against_rows", f"Raters against {plain(state.consensus)}", more)
+        if state.is_estimated:
+            panel.md(state.right, name="right_text")
+            add_part(panel, ctx, "skill")
+            add_menu(panel, "truth_rater", state.truth_raters, self.to(self.change_truth_rater), label="Rater")
+            add_part(panel, ctx, "confusion")
         if state.notes:
             panel.md(state.notes, name="notes_text")
+
+    def _add_least_sure(self, row: types.Object, ctx: Context) -> None:
+        """Of objects: the images to look at, or the form that estimates who is right."""
+        if ctx.panel.state.is_estimated:
+            label = "Least sure images"
+            row.btn("least_sure", label=label, icon="grid_view", on_click=self.to(self.show_least_sure))
+        elif not ctx.panel.state.of_pixels:
+            label = "Estimate who is right"
+            row.btn("estimate", label=label, icon="balance", on_click=self.to(self.estimate), variant="outlined")
+
+    change_truth_rater = chooses("truth_rater")
+
+    @guarded
+    def show_least_sure(self, ctx: Context) -> None:
+        self.show(ctx, kf.view_least_sure_first(ctx.dataset, ctx.panel.state.run), "images, the least sure first")
+
+    @guarded
+    def estimate(self, ctx: Context) -> None:
+        ctx.prompt(f"{PLUGIN}/{kf.KINDS[self.KIND].operator}", params={"of": "objects", "estimate": True})
 
     @guarded
     def click_consensus(self, ctx: Context) -> None:
@@ -322,6 +353,25 @@ def against_rows(metrics: Any, found: Any) -> list[dict[str, str]]:
     if metrics["of"] == "pixels":
         return _by_rater(metrics["raters"], _shares(found.performance) | {"kept": found.kept_share})
     return _by_rater(metrics["raters"], {"sensitivity": found.sensitivity, "ppv": found.ppv})
+
+
+def right_text(found: Any, names: kf.RunNames) -> str:
+    """What was estimated of objects, and what speaks against it."""
+    text = (
+        "**Who is right** is estimated: the confidence of a label is the probability that it is an object of its "
+        f"class, `{names.existence}` that of any. {count_text(found.overruled)} are decided otherwise than most of "
+        "their raters say."
+    )
+    if len(found.estimate.raters) < FEW_RATERS:
+        text += f" **Fewer than {FEW_RATERS} raters** can hardly be told apart: votes are right more often."
+    if found.estimate.overturned:
+        text += (
+            f" **Do not use it:** {count_text(found.estimate.overturned)} have another class than all their raters "
+            "gave, or none: classes were probably taken for one another."
+        )
+    if not found.estimate.converged:
+        text += " **Not settled:** the estimation was ended before its numbers stood still."
+    return text
 
 
 def notes(found: Sequence[str]) -> str:

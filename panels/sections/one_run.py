@@ -1,5 +1,6 @@
 """What sections share that show one run of a kind, and pages of it."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +11,7 @@ from kalos_core.text import bold
 
 from ..parts.events import WORKBENCH, Context, Handler, guarded
 from ..parts.layout import add_row
-from .base import Section
+from .base import ALL, Section
 
 Parts = dict[str, kf.Part]
 
@@ -56,6 +57,15 @@ def chooses(name: str) -> Handler[Any]:
 
     change.__name__ = f"change_{name}"
     return guarded(change)
+
+
+def chosen_rater(ctx: Context, name: str, raters: Sequence[str]) -> str | None:
+    """The rater in the menu of that name, whose entries go into the state, in the plural; None for all."""
+    entries = {ALL: "All raters", **{str(at): rater for at, rater in enumerate(raters, 1)}}
+    ctx.panel.set_state(f"{name}s", entries)
+    if (chosen := ctx.panel.get_state(name)) not in entries:
+        ctx.panel.set_state(name, chosen := ALL)
+    return None if chosen == ALL else entries[chosen]
 
 
 def take_title(parts: Parts, name: str) -> str:

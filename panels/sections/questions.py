@@ -13,8 +13,7 @@ from kalos_core.text import plain, shown
 from ..parts.events import PLUGIN, Context, guarded, open_sample
 from ..parts.figures import add_part, put_parts
 from ..parts.layout import add_menu, add_table, in_two_lines
-from .base import ALL
-from .one_run import RunSection, chooses, take_title
+from .one_run import RunSection, chooses, chosen_rater, take_title
 
 MAJORITY, TRUTH = "majority", "truth"
 
@@ -67,7 +66,8 @@ class QuestionsSection(RunSection):
         if state.question not in state.asked:
             state.question = next(iter(state.asked), None)
         images = kf.disputed_images(ctx.dataset, run.key, MOST_ROWS) if page == "Images" else None
-        parts = dict(kf.figures_of(run, question=state.question, images=images, rater=self._judged(ctx, details.truth)))
+        judge = chosen_rater(ctx, "judge", [name for truth in details.truth[:1] for name in truth.raters.tolist()])
+        parts = dict(kf.figures_of(run, question=state.question, images=images, rater=judge))
         self.put_headline(ctx, take_title(parts, "kappas"), text_of(run.metrics))
         put_parts(ctx, parts)
         if page == "Agreement":
@@ -88,17 +88,6 @@ class QuestionsSection(RunSection):
             numbers = [image.all_decisions for image in images], [image.chosen for image in images]
             state.dots = [state.image_ids[at] for at in majority_order(*numbers)]
             ctx.panel.set_data("worst", [_image_row(image) for image in images])
-
-    @staticmethod
-    def _judged(ctx: Context, estimates: Any) -> str | None:
-        """The rater in the menu, of whom the confusion is shown; None: of all."""
-        state = ctx.panel.state
-        state.judges = {ALL: "All raters"}
-        for truth in estimates[:1]:
-            state.judges |= {str(at): name for at, name in enumerate(truth.raters.tolist(), 1)}
-        if state.judge not in state.judges:
-            state.judge = ALL
-        return None if state.judge == ALL else state.judges[state.judge]
 
     def _load_questions(self, ctx: Context, found: Any) -> None:
         state, order = ctx.panel.state, np.argsort(found.free_marginal, kind="stable").tolist()

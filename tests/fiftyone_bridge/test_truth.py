@@ -16,11 +16,21 @@ import tifffile
 from PIL import Image
 
 import kalos_core.fiftyone as kf
-from kalos_core import Annotations, InputError, KalosWarning, agreement, instance_consensus, rank_models, write_coco
+from kalos_core import (
+    Annotations,
+    InputError,
+    KalosWarning,
+    agreement,
+    instance_consensus,
+    rank_models,
+    unit_truth,
+    write_coco,
+)
 from kalos_core.consensus import estimate_truths, study_outliers
 from kalos_core.fiftyone.dataset.info import update_info
 from kalos_core.fiftyone.dataset.raters import MASKS, label_fields, store_raters
 from kalos_core.fiftyone.runs.records import plain
+from kalos_core.nominal import SKILL_MODELS
 from kalos_core.pixels import MaskStack, pixel_agreement
 from kalos_core.ranking import DetectorAccumulator, boundary_evaluation
 from tests.fiftyone_bridge.scenes import detection, documents, polyline, without
@@ -845,3 +855,85 @@ def test_nothing_warns_where_all_is_said(stack: fo.Dataset) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error", KalosWarning)
         kf.compute_pixel_agreement(stack, "pixels")
+
+
+# ---- who is right about objects ----
+
+
+def seen_by_five() -> list[fo.Sample]:
+    """Twelve images: a cat that four see; what eve alone sees on the first six; a dog of ann and bob on the last."""
+    near, far = [10, 10, 40, 40], [60, 60, 20, 20]
+    samples = []
+    for number in range(12):
+        given = {name: [detection("cat", near)] for name in FIVE[:4]} | {"eve": []}
+        if number < 6:
+            given["eve"] = [detection("cat", far)]
+        if number == 11:
+            for name in FIVE[:2]:
+                given[name].append(detection("dog", far))
+        fields = {name: fo.Detections(detections=own) for name, own in given.items()}
+        size = fo.ImageMetadata(width=100, height=100)
+        samples.append(fo.Sample(f"/{number}.jpg", metadata=size, raters=list(FIVE), **fields))
+    return samples
+
+
+FIVE = ("ann", "bob", "cid", "dan", "eve")
+
+
+@pytest.mark.parametrize("model", SKILL_MODELS)
+def test_who_is_right_about_objects_is_as_the_library_says(make: Make, model: str) -> None:
+    dataset = make(seen_by_five())
+    before = without(documents(dataset), {"last_modified_at"})
+    run = kf.estimate_truth(dataset, "right", model=model, quorum=[0.5, 0.99], raters=FIVE)
+    field, strict = f"right_{model}_0_5", f"right_{model}_0_99"
+    assert run.metrics["fields"] == {f"{model} 0.5": field, f"{model} 0.99": strict}
+    result = agreement(kf.read_annotations(dataset, raters=FIVE), bootstrap=0)
+    truth = unit_truth(result, model)
+    expected = instance_consensus(result, truth=truth)
+    assert dataset.count(f"{field}.detections") == len(expected.annotations) >= 12
+    by_image = np.argsort(expected.annotations.image, kind="stable")
+    score, existence = expected.score[by_image], truth.existence[expected.unit][by_image]
+    assert dataset.values(f"{field}.detections.confidence", unwind=True) == pytest.approx(score.tolist())
+    assert dataset.values(f"{field}.detections.right_existence", unwind=True) == pytest.approx(existence.tolist())
+    boxes = expected.annotations.shapes["box"].xywh()[by_image] / 100
+    written = [box for own in dataset.values(f"{field}.detections.bounding_box") for box in own]
+    np.testing.assert_allclose(written, boxes)
+    assert dataset.count(f"{strict}.detections") == (truth.existence >= 0.99).sum()
+    sure = [truth.estimate.confidence[truth.units.image == image].min() for image in range(12)]
+    assert dataset.values("right_confidence") == pytest.approx(sure)
+    ids = dataset.values("id")
+    least = sorted(range(12), key=lambda image: (sure[image], ids[image]))
+    assert kf.view_least_sure_first(dataset, "right").values("id") == [ids[image] for image in least]
+    stored = kf.load_details(dataset, "right").details.truths[f"{model} 0.5"]
+    np.testing.assert_allclose(stored.estimate.skill, truth.estimate.skill)
+    np.testing.assert_allclose(stored.estimate.skill_interval, truth.estimate.skill_interval)
+    np.testing.assert_allclose(stored.estimate.confusion, truth.estimate.confusion)
+    assert (stored.overruled, len(stored.estimate.items)) == (truth.overruled.sum(), 0)
+    parts = kf.figures_of(kf.load_details(dataset, "right"), rater="eve")
+    assert list(parts) == ["against", "skill", "confusion"]
+    assert "(eve)" in parts["skill"].title
+    assert parts["confusion"].title.startswith("eve ")
+    restored = kf.load_run(dataset, "right").result[f"{model} 0.5"]
+    np.testing.assert_allclose(restored.score, expected.score)
+    assert run.settings["model"] == model
+    assert run.written.endswith("'right_confidence'")
+    kf.delete_run(dataset, "right")
+    assert without(documents(dataset), {"last_modified_at"}) == before
+    assert not {"right_confidence", field} & set(dataset.get_field_schema())
+
+
+def test_who_is_right_where_nothing_was_annotated_or_estimated(make: Make) -> None:
+    dataset = make(objects())
+    run = kf.estimate_truth(dataset, "right", model="one_coin", raters=RATERS)
+    assert dataset.values("right_confidence")[1] is None
+    assert len(kf.view_least_sure_first(dataset, "right")) == 1
+    assert dataset.last().right_one_coin_0_5.detections == []
+    assert run.details.truths["one_coin 0.5"].estimate.raters.tolist() == list(RATERS)
+    kf.estimate_truth(dataset, "votes", raters=RATERS)
+    assert "votes_confidence" not in dataset.get_field_schema()
+    assert "votes_existence" not in dataset.get_field_schema()["votes_quorum_0_5"].document_type._fields
+    with pytest.raises(InputError, match=r"made with model=\.\.\., got 'votes', which estimated nothing"):
+        kf.view_least_sure_first(dataset, "votes")
+    with pytest.raises(InputError, match="model: expected one of 'confusion', 'one_coin', 'weighted', got 'glad'"):
+        kf.estimate_truth(dataset, "bad", model="glad", raters=RATERS)
+    assert set(kf.list_runs(dataset)) == {"right", "votes"}

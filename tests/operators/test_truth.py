@@ -12,6 +12,7 @@ from PIL import Image
 import kalos_core.fiftyone as kf
 from kalos_core import TRUTH_METHODS
 from kalos_core.figures import pixel_title
+from kalos_core.nominal import SKILL_MODELS
 from tests.fiftyone_bridge.stacks import RATERS, add_maps, row, small
 from tests.fiftyone_bridge.test_truth import objects
 from tests.operators.calls import is_delegated_by_default, run, shares, summaries
@@ -139,6 +140,21 @@ def test_objects_from_the_sdk(boxes):
     result = run("rank_detectors", boxes, raters=list(RATERS), detectors=["net"], quorum="0.5", run_key="ranks")
     assert "net is best under" in result["text"]
     assert "truth_quorum_0_5" not in form("compute_agreement", boxes)["raters"].default  # a consensus is no rater
+
+
+def test_who_is_right_about_objects(boxes):
+    params = {"raters": list(RATERS)}
+    assert "model" not in form("estimate_truth", boxes, params)
+    inputs = form("estimate_truth", boxes, params | {"estimate": True})
+    assert inputs["model"].default == "confusion"
+    assert [choice.value for choice in inputs["model"].view.choices] == list(SKILL_MODELS)
+    result = run("estimate_truth", boxes, **params, estimate=True, model="weighted", run_key="right")
+    assert kf.load_metrics(boxes, "right").settings["model"] == "weighted"
+    assert "| weighted 0.5 | 1 | 1 | 0 |" in result["text"]
+    assert "- Answers are expected to be right in" in result["text"]
+    assert "0 are decided otherwise than most of their raters say." in result["text"]
+    run("estimate_truth", boxes, **params, estimate=False, model="weighted", run_key="votes")
+    assert kf.load_metrics(boxes, "votes").settings["model"] is None
 
 
 def test_the_app_gets_progress_and_the_panel(masks):

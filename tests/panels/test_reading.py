@@ -121,6 +121,11 @@ SECTIONS: dict[str, list[Click]] = {
     ],
 }
 """Section -> what can be clicked."""
+OBJECTS: list[Click] = [
+    ("truth_change_truth_rater", {"value": "1"}),
+    ("truth_show_least_sure", {}),
+    ("truth_estimate", {}),
+]
 DETECTORS: list[Click] = [
     ("choose_page", {"value": "Curves"}),
     ("ranking_change_detector", {"value": "poor"}),
@@ -165,6 +170,7 @@ def many() -> Iterator[dict[str, fo.Dataset]]:
             kf.decide(objects, "agreement", unit.labels, decision, rater)
         kf.calibrate_threshold(objects, "calibration", raters=RATERS, similarities=["box_iou", "centroid_box"])
         kf.estimate_convergence(objects, "convergence", raters=RATERS, subsets=3, tags=True)
+        kf.estimate_truth(objects, "right", raters=RATERS, model="one_coin")
         kf.inject_noise(objects, "noise", reference="ann", magnitude=[2, 5], raters=2)
         kf.compute_label_agreement(labels, "image_labels", raters=RATERS, bootstrap=20, teams=TEAMS, truth="one_coin")
         kf.rank_systems(labels, "ranking", systems=["net", "svm"], raters=RATERS)
@@ -253,6 +259,7 @@ def test_labels_that_are_read_are_counted(many: dict[str, fo.Dataset], read: lis
         ("labels", "Ranking", SECTIONS["Ranking"]),
         ("truth", "Masks", SECTIONS["Masks"]),
         ("truth", "Truth", SECTIONS["Truth"]),
+        ("objects", "Truth", OBJECTS),
         ("truth", "Ranking", DETECTORS),
     ],
 )
@@ -268,7 +275,7 @@ def test_a_section_reads_no_labels(
 @pytest.mark.parametrize("name", SECTIONS)
 def test_every_handler_of_a_section_is_tried(name: str) -> None:
     (section,) = [each for each in panels.workbench.SECTIONS if name == each.NAME]
-    clicks = SECTIONS[name] + DETECTORS * (name == "Ranking")
+    clicks = SECTIONS[name] + DETECTORS * (name == "Ranking") + OBJECTS * (name == "Truth")
     assert {f"{name.lower()}_{own}" for own in handlers(section)} == {method for method, _ in clicks} - {"choose_page"}
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import fiftyone as fo
 import numpy as np
 import pytest
 
 import kalos_core.fiftyone as kf
-from kalos_core.figures import pixel_title, ranking_title, ratio_title, tree_title
+from kalos_core.figures import pixel_title, ranking_title, ratio_title, skill_title, tree_title
+from panels.sections.masks import right_text
 from tests.fiftyone_bridge.stacks import RATERS, RATIO, add_maps, row, small
-from tests.fiftyone_bridge.test_truth import objects
+from tests.fiftyone_bridge.test_truth import FIVE, objects, seen_by_five
 from tests.panels.operations import given, ids, opened, samples_of
 from tests.plugin import Panel
 
@@ -164,6 +167,45 @@ def test_consensus_of_objects_and_models(boxes):
     assert panel.rows("against_rows")[2] == {"rater": "cid", "sensitivity": "0.000", "ppv": "0.000"}
     panel.send("truth_click_consensus", row=1)
     assert "nobody annotated an object" in panel.text()
+
+
+def test_who_is_right_about_objects():
+    dataset = fo.Dataset()
+    dataset.add_samples(seen_by_five(), progress=False)
+    kf.estimate_truth(dataset, "votes", raters=FIVE)
+    panel = tab(dataset, "Consensus")
+    assert "12 of 19 things that anybody annotated are objects at quorum 0.5" in panel.text()
+    assert "least_sure" not in panel.shown
+    form = given(panel.send("truth_estimate"), "prompt_user_for_operation")
+    assert form["params"] == {"of": "objects", "estimate": True}
+    kf.estimate_truth(dataset, "right", raters=FIVE, model="confusion", quorum=[0.5, 0.999])
+    panel = tab(dataset, "Consensus")
+    found = kf.load_details(dataset, "right").details.truths["confusion 0.5"]
+    assert skill_title(list(FIVE), found.estimate.skill) in panel.text()
+    assert "`right_existence` that of any. " in panel.text()
+    assert f"{found.overruled} are decided otherwise than most of their raters say" in panel.text()
+    assert "Fewer than 4 raters" not in panel.text()
+    assert "estimate" not in panel.shown
+    order = np.lexsort((np.array(dataset.values("id")), np.array(dataset.values("right_confidence"))))
+    assert samples_of(dataset, panel.send("truth_show_least_sure")) == ids(dataset, *order)
+    assert panel.state["titles"]["confusion"][0].startswith("Raters")
+    panel.send("truth_change_truth_rater", value="5")
+    assert panel.state["titles"]["confusion"][0].startswith("eve")
+    panel.send("truth_click_consensus", row=1)
+    assert panel.state["titles"]["against"][0].startswith("Against confusion 0.999")
+    for key in kf.list_runs(dataset):
+        kf.delete_run(dataset, key)
+    kf.estimate_truth(dataset, "three", raters=FIVE[:3], model="weighted")
+    assert "**Fewer than 4 raters** can hardly be told apart" in tab(dataset, "Consensus").text()
+    kf.delete_run(dataset, "three")
+    dataset.delete()
+
+
+def test_labels_that_all_raters_contradict_are_said():
+    estimate = SimpleNamespace(raters=FIVE, overturned=2, converged=False)
+    text = right_text(SimpleNamespace(overruled=3, estimate=estimate), kf.RunNames("right"))
+    assert "**Do not use it:** 2 have another class than all their raters gave, or none" in text
+    assert "**Not settled:**" in text
 
 
 def test_classes_are_chosen_from_a_menu():

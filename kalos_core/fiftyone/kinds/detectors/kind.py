@@ -7,7 +7,7 @@ from typing import Literal, TypedDict
 
 from kalos_core.fiftyone.dataset.raters import MASKS
 from kalos_core.fiftyone.kinds.masked import MaskSettings, newer_files, read_masks_or_objects
-from kalos_core.fiftyone.kinds.truth.details import ObjectTruthSettings
+from kalos_core.fiftyone.kinds.truth.details import ConsensusSettings
 from kalos_core.fiftyone.runs.changes import Changes
 from kalos_core.fiftyone.runs.records import plain
 from kalos_core.fiftyone.runs.table import Kind, Run, register
@@ -37,7 +37,7 @@ class ScoreMapSettings(MaskSettings):
     seed: int
 
 
-class ModelSettings(ObjectTruthSettings):
+class ModelSettings(ConsensusSettings):
     """How models were ranked, and how raters were matched for the consensus."""
 
     detectors: list[str]

@@ -16,7 +16,7 @@ from kalos_core.errors import InputError, as_number
 from kalos_core.fiftyone.dataset.database import FieldArguments
 from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS
 from kalos_core.fiftyone.dataset.selection import Selection
-from kalos_core.fiftyone.kinds.image_labels.truth import truth_schema, truth_values, view_least_sure_first
+from kalos_core.fiftyone.kinds.image_labels.truth import truth_schema, truth_values
 from kalos_core.fiftyone.kinds.image_labels.views import view_of_disputes
 from kalos_core.fiftyone.kinds.labelled import (
     TEXTS,
@@ -26,6 +26,7 @@ from kalos_core.fiftyone.kinds.labelled import (
     table_again,
     view_of_difference,
 )
+from kalos_core.fiftyone.kinds.right import view_least_sure_first
 from kalos_core.fiftyone.runs.changes import Changes
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.progress import Progress

@@ -11,13 +11,11 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import object_array
 from kalos_core.arrays import by_item
-from kalos_core.errors import InputError
 from kalos_core.fiftyone.dataset.database import FieldArguments, label_field
 from kalos_core.fiftyone.dataset.raters import ESTIMATED
 from kalos_core.fiftyone.kinds.labelled import label_documents
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.records import plain
-from kalos_core.fiftyone.runs.stored import load_metrics, load_run_view
 from kalos_core.nominal import LabelTable, LabelTruth
 from kalos_core.nominal.build import OPTIONAL
 from kalos_core.nominal.grouping import Groups
@@ -52,18 +50,3 @@ def _likeliest(truth: LabelTruth, table: LabelTable) -> tuple[NDArray[Any], ...]
     codes = truth.label_codes - is_optional
     item = np.flatnonzero(codes >= 0)
     return item, table.concepts[concepts[codes[item]]], truth.confidence[item]
-
-
-def view_least_sure_first(samples: Any, run_key: str) -> Any:
-    """Samples of a run with an estimated label, those first where it is least sure, of as many by id.
-
-    Raises
-    ------
-    InputError
-        For a run that did not estimate who is right.
-    """
-    run = load_metrics(samples, run_key, "image_labels")
-    if run.settings.get("truth") is None:
-        raise InputError(f"run key: expected a run made with truth=..., got {run.key!r}, which estimated nothing")
-    confidence = run.names.confidence
-    return load_run_view(samples, run_key, "image_labels").exists(confidence).sort_by([(confidence, 1), ("id", 1)])

@@ -45,6 +45,7 @@ from kalos_core.fiftyone.kinds.truth.objects import (
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, new_folder, writing
 from kalos_core.fiftyone.runs.progress import Progress, Report
+from kalos_core.nominal import SKILL_MODELS
 from kalos_core.pixels.stored import joined_stacks
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ def estimate_truth(
     cost: str = "soft",
     ties: Ties = "apart",
     region: Literal["vote", "staple"] = "vote",
+    model: str | None = None,
     progress: Progress | bool | None = None,
     **selection: Unpack[SelectionArguments],
 ) -> TruthRun:
@@ -94,8 +96,9 @@ def estimate_truth(
     Of pixels: a `Segmentation` field for each method, called after the run key and the method, whose files stand with
     FiftyOne's data sets. Of objects: a label field for each quorum, from the objects that raters are matched on: the
     confidence of a label is the share of the assigned raters who annotated it, and ``<run_key>_match`` the ids of their
-    labels it is made of. Such a field serves as ``gt_field`` of FiftyOne's ``evaluate_detections``, and its COCO
-    exporter writes the confidence as score; so does
+    labels it is made of; with a `model` of who is right it is the probability of the label, and ``<run_key>_existence``
+    that it is an object of whatever class. Such a field serves as ``gt_field`` of FiftyOne's ``evaluate_detections``,
+    and its COCO exporter writes the confidence as score; so does
     ``write_coco(consensus.annotations, path, consensus.fields())`` of `kalos_core`. Deleting the run removes the fields
     and the files.
 
@@ -107,7 +110,8 @@ def estimate_truth(
         Of pixels. ``"excl-0.5"`` leaves out the raters who stand out over all images, which are read twice.
         ``"staple-classes"`` looks at all classes of label maps at once; the others take each class against the rest.
     quorum : float or sequence of float
-        Of objects: least share of the assigned raters who annotated it.
+        Of objects: least share of the assigned raters who annotated it; with a `model` the least probability that it
+        exists.
     of : "auto", "pixels" or "objects"
         Auto: pixels of `Segmentation` masks, objects of all other labels. Pixels of rasterised labels are those of all
         labels of a rater together.
@@ -123,6 +127,10 @@ def estimate_truth(
         How raters are matched on objects, as in `kalos_core.agreement`.
     ties, region
         As in `kalos_core.consensus.instance_consensus`.
+    model : name in `kalos_core.nominal.SKILL_MODELS`, optional
+        Of objects: estimate who is right in place of counting votes, see `kalos_core.unit_truth`, which says what that
+        assumes. ``<run_key>_confidence`` of an image is then how sure it is of what it is least sure of
+        (`view_least_sure_first`), and the details hold the skill and the confusion of each rater.
     **selection
         Which masks are read, see `read_masks`, or which labels, as in `compute_agreement`.
 
@@ -173,6 +181,7 @@ def estimate_truth(
             ties=ties,
             region=region,
             quorum=list(quorum_names(quorum).values()),
+            model=None if model is None else _check_model(model),
         )
         return _of_objects(samples, run_key, settings, chosen, report)
 
@@ -281,6 +290,11 @@ def _map_of(masks: RaterMasks, truths: dict[str, Truth]) -> NDArray[Any]:
 # ---- objects ----
 
 
+def _check_model(model: str) -> str:
+    lookup(SKILL_MODELS, model, "model")
+    return model
+
+
 def _of_objects(
     samples: Any, run_key: str, settings: ObjectTruthSettings, selection: Selection, report: Report
 ) -> TruthRun:
@@ -292,7 +306,8 @@ def _of_objects(
     matched = match_objects(annotations, settings)
     truths = consensus_of(matched, settings)
     fields, kind = RunNames(run_key).fields_for(samples, truths), type_of(truths)
-    with writing(TRUTH, labels, run_key, settings, declared_fields(run_key, fields, kind)) as draft:
+    declared = declared_fields(run_key, fields, kind, settings["model"])
+    with writing(TRUTH, labels, run_key, settings, declared) as draft:
         progress = report.within(STORING, 1.0, f"Writing {len(fields):,} fields")
         documents = object_documents(run_key, truths, fields, kind)
         write_documents(labels.view, documents, len(annotations.images), progress)

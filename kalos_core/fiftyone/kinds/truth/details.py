@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypedDict
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from kalos_core.consensus import CountedTruth, InstanceConsensus
 from kalos_core.fiftyone.kinds.masked import MaskSettings
+from kalos_core.nominal import LabelTruth
 
 
 class PixelTruthSettings(MaskSettings):
@@ -20,7 +21,7 @@ class PixelTruthSettings(MaskSettings):
     maps: bool
 
 
-class ObjectTruthSettings(TypedDict):
+class ConsensusSettings(TypedDict):
     """How raters were matched on objects, and what became of the units."""
 
     of: Literal["objects"]
@@ -31,6 +32,12 @@ class ObjectTruthSettings(TypedDict):
     ties: str
     region: str
     quorum: list[float]
+
+
+class ObjectTruthSettings(ConsensusSettings):
+    """The same, and how raters are taken to answer; None for votes."""
+
+    model: str | None
 
 
 TruthSettings = PixelTruthSettings | ObjectTruthSettings
@@ -53,18 +60,28 @@ class TruthMetrics(TypedDict):
 
 @dataclass(frozen=True, eq=False)
 class ObjectTruth:
-    """The numbers of an `InstanceConsensus`: `counts` by outcome, the mean `score`, and what it says of each rater."""
+    """The numbers of an `InstanceConsensus`: `counts` by outcome, the mean `score`, and what it says of each rater.
+
+    `estimate`: skill and confusion of each rater, where who is right was estimated; `overruled`: how many units it
+    decides otherwise than most of their raters.
+    """
 
     counts: dict[str, int]
     score: float
     sensitivity: NDArray[np.float64]
     ppv: NDArray[np.float64]
+    estimate: LabelTruth | None = None
+    overruled: int = 0
 
     @classmethod
     def of(cls, found: InstanceConsensus) -> ObjectTruth:
         """Of one consensus."""
         score = float(found.score.mean()) if len(found.score) else float("nan")
-        return cls(found.counts(), score, found.sensitivity, found.ppv)
+        numbers = cls(found.counts(), score, found.sensitivity, found.ppv)
+        if found.truth is None:
+            return numbers
+        estimate, overruled = found.truth.estimate.without_items(), int(found.truth.overruled.sum())
+        return replace(numbers, estimate=estimate, overruled=overruled)
 
 
 @dataclass(frozen=True, eq=False)

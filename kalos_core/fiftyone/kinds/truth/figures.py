@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +15,14 @@ from kalos_core.display import percent_text
 from kalos_core.errors import lookup
 from kalos_core.fiftyone.kinds.truth.kind import TruthRun
 from kalos_core.fiftyone.runs.table import Part
-from kalos_core.figures import performance_dots, plot_performance
+from kalos_core.figures import performance_dots, plot_confusion, plot_performance, plot_skill
 from kalos_core.text import shown
 
 
-def figures(run: TruthRun, consensus: str | None = None) -> dict[str, Part]:
+def figures(run: TruthRun, consensus: str | None = None, rater: str | None = None) -> dict[str, Part]:
     """``against``: each rater against one consensus.
+
+    ``skill`` and ``confusion``, of a rater or of all, of objects of which it was estimated who is right.
 
     Parameters
     ----------
@@ -27,10 +30,12 @@ def figures(run: TruthRun, consensus: str | None = None) -> dict[str, Part]:
         With its details.
     consensus : str, optional
         One of the truths of the details; by default the first.
+    rater : str, optional
+        The rater of the confusion; by default all.
     """
     truths, raters = run.details.truths, run.metrics["raters"]
     name = next(iter(truths)) if consensus is None else consensus
-    found = lookup(truths, name, "consensus")
+    found, more = lookup(truths, name, "consensus"), dict[str, Part]()
     if not raters:
         return {"against": Part(f"Against {shown(name)}: raters without names over the images cannot be compared")}
     if isinstance(found, CountedTruth):
@@ -38,7 +43,10 @@ def figures(run: TruthRun, consensus: str | None = None) -> dict[str, Part]:
     else:
         dots = performance_dots(raters, {"objects found": found.sensitivity, "are objects": found.ppv})
         part = Part(_object_title(raters, found.sensitivity), dots)
-    return {"against": replace(part, title=f"Against {shown(name)}: {part.title}")}
+        if found.estimate is not None:
+            more["skill"] = Part.of(found.estimate, plot_skill)
+            more["confusion"] = Part.of(found.estimate, partial(plot_confusion, rater=rater))
+    return {"against": replace(part, title=f"Against {shown(name)}: {part.title}"), **more}
 
 
 def _who_stands_out(run: TruthRun) -> str:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from kalos_core.consensus import CountedTruth
 from kalos_core.fiftyone.dataset.raters import MASKS
 from kalos_core.fiftyone.kinds.masked import newer_files, read_masks_or_objects
 from kalos_core.fiftyone.kinds.matched import matched_again
+from kalos_core.fiftyone.kinds.right import view_least_sure_first
 from kalos_core.fiftyone.kinds.truth.details import TruthDetails, TruthMetrics, TruthSettings
 from kalos_core.fiftyone.kinds.truth.objects import ObjectTruths, consensus_of, match_objects
 from kalos_core.fiftyone.runs.changes import Changes
@@ -30,6 +33,11 @@ def written_fields(metrics: TruthMetrics) -> list[str]:
     return [*metrics["fields"].values(), *metrics.get("maps", {}).values()]
 
 
+def _written(run: Run[Any, Any, Any, Any]) -> str:
+    sure = [run.names.confidence] * (run.settings.get("model") is not None)
+    return f"the fields {', '.join(map(repr, [*written_fields(run.metrics), *sure]))}"
+
+
 TRUTH: Kind[TruthSettings, TruthMetrics, TruthDetails, Result] = register(
     Kind(
         name="truth",
@@ -39,7 +47,8 @@ TRUTH: Kind[TruthSettings, TruthMetrics, TruthDetails, Result] = register(
         family=MASKS,
         read=read_masks_or_objects,
         restore=_restore,
-        written=lambda run: f"the fields {', '.join(map(repr, written_fields(run.metrics)))}",
+        written=_written,
+        views={"least sure first": view_least_sure_first},
         details=TruthDetails,
         newer=newer_files,
         fixed_because=(

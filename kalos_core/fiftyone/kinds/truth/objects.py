@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import fiftyone as fo
+import numpy as np
 
 from kalos_core._agreement import Agreement, agreement
 from kalos_core.annotations import Annotations
-from kalos_core.consensus import InstanceConsensus, instance_consensus
+from kalos_core.consensus import InstanceConsensus, UnitTruth, instance_consensus, unit_truth
 from kalos_core.errors import InputError
 from kalos_core.fiftyone.dataset.database import FieldArguments
 from kalos_core.fiftyone.dataset.encoding import LABEL_TYPES, Document, LabelType, Rows, choose_label_type
@@ -18,21 +19,21 @@ from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.pairs import Pairs
 
 ObjectTruths = dict[str, InstanceConsensus]
-"""Name of a quorum, such as ``"quorum 0.5"`` -> the consensus."""
+"""Name of a quorum, such as ``"quorum 0.5"`` or ``"confusion 0.5"`` -> the consensus."""
 
 
-def quorum_names(quorum: float | Sequence[float]) -> dict[str, float]:
-    """What each truth is called.
+def quorum_names(quorum: float | Sequence[float], model: str | None = None) -> dict[str, float]:
+    """What each truth is called: a share of raters, or a probability by a model of who is right.
 
     Examples
     --------
-    >>> quorum_names([0.5, 1])
-    {'quorum 0.5': 0.5, 'quorum 1': 1.0}
+    >>> quorum_names([0.5, 1]), quorum_names(0.5, "confusion")
+    ({'quorum 0.5': 0.5, 'quorum 1': 1.0}, {'confusion 0.5': 0.5})
     """
     values = [quorum] if isinstance(quorum, (int, float)) else list(quorum)
     if not values:
         raise InputError("quorum: expected at least one share of raters, got none")
-    return {f"quorum {value:g}": float(value) for value in values}
+    return {f"{model or 'quorum'} {value:g}": float(value) for value in values}
 
 
 def match_objects(annotations: Annotations, settings: Mapping[str, Any], pairs: Pairs | None = None) -> Agreement:
@@ -42,10 +43,12 @@ def match_objects(annotations: Annotations, settings: Mapping[str, Any], pairs: 
 
 
 def consensus_of(matched: Agreement, settings: Mapping[str, Any]) -> ObjectTruths:
-    """The consensus at every quorum of the settings."""
+    """The consensus at every quorum of the settings, by votes or by who is right."""
+    model = settings.get("model")
+    truth = None if model is None else unit_truth(matched, model)
     return {
-        name: instance_consensus(matched, quorum, settings["ties"], settings["region"])
-        for name, quorum in quorum_names(settings["quorum"]).items()
+        name: instance_consensus(matched, quorum, settings["ties"], settings["region"], truth=truth)
+        for name, quorum in quorum_names(settings["quorum"], model).items()
     }
 
 
@@ -55,13 +58,18 @@ def type_of(truths: ObjectTruths) -> LabelType:
     return choose_label_type(there[0], "auto") if there else LABEL_TYPES["detections"]
 
 
-def declared_fields(run_key: str, fields: Mapping[str, str], kind: LabelType) -> dict[str, FieldArguments]:
+def declared_fields(
+    run_key: str, fields: Mapping[str, str], kind: LabelType, model: str | None
+) -> dict[str, FieldArguments]:
     """With what each path is declared. `fields`: truth -> field."""
-    match: dict[str, FieldArguments] = {RunNames(run_key).match: {"ftype": fo.ListField, "subfield": fo.StringField}}
+    names = RunNames(run_key)
+    own: dict[str, FieldArguments] = {names.match: {"ftype": fo.ListField, "subfield": fo.StringField}}
     declared: dict[str, FieldArguments] = {}
+    if model is not None:
+        own[names.existence] = declared[names.confidence] = {"ftype": fo.FloatField}
     for truth, field in fields.items():
         about = f"Consensus of raters, {truth}, of the run {run_key!r}"
-        declared |= kind.declared(field, about, {ESTIMATED: run_key}, match)
+        declared |= kind.declared(field, about, {ESTIMATED: run_key}, own)
     return declared
 
 
@@ -70,18 +78,32 @@ def object_documents(
 ) -> Iterator[tuple[str, dict[str, Document]]]:
     """Sample id and field -> labels, of each image; no field where nobody is assigned.
 
-    The confidence of a label is the share of raters who annotated it, so that exporters write it as the score.
+    The confidence of a label is the share of raters who annotated it, so that exporters write it as the score. Where
+    who is right was estimated it is the probability of the label; that of an object of whatever class is an attribute,
+    and a field of the image says how sure it is of what it is least sure of.
     """
-    match = RunNames(run_key).match
+    names = RunNames(run_key)
 
     def documents(truth: str) -> Iterator[dict[str, Document]]:
         found = truths[truth]
+        existence = None if found.truth is None else found.truth.existence
 
         def attributes(rows: Rows) -> dict[str, list[Any]]:
-            return {"confidence": found.score[rows].tolist(), match: [found.sources(row) for row in rows.tolist()]}
+            own = {"confidence": found.score[rows].tolist(), names.match: list(map(found.sources, rows.tolist()))}
+            exists = {} if existence is None else {names.existence: existence[found.unit[rows]].tolist()}
+            return own | exists
 
         return kind.fields(found.annotations, [fields[truth]], attributes)
 
-    images = next(iter(truths.values())).annotations.images
-    for image, *parts in zip(images, *map(documents, fields), strict=True):
-        yield image, {field: document for part in parts for field, document in part.items()}
+    first = next(iter(truths.values()))
+    images = first.annotations.images
+    sure = [{}] * len(images) if first.truth is None else _least_sure(first.truth, names.confidence)
+    for image, least, *parts in zip(images, sure, *map(documents, fields), strict=True):
+        yield image, {**least, **{field: document for part in parts for field, document in part.items()}}
+
+
+def _least_sure(truth: UnitTruth, field: str) -> list[dict[str, float]]:
+    """Of each image the least probability of what a unit of it was taken for, in a field; none without a unit."""
+    least = np.full(len(truth.images), np.inf)
+    np.minimum.at(least, truth.units.image, truth.estimate.confidence)
+    return [{field: value} if value < np.inf else {} for value in least.tolist()]
