@@ -8,7 +8,6 @@ from kalos_core.consensus import CountedTruth
 from kalos_core.fiftyone.dataset.raters import MASKS
 from kalos_core.fiftyone.kinds.masked import newer_files, read_masks_or_objects
 from kalos_core.fiftyone.kinds.matched import matched_again
-from kalos_core.fiftyone.kinds.right import view_least_sure_first
 from kalos_core.fiftyone.kinds.truth.details import TruthDetails, TruthMetrics, TruthSettings
 from kalos_core.fiftyone.kinds.truth.objects import ObjectTruths, consensus_of, match_objects
 from kalos_core.fiftyone.runs.changes import Changes
@@ -48,7 +47,6 @@ TRUTH: Kind[TruthSettings, TruthMetrics, TruthDetails, Result] = register(
         read=read_masks_or_objects,
         restore=_restore,
         written=_written,
-        views={"least sure first": view_least_sure_first},
         details=TruthDetails,
         newer=newer_files,
         fixed_because=(
