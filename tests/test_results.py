@@ -278,6 +278,9 @@ MAKERS = {
     "PredictionMap": lambda data: map_of_predictions(data.annotations(), *data.models()[data.names[1]]),
     "QuestionCurve": lambda data: label_findings(data.labels()).curves[0],
     "Rankings": lambda data: data.systems().rankings["AUC"],
+    "QuestionGrades": lambda data: label_findings(
+        data.labels(), metric="ordinal", order=list(data.names), bootstrap=10
+    ).grades[0],
     "RaterAccuracy": lambda data: rater_accuracy(data.labels()),
     "RaterEvents": lambda data: data.noisy().by_rater(),
     "RaterPerformance": lambda data: estimate_truth(data.masks(), "0.5").performance,

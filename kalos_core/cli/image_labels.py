@@ -48,6 +48,8 @@ def _labels(given: Given) -> Answer:
         tables["teams"] = found.teams.to_pandas()
     if found.rejection is not None:
         tables["rejected"] = found.rejection.to_pandas()
+    if found.grades:
+        tables["grades"] = _by_question([(of.question, of.to_pandas()) for of in found.grades])
     estimates = _estimated(found.truth)
     tables |= estimates.tables
     alpha = of_questions.alpha
@@ -81,13 +83,9 @@ def _estimated(found: Sequence[LabelTruth]) -> _Estimates:
     """Nothing where none was asked for."""
     if not found:
         return _Estimates({}, [])
-    import pandas as pd
 
     def joined(part: Callable[[LabelTruth], pd.DataFrame]) -> pd.DataFrame:
-        frames = [part(truth) for truth in found]
-        for truth, frame in zip(found, frames, strict=True):
-            frame.insert(0, "question", truth.question)
-        return pd.concat(frames, ignore_index=True)
+        return _by_question([(truth.question, part(truth)) for truth in found])
 
     tables = {
         "truth": joined(LabelTruth.to_pandas),
@@ -95,6 +93,13 @@ def _estimated(found: Sequence[LabelTruth]) -> _Estimates:
         "confusion": joined(LabelTruth.confusion_to_pandas),
     }
     return _Estimates(tables, [f"{truth.question}: {truth.headline}" for truth in found])
+
+
+def _by_question(frames: Sequence[tuple[str, pd.DataFrame]]) -> pd.DataFrame:
+    """Tables of questions as one."""
+    import pandas as pd
+
+    return pd.concat(dict(frames), names=["question"]).reset_index(level=0).reset_index(drop=True)
 
 
 def _without_reference(table: LabelTable, reference: Any) -> tuple[LabelTable, Any]:

@@ -265,6 +265,7 @@ PLOTS: Mapping[type, Mapping[str, Plot]] = {
         "running": of(lambda found: found.curve, plot_running),
         "independence": of(lambda found: found.independence, plot_independence),
     },
+    nominal.QuestionGrades: {"coefficients": with_ends("coefficient", "agreement")},
     nominal.RaterAccuracy: {"raters": plot_rater_accuracy},
     nominal.Rejection: {"questions": plot_rejection},
     nominal.TeamComparison: {"teams": plot_teams},

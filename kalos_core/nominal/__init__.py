@@ -18,7 +18,7 @@ After Nowak & Rüger, *How reliable are annotations via crowdsourcing?* (MIR 201
 * Who is right, and how sure: `dawid_skene`, `LabelTruth`, `SKILL_MODELS`.
 * Raters and items: `rater_accuracy`, `RaterAccuracy`, `item_accuracy`, `ItemAccuracy`.
 * What is in dispute: `find_disputes`, `Disputes`, `QUORUM`, `check_quorum`.
-* All of it in one call: `label_findings`, `LabelFindings`, `QuestionCurve`.
+* All of it in one call: `label_findings`, `LabelFindings`, `QuestionCurve`, `QuestionGrades`.
 * Teams, such as experts and a crowd: `compare_teams`, `TeamComparison`, `COMPARISONS`.
 """
 
@@ -42,7 +42,7 @@ from kalos_core.nominal.coefficients import (
     observed_agreement,
 )
 from kalos_core.nominal.disputes import QUORUM, Disputes, check_quorum, find_disputes
-from kalos_core.nominal.findings import LabelFindings, QuestionCurve, label_findings
+from kalos_core.nominal.findings import LabelFindings, QuestionCurve, QuestionGrades, label_findings
 from kalos_core.nominal.graded import GradeAgreement, grade_agreement
 from kalos_core.nominal.grades import METRICS
 from kalos_core.nominal.grouping import SUGGESTED, Groups, read_groups
@@ -96,6 +96,7 @@ __all__ = [
     "OnRepeat",
     "OnUnknown",
     "QuestionCurve",
+    "QuestionGrades",
     "RaterAccuracy",
     "RawLabels",
     "Rejection",

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kalos_core.display import with_interval
 from kalos_core.errors import lookup
 from kalos_core.nominal.accuracy import ItemAccuracy, RaterAccuracy, Reference, item_accuracy, rater_accuracy
 from kalos_core.nominal.coefficients import cohen_matrix
 from kalos_core.nominal.disputes import Disputes, find_disputes
+from kalos_core.nominal.graded import GradeAgreement, grade_agreement
 from kalos_core.nominal.groups import GroupBreaches, check_groups
-from kalos_core.nominal.levels import Metric, Order
+from kalos_core.nominal.intraclass import IntraclassCorrelation, intraclass_correlation
+from kalos_core.nominal.levels import Levels, Metric, Order, question_levels
 from kalos_core.nominal.majority import MajorityAgreement, majority_agreement
 from kalos_core.nominal.questions import LabelAgreement, label_agreement, running_label_agreement
 from kalos_core.nominal.rejection import Rejection, reject_answers
@@ -23,6 +26,7 @@ from kalos_core.nominal.table import LabelTable
 from kalos_core.nominal.teams import TeamComparison, compare_teams
 from kalos_core.results import Parts, Result
 from kalos_core.sparse import Independence, RunningCurve, check_independence
+from kalos_core.text import plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,6 +86,56 @@ class QuestionCurve(Result):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class QuestionGrades(Result):
+    """The coefficients of one question whose labels have an order, or are numbers.
+
+    Figures: ``"coefficients"``.
+
+    Parameters
+    ----------
+    question : str
+    weighted : GradeAgreement
+        Alpha, AC2 and Conger's kappa, both with quadratic weights; without items.
+    correlation : IntraclassCorrelation
+        Of the numbers; where an order is stated, of the positions in it.
+
+    Examples
+    --------
+    >>> rows = [{"item": i, "rater": r, "label": str(i + (r == "b" and i == 2))} for i in range(4) for r in "ab"]
+    >>> (found,) = label_findings(LabelTable.from_rows(rows), metric="interval", bootstrap=0).grades
+    >>> found.to_pandas()[["coefficient", "value"]].round(2).values.tolist()[:2]
+    [['alpha, interval', 0.93], ['AC2, quadratic', 0.91]]
+    """
+
+    _call = "label_findings(table, metric=...).grades[0]"
+
+    question: str
+    weighted: GradeAgreement
+    correlation: IntraclassCorrelation
+
+    @classmethod
+    def of(cls, table: LabelTable, question: str, levels: Levels, bootstrap: int, seed: int) -> QuestionGrades:
+        """The coefficients of a question with these levels."""
+        numbers = levels.numbers(table.values(question))
+        order = levels.levels.tolist() if levels.metric == "ordinal" and levels.levels is not None else None
+        found = grade_agreement(numbers, levels.metric, order=order, bootstrap=bootstrap, seed=seed)
+        return cls(question, replace(found, codes=found.codes[:0]), intraclass_correlation(numbers, bootstrap, seed))
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        alpha = with_interval(self.weighted.alpha, self.weighted.alpha_interval)
+        return f"{plain(self.question)}: {self.weighted.metric} alpha {alpha}; {self.correlation.headline}"
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a coefficient."""
+        import pandas as pd
+
+        forms = self.correlation.to_pandas().rename(columns={"form": "coefficient"})
+        return pd.concat([self.weighted.to_pandas(), forms], ignore_index=True)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class LabelFindings(Parts):
     """How far raters agree on image-level labels.
 
@@ -110,6 +164,8 @@ class LabelFindings(Parts):
     rejection : Rejection, optional
     truth : tuple of LabelTruth
         Who is right, of each question; empty where that was not asked for.
+    grades : tuple of QuestionGrades
+        Of each question with another metric than the nominal one.
 
     Examples
     --------
@@ -132,6 +188,7 @@ class LabelFindings(Parts):
     teams: TeamComparison | None
     rejection: Rejection | None
     truth: tuple[LabelTruth, ...] = ()
+    grades: tuple[QuestionGrades, ...] = ()
 
 
 def label_findings(
@@ -200,6 +257,8 @@ def label_findings(
     if truth is not None:
         progress(0.4, "Estimating who is right")
         estimated = tuple(dawid_skene(table, question, model=truth) for question in table.questions)
+    levels = question_levels(table, metric, order)
+    graded = [QuestionGrades.of(table, question, of, bootstrap, seed) for question, of in levels.items()]
     curves = []
     shown = np.lexsort((-agreement.chosen, ~agreement.exclusive))[:MOST_CURVES]
     for number, question in enumerate(agreement.question[shown].tolist()):
@@ -216,5 +275,16 @@ def label_findings(
         curves.append(QuestionCurve(question, table.raters, cohen_matrix(table.values(question)), curve, independence))
     breaches = check_groups(table)
     return LabelFindings(
-        agreement, majority, accuracy, items, disputes, breaches, table, tuple(curves), compared, rejection, estimated
+        agreement=agreement,
+        majority=majority,
+        accuracy=accuracy,
+        items=items,
+        disputes=disputes,
+        breaches=breaches,
+        table=table,
+        curves=tuple(curves),
+        teams=compared,
+        rejection=rejection,
+        truth=estimated,
+        grades=tuple(graded),
     )

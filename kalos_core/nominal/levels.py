@@ -87,6 +87,18 @@ class Levels:
             return alpha_of_counts(found)
         return alpha_of_counts(replace(found, category=self.position[found.category]), self.metric, levels=self.levels)
 
+    def numbers(self, codes: NDArray[np.int32]) -> NDArray[np.float64]:
+        """(I, R) the number of each option, NaN where there is none; of a nominal question its code.
+
+        Examples
+        --------
+        >>> Levels("interval", np.array([1, 0]), np.array([9.0, 10.0])).numbers(np.array([[0, 1], [1, -2]])).tolist()
+        [[10.0, 9.0], [9.0, nan]]
+        """
+        given = np.maximum(codes, 0)
+        known = given if self.position is None or self.levels is None else self.levels[self.position[given]]
+        return np.where(codes < 0, np.nan, known)
+
 
 def question_levels(table: LabelTable, metric: Metric = "nominal", order: Order | None = None) -> dict[str, Levels]:
     """Question -> its metric, of those that are not nominal.

@@ -24,6 +24,14 @@ QUESTION_COLUMNS = (("question", "Question"), ("spa", "Answer alike"), ("free_ma
 STATISTICS = (("fleiss", "Fleiss' κ"), ("ac1", "AC1"), ("alpha", "α"), ("cohen", "Cohen's κ"))
 """Columns that "?" adds."""
 
+GRADE_COLUMNS = (("question", "Question"), ("alpha", "α"), ("ac", "AC2"), ("kappa", "Conger's κ"), ("icc", "ICC"))
+
+GRADES_SAY = (
+    "Grades that are near count as nearly alike, with 95 % intervals. **AC2** (Gwet) and **Conger's κ** have quadratic "
+    "weights; the **ICC** is ICC(2,1), raters being a sample of many, or ICC(1,1) where some did not grade all images "
+    "(Shrout & Fleiss 1979; of an order, of the positions in it)."
+)
+
 REASON = ("reason", "Undefined, as")
 """The column of a table of questions on which a coefficient is undefined."""
 
@@ -71,7 +79,7 @@ class QuestionsSection(RunSection):
         self.put_headline(ctx, take_title(parts, "kappas"), text_of(run.metrics))
         put_parts(ctx, parts)
         if page == "Agreement":
-            self._load_questions(ctx, details.agreement)
+            self._load_questions(ctx, details.agreement, details.grades)
         elif page == "Concepts":
             order = majority_order(details.majority.concept_all, details.majority.concept_chosen)
             state.concept_names = details.majority.concepts[order].tolist()
@@ -89,11 +97,14 @@ class QuestionsSection(RunSection):
             state.dots = [state.image_ids[at] for at in majority_order(*numbers)]
             ctx.panel.set_data("worst", [_image_row(image) for image in images])
 
-    def _load_questions(self, ctx: Context, found: Any) -> None:
+    def _load_questions(self, ctx: Context, found: Any, grades: Any) -> None:
         state, order = ctx.panel.state, np.argsort(found.free_marginal, kind="stable").tolist()
         state.least_first = found.question[order].tolist()
         state.has_reasons = bool(found.reason.any())
         state.doubt = doubt_of_weights(found)
+        graded = sorted(grades, key=lambda of: of.weighted.alpha)[:MOST_ROWS]
+        state.graded = [of.question for of in graded]
+        ctx.panel.set_data("grades", [_grades_row(of) for of in graded])
         ctx.panel.set_data("questions", [_question_row(found, index) for index in order[:MOST_ROWS]])
 
     def render(self, panel: types.Object, ctx: Context) -> None:
@@ -106,6 +117,10 @@ class QuestionsSection(RunSection):
             add_table(panel, "questions", label, columns, self.to(self.click_row))
             if state.doubt:
                 panel.md(f"**{state.doubt}.**", name="doubt_text")
+            if state.graded:
+                panel.md(GRADES_SAY, name="grades_say")
+                label = "Grades, the least agreed first: click one to see where answers differ"
+                add_table(panel, "grades", label, GRADE_COLUMNS, self.to(self.click_grades))
         elif page == "Concepts":
             click = "Click a concept to see where some chose it and others did not."
             add_part(panel, ctx, "concepts", click, self.to(self.click_concept))
@@ -167,6 +182,10 @@ class QuestionsSection(RunSection):
     @guarded
     def click_row(self, ctx: Context) -> None:
         self._show_question(ctx, ctx.panel.state.least_first[ctx.params["row"]])
+
+    @guarded
+    def click_grades(self, ctx: Context) -> None:
+        self._show_question(ctx, ctx.panel.state.graded[ctx.params["row"]])
 
     def _show_question(self, ctx: Context, question: str) -> None:
         view = kf.view_of_disputes(ctx.dataset, ctx.panel.state.run, question=question)
@@ -311,6 +330,23 @@ def _question_row(found: Any, index: int) -> dict[str, str]:
         **{name: f"{alpha_text(value)}\n{band(value)}" for name, value in statistics.items()},
         "alpha": f"{metric_text(alpha_text(found.alpha[index]), found.metric[index])}\n{band(found.alpha[index])}",
     }
+
+
+def _grades_row(of: Any) -> dict[str, str]:
+    """One question: each coefficient with its interval, or why there is none."""
+    weighted, forms = of.weighted, of.correlation
+    numbers = zip(("alpha", "ac", "kappa"), weighted.value, weighted.interval, weighted.reason, strict=True)
+    form = 1 if forms.value[1] == forms.value[1] else 0
+    icc = _or_why(forms.value[form], forms.interval[form], forms.reason[form])
+    return {
+        "question": plain(of.question),
+        **{name: _or_why(value, ends, reason) for name, value, ends, reason in numbers},
+        "icc": f"{forms.form[form]}\n{icc}",
+    }
+
+
+def _or_why(value: float, ends: Any, reason: str) -> str:
+    return reason or in_two_lines(value, ends, 2)
 
 
 def _team_row(teams: Any, row: int) -> dict[str, str]:

@@ -755,6 +755,10 @@ def test_a_run_keeps_the_metric_of_alpha(answered: fo.Dataset, order: Any) -> No
     loaded = kf.load_run(answered, "run")
     assert loaded.details.agreement.metric.tolist() == ["ordinal"]
     assert loaded.result.agreement.alpha == pytest.approx([expected])
+    (graded,) = loaded.details.grades
+    assert (graded.question, graded.weighted.alpha) == ("label", pytest.approx(expected))
+    assert graded.weighted.codes.size == 0
+    assert loaded.result.grades[0].to_pandas().equals(graded.to_pandas())
     again = kf.KINDS["image_labels"].again(run)
     assert (again["metric"], again["order"]) == (metric, order)
 

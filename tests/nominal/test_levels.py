@@ -3,9 +3,16 @@
 import numpy as np
 import pytest
 
-from kalos_core import InputError, LabelTable, label_agreement, nominal_alpha
+from kalos_core import (
+    InputError,
+    LabelTable,
+    grade_agreement,
+    intraclass_correlation,
+    label_agreement,
+    nominal_alpha,
+)
 from kalos_core.cli import main
-from kalos_core.nominal import label_findings
+from kalos_core.nominal import conger_kappa, label_findings
 
 
 def rows(names):
@@ -48,6 +55,40 @@ def test_alpha_of_a_question_in_a_stated_order():
         found = label_agreement(NAMED, bootstrap=0, metric="ordinal", order=order)
         assert found.alpha[0] == pytest.approx(expected, abs=1e-12)
     assert label_findings(NAMED, bootstrap=0, metric="ordinal", order=NAMES).agreement.alpha == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("metric", ["ordinal", "interval", "ratio"])
+def test_weighted_coefficients_of_a_question_are_those_of_its_numbers(metric):
+    numbers = [float(name) for name in NUMBERS.options()]
+    values = [[None if code < 0 else numbers[code] for code in row] for row in NUMBERS.values()]
+    (found,) = label_findings(NUMBERS, bootstrap=30, seed=5, metric=metric).grades
+    of = dict(found.to_pandas()[["coefficient", "value"]].to_numpy().tolist())
+    assert of[f"alpha, {metric}"] == pytest.approx(nominal_alpha(values, metric), abs=1e-12)
+    assert of["Conger's kappa, quadratic"] == pytest.approx(conger_kappa(values, "quadratic"), abs=1e-12)
+    forms = intraclass_correlation(values, 30, 5)
+    assert [of[form] for form in forms.form] == pytest.approx(forms.value.tolist(), nan_ok=True)
+    np.testing.assert_array_equal(found.correlation.interval, forms.interval)
+    again = grade_agreement(values, metric, bootstrap=30, seed=5)
+    np.testing.assert_allclose(found.weighted.value, again.value)
+    np.testing.assert_allclose(found.weighted.interval, again.interval)
+    assert found.headline.startswith(f"grade: {metric} alpha ")
+
+
+def test_weighted_coefficients_in_a_stated_order_count_its_empty_grades():
+    values = [[None if code < 0 else NAMED.options()[code] for code in row] for row in NAMED.values()]
+    places = [[None if name is None else NAMES.index(name) for name in row] for row in values]
+    (found,) = label_findings(NAMED, bootstrap=0, metric="ordinal", order=NAMES).grades
+    expected = grade_agreement(values, "ordinal", order=NAMES, bootstrap=0)
+    assert found.weighted.value == pytest.approx(expected.value)
+    assert found.correlation.value == pytest.approx(intraclass_correlation(places, 0).value, nan_ok=True)
+    fewer = NAMED.without_answers(np.isin(NAMED.answered(), [NAMED.options().index("none")]))
+    of_order = label_findings(fewer, bootstrap=0, metric="ordinal", order=NAMES).grades[0].weighted
+    kept = [[None if name == "none" else name for name in row] for row in values]
+    expected = grade_agreement([row for row in kept if any(row)], "ordinal", order=NAMES, bootstrap=0)
+    assert of_order.value == pytest.approx(expected.value)
+    assert [question.question for question in label_findings(TWO, bootstrap=0, metric={"grade": "ordinal"},
+                                                             order=NAMES).grades] == ["grade"]  # fmt: skip
+    assert label_findings(NAMED, bootstrap=0).grades == ()
 
 
 def test_groups_with_metrics_of_their_own():

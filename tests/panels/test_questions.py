@@ -9,7 +9,8 @@ import pytest
 import kalos_core.fiftyone as kf
 from kalos_core._agreement import verdict
 from kalos_core.figures import accuracy_title, band, ranking_title, skill_title, tau_title
-from tests.fiftyone_bridge.quiz import RATERS, quiz, sample, several
+from panels.parts.layout import in_two_lines
+from tests.fiftyone_bridge.quiz import RATERS, label, quiz, sample, several
 from tests.panels.operations import given, names, opened, samples_of
 from tests.plugin import Panel
 
@@ -220,6 +221,33 @@ def test_alpha_says_its_metric():
     alpha = run.details.agreement.alpha[0]
     assert shown["alpha"] == f"{alpha:.2f}\N{NO-BREAK SPACE}ordinal\n{band(alpha)}"
     assert "ordinal" not in shown["fleiss"]
+
+
+def test_grades_have_their_coefficients(answered):
+    dataset = fo.Dataset()
+    dataset.add_samples(quiz(), progress=False)
+    order = ["dog", "owl", "cat"]
+    run = kf.compute_label_agreement(dataset, "graded", raters=RATERS, metric="ordinal", order=order, bootstrap=20)
+    panel = opened(dataset, "Questions")
+    (row,) = panel.rows("grades")
+    (found,) = run.details.grades
+    expected = {name: in_two_lines(*of, 2) for name, of in zip(("alpha", "ac", "kappa"), zip(
+        found.weighted.value, found.weighted.interval, strict=True), strict=True)}  # fmt: skip
+    single = in_two_lines(found.correlation.value[0], found.correlation.interval[0], 2)
+    assert row == {"question": "label", **expected, "icc": f"ICC(1,1)\n{single}"}  # not all graded all images
+    clicked = panel.send("questions_click_grades", row=0)
+    assert samples_of(dataset, clicked) == kf.view_of_disputes(dataset, "graded", question="label").values("id")
+    assert "grades" not in opened(answered, "Questions").shown
+
+
+def test_grades_that_are_all_the_same_have_their_reason():
+    dataset = fo.Dataset()
+    same = {name: label("3") for name in ("ann", "bob")}
+    dataset.add_samples([sample(number, raters=["ann", "bob"], **same) for number in range(3)], progress=False)
+    kf.compute_label_agreement(dataset, "graded", raters=("ann", "bob"), metric="interval", bootstrap=0)
+    (row,) = opened(dataset, "Questions").rows("grades")
+    assert row["ac"] == "all grades are the same, or of too few raters"
+    assert "undefined" not in row["icc"]
 
 
 def test_without_teams_it_says_how_to_compare_some(answered):

@@ -72,6 +72,7 @@ SECTIONS: dict[str, list[Click]] = {
     "Questions": [
         ("questions_click_kappa", {"y": 0}),
         ("questions_click_row", {"row": 0}),
+        ("questions_click_grades", {"row": 0}),
         ("choose_page", {"value": "Concepts"}),
         ("questions_click_concept", {"y": 0}),
         ("choose_page", {"value": "Images"}),
@@ -172,7 +173,8 @@ def many() -> Iterator[dict[str, fo.Dataset]]:
         kf.estimate_convergence(objects, "convergence", raters=RATERS, subsets=3, tags=True)
         kf.estimate_truth(objects, "right", raters=RATERS, model="one_coin")
         kf.inject_noise(objects, "noise", reference="ann", magnitude=[2, 5], raters=2)
-        kf.compute_label_agreement(labels, "image_labels", raters=RATERS, bootstrap=20, teams=TEAMS, truth="one_coin")
+        graded = {"metric": "ordinal", "order": ["cat", "dog", "owl"], "truth": "one_coin"}
+        kf.compute_label_agreement(labels, "image_labels", raters=RATERS, bootstrap=20, teams=TEAMS, **graded)
         kf.rank_systems(labels, "ranking", systems=["net", "svm"], raters=RATERS)
         kf.compute_pixel_agreement(masks, "pixels", boundaries=True)
         kf.estimate_truth(masks, "truth", methods=["any", "0.5"])

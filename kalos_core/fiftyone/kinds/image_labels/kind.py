@@ -40,6 +40,7 @@ from kalos_core.nominal import (
     MajorityAgreement,
     OnRepeat,
     QuestionCurve,
+    QuestionGrades,
     RaterAccuracy,
     Rejection,
     TeamComparison,
@@ -111,6 +112,7 @@ class LabelDetails:
     teams: TeamComparison | None
     rejection: Rejection | None
     truth: list[LabelTruth] = field(default_factory=list)
+    grades: list[QuestionGrades] = field(default_factory=list)
 
 
 def find_all(answers: LabelTable, selection: Selection, settings: LabelSettings, progress: Progress) -> LabelFindings:
@@ -164,7 +166,16 @@ def label_details(found: LabelFindings) -> LabelDetails:
     rejection = found.rejection and replace(found.rejection, rejected=np.zeros(0, np.bool_))
     majority = found.majority.without_items()
     truth = [of.without_items() for of in found.truth]
-    return LabelDetails(found.agreement, majority, found.accuracy, list(found.curves), found.teams, rejection, truth)
+    return LabelDetails(
+        agreement=found.agreement,
+        majority=majority,
+        accuracy=found.accuracy,
+        curves=list(found.curves),
+        teams=found.teams,
+        rejection=rejection,
+        truth=truth,
+        grades=list(found.grades),
+    )
 
 
 def check_width(width: object) -> float:
