@@ -117,7 +117,7 @@ class QuestionGrades(Result):
     def of(cls, table: LabelTable, question: str, levels: Levels, bootstrap: int, seed: int) -> QuestionGrades:
         """The coefficients of a question with these levels."""
         numbers = levels.numbers(table.values(question))
-        order = levels.levels.tolist() if levels.metric == "ordinal" and levels.levels is not None else None
+        order = list(range(len(table.options(question)))) if levels.is_stated else None  # also grades that nobody gave
         found = grade_agreement(numbers, levels.metric, order=order, bootstrap=bootstrap, seed=seed)
         return cls(question, replace(found, codes=found.codes[:0]), intraclass_correlation(numbers, bootstrap, seed))
 

@@ -74,12 +74,15 @@ class Levels:
     position : (K,) int
         Where each option stands among ascending ones.
     levels : (K,) float64, ascending
-        Their numbers.
+        Their numbers; where an order is stated, their positions in it.
+    is_stated : bool
+        Whether an order is.
     """
 
     metric: str = "nominal"
     position: NDArray[np.intp] | None = None
     levels: NDArray[np.float64] | None = None
+    is_stated: bool = False
 
     def alpha(self, found: Tally) -> float:
         """Krippendorff's alpha of counts of the options."""
@@ -155,9 +158,8 @@ def _levels(options: tuple[str, ...], group: str, metric: str, order: Sequence[s
         names = [str(name) for name in check_iterable(order, "order", "categories from lowest to highest")]
         if sorted(names) != sorted(options):
             raise InputError(f"order: expected the categories of {group}, {listed(options, 20)}, got {repr_of(order)}")
-        return Levels(
-            metric, np.array([names.index(name) for name in options]), np.arange(len(names), dtype=np.float64)
-        )
+        position = np.array([names.index(name) for name in options])
+        return Levels(metric, position, np.arange(len(names), dtype=np.float64), is_stated=True)
     numbers = [as_float(name) for name in options]
     known = [number for number in numbers if number is not None and np.isfinite(number)]
     if len(known) < len(numbers) or len(set(known)) < len(known):

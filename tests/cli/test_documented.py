@@ -16,7 +16,7 @@ TEXT = (DOCS / "command-line.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^### ([\w-]+)\n(.*?)(?=^### |\Z)", TEXT, flags=re.MULTILINE | re.DOTALL))
 
 RUNS = [
-    ("agreement", "{labels} --thresholds 0.3 0.5 --bootstrap 5 --next 2"),
+    ("agreement", "{labels} --thresholds 0.3 0.5 --bootstrap 5 --next 2 --truth confusion"),
     ("attributes", "{graded} --bootstrap 5"),
     ("variations", "{labels}"),
     ("report", "{labels} --samples 5 --fraction 0.5 --similarities box_iou centroid"),
@@ -26,7 +26,8 @@ RUNS = [
     ("shards", "{labels} {out}-shards --images-per-shard 4"),
     (
         "labels",
-        "{table} --reject-broken --bootstrap 5 --truth confusion --teams '{{experts: [ann, bob], crowd: [cid]}}'",
+        "{table} --reject-broken --bootstrap 5 --truth confusion --metric ordinal --order cat dog "
+        "--teams '{{experts: [ann, bob], crowd: [cid]}}'",
     ),
     ("sparse", "{labels}"),
     ("sparse", "{table}"),
