@@ -87,7 +87,7 @@ class QuestionCurve(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class QuestionGrades(Result):
-    """The coefficients of one question whose labels have an order, or are numbers.
+    """The coefficients of one question with labels that have an order, or are numbers.
 
     Figures: ``"coefficients"``.
 

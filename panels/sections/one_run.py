@@ -60,7 +60,7 @@ def chooses(name: str) -> Handler[Any]:
 
 
 def chosen_rater(ctx: Context, name: str, raters: Sequence[str]) -> str | None:
-    """The rater in the menu of that name, whose entries go into the state, in the plural; None for all."""
+    """The rater in the menu of that name, None for all; its entries go into the state, under the plural."""
     entries = {ALL: "All raters", **{str(at): rater for at, rater in enumerate(raters, 1)}}
     ctx.panel.set_state(f"{name}s", entries)
     if (chosen := ctx.panel.get_state(name)) not in entries:
