@@ -5,7 +5,7 @@ from typing import ClassVar
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
-from kalos_core import COSTS, usable_solvers
+from kalos_core import COSTS, SIMILARITIES, usable_solvers
 from kalos_core.display import alpha_text
 from kalos_core.figures import agreement_title, with_interval
 from kalos_core.text import MOST_LETTERS, names_shown, shown
@@ -14,6 +14,9 @@ from . import base, forms, widgets
 from .widgets import Context
 
 COST_HELP = {"soft": "prefer partners of the same class (the paper's choice)", "neg": "look at similarity only"}
+OUTLINED = ("polygon", "mask")
+"""Kinds of shapes with outlines, which can be compared."""
+
 SOLVER_HELP = {
     "greedy": "most similar first (the paper's choice)",
     "shm": "rater after rater by name, as many partners as possible",
@@ -26,10 +29,14 @@ class ComputeAgreement(base.Analysis[kf.AgreementRun]):
     NAME, LABEL = "compute_agreement", "Match raters and compute agreement"
     DESCRIPTION = "Find which labels of different raters mean the same object, and how far the raters agree"
     ICON, RESULT = "/assets/agreement.svg", "Agreement"
-    HIDDEN: ClassVar = {"advanced": ("solver", "cost", "bootstrap", "seed")}
+    HIDDEN: ClassVar = {"advanced": ("solver", "cost", "bootstrap", "seed"), "boundaries": ("tolerance",)}
 
     def add_options(self, ctx: Context, inputs: types.Object) -> None:
-        forms.add_similarity(ctx, inputs)
+        similarity = forms.add_similarity(ctx, inputs)
+        if similarity in SIMILARITIES and SIMILARITIES[similarity].kind in OUTLINED:
+            forms.add_boundaries(
+                ctx, inputs, "How far the outlines of the same object by two raters are apart, in pixels"
+            )
         widgets.add_switch(inputs, "advanced", label="Choose solver, cost and interval")
         if not ctx.params.get("advanced"):
             return

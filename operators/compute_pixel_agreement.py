@@ -11,7 +11,7 @@ from kalos_core.display import alpha_text, percent_text
 from kalos_core.figures import pixel_title, smyth_note
 from kalos_core.text import names_shown, shown
 
-from . import mask_forms, widgets
+from . import forms, mask_forms, widgets
 from .widgets import Context
 
 REGIONS = {
@@ -50,15 +50,10 @@ class ComputePixelAgreement(mask_forms.MaskAnalysis[kf.PixelRun]):
             label="Regions in dispute",
             description="Where raters differ most, as labels with their areas, to be decided one by one in *Decide*",
         )
-        widgets.add_switch(
-            inputs,
-            "boundaries",
-            label="Compare boundaries",
-            description="How far the boundaries of every two raters are apart, in pixels",
-        )
-        if ctx.params.get("boundaries"):
-            about = "Pixels by which boundaries may differ"
-            widgets.add_number(ctx, inputs, "tolerance", 0.0, label="Tolerance", default=2.0, description=about)
+        forms.add_boundaries(ctx, inputs, "How far the boundaries of every two raters are apart, in pixels")
+        if mask_forms.are_masks(ctx):
+            about = "How alike every two raters divide images into regions, whatever these are called or numbered"
+            widgets.add_switch(inputs, "divisions", label="Compare divisions into regions", description=about)
         if ctx.params.get("regions"):
             for name, (label, usual, description) in REGIONS.items():
                 widgets.add_number(ctx, inputs, name, 1, 1_000_000, label=label, default=usual, description=description)

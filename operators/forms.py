@@ -234,6 +234,14 @@ def add_bootstrap(ctx: Context, inputs: types.Object, default: int) -> None:
     widgets.add_number(ctx, inputs, "bootstrap", 0, default=default, label=label)
 
 
+def add_boundaries(ctx: Context, inputs: types.Object, description: str) -> None:
+    """Whether boundaries are compared, and within which tolerance they are the same."""
+    widgets.add_switch(inputs, "boundaries", label="Compare boundaries", description=description)
+    if ctx.params.get("boundaries"):
+        about = "Pixels by which boundaries may differ"
+        widgets.add_number(ctx, inputs, "tolerance", 0.0, label="Tolerance", default=2.0, description=about)
+
+
 def everybody(ctx: Context) -> tuple[str, ...] | None:
     """The raters where none are selected and each has a field; those that are stored are found without naming them."""
     return None if kf.rater_fields(ctx.dataset) else tuple(real_raters(ctx)) or None
@@ -322,8 +330,8 @@ def fitting_similarities(ctx: Context) -> list[str]:
         return ["box_iou"]
 
 
-def add_similarity(ctx: Context, inputs: types.Object) -> None:
-    """How annotations are compared, and from which similarity on two of them may be the same object."""
+def add_similarity(ctx: Context, inputs: types.Object) -> str:
+    """How annotations are compared, which is answered, and from when on two of them may be the same object."""
     fitting = fitting_similarities(ctx)
     similarity = add_similarity_field(ctx, inputs, fitting)
     calibrated = kf.default_threshold(ctx.dataset, similarity)
@@ -332,6 +340,7 @@ def add_similarity(ctx: Context, inputs: types.Object) -> None:
         run = _calibration_of(ctx, similarity, calibrated)
         help_text += f". Calibrated for {similarity}: {alpha_text(calibrated)} ({run})"
     add_threshold_field(ctx, inputs, similarity, fitting[0], calibrated, help_text)
+    return similarity
 
 
 def add_similarity_field(ctx: Context, inputs: types.Object, fitting: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""The command on pixels."""
+"""The commands on pixels."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kalos_core import boundary_agreement, disputed_regions, pixel_agreement
+from kalos_core import boundary_agreement, disputed_regions, pixel_agreement, region_agreement
 from kalos_core.cli.answers import Answer
 from kalos_core.cli.commands import Command
 from kalos_core.cli.options import Given, Option, options_of
-from kalos_core.cli.reading import OF_MASKS, stacks_of
+from kalos_core.cli.reading import OF_LABEL_MAPS, OF_MASKS, label_stacks_of, stacks_of
 from kalos_core.pixels import DisputedRegions, PixelAgreement
 from kalos_core.reliability import NO_OBJECT
 from kalos_core.resampling import interval_columns
@@ -81,6 +81,17 @@ def _pairs(found: PixelAgreement) -> pd.DataFrame:
     return pd.DataFrame({"rater_a": found.raters[a], "rater_b": found.raters[b], "f1": found.f1[a, b], **bounds})
 
 
+def _divisions(given: Given) -> Answer:
+    found = region_agreement(label_stacks_of(given, given["masks"]), **given.of(region_agreement))
+    tables = {"images": found.by_image(), "image_pairs": found.to_pandas()}
+    if not found.raters_are_local:
+        tables["pairs"] = found.by_rater_pair()
+    summary = found.summary()
+    return Answer(
+        repr(found), summary, tables, tuple(name for name in tables if name == "pairs"), summary["adjusted_rand"]
+    )
+
+
 COMMANDS = (
     Command(
         "pixels",
@@ -96,5 +107,13 @@ COMMANDS = (
             *OF_MASKS,
         ),
         score="mean F1",
+    ),
+    Command(
+        "divisions",
+        "how alike raters divide images into regions, whatever these are called: adjusted Rand index, information",
+        _divisions,
+        (("masks", "folder of label maps with one folder a rater, or files of BSDS"),),
+        (*options_of(region_agreement), *OF_LABEL_MAPS),
+        score="mean adjusted Rand index",
     ),
 )

@@ -27,6 +27,7 @@ from kalos_core import (
     rater_vitality,
     read_models,
     sensitivity,
+    unit_boundaries,
     unit_truth,
     variations,
 )
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
 
 LABELS = ("labels", "file or folder with the annotations of several raters, in any format")
 LABELS_OR_SHARDS = ("labels", f"{LABELS[1]}, or of shards")
+
+BOUNDARIES = Option("boundaries", (bool,), help="how far outlines of the same object are apart, too")
 
 NEXT = Option("next", (int,), help="how many images to name that one more rater should label, see next_to_rate")
 
@@ -86,6 +89,11 @@ def _agreement(given: Given) -> Answer:
     result = agreement_of(given, given["labels"])
     table = result.annotations
     diagnoses = {name: or_reason(diagnosis, result) for name, diagnosis in DIAGNOSES.items()}
+    notes, found = _other_shapes(given, table), {}
+    if given.get("boundaries"):
+        apart = unit_boundaries(result, **given.of(unit_boundaries))
+        diagnoses["boundaries"], found["boundaries"] = apart, apart.summary()
+        notes += apart.headline.splitlines()
     if given.get("next") is not None:
         diagnoses["next"] = next_to_rate(result, **{"n": given["next"], **given.of(next_to_rate)})
     curve = sensitivity(table, **given.of(sensitivity)) if "thresholds" in given.values else None
@@ -98,12 +106,12 @@ def _agreement(given: Given) -> Answer:
             "unit": result.unit_of,
         }
     )
-    notes, more = _other_shapes(given, table), {"annotations": of_annotations}
+    more = {"annotations": of_annotations}
     if given.get("truth") is not None:
         truth = unit_truth(result, given["truth"])
         notes.append(f"who is right: {truth.headline}")
         more |= _truth_tables(truth)
-    return _agreement_answer(result, notes, diagnoses, curve, more)
+    return _agreement_answer(result, notes, diagnoses, curve, more, found)
 
 
 def _truth_tables(found: UnitTruth) -> dict[str, pd.DataFrame]:
@@ -114,15 +122,15 @@ def _truth_tables(found: UnitTruth) -> dict[str, pd.DataFrame]:
 
 
 def _agreement_of_shards(given: Given, shards: Shards) -> Answer:
-    for name in ("next", "truth"):
-        if given.get(name) is not None:
+    for name in ("next", "truth", "boundaries"):
+        if given.get(name) not in (None, False):
             raise InputError(f"{name}: expected annotations, got a folder of shards")
     result = over_shards(given, distributed.agreement, shards)
     diagnoses = {
         name: or_reason(over_shards, given, diagnosis, shards) for name, diagnosis in DIAGNOSES_OF_SHARDS.items()
     }
     curve = over_shards(given, distributed.sensitivity, shards) if "thresholds" in given.values else None
-    return _agreement_answer(result, [], diagnoses, curve, {})
+    return _agreement_answer(result, [], diagnoses, curve, {}, {})
 
 
 def _agreement_answer(
@@ -131,6 +139,7 @@ def _agreement_answer(
     diagnoses: Mapping[str, Any],
     curve: Sensitivity | None,
     more: Mapping[str, pd.DataFrame],
+    further: Mapping[str, Any],
 ) -> Answer:
     tables = {"images": result.to_pandas()}
     for name, found in diagnoses.items():
@@ -140,8 +149,8 @@ def _agreement_answer(
             tables[name] = found.to_pandas()
     if curve is not None:
         tables["sensitivity"] = curve.to_pandas()
-    shown = tuple(name for name in tables if name != "images")
-    results = {**result.summary(), "notes": notes}
+    shown = tuple(name for name in tables if name not in ("images", "boundaries"))
+    results = {**result.summary(), "notes": notes, **further}
     return Answer("\n".join([repr(result), *notes]), results, {**tables, **more}, shown, result.alpha)
 
 
@@ -333,6 +342,8 @@ COMMANDS = (
             NEXT,
             TRUTH,
             *options_of(next_to_rate, only=("statistic",)),
+            BOUNDARIES,
+            *options_of(unit_boundaries, only=("spacing", "tolerance")),
             *OF_ANNOTATIONS,
             DASK,
         ),

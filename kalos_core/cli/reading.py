@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeVar
 
-from kalos_core import Annotations, LabelTable, MaskStack, mask_stacks, read_mask_folders
+from kalos_core import Annotations, LabelStack, LabelTable, MaskStack, mask_stacks, read_mask_folders
 from kalos_core.cli.options import Given, Option, options_of
 from kalos_core.distributed import Shards, open_shards
 from kalos_core.distributed.folder import LIST
@@ -42,6 +42,7 @@ def format_option(*known: str) -> Option:
 DASK = Option("dask", (str,), help="for a folder of shards: address of a Dask scheduler, by whose workers it is done")
 OF_ANNOTATIONS = (format_option(*FORMATS), *options_of(*FORMATS.values()))
 OF_TABLES = (format_option(*TABLES), *options_of(*TABLES.values()))
+OF_LABEL_MAPS = (format_option(*MASKS), *options_of(*MASKS.values()))
 OF_MASKS = (format_option(*MASKS, *FORMATS), *options_of(*MASKS.values(), mask_stacks, *FORMATS.values()))
 """Options of `annotations_of`, `table_of` and `stacks_of`."""
 
@@ -156,6 +157,18 @@ def stacks_of(given: Given, path: Path) -> Iterator[MaskStack]:
     if format in MASKS:
         return _read(MASKS, format, given, path).stacks()
     return mask_stacks(annotations_of(given, path), **given.of(mask_stacks))
+
+
+def label_stacks_of(given: Given, path: Path) -> Iterator[LabelStack]:
+    """Label maps of several raters in files, image by image.
+
+    Raises
+    ------
+    InputError
+        As the readers of masks, or for annotations, which may overlap.
+    """
+    format = given.get("format", "auto")
+    return _read(MASKS, _guess_masks(path) if format == "auto" else format, given, path).label_stacks()
 
 
 def _guess_masks(path: Path) -> str:

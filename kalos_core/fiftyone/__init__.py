@@ -35,7 +35,8 @@ Operators and panels of the plugin do what these functions do; a notebook can ca
 * more of what loading returns: `LoadedLabels`, `LoadedRaters`
 * more of agreement: `AgreementRun`, `NotInRun`, `ImageRow`, `image_alphas`,
   `view_of_alpha`, `view_of_class`, `view_of_pair`, `view_of_threshold`, `view_worst_first`; which images to give to one
-  more rater: `next_to_rate`, `view_of_next`; on an attribute of matched labels: `attribute_agreement`
+  more rater: `next_to_rate`, `view_of_next`; on an attribute of matched labels: `attribute_agreement`;
+  their boundaries: `unit_boundaries_of`, `view_of_unit_boundaries`
 * more of calibration: `choose_threshold`, `CalibrationRun`
 * more of label convergence: `ConvergenceRun`, `view_of_tag`, `convergence_metrics`, `place_predictions`,
   `poolable_runs`, `pooled_replicates`
@@ -46,7 +47,8 @@ Operators and panels of the plugin do what these functions do; a notebook can ca
 * more of noise: `noise_raters`, `NoiseRun`, `preview_noise`, `CHANGES`, `NoisyImage`, `noisy_images`,
   `view_of_changes`, `view_of_event`
 * more of pixels: `pixel_classes`, `PixelRun`, `PixelImage`, `pixel_images`, `view_of_mask_rater`; their regions in
-  dispute: `has_regions`, `region_report`, `draw_region`; their boundaries: `boundaries_of`, `view_of_boundaries`
+  dispute: `has_regions`, `region_report`, `draw_region`; their boundaries: `boundaries_of`, `view_of_boundaries`; their
+  divisions: `divisions_of`, `view_of_divisions`
 * more of classifiers: `stored_rankings`, `RankingRun`
 * more of estimated truth: `TruthRun`
 * more of variations: `VariationRun`, `MergedFinding`, `merged_findings`, `view_of_boundary`, `view_of_confusion`,
@@ -132,6 +134,8 @@ from kalos_core.fiftyone.importing.objects import LoadedRaters as LoadedRaters
 from kalos_core.fiftyone.importing.objects import check_images as check_images
 from kalos_core.fiftyone.importing.objects import load_raters as load_raters
 from kalos_core.fiftyone.kinds.agreement.attributes import attribute_agreement as attribute_agreement
+from kalos_core.fiftyone.kinds.agreement.boundaries import unit_boundaries_of as unit_boundaries_of
+from kalos_core.fiftyone.kinds.agreement.boundaries import view_of_unit_boundaries as view_of_unit_boundaries
 from kalos_core.fiftyone.kinds.agreement.compute import compute_agreement as compute_agreement
 from kalos_core.fiftyone.kinds.agreement.kind import AgreementRun as AgreementRun
 from kalos_core.fiftyone.kinds.agreement.lens import narrowed_metrics as narrowed_metrics
@@ -182,6 +186,8 @@ from kalos_core.fiftyone.kinds.noise.views import view_of_event as view_of_event
 from kalos_core.fiftyone.kinds.pixels.boundaries import boundaries_of as boundaries_of
 from kalos_core.fiftyone.kinds.pixels.boundaries import view_of_boundaries as view_of_boundaries
 from kalos_core.fiftyone.kinds.pixels.compute import compute_pixel_agreement as compute_pixel_agreement
+from kalos_core.fiftyone.kinds.pixels.divisions import divisions_of as divisions_of
+from kalos_core.fiftyone.kinds.pixels.divisions import view_of_divisions as view_of_divisions
 from kalos_core.fiftyone.kinds.pixels.kind import PixelRun as PixelRun
 from kalos_core.fiftyone.kinds.pixels.kind import has_regions as has_regions
 from kalos_core.fiftyone.kinds.pixels.kind import pixel_classes as pixel_classes

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core._agreement import Agreement, check_agreement
-from kalos_core.annotations.table import object_array
+from kalos_core.annotations.table import Annotations, object_array
 from kalos_core.arguments import check_arguments
 from kalos_core.display import percent_text, significant
 from kalos_core.errors import InputError, check_whole
@@ -40,7 +40,7 @@ MEASURES = ("hausdorff", "hausdorff95", "average", "surface_dice")
 TOLERANCE = 2.0
 """Of the surface Dice, where nothing else is asked for."""
 
-DRAWN = ("polygon", "mask")
+OUTLINED = ("polygon", "mask")
 """Kinds of shapes with a boundary in an image."""
 
 
@@ -317,13 +317,30 @@ def unit_boundaries(
     )
 
 
-def _column(agreement: Agreement) -> Masks | Polygons:
-    """The shapes with boundaries of all annotations of an agreement."""
-    shapes = agreement.annotations.shapes
-    whole = [kind for kind in DRAWN if kind in shapes and not shapes[kind].absent().any()]
+def check_outlines(annotations: Annotations) -> list[str]:
+    """The kinds of shapes with a boundary that every annotation has, at least one.
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations
+    >>> row = {"image": 1, "rater": "ann", "category": "cat"}
+    >>> check_outlines(Annotations.from_rows([{**row, "polygon": [[0, 0, 5, 0, 5, 9]]}]))
+    ['polygon']
+    >>> check_outlines(Annotations.from_rows([{**row, "box": [0, 0, 5, 5]}]))
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: agreement: expected a polygon or a mask of every annotation, got shapes of kind box
+    """
+    shapes = annotations.shapes
+    whole = [kind for kind in OUTLINED if kind in shapes and not shapes[kind].absent().any()]
     if not whole:
         there = ", ".join(shapes) or "none"
         raise InputError(f"agreement: expected a polygon or a mask of every annotation, got shapes of kind {there}")
+    return whole
+
+
+def _column(agreement: Agreement) -> Masks | Polygons:
+    """The shapes with boundaries of all annotations of an agreement."""
+    shapes, whole = agreement.annotations.shapes, check_outlines(agreement.annotations)
     preferred = agreement.configuration.similarity.partition("_")[0]
     column = shapes[preferred if preferred in whole else whole[0]]
     assert isinstance(column, (Masks, Polygons))

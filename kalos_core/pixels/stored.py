@@ -107,20 +107,41 @@ def stacks_by_class(
     >>> stacks_by_class({"ann": np.array([[0, 2]]), "bob": None}, {"car": 2}, {}, (1, 2))["car"].masks.tolist()
     [[[False, True]], [[False, False]]]
     """
-    there = {rater: array for rater, array in arrays.items() if array is not None}
-    if not there:  # everybody marked nothing
-        if None in size:
-            raise InputError("expected a mask, or the size of the image (compute_metadata()), got neither")
-        arrays = {rater: np.zeros(size, np.uint8) for rater in arrays}  # type: ignore[arg-type]
-    elif ignore_value is not None:
-        LabelStack.of(there)  # one size
-    arrays, ignore = without_ignored(arrays, ignore_value if there else None)
+    arrays, ignore = _of_one_size(arrays, size, ignore_value)
     if not values:
         return {MARKED: MaskStack.of(arrays, ignore=ignore, image=image)}
     stack = LabelStack.of(arrays, ignore=ignore, image=image)
     if known:
         check_values(stack, known)
     return {name: stack.of_class(value) for name, value in values.items()}
+
+
+def stored_labels(
+    arrays: Arrays, size: tuple[int | None, int | None], ignore_value: int | None = None, image: Any = None
+) -> LabelStack:
+    """The label maps of one image as they are, whatever their values are called; arguments as of `stacks_by_class`.
+
+    Examples
+    --------
+    >>> stored_labels({"ann": np.array([[7, 3]]), "bob": None}, (1, 2)).labels.tolist()
+    [[[7, 3]], [[0, 0]]]
+    """
+    arrays, ignore = _of_one_size(arrays, size, ignore_value)
+    return LabelStack.of(arrays, ignore=ignore, image=image)
+
+
+def _of_one_size(
+    arrays: Arrays, size: tuple[int | None, int | None], ignore_value: int | None
+) -> tuple[Arrays, NDArray[np.bool_] | None]:
+    """As `without_ignored`; masks of the image's size where everybody marked nothing."""
+    there = {rater: array for rater, array in arrays.items() if array is not None}
+    if not there:
+        if None in size:
+            raise InputError("expected a mask, or the size of the image (compute_metadata()), got neither")
+        arrays = {rater: np.zeros(size, np.uint8) for rater in arrays}  # type: ignore[arg-type]
+    elif ignore_value is not None:
+        LabelStack.of(there)  # one size
+    return without_ignored(arrays, ignore_value if there else None)
 
 
 def joined_stacks(stacks: Mapping[str, MaskStack], values: Mapping[str, int]) -> LabelStack:

@@ -1,19 +1,19 @@
 """Masks and truth: how far raters agree about pixels, and what most of them, or methods, take for true."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core.display import TRUTH_LABELS, alpha_text, count_text, percent_text, significant
-from kalos_core.text import bold, names_shown, plain, shown
+from kalos_core.text import names_shown, plain, shown
 
 from ..parts.events import PLUGIN, Context, guarded, open_sample
-from ..parts.figures import add_part, add_reading, put_parts
+from ..parts.figures import add_part, put_parts
 from ..parts.layout import add_menu, add_table
 from .one_run import RunSection, chooses, chosen_rater
+from .paired import DISTANCES, PairedPage, add_paired, put_paired
 
 MOST_ROWS, MOST_NOTES = 25, 10
 
@@ -34,25 +34,25 @@ OBJECT_COLUMNS = (("rater", "Rater"), ("sensitivity", "Objects found"), ("ppv", 
 
 IMAGE_COLUMNS = (("file", "Image"), ("f1", "Shared (F1)"), ("bound", "Least error (Smyth)"))
 
-BOUNDARY_COLUMNS = (
-    ("average", "Apart on average"),
-    ("hausdorff95", "95 % within"),
-    ("surface_dice", "Within tolerance"),
-)
-
-BOUNDARIES_READ = "Distances are in pixels, means over images with 95 % intervals."
-
-BOUNDARIES_FORMULA = (
-    "Of every point of either boundary the distance to the nearest of the other. *Apart on average*: their mean "
-    "(average symmetric surface distance). *95 % within*: the 95th percentile, the larger of both directions "
-    "(Hausdorff 95). *Within tolerance*: the share of both boundaries that is no further than the tolerance from the "
-    "other (surface Dice, Nikolov et al. 2018); 0 where one of two raters has no boundary, which the distances leave "
-    "out. Intervals: images drawn with replacement."
-)
-
 NO_BOUNDARIES = (
     "**The run did not compare boundaries.** How far the outlines of every two raters are apart, in pixels: *New run* "
     "with *Compare boundaries* switched on has it, by pair of raters, class and image."
+)
+
+DIVISIONS_READ = "A region is the pixels that a rater gave one value. Means over images with 95 % intervals."
+
+DIVISIONS_FORMULA = (
+    "What values are called does not count, but which pixels have one in common. *Alike*: of all pairs of pixels, how "
+    "many both raters hold together or both apart, beyond chance (adjusted Rand index, Hubert & Arabie 1985); 1 for "
+    "equal regions, 0 for chance. *Unknown*: what either rater's regions leave unknown of the other's, in bits "
+    "(variation of information, Meilă 2007); 0 for equal ones. *Covered*: the IoU of each region with the one that "
+    "fits it best, weighted by its pixels (Arbeláez et al. 2011), the mean of both directions. Intervals: images drawn "
+    "with replacement."
+)
+
+NO_DIVISIONS = (
+    "**The run did not compare divisions.** How alike every two raters divide images into regions, whatever these are "
+    "called: *New run* with *Compare divisions into regions* switched on has it, by pair of raters and image."
 )
 
 CONSENSUS_COLUMNS = (
@@ -88,11 +88,40 @@ COLUMNS_SAY = (
 )
 
 
+PAIRED = {
+    "Boundaries": PairedPage(
+        name="boundaries",
+        load=kf.boundaries_of,
+        view=kf.view_of_boundaries,
+        columns=DISTANCES,
+        low_is_worse=False,
+        worst="boundaries furthest apart",
+        invitation=NO_BOUNDARIES,
+    ),
+    "Divisions": PairedPage(
+        name="divisions",
+        load=kf.divisions_of,
+        view=kf.view_of_divisions,
+        columns=(
+            ("adjusted_rand", "Alike (adjusted Rand)"),
+            ("variation_of_information", "Unknown (bits)"),
+            ("covering", "Covered"),
+        ),
+        low_is_worse=True,
+        worst="divisions least alike",
+        invitation=NO_DIVISIONS,
+        reading=DIVISIONS_READ,
+        formula=DIVISIONS_FORMULA,
+    ),
+}
+"""Page -> what it shows of every two raters, where the run has the setting of its name."""
+
+
 class MasksSection(RunSection):
     """How far raters agree about pixels, who stands out, and on which images."""
 
     NAME, KIND, NOTHING_YET, FAMILY = "Masks", "pixels", NO_MASKS, kf.MASKS
-    PAGES = ("Raters", "Images", "Boundaries")
+    PAGES = ("Raters", "Images", *PAIRED)
 
     def load_run(self, ctx: Context, run: Any) -> None:
         state, metrics, classes = ctx.panel.state, run.metrics, kf.pixel_classes(run.details)
@@ -109,54 +138,20 @@ class MasksSection(RunSection):
         if self.page(ctx) == "Raters":
             state.leaves = found.raters[found.order].tolist()
             ctx.panel.set_data("mask_rows", rater_rows(found))
-        elif self.page(ctx) == "Boundaries":
-            self._load_boundaries(ctx, run)
+        elif self.page(ctx) in PAIRED:
+            page = PAIRED[self.page(ctx)]
+            put_paired(ctx, page, run.key if run.settings.get(page.name) else None)
         else:
             images = kf.pixel_images(ctx.dataset, run.key, MOST_ROWS)
             state.image_ids = [image.sample_id for image in images]
             ctx.panel.set_data("mask_images", [image_row(image) for image in images])
 
-    def _load_boundaries(self, ctx: Context, run: Any) -> None:
-        state = ctx.panel.state
-        state.boundary_title = None
-        if not run.settings.get("boundaries"):
-            return
-        apart = kf.boundaries_of(ctx.dataset, run.key)
-        title, _, over_what = apart.headline.partition("\n")
-        state.boundary_title = f"{bold(title)}\n\n{over_what}"
-        of_class = apart.by_class() if len(apart.classes) > 1 else None
-        ctx.panel.set_data("boundary_classes", boundary_rows(of_class, ["class"]))
-        of_pair = None if apart.raters_are_local else apart.by_rater_pair()
-        ctx.panel.set_data("boundary_pairs", boundary_rows(of_pair, ["rater_a", "rater_b"]))
-        state.has_classes, state.has_pairs = of_class is not None, of_pair is not None
-        worst = apart.by_image().dropna(subset="average").sort_values("average", ascending=False)[:MOST_ROWS]
-        names = dict(zip(*ctx.dataset.select(worst["image"].tolist()).values(["id", "filepath"]), strict=True))
-        worst = worst[worst["image"].isin(list(names))]
-        state.image_ids = worst["image"].tolist()
-        files = worst.assign(file=[Path(names[key]).name for key in state.image_ids])
-        ctx.panel.set_data("boundary_images", boundary_rows(files, ["file"]))
-
-    def _render_boundaries(self, panel: types.Object, ctx: Context) -> None:
-        state = ctx.panel.state
-        if not state.boundary_title:
-            panel.md(NO_BOUNDARIES, name="no_boundaries")
-            return
-        panel.md(state.boundary_title, name="boundary_title_text")
-        add_reading(panel, ctx, "boundaries", BOUNDARIES_READ, BOUNDARIES_FORMULA)
-        panel.btn("worst", label="Show the furthest apart", icon="grid_view", on_click=self.to(self.show_worst))
-        if state.has_classes:
-            add_table(panel, "boundary_classes", "By class", [("class", "Class"), *BOUNDARY_COLUMNS])
-        if state.has_pairs:
-            columns = [("rater_a", "Rater"), ("rater_b", "and"), *BOUNDARY_COLUMNS]
-            add_table(panel, "boundary_pairs", "Every two raters", columns)
-        label = "Images with boundaries furthest apart: click one to open it"
-        add_table(panel, "boundary_images", label, [("file", "Image"), *BOUNDARY_COLUMNS], self.to(self.click_image))
-
     def render(self, panel: types.Object, ctx: Context) -> None:
         state = ctx.panel.state
         self.add_headline(panel, ctx)
-        if self.page(ctx) == "Boundaries":
-            self._render_boundaries(panel, ctx)
+        if self.page(ctx) in PAIRED:
+            page = PAIRED[self.page(ctx)]
+            add_paired(panel, ctx, page, self.to(self.show_worst), self.to(self.click_image))
             return
         add_menu(panel, "mask_class", state.mask_classes, self.to(self.change_mask_class), label="Class")
         if self.page(ctx) == "Raters":
@@ -191,8 +186,8 @@ class MasksSection(RunSection):
 
     @guarded
     def show_worst(self, ctx: Context) -> None:
-        view = kf.view_of_boundaries(ctx.dataset, ctx.panel.state.run)
-        self.show(ctx, view, "images, boundaries furthest apart first")
+        page = PAIRED[self.page(ctx)]
+        self.show(ctx, page.view(ctx.dataset, ctx.panel.state.run), f"images, {page.worst} first")
 
     @guarded
     def click_image(self, ctx: Context) -> None:
@@ -292,24 +287,6 @@ def _by_rater(raters: Sequence[str], columns: Mapping[str, Any]) -> list[dict[st
         {"rater": plain(name)} | {key: _short(column[at]) for key, column in columns.items()}
         for at, name in enumerate(raters)
     ]
-
-
-def boundary_rows(table: Any, names: Sequence[str]) -> list[dict[str, str]]:
-    """Rows of distances with their intervals, where there are any; none without a table."""
-    if table is None:
-        return []
-    return [
-        {name: plain(row[name]) for name in names} | {key: _distance(row, key) for key, _ in BOUNDARY_COLUMNS}
-        for row in table.to_dict("records")
-    ]
-
-
-def _distance(row: Mapping[str, Any], name: str) -> str:
-    value, *ends = (row.get(key, float("nan")) for key in (name, f"{name}_low", f"{name}_high"))
-    if value != value:
-        return "–"
-    text = percent_text if name == "surface_dice" else significant
-    return text(value) if ends[0] != ends[0] else f"{text(value)} ({' to '.join(map(text, ends))})"
 
 
 def image_row(image: kf.PixelImage) -> dict[str, str]:

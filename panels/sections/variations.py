@@ -16,6 +16,7 @@ from ..parts.events import Context, guarded, open_sample
 from ..parts.figures import add_part, put_parts
 from ..parts.layout import add_table
 from .base import Section
+from .paired import DISTANCES, PairedPage, add_paired, put_paired
 
 TYPES, OUTLINES, MERGED, CONFUSIONS = "Types", "Outlines", "Merged", "Confusions"
 
@@ -52,6 +53,23 @@ NOTHING_YET = (
 )
 
 
+BOUNDARIES = PairedPage(
+    name="unit_boundaries",
+    load=kf.unit_boundaries_of,
+    view=kf.view_of_unit_boundaries,
+    columns=DISTANCES,
+    low_is_worse=False,
+    worst="outlines furthest apart",
+    invitation=(
+        "**How far apart in pixels?** The run of *Agreement* did not compare boundaries. Where labels are polygons or "
+        "instance masks, a new one with *Compare boundaries* switched on says how far the outlines of the same object "
+        "by two raters are apart, by pair of raters, class and image."
+    ),
+    reading="Of objects that both raters annotated. Distances are in pixels, means over images with 95 % intervals.",
+)
+"""What the page of outlines shows of matched labels."""
+
+
 class VariationsSection(Section):
     NAME, KIND, NOTHING_YET = "Variations", "variations", NOTHING_YET
     FOLLOWS = ("category", "rater", "tag", "view")
@@ -72,6 +90,10 @@ class VariationsSection(Section):
             ctx.panel.set_data("by_rater", _rater_rows(part, state.rater_names))
         elif page == OUTLINES:
             state.edges = part.boundary.edges.tolist()
+            matched = analysis.runs.get("agreement")
+            compared = matched is not None and matched.metrics.get("tolerance") is not None
+            state.matched = matched.key if matched is not None and compared else None
+            put_paired(ctx, BOUNDARIES, state.matched)
         elif page == MERGED:
             found = kf.merged_findings(ctx.dataset, state.run, MOST_ROWS)
             state.merged_title = _merged_title(part.found.merged_by(), part.found.split_by())
@@ -100,6 +122,7 @@ class VariationsSection(Section):
         elif page == OUTLINES:
             click = "Click a bar to see only those labels."
             add_part(panel, ctx, "boundary", click, self.to(self.click_boundary))
+            add_paired(panel, ctx, BOUNDARIES, self.to(self.show_worst), self.to(self.click_image))
         elif page == MERGED:
             self._add_merged(panel, ctx)
         else:
@@ -141,6 +164,15 @@ class VariationsSection(Section):
         low, high = ctx.panel.state.edges[ctx.params["idx"] : ctx.params["idx"] + 2]
         view = kf.view_of_boundary(ctx.dataset, ctx.panel.state.run, low, high)
         self.show(ctx, view, f"images with correct labels whose outlines are {low:.3g} to {high:.3g} apart")
+
+    @guarded
+    def show_worst(self, ctx: Context) -> None:
+        view = kf.view_of_unit_boundaries(ctx.dataset, ctx.panel.state.matched)
+        self.show(ctx, view, f"images, {BOUNDARIES.worst} first")
+
+    @guarded
+    def click_image(self, ctx: Context) -> None:
+        open_sample(ctx, ctx.panel.state.image_ids[ctx.params["row"]])
 
     @guarded
     def show_copies(self, ctx: Context) -> None:

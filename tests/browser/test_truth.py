@@ -37,7 +37,7 @@ def masks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[fo.Dataset]:
 def computed(masks: fo.Dataset) -> Iterator[fo.Dataset]:
     """The same with a run of each kind."""
     dataset = of_a_new_name(masks)
-    kf.compute_pixel_agreement(dataset, "pixels", images=True, boundaries=True)
+    kf.compute_pixel_agreement(dataset, "pixels", images=True, boundaries=True, divisions=True)
     kf.estimate_truth(dataset, "truth", methods=["any", "0.5", "excl-0.5", "staple"])
     options = {"truths": ["truth_staple"], "shares": "all", "boundaries": 9}
     kf.rank_detectors(dataset, "detectors", detectors=["sharp", "broad"], **options)
@@ -93,6 +93,7 @@ def test_every_tab_shows_its_part(app: Any, computed: fo.Dataset) -> None:
         ("Ranking", "Curves"): "sharp reaches",
         ("Truth",): "Raters against",
         ("Masks", "Boundaries"): "Boundaries of two raters are",
+        ("Masks", "Divisions"): "Regions of two raters: adjusted Rand index",
         ("Masks", "Images"): "agree on",
         ("Masks", "Raters"): "eve stands out among 5 raters",
     }

@@ -32,6 +32,19 @@ def labels(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
+def outlined(tmp_path: Path) -> Path:
+    """A COCO file of three raters with squares as polygons: of each image bob's is a pixel further right, cid's two."""
+    rows = [
+        {"image": image, "rater": rater, "category": "cat", "polygon": [[x, 9, x + 40, 9, x + 40, 49, x, 49]]}
+        for image in range(3)
+        for x, rater in enumerate(RATERS)
+    ]
+    return write_coco(
+        Annotations.from_rows(rows, image_size=dict.fromkeys(range(3), (99, 99))), tmp_path / "outlined.json"
+    )
+
+
+@pytest.fixture
 def graded(tmp_path: Path) -> Path:
     """A COCO file of two raters with objects that have a malignancy and a form."""
     rows = [

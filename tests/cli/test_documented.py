@@ -16,7 +16,7 @@ TEXT = (DOCS / "command-line.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^### ([\w-]+)\n(.*?)(?=^### |\Z)", TEXT, flags=re.MULTILINE | re.DOTALL))
 
 RUNS = [
-    ("agreement", "{labels} --thresholds 0.3 0.5 --bootstrap 5 --next 2 --truth confusion"),
+    ("agreement", "{outlined} --thresholds 0.3 0.5 --bootstrap 5 --next 2 --truth confusion --boundaries"),
     ("attributes", "{graded} --bootstrap 5"),
     ("variations", "{labels}"),
     ("report", "{labels} --samples 5 --fraction 0.5 --similarities box_iou centroid"),
@@ -32,6 +32,7 @@ RUNS = [
     ("sparse", "{labels}"),
     ("sparse", "{table}"),
     ("pixels", "{masks} --image-folder {masks}/ann --boundaries --regions"),
+    ("divisions", "{masks} --bootstrap 5"),
     ("rank", "{labels} --models net={predictions}"),
     ("rank", "{table} --models net={scores}"),
     ("noise", "{labels} --model default --draws 1 --generate {out}.json --reference ann"),
@@ -50,7 +51,7 @@ def test_tables_and_results_are_those_documented(request, tmp_path, command, arg
     known = {
         name: request.getfixturevalue(name)
         for name in names
-        if name in ("labels", "graded", "table", "masks", "predictions", "scores")
+        if name in ("labels", "outlined", "graded", "table", "masks", "predictions", "scores")
     }
     assert main([command, *shlex.split(arguments.format(**known, out=out)), "--out", str(out)]) == 0
     section = SECTIONS[command]

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from PIL import Image
 from scipy.io import savemat
 
 from kalos_core import (
@@ -19,8 +20,10 @@ from kalos_core import (
     read_long_labels,
     read_mask_folders,
     read_wide_labels,
+    region_agreement,
     sparse_agreement,
     unit_agreement,
+    unit_boundaries,
     unit_truth,
 )
 from kalos_core.cli import main
@@ -41,6 +44,21 @@ def test_images_for_one_more_rater(labels, capsys):
     assert [row["image"] for row in document["tables"]["next"]] == expected.image.tolist()
     assert [row["narrowing"] for row in document["tables"]["next"]] == pytest.approx(expected.narrowing.tolist())
     assert "next" not in found_by(["agreement", labels], capsys)["tables"]
+
+
+def test_boundaries_of_matched_annotations(outlined, labels, capsys):
+    options = ["--similarity", "polygon_iou", "--tolerance", "1", "--spacing", "0.5", "1", "--bootstrap", "20"]
+    document = found_by(["agreement", outlined, "--boundaries", *options], capsys)
+    matched = agreement(read_coco(outlined), "polygon_iou", bootstrap=20)
+    expected = unit_boundaries(matched, spacing=[0.5, 1], tolerance=1, bootstrap=20)
+    assert document["results"]["boundaries"] == pytest.approx(expected.summary())
+    rows = document["tables"]["boundaries"]
+    assert [row["hausdorff"] for row in rows] == pytest.approx(
+        [0.5, 1, 0.5] * 3
+    )  # ann and bob, ann and cid, bob and cid
+    assert "boundaries" not in found_by(["agreement", outlined], capsys)["results"]
+    assert main(["agreement", str(labels), "--boundaries"]) == 2
+    assert "expected a polygon or a mask of every annotation" in capsys.readouterr().err
 
 
 def test_no_images_without_an_interval(labels, capsys):
@@ -148,6 +166,31 @@ def test_regions_of_folders(masks, capsys):
     assert document["results"]["regions"] == {"count": len(expected), "area": int(expected.area.sum())}
     rows = document["tables"]["regions"]  # two columns of five pixels on each image, one of which bob has, too
     assert [list(row.values()) for row in rows] == [[n, 10, 0, 2, 2, 5, "ann, bob", "cid"] for n in ("0", "1")]
+
+
+def test_divisions_of_label_maps(tmp_path, capsys):
+    # bob numbers ann's halves otherwise; cid divides them into thirds: 2 of 6 columns are elsewhere
+    maps = {"ann": [1, 1, 1, 2, 2, 2], "bob": [7, 7, 7, 5, 5, 5], "cid": [1, 1, 2, 2, 3, 3]}
+    for rater, row in maps.items():
+        (tmp_path / "maps" / rater).mkdir(parents=True)
+        for image in "ab":
+            Image.fromarray(np.array([row], np.uint8)).save(tmp_path / "maps" / rater / f"{image}.png")
+    document = found_by(["divisions", tmp_path / "maps", "--bootstrap", "5"], capsys)
+    expected = region_agreement(read_mask_folders(tmp_path / "maps").label_stacks, bootstrap=5)
+    assert document["results"] == pytest.approx(expected.summary())
+    pairs = document["tables"]["pairs"]
+    unknown = 2 / 3 * np.log2(3 / 2) + 1 / 3 * np.log2(6)
+    assert [row["adjusted_rand"] for row in pairs] == pytest.approx([1, 8 / 33, 8 / 33])
+    assert [row["variation_of_information"] for row in pairs] == pytest.approx([0, unknown, unknown])
+    assert [row["covering"] for row in pairs] == pytest.approx([1, 43 / 72, 43 / 72])
+    assert {row["image"] for row in document["tables"]["image_pairs"]} == {"a", "b"}
+    local = found_by(["divisions", tmp_path / "maps", "--raters-are-local"], capsys)
+    assert "pairs" not in local["tables"]
+
+
+def test_divisions_of_annotations_are_refused(labels, capsys):
+    assert main(["divisions", str(labels)]) == 2
+    assert "expected" in capsys.readouterr().err
 
 
 def test_pixels_of_annotations(tmp_path, capsys):

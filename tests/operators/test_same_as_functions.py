@@ -109,6 +109,7 @@ OFFERED: dict[str, dict[str, Any]] = {
         "region_width": 2,
         "boundaries": True,
         "tolerance": 1.5,
+        "divisions": True,
     },
     "truth": {"methods": ["any", "0.75"], "ignore_value": 7, "raters_are_local": True, "maps": True},
     "detectors": {

@@ -28,6 +28,8 @@ IMAGES = 300
 
 Click = tuple[str, dict[str, Any]]
 
+OUTLINES: list[Click] = [("variations_click_image", {"row": 0}), ("variations_show_worst", {})]
+
 SECTIONS: dict[str, list[Click]] = {
     "Variations": [
         ("variations_click_bar", {"idx": 0}),
@@ -35,6 +37,7 @@ SECTIONS: dict[str, list[Click]] = {
         ("choose_page", {"value": "Outlines"}),
         ("variations_click_boundary", {"idx": 0}),
         ("variations_show_copies", {}),
+        *OUTLINES,
         ("choose_page", {"value": "Merged"}),
         ("variations_click_merged", {"row": 0}),
         ("variations_show_merged", {}),
@@ -100,6 +103,8 @@ SECTIONS: dict[str, list[Click]] = {
         ("choose_page", {"value": "Images"}),
         ("masks_click_image", {"row": 0}),
         ("choose_page", {"value": "Boundaries"}),
+        ("masks_show_worst", {}),
+        ("choose_page", {"value": "Divisions"}),
         ("masks_show_worst", {}),
     ],
     "Truth": [("truth_click_consensus", {"row": 1})],
@@ -176,7 +181,7 @@ def many() -> Iterator[dict[str, fo.Dataset]]:
         graded = {"metric": "ordinal", "order": ["cat", "dog", "owl"], "truth": "one_coin"}
         kf.compute_label_agreement(labels, "image_labels", raters=RATERS, bootstrap=20, teams=TEAMS, **graded)
         kf.rank_systems(labels, "ranking", systems=["net", "svm"], raters=RATERS)
-        kf.compute_pixel_agreement(masks, "pixels", boundaries=True)
+        kf.compute_pixel_agreement(masks, "pixels", boundaries=True, divisions=True)
         kf.estimate_truth(masks, "truth", methods=["any", "0.5"])
         kf.rank_detectors(masks, "detectors", detectors=["good", "poor"])
     yield {"labels": labels, "truth": masks, "objects": objects}
@@ -272,6 +277,37 @@ def test_a_section_reads_no_labels(
     _send(panel, [("on_load", {}), ("choose_section", {"value": section}), *clicks], read)
     assert panel.state["run"]
     assert panel.state["section"] == section
+
+
+@pytest.fixture
+def outlined() -> Iterator[fo.Dataset]:
+    """Two raters with an outline each on every image, matched and compared."""
+    dataset = fo.Dataset()
+    points = [[(0.1, 0.1), (0.6, 0.1), (0.6, 0.6), (0.1, 0.6)]]
+    size = fo.ImageMetadata(width=100, height=100)
+
+    def outline() -> fo.Polylines:
+        return fo.Polylines(polylines=[fo.Polyline(label="cat", points=points, closed=True, filled=True)])
+
+    dataset.add_samples(  # FiftyOne reads those again that a name keeps
+        [
+            fo.Sample(f"{number}.jpg", metadata=size, raters=["ann", "bob"], ann=outline(), bob=outline())
+            for number in range(IMAGES)
+        ],
+        progress=False,
+    )
+    options = {"raters": ("ann", "bob"), "similarity": "polygon_iou"}
+    kf.compute_agreement(dataset, "first", boundaries=True, bootstrap=20, **options)
+    kf.find_variations(dataset, "first_variations", **options)
+    yield dataset
+    dataset.delete()
+
+
+def test_outlines_are_compared_without_reading_a_label(outlined: fo.Dataset, read: list[int]) -> None:
+    steps = [("on_load", {}), ("choose_section", {"value": "Variations"}), ("choose_page", {"value": "Outlines"})]
+    panel = Panel("raters", outlined)
+    _send(panel, [*steps, *OUTLINES], read)
+    assert len(panel.rows("paired_images")) == 25
 
 
 @pytest.mark.parametrize("name", SECTIONS)

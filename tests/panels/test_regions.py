@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import kalos_core.fiftyone as kf
-from kalos_core import InputError, LabelStack, boundary_agreement
+from kalos_core import InputError, LabelStack, boundary_agreement, region_agreement
 from tests.fiftyone_bridge.test_regions import CLASSES, MAPS
 from tests.panels.operations import given, opened, samples_of
 from tests.plugin import Panel
@@ -140,8 +140,90 @@ def test_boundaries_by_pair_class_and_image(masks: fo.Dataset) -> None:
     assert "'pixels_boundary'" in run.written
     panel = opened(masks, "Masks", "Boundaries")
     assert apart.headline.splitlines()[1] in panel.text()
-    assert [row["class"] for row in panel.rows("boundary_classes")] == ["road", "car"]
-    assert [row["rater_b"] for row in panel.rows("boundary_pairs")] == ["bob", "cid", "cid"]
-    assert [row["file"] for row in panel.rows("boundary_images")] == ["0.png", "1.png"]
+    assert [row["class"] for row in panel.rows("paired_classes")] == ["road", "car"]
+    assert [row["rater_b"] for row in panel.rows("paired_raters")] == ["bob", "cid", "cid"]
+    assert [row["file"] for row in panel.rows("paired_images")] == ["0.png", "1.png"]
     assert given(panel.send("masks_click_image", row=0), "open_sample")["id"] == panel.state["image_ids"][0]
     assert samples_of(masks, panel.send("masks_show_worst")) == masks.values("id")[:2]
+
+
+NUMBERED = [
+    {"ann": [1, 1, 1, 2, 2, 2], "bob": [9, 9, 9, 0, 0, 0], "cid": [1, 1, 2, 2, 3, 3]},
+    {"ann": [5, 5, 5, 5, 5, 5], "bob": [1, 2, 3, 4, 5, 6]},
+]
+"""Regions without names: bob numbers ann's halves otherwise, cid has thirds; then one region, and six."""
+
+
+@pytest.fixture
+def numbered() -> Iterator[fo.Dataset]:
+    dataset = fo.Dataset()
+    dataset.add_samples(
+        fo.Sample(
+            f"/{number}.png",
+            raters=list(maps),
+            **{name: fo.Segmentation(mask=np.array([row], np.uint8)) for name, row in maps.items()},
+        )
+        for number, maps in enumerate(NUMBERED)
+    )
+    yield dataset
+    for key in kf.list_runs(dataset):
+        kf.delete_run(dataset, key)
+    dataset.delete()
+
+
+def test_divisions_by_pair_and_image(numbered: fo.Dataset) -> None:
+    """By hand: alike 1 and twice 8/33 on the first image, 0 on the second."""
+    with pytest.raises(InputError, match="expected 0 and 1"):  # they number regions, and mark nothing
+        kf.compute_pixel_agreement(numbered, "plain", raters=("ann", "bob", "cid"))
+    run = kf.compute_pixel_agreement(numbered, "pixels", divisions=True, raters=("ann", "bob", "cid"))
+    assert "'pixels_adjusted_rand'" in run.written
+    assert numbered.values("pixels_adjusted_rand") == pytest.approx([(1 + 16 / 33) / 3, 0])
+    found = kf.divisions_of(numbered, "pixels")
+    stacks = [LabelStack.of({name: [row] for name, row in maps.items()}) for maps in NUMBERED]
+    expected = region_agreement(stacks)
+    np.testing.assert_array_equal(found.values, expected.values)
+    assert found.summary() == expected.summary()
+    assert found.by_rater_pair().equals(expected.by_rater_pair())
+    assert found.images.tolist() == numbered.values("id")
+    marked = [[[1] * 6, [1, 1, 1, 0, 0, 0], [1] * 6], [[1] * 6, [1] * 6]]  # all that is not 0
+    counts = [np.sum(rows, axis=0).tolist() for rows in marked]
+    assert [sample["pixels_rater_count"].get_map()[0].tolist() for sample in numbered] == counts
+    panel = opened(numbered, "Masks", "Divisions")
+    assert not panel.state.get("problem")
+    assert found.headline.splitlines()[1] in panel.text()
+    rows = panel.rows("paired_raters")
+    assert [(row["rater_a"], row["rater_b"]) for row in rows] == [("ann", "bob"), ("ann", "cid"), ("bob", "cid")]
+    assert rows[1]["adjusted_rand"] == "0.24 (0.24 to 0.24)"  # of the one image that both divided
+    assert [row["file"] for row in panel.rows("paired_images")] == ["1.png", "0.png"]
+    assert "paired_classes" not in panel.shown
+    assert given(panel.send("masks_click_image", row=0), "open_sample")["id"] == numbered.last().id
+    assert samples_of(numbered, panel.send("masks_show_worst")) == numbered.values("id")[::-1]
+    kf.delete_run(numbered, "pixels")
+    assert not numbered.has_field("pixels_adjusted_rand")
+
+
+def test_divisions_of_classes_and_of_nobody(masks: fo.Dataset) -> None:
+    """Named classes divide an image, too, with what has none as a region; a run without them says so."""
+    kf.compute_pixel_agreement(masks, "plain")
+    assert "did not compare divisions" in opened(masks, "Masks", "Divisions").text()
+    with pytest.raises(InputError, match="expected a run that compared divisions, got 'plain'"):
+        kf.divisions_of(masks, "plain")
+    kf.delete_run(masks, "plain")
+    kf.compute_pixel_agreement(masks, "pixels", divisions=True, boundaries=True)
+    expected = region_agreement([LabelStack.of(maps) for maps in MAPS], bootstrap=0)
+    np.testing.assert_array_equal(kf.divisions_of(masks, "pixels").values, expected.values)
+    assert kf.boundaries_of(masks, "pixels").classes.tolist() == ["road", "car"]
+
+
+def test_labels_to_be_rasterised_divide_nothing() -> None:
+    dataset = fo.Dataset()
+    triangle = [[(0.1, 0.1), (0.9, 0.1), (0.1, 0.9)]]
+    labels = {
+        name: fo.Polylines(polylines=[fo.Polyline(label="cat", points=triangle, closed=True)])
+        for name in ("ann", "bob")
+    }
+    dataset.add_sample(fo.Sample("/a.png", metadata=fo.ImageMetadata(width=9, height=9), raters=[*labels], **labels))
+    with pytest.raises(InputError, match="divisions: expected Segmentation masks, got labels to be rasterised"):
+        kf.compute_pixel_agreement(dataset, "pixels", divisions=True, raters=("ann", "bob"))
+    assert kf.list_runs(dataset) == []
+    dataset.delete()

@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 
 import kalos_core.fiftyone as kf
-from kalos_core import VARIATION_TYPES
+from kalos_core import VARIATION_TYPES, InputError, unit_boundaries
 from kalos_core.display import significant
 from kalos_core.figures import COLOURS, boundary_title, variations_title
 from tests.fiftyone_bridge.scenes import COUNTS, RATERS
+from tests.operators.calls import run as run_operator
 from tests.panels.operations import at, given, ids, names, plots, view_of
-from tests.plugin import Panel
+from tests.plugin import Panel, form
 
 PAGES = ["Types", "Outlines", "Merged", "Confusions"]
 
@@ -165,3 +166,86 @@ def test_a_run_without_findings_is_shown(dataset):
         assert not {"boundary", "merged", "confusions"} & set(panel.shown)
     panel = at(Panel("raters", dataset).load(), "Threshold", "Types")
     assert "No equilibrium: there are no findings" in panel.text()
+
+
+def square(label, x, size=40):
+    """A closed line around a square of an image of 100 x 100 pixels."""
+    left, right, low, high = x / 100, (x + size) / 100, 0.1, (10 + size) / 100
+    points = [[(left, low), (right, low), (right, high), (left, high)]]
+    return fo.Polylines(polylines=[fo.Polyline(label=label, points=points, closed=True, filled=True)])
+
+
+@pytest.fixture
+def outlined():
+    """Two raters: squares of one image are 3 pixels apart, of the next equal, of the third only one is there."""
+    dataset = fo.Dataset()
+    given_ = [(square("cat", 10), square("cat", 13)), (square("dog", 10), square("dog", 10)), (square("cat", 10), None)]
+    dataset.add_samples(
+        [
+            fo.Sample(
+                f"/{number}.jpg",
+                metadata=fo.ImageMetadata(width=100, height=100),
+                raters=["ann", "bob"],
+                ann=ann,
+                bob=bob,
+            )
+            for number, (ann, bob) in enumerate(given_)
+        ]
+    )
+    yield dataset
+    dataset.delete()
+
+
+def test_outlines_of_matched_labels_by_pair_class_and_image(outlined):
+    options = {"raters": ("ann", "bob"), "similarity": "polygon_iou", "bootstrap": 50}
+    kf.find_variations(outlined, "first_variations", raters=("ann", "bob"), similarity="polygon_iou")
+    kf.compute_agreement(outlined, "first", **options)
+    assert "did not compare boundaries" in on("Outlines", outlined).text()
+    with pytest.raises(InputError, match="expected a run that compared boundaries, got 'first'"):
+        kf.unit_boundaries_of(outlined, "first")
+    assert not outlined.has_field("first_boundary")
+    kf.delete_run(outlined, "first")
+    run = kf.compute_agreement(outlined, "first", boundaries=True, tolerance=1, **options)
+    expected = unit_boundaries(run.result, tolerance=1, bootstrap=50)
+    apart = kf.unit_boundaries_of(outlined, "first")
+    for name in ("images", "category", "rater_a", "rater_b", "unit", "values", "classes", "raters"):
+        np.testing.assert_array_equal(getattr(apart, name), getattr(expected, name))
+    assert apart.summary() == expected.summary()
+    assert apart.hausdorff.tolist() == pytest.approx([3, 0])
+    # of the 160 of either: 40 are 3 apart, 34 as well and 2 x 3 up to 3, 2 x 37 on the other and 2 x 3 up to 3
+    assert apart.average.tolist() == pytest.approx([(120 + 102 + 9 + 9) / 160, 0], abs=0.01)
+    # within 1 of the other: 37 + 1 of either side across, both corners of the side within the other, none of the fourth
+    assert apart.surface_dice.tolist() == pytest.approx([(38 + 38 + 2) / 160, 1], abs=0.01)
+    distances = expected.by_image()["average"]
+    assert outlined.values("first_boundary") == [pytest.approx(distances[0]), pytest.approx(0), None]
+    assert "'first_boundary'" in run.written
+    assert kf.view_of_unit_boundaries(outlined, "first").values("id") == outlined.values("id")[:2]
+    panel = on("Outlines", outlined)
+    assert not panel.state.get("problem")
+    assert apart.headline.splitlines()[1] in panel.text()
+    assert [row["class"] for row in panel.rows("paired_classes")] == ["cat", "dog"]
+    assert [row["rater_b"] for row in panel.rows("paired_raters")] == ["bob"]
+    assert [row["file"] for row in panel.rows("paired_images")] == ["0.jpg", "1.jpg"]
+    assert given(panel.send("variations_click_image", row=1), "open_sample")["id"] == outlined.values("id")[1]
+    assert view_of(outlined, panel.send("variations_show_worst")).values("id") == outlined.values("id")[:2]
+    again = kf.KINDS["agreement"].again(kf.load_details(outlined, "first"))
+    assert (again["boundaries"], again["tolerance"]) == (True, 1)
+    kf.delete_run(outlined, "first")
+    assert not outlined.has_field("first_boundary")
+
+
+def test_boundaries_need_outlines_and_sizes(dataset, outlined):
+    with pytest.raises(InputError, match="expected a polygon or a mask of every annotation, got shapes of kind box"):
+        kf.compute_agreement(dataset, "first", raters=RATERS, boundaries=True)
+    with pytest.raises(InputError, match="tolerance: expected a distance of at least 0, got -1"):
+        kf.compute_agreement(outlined, "first", raters=("ann", "bob"), boundaries=True, tolerance=-1)
+    assert kf.list_runs(dataset) == kf.list_runs(outlined) == []
+
+
+def test_the_form_offers_boundaries_of_outlines(dataset, outlined):
+    params = {"raters": ["ann", "bob"], "boundaries": True, "tolerance": 1.5}
+    inputs = form("compute_agreement", outlined, {**params, "similarity": "polygon_iou"})
+    assert {"boundaries", "tolerance"} <= inputs.keys()
+    assert "boundaries" not in form("compute_agreement", dataset, {"raters": list(RATERS)})
+    run_operator("compute_agreement", outlined, run_key="asked", similarity="polygon_iou", **params)
+    assert kf.unit_boundaries_of(outlined, "asked").tolerance == 1.5

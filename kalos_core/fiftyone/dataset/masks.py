@@ -24,9 +24,16 @@ from kalos_core.fiftyone.dataset.objects import Labels, read_labels
 from kalos_core.fiftyone.dataset.raters import LabelSource, facts_of
 from kalos_core.fiftyone.dataset.samples import check_samples, check_sizes, every_sample, settle
 from kalos_core.fiftyone.dataset.selection import Selection
-from kalos_core.pixels import MaskStack, mask_stacks
+from kalos_core.pixels import LabelStack, MaskStack, mask_stacks
 from kalos_core.pixels.stack import check_surroundings
-from kalos_core.pixels.stored import MARKED, check_ignored, chosen_classes, stacks_by_class, stored_digest
+from kalos_core.pixels.stored import (
+    MARKED,
+    check_ignored,
+    chosen_classes,
+    stacks_by_class,
+    stored_digest,
+    stored_labels,
+)
 from kalos_core.readers.mask_folders import read_image_pixels, read_mask
 
 if TYPE_CHECKING:
@@ -54,10 +61,13 @@ class ImageMasks:
         Its index among the images.
     stacks : dict
         Class -> the masks of the raters who are assigned, see `Stacks`; empty where nobody is assigned to a class.
+    labels : LabelStack, optional
+        Their label maps as they are stored, where these were asked for.
     """
 
     image: int
     stacks: Stacks
+    labels: LabelStack | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,9 +130,9 @@ class RaterMasks(ABC):
 
     def __iter__(self) -> Iterator[ImageMasks]:
         for batch in self._batches():
-            for image, (stacks, digest) in zip(batch, self._read(batch), strict=True):
+            for image, (found, digest) in zip(batch, self._read(batch), strict=True):
                 self.hashes[image] = digest
-                yield ImageMasks(image, stacks)
+                yield found
 
     def with_pixels(self, found: ImageMasks) -> ImageMasks:
         """The masks of an image together with the image itself."""
@@ -141,7 +151,7 @@ class RaterMasks(ABC):
         return (seen[begin : begin + AT_ONCE] for begin in range(0, len(seen), AT_ONCE))
 
     @abstractmethod
-    def _read(self, batch: Sequence[int]) -> Iterator[tuple[Stacks, str]]:
+    def _read(self, batch: Sequence[int]) -> Iterator[tuple[ImageMasks, str]]:
         """The masks and the digest of each of some images."""
 
     @abstractmethod
@@ -187,18 +197,28 @@ def read_masks(samples: Any, *, ignore_value: int | None = None, **selection: Un
 
 
 def open_masks(
-    samples: Any, selection: Selection, ignore_value: int | None = None, *, again: bool = False
+    samples: Any,
+    selection: Selection,
+    ignore_value: int | None = None,
+    *,
+    again: bool = False,
+    divisions: bool = False,
 ) -> RaterMasks:
-    """As `read_masks`. `again`: only for the digests of what a stored run read; nothing is demanded of the samples."""
+    """As `read_masks`, with `ImageMasks.labels` where `divisions` are asked for, which may have any values.
+
+    `again`: only for the digests of what a stored run read; nothing is demanded of the samples.
+    """
     if not again:
         check_samples(samples)
     sources, ignore_value = mask_sources(samples, selection), check_ignored(ignore_value)
     if sources is None and ignore_value is not None:
         raise InputError(f"ignore_value: expected none, as rasterised labels have no values, got {ignore_value}")
+    if sources is None and divisions:
+        raise InputError("divisions: expected Segmentation masks, got labels to be rasterised, which may overlap")
     if sources is None:
         found: RaterMasks = _rasterised(samples, selection, again)
     else:
-        found = _stored(samples, selection, sources, ignore_value, again)
+        found = _stored(samples, selection, sources, ignore_value, again, divisions)
     if len(found.raters) < 2 and not again:
         raise InputError(f"raters: expected at least two, got {listed(found.raters) or 'none'}")
     return found
@@ -208,7 +228,12 @@ def open_masks(
 
 
 def _stored(
-    samples: Any, selection: Selection, sources: Sequence[LabelSource], ignore_value: int | None, again: bool
+    samples: Any,
+    selection: Selection,
+    sources: Sequence[LabelSource],
+    ignore_value: int | None,
+    again: bool,
+    divisions: bool,
 ) -> StoredMasks:
     read_at, view = now(), settle(samples)
     fields = tuple(source.field for source in sources)
@@ -247,6 +272,7 @@ def _stored(
         has_classes=bool(classes),
         known=known,
         ignore_value=ignore_value,
+        divisions=divisions,
     )
 
 
@@ -261,22 +287,29 @@ class StoredMasks(RaterMasks):
     known : dict
         Value -> name of every class there is; empty where values have no names.
     ignore_value : int, optional
+    divisions : bool
+        Whether label maps are read as they are, too; without classes, what is marked is what is in any region but 0.
     """
 
     has_classes: bool
     known: dict[int, str]
     ignore_value: int | None
+    divisions: bool
 
-    def _read(self, batch: Sequence[int]) -> Iterator[tuple[Stacks, str]]:
+    def _read(self, batch: Sequence[int]) -> Iterator[tuple[ImageMasks, str]]:
         values = self.values if self.has_classes else {}
         for image, given, size in self._fetch(batch):
             name = self.name(image)
             try:
                 arrays = {rater: field_pixels(*entry) for rater, entry in given.items()}
-                stacks = stacks_by_class(arrays, values, self.known, size, self.ignore_value, name)
+                labels = stored_labels(arrays, size, self.ignore_value, name) if self.divisions else None
+                if labels is not None and not self.has_classes:
+                    stacks = {MARKED: MaskStack(labels.labels != 0, labels.raters, labels.ignore, name)}
+                else:
+                    stacks = stacks_by_class(arrays, values, self.known, size, self.ignore_value, name)
             except InputError as error:
                 raise InputError(f"{name}: {error}") from error
-            yield stacks, stored_digest(given)
+            yield ImageMasks(image, stacks, labels), stored_digest(given)
 
     def _digests(self, batch: Sequence[int]) -> list[str]:
         return [stored_digest(given) for _, given, _ in self._fetch(batch)]
@@ -342,12 +375,12 @@ class RasterisedMasks(RaterMasks):
 
     limits: tuple[list[str] | None, ...]
 
-    def _read(self, batch: Sequence[int]) -> Iterator[tuple[Stacks, str]]:
+    def _read(self, batch: Sequence[int]) -> Iterator[tuple[ImageMasks, str]]:
         labels = self._labels(batch)
-        for row in range(len(batch)):
+        for row, image in enumerate(batch):
             one = labels.annotations.select(images=[row])
             stacks = {name: stack for name, stack in self._by_class(one) if stack is not None}
-            yield stacks, str(labels.hashes[row])
+            yield ImageMasks(image, stacks), str(labels.hashes[row])
 
     def _digests(self, batch: Sequence[int]) -> list[str]:
         return [str(digest) for digest in self._labels(batch).hashes]

@@ -83,6 +83,7 @@ class RunNames:
     f1: str = field(init=False, metadata=SAMPLE)
     regions: str = field(init=False, metadata=SAMPLE)
     boundary: str = field(init=False, metadata=SAMPLE)
+    adjusted_rand: str = field(init=False, metadata=SAMPLE)
 
     def __post_init__(self) -> None:
         for entry in dataclass_fields(self):

@@ -18,9 +18,11 @@ from kalos_core.diagnostics.thresholds import THRESHOLDS
 from kalos_core.errors import Undefined
 from kalos_core.fiftyone.dataset.database import FieldArguments, add_index
 from kalos_core.fiftyone.dataset.objects import read_labels
+from kalos_core.fiftyone.dataset.samples import check_sizes
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.dataset.similarities import similarity_to_store
 from kalos_core.fiftyone.dataset.writing import Values, names_in, nested, or_none, picked, write_values
+from kalos_core.fiftyone.kinds.agreement.boundaries import boundary_arrays
 from kalos_core.fiftyone.kinds.agreement.kind import AGREEMENT, AgreementRun, AgreementSettings, agreement_metrics
 from kalos_core.fiftyone.kinds.agreement.lens import stored_sums
 from kalos_core.fiftyone.kinds.agreement.queue import QUEUE, queue_index, queue_values
@@ -30,6 +32,9 @@ from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
 from kalos_core.fiftyone.runs.progress import Progress
 from kalos_core.fiftyone.runs.thresholds import default_threshold
 from kalos_core.pairs import compute_pairs
+from kalos_core.pixels import BoundaryAgreement, unit_boundaries
+from kalos_core.pixels.boundaries import check_tolerance
+from kalos_core.pixels.rater_boundaries import TOLERANCE, check_outlines
 from kalos_core.similarity import check_threshold
 
 if TYPE_CHECKING:
@@ -52,6 +57,8 @@ def compute_agreement(
     bootstrap: int = 1000,
     seed: int = 0,
     thresholds: Sequence[float] = THRESHOLDS,
+    boundaries: bool = False,
+    tolerance: float = TOLERANCE,
     progress: Progress | bool | None = None,
     **selection: Unpack[SelectionArguments],
 ) -> AgreementRun:
@@ -74,6 +81,12 @@ def compute_agreement(
     thresholds : sequence of float
         Of the sensitivity curve, whose similarities are stored from the least of them upwards; empty for none. The loss
         begins at the threshold that `choose_threshold` chose for this similarity, else at `threshold`.
+    boundaries : bool
+        Whether the boundaries of matched labels are compared, see `kalos_core.unit_boundaries`, where the similarity
+        compares polygons or masks: `unit_boundaries_of` has the distances, in pixels, and ``<run_key>_boundary`` their
+        mean on each image, None without any.
+    tolerance : float
+        Of their surface Dice, in pixels.
     progress : callable or bool, optional
         ``progress(share, label)``; True: a progress bar on the terminal.
     **selection
@@ -113,19 +126,25 @@ def compute_agreement(
         calibrated = default_threshold(samples, measure) if len(thresholds) else None
         lowest = (threshold, *thresholds) if calibrated is None else (threshold, *thresholds, calibrated)
         floor = min(check_threshold(value, "thresholds") for value in lowest)
+        within = check_tolerance(tolerance)
         labels = read_labels(samples, chosen, [measure])
+        if boundaries:
+            check_sizes(labels.annotations.files, labels.annotations.image_size)
+            check_outlines(labels.annotations)
         report(COMPARING, f"Comparing {len(labels.annotations):,} annotations")
         check_comparable(labels.annotations)
         pairs = compute_pairs(labels.annotations, measure, floor)
         result = agreement(labels.annotations, measure, threshold, solver, cost, bootstrap, seed, pairs=pairs)
         give_back_memory()
         report(DIAGNOSING, "Looking at thresholds, classes and raters")
+        apart = unit_boundaries(result, tolerance=within, bootstrap=0) if boundaries else None
         sums = ImageSums.of(result)
         details = diagnose(result, thresholds, calibrated, sums)
         names = RunNames(run_key)
-        values = _sample_values(result, details, sums.pair_alphas, names)
+        values = _sample_values(result, details, sums.pair_alphas, names, apart)
         fields: dict[str, FieldArguments] = {name: {"ftype": fo.ListField} for name in names_in(values)} | {
             names.alpha: {"ftype": fo.FloatField},
+            **({} if apart is None else {names.boundary: {"ftype": fo.FloatField}}),
             names.class_names: {"ftype": fo.ListField, "subfield": fo.StringField},
             **{getattr(names, name): arguments for name, arguments in QUEUE.items()},
             **label_schema(labels, {names.unit: {"ftype": fo.IntField}}),
@@ -137,18 +156,27 @@ def compute_agreement(
             units = picked({names.unit: result.unit_of})
             write_values(labels, units, values, report.within(STORING, 1.0, "Writing"))
             add_index(labels.view, queue_index(names))
-            draft.metrics, draft.details = agreement_metrics(result, details), details.without_image_alphas()
+            draft.metrics = agreement_metrics(result, details, None if apart is None else within)
+            draft.details = details.without_image_alphas()
             draft.arrays = matched_arrays(labels, result.pairs) | stored_sums(sums, result.unit_of)
+            draft.arrays |= {} if apart is None else boundary_arrays(apart)
             draft.result = result
     return draft.run
 
 
-def _sample_values(result: Agreement, details: Diagnosis, pair_alphas: NDArray[np.float64], names: RunNames) -> Values:
+def _sample_values(
+    result: Agreement,
+    details: Diagnosis,
+    pair_alphas: NDArray[np.float64],
+    names: RunNames,
+    apart: BoundaryAgreement | None,
+) -> Values:
     """Fields of samples: alpha of the image, of its classes, raters and pairs of raters, and at each threshold.
 
     Classes that occur in an image are listed with their alphas, and with those of each rater; those of raters and pairs
-    stand in the order of the raters, and of ``numpy.triu_indices``.
+    stand in the order of the raters, and of ``numpy.triu_indices``. With boundaries, their mean distance.
     """
+    distances = None if apart is None else apart.by_image()["average"].to_numpy()
     alphas, curve, queue = AlphasByImage(result), details.sensitivity, queue_values(result, names)
 
     def values(images: NDArray[np.intp]) -> dict[str, Any]:
@@ -165,6 +193,8 @@ def _sample_values(result: Agreement, details: Diagnosis, pair_alphas: NDArray[n
                 names.class_rater_alphas: nested(found.class_rater_alpha, found.count),
                 names.pair_alphas: or_none(pair_alphas[images]),
             }
+        if distances is not None:
+            made[names.boundary] = or_none(distances[images])
         if not isinstance(curve, Undefined):
             made[names.threshold_alphas] = or_none(curve.image_alpha.T[images])
         return made

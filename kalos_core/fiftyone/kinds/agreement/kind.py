@@ -33,7 +33,10 @@ class AgreementSettings(TypedDict):
 
 
 class AgreementMetrics(TypedDict):
-    """`Agreement.summary` with the thresholds of the sensitivity; None for what is undefined."""
+    """`Agreement.summary` with the thresholds of the sensitivity; None for what is undefined.
+
+    `tolerance`: of the surface Dice of boundaries, None where these were not compared.
+    """
 
     notation: str
     alpha: float | None
@@ -53,13 +56,15 @@ class AgreementMetrics(TypedDict):
     raters: list[str]
     note: str
     thresholds: list[float]
+    tolerance: float | None
 
 
-def agreement_metrics(result: Agreement, details: Diagnosis) -> AgreementMetrics:
+def agreement_metrics(result: Agreement, details: Diagnosis, tolerance: float | None = None) -> AgreementMetrics:
     """The summary of an agreement."""
     curve = details.sensitivity
     thresholds = [] if isinstance(curve, Undefined) else plain(curve.threshold)
-    return cast(AgreementMetrics, {**plain(result.summary()), "thresholds": thresholds})
+    found = {**plain(result.summary()), "thresholds": thresholds, "tolerance": tolerance}
+    return cast(AgreementMetrics, found)
 
 
 AgreementRun = Run[AgreementSettings, AgreementMetrics, Diagnosis, Agreement]
@@ -71,8 +76,15 @@ def _restore(changes: Changes) -> Agreement:
     return agreement(annotations, **settings, pairs=pairs)
 
 
+def _again(run: Run[Any, Any, Any, Any]) -> dict[str, Any]:
+    tolerance = run.metrics.get("tolerance")  # a run of an earlier version has none
+    boundaries = {} if tolerance is None else {"boundaries": True, "tolerance": tolerance}
+    return {**run.settings, "thresholds": run.metrics["thresholds"], **boundaries}
+
+
 def _written(run: Run[Any, Any, Any, Any]) -> str:
-    own = f"{run.names.alpha!r} on samples, with those of classes, raters and thresholds"
+    boundary = "" if run.metrics.get("tolerance") is None else f" and {run.names.boundary!r}"
+    own = f"{run.names.alpha!r}{boundary} on samples, with those of classes, raters and thresholds"
     return f"{own}, and {run.names.unit!r} on labels"
 
 
@@ -83,7 +95,7 @@ AGREEMENT: Kind[AgreementSettings, AgreementMetrics, Diagnosis, Agreement] = reg
         operator="compute_agreement",
         section="Overview",
         suffix="agreement",
-        again=lambda run: {**run.settings, "thresholds": run.metrics["thresholds"]},
+        again=_again,
         read=read_compared,
         restore=_restore,
         written=_written,

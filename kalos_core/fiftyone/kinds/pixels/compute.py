@@ -17,7 +17,9 @@ from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.dataset.writing import write_documents
 from kalos_core.fiftyone.kinds.masked import mask_settings, with_progress
 from kalos_core.fiftyone.kinds.pixels.boundaries import BoundaryCounter
+from kalos_core.fiftyone.kinds.pixels.divisions import DivisionCounter
 from kalos_core.fiftyone.kinds.pixels.kind import PIXELS, PixelRun, PixelSettings, pixel_metrics, result_of
+from kalos_core.fiftyone.kinds.pixels.paired import PairCounter
 from kalos_core.fiftyone.kinds.pixels.regions import RegionWriter, region_fields
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.life import STORING, analysing, new_folder, writing
@@ -48,6 +50,7 @@ def compute_pixel_agreement(
     region_width: int = LEAST_WIDTH,
     boundaries: bool = False,
     tolerance: float = TOLERANCE,
+    divisions: bool = False,
     progress: Progress | bool | None = None,
     **selection: Unpack[SelectionArguments],
 ) -> PixelRun:
@@ -85,6 +88,11 @@ def compute_pixel_agreement(
         has the distances, in pixels, and ``<run_key>_boundary`` their mean on each image, None without any.
     tolerance : float
         Of the surface Dice, in pixels.
+    divisions : bool
+        Whether it is compared how every two raters divide images into regions, whatever these are called, see
+        `kalos_core.region_agreement`: `divisions_of` has the numbers, and ``<run_key>_adjusted_rand`` the mean adjusted
+        Rand index of each image, None without two raters. Of stored masks, which may number regions as they like where
+        mask targets name no classes: what is marked is then all that is not 0.
     **selection
         Which masks are read, see `read_masks`: `Segmentation` fields, one per rater, or polygons and instance masks.
 
@@ -113,7 +121,7 @@ def compute_pixel_agreement(
     """
     chosen = Selection.of(selection)
     with analysing(samples, run_key, progress) as report:
-        masks = open_masks(samples, chosen, ignore_value)
+        masks = open_masks(samples, chosen, ignore_value, divisions=bool(divisions))
         common = mask_settings(masks, ignore_value, raters_are_local)
         settings = PixelSettings(
             **common,
@@ -124,6 +132,7 @@ def compute_pixel_agreement(
             region_width=check_whole(region_width, "region_width", least=1),
             boundaries=bool(boundaries),
             tolerance=check_tolerance(tolerance),
+            divisions=bool(divisions),
         )
         names, folder = RunNames(run_key), new_folder(samples)
         fields = {
@@ -132,14 +141,14 @@ def compute_pixel_agreement(
             ),
             names.f1: {"ftype": fo.FloatField},
             **(region_fields(names) if settings["regions"] else {}),
-            **({names.boundary: {"ftype": fo.FloatField}} if settings["boundaries"] else {}),
         }
+        paired = _pair_counters(names, masks, settings)
+        fields |= {counter.field: {"ftype": fo.FloatField} for counter in paired}
         with writing(PIXELS, masks, run_key, settings, fields, folder) as draft:
             local = settings["raters_are_local"]
             counted = {name: PixelAccumulator(masks.raters, settings["channels"], local) for name in masks.classes}
             regional = RegionWriter(names, settings["region_area"], settings["region_width"])
-            apart = BoundaryCounter(names.boundary, masks.raters, masks.classes, settings["tolerance"])
-            more = [one for one, wanted in ((regional, settings["regions"]), (apart, settings["boundaries"])) if wanted]
+            more = [*([regional] if settings["regions"] else []), *paired]
             maps = _maps(masks, counted, MapFiles(folder), settings, names.rater_count, more, report)
             write_documents(masks.view, maps, len(masks))
             result = result_of({name: accumulator.result() for name, accumulator in counted.items()})
@@ -149,9 +158,18 @@ def compute_pixel_agreement(
                 add_index(masks.view, [names.f1, "_id", names.disputes])
             draft.metrics = pixel_metrics(result, regional.count if settings["regions"] else None)
             draft.details = draft.result = result
-            if settings["boundaries"]:
-                draft.arrays = apart.arrays()
+            draft.arrays = {name: array for counter in paired for name, array in counter.arrays().items()}
     return draft.run
+
+
+def _pair_counters(names: RunNames, masks: RaterMasks, settings: PixelSettings) -> list[PairCounter]:
+    """What compares every two raters as the settings ask for it."""
+    found: list[PairCounter] = []
+    if settings["boundaries"]:
+        found.append(BoundaryCounter(names.boundary, masks.raters, masks.classes, settings["tolerance"]))
+    if settings["divisions"]:
+        found.append(DivisionCounter(names.adjusted_rand, masks.raters))
+    return found
 
 
 def _channels(given: Channels | None) -> list[str] | dict[str, int] | None:
@@ -184,5 +202,5 @@ def _maps(
             most = np.max(counts, axis=0)
             documents: dict[str, Any] = {field: files.heatmap(field, sample_id, most, len(masks.raters))}
             for writer in more:
-                documents |= writer.documents(sample_id, found.stacks)
+                documents |= writer.documents(sample_id, found)
             yield sample_id, documents

@@ -20,7 +20,8 @@ class PixelSettings(MaskSettings):
 
     `images`: whether with the images themselves; `channels`: which of theirs, see `kalos_core.pixel_agreement`;
     `regions`: whether those in dispute were written, `region_area`, `region_width`: how large they are at least;
-    `boundaries`: whether these were compared, `tolerance`: of their surface Dice.
+    `boundaries`: whether these were compared, `tolerance`: of their surface Dice; `divisions`: whether label maps were
+    compared as regions without names.
     """
 
     images: bool
@@ -30,6 +31,7 @@ class PixelSettings(MaskSettings):
     region_width: int
     boundaries: bool
     tolerance: float
+    divisions: bool
 
 
 class PixelMetrics(TypedDict):
@@ -85,7 +87,9 @@ def has_regions(run: Run[Any, Any, Any, Any]) -> bool:
 def _written(run: PixelRun) -> str:
     regions = f", the regions {run.names.regions!r}" if has_regions(run) else ""
     boundary = f", {run.names.boundary!r}" if run.settings.get("boundaries") else ""
-    return f"{run.names.rater_count!r}, with files of its own{regions}{boundary}, and {run.names.f1!r} on samples"
+    divided = f", {run.names.adjusted_rand!r}" if run.settings.get("divisions") else ""
+    own = f"{run.names.rater_count!r}, with files of its own{regions}{boundary}{divided}"
+    return f"{own}, and {run.names.f1!r} on samples"
 
 
 Result = PixelAgreement | ClassPixelAgreement

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from hashlib import blake2b
 from typing import Any
@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations, object_array
 from kalos_core.fiftyone.dataset.database import FieldArguments, collection, label_field
+from kalos_core.fiftyone.dataset.masks import ImageMasks
 from kalos_core.fiftyone.dataset.raters import DISPUTED
 from kalos_core.fiftyone.kinds.agreement.queue import OPEN, QUEUE
 from kalos_core.fiftyone.runs.keys import RunNames
-from kalos_core.pixels import MaskStack, Region, regions_in_dispute
+from kalos_core.pixels import Region, regions_in_dispute
 
 MOST_REGIONS = 100
 """Of one image that are stored: the largest."""
@@ -48,8 +49,9 @@ class RegionWriter:
         self.names, self.min_area, self.min_width = names, min_area, min_width
         self.count, self.area = 0, 0
 
-    def documents(self, sample_id: str, stacks: Mapping[str, MaskStack]) -> dict[str, Any]:
+    def documents(self, sample_id: str, masks: ImageMasks) -> dict[str, Any]:
         """Field -> what it is to hold, of one sample: regions with two sides, none of them decided."""
+        stacks = masks.stacks
         found = [region for region in regions_in_dispute(stacks, self.min_area, self.min_width) if region.has_sides]
         size = next(iter(stacks.values())).masks.shape[1:]
         labels, queue = [], []
