@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
+import io
+from collections.abc import Mapping
 from dataclasses import asdict
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
 
-from kalos_core import boundary_agreement, disputed_regions, pixel_agreement, region_agreement
+from kalos_core import (
+    InputError,
+    LabelStack,
+    boundary_agreement,
+    disputed_regions,
+    pixel_agreement,
+    region_agreement,
+    staple_classes,
+)
 from kalos_core.cli.answers import Answer
 from kalos_core.cli.commands import Command
 from kalos_core.cli.options import Given, Option, options_of
 from kalos_core.cli.reading import OF_LABEL_MAPS, OF_MASKS, label_stacks_of, stacks_of
+from kalos_core.consensus import ClassStaple
+from kalos_core.display import percent_text
 from kalos_core.pixels import DisputedRegions, PixelAgreement
+from kalos_core.pixels.paired import check_images
 from kalos_core.reliability import NO_OBJECT
 from kalos_core.resampling import interval_columns
 
@@ -92,6 +109,72 @@ def _divisions(given: Given) -> Answer:
     )
 
 
+def _truth(given: Given) -> Answer:
+    import pandas as pd
+
+    options = given.of(staple_classes)
+    options["classes"] = _by_value(options.get("classes"), "classes")
+    options["prior"] = _by_value(options.get("prior"), "prior")
+    parts: dict[str, list[pd.DataFrame]] = {"classes": [], "raters": [], "confusion": []}
+    files, alone, tied, unsettled = {}, 0, 0, 0
+    for stack in label_stacks_of(given, given["masks"]):
+        if len(stack.raters) < 2:
+            alone += 1
+            continue
+        found = staple_classes(stack, **options)
+        files[f"{Path(str(stack.image)).name}.png"] = partial(_write, png=_png(found.labels, stack))
+        for name, table in _tables_of(found).items():
+            table.insert(0, "image", stack.image)
+            parts[name].append(table)
+        tied, unsettled = tied + int(found.tied.sum()), unsettled + (not found.converged)
+    check_images(len(files), alone)
+    tables = {name: pd.concat(each, ignore_index=True) for name, each in parts.items()}
+    means = tables["raters"].groupby("rater", sort=False)["accuracy"].mean()
+    results = {"images": len(files), "alone": alone, "tied": tied, "unsettled": unsettled, "accuracy": means.to_dict()}
+    text = (
+        f"Truth of {len(files):,} images by STAPLE of all classes at once: raters are right at "
+        f"{percent_text(means.min())} to {percent_text(means.max())} of pixels"
+    )
+    return Answer(text, results, tables, ("raters",), files=files)
+
+
+def _tables_of(found: ClassStaple) -> dict[str, pd.DataFrame]:
+    """Of one image: pixels of each class, how often each rater is right, and what they take for what."""
+    import pandas as pd
+
+    pixels = [int(((found.labels == value) & (found.pattern >= 0)).sum()) for value in found.values]
+    return {
+        "classes": pd.DataFrame({"class": found.classes, "value": found.values, "pixels": pixels}),
+        "raters": pd.DataFrame({"rater": found.raters, "accuracy": found.accuracy}),
+        "confusion": found.to_pandas(),
+    }
+
+
+def _by_value(given: Mapping[Any, Any] | None, name: str) -> dict[int, Any] | None:
+    """What is given for values of label maps, which JSON and YAML may write as text."""
+    if given is None:
+        return None
+    wrong = [key for key in given if not str(key).isdigit()]
+    if wrong:
+        raise InputError(f"{name}: expected values of label maps, whole numbers from 0, got {wrong[0]!r}")
+    return {int(key): value for key, value in given.items()}
+
+
+def _png(labels: NDArray[np.int64], stack: LabelStack) -> bytes:
+    """A label map as a file of 8 or 16 bits."""
+    if labels.min() < 0 or labels.max() > np.iinfo(np.uint16).max:
+        raise InputError(
+            f"image {stack.image!r}: expected values from 0 to 65,535, got {labels.min():,} to {labels.max():,}"
+        )
+    buffer = io.BytesIO()
+    Image.fromarray(labels.astype(np.uint8 if labels.max() < 256 else np.uint16)).save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def _write(path: Path, png: bytes) -> None:
+    path.write_bytes(png)
+
+
 COMMANDS = (
     Command(
         "pixels",
@@ -115,5 +198,12 @@ COMMANDS = (
         (("masks", "folder of label maps with one folder a rater, or files of BSDS"),),
         (*options_of(region_agreement), *OF_LABEL_MAPS),
         score="mean adjusted Rand index",
+    ),
+    Command(
+        "truth",
+        "which class each pixel is of, by STAPLE of all classes at once; a label map of each image with --out",
+        _truth,
+        (("masks", "folder of label maps with one folder a rater, or files of BSDS"),),
+        (*options_of(staple_classes), *OF_LABEL_MAPS),
     ),
 )

@@ -33,6 +33,7 @@ RUNS = [
     ("sparse", "{table}"),
     ("pixels", "{masks} --image-folder {masks}/ann --boundaries --regions"),
     ("divisions", "{masks} --bootstrap 5"),
+    ("truth", "{masks}"),
     ("rank", "{labels} --models net={predictions}"),
     ("rank", "{table} --models net={scores}"),
     ("noise", "{labels} --model default --draws 1 --generate {out}.json --reference ann"),

@@ -22,6 +22,7 @@ from kalos_core import (
     read_wide_labels,
     region_agreement,
     sparse_agreement,
+    staple_classes,
     unit_agreement,
     unit_boundaries,
     unit_truth,
@@ -186,6 +187,67 @@ def test_divisions_of_label_maps(tmp_path, capsys):
     assert {row["image"] for row in document["tables"]["image_pairs"]} == {"a", "b"}
     local = found_by(["divisions", tmp_path / "maps", "--raters-are-local"], capsys)
     assert "pairs" not in local["tables"]
+
+
+@pytest.fixture
+def label_maps(tmp_path):
+    """Three raters of which cid calls half of what is 1 otherwise; on the second image ann is alone."""
+    maps = {"ann": [0, 1, 1, 2], "bob": [0, 1, 1, 2], "cid": [0, 1, 2, 1]}
+    for rater, row in maps.items():
+        (tmp_path / "maps" / rater).mkdir(parents=True)
+        for image in "ab" if rater == "ann" else "a":
+            Image.fromarray(np.array([row], np.uint8)).save(tmp_path / "maps" / rater / f"{image}.png")
+    return tmp_path / "maps"
+
+
+def test_truth_of_label_maps(label_maps, tmp_path, capsys):
+    out = tmp_path / "out"
+    options = ["--classes", "{1: road, 2: car}"]
+    document = found_by(["truth", label_maps, *options, "--out", out], capsys)
+    expected = staple_classes(next(read_mask_folders(label_maps).label_stacks()), {1: "road", 2: "car"})
+    assert np.asarray(Image.open(out / "a.png")).tolist() == expected.labels.tolist() == [[0, 1, 1, 2]]
+    assert not (out / "b.png").exists()
+    assert document["results"] == {
+        "images": 1,
+        "alone": 1,
+        "tied": 0,
+        "unsettled": 0,
+        "accuracy": pytest.approx(dict(zip(expected.raters, expected.accuracy, strict=True))),
+    }
+    tables = document["tables"]
+    assert [(row["class"], row["value"], row["pixels"]) for row in tables["classes"]] == [
+        ("background", 0, 1),
+        ("road", 1, 2),
+        ("car", 2, 1),
+    ]
+    # of what is a road cid calls half a car, and every car a road
+    of_cid = {(row["true"], row["said"]): row["probability"] for row in tables["confusion"] if row["rater"] == "cid"}
+    assert of_cid["road", "car"] == pytest.approx(0.5)
+    assert of_cid["car", "road"] == pytest.approx(1)
+    assert [row["image"] for row in tables["raters"]] == ["a"] * 3
+
+
+def test_truth_of_large_values_and_with_a_prior(label_maps, tmp_path, capsys):
+    for file in label_maps.glob("*/*.png"):
+        Image.fromarray(np.asarray(Image.open(file)).astype(np.uint16) * 300).save(file)
+    out = tmp_path / "out"
+    prior = "{0: 0.2, 300: 0.4, 600: 0.4}"
+    found_by(["truth", label_maps, "--prior", prior, "--out", out], capsys)
+    assert np.asarray(Image.open(out / "a.png")).tolist() == [[0, 300, 300, 600]]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--classes", "{1: road}"], "image 'a': expected 0 or the values of classes 1, got 2"),
+        (["--classes", "{road: 1}"], "classes: road: expected text, got 1"),
+        (["--prior", "{x: 0.5}"], "prior: expected values of label maps, whole numbers from 0, got 'x'"),
+        (["--iterations", "0"], "iterations: expected a whole number of at least 1"),
+    ],
+)
+def test_truth_refuses(label_maps, capsys, options, message):
+    assert main(["truth", str(label_maps), *options]) == 2
+    assert message in capsys.readouterr().err
 
 
 def test_divisions_of_annotations_are_refused(labels, capsys):

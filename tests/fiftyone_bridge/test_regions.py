@@ -12,6 +12,7 @@ import kalos_core.fiftyone as kf
 from kalos_core import InputError, disputed_regions
 from kalos_core.fiftyone.dataset.raters import label_fields
 from kalos_core.pixels import LabelStack
+from tests.fiftyone_bridge.back_end import STUB, Stub
 
 Make = Callable[..., fo.Dataset]
 
@@ -76,6 +77,30 @@ def test_regions_are_those_of_the_library(dataset: fo.Dataset) -> None:
     schema = list(dataset.get_field_schema())
     kf.delete_run(dataset, "pixels")
     assert list(dataset.get_field_schema()) == [name for name in schema if not name.startswith("pixels_")]
+
+
+def test_open_regions_are_handed_over(dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As masks of the classes of the run, those images that raters agree about least first; no mask is changed."""
+    monkeypatch.setitem(fo.annotation_config.backends, "stub", STUB)
+    kf.compute_pixel_agreement(dataset, "pixels", regions=True)
+    first, _, last = dataset.values("id")
+    before = [sample[name] and sample[name].mask.tolist() for sample in dataset for name in RATERS]
+    kf.hand_over(dataset, "pixels", "arbiter", backend="stub")
+    assert sorted(Stub.given["ids"]) == [first, last]  # nothing is in dispute on the second
+    assert Stub.given["ids"] == kf.view_of_queue(dataset, "pixels").values("id")
+    (about,) = Stub.given["schema"].values()
+    assert (list(Stub.given["schema"]), about["type"]) == (["arbiter"], "segmentation")
+    assert list(about["classes"]) == ["road", "car"]
+    assert dataset.list_annotation_runs() == ["arbiter"]
+    assert [sample[name] and sample[name].mask.tolist() for sample in dataset for name in RATERS] == before
+    (left,) = kf.disputed_units(dataset, "pixels", last)
+    kf.decide(dataset, "pixels", left.labels, "none")
+    kf.hand_over(dataset, "pixels", "again", backend="stub", category="car")
+    assert Stub.given["ids"] == [first]
+    for region in kf.disputed_units(dataset, "pixels", first):
+        kf.decide(dataset, "pixels", region.labels, "guideline")
+    with pytest.raises(InputError, match="open disputes"):
+        kf.hand_over(dataset, "pixels", "other", backend="stub")
 
 
 def test_least_area_and_width_are_as_asked_for(dataset: fo.Dataset) -> None:

@@ -172,8 +172,10 @@ def hand_over(
     if not len(view):
         raise InputError(f"key: expected an agreement with open disputes, got {run.key!r}, which has none of these")
     document = dataset.get_field(run.label_fields[0]).document_type
-    classes = list(run.settings["classes"]) if run.kind == PIXELS.name else class_names(samples)
-    own = {"label_type": ANNOTATED[document], "classes": classes, "attributes": False}
+    own: dict[str, Any] = {"label_type": ANNOTATED[document], "classes": class_names(samples), "attributes": False}
+    if run.kind == PIXELS.name:
+        targets = {value: name for name, value in run.settings["classes"].items()}
+        own |= {"classes": list(targets.values()), "mask_targets": targets}
     settle_hand_over(dataset)
     known = dataset.list_annotation_runs()
     with writing_now() as writer:
