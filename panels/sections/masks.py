@@ -12,7 +12,7 @@ from kalos_core.text import names_shown, plain, shown
 from ..parts.events import PLUGIN, Context, guarded, open_sample
 from ..parts.figures import add_part, put_parts
 from ..parts.layout import add_menu, add_table
-from .one_run import RunSection, chooses, chosen_rater
+from .one_run import RunSection, chooses, chosen_rater, selected_in_form
 from .paired import DISTANCES, PairedPage, add_paired, put_paired
 
 MOST_ROWS, MOST_NOTES = 25, 10
@@ -253,7 +253,9 @@ class TruthSection(RunSection):
 
     @guarded
     def estimate(self, ctx: Context) -> None:
-        ctx.prompt(f"{PLUGIN}/{kf.KINDS[self.KIND].operator}", params={"of": "objects", "estimate": True})
+        run = kf.load_metrics(ctx.dataset, ctx.panel.state.run)
+        params = filled_in(run, kf.fitting_similarities(ctx.dataset, run.selection)[0])
+        ctx.prompt(f"{PLUGIN}/{kf.KINDS[self.KIND].operator}", params=params | {"estimate": True})
 
     @guarded
     def click_consensus(self, ctx: Context) -> None:
@@ -330,6 +332,19 @@ def against_rows(metrics: Any, found: Any) -> list[dict[str, str]]:
     if metrics["of"] == "pixels":
         return _by_rater(metrics["raters"], _shares(found.performance) | {"kept": found.kept_share})
     return _by_rater(metrics["raters"], {"sensitivity": found.sensitivity, "ppv": found.ppv})
+
+
+def filled_in(run: Any, usual: str) -> dict[str, Any]:
+    """The form as a truth of objects was made with it; `usual`: the similarity that it proposes."""
+    settings = run.settings
+    name = "threshold" if settings["similarity"] == usual else f"threshold_of_{settings['similarity']}"
+    return {
+        **selected_in_form(run.selection, "classes"),
+        "of": "objects",
+        "quorum": ", ".join(f"{share:g}" for share in settings["quorum"]),
+        "similarity": settings["similarity"],
+        name: settings["threshold"],
+    }
 
 
 def right_text(found: Any, names: kf.RunNames) -> str:

@@ -68,6 +68,15 @@ def chosen_rater(ctx: Context, name: str, raters: Sequence[str]) -> str | None:
     return None if chosen == ALL else entries[chosen]
 
 
+def selected_in_form(selection: kf.Selection, *limits: str) -> dict[str, Any]:
+    """The labels that a run read, as the form of its operator has them, which has these limits."""
+    given: dict[str, Any] = {"raters": selection.raters, "reference": selection.reference}
+    if selection.field is not None:
+        given = {"field": selection.field, "rater_attribute": selection.rater_attribute}
+    given |= {name: getattr(selection, name) for name in limits}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in given.items() if value}
+
+
 def take_title(parts: Parts, name: str) -> str:
     """The finding of a part that is shown as headline, and not again above its figure."""
     title = parts[name].title

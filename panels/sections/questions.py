@@ -13,7 +13,7 @@ from kalos_core.text import plain, shown
 from ..parts.events import PLUGIN, Context, guarded, open_sample
 from ..parts.figures import add_part, put_parts
 from ..parts.layout import add_menu, add_table, in_two_lines
-from .one_run import RunSection, chooses, chosen_rater, take_title
+from .one_run import RunSection, chooses, chosen_rater, selected_in_form, take_title
 
 MAJORITY, TRUTH = "majority", "truth"
 
@@ -165,7 +165,8 @@ class QuestionsSection(RunSection):
 
     @guarded
     def estimate(self, ctx: Context) -> None:
-        ctx.prompt(f"{PLUGIN}/{kf.KINDS[self.KIND].operator}", params={"estimate": True})
+        run = kf.load_metrics(ctx.dataset, ctx.panel.state.run)
+        ctx.prompt(f"{PLUGIN}/{kf.KINDS[self.KIND].operator}", params=filled_in(run) | {"estimate": True})
 
     @guarded
     def show_least_sure(self, ctx: Context) -> None:
@@ -262,6 +263,32 @@ class TeamsSection(RunSection):
         question = ctx.panel.state.team_question
         view = kf.view_of_disputes(ctx.dataset, ctx.panel.state.run, question=question)
         self.show(ctx, view, f"images whose answers to {shown(question)} differ")
+
+
+def filled_in(run: Any) -> dict[str, Any]:
+    """The form as a run was made with it, so that the next differs in what is asked for only."""
+    settings, given = run.settings, selected_in_form(run.selection, "classes", "min_confidence")
+    given["more"] = "classes" in given or "min_confidence" in given
+    given |= {name: settings[name] for name in ("quorum", "width", "weights", "bootstrap")}
+    given |= {"exclusive": settings["groups"] == "label", **_levels(settings)}
+    rules = {name: settings[name] for name in ("reject_broken", "most_breaches", "least_accuracy")}
+    given |= {"reject": any(rules.values()), **(rules if any(rules.values()) else {})}
+    for place, team in zip(("first", "second"), settings["teams"] or (), strict=False):
+        given |= {"compare_teams": True, f"{place}_name": team["name"], f"{place}_team": team["labels"]}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _levels(settings: Any) -> dict[str, str]:
+    """The metric and the order as one types them; none where groups have other metrics than the ordinal one."""
+    metric, order = settings.get("metric", "nominal"), settings.get("order") or []
+    if not isinstance(metric, str) and any(group["labels"] != ["ordinal"] for group in metric):
+        return {}
+    name = metric if isinstance(metric, str) else "ordinal"
+    if not order:
+        return {"metric": name}
+    if isinstance(order[0], str):
+        return {"metric": name, "order": ", ".join(order)}
+    return {"metric": name, "order": "; ".join(f"{group['name']}: {', '.join(group['labels'])}" for group in order)}
 
 
 def show_difference(section: RunSection, ctx: Context, one: str, other: str) -> None:

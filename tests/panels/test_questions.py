@@ -12,7 +12,7 @@ from kalos_core.figures import accuracy_title, band, ranking_title, skill_title,
 from panels.parts.layout import in_two_lines
 from tests.fiftyone_bridge.quiz import RATERS, label, quiz, sample, several
 from tests.panels.operations import given, names, opened, samples_of
-from tests.plugin import Panel
+from tests.plugin import Panel, defaults, form, refused, stream
 
 
 @pytest.fixture(scope="module")
@@ -144,7 +144,33 @@ def test_who_is_right_is_estimated_on_demand(answered):
     panel = opened(answered, "Questions", "Who is right")
     assert "Not estimated yet" in panel.text()
     assert "least_sure" not in panel.shown
-    assert asked(panel, "questions_estimate")["params"] == {"estimate": True}
+    assert asked(panel, "questions_estimate")["params"] == {
+        "estimate": True, "exclusive": True, "metric": "nominal", "raters": list(RATERS), "bootstrap": 50,
+        "quorum": 0.75, "width": 0.1, "weights": "annotations_m1", "more": False, "reject": False,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"metric": "ordinal", "order": ["dog", "owl", "cat"], "quorum": 0.6, "classes": ("cat", "dog", "owl")},
+        {"metric": {"label": "ordinal"}, "order": {"label": ["dog", "owl", "cat"]}, "weights": "flat", "width": 0.2},
+        {"teams": {"a": ["ann"], "b": ["bob", "cid"]}, "least_accuracy": 0.1, "bootstrap": 7},
+        {"raters": ("ann", "bob"), "reference": "cid", "reject_broken": True},
+    ],
+)
+def test_the_form_of_who_is_right_opens_as_the_run_was_made(answered, options):
+    """Sent as it is, it makes the same run with the estimate."""
+    run = kf.compute_label_agreement(answered, "judged", **{"raters": RATERS, "bootstrap": 5, **options})
+    panel = opened(answered, "Questions", "Who is right")
+    filled = asked(panel, "questions_estimate")["params"]
+    inputs = form("compute_label_agreement", answered, filled)
+    assert refused(inputs) == {}
+    assert set(filled) <= set(inputs)
+    stream("compute_label_agreement", answered, defaults(inputs) | filled | {"run_key": "again"})
+    again = kf.load_metrics(answered, "again")
+    assert again.settings == {**run.settings, "truth": "confusion"}
+    assert again.selection == run.selection
 
 
 def test_who_is_right(answered):

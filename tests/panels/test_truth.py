@@ -14,7 +14,7 @@ from panels.sections.masks import right_text
 from tests.fiftyone_bridge.stacks import RATERS, RATIO, add_maps, row, small
 from tests.fiftyone_bridge.test_truth import FIVE, objects, seen_by_five
 from tests.panels.operations import given, ids, opened, samples_of
-from tests.plugin import Panel
+from tests.plugin import Panel, defaults, form, refused, stream
 
 
 @pytest.fixture(scope="module")
@@ -176,8 +176,10 @@ def test_who_is_right_about_objects():
     panel = tab(dataset, "Consensus")
     assert "12 of 19 things that anybody annotated are objects at quorum 0.5" in panel.text()
     assert "least_sure" not in panel.shown
-    form = given(panel.send("truth_estimate"), "prompt_user_for_operation")
-    assert form["params"] == {"of": "objects", "estimate": True}
+    assert given(panel.send("truth_estimate"), "prompt_user_for_operation")["params"] == {
+        "of": "objects", "estimate": True, "raters": list(FIVE), "quorum": "0.5", "similarity": "box_iou",
+        "threshold": 0.5,
+    }  # fmt: skip
     kf.estimate_truth(dataset, "right", raters=FIVE, model="confusion", quorum=[0.5, 0.999])
     panel = tab(dataset, "Consensus")
     found = kf.load_details(dataset, "right").details.truths["confusion 0.5"]
@@ -198,6 +200,23 @@ def test_who_is_right_about_objects():
     kf.estimate_truth(dataset, "three", raters=FIVE[:3], model="weighted")
     assert "**Fewer than 4 raters** can hardly be told apart" in tab(dataset, "Consensus").text()
     kf.delete_run(dataset, "three")
+    dataset.delete()
+
+
+@pytest.mark.parametrize("similarity", ["box_iou", "centroid"])
+def test_the_form_of_who_is_right_opens_as_the_truth_was_made(similarity):
+    dataset = fo.Dataset()
+    dataset.add_samples(seen_by_five(), progress=False)
+    how = {"similarity": similarity, "threshold": 0.6, "quorum": [0.4, 1], "raters": FIVE[:4], "classes": ("cat",)}
+    run = kf.estimate_truth(dataset, "votes", **how)
+    filled = given(tab(dataset, "Consensus").send("truth_estimate"), "prompt_user_for_operation")["params"]
+    inputs = form("estimate_truth", dataset, filled)
+    assert refused(inputs) == {}
+    assert set(filled) <= set(inputs)
+    stream("estimate_truth", dataset, defaults(inputs) | filled | {"run_key": "again"})
+    again = kf.load_metrics(dataset, "again")
+    assert again.settings == {**run.settings, "model": "confusion"}
+    assert again.selection == run.selection
     dataset.delete()
 
 
