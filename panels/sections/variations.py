@@ -122,6 +122,8 @@ class VariationsSection(Section):
         elif page == OUTLINES:
             click = "Click a bar to see only those labels."
             add_part(panel, ctx, "boundary", click, self.to(self.click_boundary))
+            if state.paired_title:
+                self.add_not_in_lens(panel, ctx)
             add_paired(panel, ctx, BOUNDARIES, self.to(self.show_worst), self.to(self.click_image))
         elif page == MERGED:
             self._add_merged(panel, ctx)

@@ -228,6 +228,9 @@ def test_outlines_of_matched_labels_by_pair_class_and_image(outlined):
     assert [row["file"] for row in panel.rows("paired_images")] == ["0.jpg", "1.jpg"]
     assert given(panel.send("variations_click_image", row=1), "open_sample")["id"] == outlined.values("id")[1]
     assert view_of(outlined, panel.send("variations_show_worst")).values("id") == outlined.values("id")[:2]
+    assert "the lens does not reach here" not in panel.text()
+    panel.look_through(rater=str(panel.state["choices"]["rater"].index("ann")))
+    assert "the lens does not reach here" in panel.text()
     again = kf.KINDS["agreement"].again(kf.load_details(outlined, "first"))
     assert (again["boundaries"], again["tolerance"]) == (True, 1)
     kf.delete_run(outlined, "first")
