@@ -127,6 +127,14 @@ class InstanceConsensus(Result):
         rows = self.member_row[np.isin(unit, self.unit)]
         return np.bincount(self.source.rater[rows], minlength=len(self.source.raters))
 
+    def against(self, row: int) -> list[str]:
+        """Raters who gave one row of the consensus another class, or nothing, where a `truth` decided; else nobody."""
+        if self.truth is None:
+            return []
+        values = self.truth.units.values[self.unit[row]]
+        otherwise = (values != NOT_ASSIGNED) & (values != self.annotations.category[row])
+        return list(map(str, self.source.raters[otherwise]))
+
     def counts(self) -> dict[str, int]:
         """How many units there are of each outcome."""
         numbers = np.bincount(self.outcome, minlength=len(OUTCOMES)).tolist()

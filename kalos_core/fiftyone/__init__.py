@@ -50,7 +50,7 @@ Operators and panels of the plugin do what these functions do; a notebook can ca
   dispute: `has_regions`, `region_report`, `draw_region`; their boundaries: `boundaries_of`, `view_of_boundaries`; their
   divisions: `divisions_of`, `view_of_divisions`
 * more of classifiers: `stored_rankings`, `RankingRun`
-* more of estimated truth: `TruthRun`
+* more of estimated truth: `TruthRun`, `view_of_objections`
 * more of variations: `VariationRun`, `MergedFinding`, `merged_findings`, `view_of_boundary`, `view_of_confusion`,
   `view_of_copies`, `view_of_merged`, `view_of_findings`, `view_of_variation`
 * more of runs: `RunNames`, `check_run_key`, `free_run_key`, `load_run_view`, `Kind`, `Part`, `Run`,
@@ -203,6 +203,7 @@ from kalos_core.fiftyone.kinds.resolved.kind import ResolvedRun as ResolvedRun
 from kalos_core.fiftyone.kinds.right import view_least_sure_first as view_least_sure_first
 from kalos_core.fiftyone.kinds.truth.compute import estimate_truth as estimate_truth
 from kalos_core.fiftyone.kinds.truth.kind import TruthRun as TruthRun
+from kalos_core.fiftyone.kinds.truth.views import view_of_objections as view_of_objections
 from kalos_core.fiftyone.kinds.variations.compute import find_variations as find_variations
 from kalos_core.fiftyone.kinds.variations.kind import VariationRun as VariationRun
 from kalos_core.fiftyone.kinds.variations.lens import narrowed_variations as narrowed_variations

@@ -7,6 +7,7 @@ import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core.display import TRUTH_LABELS, alpha_text, count_text, percent_text, significant
+from kalos_core.figures import least_first
 from kalos_core.text import names_shown, plain, shown
 
 from ..parts.events import PLUGIN, Context, guarded, open_sample
@@ -212,6 +213,7 @@ class TruthSection(RunSection):
         found = truths[state.consensus]
         estimate = getattr(found, "estimate", None)
         state.is_estimated, state.right = estimate is not None, right_text(found, run.names) if estimate else ""
+        state.skilled = estimate.raters[least_first(estimate.skill)].tolist() if estimate else []
         rater = chosen_rater(ctx, "truth_rater", estimate.raters.tolist() if estimate else [])
         put_parts(ctx, kf.figures_of(run, consensus=state.consensus, rater=rater))
         ctx.panel.set_data("consensus_rows", consensus_rows(metrics, truths))
@@ -230,7 +232,8 @@ class TruthSection(RunSection):
         add_table(panel, "against_rows", f"Raters against {plain(state.consensus)}", more)
         if state.is_estimated:
             panel.md(state.right, name="right_text")
-            add_part(panel, ctx, "skill")
+            click = "Click a bar to see the objects that the rater missed, or gave another class."
+            add_part(panel, ctx, "skill", click, self.to(self.click_skill))
             add_menu(panel, "truth_rater", state.truth_raters, self.to(self.change_truth_rater), label="Rater")
             add_part(panel, ctx, "confusion")
         if state.notes:
@@ -250,6 +253,13 @@ class TruthSection(RunSection):
     @guarded
     def show_least_sure(self, ctx: Context) -> None:
         self.show(ctx, kf.view_least_sure_first(ctx.dataset, ctx.panel.state.run), "images, the least sure first")
+
+    @guarded
+    def click_skill(self, ctx: Context) -> None:
+        state = ctx.panel.state
+        rater = state.skilled[round(ctx.params["y"])]
+        view = kf.view_of_objections(ctx.dataset, state.run, rater, state.consensus)
+        self.show(ctx, view, f"objects that {shown(rater)} missed, or gave another class")
 
     @guarded
     def estimate(self, ctx: Context) -> None:

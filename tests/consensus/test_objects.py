@@ -73,6 +73,9 @@ def test_the_consensus_of_it_by_hand():
     assert len(instance_consensus(result, 0.95, truth=truth).annotations) == 0
     assert instance_consensus(result, 0.1, truth=truth).counts()["kept"] == 3
     assert "existence" not in instance_consensus(result).fields()
+    second = int(np.flatnonzero(found.annotations.shapes["box"].corners[:, 0] == 30)[0])
+    assert (found.against(1 - second), found.against(second)) == ([], ["cid"])
+    assert instance_consensus(result).against(0) == []
 
 
 def test_the_likeliest_class_is_that_of_raters_who_know_it():

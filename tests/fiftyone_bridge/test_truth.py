@@ -904,6 +904,15 @@ def test_who_is_right_about_objects_is_as_the_library_says(make: Make, model: st
     ids = dataset.values("id")
     least = sorted(range(12), key=lambda image: (sure[image], ids[image]))
     assert kf.view_least_sure_first(dataset, "right").values("id") == [ids[image] for image in least]
+    missed = kf.view_of_objections(dataset, "right", "eve")
+    assert missed.values("id") == dataset.values("id")  # eve saw none of the objects
+    assert missed.count(f"{field}.detections") == len(expected.annotations)
+    agreed = kf.view_of_objections(dataset, "right", "ann", f"{model} 0.99")
+    assert agreed.count(f"{strict}.detections") == sum("ann" in expected.against(row) for row in range(len(score)))
+    with pytest.raises(InputError, match="rater: expected one of"):
+        kf.view_of_objections(dataset, "right", "zoe")
+    with pytest.raises(InputError, match="consensus: expected one of"):
+        kf.view_of_objections(dataset, "right", "ann", "quorum 0.5")
     stored = kf.load_details(dataset, "right").details.truths[f"{model} 0.5"]
     np.testing.assert_allclose(stored.estimate.skill, truth.estimate.skill)
     np.testing.assert_allclose(stored.estimate.skill_interval, truth.estimate.skill_interval)
@@ -934,6 +943,8 @@ def test_who_is_right_where_nothing_was_annotated_or_estimated(make: Make) -> No
     assert "votes_existence" not in dataset.get_field_schema()["votes_quorum_0_5"].document_type._fields
     with pytest.raises(InputError, match=r"made with model=\.\.\., got 'votes', which estimated nothing"):
         kf.view_least_sure_first(dataset, "votes")
+    with pytest.raises(InputError, match=r"made with model=\.\.\., got 'votes', which estimated nothing"):
+        kf.view_of_objections(dataset, "votes", "ann")
     with pytest.raises(InputError, match="model: expected one of 'confusion', 'one_coin', 'weighted', got 'glad'"):
         kf.estimate_truth(dataset, "bad", model="glad", raters=RATERS)
     assert set(kf.list_runs(dataset)) == {"right", "votes"}

@@ -129,6 +129,7 @@ SECTIONS: dict[str, list[Click]] = {
 """Section -> what can be clicked."""
 OBJECTS: list[Click] = [
     ("truth_change_truth_rater", {"value": "1"}),
+    ("truth_click_skill", {"y": 0}),
     ("truth_show_least_sure", {}),
     ("truth_estimate", {}),
 ]

@@ -190,6 +190,8 @@ def test_who_is_right_about_objects():
     assert "estimate" not in panel.shown
     order = np.lexsort((np.array(dataset.values("id")), np.array(dataset.values("right_confidence"))))
     assert samples_of(dataset, panel.send("truth_show_least_sure")) == ids(dataset, *order)
+    clicked = panel.send("truth_click_skill", y=0)  # eve missed all cats
+    assert samples_of(dataset, clicked) == dataset.values("id")
     assert panel.state["titles"]["confusion"][0].startswith("Raters")
     panel.send("truth_change_truth_rater", value="5")
     assert panel.state["titles"]["confusion"][0].startswith("eve")

@@ -61,8 +61,9 @@ class RunNames:
     similarities: str = field(init=False, metadata=LABEL)
     similarity: str = field(init=False, metadata=LABEL)
     match: str = field(init=False, metadata=LABEL)
-    # objects of an estimated truth: how likely each is one
+    # objects of an estimated truth: how likely each is one, and the raters who say otherwise
     existence: str = field(init=False, metadata=LABEL)
+    against: str = field(init=False, metadata=LABEL)
     # synthetic raters: of each event of a label its outcome and the rater's field
     outcomes: str = field(init=False, metadata=LABEL)
     fields: str = field(init=False, metadata=LABEL)

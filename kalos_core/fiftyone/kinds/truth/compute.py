@@ -96,9 +96,10 @@ def estimate_truth(
     Of pixels: a `Segmentation` field for each method, called after the run key and the method, whose files stand with
     FiftyOne's data sets. Of objects: a label field for each quorum, from the objects that raters are matched on: the
     confidence of a label is the share of the assigned raters who annotated it, and ``<run_key>_match`` the ids of their
-    labels it is made of; with a `model` of who is right it is the probability of the label, and ``<run_key>_existence``
-    that it is an object of whatever class. Such a field serves as ``gt_field`` of FiftyOne's ``evaluate_detections``,
-    and its COCO exporter writes the confidence as score; so does
+    labels it is made of; with a `model` of who is right it is the probability of the label, ``<run_key>_existence``
+    that it is an object of whatever class, and ``<run_key>_against`` names the raters who missed it or gave it another.
+    Such a field serves as ``gt_field`` of FiftyOne's ``evaluate_detections``, and its COCO exporter writes the
+    confidence as score; so does
     ``write_coco(consensus.annotations, path, consensus.fields())`` of `kalos_core`. Deleting the run removes the fields
     and the files.
 

@@ -63,10 +63,11 @@ def declared_fields(
 ) -> dict[str, FieldArguments]:
     """With what each path is declared. `fields`: truth -> field."""
     names = RunNames(run_key)
-    own: dict[str, FieldArguments] = {names.match: {"ftype": fo.ListField, "subfield": fo.StringField}}
-    declared: dict[str, FieldArguments] = {}
+    texts: FieldArguments = {"ftype": fo.ListField, "subfield": fo.StringField}
+    own, declared = {names.match: texts}, dict[str, FieldArguments]()
     if model is not None:
         own[names.existence] = declared[names.confidence] = {"ftype": fo.FloatField}
+        own[names.against] = texts
     for truth, field in fields.items():
         about = f"Consensus of raters, {truth}, of the run {run_key!r}"
         declared |= kind.declared(field, about, {ESTIMATED: run_key}, own)
@@ -80,7 +81,7 @@ def object_documents(
 
     The confidence of a label is the share of raters who annotated it, so that exporters write it as the score. Where
     who is right was estimated it is the probability of the label; that of an object of whatever class is an attribute,
-    and a field of the image says how sure it is of what it is least sure of.
+    as are the raters who say otherwise, and a field of the image says how sure it is of what it is least sure of.
     """
     names = RunNames(run_key)
 
@@ -89,9 +90,12 @@ def object_documents(
         existence = None if found.truth is None else found.truth.existence
 
         def attributes(rows: Rows) -> dict[str, list[Any]]:
-            own = {"confidence": found.score[rows].tolist(), names.match: list(map(found.sources, rows.tolist()))}
-            exists = {} if existence is None else {names.existence: existence[found.unit[rows]].tolist()}
-            return own | exists
+            numbers = rows.tolist()
+            own = {"confidence": found.score[rows].tolist(), names.match: list(map(found.sources, numbers))}
+            if existence is None:
+                return own
+            exists = existence[found.unit[rows]].tolist()
+            return own | {names.existence: exists, names.against: list(map(found.against, numbers))}
 
         return kind.fields(found.annotations, [fields[truth]], attributes)
 
