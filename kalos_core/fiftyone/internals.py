@@ -15,6 +15,7 @@ import fiftyone as fo
 import fiftyone.constants as foc
 import fiftyone.core.odm as foo
 import fiftyone.core.view as fov
+import gridfs
 from bson import ObjectId, json_util
 from fiftyone.core.odm.runs import RunDocument as RunDocument
 
@@ -103,6 +104,38 @@ def store_results(dataset: Any, key: str, results: Any, file_id: str) -> None:
     about = {"dataset": id_of(dataset)}
     document.results.put(content, content_type="application/json", _id=ObjectId(file_id), metadata=about)
     document.save()
+
+
+LISTS = ("annotation_runs", "brain_methods", "evaluations", "runs")
+"""Where in the document of a data set its runs are listed."""
+
+
+def forget_unlisted(dataset: Any, key: str, since: str) -> None:
+    """Delete what a dead process stored of an annotation run that FiftyOne lists nowhere: its record, and its file.
+
+    Parameters
+    ----------
+    dataset : fiftyone.core.dataset.Dataset
+    key : str
+        Of the annotation run.
+    since : str
+        An id that the process made before.
+    """
+    connection = database()
+    stored = connection.datasets.find_one({"_id": id_of(dataset)}, dict.fromkeys(LISTS, True)) or {}
+    known = {run for name in LISTS for run in stored.get(name, {}).values()}
+    for run in _made_since(since, "runs", "_id", {"_dataset_id": id_of(dataset), "key": key}) - known:
+        connection.runs.delete_one({"_id": run})
+    files = _made_since(since, f"{DETAILS}.files", "_id") | _made_since(since, f"{DETAILS}.chunks", "files_id")
+    for file in files:
+        if connection.runs.find_one({"results": file}, {"_id": True}) is None:
+            gridfs.GridFS(connection, collection=DETAILS).delete(file)
+
+
+def _made_since(since: str, collection: str, name: str, where: Mapping[str, Any] | None = None) -> set[ObjectId]:
+    """The ids in a collection that the process which made one made later: five bytes of them are its own."""
+    later = database()[collection].find({**(where or {}), name: {"$gt": ObjectId(since)}}, {name: True})
+    return {found[name] for found in later if str(found[name])[8:18] == since[8:18]}
 
 
 def collection_of(dataset: Any) -> Any:

@@ -588,6 +588,21 @@ class TestHandedOver:
             assert dataset.list_annotation_runs() == []
         assert not dataset.has_field("arbiter")
 
+    def test_what_fiftyone_lists_nowhere_goes_with_the_next_one(
+        self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """FiftyOne writes the record of its run before it lists it, and the file before the record names it."""
+        monkeypatch.setitem(fo.annotation_config.backends, "stub", STUB)
+        stored = get_db_conn()
+        before = stored.runs.count_documents({}), stored["fs.files"].count_documents({})
+        with writing_now() as writer:
+            update_info(dataset, handing_over={"key": "arbiter", "writer": dict(writer)})
+            stored.runs.insert_one({"_dataset_id": dataset._doc.id, "key": "arbiter"})
+            stored["fs.files"].insert_one({})
+        kf.hand_over(dataset, "run", "arbiter", backend="stub")
+        dataset.delete_annotation_run("arbiter")
+        assert (stored.runs.count_documents({}), stored["fs.files"].count_documents({})) == before
+
     @pytest.mark.parametrize("stores", [False, True])
     def test_what_a_dead_process_left_goes_with_the_next_one(
         self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch, stores: bool

@@ -86,6 +86,30 @@ def test_results_of_a_run_are_stored_in_a_file_of_a_known_id(dataset: fo.Dataset
     assert file["metadata"] == {"dataset": internals.id_of(dataset)}
 
 
+def test_what_no_list_names_of_an_annotation_run_is_forgotten(dataset: fo.Dataset) -> None:
+    """Of one process, since it made an id: a record, a file and half a file; what a list or a record names stays."""
+    fo.annotation_config.backends["stub"] = STUB
+    connection, since = internals.database(), str(ObjectId())
+    dataset.annotate("arbiter", backend="stub", label_field="new", label_type="detections", classes=["cat"])
+    files = connection[internals.DETAILS]
+    listed = stored(dataset)["annotation_runs"]["arbiter"]
+    kept = connection.runs.find_one({"_id": listed})["results"]
+    record = {"_dataset_id": internals.id_of(dataset), "key": "arbiter"}
+    connection.runs.insert_many([dict(record) for _ in range(2)])
+    whole, half = files.files.insert_one({}).inserted_id, ObjectId()
+    files.chunks.insert_one({"files_id": half, "n": 0})
+    another = ObjectId(f"{since[:8]}{'0' * 10}{since[18:]}")  # of another process, at the same time
+    files.files.insert_one({"_id": another})
+
+    internals.forget_unlisted(dataset, "another", since)
+    assert connection.runs.count_documents(record) == 3
+    internals.forget_unlisted(dataset, "arbiter", since)
+    assert [found["_id"] for found in connection.runs.find(record)] == [listed]
+    assert files.chunks.count_documents({"files_id": {"$in": [half, kept]}}) == 1
+    assert {found["_id"] for found in files.files.find({"_id": {"$in": [whole, kept, another]}})} == {kept, another}
+    files.files.delete_one({"_id": another})
+
+
 def test_a_document_of_a_run_is_stored(dataset: fo.Dataset) -> None:
     made = internals.RunDocument(
         dataset_id=internals.id_of(dataset), key="own", version="1", timestamp=internals.changed_at(dataset), config={}

@@ -21,7 +21,9 @@ from pymongo.errors import AutoReconnect, OperationFailure
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosError, KalosWarning
 from kalos_core.fiftyone.dataset.info import update_info
-from kalos_core.fiftyone.kinds.agreement import compute
+from kalos_core.fiftyone.deciding import decide
+from kalos_core.fiftyone.importing import life as loads
+from kalos_core.fiftyone.kinds.agreement import compute, rerating
 from kalos_core.fiftyone.runs import explaining, life, renaming, stored
 from kalos_core.fiftyone.runs.writers import writing_now
 from tests.fiftyone_bridge.conftest import Make
@@ -34,6 +36,7 @@ import os, signal
 import fiftyone as fo
 import kalos_core.fiftyone as kf
 from kalos_core.fiftyone.importing import life as loads, objects
+from kalos_core.fiftyone.kinds.agreement import rerating
 from kalos_core.fiftyone.runs import explaining, life, renaming, stored
 
 def dying(*_, **__):
@@ -70,6 +73,39 @@ class TestKilled:
         assert dataset.list_runs() == []
         assert documents(dataset) == before
         assert stored_files(dataset) == files
+
+    def test_an_index_that_the_database_got_back_goes_without_its_field(self, make: Make) -> None:
+        """Where the database died in mid of a deletion, too, the field may be gone and its index be back."""
+        dataset = make(persistent=True)
+        kf.compute_agreement(dataset, "run", raters=RATERS)
+        samples = dataset._sample_collection
+        indexes = samples.index_information()
+        (lost,) = (name for name in indexes if "run_alpha" in name)
+        kill(dataset, 'life._delete_files = dying\nkf.delete_run(dataset, "run")')
+        assert lost not in samples.index_information()
+        samples.create_index(indexes[lost]["key"], name=lost)
+        samples.update_many({}, {"$set": {"run_alpha": 1.0}})
+        dataset.reload()
+        assert not dataset.has_field("run_alpha")
+        assert kf.list_runs(dataset) == []
+        assert lost not in samples.index_information()
+        assert not any("run_alpha" in sample for sample in documents(dataset).values())
+
+    def test_while_an_order_is_written(self, make: Make) -> None:
+        """A field without a value goes, and the run is as it was; one with values stays, and goes with the run."""
+        dataset = make(persistent=True)
+        run = kf.compute_agreement(dataset, "run", raters=RATERS)
+        for where, is_there in (("rerating._write", False), ("rerating.reload_samples", True)):
+            kill(dataset, f'{where} = dying\nkf.next_to_rate(dataset, "run", 2)')
+            dataset.reload()
+            assert dataset.has_field("run_next")
+            assert kf.list_runs(dataset) == ["run"]
+            assert dataset.has_field("run_next") == is_there
+            assert ("run_next" in dataset.get_run_info("run").config.fields) == is_there
+            assert "renaming" not in dataset.info.get("kalos", {})
+        assert kf.load_run(dataset, "run").metrics == run.metrics
+        kf.delete_run(dataset, "run")
+        assert not any("run_next" in sample for sample in documents(dataset).values())
 
     def test_before_the_folder_of_a_run_is_made(self, make: Make) -> None:
         """That of the data set is there already, and goes if nothing else is in it."""
@@ -179,9 +215,9 @@ class TestAtTheSameTime:
         kf.compute_agreement(dataset, "run", raters=RATERS)
         with writing_now() as writer:
             update_info(dataset, renaming={"writer": dict(writer), "moves": [], "is_done": False})
-            with pytest.raises(InputError, match="another process is renaming runs"):
+            with pytest.raises(InputError, match="another process is changing runs"):
                 kf.rename_run(dataset, "run", "other")
-            with pytest.raises(InputError, match="another process is renaming runs"):
+            with pytest.raises(InputError, match="another process is changing runs"):
                 kf.delete_run(dataset, "run")
             assert kf.list_runs(dataset) == ["run"]
         kf.rename_run(dataset, "run", "other")  # the other one is dead now, and had not begun
@@ -221,7 +257,87 @@ class TestFullDisk:
         assert documents(dataset) == before
 
 
+class TestRestarted:
+    def test_a_load_is_not_complete(self, dataset: fo.Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """What the database said was written may be lost, so nobody says that it is there."""
+        before, path = documents(dataset), tmp_path / "labels.json"
+        path.write_text(json.dumps(labels_of("cid")), encoding="utf-8")
+        monkeypatch.setattr(loads, "server", lambda: "the one before")
+        with pytest.raises(KalosError, match="the database was restarted meanwhile, and may have lost the last"):
+            kf.load_raters(path, dataset, canvas=tmp_path / "canvas")
+        assert documents(dataset) == before
+        assert not dataset.has_field("cid")
+        assert dataset.info == {}
+
+
 class TestWhileRenaming:
+    @pytest.fixture
+    def decided(self, dataset: fo.Dataset) -> tuple[str, list[str]]:
+        """A sample with a unit in dispute, and its labels."""
+        kf.compute_agreement(dataset, "run", raters=RATERS)
+        sample_id = kf.next_dispute(dataset, "run")
+        assert sample_id is not None
+        return sample_id, list(kf.disputed_units(dataset, "run", sample_id)[0].labels)
+
+    def test_nobody_decides_what_is_lost_with_the_old_fields(
+        self, dataset: fo.Dataset, decided: tuple[str, list[str]], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        original, (sample_id, labels) = renaming._switch, decided
+
+        def deciding(*arguments: Any) -> None:
+            with pytest.raises(InputError, match="another process is renaming or deleting 'run'; wait"):
+                kf.decide(dataset, "run", labels, "none", sample_id=sample_id)
+            original(*arguments)
+
+        monkeypatch.setattr(renaming, "_switch", deciding)
+        kf.rename_run(dataset, "run", "other")
+        assert kf.decisions(dataset, "other") == []
+        kf.decide(dataset, "other", labels, "none", sample_id=sample_id)
+        assert len(kf.decisions(dataset, "other")) == 1
+
+    @pytest.mark.parametrize("what", ["rename", "delete"])
+    def test_a_decision_that_came_too_late_is_said_to_be_lost(
+        self, dataset: fo.Dataset, decided: tuple[str, list[str]], monkeypatch: pytest.MonkeyPatch, what: str
+    ) -> None:
+        original, (sample_id, labels) = decide.add, decided
+
+        def late(*arguments: Any) -> Any:
+            done = original(*arguments)
+            kf.rename_run(dataset, "run", "other") if what == "rename" else kf.delete_run(dataset, "run")
+            return done
+
+        monkeypatch.setattr(decide, "add", late)
+        with pytest.raises(KalosError, match="somebody renamed or deleted 'run' meanwhile"):
+            kf.decide(dataset, "run", labels, "none", sample_id=sample_id)
+
+    def test_decisions_are_not_read_in_part(self, dataset: fo.Dataset, decided: tuple[str, list[str]]) -> None:
+        kf.decide(dataset, "run", decided[1], "none", sample_id=decided[0])
+        read = iter(decide.stored_decisions(dataset, "run"))
+        next(read)
+        kf.rename_run(dataset, "run", "other")
+        with pytest.raises(InputError, match=r"expected one of .* got 'run'"):
+            list(read)
+
+    def test_nobody_renames_or_deletes_a_run_that_is_given_an_order(
+        self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        kf.compute_agreement(dataset, "run", raters=RATERS)
+        original = rerating._write
+
+        def meanwhile(*arguments: Any) -> None:
+            for changes in (lambda: kf.rename_run(dataset, "run", "other"), lambda: kf.delete_run(dataset, "run")):
+                with pytest.raises(InputError, match="another process is changing runs"):
+                    changes()
+            original(*arguments)
+
+        monkeypatch.setattr(rerating, "_write", meanwhile)
+        kf.next_to_rate(dataset, "run", 2)
+        assert kf.list_runs(dataset) == ["run"]
+        assert len(kf.view_of_next(dataset, "run"))
+        monkeypatch.undo()
+        kf.delete_run(dataset, "run")
+        assert not any("run_next" in sample for sample in documents(dataset).values())
+
     def test_somebody_else_who_sweeps_leaves_the_run(
         self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch
     ) -> None:

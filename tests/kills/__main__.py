@@ -6,6 +6,7 @@ import argparse
 import shutil
 import tempfile
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 from tests import fiftyone_environment  # before FiftyOne is imported
@@ -19,7 +20,12 @@ from tests.kills.trial import Tally, Trial, everywhere, spread
 
 def _alone(trial: Trial, trouble: str, server: Server, most: int | None) -> bool:
     """Trouble at steps of an act; whether anything went wrong."""
-    troubles = {"kill": trial.killed_at, "full": trial.full_at, "restart": trial.restarted_by(server)}
+    troubles = {
+        "kill": trial.killed_at,
+        "full": trial.full_at,
+        "stays-full": partial(trial.full_at, stays=True),
+        "restart": trial.restarted_by(server),
+    }
     tally = everywhere(trial, troubles[trouble], spread(len(trial.steps), most))
     _print(trial.act.name, tally)
     return bool(tally.wrong)
@@ -47,7 +53,10 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", default=[""], help="acts with one of these in their name, in their order")
     parser.add_argument("--most", type=int, help="at so many steps of an act, spread evenly")
     parser.add_argument(
-        "--trouble", choices=["kill", "full", "restart", "another"], default="kill", help="what befalls them"
+        "--trouble",
+        choices=["kill", "full", "stays-full", "restart", "another"],
+        default="kill",
+        help="what befalls them",
     )
     parser.add_argument("--steps", action="store_true", help="list the steps")
     options = parser.parse_args()

@@ -180,12 +180,12 @@ def next_unit(samples: Any) -> tuple[str, list[str]]:
     return sample_id, list(kf.disputed_units(samples, "run", sample_id)[0].labels)
 
 
-def _decide(samples: Any, _: Path) -> Any:
+def decide(samples: Any, _: Path) -> Any:
     sample_id, labels = next_unit(samples)
     return kf.decide(samples, "run", labels, "none", note="no", who="eva", sample_id=sample_id)
 
 
-def _next(samples: Any, _: Path) -> Any:
+def order_next(samples: Any, _: Path) -> Any:
     return kf.next_to_rate(samples, "run", 2, tag="look")
 
 
@@ -344,7 +344,7 @@ ACTS = [
     Act("truth of objects", "objects", _truth, back=delete),
     Act("noise", "objects", _noise, back=delete),
     Act("models", "objects", _models, back=delete),
-    Act("resolved", "objects", _resolved, (agreement, _decide), back=_undo("gold")),
+    Act("resolved", "objects", _resolved, (agreement, decide), back=_undo("gold")),
     Act("labels", "answers", _labels, back=delete),
     Act("classifiers", "answers", _ranking, back=delete),
     Act("pixels", "masks", pixels, back=delete),
@@ -352,19 +352,19 @@ ACTS = [
     Act("score maps", "masks", _maps, back=delete),
     Act("threshold", "objects", _choose, (_calibration,), again="same"),
     Act("note and status", "objects", describe, (agreement,), again="same"),
-    Act("decide", "objects", _decide, (agreement,), again="more"),
-    Act("take a decision back", "objects", _skip, (agreement, _decide), again="more"),
-    Act("carry decisions", "objects", _carry, (agreement, _second, _decide), again="same"),
+    Act("decide", "objects", decide, (agreement,), again="more"),
+    Act("take a decision back", "objects", _skip, (agreement, decide), again="more"),
+    Act("carry decisions", "objects", _carry, (agreement, _second, decide), again="same"),
     Act("tag disputes", "objects", lambda samples, _: kf.tag_disputes(samples, "run", "look"), (agreement,), "same"),
-    Act("next to rate", "objects", _next, (agreement,), "same"),
+    Act("next to rate", "objects", order_next, (agreement,), "same"),
     Act("arrange", "objects", _arranged, (agreement,), again="same", app=True),
-    Act("update", "objects", _update, (_arranged, _analyse, describe, _decide), back=_delete_new),
-    Act("rename agreement", "objects", rename, (agreement, _decide, _next)),
+    Act("update", "objects", _update, (_arranged, _analyse, describe, decide), back=_delete_new),
+    Act("rename agreement", "objects", rename, (agreement, decide, order_next)),
     Act("rename variations", "objects", rename, (_variations,)),
     Act("rename calibration", "objects", rename, (_calibration, _choose)),
     Act("rename labels", "answers", rename, (_labels,)),
     Act("rename analysis", "objects", rename, (_arranged, _analyse)),
-    Act("delete agreement", "objects", delete, (_arranged, agreement, _decide, _next)),
+    Act("delete agreement", "objects", delete, (_arranged, agreement, decide, order_next)),
     Act("delete calibration", "objects", delete, (_calibration, _choose)),
     Act("delete truth of pixels", "masks", delete, (_pixel_truth,)),
     Act("delete noise", "objects", delete, (_noise,)),
@@ -376,5 +376,5 @@ ACTS = [
     Act("report", "objects", _report, (_analyse,), "same"),
     Act("hand over", "objects", _handed_over, (agreement,), back=_not_handed_over, look=_begin_to_hand_over),
     Act("delegated agreement", "objects", _delegated, (_queued,), back=delete),
-    Act("export", "objects", _export, (agreement, _decide), "same"),
+    Act("export", "objects", _export, (agreement, decide), "same"),
 ]

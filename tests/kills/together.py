@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,6 +11,7 @@ import fiftyone as fo
 
 import kalos_core.fiftyone as kf
 from kalos_core import KalosError
+from tests.fiftyone_bridge.lively import lively
 from tests.kills import acts
 from tests.kills.acts import Doing
 from tests.kills.processes import Ended, run
@@ -47,6 +49,7 @@ OTHERS: dict[str, Doing] = {
     "the same key": acts.agreement,
     "another key": _other_run,
     "decide": _decide_more,
+    "next to rate": acts.order_next,
     "rename": acts.rename,
     "delete": acts.delete,
     "note": acts.describe,
@@ -60,6 +63,9 @@ OTHERS: dict[str, Doing] = {
 CHANGES = ("field renamed", "samples deleted", "data set renamed", "data set deleted")
 """Of these what changes the labels, so that a run of them may have to be made again."""
 
+TAGS = re.compile(r"samples\.[0-9a-f<>]+\[\d+\]\.tags")
+"""What stays of an order when its run goes."""
+
 FIRST = (
     "analyse",
     "agreement",
@@ -68,6 +74,7 @@ FIRST = (
     "resolved",
     "decide",
     "note and status",
+    "next to rate",
     "update",
     "rename agreement",
     "rename analysis",
@@ -104,20 +111,30 @@ class Pair:
         wrong = [] if came else [f"did not come to the step: {first}"]
         wrong += _ours("first", first) + _ours("second", second)
         word = f"{_word(first)}, {_word(second)}"
-        return word, wrong + self._left()
+        return word, wrong + self._left(self._decided(first, second))
 
     def _other(self) -> Ended:
         do, folder = OTHERS[self.other], self.trial.place.folder
         return run(self.trial.place, lambda: _nothing(do(acts.dataset(), folder)))
 
-    def _left(self) -> list[str]:
-        """What is wrong with what both left: runs that cannot be loaded, and what stays when all runs are deleted."""
+    def _decided(self, first: Ended, second: Ended) -> set[str]:
+        """The notes of the decisions that must be there in the end."""
+        act = self.trial.act
+        if act.name.startswith("delete") or self.other in ("delete", "samples deleted", "data set deleted"):
+            return set()
+        made = {"no"} if acts.decide in act.before or (act.do is acts.decide and first.error is None) else set()
+        return made | ({"?"} if self.other == "decide" and second.error is None else set())
+
+    def _left(self, decided: set[str]) -> list[str]:
+        """What is wrong with what both left: decisions that are lost, runs that cannot be loaded, and what stays."""
         trial = self.trial
         ended = run(trial.place, lambda: _load_and_delete(self.other in CHANGES))
         if ended.code or ended.error:
             return [f"afterwards: {ended.code} {ended.error}\n{ended.said[-1500:]}"]
+        wrong, notes = ended.answer
         now = compared(trial.snapshot(), trial.bare)
-        return ended.answer + [f"left: {line}" for line in difference(self.expected, now)[:12]]
+        lines = [line for line in difference(self.expected, now) if not TAGS.match(line)]
+        return [*wrong, *(f"lost: {note}" for note in decided - notes), *(f"left: {line}" for line in lines[:12])]
 
     @cached_property
     def expected(self) -> dict[str, Any]:
@@ -147,10 +164,16 @@ def _nothing(_: Any) -> None:
     """No answer."""
 
 
-def _load_and_delete(may_be_stale: bool) -> list[str]:
-    """What is wrong with the runs of all data sets, which are deleted then."""
-    wrong = []
+def _load_and_delete(may_be_stale: bool) -> tuple[list[str], set[str]]:
+    """What is wrong with the runs of all data sets, which are deleted then, and the notes of all decisions.
+
+    What is left of a data set that was deleted goes with the next run that is written.
+    """
+    wrong: list[str] = []
+    notes: set[str] = set()
     for dataset in map(fo.load_dataset, fo.list_datasets()):
+        for key in kf.list_runs(dataset, "agreement"):
+            notes |= {found.note for found in kf.decisions(dataset, key, history=True)}
         for key in kf.list_runs(dataset):
             fields = dataset.get_run_info(key).config.fields
             missing = [path for path in fields if not dataset.has_field(path)]
@@ -162,4 +185,9 @@ def _load_and_delete(may_be_stale: bool) -> list[str]:
                 wrong += [] if may_be_stale else [f"{key}: {error}"]
         while found := kf.list_runs(dataset):
             kf.delete_run(dataset, found[0])
-    return wrong
+    if not fo.list_datasets():
+        dataset = fo.Dataset("last")
+        dataset.add_samples(lively(2), progress=False)
+        kf.delete_run(dataset, acts.agreement(dataset, None).key)
+        dataset.delete()
+    return wrong, notes

@@ -109,12 +109,12 @@ class Trial:
         ended = self.do(at)
         return self.after_trouble([] if ended.code == 9 else [f"not killed: {ended}"])
 
-    def full_at(self, at: int) -> tuple[str, list[str]]:
-        """The same of the act that finds no room right after a step."""
+    def full_at(self, at: int, *, stays: bool = False) -> tuple[str, list[str]]:
+        """The same of the act that finds no room right after a step, or from then on."""
         self.put_back()
-        ended = self.do(at, then=full_disk(self.place.uri))
+        ended = self.do(at, then=full_disk(self.place.uri, stays=stays))
         no_more_trouble(self.place.uri)
-        return self.after_trouble(_said(ended))
+        return self._lived(ended)
 
     def restarted_by(self, server: Server) -> Callable[[int], tuple[str, list[str]]]:
         """The same of the act in mid of which the database dies and comes back."""
@@ -126,9 +126,15 @@ class Trial:
             if pause.wait():
                 restart(server)
             pause.go_on()
-            return self.after_trouble(_said(process.wait()))
+            return self._lived(process.wait())
 
         return restarted_at
+
+    def _lived(self, ended: Ended) -> tuple[str, list[str]]:
+        """The same of an act that could say how it ended: that it is done only where it is."""
+        word, wrong = self.after_trouble(_said(ended))
+        is_lost = ended.code == 0 and ended.error is None and word != WHOLE
+        return word, [*wrong, "said that it is done"] if is_lost else wrong
 
     # ---- what is left ----
 

@@ -16,15 +16,16 @@ OUT_OF_DISK_SPACE = 14031
 """MongoDB's error."""
 
 
-def full_disk(uri: str) -> Callable[[str], None]:
-    """The next that is written to a file, or to the database, finds no room."""
+def full_disk(uri: str, *, stays: bool = False) -> Callable[[str], None]:
+    """The next that is written to a file, or to the database, finds no room; or all that is written to the latter."""
 
     def then(label: str) -> None:
         if label.startswith("open"):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         client: Any = pymongo.MongoClient(uri)
-        data = {"failCommands": [*WRITES, "aggregate"], "errorCode": OUT_OF_DISK_SPACE}
-        client.admin.command("configureFailPoint", "failCommand", mode={"times": 1}, data=data)
+        data = {"failCommands": sorted(WRITES if stays else {*WRITES, "aggregate"}), "errorCode": OUT_OF_DISK_SPACE}
+        mode = "alwaysOn" if stays else {"times": 1}
+        client.admin.command("configureFailPoint", "failCommand", mode=mode, data=data)
         client.close()
 
     return then

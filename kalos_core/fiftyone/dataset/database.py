@@ -185,7 +185,8 @@ def declare(dataset: Any, fields: Mapping[str, FieldArguments]) -> None:
 def delete_fields(dataset: Any, paths: Iterable[str]) -> None:
     """Delete fields and attributes, in all slices, from the data set as it was last loaded.
 
-    Values go whether or not the field is still there: a database that died may have lost that it was made.
+    Values and indexes go whether or not the field is still there: a database that died may have lost that it was made,
+    or that they went before it.
     """
     every = list(paths)
     outer = [path for path in every if not any(path.startswith(f"{other}.") for other in every)]

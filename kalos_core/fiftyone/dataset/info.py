@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypedDict, cast
 
+from kalos_core.fiftyone.dataset.database import journaled
 from kalos_core.fiftyone.internals import database, id_of, reload_info, root_of, touch
 
 INFO_KEY = "kalos"
@@ -61,6 +62,6 @@ def update_info(dataset: Any, **entries: Any) -> None:
     values = {f"{own}.{name}": {"$literal": value} if value else "$$REMOVE" for name, value in changed.items()}
     whole = {"$cond": [{"$eq": [f"${own}", {}]}, "$$REMOVE", f"${own}"]}
     # one step, and each entry by itself: other processes may change others
-    database().datasets.update_one({"_id": id_of(dataset)}, [{"$set": values}, {"$set": {own: whole}}])
+    journaled(database().datasets).update_one({"_id": id_of(dataset)}, [{"$set": values}, {"$set": {own: whole}}])
     reload_info(dataset)
     touch(dataset)

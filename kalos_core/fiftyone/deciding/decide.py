@@ -11,7 +11,7 @@ from bson import ObjectId
 from kalos_core._agreement import Agreement
 from kalos_core.decisions import Decision
 from kalos_core.errors import InputError, listed
-from kalos_core.fiftyone.dataset.database import collection, now, reload_samples
+from kalos_core.fiftyone.dataset.database import collection, journaled, now, reload_samples
 from kalos_core.fiftyone.deciding.units import (
     DecidableRun,
     MatchedUnits,
@@ -22,6 +22,7 @@ from kalos_core.fiftyone.deciding.units import (
 from kalos_core.fiftyone.kinds.agreement.queue import DECIDED, OPEN, WAITING
 from kalos_core.fiftyone.kinds.agreement.sample import NotInRun
 from kalos_core.fiftyone.runs.explaining import explained
+from kalos_core.fiftyone.runs.renaming import writing_beside
 from kalos_core.fiftyone.runs.stored import load_run_view
 from kalos_core.fiftyone.runs.table import CARRIED
 
@@ -99,7 +100,7 @@ def decide(
     found = _sample_of(samples, run, given) if sample_id is None else sample_id
     matched = MatchedUnits.of_sample(samples, run, found)
     made = replace(asked, labels=_labels_of(matched, asked, run.key))
-    with explained(samples, "nothing is decided"):
+    with explained(samples, "nothing is decided"), writing_beside(samples, run.key):
         (stored,) = add(samples, run, found, matched, [made])
     return stored
 
@@ -124,6 +125,7 @@ def stored_decisions(samples: Any, key: str) -> Iterable[tuple[str, list[dict[st
     field = load_decidable(samples, key).names.decisions
     for document in collection(samples).find({f"{field}.0": {"$exists": True}}, {field: True}):
         yield str(document["_id"]), document[field]
+    load_decidable(samples, key)  # says so if somebody renamed or deleted the run while they were read
 
 
 def still_of_units(samples: Any, key: str, agreement: Agreement) -> tuple[list[Decision], list[Decision]]:
@@ -174,7 +176,8 @@ def carry_decisions(samples: Any, from_key: str, to_key: str) -> CarriedDecision
         left += [one for one in count if one not in kept]
         new = [one for one in reversed(kept) if (one.labels, one.when) not in known]
         if new:
-            add(samples, run, sample_id, matched, new)
+            with explained(samples, "some are not carried over"), writing_beside(samples, run.key):
+                add(samples, run, sample_id, matched, new)
     return CarriedDecisions(tuple(carried), tuple(left))
 
 
@@ -267,7 +270,7 @@ def add(
         entries = [{**vars(one), "labels": list(one.labels)} for one in timed]
         states = _states(matched, [*before, *entries])
         queue = [{**entry, "state": states.get(entry["unit"], OPEN)} for entry in document[names.queue]]
-        answer = stored.update_one(
+        answer = journaled(stored).update_one(
             {**where, names.decisions: {"$size": len(before)}},  # nothing is ever taken out of it
             {
                 "$push": {names.decisions: {"$each": entries}},

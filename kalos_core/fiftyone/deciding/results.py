@@ -16,7 +16,7 @@ from kalos_core.fiftyone.dataset.raters import class_names
 from kalos_core.fiftyone.deciding.decide import decisions, latest, stored_decisions
 from kalos_core.fiftyone.deciding.queue import view_of_queue
 from kalos_core.fiftyone.deciding.units import MatchedUnits, load_decidable, unit_paths
-from kalos_core.fiftyone.internals import has_annotation_results, root_of
+from kalos_core.fiftyone.internals import forget_unlisted, has_annotation_results, root_of
 from kalos_core.fiftyone.kinds.agreement.queue import OPEN
 from kalos_core.fiftyone.kinds.pixels.kind import PIXELS
 from kalos_core.fiftyone.runs.stored import load_run_view
@@ -192,7 +192,10 @@ def hand_over(
 
 
 def settle_hand_over(dataset: Any) -> None:
-    """Remove the annotation run of a process that died before FiftyOne had stored what the back end took."""
+    """Remove the annotation run of a process that died before FiftyOne had stored what the back end took.
+
+    Also what of it FiftyOne does not list: a record, and a file of no record.
+    """
     refresh(dataset)
     record = read_info(dataset).get("handing_over")
     if record is None or is_alive(record["writer"]):
@@ -200,6 +203,7 @@ def settle_hand_over(dataset: Any) -> None:
     key = record["key"]
     if key in dataset.list_annotation_runs() and not has_annotation_results(dataset, key):
         dataset.delete_annotation_run(key)
+    forget_unlisted(dataset, key, record["writer"]["work"])
     update_info(dataset, handing_over=None)
 
 

@@ -21,12 +21,15 @@ from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD, check_assigne
 from kalos_core.fiftyone.dataset.database import (
     BLOCK,
     FieldArguments,
+    check_server,
     collection,
     declare,
     delete_fields,
+    journaled,
     now,
     refresh,
     reload_samples,
+    server,
 )
 from kalos_core.fiftyone.dataset.info import INFO_KEY, read_info, update_info
 from kalos_core.fiftyone.dataset.raters import forget_raters
@@ -124,6 +127,7 @@ def loading(
             "files": None if files is None else str(files / f".{tag}"),
             "makes_folder": files is not None and not files.exists(),
         }
+        known = server()
         _claim(dataset, record)
         try:
             with explained(dataset):
@@ -133,6 +137,7 @@ def loading(
                 assigned = {} if had_assigned else {ASSIGNED_FIELD: {"ftype": fo.ListField, "subfield": fo.StringField}}
                 declare(dataset, {**fields, **assigned})
                 yield Load(dataset, record)
+                check_server(known)
                 update_info(dataset, load={**record, "is_complete": True})
         except BaseException:
             _undo(dataset, record)
@@ -146,7 +151,7 @@ def loading(
 def _claim(dataset: Any, record: Mapping[str, Any]) -> None:
     """Note a load in the data set; of two processes at once the database refuses one."""
     entry = f"info.{INFO_KEY}.load"
-    answer = database().datasets.update_one(
+    answer = journaled(database().datasets).update_one(
         {"_id": id_of(dataset), entry: {"$exists": False}}, {"$set": {entry: record, "last_modified_at": now()}}
     )
     if not answer.matched_count:

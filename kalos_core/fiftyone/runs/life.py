@@ -49,10 +49,10 @@ from kalos_core.fiftyone.internals import (
 from kalos_core.fiftyone.runs.arranging import place_fields
 from kalos_core.fiftyone.runs.arrays import delete_arrays, drop, orphans, store_arrays
 from kalos_core.fiftyone.runs.explaining import explained
-from kalos_core.fiftyone.runs.keys import METHOD, check_run_key, own_runs, written_fields
+from kalos_core.fiftyone.runs.keys import METHOD, check_run_key, own_runs, written_attributes
 from kalos_core.fiftyone.runs.progress import Progress, Report
 from kalos_core.fiftyone.runs.records import apart
-from kalos_core.fiftyone.runs.renaming import is_renaming, settle_renaming
+from kalos_core.fiftyone.runs.renaming import is_held, settle_renaming
 from kalos_core.fiftyone.runs.table import Details, Kind, Metrics, Read, Result, Run, Settings
 from kalos_core.fiftyone.runs.writers import COMPLETE, DELETING, WRITING, Writer, is_alive, writing_now
 
@@ -291,7 +291,7 @@ def set_config(dataset: Any, run_keys: Sequence[str], **entries: Any) -> None:
     wanted = {"_id": {"$in": [document.id for document in found]}}
     change = {"$set": {f"config.{name}": value for name, value in entries.items()}}
     gone = KalosError(f"run key: {listed(map(repr, run_keys))} was deleted by somebody else meanwhile")
-    if database().runs.update_many(wanted, change).matched_count < len(run_keys):
+    if journaled(database().runs).update_many(wanted, change).matched_count < len(run_keys):
         raise gone
     try:
         for document in found:
@@ -309,7 +309,7 @@ def remove_run(dataset: Any, *run_keys: str) -> None:
     Raises
     ------
     InputError
-        If somebody is renaming runs of the data set; nothing is deleted then.
+        If somebody is changing runs of the data set; nothing is deleted then.
     """
     with writing_now() as writer:
         dataset.reload()
@@ -325,10 +325,10 @@ def remove_run(dataset: Any, *run_keys: str) -> None:
         complete = [key for key, config in before.items() if config["status"] == COMPLETE]
         touch(dataset)
         dataset.reload()
-        if complete and is_renaming(dataset):
+        if complete and is_held(dataset):
             stored.update_many({"_id": {"$in": own}}, {"$set": {"config.status": COMPLETE}})
             touch(dataset)
-            raise InputError(f"run key: another process is renaming runs of {dataset.name!r}; wait until it is done")
+            raise InputError(f"run key: another process is changing runs of {dataset.name!r}; wait until it is done")
         for identity in own:
             _remove_marked(dataset, found[identity][0], identity, known)
 
@@ -336,7 +336,7 @@ def remove_run(dataset: Any, *run_keys: str) -> None:
 def _remove_marked(dataset: Any, run_key: str, identity: ObjectId, known: Any) -> None:
     """Delete what a run wrote, then the run. `known`: the server that noted it as being deleted."""
     config = dataset.get_run_info(run_key).config
-    delete_fields(dataset, written_fields(dataset, run_key, config))
+    delete_fields(dataset, dict.fromkeys([*config.fields, *written_attributes(dataset, run_key)]))
     if config.folder is not None:
         _delete_folder(dataset, Path(config.folder))
     _delete_files(dataset, identity)

@@ -1,23 +1,33 @@
 """The life of a renaming: noted in the data set before its first write; all runs change their keys in one step.
 
-Up to that step whoever looks next takes back what a dead process did; after it, whoever looks next finishes.
+Up to that step whoever looks next takes back what a dead process did; after it, whoever looks next finishes. While it
+is noted nobody else renames or deletes runs of the data set; a run that is given a field later is held in the same way.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any, TypedDict
 
 from bson import ObjectId
 
-from kalos_core.errors import InputError
-from kalos_core.fiftyone.dataset.database import check_server, copy_fields, delete_fields, journaled, now, server
+from kalos_core.errors import InputError, KalosError
+from kalos_core.fiftyone.dataset.database import (
+    check_server,
+    collection,
+    copy_fields,
+    delete_fields,
+    journaled,
+    now,
+    refresh,
+    server,
+)
 from kalos_core.fiftyone.dataset.info import INFO_KEY, read_info, update_info
-from kalos_core.fiftyone.internals import database, id_of, listed_run, touch
+from kalos_core.fiftyone.internals import database, id_of, listed_run, root_of, touch
 from kalos_core.fiftyone.runs.arranging import place_fields
 from kalos_core.fiftyone.runs.keys import RunNames, written_attributes, written_fields
-from kalos_core.fiftyone.runs.writers import COMPLETE, is_alive, writing_now
+from kalos_core.fiftyone.runs.writers import COMPLETE, Writer, is_alive, writing_now
 
 ENTRY = f"info.{INFO_KEY}.renaming"
 """Where in the document of a data set it is noted."""
@@ -34,6 +44,13 @@ class Move(TypedDict):
     analysis: str | None
     fields: list[list[str]]
     """Path of each field it wrote, and what it is to be."""
+
+
+class Added(TypedDict):
+    """A run that is given a sample field."""
+
+    run: ObjectId
+    field: str
 
 
 def move_of(dataset: Any, run_key: str, new_key: str, analysis: str | None) -> Move:
@@ -56,14 +73,13 @@ def rename_runs(dataset: Any, moves: Sequence[Move]) -> None:
         If somebody else is renaming runs of this data set, or one of them is gone.
     """
     with writing_now() as writer:
-        record = {"writer": dict(writer), "moves": list(moves), "is_done": False}
-        where, entry = {"_id": id_of(dataset), ENTRY: {"$exists": False}}, {ENTRY: record, "last_modified_at": now()}
         known = server()
-        if not journaled(database().datasets).update_one(where, {"$set": entry}).matched_count:
-            raise InputError(f"run key: another process is renaming runs of {dataset.name!r}; wait until it is done")
+        _hold(dataset, writer, moves)
         try:
             dataset.reload()
-            _check_complete(dataset, moves)
+            _check_complete([move["id"] for move in moves])
+            if not all(dataset.has_field(path) for move in moves for path, _ in move["fields"]):
+                raise InputError(GONE)
             for move in moves:
                 if move["key"] != move["new_key"]:
                     copy_fields(dataset, dict(move["fields"]))
@@ -81,11 +97,17 @@ def rename_runs(dataset: Any, moves: Sequence[Move]) -> None:
         settle_renaming(dataset, own=True)
 
 
-def _check_complete(dataset: Any, moves: Sequence[Move]) -> None:
-    """Refuse runs that somebody began to delete, or fields of theirs, before it was noted that they are renamed."""
-    wanted = {"_id": {"$in": [move["id"] for move in moves]}, "config.status": COMPLETE}
-    fields = [path for move in moves for path, _ in move["fields"]]
-    if database().runs.count_documents(wanted) < len(moves) or not all(map(dataset.has_field, fields)):
+def _hold(dataset: Any, writer: Writer, moves: Sequence[Move], adds: Added | None = None) -> None:
+    """Note in a data set that its runs are being changed; of two processes at once the database refuses one."""
+    record = {"writer": dict(writer), "moves": list(moves), "is_done": False, "adds": adds}
+    where, entry = {"_id": id_of(dataset), ENTRY: {"$exists": False}}, {ENTRY: record, "last_modified_at": now()}
+    if not journaled(database().datasets).update_one(where, {"$set": entry}).matched_count:
+        raise InputError(f"run key: another process is changing runs of {dataset.name!r}; wait until it is done")
+
+
+def _check_complete(runs: Sequence[ObjectId]) -> None:
+    """Refuse runs that somebody began to delete before it was noted that they are held."""
+    if database().runs.count_documents({"_id": {"$in": runs}, "config.status": COMPLETE}) < len(runs):
         raise InputError(GONE)
 
 
@@ -128,13 +150,84 @@ def settle_renaming(dataset: Any, *, own: bool = False) -> None:
             given_up = move["key"] if record["is_done"] else move["new_key"]
             fields = [pair[0 if record["is_done"] else 1] for pair in move["fields"]]
             delete_fields(dataset, dict.fromkeys([*fields, *written_attributes(dataset, given_up)]))
+    if record.get("adds") is not None:
+        _forget_unwritten(dataset, record["adds"])
     update_info(dataset, renaming=None)
 
 
-def is_renaming(dataset: Any) -> bool:
-    """Whether somebody is renaming runs of a data set."""
+def is_held(dataset: Any) -> bool:
+    """Whether somebody is changing runs of a data set: renames them, or gives one a field."""
     record = read_info(dataset).get("renaming")
     return record is not None and is_alive(record["writer"])
+
+
+@contextmanager
+def adding_field(dataset: Any, run_key: str, field: str) -> Iterator[None]:
+    """Nobody renames or deletes runs of a data set while a complete one is given a sample field, or writes it anew.
+
+    Where the block fails or its process dies, a field without any value goes.
+
+    Raises
+    ------
+    InputError
+        If somebody else is changing runs of this data set, or began to delete the run.
+    """
+    with writing_now() as writer:
+        known, run = server(), listed_run(dataset, run_key).id
+        _hold(dataset, writer, [], Added(run=run, field=field))
+        try:
+            dataset.reload()
+            _check_complete([run])
+            yield
+            check_server(known)
+        except BaseException:
+            with suppress(Exception):  # as of a renaming
+                dataset.reload()
+                settle_renaming(dataset, own=True)
+            raise
+        dataset.reload()
+        update_info(dataset, renaming=None)
+
+
+def _forget_unwritten(dataset: Any, added: Added) -> None:
+    """Take a field from a run that was given it, if nothing was written there."""
+    run, field = {"_id": added["run"], "config.fields": added["field"]}, added["field"]
+    written = collection(dataset).find_one({field: {"$ne": None}}, {"_id": True})
+    if written is None and database().runs.find_one(run, {"_id": True}) is not None:
+        delete_fields(dataset, [field])
+        database().runs.update_one(run, {"$pull": {"config.fields": field}})
+        touch(dataset)
+        dataset.reload()
+
+
+@contextmanager
+def writing_beside(samples: Any, run_key: str) -> Iterator[None]:
+    """What is written inside stands on fields of a run; of several people at once each does.
+
+    Raises
+    ------
+    InputError
+        If somebody is renaming the run, or has deleted it; nothing is written then.
+    KalosError
+        If somebody renamed or deleted the run meanwhile, so that what was written may be lost.
+    """
+    dataset = root_of(samples)
+    run = _listed_unmoved(dataset, run_key)
+    if run is None:
+        raise InputError(f"run key: another process is renaming or deleting {run_key!r}; wait until it is done")
+    yield
+    if _listed_unmoved(dataset, run_key) != run:
+        raise KalosError(
+            f"run key: somebody renamed or deleted {run_key!r} meanwhile; look whether it is there, or try again"
+        )
+
+
+def _listed_unmoved(dataset: Any, run_key: str) -> ObjectId | None:
+    """The id of a run that is listed now under a key, and that nobody is renaming; else None."""
+    refresh(dataset)
+    record, run = read_info(dataset).get("renaming"), listed_run(dataset, run_key)
+    moved = [move["id"] for move in record["moves"]] if record is not None and is_alive(record["writer"]) else []
+    return None if run is None or run.id in moved else run.id
 
 
 def _take_over(dataset: Any, move: Move) -> None:

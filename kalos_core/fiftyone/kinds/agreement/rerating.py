@@ -19,6 +19,7 @@ from kalos_core.fiftyone.runs.arranging import place_fields
 from kalos_core.fiftyone.runs.explaining import explained
 from kalos_core.fiftyone.runs.keys import own_runs
 from kalos_core.fiftyone.runs.life import set_config
+from kalos_core.fiftyone.runs.renaming import adding_field
 from kalos_core.fiftyone.runs.stored import load_metrics, load_run_view
 
 REPLICATES = 1000
@@ -53,7 +54,8 @@ def next_to_rate(
     Raises
     ------
     InputError
-        For an unknown run or statistic, or a field of that name that the run did not write.
+        For an unknown run or statistic, a field of that name that the run did not write, or while somebody else renames
+        or deletes runs of the data set.
 
     Examples
     --------
@@ -78,7 +80,7 @@ def next_to_rate(
     run = load_metrics(samples, key, "agreement")
     matched = stored_agreement(samples, run.key, run.settings["bootstrap"] or REPLICATES)
     found = find_next(matched, n, statistic)
-    with explained(samples, "the order is not written"):
+    with explained(samples, "the order is not written"), adding_field(root_of(samples), run.key, run.names.next):
         _write(samples, _declared(samples, run), [ObjectId(image) for image in found.image], tag)
     return found
 
