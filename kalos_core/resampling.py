@@ -40,6 +40,9 @@ LINES_AT_ONCE = 1 << 11
 EXACT = 1 << 24
 """Below it single precision holds every whole number."""
 
+SUMS_AT_ONCE = 1 << 24
+"""Sums of replicates that are held at a time: of many pairs of raters and classes those of 100 would be gigabytes."""
+
 MOST_DRAWN = 12
 """A sum over images drawn with replacement is nowhere near so many times that over each image once."""
 
@@ -270,7 +273,9 @@ def resample(
         lines,
     )
     means, wholes = [], []
-    for times in Draws(images, replicates, seed) if drawn is None else drawn:
+    at_once = max(1, SUMS_AT_ONCE // counted.columns)
+    every = Draws(images, replicates, seed) if drawn is None else drawn
+    for times in (some[begin : begin + at_once] for some in every for begin in range(0, len(some), at_once)):
         weights = times.T if alike is None else alike.sums(times.T)
         count, n, counts = np.split(counted.sums(weights), statistics * np.arange(1, 3))
         values, agreeing = np.split(summed.sums(weights), 2)
@@ -327,7 +332,7 @@ class WeightedSums:
         largest = total(column, amount, columns).max(initial=0)
         self._type: Any = np.float32 if not (amount % 1).any() and MOST_DRAWN * largest < EXACT else np.float64
         is_dense = columns * lines < DENSE * len(amount)
-        self._columns, at_once = columns, max(LINES_AT_ONCE, 2 * columns)
+        self.columns, at_once = columns, max(LINES_AT_ONCE, 2 * columns)
         self._parts: list[tuple[slice, Any]] = []
         for rows in (slice(first, first + at_once) for first in range(0, lines, at_once)):
             part = table[rows].astype(self._type).T
@@ -335,7 +340,7 @@ class WeightedSums:
 
     def sums(self, weights: NDArray[Any]) -> NDArray[np.float64]:
         """(columns, B) sums of weights (lines, B)."""
-        found = np.zeros((self._columns, weights.shape[1]))
+        found = np.zeros((self.columns, weights.shape[1]))
         for rows, part in self._parts:
             found += part @ np.ascontiguousarray(weights[rows], dtype=self._type)
         return found

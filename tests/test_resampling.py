@@ -1,5 +1,7 @@
 """Means, whole alphas and intervals of many statistics at once, against plain loops."""
 
+from unittest import mock
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -43,6 +45,15 @@ def test_mean_and_whole_of_each_statistic(drawn):
         whole = alpha_of(as_floats(values[np.isin(cell, own)]))
         np.testing.assert_allclose(cells.whole(STATISTICS)[statistic], whole, atol=1e-12)
         assert cells.count(STATISTICS)[statistic] == np.isfinite(of_images).sum()
+
+
+@given(units_of_cells(), st.sampled_from([1, 40, 100]))
+def test_few_sums_at_a_time_are_the_same(drawn, at_once):
+    whole = resample(drawn[2], STATISTICS, 30, seed=0)
+    with mock.patch.object(resampling, "SUMS_AT_ONCE", at_once):
+        parts = resample(drawn[2], STATISTICS, 30, seed=0)
+    np.testing.assert_array_equal(parts.mean, whole.mean)
+    np.testing.assert_array_equal(parts.whole, whole.whole)
 
 
 @given(units_of_cells(), st.integers(0, 9), st.sampled_from([1, 7, 100, 101]))

@@ -77,8 +77,9 @@ def reload_info(dataset: Any) -> None:
 
 
 def listed_run(dataset: Any, key: str) -> Any:
-    """The document of a run in the list of a data set; None where there is none of that key."""
-    return dataset._doc.runs.get(key)
+    """The document of a run in the list of a data set; None where there is none of that key, or it is gone."""
+    document = dataset._doc.runs.get(key)
+    return document if isinstance(document, RunDocument) else None
 
 
 def listed_runs(dataset: Any) -> set[ObjectId]:

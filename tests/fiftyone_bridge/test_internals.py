@@ -64,8 +64,11 @@ def test_when_a_data_set_changed(dataset: fo.Dataset) -> None:
 def test_the_document_of_a_run(dataset: fo.Dataset) -> None:
     dataset.register_run("mine", dataset.init_run(method="a"))
     assert internals.listed_run(dataset, "mine").id == stored(dataset)["runs"]["mine"]
-    assert internals.listed_run(dataset, "another") is None
     assert internals.listed_runs(dataset) == set(stored(dataset)["runs"].values())
+    assert internals.listed_run(dataset, "another") is None
+    internals.database().runs.delete_one({"_id": stored(dataset)["runs"]["mine"]})
+    dataset.reload()
+    assert internals.listed_run(dataset, "mine") is None
 
 
 def test_what_is_remembered_of_a_data_set_is_read_again(dataset: fo.Dataset) -> None:

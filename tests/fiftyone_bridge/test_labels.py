@@ -12,7 +12,9 @@ from fiftyone import ViewField as F
 
 import kalos_core.fiftyone as kf
 from kalos_core import Annotations, InputError, KalosWarning, agreement, attribute_agreement, nominal_alpha
+from kalos_core.fiftyone.dataset.expressions import only_labels
 from kalos_core.fiftyone.dataset.raters import store_raters
+from kalos_core.fiftyone.dataset.similarities import _kinds_of_detections
 from tests.fiftyone_bridge.scenes import (
     ALPHAS,
     CAT,
@@ -107,6 +109,15 @@ class TestStorage:
         dataset.set_values("cid", [detections(scene["bob"]) for scene in SCENES])
         assert kf.default_similarity(dataset, kf.Selection(raters=("ann", "cid"))) == "box_iou"
         assert alphas_of(dataset, raters=("ann", "cid"), assigned="labelled") == pytest.approx(ALPHAS)
+
+    def test_more_raters_than_the_database_takes_conditions_within_one_another(
+        self, make: Callable[..., fo.Dataset]
+    ) -> None:
+        """Which is a hundred levels: what is asked of the labels of each rater stands side by side."""
+        dataset = make()
+        assert _kinds_of_detections(dataset, ["ann.detections", "bob.detections"] * 101) == {"box"}
+        (match, *_) = only_labels(dataset, RATERS, F("label") == "dog")._pipeline()
+        assert len(match["$match"]["$expr"]["$or"]) == len(RATERS)
 
 
 class TestNames:

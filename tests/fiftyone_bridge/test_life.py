@@ -224,6 +224,28 @@ class TestAtTheSameTime:
         assert kf.list_runs(dataset) == ["other"]
         assert "renaming" not in dataset.info.get("kalos", {})
 
+    @pytest.mark.parametrize("what", ["rename", "delete"])
+    def test_a_run_that_somebody_was_quicker_with(
+        self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch, what: str
+    ) -> None:
+        """After it was looked up to be deleted, and before that is noted: a renamed run stays under its new key."""
+        alpha, original = kf.compute_agreement(dataset, "run", raters=RATERS).result.alpha, life.server
+
+        def overtaken() -> Any:
+            monkeypatch.undo()
+            kf.rename_run(dataset, "run", "other") if what == "rename" else kf.delete_run(dataset, "run")
+            return original()
+
+        monkeypatch.setattr(life, "server", overtaken)
+        if what == "delete":
+            kf.delete_run(dataset, "run")
+            assert kf.list_runs(dataset) == []
+            return
+        with pytest.raises(InputError, match="another process is changing runs"):
+            kf.delete_run(dataset, "run")
+        assert kf.list_runs(dataset) == ["other"]
+        assert kf.load_run(dataset, "other").result.alpha == alpha
+
     def test_what_somebody_else_remembers_stays(self, dataset: fo.Dataset) -> None:
         entry = {"$set": {"info.kalos.raters": {"ann": "Ann"}}}
         get_db_conn().datasets.update_one({"_id": dataset._doc.id}, entry)  # this process has not seen it
@@ -447,6 +469,24 @@ class TestChangedMeanwhile:
             kf.compute_pixel_agreement(dataset, "run", raters=RATERS)
         assert not folder.exists()
 
+    def test_no_record_stays_of_a_data_set_that_was_deleted_while_its_run_was(
+        self, make: Make, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        dataset = make(persistent=True)
+        kf.compute_agreement(dataset, "run", raters=RATERS)
+        identity, record = dataset._doc.id, get_db_conn().runs.find_one({"_id": dataset._doc.runs["run"].id})
+        original = life._delete_files
+
+        def changed(*arguments: Any) -> None:
+            original(*arguments)
+            dataset.delete()
+            get_db_conn().runs.replace_one({"_id": record["_id"]}, record, upsert=True)  # FiftyOne passed over it
+
+        monkeypatch.setattr(life, "_delete_files", changed)
+        with pytest.raises(KalosError, match="was deleted meanwhile"):
+            kf.delete_run(dataset, "run")
+        assert files_of(identity) == {"kalos": 0, "fs": 0, "runs": 0}
+
     def test_a_copy_keeps_its_runs_when_the_first_is_deleted(self, make: Make) -> None:
         first, other = make(), make()
         alpha = kf.compute_agreement(first, "run", raters=RATERS).result.alpha
@@ -460,8 +500,10 @@ class TestChangedMeanwhile:
         first, other = make(), make()
         kf.compute_agreement(first, "run", raters=RATERS)
         identity = first._doc.id
+        record = get_db_conn().runs.find_one({"_dataset_id": identity})
         first.delete()
         assert files_of(identity) == {"kalos": 1, "fs": 0, "runs": 0}  # FiftyOne deletes what is its own
+        get_db_conn().runs.insert_one(record)  # but for what it finds in no list
         kf.compute_agreement(other, "run", raters=RATERS)
         assert files_of(identity) == {"kalos": 0, "fs": 0, "runs": 0}
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import shutil
 import tempfile
+from collections.abc import Iterable
 from contextlib import closing
 from functools import partial
 from pathlib import Path
 
 from tests import fiftyone_environment  # before FiftyOne is imported
 
-from tests.kills.acts import ACTS  # isort: skip
+from tests.kills.acts import ACTS, Act  # isort: skip
 from tests.kills.processes import Place, import_all
 from tests.kills.server import Server
 from tests.kills.together import FIRST, OTHERS, Pair
@@ -41,16 +42,25 @@ def _print(name: str, tally: Tally) -> None:
 def _with_others(trial: Trial, most: int | None) -> int:
     """Somebody else's acts at steps of one; how many of them went wrong."""
     failed = 0
-    for other in OTHERS if trial.act.name in FIRST else ():
+    for other in OTHERS:
         tally = everywhere(trial, Pair(trial, other).at, spread(len(trial.steps), most))
         _print(f"{trial.act.name} + {other}", tally)
         failed += bool(tally.wrong)
     return failed
 
 
+def _chosen(names: list[str], trouble: str) -> Iterable[Act]:
+    """Acts in the order of their names: that of a name, or those with it in theirs."""
+    there = [act for act in ACTS if trouble != "another" or act.name in FIRST]
+    of_name = {name: [act for act in there if act.name == name] for name in names}
+    return dict.fromkeys(
+        act for name in names for act in of_name[name] or [found for found in there if name in found.name]
+    )
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.kills", description=__doc__)
-    parser.add_argument("--only", nargs="+", default=[""], help="acts with one of these in their name, in their order")
+    parser.add_argument("--only", nargs="+", default=[""], help="acts of these names, or with these in it")
     parser.add_argument("--most", type=int, help="at so many steps of an act, spread evenly")
     parser.add_argument(
         "--trouble",
@@ -65,8 +75,7 @@ def main() -> int:
     server = Server(folder / "database")
     try:
         print("| act | steps | tried | left after the next look |\n|---|---|---|---|", flush=True)
-        chosen = dict.fromkeys(act for part in options.only for act in ACTS if part in act.name)
-        for number, act in enumerate(chosen):
+        for number, act in enumerate(_chosen(options.only, options.trouble)):
             own = folder / str(number)
             own.mkdir()
             with closing(Trial(act, Place(server.uri, "kills", own))) as trial:

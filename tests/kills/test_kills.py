@@ -49,11 +49,15 @@ def test_a_full_disk(trial: Trial) -> None:
     assert set(tally.left) <= {GONE, LATER, WHOLE}
 
 
-@pytest.mark.parametrize("trial", ["rename agreement"], indirect=True)
-def test_a_database_that_dies_and_comes_back(trial: Trial, server: Server) -> None:
-    """It loses what it said was written in the tenth of a second before: then the old fields are still needed."""
-    middle = trial.steps.index("update samples") + 3
-    tally = everywhere(trial, trial.restarted_by(server), [middle])
+@pytest.mark.parametrize(
+    ("trial", "step"),
+    [("rename agreement", "update samples"), ("calibration", "insert runs")],
+    indirect=["trial"],
+)
+def test_a_database_that_dies_and_comes_back(trial: Trial, step: str, server: Server) -> None:
+    """It loses what it said was written in the tenth of a second before: old fields, and a run that is listed next."""
+    at = trial.steps.index(step) + (3 if step == "update samples" else 0)
+    tally = everywhere(trial, trial.restarted_by(server), [at])
     assert tally.wrong == []
     assert set(tally.left) == {GONE}
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import reduce
-from operator import or_
 from typing import Any
 
+from fiftyone import ViewExpression
 from fiftyone import ViewField as F
 
 from kalos_core.errors import lookup
@@ -114,5 +113,5 @@ def _all_have(samples: Any, paths: Sequence[str], has: Any) -> bool:
 
 def _any_label(samples: Any, paths: Sequence[str], what: Any) -> bool:
     one = ~F(CROWD).is_in([1, True])
-    there = reduce(or_, [F(path).filter(one & what).length() > 0 for path in paths])
+    there = ViewExpression.any([F(path).filter(one & what).length() > 0 for path in paths])
     return bool(samples.match(there).limit(1))

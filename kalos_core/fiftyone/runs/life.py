@@ -260,6 +260,7 @@ def _register(samples: Any, run_key: str, config: Any) -> datetime:
     is_view = isinstance(samples, fo.DatasetView)
     stages = [json_util.dumps(stage) for stage in serialized(samples)] if is_view else None
     document = RunDocument(
+        id=ObjectId(),
         dataset_id=id_of(dataset),
         key=run_key,
         version=foc.VERSION,
@@ -267,13 +268,13 @@ def _register(samples: Any, run_key: str, config: Any) -> datetime:
         config=config.serialize(),
         view_stages=stages,
     )
-    document.save(upsert=True)
+    journaled(database().runs).insert_one(document.to_mongo())  # on disk before any list names it
     entry = f"runs.{run_key}"
     answer = database().datasets.update_one(
         {"_id": id_of(dataset), entry: {"$exists": False}}, {"$set": {entry: document.id, "last_modified_at": time}}
     )
     if not answer.matched_count:
-        document.delete()
+        database().runs.delete_one({"_id": document.id})
         raise InputError(f"run key: {run_key!r} is the key of another run; choose another or delete that run first")
     dataset.reload()
     return time
@@ -309,7 +310,7 @@ def remove_run(dataset: Any, *run_keys: str) -> None:
     Raises
     ------
     InputError
-        If somebody is changing runs of the data set; nothing is deleted then.
+        If somebody is changing runs of the data set, or has renamed one of these; nothing is deleted then.
     """
     with writing_now() as writer:
         dataset.reload()
@@ -325,12 +326,17 @@ def remove_run(dataset: Any, *run_keys: str) -> None:
         complete = [key for key, config in before.items() if config["status"] == COMPLETE]
         touch(dataset)
         dataset.reload()
-        if complete and is_held(dataset):
+        still = {getattr(listed_run(dataset, found[identity][0]), "id", None) for identity in own}
+        if complete and (is_held(dataset) or not still.issuperset(own)):
             stored.update_many({"_id": {"$in": own}}, {"$set": {"config.status": COMPLETE}})
             touch(dataset)
             raise InputError(f"run key: another process is changing runs of {dataset.name!r}; wait until it is done")
-        for identity in own:
-            _remove_marked(dataset, found[identity][0], identity, known)
+        try:
+            for identity in own:
+                _remove_marked(dataset, found[identity][0], identity, known)
+        except BaseException:
+            _forget_deleted(dataset, ())
+            raise
 
 
 def _remove_marked(dataset: Any, run_key: str, identity: ObjectId, known: Any) -> None:
@@ -360,7 +366,7 @@ def _delete_files(dataset: Any, identity: ObjectId) -> None:
 
 
 def sweep(dataset: Any) -> None:
-    """Remove what dead processes left: runs half written or half deleted, and files of no run."""
+    """Remove what dead processes left: runs half written or half deleted, files of no run, runs of no data set."""
     refresh(dataset)
     settle_renaming(dataset)
     if dead := dead_runs(own_runs(dataset)):
@@ -372,6 +378,7 @@ def sweep(dataset: Any) -> None:
         if found["_id"] not in listed_now and not is_alive(found["config"]["writer"]):
             _delete_files(dataset, found["_id"])
             connection.runs.delete_one({"_id": found["_id"]})
+    connection.runs.delete_many({"_dataset_id": {"$nin": connection.datasets.distinct("_id")}, **OURS})
     for file, writer in orphans(_known_files()):
         if not is_alive(writer):
             drop(file)

@@ -6,8 +6,6 @@ All are stages on what the run stored on samples, which the database carries out
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce
-from operator import or_
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -122,7 +120,7 @@ def _of_raters(view: Any, run: AnyRun, raters: list[str]) -> Any:
     """Only the labels of some raters."""
     if run.selection.field is not None:
         attribute = F(run.selection.rater_attribute).to_string()
-        either = reduce(or_, [attribute == text(rater) for rater in raters])
+        either = ViewExpression.any([attribute == text(rater) for rater in raters])
         return view.filter_labels(run.selection.field, either, only_matches=False)
     fields = dict(zip(run.metrics["raters"], run.label_fields, strict=True))
     return view.exclude_fields([fields[name] for name in fields if name not in raters])
