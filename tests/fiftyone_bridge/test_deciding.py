@@ -15,9 +15,10 @@ import pytest
 from fiftyone.core.odm import get_db_conn
 
 import kalos_core.fiftyone as kf
-from kalos_core import InputError, read_coco, write_coco
+from kalos_core import InputError, KalosError, read_coco, write_coco
 from kalos_core.decisions import disputes
 from kalos_core.fiftyone.dataset.info import read_info, update_info
+from kalos_core.fiftyone.deciding import results
 from kalos_core.fiftyone.deciding.results import settle_hand_over
 from kalos_core.fiftyone.internals import has_annotation_results
 from kalos_core.fiftyone.runs.writers import writing_now
@@ -587,6 +588,22 @@ class TestHandedOver:
                 kf.hand_over(dataset, "run", "arbiter", backend="stub")
             assert dataset.list_annotation_runs() == []
         assert not dataset.has_field("arbiter")
+
+    def test_nothing_stays_where_the_database_may_have_lost_it(
+        self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setitem(fo.annotation_config.backends, "stub", STUB)
+        stored = get_db_conn()
+        before = stored.runs.count_documents({}), stored["fs.files"].count_documents({})
+        with monkeypatch.context() as restarted:
+            restarted.setattr(results, "server", lambda: "the one before")
+            with pytest.raises(KalosError, match="the database was restarted meanwhile"):
+                kf.hand_over(dataset, "run", "arbiter", backend="stub")
+        assert (stored.runs.count_documents({}), stored["fs.files"].count_documents({})) == before
+        assert dataset.list_annotation_runs() == []
+        assert "handing_over" not in read_info(dataset)
+        kf.hand_over(dataset, "run", "arbiter", backend="stub")
+        assert dataset.list_annotation_runs() == ["arbiter"]
 
     def test_what_fiftyone_lists_nowhere_goes_with_the_next_one(
         self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch

@@ -8,8 +8,16 @@ from typing import TYPE_CHECKING, Any
 import fiftyone as fo
 
 from kalos_core.decisions import against_in
-from kalos_core.errors import InputError
-from kalos_core.fiftyone.dataset.database import collection, refresh, reload_samples, with_tag
+from kalos_core.errors import InputError, KalosError
+from kalos_core.fiftyone.dataset.database import (
+    check_server,
+    collection,
+    journaled,
+    refresh,
+    reload_samples,
+    server,
+    with_tag,
+)
 from kalos_core.fiftyone.dataset.expressions import files_of
 from kalos_core.fiftyone.dataset.info import read_info, update_info
 from kalos_core.fiftyone.dataset.raters import class_names
@@ -118,7 +126,7 @@ def tag_disputes(samples: Any, key: str, tag: str, *, open_only: bool = True) ->
         whole = {"$mergeObjects": [f"${field}", {path.partition(".")[2]: mapped}]}
         changed[field] = {"$cond": [{"$isArray": f"${path}"}, whole, f"${field}"]}  # what is absent stays absent
     where = {names.disputes: {"$gt": 0}} if open_only else {f"{names.queue}.0": {"$exists": True}}
-    answer = collection(samples).update_many(where, [{"$set": changed}])
+    answer = journaled(collection(samples)).update_many(where, [{"$set": changed}])
     reload_samples(samples)
     return int(answer.matched_count)
 
@@ -163,6 +171,8 @@ def hand_over(
     ------
     InputError
         If no dispute is open, the field is there already, or the back end does not take them; nothing stays then.
+    KalosError
+        If the database died meanwhile; nothing stays in it then.
     """
     run = load_decidable(samples, key)
     dataset, name = root_of(samples), anno_key if field is None else field
@@ -177,18 +187,23 @@ def hand_over(
         targets = {value: name for name, value in run.settings["classes"].items()}
         own |= {"classes": list(targets.values()), "mask_targets": targets}
     settle_hand_over(dataset)
-    known = dataset.list_annotation_runs()
+    before, known = dataset.list_annotation_runs(), server()
     with writing_now() as writer:
         update_info(dataset, handing_over={"key": anno_key, "writer": dict(writer)})
         try:
-            return view.annotate(anno_key, label_field=name, backend=backend, **{**own, **options})
+            found = view.annotate(anno_key, label_field=name, backend=backend, **{**own, **options})
+            check_server(known)
         except Exception as error:  # each back end has its own
-            if anno_key not in known and anno_key in dataset.list_annotation_runs():
+            if anno_key not in before and anno_key in dataset.list_annotation_runs():
                 dataset.delete_annotation_run(anno_key)
+            forget_unlisted(dataset, anno_key, writer["work"])
+            update_info(dataset, handing_over=None)
+            if isinstance(error, KalosError):
+                raise
             asked = backend or fo.annotation_config.default_backend
             raise InputError(f"backend: {asked!r} took nothing: {_said(error)}") from error
-        finally:
-            update_info(dataset, handing_over=None)
+        update_info(dataset, handing_over=None)
+    return found
 
 
 def settle_hand_over(dataset: Any) -> None:

@@ -137,10 +137,16 @@ def settle_renaming(dataset: Any, *, own: bool = False) -> None:
     dataset : fiftyone.core.dataset.Dataset
     own : bool
         Whether it is the renaming of this process, which is alive.
+
+    Raises
+    ------
+    KalosError
+        If the database died meanwhile: whoever looks next finishes.
     """
     record = read_info(dataset).get("renaming")
     if record is None or (is_alive(record["writer"]) and not own):
         return
+    known = server()
     moves: list[Move] = record["moves"]
     for move in moves if record["is_done"] else ():
         _take_over(dataset, move)
@@ -152,6 +158,7 @@ def settle_renaming(dataset: Any, *, own: bool = False) -> None:
             delete_fields(dataset, dict.fromkeys([*fields, *written_attributes(dataset, given_up)]))
     if record.get("adds") is not None:
         _forget_unwritten(dataset, record["adds"])
+    check_server(known)
     update_info(dataset, renaming=None)
 
 
@@ -236,7 +243,7 @@ def _take_over(dataset: Any, move: Move) -> None:
     fields = [path for _, path in move["fields"]]
     if move["key"] != move["new_key"]:
         entries |= {"key": move["new_key"], "config.fields": fields}
-    database().runs.update_one({"_id": move["id"]}, {"$set": entries})
+    journaled(database().runs).update_one({"_id": move["id"]}, {"$set": entries})
     touch(dataset)
     dataset.reload()
     place_fields(dataset, move["new_key"], fields)
