@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import fiftyone as fo
+import pandas as pd
 import pytest
 from bson import ObjectId
 from fiftyone.core.odm import get_db_conn
@@ -21,9 +22,10 @@ from pymongo.errors import AutoReconnect, OperationFailure
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosError, KalosWarning
 from kalos_core.fiftyone.dataset.info import update_info
-from kalos_core.fiftyone.deciding import decide
+from kalos_core.fiftyone.deciding import decide, results
 from kalos_core.fiftyone.importing import life as loads
 from kalos_core.fiftyone.kinds.agreement import compute, rerating
+from kalos_core.fiftyone.kinds.calibration import compute as calibration
 from kalos_core.fiftyone.runs import explaining, life, renaming, stored
 from kalos_core.fiftyone.runs.writers import writing_now
 from tests.fiftyone_bridge.conftest import Make
@@ -53,6 +55,9 @@ def kill(dataset: fo.Dataset, program: str) -> None:
         [sys.executable, "-c", text], env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, timeout=120
     )
     assert done.returncode == -signal.SIGKILL, done.stderr.decode()
+
+
+ROWS = pd.DataFrame([{"item": "0.jpg", "rater": rater, "label": "x"} for rater in ("dan", "eve")])
 
 
 def stored_files(dataset: fo.Dataset) -> int:
@@ -277,6 +282,37 @@ class TestFullDisk:
             kf.compute_agreement(dataset, "run", raters=RATERS)
         assert dataset.list_runs() == []
         assert documents(dataset) == before
+
+    @pytest.mark.parametrize(
+        ("where", "act", "outcome"),
+        [
+            ((loads, "_claim"), lambda data: kf.load_label_table(ROWS, data), "nothing is loaded"),
+            ((results, "update_info"), lambda data: kf.hand_over(data, "run", "arbiter"), "nothing is handed over"),
+            (
+                (calibration, "store_choice"),
+                lambda data: kf.choose_threshold(data, "sure", "box_iou", 0.4),
+                "the threshold is stored",
+            ),
+        ],
+    )
+    def test_by_all_that_write(
+        self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch, where: Any, act: Callable[[Any], Any], outcome: str
+    ) -> None:
+        kf.compute_agreement(dataset, "run", raters=RATERS, bootstrap=0)
+        kf.calibrate_threshold(dataset, "sure", raters=RATERS, bootstrap=0)
+
+        def failing(*_: Any, **__: Any) -> None:
+            def fails(*_: Any) -> None:
+                raise OperationFailure("no room", explaining.OUT_OF_DISK_SPACE)
+
+            if where[1] == "store_choice":  # it is stored, and what follows finds no room
+                monkeypatch.setattr(calibration, "load_metrics", fails)
+            else:
+                fails()
+
+        monkeypatch.setattr(*where, failing)
+        with pytest.raises(KalosError, match=f"the disk of the database is full; make room.*; {outcome}"):
+            act(dataset)
 
 
 class TestRestarted:

@@ -26,7 +26,6 @@ STORES = re.compile(r"runs$|(fs|kalos)\.(files|chunks)$")
 """Collections that are there from the first run on."""
 
 ID = re.compile(r"[0-9a-f]{24}")
-ID_BYTES = re.compile(rb"[0-9a-f]{24}")
 DRAFT = re.compile(r"\.[0-9a-f]+-[0-9a-f]+-[0-9]+-[0-9a-f]{32}")
 PROCESS = {"pid", "started", "host", "work"}
 
@@ -147,8 +146,6 @@ def compared(snapshot: Snapshot, before: Snapshot, app: bool = False) -> dict[st
             return named(str(value))
         if isinstance(value, datetime):
             return value if value in times else "<time>"
-        if isinstance(value, bytes):
-            return ID_BYTES.sub(lambda found: named(found[0].decode()).encode(), value)
         return text(value) if isinstance(value, str) else value
 
     found: dict[str, Any] = {}
@@ -162,6 +159,10 @@ def compared(snapshot: Snapshot, before: Snapshot, app: bool = False) -> dict[st
                 if key not in passed_over and not (name == "datasets" and value in ([], {}, None)):
                     found[f"{text(name)}[{place}].{text(key)}"] = plain(value)
     found |= {f"indexes of {text(name)}": snapshot.indexes[name] for name in there}
+    if number:  # in files, where one id may follow another, those that are named elsewhere
+        own = re.compile("|".join(number).encode())
+        inside = {path: value for path, value in found.items() if isinstance(value, bytes)}
+        found |= {path: own.sub(lambda at: number[at[0].decode()].encode(), value) for path, value in inside.items()}
     return found | {f"file {text(name)}": content for name, content in snapshot.files.items()}
 
 

@@ -27,6 +27,7 @@ from kalos_core.fiftyone.deciding.units import MatchedUnits, load_decidable, uni
 from kalos_core.fiftyone.internals import forget_unlisted, has_annotation_results, root_of
 from kalos_core.fiftyone.kinds.agreement.queue import OPEN
 from kalos_core.fiftyone.kinds.pixels.kind import PIXELS
+from kalos_core.fiftyone.runs.explaining import explained
 from kalos_core.fiftyone.runs.stored import load_run_view
 from kalos_core.fiftyone.runs.writers import is_alive, writing_now
 from kalos_core.text import markdown_source
@@ -188,7 +189,7 @@ def hand_over(
         own |= {"classes": list(targets.values()), "mask_targets": targets}
     settle_hand_over(dataset)
     before, known = dataset.list_annotation_runs(), server()
-    with writing_now() as writer:
+    with writing_now() as writer, explained(samples, "nothing is handed over"):
         update_info(dataset, handing_over={"key": anno_key, "writer": dict(writer)})
         try:
             found = view.annotate(anno_key, label_field=name, backend=backend, **{**own, **options})

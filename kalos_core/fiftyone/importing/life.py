@@ -128,7 +128,8 @@ def loading(
             "makes_folder": files is not None and not files.exists(),
         }
         known = server()
-        _claim(dataset, record)
+        with explained(dataset, "nothing is loaded"):
+            _claim(dataset, record)
         try:
             with explained(dataset):
                 if had_assigned:  # a copy of who was assigned, made by the database itself

@@ -21,6 +21,7 @@ from kalos_core.fiftyone.kinds.calibration.kind import (
     separation_metrics,
 )
 from kalos_core.fiftyone.kinds.matched import table_arrays
+from kalos_core.fiftyone.runs.explaining import explained
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
 from kalos_core.fiftyone.runs.progress import Progress
 from kalos_core.fiftyone.runs.stored import load_metrics, store_choice
@@ -157,4 +158,5 @@ def choose_threshold(samples: Any, run_key: str, similarity: str, threshold: flo
     others = [entry for entry in run.metrics["chosen"] if entry["similarity"] != similarity]
     chosen = [*others, Chosen(similarity=similarity, threshold=value)]
     store_choice(samples, run.key, {**run.metrics, "chosen": chosen}, similarity)
-    return load_metrics(samples, run_key, "calibration")
+    with explained(samples, "the threshold is stored"):
+        return load_metrics(samples, run_key, "calibration")
