@@ -10,7 +10,7 @@ import fiftyone as fo
 import pytest
 
 import kalos_core.fiftyone as kf
-from kalos_core.figures import pixel_title, ranking_title, tree_title
+from kalos_core.figures import pixel_title, ranking_title, skill_title, tree_title
 from tests.browser.conftest import expect, of_a_new_name
 from tests.fiftyone_bridge.stacks import add_scores, drawn_stack
 
@@ -180,3 +180,38 @@ def test_regions_of_masks_are_decided_from_the_queue(theme: str, app: Any, masks
     assert (made.decision, made.rater) == ("take", "ann")
     for key in kf.list_runs(dataset):
         kf.delete_run(dataset, key)
+
+
+def test_who_is_right_about_objects(app: Any, loaded: fo.Dataset) -> None:
+    """From a truth by votes, through its form as it was filled in, to the objects that a rater missed."""
+    grid, shown = fo.Panel(type="Samples", pinned=True), fo.Panel(type="raters")
+    spaces = [fo.Space(children=[each], active_child=each.component_id) for each in (grid, shown)]
+    loaded.save_workspace(BESIDE, fo.Space(children=spaces, orientation="horizontal"))
+    kf.estimate_truth(loaded, "votes", quorum=0.4)
+    app.open(loaded.name, BESIDE)
+    panel = app.choose_part("Truth")
+    expect(panel).to_contain_text("objects at quorum 0.4")
+    panel.get_by_role("button", name="Estimate who is right").click()
+    form = app.form()
+    expect(form.get_by_text("Quorum", exact=True).locator("xpath=following::input[1]")).to_have_value("0.4")
+    expect(form).to_contain_text("How raters are taken to answer")
+    app.picture("truth-objects-0-form")
+    summary = app.execute(form)
+    expect(summary).to_contain_text("are decided otherwise than most of their raters say")
+    app.finish()
+    (key,) = set(kf.list_runs(loaded, "truth")) - {"votes"}
+    found = kf.load_details(loaded, key).details.truths["confusion 0.4"]
+    expect(panel).to_contain_text(
+        skill_title(found.estimate.raters.tolist(), found.estimate.skill).replace("\xa0", " ")
+    )
+    expect(panel).to_contain_text(f"{key}_existence")
+    app.expect_idle("raters")
+    app.picture("truth-objects-1")
+    app.expect_nothing_cut_off("raters")
+    app.scroll_to(panel.locator(".js-plotly-plot").last)
+    app.picture("truth-objects-2-below")
+    least = found.estimate.raters[int(found.estimate.skill.argmin())]
+    app.click_bar("raters", 0)
+    app.expect_count(len(kf.view_of_objections(loaded, key, least)))
+    panel.get_by_role("button", name="Least sure images").click()
+    app.expect_count(len(kf.view_least_sure_first(loaded, key)))
