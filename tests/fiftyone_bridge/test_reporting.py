@@ -10,6 +10,8 @@ import pytest
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosWarning
+from kalos_core.display import with_interval
+from kalos_core.figures import skill_title
 from kalos_core.report import study
 from tests.report.test_report import Page
 
@@ -71,6 +73,22 @@ def test_its_numbers_are_those_of_a_study_of_the_same_labels(dataset: fo.Dataset
     for said in alone.said:
         assert " ".join(said.text.split()) in text
     assert f"{alone.agreement.units} " in text
+
+
+def test_who_is_right_has_a_chapter(dataset: fo.Dataset, tmp_path: Path) -> None:
+    assert "Who is right" not in text_of(kf.report(dataset, "first", tmp_path / "first.html"))
+    run = kf.estimate_truth(dataset, "right", raters=RATERS, model="confusion")
+    estimate = run.details.truths["confusion 0.5"].estimate
+    text = text_of(kf.report(dataset, "first", tmp_path / "first.html"))
+    kf.delete_run(dataset, "right")
+    chapter = text.split("Who is right", 1)[1]
+    assert skill_title(list(RATERS), estimate.skill).replace("\xa0", " ") in chapter.replace("\xa0", " ")
+    skills = [with_interval(*of) for of in zip(estimate.skill, estimate.skill_interval, strict=True)]
+    rows = [f"{rater} {skill}".replace("\xa0", " ") for rater, skill in zip(RATERS, skills, strict=True)]
+    places = [chapter.replace("\xa0", " ").index(row) for row in rows]
+    assert places[2] < places[0] < places[1]  # the least right first, and ann before bob, who is as right
+    assert ("DOUBTFUL" in chapter) == bool(estimate.overturned)
+    assert text.count("Answers are expected to be right") == 1
 
 
 def test_an_analysis_without_an_agreement_is_refused(dataset: fo.Dataset, tmp_path: Path) -> None:

@@ -7,6 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from kalos_core.display import count_text, with_interval
 from kalos_core.drawing import Drawing
 from kalos_core.errors import InputError, Undefined
 from kalos_core.fiftyone.analyses.scorecards import rater_scorecard
@@ -22,8 +25,10 @@ from kalos_core.fiftyone.kinds.variations.lens import narrowed_variations
 from kalos_core.fiftyone.runs.analyses import Analysis, AnyRun
 from kalos_core.fiftyone.runs.stored import figures_of, find_analysis, load_details
 from kalos_core.fiftyone.runs.table import KINDS, Part
-from kalos_core.report import Block, Section, Study, Text, captioned, write_report
+from kalos_core.nominal import LabelTruth
+from kalos_core.report import Block, Section, Study, Table, Text, captioned, write_report
 from kalos_core.report.studies import SIDE, WORST, Examples, examples_of
+from kalos_core.text import plain
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -31,6 +36,12 @@ if TYPE_CHECKING:
 
 IN_CHAPTERS = ("agreement", "variations", "calibration", "convergence")
 """Kinds of runs that the chapters of a report are about; others come after them."""
+
+OF_ESTIMATES = ("skill", "confusion")
+"""Figures that stand in the chapter about who is right."""
+
+MOST_ESTIMATES = 12
+"""Questions in that chapter."""
 
 
 def report(samples: Any, key: str, path: str | PathLike[str], *, title: str | None = None) -> Path:
@@ -162,8 +173,35 @@ def _further(samples: Any, analysis: Analysis) -> Iterator[Section]:
     """A section for each other run of the analysis."""
     for kind, run in analysis.runs.items():
         if kind not in IN_CHAPTERS:
-            parts = figures_of(load_details(samples, run.key))
+            found = load_details(samples, run.key)
+            parts = {name: part for name, part in figures_of(found).items() if name not in OF_ESTIMATES}
             yield Section(KINDS[kind].title, [_block(name, part) for name, part in parts.items()])
+            if estimates := _estimates(kind, found.details):
+                yield Section("Who is right", [block for of in estimates[:MOST_ESTIMATES] for block in _right(of)], 3)
+
+
+def _estimates(kind: str, details: Any) -> list[LabelTruth]:
+    """Who is right on each question of image-level labels, or about objects; nothing where it was not estimated."""
+    if kind == "image_labels":
+        return list(details.truth)
+    of_objects = [getattr(found, "estimate", None) for found in details.truths.values()] if kind == "truth" else []
+    return [found for found in of_objects[:1] if found is not None]  # those of all quorums are the same
+
+
+def _right(found: LabelTruth) -> Iterator[Block]:
+    """The skill of each rater, what they take for what, and what speaks against it."""
+    from kalos_core.figures import plot_confusion, plot_skill
+
+    if found.question:
+        yield Text(f"Question: {plain(found.question)}")
+    if found.doubts:
+        yield Text(found.doubts.removeprefix("; "))
+    yield captioned("skill", plot_skill(found))
+    skill = [with_interval(value, ends) for value, ends in zip(found.skill, found.skill_interval, strict=True)]
+    order = np.argsort(found.skill, kind="stable").tolist()
+    rows = [(plain(found.raters[at]), skill[at], count_text(int(found.rater_answers[at]))) for at in order]
+    yield Table(("rater", "share expected to be right", "answers"), rows, "The least right first", (2,))
+    yield captioned("confusion", plot_confusion(found))
 
 
 def _block(name: str, part: Part) -> Block:
