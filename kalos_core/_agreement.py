@@ -81,12 +81,12 @@ def verdict(value: float, interval: ArrayLike) -> str:
     Examples
     --------
     >>> verdict(0.69, [0.63, 0.74]), verdict(-0.02, [-0.07, 0.04])
-    ('Raters agree substantially', 'Raters agree no better than by chance')
+    ('Raters agree substantially', 'Raters may agree no better than by chance')
     >>> verdict(-0.2, [np.nan, np.nan])
     'Raters disagree systematically'
     """
     low, high = np.asarray(interval, dtype=np.float64)
-    return "Raters agree no better than by chance" if low <= 0 <= high else VERDICTS[band(value)]
+    return "Raters may agree no better than by chance" if low <= 0 <= high else VERDICTS[band(value)]
 
 
 def convergence_band(value: float) -> str:

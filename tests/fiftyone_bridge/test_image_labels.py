@@ -617,7 +617,7 @@ class TestFigures:
         parts = kf.figures_of(run, images=kf.disputed_images(answered, "run"))
         assert set(parts) == {"kappas", "concepts", "accuracy", "images", "curve", "cohen", "independence"}
         assert all(part.figure is not None for part in parts.values())
-        assert parts["kappas"].title.startswith("Raters agree little: kappa 0.20\xa0[")
+        assert parts["kappas"].title.startswith("Raters may agree no better than by chance: kappa 0.20\xa0[")
         assert parts["cohen"].title.startswith("On label, bob and cid agree least beyond chance (Cohen's κ 0.20;")
         assert set(kf.figures_of(run, question="none")) == {"kappas", "concepts", "accuracy"}
         assert kf.figures_of(run, images=[])["images"].title.endswith("no image is in dispute")

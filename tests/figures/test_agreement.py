@@ -31,7 +31,7 @@ def test_the_title_of_an_agreement_is_its_finding(alpha, title):
 
 @pytest.mark.parametrize("interval", [[-0.07, 0.04], [0.0, 0.04], [-0.07, 0.0]])
 def test_an_interval_with_0_in_it_is_chance(interval):
-    assert agreement_title(-0.02, interval).startswith("Raters agree no better than by chance: −0.02")
+    assert agreement_title(-0.02, interval).startswith("Raters may agree no better than by chance: −0.02")
 
 
 def test_a_bin_holds_its_lower_edge_and_the_last_one_both():
