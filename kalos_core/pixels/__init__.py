@@ -7,7 +7,7 @@
 * Raters against a truth: `rater_performance`, `RaterPerformance`.
 * Properties of the image that may explain agreement: `Correlation`, `SIGNIFICANT`, `channel_names`.
 * Boundaries: `boundary_distance`, `BoundaryDistance`; of every two raters: `boundary_agreement`, `unit_boundaries`,
-  `BoundaryAgreement`.
+  `BoundaryAgreement`; as a similarity: `surface_dice`.
 * Regions without names: `region_agreement`, `RegionAgreement`; `PairedRaters` is what it shares with boundaries.
 * Where raters differ most: `disputed_regions`, `DisputedRegions`; of one image `regions_in_dispute`, `Region`.
 * Contours: `match_contours`, `ContourMatch`, `near`, `thinned`, `tolerance_in_pixels`.
@@ -19,6 +19,7 @@ from kalos_core.pixels.classes import ClassPixelAgreement, class_pixel_agreement
 from kalos_core.pixels.contours import ContourMatch, match_contours, near, thinned, tolerance_in_pixels
 from kalos_core.pixels.disputed import DisputedRegions, Region, disputed_regions, regions_in_dispute
 from kalos_core.pixels.moments import SIGNIFICANT, Correlation
+from kalos_core.pixels.outlined import surface_dice
 from kalos_core.pixels.paired import PairedRaters
 from kalos_core.pixels.performance import RaterPerformance, rater_performance
 from kalos_core.pixels.properties import channel_names
@@ -60,6 +61,7 @@ __all__ = [
     "rater_performance",
     "region_agreement",
     "regions_in_dispute",
+    "surface_dice",
     "thinned",
     "tolerance_in_pixels",
     "unit_boundaries",

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 ROUNDING = 1e-9
 """Share of a tolerance by which a distance may pass it and still be within, as sums of squares are rounded."""
 
+TOLERANCE = 2.0
+"""Of the surface Dice, where nothing else is asked for."""
+
 LARGEST = 1e100
 """Of coordinates and spacings: the squares of larger ones are no numbers."""
 

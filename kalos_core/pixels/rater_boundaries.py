@@ -16,32 +16,19 @@ from kalos_core.arguments import check_arguments
 from kalos_core.display import percent_text, significant
 from kalos_core.errors import InputError, check_whole
 from kalos_core.limits import check_replicates
-from kalos_core.pixels.boundaries import (
-    BoundaryDistance,
-    check_spacing,
-    check_tolerance,
-    distance_of_borders,
-    distance_of_outlines,
-    of_pixels,
-)
+from kalos_core.pixels.boundaries import TOLERANCE, BoundaryDistance, check_spacing, check_tolerance, of_pixels
 from kalos_core.pixels.classes import masks_of_classes
+from kalos_core.pixels.outlined import OUTLINED, OutlinedShapes
 from kalos_core.pixels.paired import PairedRaters, check_images
 from kalos_core.pixels.stack import LabelStack, Stacks
 from kalos_core.shapes import Masks, Polygons
-from kalos_core.shapes.boundaries import Outline, Spacing, border, borders, nearest, pixels_on
-from kalos_core.shapes.crops import crops_of
+from kalos_core.shapes.boundaries import Spacing, borders, nearest, pixels_on
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MEASURES = ("hausdorff", "hausdorff95", "average", "surface_dice")
 """What is said of each pair of boundaries."""
-
-TOLERANCE = 2.0
-"""Of the surface Dice, where nothing else is asked for."""
-
-OUTLINED = ("polygon", "mask")
-"""Kinds of shapes with a boundary in an image."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -294,15 +281,9 @@ def unit_boundaries(
     steps, rows = check_spacing(spacing, 2), _Rows(check_tolerance(tolerance))
     column = _column(agreement)
     left, right = _together(agreement.unit_of, annotations.rater)
-    outlines: dict[int, Outline] = {}
+    shapes = OutlinedShapes(column, column, steps)
     for a, b in zip(left.tolist(), right.tolist(), strict=True):
-        if isinstance(column, Polygons):
-            for row in (a, b):
-                if row not in outlines:
-                    outlines[row] = Outline.of_geometry(column.geometries[row], steps)
-            found = distance_of_outlines(outlines[a], outlines[b])
-        else:
-            found = _of_two_masks(column, a, b, steps)
+        found = shapes.distance(a, b)
         same = annotations.category[a] == annotations.category[b]
         category = int(annotations.category[a]) if same else -1
         who = int(annotations.rater[a]), int(annotations.rater[b])
@@ -359,16 +340,3 @@ def _together(unit_of: NDArray[np.intp], rater: NDArray[np.intp]) -> tuple[NDArr
     pairs = [np.concatenate([np.zeros(0, np.intp), *each]) for each in (left, right)]
     sorted_by = np.lexsort((rater[pairs[1]], rater[pairs[0]], unit_of[pairs[0]]))
     return pairs[0][sorted_by], pairs[1][sorted_by]
-
-
-def _of_two_masks(masks: Masks, a: int, b: int, spacing: Spacing) -> BoundaryDistance:
-    """Of the pixels of both, without the rest of the image."""
-    both = masks.take(np.array([a, b]))
-    bounds = both.bounds()
-    if np.isnan(bounds).all():
-        frame = np.array([0, 0, 1, 1])
-    else:
-        low, high = np.nanmin(bounds[:, :2], axis=0), np.nanmax(bounds[:, 2:], axis=0)
-        frame = np.concatenate([low, high]).astype(np.intp)
-    one, other = (border(crop) for crop in crops_of(both, np.array([frame, frame])))
-    return distance_of_borders(one, other, spacing)

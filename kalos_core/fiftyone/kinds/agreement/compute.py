@@ -33,8 +33,8 @@ from kalos_core.fiftyone.runs.progress import Progress
 from kalos_core.fiftyone.runs.thresholds import default_threshold
 from kalos_core.pairs import compute_pairs
 from kalos_core.pixels import BoundaryAgreement, unit_boundaries
-from kalos_core.pixels.boundaries import check_tolerance
-from kalos_core.pixels.rater_boundaries import TOLERANCE, check_outlines
+from kalos_core.pixels.boundaries import TOLERANCE, check_tolerance
+from kalos_core.pixels.rater_boundaries import check_outlines
 from kalos_core.similarity import check_threshold
 
 if TYPE_CHECKING:

@@ -26,10 +26,9 @@ from kalos_core.fiftyone.runs.life import STORING, analysing, new_folder, writin
 from kalos_core.fiftyone.runs.progress import Progress, Report
 from kalos_core.fiftyone.runs.records import plain
 from kalos_core.pixels import PixelAccumulator, rater_count_map
-from kalos_core.pixels.boundaries import check_tolerance
+from kalos_core.pixels.boundaries import TOLERANCE, check_tolerance
 from kalos_core.pixels.disputed import LEAST_AREA, LEAST_WIDTH
 from kalos_core.pixels.properties import Channels
-from kalos_core.pixels.rater_boundaries import TOLERANCE
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
