@@ -393,8 +393,8 @@ def _new_converter() -> Any:
     return made
 
 
-ABSTRACT: dict[Any, type[np.generic]] = {np.unsignedinteger: np.uint64, np.integer: np.int64, np.floating: np.float64}
-"""Types of arrays that are no type of one size -> the one they are restored with."""
+ABSTRACT: dict[Any, type[np.generic]] = {np.unsignedinteger: np.uint32, np.integer: np.int64, np.floating: np.float64}
+"""Types of arrays that are no type of one size -> the one they are restored with: one that NumPy takes for an index."""
 
 
 def _is_array(kind: Any) -> bool:

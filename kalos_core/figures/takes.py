@@ -30,7 +30,8 @@ def takes_result(function: Callable[Given, Drawn]) -> Callable[Given, Drawn]:
     def kinds() -> tuple[type, ...]:
         hint = get_type_hints(function)[first]
         parts = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
-        return tuple(part for part in parts if isinstance(part, type))
+        # to Python 3.10 a list of something is a type, too
+        return tuple(part for part in parts if isinstance(part, type) and get_origin(part) is None)
 
     @wraps(function)
     def checked(*args: Given.args, **kwargs: Given.kwargs) -> Drawn:

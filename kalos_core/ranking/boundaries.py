@@ -405,13 +405,10 @@ def assigned(own: NDArray[np.intp], theirs: NDArray[np.intp], distance: float, b
             row, column = (np.cumsum(side) - 1 for side in (mine, ~mine))
             height, width = int(mine.sum()), int((~mine).sum())
             each = np.arange(height)
-            matrix = csr_array(
-                (
-                    np.concatenate([part.data, np.full(height, alone)]),
-                    (np.concatenate([row[part.row], each]), np.concatenate([column[part.col], width + each])),
-                ),
-                shape=(height, width + height),
-            )
+            ends = np.concatenate([row[part.row], each]), np.concatenate([column[part.col], width + each])
+            places = tuple(end.astype(np.int32) for end in ends)  # SciPy 1.13 assigns by no wider ones
+            costs = np.concatenate([part.data, np.full(height, alone)])
+            matrix = csr_array((costs, places), shape=(height, width + height))
             at, given = min_weight_full_bipartite_matching(matrix)
             found[order[span][mine][at]] = given < width
         first = last
