@@ -139,7 +139,7 @@ class ClassStaple(Result):
             count=count,
             slot=np.arange(len(count)),
             slots=len(count),
-            slot_of_pixel=np.maximum(self.pattern, 0).astype(np.uintp),
+            slot_of_pixel=np.maximum(self.pattern, 0).astype(np.uint32),
             ignore=ignored if ignored.any() else None,
         )
         others = np.delete(np.arange(len(self.classes)), kind)

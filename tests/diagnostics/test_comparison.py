@@ -78,7 +78,7 @@ def test_on_real_raters(lvis, other):
     found = compare(a, b, bootstrap=2000)
     change = (b.image_alpha - a.image_alpha)[np.isfinite(a.image_alpha) & np.isfinite(b.image_alpha)]
     assert found.difference == pytest.approx(change.mean())
-    drawn = bootstrap((change,), np.mean, n_resamples=5000, method="percentile", rng=np.random.default_rng(1))
+    drawn = bootstrap((change,), np.mean, n_resamples=5000, method="percentile", random_state=np.random.default_rng(1))
     assert found.interval == pytest.approx(np.array(drawn.confidence_interval), abs=0.006)
     assert found.whole.is_clear.all()
     assert found.whole.global_difference[0] == pytest.approx(b.global_alpha - a.global_alpha)
