@@ -127,6 +127,7 @@ def _labels(asked: Asked) -> Iterator[Table]:
     yield from labels.many_categories(asked.repeats)
     yield from labels.label_tables(asked.repeats)
     yield from labels.dawid_skene_of_a_crowd(asked.repeats)
+    yield labels.skill_on_objects(asked.repeats)
 
 
 def _pixels(asked: Asked) -> Iterator[Table]:

@@ -1,4 +1,7 @@
-"""Image-level labels: alpha beside `krippendorff`, Dawid-Skene beside crowd-kit; coefficients of many categories."""
+"""Image-level labels: alpha beside `krippendorff`, Dawid-Skene beside crowd-kit; coefficients of many categories.
+
+Dawid-Skene of objects stands here, too, as it is the same estimation.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from benchmarks import shards
 from benchmarks.tables import Measured, Row, Table
 from benchmarks.timing import Subject, alternate, peak_memory
 from kalos_core import (
+    NOT_ASSIGNED,
+    agreement,
     compare_teams,
     dawid_skene,
     fleiss_kappa,
@@ -24,8 +30,9 @@ from kalos_core import (
     read_long_labels,
     removal_experiment,
     sparse_agreement,
+    unit_truth,
 )
-from kalos_core.nominal import METRICS, LabelTable, alpha_of_counts, free_marginal_kappa
+from kalos_core.nominal import METRICS, SKILL_MODELS, LabelTable, alpha_of_counts, free_marginal_kappa
 
 ITEMS = 100_000
 RATERS = 5
@@ -48,7 +55,10 @@ MOST_READING, MOST_READ_MEMORY, MOST_COMPARING, MOST_REMOVING = 3.0, 400e6, 10.0
 """Seconds and bytes that `ANSWERS`, teams on `MANY_CATEGORIES`, and removal may take."""
 
 MOST_ESTIMATING = 10.0
-"""Seconds that Dawid-Skene of `ANSWERS` of `CROWD` raters may take."""
+"""Seconds that Dawid-Skene of `ANSWERS`, of `CROWD` raters or about objects, may take."""
+
+IMAGES = 48_300
+"""With objects that get about `ANSWERS`."""
 
 CROWD, CLASSES, STEPS = 1000, 10, 10
 
@@ -256,3 +266,20 @@ def dawid_skene_of_a_crowd(repeats: int, answers: int = ANSWERS, raters: int = C
     verdict = "same probabilities" if difference <= SAME_PROBABILITY else "NOT THE SAME WORK: other probabilities"
     row = Row(f"{answers:,} answers, 5 an item, {STEPS} steps", ours.took, peer.took, 1.0, "Dawid-Skene, ten steps")
     return [*tables, Table(title, (row,), other="crowd-kit", notes=(f"{verdict}, difference {difference:.1e}",))]
+
+
+def skill_on_objects(repeats: int, images: int = IMAGES) -> Table:
+    """Whether each unit of matched boxes is an object and of which class, by each model; matching is not measured."""
+    matched = agreement(shards.table(0, images, np.random.default_rng(0)), bootstrap=0)
+    answers = int((matched.units.values != NOT_ASSIGNED).sum())
+    rows = []
+    for model in SKILL_MODELS:
+        (outcome,) = alternate([Subject(lambda _, model=model: unit_truth(matched, model))], repeats, warm_up=False)
+        found = outcome.answer.estimate
+        end = (f"{found.iterations} steps" if found.iterations else "one step") if found.converged else "not settled"
+        rows.append(Row(f"{model} ({end})", outcome.took, Measured((MOST_ESTIMATING,)), 1.0))
+    title = (
+        f"who is right about objects, {answers:,} answers to {len(matched.units):,} units, {shards.RATERS} raters, "
+        f"{shards.CLASSES} classes: time"
+    )
+    return Table(title, tuple(rows), "here", "allowed", speedup=False)

@@ -381,6 +381,9 @@ def test_labels_are_the_same_work() -> None:
         check_table(table)
     for table in labels.dawid_skene_of_a_crowd(1, answers=200, raters=20):
         check_table(table)
+    table = labels.skill_on_objects(1, images=20)
+    check_table(table)
+    assert len(table.rows) == 3
 
 
 def test_growth() -> None:

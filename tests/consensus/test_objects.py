@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 
@@ -158,7 +159,7 @@ def test_the_same_as_by_dictionaries(table):
         assert of[int(found.category[unit])] == pytest.approx(best[unit], abs=1e-9)
 
 
-# ---- known truth ----
+# ---- synthetic raters ----
 
 
 def drawn(images, seed):
@@ -177,6 +178,60 @@ def drawn(images, seed):
     ]
     size = dict.fromkeys(range(images), (256, 192))
     return Annotations.from_rows(rows, images=range(images), raters=["reference"], assigned="all", image_size=size)
+
+
+def thinned(table, images):
+    """The same annotations, all moved away from the edges, without those of each rater on a fourth of the images."""
+    raters, moved = table.raters.tolist(), table.shapes["box"].xywh() + np.array([100, 100, 0, 0])
+    assigned = {image: [name for r, name in enumerate(raters) if (image + r) % 4] for image in range(images)}
+    rows = [
+        {"image": image, "rater": raters[r], "category": table.categories[category], "box": box}
+        for image, r, category, box in zip(
+            table.image.tolist(), table.rater.tolist(), table.category, moved.tolist(), strict=True
+        )
+        if raters[r] in assigned[image]
+    ]
+    return Annotations.from_rows(rows, images=range(images), raters=raters, assigned=assigned)
+
+
+# ---- beside crowd-kit ----
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of what crowd-kit 1.4 calls in pandas 3
+@pytest.mark.parametrize("steps", [1, 4, 12])
+def test_the_same_as_crowd_kit_to_whom_no_object_is_a_class(peer_package, steps):
+    """Nothing is added, as crowd-kit adds none. Its rates and shares are of the probabilities that it ends with: those
+    that our next step begins with. It takes 1e-10 for 0, hence the tolerance.
+    """
+    peer = peer_package("crowdkit.aggregation")
+    made = NoiseModel.default().generate(drawn(40, 5), 5, [0.5, 0.5, 1, 2, 3], 5)
+    result = agreement(thinned(made.annotations, 40), bootstrap=0)
+    table = result.annotations
+    answers = [
+        (unit, table.raters[rater], "no object" if answer is None else table.categories[answer])
+        for unit, by_rater in enumerate(plain_answers(result))
+        for rater, answer in by_rater.items()
+    ]
+    frame = pd.DataFrame(answers, columns=["task", "worker", "label"])
+    theirs = peer.DawidSkene(n_iter=steps, tol=-math.inf).fit(frame)
+    assert len(theirs.loss_history_) == steps
+    found, after = (unit_truth(result, added=0, iterations=steps + more) for more in (0, 1))
+    classes = ["no object", *table.categories]
+    assert found.estimate.classes.tolist() == classes
+    assert len(classes) == 4
+    chances = theirs.probas_.loc[range(len(found.units)), classes].to_numpy(dtype=float)
+    assert found.existence == pytest.approx(1 - chances[:, 0], abs=1e-6)
+    assert found.confidence == pytest.approx(chances[:, 1:].max(axis=1), abs=1e-6)
+    sure = np.ptp(np.sort(chances[:, 1:])[:, -2:], axis=1) > 1e-6
+    assert (found.category[sure] == chances[sure, 1:].argmax(axis=1)).all()
+    assert sure.sum() > 0.9 * len(sure)
+    assert after.estimate.prior == pytest.approx(theirs.priors_[classes].to_numpy(dtype=float), abs=1e-6)
+    rates = theirs.errors_.reindex(pd.MultiIndex.from_product([table.raters, classes]), fill_value=0)[classes]
+    confusion = rates.to_numpy(dtype=float).reshape(5, 4, 4).swapaxes(1, 2)  # theirs: answers by true class
+    assert after.estimate.confusion == pytest.approx(confusion, abs=1e-6)
+
+
+# ---- known truth ----
 
 
 def shared(found, reference):
