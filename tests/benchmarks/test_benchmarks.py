@@ -365,6 +365,7 @@ def test_staple_and_agreement_about_pixels() -> None:
     assert not table.notes or "difference of one 0.0e+00" in table.notes[0]
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of what crowd-kit 1.4 calls in pandas 3
 def test_labels_are_the_same_work() -> None:
     from benchmarks import labels
 
