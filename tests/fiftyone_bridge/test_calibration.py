@@ -13,6 +13,7 @@ import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosWarning, calibrate
 from kalos_core.calibration import DISTANCE_EDGES, GRID
 from kalos_core.fiftyone.dataset.raters import store_raters
+from kalos_core.fiftyone.kinds.calibration import compute
 from kalos_core.fiftyone.runs.records import plain
 from tests.fiftyone_bridge.scenes import CAT, THREE, crowded, documents, make_samples
 
@@ -187,6 +188,25 @@ class TestChosenThreshold:
         kf.choose_threshold(dataset, "run", "box_iou", 0.3)
         kf.choose_threshold(dataset, "later", "box_iou", 0.4)
         kf.choose_threshold(dataset, "later", "box_giou", 0.6)
+        assert [kf.default_threshold(dataset, name) for name in ("box_iou", "box_giou")] == [0.4, 0.6]
+
+    def test_of_two_people_at_once_each_is_kept(self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The other chooses after this one has read the choices, and before it writes its own."""
+        run_it(dataset)
+        kf.choose_threshold(dataset, "run", "box_iou", 0.3)
+        original = compute.store_choice
+
+        def overtaken(*arguments: Any) -> None:
+            monkeypatch.undo()
+            kf.choose_threshold(dataset, "run", "box_giou", 0.6)
+            original(*arguments)
+
+        monkeypatch.setattr(compute, "store_choice", overtaken)
+        run = kf.choose_threshold(dataset, "run", "box_iou", 0.4)
+        assert [(entry["similarity"], entry["threshold"]) for entry in run.metrics["chosen"]] == [
+            ("box_giou", 0.6),
+            ("box_iou", 0.4),
+        ]
         assert [kf.default_threshold(dataset, name) for name in ("box_iou", "box_giou")] == [0.4, 0.6]
 
     def test_moves_and_goes_with_its_run(self, dataset: fo.Dataset) -> None:

@@ -281,7 +281,12 @@ def _register(samples: Any, run_key: str, config: Any) -> datetime:
 
 
 def set_config(dataset: Any, run_keys: Sequence[str], **entries: Any) -> None:
-    """Store other values in the configurations of runs, in one step, so that other processes see them.
+    """Store other values in the configurations of runs, as `change_runs` does."""
+    change_runs(dataset, run_keys, {"$set": {f"config.{name}": value for name, value in entries.items()}})
+
+
+def change_runs(dataset: Any, run_keys: Sequence[str], change: Any) -> None:
+    """Change the records of runs, as MongoDB takes it, in one step, so that other processes see it.
 
     Raises
     ------
@@ -290,7 +295,6 @@ def set_config(dataset: Any, run_keys: Sequence[str], **entries: Any) -> None:
     """
     found = [document for document in (listed_run(dataset, key) for key in run_keys) if document is not None]
     wanted = {"_id": {"$in": [document.id for document in found]}}
-    change = {"$set": {f"config.{name}": value for name, value in entries.items()}}
     gone = KalosError(f"run key: {listed(map(repr, run_keys))} was deleted by somebody else meanwhile")
     if journaled(database().runs).update_many(wanted, change).matched_count < len(run_keys):
         raise gone

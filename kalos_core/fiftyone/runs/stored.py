@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any, Literal, overload
 
 from kalos_core.errors import InputError, check_text, listed, lookup
-from kalos_core.fiftyone.dataset.database import now, refresh
+from kalos_core.fiftyone.dataset.database import refresh
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.internals import root_of
 from kalos_core.fiftyone.runs.analyses import Analysis, AnyRun, analyses_of
@@ -18,11 +18,11 @@ from kalos_core.fiftyone.runs.changes import Changes
 from kalos_core.fiftyone.runs.changes import count_changes as count_since
 from kalos_core.fiftyone.runs.explaining import explained
 from kalos_core.fiftyone.runs.keys import METHOD, check_run_key, own_runs
-from kalos_core.fiftyone.runs.life import dead_runs, is_listed, remove_run, set_config
+from kalos_core.fiftyone.runs.life import change_runs, dead_runs, is_listed, remove_run, set_config
 from kalos_core.fiftyone.runs.records import joined, restored
 from kalos_core.fiftyone.runs.renaming import move_of, rename_runs, settle_renaming
 from kalos_core.fiftyone.runs.table import KINDS, Part, Parts, Run
-from kalos_core.fiftyone.runs.thresholds import chosen_at
+from kalos_core.fiftyone.runs.thresholds import choice
 
 KindNames = str | Sequence[str] | None
 """A kind of run, or several; None: any."""
@@ -218,12 +218,11 @@ def figures_of(run: AnyRun, **options: Any) -> Mapping[str, Part]:
     return Parts(import_module(KINDS[run.kind].figures).figures(run, **options))
 
 
-def store_choice(samples: Any, run_key: str, metrics: Any, similarity: str) -> None:
-    """Store other metrics for the summary of a complete run, in which a threshold was chosen now for a similarity."""
+def store_choice(samples: Any, run_key: str, similarity: str, threshold: float) -> None:
+    """Store in a complete run which threshold was chosen for a similarity now; what was for others stays."""
     info = _info(samples, run_key)
     with explained(samples, "it is not stored"):
-        times = {**chosen_at(info.config), similarity: now()}
-        set_config(root_of(samples), [info.key], metrics=metrics, chosen_at=times)
+        change_runs(root_of(samples), [info.key], choice(similarity, threshold))
 
 
 def _changes(samples: Any, run: AnyRun) -> Changes:

@@ -16,14 +16,27 @@ def default_threshold(samples: Any, similarity: str) -> float | None:
     refresh(dataset)
     configs = [about.config for about in own_runs(dataset).values() if about.config.status == COMPLETE]
     found = [
-        (chosen_at(config)[similarity], float(entry["threshold"]))
+        (_chosen_at(config)[similarity], float(entry["threshold"]))
         for config in configs
         for entry in config.metrics.get("chosen", ())
-        if entry["similarity"] == similarity and similarity in chosen_at(config)
+        if entry["similarity"] == similarity and similarity in _chosen_at(config)
     ]
     return max(found)[1] if found else None
 
 
-def chosen_at(config: Any) -> dict[str, Any]:
+def choice(similarity: str, threshold: float) -> list[dict[str, Any]]:
+    """What changes in the record of a run where a threshold is chosen for a similarity, as MongoDB takes it.
+
+    It is made of the choices that the database has, so that of several people at once each keeps their own.
+    """
+    chosen = "config.metrics.chosen"
+    others = {"$filter": {"input": f"${chosen}", "cond": {"$ne": ["$$this.similarity", {"$literal": similarity}]}}}
+    own = {"similarity": {"$literal": similarity}, "threshold": threshold}
+    return [
+        {"$set": {chosen: {"$concatArrays": [others, [own]]}, f"config.chosen_at.{similarity}": "$$NOW"}},
+    ]
+
+
+def _chosen_at(config: Any) -> dict[str, Any]:
     """When a threshold was chosen from a run, by similarity."""
     return dict(getattr(config, "chosen_at", {}))

@@ -17,7 +17,6 @@ from kalos_core.fiftyone.kinds.calibration.kind import (
     CALIBRATION,
     CalibrationRun,
     CalibrationSettings,
-    Chosen,
     separation_metrics,
 )
 from kalos_core.fiftyone.kinds.matched import table_arrays
@@ -155,8 +154,6 @@ def choose_threshold(samples: Any, run_key: str, similarity: str, threshold: flo
     if threshold is None and not found["trusted"]:
         text = f"{similarity}: the calibrated threshold {alpha_text(value)} is not to be trusted: {found['why']}"
         warnings.warn(text, KalosWarning, stacklevel=2)
-    others = [entry for entry in run.metrics["chosen"] if entry["similarity"] != similarity]
-    chosen = [*others, Chosen(similarity=similarity, threshold=value)]
-    store_choice(samples, run.key, {**run.metrics, "chosen": chosen}, similarity)
+    store_choice(samples, run.key, similarity, value)
     with explained(samples, "the threshold is stored"):
         return load_metrics(samples, run_key, "calibration")
