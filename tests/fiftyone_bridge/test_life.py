@@ -523,6 +523,26 @@ class TestChangedMeanwhile:
             kf.delete_run(dataset, "run")
         assert files_of(identity) == {"kalos": 0, "fs": 0, "runs": 0}
 
+    def test_no_record_stays_where_the_data_set_is_renamed_while_its_run_is_deleted(
+        self, make: Make, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        dataset = make(persistent=True)
+        kf.compute_agreement(dataset, "run", raters=RATERS)
+        identity, original = dataset._doc.id, life._delete_files
+
+        def changed(*arguments: Any) -> None:
+            original(*arguments)
+            names = {"name": "renamed", "slug": "renamed"}  # by another process: this one has not seen it
+            get_db_conn().datasets.update_one({"_id": identity}, {"$set": names})
+
+        monkeypatch.setattr(life, "_delete_files", changed)
+        with pytest.raises(KalosError, match="was renamed to 'renamed' meanwhile"):
+            kf.delete_run(dataset, "run")
+        renamed = fo.load_dataset("renamed")
+        assert kf.list_runs(renamed) == []
+        assert files_of(identity) == {"kalos": 0, "fs": 0, "runs": 0}
+        renamed.delete()
+
     def test_a_copy_keeps_its_runs_when_the_first_is_deleted(self, make: Make) -> None:
         first, other = make(), make()
         alpha = kf.compute_agreement(first, "run", raters=RATERS).result.alpha

@@ -353,9 +353,9 @@ def _remove_marked(dataset: Any, run_key: str, identity: ObjectId, known: Any) -
     check_server(known)
     entry = f"runs.{run_key}"
     journaled(database().datasets).update_one({"_id": id_of(dataset), entry: identity}, {"$unset": {entry: ""}})
+    database().runs.delete_one({"_id": identity})  # before what fails where the data set was renamed meanwhile
     touch(dataset)
     dataset.reload()
-    database().runs.delete_one({"_id": identity})
 
 
 def _delete_files(dataset: Any, identity: ObjectId) -> None:
