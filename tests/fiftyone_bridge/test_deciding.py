@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
+from functools import partial
 from itertools import pairwise
+from multiprocessing import get_context
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -24,9 +23,9 @@ from kalos_core.fiftyone.internals import has_annotation_results
 from kalos_core.fiftyone.runs.writers import writing_now
 from tests.fiftyone_bridge.back_end import STUB, Stub
 from tests.fiftyone_bridge.conftest import Make
+from tests.fiftyone_bridge.elsewhere import begin_elsewhere
 from tests.fiftyone_bridge.scenes import CAT, RATERS, THREE, crowded, documents, make_sample, make_samples
 
-ROOT = Path(__file__).resolve().parents[2]
 CAT_OR_DOG, ONLY_ANN, HALVES = 1, 2, 3
 """Scenes with units in dispute; the bench and its halves are three of them."""
 
@@ -178,37 +177,19 @@ class TestWithOthers:
         dataset = make(persistent=True)
         kf.compute_agreement(dataset, "run", raters=RATERS, bootstrap=0)
         whole, left, _ = labels_of(dataset, HALVES)
-        program = """
-import sys
-import fiftyone as fo
-import kalos_core.fiftyone as kf
-name, label, who = sys.argv[1:]
-dataset = fo.load_dataset(name)
-print("ready", flush=True)
-sys.stdin.readline()
-for number in range(50):
-    kf.decide(dataset, "run", [label], "none", note=str(number), who=who)
-"""
+        both = get_context("fork").Barrier(2)
+
+        def decide(label: str, who: str, there: fo.Dataset) -> None:
+            both.wait(60)
+            for number in range(50):
+                kf.decide(there, "run", [label], "none", note=str(number), who=who)
+
         deciders = [
-            subprocess.Popen(
-                [sys.executable, "-c", program, dataset.name, label, who],
-                env={**os.environ, "PYTHONPATH": str(ROOT)},
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                text=True,
-            )
-            for label, who in [(whole, "eva"), (left, "ida")]
+            begin_elsewhere(dataset, partial(decide, label, who)) for label, who in [(whole, "eva"), (left, "ida")]
         ]
         for decider in deciders:
-            assert decider.stdout is not None
-            assert decider.stdout.readline() == "ready\n"
-        for decider in deciders:
-            assert decider.stdin is not None
-            decider.stdin.write("go\n")
-            decider.stdin.flush()
-        for decider in deciders:
-            decider.communicate(timeout=120)
-            assert decider.returncode == 0
+            ended = decider.wait()
+            assert (ended.code, ended.error) == (0, None), ended.said
         found = kf.decisions(dataset, "run", history=True)
         for who in ("eva", "ida"):
             assert [made.note for made in found if made.who == who] == [str(number) for number in range(50)]

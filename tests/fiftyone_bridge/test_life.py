@@ -5,11 +5,9 @@ from __future__ import annotations
 import errno
 import json
 import os
-import signal
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import fiftyone as fo
@@ -24,38 +22,15 @@ from kalos_core import InputError, KalosError, KalosWarning
 from kalos_core.fiftyone.dataset.info import update_info
 from kalos_core.fiftyone.deciding import decide, results
 from kalos_core.fiftyone.importing import life as loads
+from kalos_core.fiftyone.importing import objects
 from kalos_core.fiftyone.kinds.agreement import compute, rerating
 from kalos_core.fiftyone.kinds.calibration import compute as calibration
 from kalos_core.fiftyone.runs import explaining, life, renaming, stored
 from kalos_core.fiftyone.runs.writers import writing_now
 from tests.fiftyone_bridge.conftest import Make
+from tests.fiftyone_bridge.elsewhere import dying, kill
 from tests.fiftyone_bridge.scenes import RATERS, documents
 from tests.fiftyone_bridge.stacks import small
-
-ROOT = Path(__file__).resolve().parents[2]
-DIES = """
-import os, signal
-import fiftyone as fo
-import kalos_core.fiftyone as kf
-from kalos_core.fiftyone.importing import life as loads, objects
-from kalos_core.fiftyone.kinds.agreement import rerating
-from kalos_core.fiftyone.runs import explaining, life, renaming, stored
-
-def dying(*_, **__):
-    os.kill(os.getpid(), signal.SIGKILL)
-
-dataset = fo.load_dataset({name!r})
-"""
-
-
-def kill(dataset: fo.Dataset, program: str) -> None:
-    """Run a program in another process, that is killed in the middle of it."""
-    text = DIES.format(name=dataset.name) + program
-    done = subprocess.run(
-        [sys.executable, "-c", text], env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, timeout=120
-    )
-    assert done.returncode == -signal.SIGKILL, done.stderr.decode()
-
 
 ROWS = pd.DataFrame([{"item": "0.jpg", "rater": rater, "label": "x"} for rater in ("dan", "eve")])
 
@@ -71,7 +46,7 @@ class TestKilled:
         dataset = make(persistent=True)
         before, files = documents(dataset), stored_files(dataset)
         kf.compute_agreement(dataset, "run", raters=RATERS)
-        kill(dataset, f'life.{where} = dying\nkf.delete_run(dataset, "run")')
+        kill(dataset, lambda there: kf.delete_run(there, "run"), (life, where))
         dataset.reload()
         assert dataset.list_runs() == ["run"]
         assert kf.list_runs(dataset) == []
@@ -86,7 +61,7 @@ class TestKilled:
         samples = dataset._sample_collection
         indexes = samples.index_information()
         (lost,) = (name for name in indexes if "run_alpha" in name)
-        kill(dataset, 'life._delete_files = dying\nkf.delete_run(dataset, "run")')
+        kill(dataset, lambda there: kf.delete_run(there, "run"), (life, "_delete_files"))
         assert lost not in samples.index_information()
         samples.create_index(indexes[lost]["key"], name=lost)
         samples.update_many({}, {"$set": {"run_alpha": 1.0}})
@@ -100,8 +75,8 @@ class TestKilled:
         """A field without a value goes, and the run is as it was; one with values stays, and goes with the run."""
         dataset = make(persistent=True)
         run = kf.compute_agreement(dataset, "run", raters=RATERS)
-        for where, is_there in (("rerating._write", False), ("rerating.reload_samples", True)):
-            kill(dataset, f'{where} = dying\nkf.next_to_rate(dataset, "run", 2)')
+        for where, is_there in (("_write", False), ("reload_samples", True)):
+            kill(dataset, lambda there: kf.next_to_rate(there, "run", 2), (rerating, where))
             dataset.reload()
             assert dataset.has_field("run_next")
             assert kf.list_runs(dataset) == ["run"]
@@ -116,22 +91,31 @@ class TestKilled:
         """That of the data set is there already, and goes if nothing else is in it."""
         dataset = make(small(), persistent=True)
         home = life.folder_of(dataset)
-        dies = "original = os.mkdir\ndef one(path, *more):\n    original(path, *more)\n    " + (
-            f"str(path) == {str(home)!r} and dying()\nos.mkdir = one\n"
-        )
-        kill(dataset, f'{dies}kf.compute_pixel_agreement(dataset, "run", raters={RATERS!r})')
+        original = os.mkdir
+
+        def one(path: Any, *more: Any) -> None:
+            original(path, *more)
+            if Path(path) == home:
+                dying()
+
+        def make_it(there: fo.Dataset) -> None:
+            os.mkdir = one
+            kf.compute_pixel_agreement(there, "run", raters=RATERS)
+
+        kill(dataset, make_it)
         assert home.exists()
         assert kf.list_runs(dataset) == []
         assert not home.exists()
 
-    @pytest.mark.parametrize("where", ["loads.write_documents", "objects.store_raters"])
-    def test_while_loading_into_samples_that_are_there(self, make: Make, tmp_path: Path, where: str) -> None:
+    @pytest.mark.parametrize(("module", "where"), [(loads, "write_documents"), (objects, "store_raters")])
+    def test_while_loading_into_samples_that_are_there(
+        self, make: Make, tmp_path: Path, module: ModuleType, where: str
+    ) -> None:
         """The next load says so, puts everything back, and loads."""
         dataset = make(persistent=True)
         before, path = documents(dataset), tmp_path / "labels.json"
         path.write_text(json.dumps(labels_of("cid")), encoding="utf-8")
-        load = f"kf.load_raters({str(path)!r}, dataset, canvas={str(tmp_path / 'canvas')!r})"
-        kill(dataset, f"{where} = dying\n{load}")
+        kill(dataset, lambda there: kf.load_raters(path, there, canvas=tmp_path / "canvas"), (module, where))
         dataset.reload()
         assert len(dataset) == 7
         assert dataset.has_field("cid")
@@ -150,8 +134,7 @@ class TestKilled:
     def test_while_loading_a_new_data_set(self, make: Make, tmp_path: Path) -> None:
         other, path = make(persistent=True), tmp_path / "labels.json"
         path.write_text(json.dumps(labels_of("cid")), encoding="utf-8")
-        load = f"kf.load_raters({str(path)!r}, 'half', canvas={str(tmp_path / 'canvas')!r})"
-        kill(other, f"loads.write_documents = dying\n{load}")
+        kill(other, lambda _: kf.load_raters(path, "half", canvas=tmp_path / "canvas"), (loads, "write_documents"))
         assert fo.dataset_exists("half")
         with pytest.warns(KalosWarning, match="was cut off half-way"):
             done = kf.load_raters(path, "half", canvas=tmp_path / "canvas", persistent=False)

@@ -20,6 +20,7 @@ from kalos_core.fiftyone.kinds.agreement import compute as of_agreement
 from kalos_core.fiftyone.kinds.variations import compute as of_variations
 from kalos_core.fiftyone.runs import life, renaming
 from kalos_core.fiftyone.runs.writers import writing_now
+from tests.fiftyone_bridge.elsewhere import begin_elsewhere, dying, elsewhere
 from tests.fiftyone_bridge.scenes import (
     ALPHAS,
     CAT,
@@ -537,14 +538,13 @@ class TestOtherProcesses:
         run_analysis("agreement", dataset)
         kf.calibrate_threshold(dataset, "tuned", raters=RATERS, similarities=["box_iou"])
         assert kf.list_runs(dataset) == ["tuned", "run"]  # nothing is pending in this process
-        loaded = f"dataset = fo.load_dataset({dataset.name!r})\n"
-        python(loaded + 'kf.choose_threshold(dataset, "tuned", "box_iou", 0.3)')
+        elsewhere(dataset, lambda there: kf.choose_threshold(there, "tuned", "box_iou", 0.3))
         assert kf.load_metrics(dataset, "tuned").metrics["chosen"] == [{"similarity": "box_iou", "threshold": 0.3}]
         assert kf.default_threshold(dataset, "box_iou") == 0.3
-        python(loaded + 'kf.rename_run(dataset, "run", "other")')
+        elsewhere(dataset, lambda there: kf.rename_run(there, "run", "other"))
         assert kf.list_runs(dataset) == ["tuned", "other"]
         assert kf.image_alphas(dataset, "other")[1] == pytest.approx(ALPHAS)
-        python(loaded + 'kf.delete_run(dataset, "tuned")')
+        elsewhere(dataset, lambda there: kf.delete_run(there, "tuned"))
         assert (kf.list_runs(dataset), kf.default_threshold(dataset, "box_iou")) == (["other"], None)
 
     def test_nothing_is_loaded_again_where_nothing_changed(
@@ -559,21 +559,19 @@ class TestOtherProcesses:
     def test_what_a_killed_writer_left_is_swept(self, make: Callable[..., fo.Dataset]) -> None:
         dataset = make(persistent=True)
         before, fields = documents(dataset), paths(dataset)
-        program = f"""import os, signal, fiftyone as fo, kalos_core.fiftyone as kf
-def dying(*_, **__):
-    os.kill(os.getpid(), signal.SIGKILL)
-from kalos_core.fiftyone.runs import life
-life.store_results = dying
-kf.compute_agreement(fo.load_dataset({dataset.name!r}), "run", raters=("ann", "bob"))
-"""
-        child = subprocess.Popen([sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": str(ROOT)})
+
+        def writes(there: fo.Dataset) -> None:
+            life.store_results = dying
+            kf.compute_agreement(there, "run", raters=("ann", "bob"))
+
+        child = begin_elsewhere(dataset, writes)
         os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)  # dead, but a zombie until it is reaped
         dataset.reload()
         assert dataset.list_runs() == ["run"]
         assert "run_alpha" in paths(dataset)
         assert documents(dataset) != before
         assert kf.list_runs(dataset) == []
-        assert child.wait() == -signal.SIGKILL
+        assert child.wait().code == -signal.SIGKILL
         assert dataset.list_runs() == []
         assert documents(dataset) == before
         assert paths(dataset) == fields
