@@ -182,7 +182,7 @@ def scaling(coco: Mapping[str, Any], name: str, repeats: int, copies: Sequence[i
                 mine.took,
                 peer.took,
                 claim,
-                f"the same on {COPIES[-1]} copies of the images" if claim else "",
+                f"agreement on boxes, {COPIES[-1]} copies of the images" if claim else "",
             )
         )
         rows.append(Row("    a pair", mine.took.per(shared.pairs), peer.took.per(shared.pairs)))
