@@ -41,7 +41,7 @@ from kalos_core.convergence.study import PlacedModel
 from kalos_core.diagnostics import Sensitivity
 from kalos_core.distributed import ShardedVariations, Shards
 from kalos_core.errors import InputError, Undefined, or_reason
-from kalos_core.nominal import SKILL_MODELS, GradeAgreement
+from kalos_core.nominal import SKILL_MODELS, GradeAgreement, attributes_table
 from kalos_core.nominal.decisions import mean_of_finite
 from kalos_core.similarity.fitting import fitting_similarities
 from kalos_core.variation import Confusions, Variations
@@ -294,8 +294,6 @@ def _compare(given: Given) -> Answer:
 
 
 def _attributes(given: Given) -> Answer:
-    import pandas as pd
-
     result = agreement_of(given, given["labels"])
     values = result.annotations.attributes
     names, more = (
@@ -310,8 +308,6 @@ def _attributes(given: Given) -> Answer:
         found = {name: or_reason(partial(attribute_agreement, **more), result, name) for name in names}
     known = {name: each for name, each in found.items() if isinstance(each, GradeAgreement)}
     notes = [f"{name}: {each.reason}" for name, each in found.items() if isinstance(each, Undefined)]
-    columns = ["attribute", "coefficient", "value", "value_low", "value_high", "reason"]
-    tables = [each.to_pandas().assign(attribute=name)[columns] for name, each in known.items()]
     alpha = {name: each.alpha for name, each in known.items()}
     mean = mean_of_finite(np.array(list(alpha.values())))
     results = {
@@ -322,8 +318,7 @@ def _attributes(given: Given) -> Answer:
         "notes": notes,
     }
     text = "\n".join([*(each.headline for each in known.values()), *notes])
-    table = pd.concat(tables) if tables else pd.DataFrame(columns=columns)
-    return Answer(text, results, {"coefficients": table}, ("coefficients",), mean)
+    return Answer(text, results, {"coefficients": attributes_table(known.values())}, ("coefficients",), mean)
 
 
 _NAME = Option("name", (str,), help="the attribute, such as malignancy; all of the file unless given")

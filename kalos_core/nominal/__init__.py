@@ -12,7 +12,7 @@ After Nowak & Rüger, *How reliable are annotations via crowdsourcing?* (MIR 201
   `observed_agreement`; in words: `landis_koch`, `LANDIS_KOCH`.
 * Grades, which have an order or are numbers: alpha and kappas by `METRICS` and `KAPPA_WEIGHTS`; `gwet_ac2`;
   `intraclass_correlation`, `IntraclassCorrelation`, `FORMS`; with intervals in one result: `grade_agreement`,
-  `GradeAgreement`; of an attribute of matched annotations: `attribute_agreement`.
+  `GradeAgreement`; of an attribute of matched annotations: `attribute_agreement`, and of several `attributes_table`.
 * The majority: `majority_vote`, `Majority`, `UNDECIDED`, `merge_raters`, `MERGED`, `majority_labels`,
   `MajorityLabels`, `majority_agreement`, `MajorityAgreement`.
 * Who is right, and how sure: `dawid_skene`, `LabelTruth`, `SKILL_MODELS`.
@@ -23,7 +23,7 @@ After Nowak & Rüger, *How reliable are annotations via crowdsourcing?* (MIR 201
 """
 
 from kalos_core.nominal.accuracy import ItemAccuracy, RaterAccuracy, item_accuracy, rater_accuracy
-from kalos_core.nominal.attributes import attribute_agreement
+from kalos_core.nominal.attributes import attribute_agreement, attributes_table
 from kalos_core.nominal.build import OPTIONAL, OnEmpty, OnRepeat, OnUnknown, RawLabels
 from kalos_core.nominal.coefficients import (
     LANDIS_KOCH,
@@ -105,6 +105,7 @@ __all__ = [
     "TeamComparison",
     "alpha_of_counts",
     "attribute_agreement",
+    "attributes_table",
     "build_table",
     "check_groups",
     "check_quorum",

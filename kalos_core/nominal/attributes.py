@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,11 +15,14 @@ from kalos_core.limits import check_replicates
 from kalos_core.nominal.graded import GradeAgreement, agreement_of_grades
 from kalos_core.nominal.grades import METRICS, encode_grades
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 def attribute_agreement(
     agreement: Agreement,
     name: str,
-    metric: str = "ordinal",
+    metric: str | None = None,
     *,
     order: Sequence[str | float] | None = None,
     weights: str | ArrayLike = "quadratic",
@@ -35,10 +39,10 @@ def attribute_agreement(
     agreement : Agreement
     name : str
         One of `Annotations.attributes`.
-    metric : name in `METRICS`
-        Of alpha; see `nominal_alpha`.
+    metric : name in `METRICS`, optional
+        Of alpha; see `nominal_alpha`. By default "ordinal" for numbers and where there is an `order`, else "nominal".
     order : sequence, optional
-        For "ordinal": the values from lowest to highest; text needs it.
+        The values from lowest to highest; text has none of its own.
     weights : name in `KAPPA_WEIGHTS`, or (K, K) numbers from 0 to 1
         Of AC2 and Conger's kappa; see `grade_agreement`.
     bootstrap : int
@@ -70,7 +74,8 @@ def attribute_agreement(
     """
     check_arguments(attribute_agreement, locals(), but=("agreement", "metric", "weights"))
     check_agreement(agreement)
-    lookup(METRICS, metric, "metric")
+    if metric is not None:
+        lookup(METRICS, metric, "metric")
     table = agreement.annotations
     if not table.attributes:
         raise InputError("agreement: expected annotations with attributes (Annotations.attributes), got none")
@@ -79,6 +84,36 @@ def attribute_agreement(
     bootstrap, seed = check_replicates(bootstrap, images), check_whole(seed, "seed")
     values = np.full((len(agreement.units), len(table.raters)), None, dtype=object)
     values[agreement.unit_of, table.rater] = given
+    metric = metric or ("nominal" if order is None and not _are_numbers(given) else "ordinal")
     grades = encode_grades(values, metric, order)
     image = agreement.units.image
     return agreement_of_grades(grades, metric, weights, image, bootstrap, seed, name, not table.raters_are_local)
+
+
+def _are_numbers(values: Iterable[Any]) -> bool:
+    """Whether all values that are there are numbers; truth values are names."""
+    return all(value is None or (isinstance(value, (int, float)) and not isinstance(value, bool)) for value in values)
+
+
+def attributes_table(found: Iterable[GradeAgreement]) -> pd.DataFrame:
+    """The coefficients of several attributes, one row each.
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations, agreement
+    >>> rows = [
+    ...     {"image": i, "rater": r, "category": "cat", "box": [0, 0, 9, 9], "attributes": {"age": i + (r == i == 2)}}
+    ...     for r in (1, 2)
+    ...     for i in range(4)
+    ... ]
+    >>> attributes_table([attribute_agreement(agreement(Annotations.from_rows(rows)), "age", bootstrap=0)])["value"]
+    0    0.925926
+    1    0.943396
+    2    0.941176
+    Name: value, dtype: float64
+    """
+    import pandas as pd
+
+    columns = ["attribute", "coefficient", "value", "value_low", "value_high", "reason"]
+    tables = [each.to_pandas().assign(attribute=each.name)[columns] for each in found]
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=columns)

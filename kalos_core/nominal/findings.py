@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -119,7 +119,7 @@ class QuestionGrades(Result):
         numbers = levels.numbers(table.values(question))
         order = list(range(len(table.options(question)))) if levels.is_stated else None  # also grades that nobody gave
         found = grade_agreement(numbers, levels.metric, order=order, bootstrap=bootstrap, seed=seed)
-        return cls(question, replace(found, codes=found.codes[:0]), intraclass_correlation(numbers, bootstrap, seed))
+        return cls(question, found.without_items(), intraclass_correlation(numbers, bootstrap, seed))
 
     @property
     def headline(self) -> str:

@@ -58,6 +58,8 @@ class GradeAgreement(Result):
         95 % percentile bootstrap; NaN without one.
     reason : (3,) object
         Why a coefficient is undefined; "" where it is defined.
+    items : int
+        Items, or units, with at least two grades: the others count for nothing.
     codes : (I, R) int
         Grade that each rater gave each item, or unit of annotations: position in `grades`, -1 where none.
     grades : (K,) object
@@ -80,6 +82,7 @@ class GradeAgreement(Result):
     value: NDArray[np.float64]
     interval: NDArray[np.float64]
     reason: NDArray[np.object_]
+    items: int
     codes: NDArray[np.intp]
     grades: NDArray[np.object_]
     levels: NDArray[np.float64]
@@ -95,14 +98,37 @@ class GradeAgreement(Result):
         return np.asarray(self.interval[0])
 
     @property
-    def items(self) -> int:
-        """Items, or units, with at least two grades: the others count for nothing."""
-        return int(((self.codes >= 0).sum(axis=1) >= 2).sum())
-
-    @property
     def values(self) -> NDArray[np.float64]:
         """(I, R) the numbers of the grades, NaN where missing: as `nominal_alpha` and `intraclass_correlation` take."""
         return np.append(self.levels, np.nan)[self.codes]
+
+    @property
+    def differences(self) -> NDArray[np.float64]:
+        """(I,) how far the grades of two raters of an item are apart in the mean; NaN where fewer than two graded.
+
+        For the nominal metric the share of pairs of raters who differ, else the mean of the differences of their
+        `levels`.
+
+        Examples
+        --------
+        >>> grade_agreement([[1, 1, 4], [2, 2, 2], [3, None, None]], bootstrap=0).differences.tolist()
+        [2.0, 0.0, nan]
+        >>> grade_agreement([["x", "y", "x"], ["x", "x", None]], "nominal", bootstrap=0).differences.round(3).tolist()
+        [0.667, 0.0]
+        """
+        count = (self.codes >= 0).sum(axis=1)
+        pairs = np.where(count < 2, np.nan, count * (count - 1) / 2)
+        if self.metric == "nominal":
+            found = tally_of_grades(self.codes, len(self.levels))
+            alike = np.bincount(found.item, found.count * (found.count - 1) / 2, len(self.codes))
+            return np.asarray((pairs - alike) / pairs)
+        ordered = np.sort(self.values, axis=1)  # NaN last
+        weight = 2 * np.arange(ordered.shape[1]) - (count - 1)[:, None]  # pairs in which it is the larger, or smaller
+        return np.asarray(np.nansum(weight * ordered, axis=1) / pairs)
+
+    def without_items(self) -> GradeAgreement:
+        """The same without the grades of each item, to be stored where those are stored already."""
+        return replace(self, codes=self.codes[:0])
 
     @property
     def headline(self) -> str:
@@ -214,6 +240,7 @@ def agreement_of_grades(
         value=value,
         interval=interval,
         reason=object_array(reason),
+        items=int(((grades.codes >= 0).sum(axis=1) >= 2).sum()),
         codes=grades.codes,
         grades=grades.names,
         levels=grades.levels,

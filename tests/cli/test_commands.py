@@ -257,9 +257,10 @@ def test_attributes_by_name_and_all(graded, capsys, tmp_path):
     found = json.loads((tmp_path / "found.json").read_text(encoding="utf-8"))["results"]
     assert found["alpha"]["malignancy"] == pytest.approx(nominal_alpha([[1, 2], [3, 3], [5, 5], [4, 5]], "ordinal"))
     assert found["units"] == {"malignancy": 4}
+    assert main(["attributes", str(graded), "--metric", "ordinal", "--bootstrap", "0"]) == 0
+    assert "form: values: expected numbers for 'ordinal', got" in capsys.readouterr().out
     assert main(["attributes", str(graded), "--bootstrap", "0"]) == 0
-    printed = capsys.readouterr().out
-    assert "form: values: expected numbers for 'ordinal', got" in printed
+    assert "form: nominal alpha 1.00" in capsys.readouterr().out
     assert main(["attributes", str(graded), "--name", "form", "--order", "oval", "round", "--bootstrap", "0"]) == 0
     assert "form: ordinal alpha 1.00" in capsys.readouterr().out
     assert main(["attributes", str(graded), "--name", "colour"]) == 2

@@ -78,11 +78,30 @@ def test_an_attribute_is_graded_as_values_of_its_units_are():
     assert found.alpha_interval == pytest.approx(np.percentile(draws, [2.5, 97.5]), abs=0.07)
 
 
+def test_text_is_compared_as_names_and_numbers_by_their_order():
+    result = agreement(TABLE, bootstrap=0)
+    assert attribute_agreement(result, "margin", bootstrap=0).metric == "nominal"
+    assert attribute_agreement(result, "malignancy", bootstrap=0).metric == "ordinal"
+    names = attribute_agreement(result, "margin", order=["sharp", "poor"], bootstrap=0)
+    assert names.metric == "ordinal"
+
+
+@pytest.mark.parametrize("metric", ["nominal", "ordinal", "interval"])
+def test_differences_are_those_of_every_two_raters(metric):
+    rng = np.random.default_rng(5)
+    values = np.where(rng.random((60, 5)) < 0.4, np.nan, rng.integers(0, 4, (60, 5)) * 1.5)
+    found = grade_agreement(values, metric, bootstrap=0).differences
+    for row, own in zip(values, found, strict=True):
+        pairs = list(combinations(row[~np.isnan(row)], 2))
+        apart = [abs(a - b) if metric != "nominal" else a != b for a, b in pairs]
+        assert own == pytest.approx(np.mean(apart)) if pairs else np.isnan(own)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda: attribute_agreement(agreement(TABLE, bootstrap=0), "subtlety"), "malignancy"),
-        (lambda: attribute_agreement(agreement(TABLE, bootstrap=0), "margin"), "pass order="),
+        (lambda: attribute_agreement(agreement(TABLE, bootstrap=0), "margin", "ordinal"), "pass order="),
         (lambda: attribute_agreement(TABLE, "margin"), "the result of agreement"),
         (
             lambda: attribute_agreement(
