@@ -37,6 +37,7 @@ class ComputeAgreement(base.Analysis[kf.AgreementRun]):
             forms.add_boundaries(
                 ctx, inputs, "How far the outlines of the same object by two raters are apart, in pixels"
             )
+        forms.add_attributes(ctx, inputs)
         widgets.add_switch(inputs, "advanced", label="Choose solver, cost and interval")
         if not ctx.params.get("advanced"):
             return

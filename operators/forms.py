@@ -242,6 +242,14 @@ def add_boundaries(ctx: Context, inputs: types.Object, description: str) -> None
         widgets.add_number(ctx, inputs, "tolerance", 0.0, label="Tolerance", default=2.0, description=about)
 
 
+def add_attributes(ctx: Context, inputs: types.Object) -> None:
+    """Attributes of labels to compare, where these have any."""
+    offered = kf.label_attributes(ctx.dataset)
+    if offered:
+        about = "What raters said of the same object besides its class; numbers by their order"
+        widgets.add_list(inputs, "attributes", offered, default=[], label="Attributes", description=about)
+
+
 def everybody(ctx: Context) -> tuple[str, ...] | None:
     """The raters where none are selected and each has a field; those that are stored are found without naming them."""
     return None if kf.rater_fields(ctx.dataset) else tuple(real_raters(ctx)) or None

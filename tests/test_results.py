@@ -341,16 +341,17 @@ each_result_and_names = pytest.mark.parametrize("names", [PLAIN, HOSTILE], ids=[
 
 
 def classes():
-    """All classes of results of the library without the bridge that have no subclass."""
+    """All classes of results of the library without the bridge that have no subclass in it."""
     for found in pkgutil.walk_packages(kalos_core.__path__, "kalos_core."):
         if not found.name.startswith("kalos_core.fiftyone") and not found.name.endswith("__main__"):
             importlib.import_module(found.name)
     waiting, found = [Result], set()
     while waiting:
         one = waiting.pop()
-        below = [kind for kind in one.__subclasses__() if kind.__module__.startswith("kalos_core.")]
+        own = [kind for kind in one.__subclasses__() if kind.__module__.startswith("kalos_core.")]
+        below = [kind for kind in own if not kind.__module__.startswith("kalos_core.fiftyone")]
         waiting += below
-        if not below and not one.__module__.startswith("kalos_core.fiftyone"):
+        if not below:
             found.add(one)
     return found
 

@@ -20,8 +20,8 @@ OTHERS = ("image_size", "assigned", "crowds", "skipped", "excluded")
 CROWD = "crowd_"
 """What the arrays of crowd regions are named with in front."""
 
-ATTRIBUTES = "attributes"
-"""The array of attributes: their JSON as bytes."""
+ATTRIBUTES = "attributes.json"
+"""The array of attributes: their JSON as bytes; with a dot, as names of shapes, which few need."""
 
 
 def join(tables: Sequence[Annotations]) -> Annotations:
@@ -123,7 +123,7 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Annotations:
     arrays = {name: array for name, array in arrays.items() if not name.startswith(CROWD)}
     for name in arrays:
         kind, dot, part = name.partition(".")
-        if dot:
+        if dot and name != ATTRIBUTES:
             kinds.setdefault(kind, {})[part] = arrays[name]
     ids = arrays["id"]
     columns: dict[str, Any] = {name: arrays[name] for name in (*CODES, *OTHERS)}
@@ -135,8 +135,14 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Annotations:
         assigned_categories=arrays.get("assigned_categories"),
         raters_are_local=bool(arrays["raters_are_local"]),
         crowd_regions=from_arrays(crowds) if crowds else None,
-        attributes=json.loads(arrays[ATTRIBUTES].tobytes()) if ATTRIBUTES in arrays else {},
+        attributes=attributes_from(arrays[ATTRIBUTES]) if ATTRIBUTES in arrays else {},
     )
+
+
+def attributes_from(stored: NDArray[np.uint8]) -> dict[str, Any]:
+    """Name -> (N,) values, of the array of attributes."""
+    found: dict[str, Any] = json.loads(stored.tobytes())
+    return found
 
 
 def _storable(ids: NDArray[Any]) -> NDArray[Any]:

@@ -88,6 +88,8 @@ def _findings(found: Study) -> Iterator[Section]:
     yield Section("Threshold", [*_threshold(found)])
     yield Section("Differences", [*_differences(found)])
     yield Section("Classes", [*_classes(found)])
+    if found.attributes:
+        yield Section("Attributes", [*_attributes(found)])
     yield Section("Raters", [*_raters(found)])
     yield from _pages(found)
     yield Section("Ceiling", [*_ceiling(found)])
@@ -107,7 +109,7 @@ def _foundations(found: Study) -> Iterator[Section]:
     ]
     yield Section("Methods", [Text(f"In the notation of KαLOS (Eq. 9): {chosen.notation}"), Items(lines), Items(CITE)])
     reasons = (getattr(found, name) for name in ("variations", "shares", "calibration", "convergence"))
-    missing = [*vars(found.diagnosis).values(), *reasons]
+    missing = [*vars(found.diagnosis).values(), *reasons, *found.attributes.values()]
     left_out = [f"Left out: {value.reason}." for value in missing if isinstance(value, Undefined)]
     doubts = [
         text.replace("`", "") for text in dict.fromkeys([*found.doubts, *left_out])
@@ -185,6 +187,16 @@ def _classes(found: Study) -> Iterator[Block]:
     if isinstance(found.diagnosis.class_difficulty, ClassDifficulty):
         table = found.diagnosis.class_difficulty.to_pandas().sort_values("alpha", kind="stable")
         yield _frame(table[["category", "alpha", "alpha_low", "alpha_high", "images", "units"]], "The hardest first")
+
+
+def _attributes(found: Study) -> Iterator[Block]:
+    yield Text("Of objects to which two raters or more gave the attribute, with 95 % intervals over images.")
+    rows = []
+    for of in found.graded:
+        numbers = [with_interval(value, ends) for value, ends in zip(of.value, of.interval, strict=True)]
+        rows.append((plain(of.name), of.metric, *numbers, count_text(of.items)))
+    heads = ("attribute", "metric", "alpha", "AC", "Conger's kappa", "objects")
+    yield Table(heads, rows, "The least agreed first", (5,))
 
 
 def _raters(found: Study) -> Iterator[Block]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -19,6 +19,7 @@ from kalos_core.decisions import disputes
 from kalos_core.diagnostics import Diagnosis, NarrowedAgreement, diagnose, narrowed
 from kalos_core.drawing import Drawing, draw_members
 from kalos_core.errors import KalosWarning, Undefined, or_reason
+from kalos_core.nominal import GradeAgreement, attribute_agreement, attributes_table
 from kalos_core.results import Parts, Result
 from kalos_core.similarity import SIMILARITIES
 from kalos_core.similarity.fitting import fitting_similarities
@@ -83,6 +84,8 @@ class Study(Parts):
         Title -> rows of a table, each a mapping of columns: what was decided so far.
     names : (I,) str
         What images are called.
+    attributes : mapping
+        Name -> agreement on an attribute of the annotations.
 
     Examples
     --------
@@ -108,6 +111,7 @@ class Study(Parts):
     doubts: Sequence[str] = ()
     decided: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     names: Sequence[str] = ()
+    attributes: Mapping[str, GradeAgreement | Undefined] = field(default_factory=dict)
 
     @property
     def headline(self) -> str:
@@ -132,6 +136,12 @@ class Study(Parts):
         found = None if isinstance(self.variations, Undefined) else self.variations
         return rater_scorecards(self.agreement, found, self.diagnosis.intra_rater)
 
+    @property
+    def graded(self) -> list[GradeAgreement]:
+        """The `attributes` that could be compared, the least agreed on first."""
+        known = [of for of in self.attributes.values() if isinstance(of, GradeAgreement)]
+        return sorted(known, key=lambda of: (np.isnan(of.alpha), of.alpha))
+
     def summary(self) -> dict[str, Any]:
         """The headline: notation, alphas with their intervals, how much they are of; None where undefined."""
         whole, sums = self.agreement, self.agreement.sums
@@ -155,7 +165,7 @@ class Study(Parts):
         """Name -> table, of all that is defined.
 
         ``data``, ``images``, ``classes``, ``raters``, ``pairs``, ``sensitivity``, ``variations`` (findings of each
-        rater), ``calibration``, ``ceiling`` (label convergence of subsets of each size).
+        rater), ``calibration``, ``ceiling`` (label convergence of subsets of each size), ``attributes``.
         """
         import pandas as pd
 
@@ -175,6 +185,8 @@ class Study(Parts):
             found["variations"] = pd.DataFrame({"rater": name, **counts} for name, counts in by_rater.items())
         if isinstance(self.convergence, ConvergenceStudy):
             found["ceiling"] = pd.DataFrame([vars(size) for size in self.convergence.sizes])
+        if self.attributes:
+            found["attributes"] = attributes_table(self.graded)
         return {
             name: table if isinstance(table, pd.DataFrame) else table.to_pandas()
             for name, table in found.items()
@@ -234,7 +246,8 @@ def study(
         found = agreement(annotations, measure, threshold, solver=solver, cost=cost, bootstrap=bootstrap, seed=seed)
         tell(0.2, "Who, what and where")
         diagnosis = diagnose(found)
-        part = narrowed(found)
+        part, on_attribute = narrowed(found), partial(attribute_agreement, found, bootstrap=bootstrap, seed=seed)
+        attributes = {name: or_reason(on_attribute, name) for name in annotations.attributes}
         tell(0.4, "Naming differences")
         differing = or_reason(lambda: narrowed_variations(variations(annotations, measure, threshold)))
         shares = or_reason(lambda: variation_shares(annotations, similarity=measure))
@@ -255,7 +268,16 @@ def study(
             warnings.warn_explicit(entry.message, entry.category, entry.filename, entry.lineno)
     doubts = list(dict.fromkeys(str(entry.message) for entry in caught if issubclass(entry.category, KalosWarning)))
     made = Study(
-        part, diagnosis, differing, shares, calibration, ceiling, said, doubts=doubts, names=_names(annotations)
+        part,
+        diagnosis,
+        differing,
+        shares,
+        calibration,
+        ceiling,
+        said,
+        doubts=doubts,
+        names=_names(annotations),
+        attributes=attributes,
     )
     row_of = {str(name): row for row, name in enumerate(annotations.id.tolist())}
 

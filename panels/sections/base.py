@@ -69,6 +69,10 @@ class Section:
     def render(self, panel: types.Object, ctx: Context) -> None:
         raise NotImplementedError
 
+    def load_again(self, ctx: Context) -> None:
+        """After something was chosen."""
+        self.load(ctx, self.analysis(ctx))
+
     @staticmethod
     def analysis(ctx: Context) -> kf.Analysis:
         """The one that is chosen."""

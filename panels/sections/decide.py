@@ -199,14 +199,14 @@ class DecideSection(Section):
     def change_kind(self, ctx: Context) -> None:
         state = ctx.panel.state
         state.decided_kind = state.kind = ctx.params["value"]
-        self.load(ctx, self.analysis(ctx))
+        self.load_again(ctx)
 
     @guarded
     def open_next(self, ctx: Context) -> None:
         lens = self.lens(ctx)
         following = kf.next_dispute(ctx.dataset, ctx.panel.state.run, category=lens.category, rater=lens.rater)
         if following is None:  # somebody was quicker
-            self.load(ctx, kf.find_analysis(ctx.dataset, ctx.panel.state.analysis))
+            self.load_again(ctx)
         else:
             self._open(ctx, following)
 

@@ -24,7 +24,7 @@ class RunSection(Section):
         self.load_again(ctx)
 
     def load_again(self, ctx: Context) -> None:
-        """After something was chosen."""
+        """Of the run that is chosen, not of the first."""
         self.load_run(ctx, kf.load_details(ctx.dataset, ctx.panel.state.run))
 
     def load_run(self, ctx: Context, run: Any) -> None:
@@ -49,9 +49,9 @@ class RunSection(Section):
 
 
 def chooses(name: str) -> Handler[Any]:
-    """A handler of the menu of that name: what is chosen goes into the state, and the run is shown anew."""
+    """A handler of the menu of that name: what is chosen goes into the state, and the section is shown anew."""
 
-    def change(self: RunSection, ctx: Context) -> None:
+    def change(self: Section, ctx: Context) -> None:
         ctx.panel.set_state(name, ctx.params["value"])
         self.load_again(ctx)
 

@@ -12,7 +12,7 @@ from kalos_core.text import plain, shown
 
 from ..parts.events import PLUGIN, Context, guarded, open_sample
 from ..parts.figures import add_part, put_parts
-from ..parts.layout import add_menu, add_table, in_two_lines
+from ..parts.layout import add_menu, add_table, in_two_lines, or_reason
 from .one_run import RunSection, chooses, chosen_rater, selected_in_form, take_title
 
 MAJORITY, TRUTH = "majority", "truth"
@@ -364,16 +364,12 @@ def _grades_row(of: Any) -> dict[str, str]:
     weighted, forms = of.weighted, of.correlation
     numbers = zip(("alpha", "ac", "kappa"), weighted.value, weighted.interval, weighted.reason, strict=True)
     form = 1 if forms.value[1] == forms.value[1] else 0
-    icc = _or_why(forms.value[form], forms.interval[form], forms.reason[form])
+    icc = or_reason(forms.value[form], forms.interval[form], forms.reason[form])
     return {
         "question": plain(of.question),
-        **{name: _or_why(value, ends, reason) for name, value, ends, reason in numbers},
+        **{name: or_reason(value, ends, reason) for name, value, ends, reason in numbers},
         "icc": f"{forms.form[form]}\n{icc}",
     }
-
-
-def _or_why(value: float, ends: Any, reason: str) -> str:
-    return reason or in_two_lines(value, ends, 2)
 
 
 def _team_row(teams: Any, row: int) -> dict[str, str]:

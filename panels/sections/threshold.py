@@ -108,7 +108,7 @@ class ThresholdSection(Section):
     @guarded
     def click_similarity(self, ctx: Context) -> None:
         ctx.panel.state.similarity, ctx.panel.state.asked = ctx.panel.state.names[ctx.params["row"]], None
-        self.load(ctx, kf.find_analysis(ctx.dataset, ctx.panel.state.analysis))
+        self.load_again(ctx)
 
     @guarded
     def use(self, ctx: Context) -> None:
@@ -121,7 +121,7 @@ class ThresholdSection(Section):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", KalosWarning)  # it was said
             kf.choose_threshold(ctx.dataset, state.run, state.similarity)
-        self.load(ctx, kf.find_analysis(ctx.dataset, state.analysis))
+        self.load_again(ctx)
         text = f"Later forms offer {alpha_text(state.calibrated)} for {state.similarity}"
         ctx.ops.notify(text, variant="success")
 

@@ -15,10 +15,12 @@ from kalos_core.variation import Confusions, NarrowedVariations
 from ..parts.events import Context, guarded, open_sample
 from ..parts.figures import add_part, put_parts
 from ..parts.layout import add_table
+from .attributes import add_attributes, put_attributes
 from .base import Section
+from .one_run import chooses
 from .paired import DISTANCES, PairedPage, add_paired, put_paired
 
-TYPES, OUTLINES, MERGED, CONFUSIONS = "Types", "Outlines", "Merged", "Confusions"
+TYPES, OUTLINES, MERGED, CONFUSIONS, ATTRIBUTES = "Types", "Outlines", "Merged", "Confusions", "Attributes"
 
 FIGURES = {TYPES: "counts", OUTLINES: "boundary"}
 """Page -> its figure."""
@@ -73,11 +75,12 @@ BOUNDARIES = PairedPage(
 class VariationsSection(Section):
     NAME, KIND, NOTHING_YET = "Variations", "variations", NOTHING_YET
     FOLLOWS = ("category", "rater", "tag", "view")
-    PAGES = (TYPES, OUTLINES, MERGED, CONFUSIONS)
+    PAGES = (TYPES, OUTLINES, MERGED, CONFUSIONS, ATTRIBUTES)
 
     def load(self, ctx: Context, analysis: kf.Analysis) -> None:
         state, page, lens = ctx.panel.state, self.page(ctx), self.lens(ctx)
         state.run = analysis.runs["variations"].key
+        matched = analysis.runs.get("agreement")
         part = kf.narrowed_variations(ctx.dataset, state.run, kf.Lens() if page == MERGED else lens)
         state.alarm = _alarm(part.identical_share)
         state.copies = part.boundary.identical
@@ -90,10 +93,12 @@ class VariationsSection(Section):
             ctx.panel.set_data("by_rater", _rater_rows(part, state.rater_names))
         elif page == OUTLINES:
             state.edges = part.boundary.edges.tolist()
-            matched = analysis.runs.get("agreement")
             compared = matched is not None and matched.metrics.get("tolerance") is not None
             state.matched = matched.key if matched is not None and compared else None
             put_paired(ctx, BOUNDARIES, state.matched)
+        elif page == ATTRIBUTES:
+            state.matched = None if matched is None else matched.key
+            put_attributes(ctx, matched)
         elif page == MERGED:
             found = kf.merged_findings(ctx.dataset, state.run, MOST_ROWS)
             state.merged_title = _merged_title(part.found.merged_by(), part.found.split_by())
@@ -107,7 +112,7 @@ class VariationsSection(Section):
 
     def render(self, panel: types.Object, ctx: Context) -> None:
         state, page = ctx.panel.state, self.page(ctx)
-        if page == MERGED:
+        if page in (MERGED, ATTRIBUTES):
             self.add_not_in_lens(panel, ctx)
         if state.alarm:
             panel.view("alarm", types.Warning(label=state.alarm))
@@ -127,6 +132,9 @@ class VariationsSection(Section):
             add_paired(panel, ctx, BOUNDARIES, self.to(self.show_worst), self.to(self.click_image))
         elif page == MERGED:
             self._add_merged(panel, ctx)
+        elif page == ATTRIBUTES:
+            clicks = (self.change_attribute, self.click_attribute, self.show_attribute, self.click_image)
+            add_attributes(panel, ctx, *map(self.to, clicks))
         else:
             panel.md(bold(state.confused_title), name="confused_title_text")
             if state.confused:
@@ -175,6 +183,18 @@ class VariationsSection(Section):
     @guarded
     def click_image(self, ctx: Context) -> None:
         open_sample(ctx, ctx.panel.state.image_ids[ctx.params["row"]])
+
+    change_attribute = chooses("attribute")
+
+    @guarded
+    def click_attribute(self, ctx: Context) -> None:
+        ctx.panel.state.attribute = ctx.panel.state.attributes_listed[ctx.params["row"]]
+        self.load_again(ctx)
+
+    @guarded
+    def show_attribute(self, ctx: Context) -> None:
+        view = kf.view_of_attribute(ctx.dataset, ctx.panel.state.matched, ctx.panel.state.attribute)
+        self.show(ctx, view, f"images, those first that differ most on {shown(ctx.panel.state.attribute)}")
 
     @guarded
     def show_copies(self, ctx: Context) -> None:

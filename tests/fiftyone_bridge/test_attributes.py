@@ -12,6 +12,7 @@ from PIL import Image
 
 import kalos_core.fiftyone as kf
 from kalos_core import Annotations, InputError, agreement, attribute_agreement
+from kalos_core.display import with_interval
 
 pytestmark = pytest.mark.filterwarnings("ignore::kalos_core.errors.KalosWarning")
 
@@ -78,6 +79,68 @@ def test_attributes_are_those_of_now_and_matches_those_of_the_run(loaded: fo.Dat
     sample.bob.detections[0].bounding_box = [0.9, 0.9, 0.1, 0.1]
     sample.save()
     assert kf.attribute_agreement(loaded, "run", "malignancy", bootstrap=0).codes[0].tolist() == [0, 0]
+
+
+def test_a_run_compares_attributes_as_it_is_told(loaded: fo.Dataset) -> None:
+    asked = {"malignancy": "interval", "is_hurt": [False, True], "attribute_index": None}
+    run = kf.compute_agreement(loaded, "run", attributes=asked, bootstrap=50)
+    stored = kf.load_details(loaded, "run").details.attributes
+    assert [of.coefficient[0] for of in stored] == ["alpha, interval", "alpha, ordinal", "alpha, ordinal"]
+    own = kf.attribute_agreement(loaded, "run", "malignancy", "interval", bootstrap=50)
+    assert stored[0].to_pandas().equals(own.to_pandas())
+    assert stored[0].without_items().items == own.items == 4
+    # bob gave the last none; its index is half of it
+    assert loaded.values("run_attributes") == [[1, 0, 0.5], [0, 0, 0], [0, 0, 0], [1, 0, 0.5], [None, 0, None]]
+    rows = kf.attribute_rows(loaded, "run", "malignancy")
+    assert [(row.file, row.category, dict(row.values)) for row in rows] == [
+        ("0.png", "nodule", {"ann": 1, "bob": 2}),
+        ("3.png", "nodule", {"ann": 4, "bob": 5}),
+    ]
+    again = kf.KINDS["agreement"].again(kf.load_details(loaded, "run"))
+    assert again["attributes"] == asked
+    kf.rename_run(loaded, "run", "other")
+    assert kf.view_of_attribute(loaded, "other", "malignancy").values("id") == [row.sample_id for row in rows]
+    assert run.result.annotations.attributes.keys() == asked.keys()
+
+
+def test_a_run_brings_attributes_up_to_date(loaded: fo.Dataset) -> None:
+    kf.analyse(loaded, "first", kinds=["agreement"], settings={"agreement": {"attributes": ["malignancy"]}})
+    sample = loaded.first()
+    sample.bob.detections[0]["malignancy"] = 1
+    sample.save()
+    for key in ("first", kf.update_analysis(loaded, "first").key):
+        values = kf.load_run(loaded, key).result.annotations.attributes["malignancy"].tolist()
+        assert sorted(map(str, values)) == sorted(["None", *map(str, [1, 3, 5, 4, 2, 1, 3, 5, 5])])
+    assert loaded.values("first_attributes")[0] == [1]
+    assert loaded.values("first2_attributes")[0] == [0]
+
+
+@pytest.mark.parametrize(
+    ("attributes", "message"),
+    [
+        (["age"], "attributes: expected attributes that labels have, got 'age'"),
+        ("malignancy", "attributes: expected names, or a mapping of names to metrics or orders, got 'malignancy'"),
+        ([["malignancy"]], "attributes: expected a text"),
+        ({"malignancy": "cardinal"}, "metric: expected one of"),
+        ({"malignancy": 5}, "attributes: expected a metric of malignancy, or its values from lowest to highest, got 5"),
+        ({"malignancy": [1, 2, 3]}, "values: expected categories of the order 1, 2, 3, got 5, 4"),
+    ],
+)
+def test_attributes_that_cannot_be_compared(loaded: fo.Dataset, attributes: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        kf.compute_agreement(loaded, "run", attributes=attributes, bootstrap=0)
+    assert kf.list_runs(loaded) == []
+    assert not loaded.has_field("run_alpha")
+
+
+def test_a_report_has_a_chapter_on_attributes(loaded: fo.Dataset, tmp_path: Path) -> None:
+    kf.analyse(loaded, "first", kinds=["agreement"], settings={"agreement": {"attributes": ["malignancy", "is_hurt"]}})
+    text = kf.report(loaded, "first", tmp_path / "report.html").read_text()
+    assert ">Attributes</h2>" in text
+    graded = kf.load_details(loaded, "first").details.attributes
+    assert [of.name for of in graded] == ["malignancy", "is_hurt"]
+    for of in graded:
+        assert with_interval(of.alpha, of.alpha_interval) in text
 
 
 def test_what_is_refused(loaded: fo.Dataset) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import fiftyone as fo
+import numpy as np
 import pytest
 
 import kalos_core.fiftyone as kf
@@ -89,6 +90,47 @@ def test_who_is_right_has_a_chapter(dataset: fo.Dataset, tmp_path: Path) -> None
     assert places[2] < places[0] < places[1]  # the least right first, and ann before bob, who is as right
     assert ("DOUBTFUL" in chapter) == bool(estimate.overturned)
     assert text.count("Answers are expected to be right") == 1
+
+
+def test_boundaries_and_divisions_have_chapters(tmp_path: Path) -> None:
+    dataset, size = fo.Dataset(), fo.ImageMetadata(width=20, height=20)
+
+    def outlines(right: float) -> fo.Polylines:
+        """A cat and a dog; the cat of one rater is larger."""
+        found = {"cat": (0.0, 0.0, right, 0.4), "dog": (0.5, 0.5, 0.9, 0.9)}
+        corners = {
+            name: [[(left, top), (far, top), (far, low), (left, low)]] for name, (left, top, far, low) in found.items()
+        }
+        lines = [fo.Polyline(label=name, points=points, closed=True) for name, points in corners.items()]
+        return fo.Polylines(polylines=lines)
+
+    def mask(columns: int) -> fo.Segmentation:
+        pixels = np.zeros((20, 20), dtype=np.uint8)
+        pixels[:, :columns] = 1
+        return fo.Segmentation(mask=pixels)
+
+    for number in range(4):
+        labels = {"ann": outlines(0.4), "bob": outlines(0.5), "one": mask(10), "other": mask(10 + number)}
+        dataset.add_sample(fo.Sample(f"{number}.jpg", metadata=size, raters=list(labels), **labels))
+    options = {"raters": ("ann", "bob"), "similarity": "polygon_iou", "bootstrap": 50}
+    kf.compute_agreement(dataset, "first", boundaries=True, **options)
+    kf.compute_pixel_agreement(dataset, "first_pixels", raters=("one", "other"), boundaries=True, divisions=True)
+    text = text_of(kf.report(dataset, "first", tmp_path / "first.html"))
+    for title, found in (
+        ("Outlines of matched labels", kf.unit_boundaries_of(dataset, "first")),
+        ("Boundaries", kf.boundaries_of(dataset, "first_pixels")),
+        ("Divisions", kf.divisions_of(dataset, "first_pixels")),
+    ):
+        assert f"{title} {' '.join(found.headline.split())}" in text
+        (row,) = found.by_rater_pair().to_dict("records")
+        name = found.measures[0]
+        interval = with_interval(row[name], (row[f"{name}_low"], row[f"{name}_high"]))
+        assert " ".join(f"{found.raters[0]} {found.raters[1]} {interval}".split()) in text
+    assert "cat 2.000 [2.000, 2.000]" in text.replace("\xa0", " ")  # its right edge is two pixels further out
+    kf.delete_run(dataset, "first")
+    kf.compute_agreement(dataset, "first", **options)
+    assert "Outlines of matched labels" not in text_of(kf.report(dataset, "first", tmp_path / "other.html"))
+    dataset.delete()
 
 
 def test_an_analysis_without_an_agreement_is_refused(dataset: fo.Dataset, tmp_path: Path) -> None:

@@ -30,6 +30,13 @@ Click = tuple[str, dict[str, Any]]
 
 OUTLINES: list[Click] = [("variations_click_image", {"row": 0}), ("variations_show_worst", {})]
 
+ATTRIBUTES: list[Click] = [
+    ("choose_page", {"value": "Attributes"}),
+    ("variations_click_attribute", {"row": 0}),
+    ("variations_change_attribute", {"value": "grade"}),
+    ("variations_show_attribute", {}),
+]
+
 SECTIONS: dict[str, list[Click]] = {
     "Variations": [
         ("variations_click_bar", {"idx": 0}),
@@ -43,6 +50,7 @@ SECTIONS: dict[str, list[Click]] = {
         ("variations_show_merged", {}),
         ("choose_page", {"value": "Confusions"}),
         ("variations_click_confusion", {"row": 0}),
+        *ATTRIBUTES,
     ],
     "Threshold": [
         ("threshold_click_similarity", {"row": 1}),
@@ -287,18 +295,20 @@ def outlined() -> Iterator[fo.Dataset]:
     points = [[(0.1, 0.1), (0.6, 0.1), (0.6, 0.6), (0.1, 0.6)]]
     size = fo.ImageMetadata(width=100, height=100)
 
-    def outline() -> fo.Polylines:
-        return fo.Polylines(polylines=[fo.Polyline(label="cat", points=points, closed=True, filled=True)])
+    def outline(grade: int) -> fo.Polylines:
+        given = {"closed": True, "filled": True, "grade": grade, "side": "left"}
+        return fo.Polylines(polylines=[fo.Polyline(label="cat", points=points, **given)])
 
     dataset.add_samples(  # FiftyOne reads those again that a name keeps
         [
-            fo.Sample(f"{number}.jpg", metadata=size, raters=["ann", "bob"], ann=outline(), bob=outline())
+            fo.Sample(f"{number}.jpg", metadata=size, raters=["ann", "bob"], ann=outline(number % 3), bob=outline(1))
             for number in range(IMAGES)
         ],
         progress=False,
     )
     options = {"raters": ("ann", "bob"), "similarity": "polygon_iou"}
-    kf.compute_agreement(dataset, "first", boundaries=True, bootstrap=20, **options)
+    attributes = ["grade", "side"]
+    kf.compute_agreement(dataset, "first", boundaries=True, attributes=attributes, bootstrap=20, **options)
     kf.find_variations(dataset, "first_variations", **options)
     yield dataset
     dataset.delete()
@@ -309,6 +319,12 @@ def test_outlines_are_compared_without_reading_a_label(outlined: fo.Dataset, rea
     panel = Panel("raters", outlined)
     _send(panel, [*steps, *OUTLINES], read)
     assert len(panel.rows("paired_images")) == 25
+
+
+def test_attributes_are_compared_without_reading_a_label(outlined: fo.Dataset, read: list[int]) -> None:
+    panel = Panel("raters", outlined)
+    _send(panel, [("on_load", {}), ("choose_section", {"value": "Variations"}), *ATTRIBUTES], read)
+    assert len(panel.rows("attribute_images")) == 25
 
 
 @pytest.mark.parametrize("name", SECTIONS)

@@ -15,7 +15,7 @@ from tests.operators.calls import run as run_operator
 from tests.panels.operations import at, given, ids, names, plots, view_of
 from tests.plugin import Panel, form
 
-PAGES = ["Types", "Outlines", "Merged", "Confusions"]
+PAGES = ["Types", "Outlines", "Merged", "Confusions", "Attributes"]
 
 
 def on(page: str, dataset: fo.Dataset) -> Panel:
@@ -31,7 +31,7 @@ def found(dataset: fo.Dataset) -> fo.Dataset:
 
 def test_a_page_shows_its_figures_each_with_how_to_read_it(found):
     shown = {page: plots(on(page, found)) for page in PAGES}
-    assert shown == {"Types": ["counts"], "Outlines": ["boundary"], "Merged": [], "Confusions": []}
+    assert shown == {"Types": ["counts"], "Outlines": ["boundary"], "Merged": [], "Confusions": [], "Attributes": []}
     for page, figures in shown.items():
         assert all(f"{figure}_reading" in on(page, found).shown for figure in figures)
 
@@ -252,3 +252,91 @@ def test_the_form_offers_boundaries_of_outlines(dataset, outlined):
     assert "boundaries" not in form("compute_agreement", dataset, {"raters": list(RATERS)})
     run_operator("compute_agreement", outlined, run_key="asked", similarity="polygon_iou", **params)
     assert kf.unit_boundaries_of(outlined, "asked").tolerance == 1.5
+
+
+@pytest.fixture
+def graded():
+    """Two nodules an image by two raters, with a malignancy, a margin, and who drew it."""
+    dataset, size = fo.Dataset(), fo.ImageMetadata(width=100, height=100)
+    grades = {"ann": [[1, 5], [3, 3], [2, 4]], "bob": [[2, 5], [3, 3], [5, 4]]}
+
+    def nodules(rater, image):
+        return fo.Detections(
+            detections=[
+                fo.Detection(
+                    label="nodule",
+                    bounding_box=[0.5 * place, 0.1, 0.3, 0.3],
+                    malignancy=grade,
+                    margin="sharp" if grade > 2 else "poor",
+                    confidence=0.5,
+                )
+                for place, grade in enumerate(grades[rater][image])
+            ]
+        )
+
+    for image in range(3):
+        labels = {rater: nodules(rater, image) for rater in grades}
+        dataset.add_sample(fo.Sample(f"{image}.jpg", metadata=size, raters=list(grades), **labels), dynamic=True)
+    return dataset
+
+
+def test_attributes_of_matched_labels_lead_to_the_images_that_differ(graded):
+    options = {"raters": ("ann", "bob"), "bootstrap": 50}
+    kf.find_variations(graded, "first_variations", raters=("ann", "bob"))
+    kf.compute_agreement(graded, "first", **options)
+    assert "compared no attributes" in on("Attributes", graded).text()
+    with pytest.raises(InputError, match="expected a run that compared attributes, got 'first'"):
+        kf.view_of_attribute(graded, "first", "malignancy")
+    assert not graded.has_field("first_attributes")
+    kf.delete_run(graded, "first")
+    run = kf.compute_agreement(graded, "first", attributes=["malignancy", "margin"], **options)
+    malignancy, margin = kf.load_details(graded, "first").details.attributes
+    own = kf.attribute_agreement(graded, "first", "malignancy", bootstrap=50)
+    assert malignancy.to_pandas().equals(own.to_pandas())
+    assert (malignancy.metric, malignancy.items, margin.metric) == ("ordinal", 6, "nominal")
+    # apart by 1 and 0, by nothing, by 3 and 0; poor where at most 2, so that of the last image one of two differs
+    assert graded.values("first_attributes") == [[0.5, 0.0], [0.0, 0.0], [1.5, 0.5]]
+    assert "'first_attributes'" in run.written
+    samples = graded.values("id")
+    assert kf.view_of_attribute(graded, "first", "malignancy").values("id") == [samples[2], samples[0]]
+    panel = on("Attributes", graded)
+    assert not panel.state.get("problem")
+    assert [row["attribute"] for row in panel.rows("attributes")] == ["malignancy\n(ordinal)", "margin\n(nominal)"]
+    panel.send("variations_click_attribute", row=1)
+    assert panel.rows("attribute_images") == [{"file": "2.jpg", "category": "nodule", "values": "ann poor, bob sharp"}]
+    panel.send("variations_click_attribute", row=0)
+    assert malignancy.headline in panel.text()
+    assert panel.rows("attribute_images") == [
+        {"file": "2.jpg", "category": "nodule", "values": "ann 2, bob 5"},
+        {"file": "0.jpg", "category": "nodule", "values": "ann 1, bob 2"},
+    ]
+    assert given(panel.send("variations_click_image", row=1), "open_sample")["id"] == samples[0]
+    assert view_of(graded, panel.send("variations_show_attribute")).values("id") == [samples[2], samples[0]]
+    panel.send("variations_change_attribute", value="margin")
+    assert margin.headline in panel.text()
+    assert "the lens does not reach here" not in panel.text()
+    panel.look_through(rater=str(panel.state["choices"]["rater"].index("ann")))
+    assert "the lens does not reach here" in panel.text()
+    kf.delete_run(graded, "first")
+    assert not graded.has_field("first_attributes")
+
+
+def test_no_difference_in_an_attribute_is_said(graded):
+    kf.find_variations(graded, "first_variations", raters=("ann", "bob"))
+    for rater in ("ann", "bob"):
+        graded.set_values(f"{rater}.detections.side", [["left", "right"]] * 3)
+    graded.add_dynamic_sample_fields()
+    kf.compute_agreement(graded, "first", raters=("ann", "bob"), attributes=["side"], bootstrap=0)
+    panel = on("Attributes", graded)
+    assert "No two raters differ on side" in panel.text()
+    assert "attribute_images" not in panel.shown
+
+
+def test_the_form_offers_attributes_that_labels_have(dataset, graded):
+    kf.find_variations(graded, "differences", raters=("ann", "bob"))  # what runs write on labels is not offered
+    assert kf.label_attributes(graded) == ["malignancy", "margin"]
+    assert "attributes" in form("compute_agreement", graded, {"raters": ["ann", "bob"]})
+    assert "attributes" not in form("compute_agreement", dataset, {"raters": list(RATERS)})
+    run_operator("compute_agreement", graded, run_key="asked", raters=["ann", "bob"], attributes=["margin"])
+    (found,) = kf.load_details(graded, "asked").details.attributes
+    assert (found.name, found.metric, found.items) == ("margin", "nominal", 6)

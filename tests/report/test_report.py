@@ -12,7 +12,16 @@ import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
-from kalos_core import Annotations, InputError, KalosWarning, agreement, label_convergence, variations
+from kalos_core import (
+    Annotations,
+    InputError,
+    KalosWarning,
+    agreement,
+    attribute_agreement,
+    label_convergence,
+    variations,
+)
+from kalos_core.display import with_interval
 from kalos_core.report import Items, Plot, Section, Study, Table, Text, page, study, write_report
 from kalos_core.report.chapters import CANNOT, MOST_ROWS
 
@@ -115,6 +124,32 @@ def test_the_page_says_all_of_it_and_needs_no_network(found: Study, tmp_path: Pa
     assert text.count('class="plot"') == len(re.findall("Formula and source", text)) == 14
     drawn = sum(len(kinds) for kinds in found.examples.values()) + len(found.worst)
     assert text.count("data:image/jpeg;base64,") == drawn > 0
+
+
+def test_attributes_have_a_chapter_and_a_table(found: Study, tmp_path: Path) -> None:
+    graded = [
+        {**row, "attributes": {HOSTILE: row["rater"] == "a" and number % 2 == 0, "age": row["image"], "size": 1e200}}
+        for number, row in enumerate(rows())
+    ]
+    sizes = {row["image"]: (120, 90) for row in graded}
+    whole = Annotations.from_rows(graded, image_size=sizes, assigned="all")
+    seen = study(whole, samples=20, fraction=0.5)
+    own = attribute_agreement(agreement(whole), HOSTILE)
+    assert own.metric == "nominal"
+    text = " ".join(with_interval(own.alpha, own.alpha_interval).split())
+    write_report(seen, tmp_path / "report.html")
+    page = Page((tmp_path / "report.html").read_text(encoding="utf-8"))
+    assert [of.name for of in seen.graded] == [HOSTILE, "age"]
+    assert HOSTILE in page.text
+    assert text in page.text
+    assert "Left out: values: expected numbers of at most 1e+150" in page.text
+    assert seen.tables()["attributes"]["attribute"].tolist() == [HOSTILE] * 3 + ["age"] * 3
+    assert "Attributes" not in Page(_written(found, tmp_path)).text
+
+
+def _written(found: Study, folder: Path) -> str:
+    write_report(found, folder / "other.html")
+    return (folder / "other.html").read_text(encoding="utf-8")
 
 
 def test_names_from_data_are_text(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,14 +18,19 @@ from kalos_core.fiftyone.deciding.decide import decisions
 from kalos_core.fiftyone.deciding.queue import disputed_units
 from kalos_core.fiftyone.deciding.results import training_list
 from kalos_core.fiftyone.internals import root_of
+from kalos_core.fiftyone.kinds.agreement.boundaries import unit_boundaries_of
 from kalos_core.fiftyone.kinds.agreement.lens import narrowed_metrics
 from kalos_core.fiftyone.kinds.agreement.sample import draw_unit
 from kalos_core.fiftyone.kinds.agreement.views import worst_images
+from kalos_core.fiftyone.kinds.pixels.boundaries import boundaries_of
+from kalos_core.fiftyone.kinds.pixels.divisions import divisions_of
 from kalos_core.fiftyone.kinds.variations.lens import narrowed_variations
 from kalos_core.fiftyone.runs.analyses import Analysis, AnyRun
 from kalos_core.fiftyone.runs.stored import figures_of, find_analysis, load_details
 from kalos_core.fiftyone.runs.table import KINDS, Part
 from kalos_core.nominal import LabelTruth
+from kalos_core.pixels import BoundaryAgreement
+from kalos_core.pixels.paired import PairedRaters
 from kalos_core.report import Block, Section, Study, Table, Text, captioned, write_report
 from kalos_core.report.studies import SIDE, WORST, Examples, examples_of
 from kalos_core.text import plain
@@ -33,12 +38,25 @@ from kalos_core.text import plain
 if TYPE_CHECKING:
     from os import PathLike
 
+    import pandas as pd
 
 IN_CHAPTERS = ("agreement", "variations", "calibration", "convergence")
 """Kinds of runs that the chapters of a report are about; others come after them."""
 
 OF_ESTIMATES = ("skill", "confusion")
 """Figures that stand in the chapter about who is right."""
+
+PAIRED: Sequence[tuple[str, str, Callable[[AnyRun], object], Callable[[Any, str], PairedRaters]]] = (
+    (
+        "agreement",
+        "Outlines of matched labels",
+        lambda run: run.metrics.get("tolerance") is not None,
+        unit_boundaries_of,
+    ),
+    ("pixels", "Boundaries", lambda run: run.settings.get("boundaries"), boundaries_of),
+    ("pixels", "Divisions", lambda run: run.settings.get("divisions"), divisions_of),
+)
+"""Kind of run, title of a section, whether a run compared it, and what reads it."""
 
 MOST_ESTIMATES = 12
 """Questions in that chapter."""
@@ -89,19 +107,19 @@ def report(samples: Any, key: str, path: str | PathLike[str], *, title: str | No
     if analysis.run("agreement") is None:
         raise InputError(f"report: expected an analysis with an agreement, got {analysis.key!r}, which has none")
     name = title or f"How far the raters of {root_of(samples).name} agree: {analysis.key}"
-    write_report(_study(samples, analysis), path, name, list(_further(samples, analysis)))
+    write_report(_study(samples, analysis), path, name, [*_pairs(samples, analysis), *_further(samples, analysis)])
     return Path(path)
 
 
 def _study(samples: Any, analysis: Analysis) -> Study:
     """What the runs of an analysis stored, as `kalos_core.report.study` would answer it."""
     lead, differing = analysis.runs["agreement"], analysis.run("variations")
-    part = narrowed_metrics(samples, lead.key)
+    part, diagnosis = narrowed_metrics(samples, lead.key), _details(samples, lead)
     found = narrowed_variations(samples, differing.key) if differing else _missing("variations")
     doubts = [lead.metrics["note"]] if lead.metrics["note"] else []
     return Study(
         agreement=part,
-        diagnosis=_details(samples, lead),
+        diagnosis=diagnosis,
         variations=found,
         shares=_details(samples, differing).shares if differing else _missing("variations"),
         calibration=_of(samples, analysis, "calibration"),
@@ -112,6 +130,7 @@ def _study(samples: Any, analysis: Analysis) -> Study:
         doubts=doubts,
         decided=_decided(samples, lead),
         names=_names(samples, part.sums.part.annotations.images.tolist()),
+        attributes={of.name: of for of in diagnosis.attributes},
     )
 
 
@@ -178,6 +197,32 @@ def _further(samples: Any, analysis: Analysis) -> Iterator[Section]:
             yield Section(KINDS[kind].title, [_block(name, part) for name, part in parts.items()])
             if estimates := _estimates(kind, found.details):
                 yield Section("Who is right", [block for of in estimates[:MOST_ESTIMATES] for block in _right(of)], 3)
+
+
+def _pairs(samples: Any, analysis: Analysis) -> Iterator[Section]:
+    """A section for each thing that runs of the analysis compared between every two raters of an image."""
+    for kind, title, is_compared, load in PAIRED:
+        run = analysis.run(kind)
+        if run is not None and is_compared(run):
+            found: PairedRaters = load(samples, run.key)
+            blocks: list[Block] = [Text(found.headline)]
+            if isinstance(found, BoundaryAgreement) and len(found.classes) > 1:
+                blocks.append(_means(found, found.by_class(), ["class"]))
+            if not found.raters_are_local:
+                blocks.append(_means(found, found.by_rater_pair(), ["rater_a", "rater_b"]))
+            yield Section(title, blocks)
+
+
+def _means(found: PairedRaters, table: pd.DataFrame, names: Sequence[str]) -> Table:
+    """Means over images with their intervals; a row a class, or two raters."""
+    rows = [
+        [plain(row[name]) for name in names]
+        + [with_interval(row[name], (row[f"{name}_low"], row[f"{name}_high"])) for name in found.measures]
+        + [count_text(row["images"])]
+        for row in table.to_dict("records")
+    ]
+    heads = [name.replace("_", " ") for name in (*names, *found.measures, "images")]
+    return Table(heads, rows, "Means over images, with 95 % intervals", (len(heads) - 1,))
 
 
 def _estimates(kind: str, details: Any) -> list[LabelTruth]:

@@ -40,7 +40,7 @@ def digests(annotations: Annotations, limits: Mapping[str, Iterable[str]]) -> ND
 
 
 def _rows(table: Annotations, raters: NDArray[np.int64]) -> NDArray[np.int64]:
-    """(N, 11) numbers of each label, sorted by image and then by themselves."""
+    """(N, 11 + attributes) numbers of each label, sorted by image and then by themselves."""
     box = table.shapes.get("box")
     corners = np.full((len(table), 4), np.nan) if box is None else box.bounds()
     nothing = np.zeros(len(table), np.int64)
@@ -52,6 +52,7 @@ def _rows(table: Annotations, raters: NDArray[np.int64]) -> NDArray[np.int64]:
             _texts(table.id),
             np.round(corners, 6).view(np.int64),
             *(nothing if column is None else np.where(column.absent(), 0, _of_shapes(column)) for column in columns),
+            *(_texts(table.attributes[name]) for name in sorted(table.attributes)),
         ]
     ).astype(np.int64)
     return rows[np.lexsort((*rows.T[::-1], table.image))]

@@ -143,10 +143,7 @@ def read_annotations(
     chosen = Selection.of(selection)
     names = [check_text(name, "attributes") for name in check_iterable(attributes, "attributes", "names")]
     compared = [similarity or default_similarity(samples, chosen)]
-    found = read_labels(samples, chosen, compared, attributes=names).annotations
-    if absent := [name for name in names if name not in found.attributes]:
-        raise InputError(f"attributes: expected attributes that labels have, got {listed(map(repr_of, absent))}")
-    return found
+    return read_labels(samples, chosen, compared, attributes=names).annotations
 
 
 def overview(samples: Any, **reading: Any) -> pd.DataFrame:
@@ -193,6 +190,9 @@ def read_labels(
     reading = _Reading(samples, selection, kinds_compared(similarities), again, attributes)
     blocks = [reading.block(columns) for columns in stream(reading.view, reading.paths)]
     found = reading.joined(blocks or [reading.block({path: [] for path in reading.paths})])
+    absent = [name for name in attributes if name not in found.annotations.attributes]
+    if absent and not again:
+        raise InputError(f"attributes: expected attributes that labels have, got {listed(map(repr_of, absent))}")
     if len(blocks) > 10:  # what reading them took is worth giving back
         blocks.clear()
         give_back_memory()

@@ -40,7 +40,8 @@ def read_compared(view: Any, run: Run[Any, Any, Any, Any]) -> Labels:
     """The labels of some samples, as a run read them."""
     settings = run.settings
     compared = settings["similarities"] if "similarities" in settings else [settings["similarity"]]
-    return read_labels(view, run.selection, compared, again=True)
+    attributes = [of["name"] for of in run.metrics.get("attributes", ())]
+    return read_labels(view, run.selection, compared, again=True, attributes=attributes)
 
 
 def annotations_again(changes: Changes) -> Annotations:

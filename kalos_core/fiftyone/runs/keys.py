@@ -44,6 +44,7 @@ class RunNames:
     class_rater_alphas: str = field(init=False, metadata=SAMPLE)
     pair_alphas: str = field(init=False, metadata=SAMPLE)
     threshold_alphas: str = field(init=False, metadata=SAMPLE)
+    attributes: str = field(init=False, metadata=SAMPLE)
     unit: str = field(init=False, metadata=LABEL)
     # its units in dispute: each with how far it is decided, how many are open, and all that was decided
     queue: str = field(init=False, metadata=SAMPLE)

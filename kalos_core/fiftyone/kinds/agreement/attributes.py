@@ -2,28 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
-from numpy.typing import ArrayLike
+import fiftyone as fo
+import numpy as np
+from fiftyone import ViewExpression
+from fiftyone import ViewField as F
+from numpy.typing import ArrayLike, NDArray
 
+from kalos_core._agreement import Agreement
 from kalos_core.annotations import object_array
-from kalos_core.errors import InputError, check_text, listed
+from kalos_core.annotations.joining import ATTRIBUTES, attributes_from
+from kalos_core.errors import InputError, check_iterable, check_text, index_of, listed
+from kalos_core.fiftyone.dataset.coordinates import CROWD
 from kalos_core.fiftyone.dataset.database import stream
+from kalos_core.fiftyone.dataset.found import RATER_ATTRIBUTES
 from kalos_core.fiftyone.dataset.raters import label_fields
-from kalos_core.fiftyone.kinds.agreement.stored import stored_agreement
-from kalos_core.fiftyone.runs.stored import load_metrics, load_run_view
+from kalos_core.fiftyone.internals import attributes_of, root_of
+from kalos_core.fiftyone.kinds.agreement.kind import AgreementRun, AttributeRecord
+from kalos_core.fiftyone.kinds.agreement.stored import stored_agreement, stored_units
+from kalos_core.fiftyone.kinds.matched import TABLE
+from kalos_core.fiftyone.runs.keys import own_runs, written_attributes
+from kalos_core.fiftyone.runs.stored import load_arrays, load_metrics, load_run_view
 from kalos_core.nominal import GradeAgreement
 from kalos_core.nominal import attribute_agreement as of_attribute
+
+Attributes = Sequence[str] | Mapping[str, str | Sequence[str | float] | None]
+"""Names of attributes; or of each its metric, or its values from lowest to highest, None being the default."""
+
+GRADED = (fo.IntField, fo.FloatField, fo.BooleanField, fo.StringField)
+"""Fields of which the values can be compared."""
 
 
 def attribute_agreement(
     samples: Any,
     key: str,
     attribute: str,
-    metric: str = "ordinal",
+    metric: str | None = None,
     *,
     order: Sequence[str | float] | None = None,
     weights: str | ArrayLike = "quadratic",
@@ -93,3 +112,151 @@ def attribute_agreement(
         bootstrap=bootstrap,
         seed=seed,
     )
+
+
+def label_attributes(samples: Any) -> list[str]:
+    """The attributes of labels of objects that can be compared: numbers, truth values or text, by name.
+
+    Those that every label of its type has, such as its confidence, those that name a rater, and those that runs wrote
+    are left out.
+
+    Examples
+    --------
+    >>> import fiftyone as fo
+    >>> dataset = fo.Dataset()
+    >>> nodule = fo.Detection(label="nodule", bounding_box=[0, 0, 1, 1], grade=3, confidence=0.5)
+    >>> _ = dataset.add_sample(fo.Sample("a.jpg", ann=fo.Detections(detections=[nodule])))
+    >>> dataset.add_dynamic_sample_fields()
+    >>> label_attributes(dataset)
+    ['grade']
+    >>> dataset.delete()
+    """
+    dataset, found = root_of(samples), set()
+    written = {path for key in own_runs(dataset) for path in written_attributes(dataset, key)}
+    for path in label_fields(dataset).values():
+        labels = dataset.get_field(path)
+        kind = getattr(labels, "field", labels)
+        own = {*attributes_of(kind.document_type), *RATER_ATTRIBUTES, CROWD}
+        found |= {
+            name
+            for name, field in kind.get_field_schema(ftype=GRADED).items()
+            if name not in own and f"{path}.{name}" not in written
+        }
+    return sorted(found)
+
+
+# ---- as a run compares and stores them ----
+
+
+def attribute_records(attributes: Attributes) -> list[AttributeRecord]:
+    """What is to be compared, as plain values.
+
+    Examples
+    --------
+    >>> attribute_records({"malignancy": "interval", "margin": ["poor", "sharp"]})[1]
+    {'name': 'margin', 'metric': None, 'order': ['poor', 'sharp']}
+    """
+    given = check_iterable(attributes, "attributes", "names, or a mapping of names to metrics or orders")
+    names = [check_text(name, "attributes") for name in given]
+    how: Mapping[str, Any] = attributes if isinstance(attributes, Mapping) else dict.fromkeys(names)
+    return [_record(name, of) for name, of in how.items()]
+
+
+def _record(name: str, how: Any) -> AttributeRecord:
+    if how is None or isinstance(how, str):
+        return {"name": name, "metric": how, "order": None}
+    order = list(check_iterable(how, "attributes", f"a metric of {name}, or its values from lowest to highest"))
+    return {"name": name, "metric": None, "order": order}
+
+
+def compare_attributes(result: Agreement, records: Iterable[AttributeRecord]) -> list[GradeAgreement]:
+    """Agreement on each attribute, with the bootstrap of the agreement."""
+    chosen = result.configuration
+    more: dict[str, Any] = {"bootstrap": chosen.bootstrap, "seed": chosen.seed}
+    return [of_attribute(result, of["name"], of["metric"], order=of["order"], **more) for of in records]
+
+
+def differences_of_images(result: Agreement, found: Sequence[GradeAgreement]) -> NDArray[np.float64]:
+    """(I, A) the mean of `GradeAgreement.differences` over the units of each image; NaN without any."""
+    image, images = result.units.image, len(result.annotations.images)
+    columns = []
+    for of in found:
+        apart = of.differences
+        there = np.isfinite(apart)
+        units = np.bincount(image[there], minlength=images)
+        sums = np.bincount(image[there], apart[there], minlength=images)
+        columns.append(np.divide(sums, units, where=units > 0, out=np.full(images, np.nan)))
+    return np.stack(columns, axis=1)
+
+
+# ---- what a click leads to ----
+
+
+def view_of_attribute(samples: Any, run_key: str, attribute: str) -> Any:
+    """The samples of an agreement in which raters differ on an attribute that it compared, the furthest apart first."""
+    return _differing(load_run_view(samples, run_key), _apart(load_metrics(samples, run_key, "agreement"), attribute))
+
+
+@dataclass(frozen=True)
+class AttributeRow:
+    """The unit of an image that raters differ on most in an attribute: its class, and rater -> value."""
+
+    sample_id: str
+    file: str
+    category: str
+    values: Mapping[str, Any]
+
+
+def attribute_rows(samples: Any, run_key: str, attribute: str, limit: int = 25) -> list[AttributeRow]:
+    """One unit of each of the images that raters differ on most in an attribute; no label is read.
+
+    Raises
+    ------
+    InputError
+        For a run that did not compare it.
+    """
+    run = load_metrics(samples, run_key, "agreement")
+    place = _place(run, attribute)
+    worst = _differing(load_run_view(samples, run.key), _apart(run, attribute)).limit(limit)
+    arrays = load_arrays(samples, run.key, "agreement")
+    annotations, unit_of = stored_units(arrays)
+    values = attributes_from(arrays[f"{TABLE}{ATTRIBUTES}"])[attribute]
+    code = {name: number for number, name in enumerate(annotations.images.tolist())}
+    order = run.metrics["attributes"][place]["order"]
+    rows = []
+    for sample_id, path in zip(*worst.values(["id", "filepath"]), strict=True):
+        here = np.flatnonzero(annotations.image == code[sample_id])
+        units: dict[int, dict[int, Any]] = {}
+        for row in here.tolist():
+            if values[row] is not None:
+                units.setdefault(int(unit_of[row]), {})[row] = values[row]
+        unit = max(units.values(), key=lambda of: _spread(of.values(), order))
+        first = next(iter(unit))
+        raters = {str(annotations.raters[annotations.rater[row]]): value for row, value in unit.items()}
+        category = str(annotations.categories[annotations.category[first]])
+        rows.append(AttributeRow(sample_id, Path(path).name, category, raters))
+    return rows
+
+
+def _spread(values: Iterable[Any], order: Sequence[Any] | None) -> float:
+    """How far apart values are; of names without an order, how many there are."""
+    found = list(values) if order is None else [order.index(value) for value in values]
+    if any(isinstance(value, (str, bool)) for value in found):
+        return len(set(map(repr, found))) - 1
+    return float(max(found) - min(found))
+
+
+def _place(run: AgreementRun, attribute: str) -> int:
+    compared = [of["name"] for of in run.metrics.get("attributes", ())]
+    if not compared:
+        raise InputError(f"run key: expected a run that compared attributes, got {run.key!r}; make it anew with them")
+    return index_of(compared, attribute, "attribute")
+
+
+def _apart(run: AgreementRun, attribute: str) -> ViewExpression:
+    """How far an attribute of an image is apart, as the database finds it."""
+    return F(run.names.attributes)[_place(run, attribute)]
+
+
+def _differing(view: Any, apart: ViewExpression) -> Any:
+    return view.match(apart > 0).sort_by([(apart, -1), ("id", 1)])

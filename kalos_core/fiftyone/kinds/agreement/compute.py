@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, cast
 
@@ -22,8 +22,20 @@ from kalos_core.fiftyone.dataset.samples import check_sizes
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.dataset.similarities import similarity_to_store
 from kalos_core.fiftyone.dataset.writing import Values, names_in, nested, or_none, picked, write_values
+from kalos_core.fiftyone.kinds.agreement.attributes import (
+    Attributes,
+    attribute_records,
+    compare_attributes,
+    differences_of_images,
+)
 from kalos_core.fiftyone.kinds.agreement.boundaries import boundary_arrays
-from kalos_core.fiftyone.kinds.agreement.kind import AGREEMENT, AgreementRun, AgreementSettings, agreement_metrics
+from kalos_core.fiftyone.kinds.agreement.kind import (
+    AGREEMENT,
+    AgreementDetails,
+    AgreementRun,
+    AgreementSettings,
+    agreement_metrics,
+)
 from kalos_core.fiftyone.kinds.agreement.lens import stored_sums
 from kalos_core.fiftyone.kinds.agreement.queue import QUEUE, queue_index, queue_values
 from kalos_core.fiftyone.kinds.matched import label_schema, matched_arrays
@@ -32,7 +44,7 @@ from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
 from kalos_core.fiftyone.runs.progress import Progress
 from kalos_core.fiftyone.runs.thresholds import default_threshold
 from kalos_core.pairs import compute_pairs
-from kalos_core.pixels import BoundaryAgreement, unit_boundaries
+from kalos_core.pixels import unit_boundaries
 from kalos_core.pixels.boundaries import TOLERANCE, check_tolerance
 from kalos_core.pixels.rater_boundaries import check_outlines
 from kalos_core.similarity import check_threshold
@@ -59,6 +71,7 @@ def compute_agreement(
     thresholds: Sequence[float] = THRESHOLDS,
     boundaries: bool = False,
     tolerance: float = TOLERANCE,
+    attributes: Attributes = (),
     progress: Progress | bool | None = None,
     **selection: Unpack[SelectionArguments],
 ) -> AgreementRun:
@@ -87,6 +100,10 @@ def compute_agreement(
         mean on each image, None without any.
     tolerance : float
         Of their surface Dice, in pixels.
+    attributes : names, or mapping
+        Attributes of matched labels that are compared, see `kalos_core.attribute_agreement`: names, or name -> metric,
+        or name -> values from lowest to highest. The `details` have the agreement on each, and
+        ``<run_key>_attributes`` how far its values are apart in the mean on each image, in the same order.
     progress : callable or bool, optional
         ``progress(share, label)``; True: a progress bar on the terminal.
     **selection
@@ -126,8 +143,8 @@ def compute_agreement(
         calibrated = default_threshold(samples, measure) if len(thresholds) else None
         lowest = (threshold, *thresholds) if calibrated is None else (threshold, *thresholds, calibrated)
         floor = min(check_threshold(value, "thresholds") for value in lowest)
-        within = check_tolerance(tolerance)
-        labels = read_labels(samples, chosen, [measure])
+        within, compared = check_tolerance(tolerance), attribute_records(attributes)
+        labels = read_labels(samples, chosen, [measure], attributes=[of["name"] for of in compared])
         if boundaries:
             check_sizes(labels.annotations.files, labels.annotations.image_size)
             check_outlines(labels.annotations)
@@ -138,10 +155,13 @@ def compute_agreement(
         give_back_memory()
         report(DIAGNOSING, "Looking at thresholds, classes and raters")
         apart = unit_boundaries(result, tolerance=within, bootstrap=0) if boundaries else None
+        graded = compare_attributes(result, compared)
         sums = ImageSums.of(result)
         details = diagnose(result, thresholds, calibrated, sums)
         names = RunNames(run_key)
-        values = _sample_values(result, details, sums.pair_alphas, names, apart)
+        columns = {} if apart is None else {names.boundary: apart.by_image()["average"].to_numpy()}
+        columns |= {names.attributes: differences_of_images(result, graded)} if graded else {}
+        values = _sample_values(result, details, sums.pair_alphas, names, columns)
         fields: dict[str, FieldArguments] = {name: {"ftype": fo.ListField} for name in names_in(values)} | {
             names.alpha: {"ftype": fo.FloatField},
             **({} if apart is None else {names.boundary: {"ftype": fo.FloatField}}),
@@ -156,8 +176,9 @@ def compute_agreement(
             units = picked({names.unit: result.unit_of})
             write_values(labels, units, values, report.within(STORING, 1.0, "Writing"))
             add_index(labels.view, queue_index(names))
-            draft.metrics = agreement_metrics(result, details, None if apart is None else within)
-            draft.details = details.without_image_alphas()
+            draft.metrics = agreement_metrics(result, details, None if apart is None else within, compared)
+            stored = [of.without_items() for of in graded]
+            draft.details = AgreementDetails(**vars(details.without_image_alphas()), attributes=stored)
             draft.arrays = matched_arrays(labels, result.pairs) | stored_sums(sums, result.unit_of)
             draft.arrays |= {} if apart is None else boundary_arrays(apart)
             draft.result = result
@@ -169,14 +190,13 @@ def _sample_values(
     details: Diagnosis,
     pair_alphas: NDArray[np.float64],
     names: RunNames,
-    apart: BoundaryAgreement | None,
+    columns: Mapping[str, NDArray[np.float64]],
 ) -> Values:
     """Fields of samples: alpha of the image, of its classes, raters and pairs of raters, and at each threshold.
 
     Classes that occur in an image are listed with their alphas, and with those of each rater; those of raters and pairs
-    stand in the order of the raters, and of ``numpy.triu_indices``. With boundaries, their mean distance.
+    stand in the order of the raters, and of ``numpy.triu_indices``. `columns` are further ones, a row an image.
     """
-    distances = None if apart is None else apart.by_image()["average"].to_numpy()
     alphas, curve, queue = AlphasByImage(result), details.sensitivity, queue_values(result, names)
 
     def values(images: NDArray[np.intp]) -> dict[str, Any]:
@@ -193,8 +213,7 @@ def _sample_values(
                 names.class_rater_alphas: nested(found.class_rater_alpha, found.count),
                 names.pair_alphas: or_none(pair_alphas[images]),
             }
-        if distances is not None:
-            made[names.boundary] = or_none(distances[images])
+        made |= {name: or_none(column[images]) for name, column in columns.items()}
         if not isinstance(curve, Undefined):
             made[names.threshold_alphas] = or_none(curve.image_alpha.T[images])
         return made

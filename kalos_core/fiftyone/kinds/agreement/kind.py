@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, TypedDict, cast
 
 from kalos_core._agreement import Agreement, agreement
@@ -19,6 +21,7 @@ from kalos_core.fiftyone.kinds.matched import matched_again, read_compared
 from kalos_core.fiftyone.runs.changes import Changes
 from kalos_core.fiftyone.runs.records import Ends, plain
 from kalos_core.fiftyone.runs.table import Demo, Kind, Run, register
+from kalos_core.nominal import GradeAgreement
 
 
 class AgreementSettings(TypedDict):
@@ -32,10 +35,19 @@ class AgreementSettings(TypedDict):
     seed: int
 
 
+class AttributeRecord(TypedDict):
+    """An attribute that is compared, by which metric, and the stated order of its values."""
+
+    name: str
+    metric: str | None
+    order: list[Any] | None
+
+
 class AgreementMetrics(TypedDict):
     """`Agreement.summary` with the thresholds of the sensitivity; None for what is undefined.
 
-    `tolerance`: of the surface Dice of boundaries, None where these were not compared.
+    `tolerance`: of the surface Dice of boundaries, None where these were not compared. `attributes`: those that were
+    compared.
     """
 
     notation: str
@@ -57,17 +69,27 @@ class AgreementMetrics(TypedDict):
     note: str
     thresholds: list[float]
     tolerance: float | None
+    attributes: list[AttributeRecord]
 
 
-def agreement_metrics(result: Agreement, details: Diagnosis, tolerance: float | None = None) -> AgreementMetrics:
+@dataclass(frozen=True, eq=False, repr=False)
+class AgreementDetails(Diagnosis):
+    """What lies behind an agreement: its diagnostics, and the attributes of its labels that were compared."""
+
+    attributes: list[GradeAgreement] = field(default_factory=list)
+
+
+def agreement_metrics(
+    result: Agreement, details: Diagnosis, tolerance: float | None = None, attributes: Sequence[AttributeRecord] = ()
+) -> AgreementMetrics:
     """The summary of an agreement."""
     curve = details.sensitivity
     thresholds = [] if isinstance(curve, Undefined) else plain(curve.threshold)
-    found = {**plain(result.summary()), "thresholds": thresholds, "tolerance": tolerance}
-    return cast(AgreementMetrics, found)
+    beside = {"thresholds": thresholds, "tolerance": tolerance, "attributes": list(attributes)}
+    return cast(AgreementMetrics, {**plain(result.summary()), **beside})
 
 
-AgreementRun = Run[AgreementSettings, AgreementMetrics, Diagnosis, Agreement]
+AgreementRun = Run[AgreementSettings, AgreementMetrics, AgreementDetails, Agreement]
 
 
 def _restore(changes: Changes) -> Agreement:
@@ -79,16 +101,19 @@ def _restore(changes: Changes) -> Agreement:
 def _again(run: Run[Any, Any, Any, Any]) -> dict[str, Any]:
     tolerance = run.metrics.get("tolerance")  # a run of an earlier version has none
     boundaries = {} if tolerance is None else {"boundaries": True, "tolerance": tolerance}
-    return {**run.settings, "thresholds": run.metrics["thresholds"], **boundaries}
+    compared = run.metrics.get("attributes", ())
+    attributes = {of["name"]: of["order"] if of["order"] is not None else of["metric"] for of in compared}
+    return {**run.settings, "thresholds": run.metrics["thresholds"], **boundaries, "attributes": attributes}
 
 
 def _written(run: Run[Any, Any, Any, Any]) -> str:
     boundary = "" if run.metrics.get("tolerance") is None else f" and {run.names.boundary!r}"
-    own = f"{run.names.alpha!r}{boundary} on samples, with those of classes, raters and thresholds"
+    attributes = f" and {run.names.attributes!r}" if run.metrics.get("attributes") else ""
+    own = f"{run.names.alpha!r}{boundary}{attributes} on samples, with those of classes, raters and thresholds"
     return f"{own}, and {run.names.unit!r} on labels"
 
 
-AGREEMENT: Kind[AgreementSettings, AgreementMetrics, Diagnosis, Agreement] = register(
+AGREEMENT: Kind[AgreementSettings, AgreementMetrics, AgreementDetails, Agreement] = register(
     Kind(
         name="agreement",
         title="Agreement",
@@ -108,6 +133,6 @@ AGREEMENT: Kind[AgreementSettings, AgreementMetrics, Diagnosis, Agreement] = reg
             "threshold": view_of_threshold,
             "next to rate": view_of_next,
         },
-        details=Diagnosis,
+        details=AgreementDetails,
     )
 )
