@@ -244,7 +244,7 @@ def add_boundaries(ctx: Context, inputs: types.Object, description: str) -> None
 
 def add_attributes(ctx: Context, inputs: types.Object) -> None:
     """Attributes of labels to compare, where these have any."""
-    offered = kf.label_attributes(ctx.dataset)
+    offered = kf.attributes_to_compare(ctx.dataset)
     if offered:
         about = "What raters said of the same object besides its class; numbers by their order"
         widgets.add_list(inputs, "attributes", offered, default=[], label="Attributes", description=about)

@@ -36,8 +36,8 @@ Operators and panels of the plugin do what these functions do; a notebook can ca
 * more of agreement: `AgreementRun`, `NotInRun`, `ImageRow`, `image_alphas`,
   `view_of_alpha`, `view_of_class`, `view_of_pair`, `view_of_threshold`, `view_worst_first`; which images to give to one
   more rater: `next_to_rate`, `view_of_next`; on attributes
-  of matched labels: `attribute_agreement`, `label_attributes`, `attribute_rows`, `AttributeRow`, `view_of_attribute`;
-  their boundaries: `unit_boundaries_of`, `view_of_unit_boundaries`
+  of matched labels: `attribute_agreement`, `attributes_to_compare`, `attribute_rows`, `AttributeRow`,
+  `view_of_attribute`; their boundaries: `unit_boundaries_of`, `view_of_unit_boundaries`
 * more of calibration: `choose_threshold`, `CalibrationRun`
 * more of label convergence: `ConvergenceRun`, `view_of_tag`, `convergence_metrics`, `place_predictions`,
   `poolable_runs`, `pooled_replicates`
@@ -137,7 +137,7 @@ from kalos_core.fiftyone.importing.objects import load_raters as load_raters
 from kalos_core.fiftyone.kinds.agreement.attributes import AttributeRow as AttributeRow
 from kalos_core.fiftyone.kinds.agreement.attributes import attribute_agreement as attribute_agreement
 from kalos_core.fiftyone.kinds.agreement.attributes import attribute_rows as attribute_rows
-from kalos_core.fiftyone.kinds.agreement.attributes import label_attributes as label_attributes
+from kalos_core.fiftyone.kinds.agreement.attributes import attributes_to_compare as attributes_to_compare
 from kalos_core.fiftyone.kinds.agreement.attributes import view_of_attribute as view_of_attribute
 from kalos_core.fiftyone.kinds.agreement.boundaries import unit_boundaries_of as unit_boundaries_of
 from kalos_core.fiftyone.kinds.agreement.boundaries import view_of_unit_boundaries as view_of_unit_boundaries

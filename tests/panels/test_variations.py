@@ -334,7 +334,7 @@ def test_no_difference_in_an_attribute_is_said(graded):
 
 def test_the_form_offers_attributes_that_labels_have(dataset, graded):
     kf.find_variations(graded, "differences", raters=("ann", "bob"))  # what runs write on labels is not offered
-    assert kf.label_attributes(graded) == ["malignancy", "margin"]
+    assert kf.attributes_to_compare(graded) == ["malignancy", "margin"]
     assert "attributes" in form("compute_agreement", graded, {"raters": ["ann", "bob"]})
     assert "attributes" not in form("compute_agreement", dataset, {"raters": list(RATERS)})
     run_operator("compute_agreement", graded, run_key="asked", raters=["ann", "bob"], attributes=["margin"])

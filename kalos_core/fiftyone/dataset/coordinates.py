@@ -21,6 +21,9 @@ OPEN: Fault = ("a closed polyline", "an open one")
 CROWD = "iscrowd"
 """COCO's attribute of a label that stands for many objects; see `Annotations.crowd_regions`."""
 
+FILE_ID = "annotation_id"
+"""Attribute of labels that were loaded: their id in the file."""
+
 REGION = ("bounding_box", "mask", "mask_path")
 """Attributes that hold a crowd region among labels that are no detections, as in a detection."""
 

@@ -21,7 +21,7 @@ from kalos_core.annotations import Annotations, OnInvalid
 from kalos_core.errors import InputError, KalosWarning
 from kalos_core.fiftyone.analyses.analysis import analyse as analyse_labels
 from kalos_core.fiftyone.analyses.analysis import free_analysis_key
-from kalos_core.fiftyone.dataset.coordinates import CROWD
+from kalos_core.fiftyone.dataset.coordinates import CROWD, FILE_ID
 from kalos_core.fiftyone.dataset.database import FieldArguments, label_field
 from kalos_core.fiftyone.dataset.encoding import LabelType, LabelTypeName, choose_label_type, rough_bytes
 from kalos_core.fiftyone.dataset.raters import OBJECTS, new_fields, store_raters
@@ -279,7 +279,7 @@ def _load(
         declared |= {f"{name}.{kind.list_name}.annotation_id": {"ftype": fo.StringField} for name in fields.values()}
         if annotations.crowd_regions is not None:
             declared |= {f"{name}.{kind.list_name}.{CROWD}": {"ftype": fo.BooleanField} for name in fields.values()}
-        more, columns = label_attributes(annotations, kind, ["annotation_id", CROWD])
+        more, columns = label_attributes(annotations, kind, [FILE_ID, CROWD])
         declared |= {f"{name}.{kind.list_name}.{own}": how for name in fields.values() for own, how in more.items()}
         _check_room(target, annotations, kind, fields, place, columns)
         with loading(target, declared, is_new, grey if place.missing else None) as load:
@@ -342,7 +342,7 @@ def _given(
 
     def attributes(rows: NDArray[np.intp]) -> dict[str, list[Any]]:
         own = {name: values[rows].tolist() for name, values in columns.items()}
-        return {"annotation_id": [str(key) for key in annotations.id[rows].tolist()], **own}
+        return {FILE_ID: [str(key) for key in annotations.id[rows].tolist()], **own}
 
     names = [fields[rater] for rater in annotations.raters]
     rows = range(len(ids)) if images is None else images
@@ -350,7 +350,7 @@ def _given(
     regions: dict[int, list[tuple[str, dict[str, Any]]]] = {}
     if annotations.crowd_regions is not None:
         crowds = annotations.crowd_regions
-        told = kind.regions(crowds, lambda rows: {"annotation_id": [str(key) for key in crowds.id[rows].tolist()]})
+        told = kind.regions(crowds, lambda rows: {FILE_ID: [str(key) for key in crowds.id[rows].tolist()]})
         for image, rater, label in zip(crowds.image.tolist(), crowds.rater.tolist(), told, strict=True):
             regions.setdefault(image, []).append((names[rater], label))
     for row, labels in zip(rows, found, strict=True):

@@ -18,7 +18,7 @@ from kalos_core._agreement import Agreement
 from kalos_core.annotations import object_array
 from kalos_core.annotations.joining import ATTRIBUTES, attributes_from
 from kalos_core.errors import InputError, check_iterable, check_text, index_of, listed
-from kalos_core.fiftyone.dataset.coordinates import CROWD
+from kalos_core.fiftyone.dataset.coordinates import CROWD, FILE_ID
 from kalos_core.fiftyone.dataset.database import stream
 from kalos_core.fiftyone.dataset.found import RATER_ATTRIBUTES
 from kalos_core.fiftyone.dataset.raters import label_fields
@@ -114,11 +114,11 @@ def attribute_agreement(
     )
 
 
-def label_attributes(samples: Any) -> list[str]:
+def attributes_to_compare(samples: Any) -> list[str]:
     """The attributes of labels of objects that can be compared: numbers, truth values or text, by name.
 
-    Those that every label of its type has, such as its confidence, those that name a rater, and those that runs wrote
-    are left out.
+    Those that every label of its type has, such as its confidence, those that name a rater, the ids of a file that was
+    loaded, and those that runs wrote are left out.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def label_attributes(samples: Any) -> list[str]:
     >>> nodule = fo.Detection(label="nodule", bounding_box=[0, 0, 1, 1], grade=3, confidence=0.5)
     >>> _ = dataset.add_sample(fo.Sample("a.jpg", ann=fo.Detections(detections=[nodule])))
     >>> dataset.add_dynamic_sample_fields()
-    >>> label_attributes(dataset)
+    >>> attributes_to_compare(dataset)
     ['grade']
     >>> dataset.delete()
     """
@@ -136,7 +136,7 @@ def label_attributes(samples: Any) -> list[str]:
     for path in label_fields(dataset).values():
         labels = dataset.get_field(path)
         kind = getattr(labels, "field", labels)
-        own = {*attributes_of(kind.document_type), *RATER_ATTRIBUTES, CROWD}
+        own = {*attributes_of(kind.document_type), *RATER_ATTRIBUTES, CROWD, FILE_ID}
         found |= {
             name
             for name, field in kind.get_field_schema(ftype=GRADED).items()
