@@ -190,12 +190,12 @@ def _classes(found: Study) -> Iterator[Block]:
 
 
 def _attributes(found: Study) -> Iterator[Block]:
-    yield Text("Of objects to which two raters or more gave the attribute, with 95 % intervals over images.")
+    yield Text("Of units to which two raters or more gave the attribute, with 95 % intervals over images.")
     rows = []
     for of in found.graded:
         numbers = [with_interval(value, ends) for value, ends in zip(of.value, of.interval, strict=True)]
         rows.append((plain(of.name), of.metric, *numbers, count_text(of.items)))
-    heads = ("attribute", "metric", "alpha", "AC", "Conger's kappa", "objects")
+    heads = ("attribute", "metric", "alpha", "AC", "Conger's kappa", "units")
     yield Table(heads, rows, "The least agreed first", (5,))
 
 

@@ -15,7 +15,7 @@ from ..parts.layout import add_menu, add_table, or_reason
 
 MOST_ROWS = 25
 
-COLUMNS = (("attribute", "Attribute"), ("alpha", "α"), ("ac", "AC"), ("kappa", "Conger's κ"), ("units", "Objects"))
+COLUMNS = (("attribute", "Attribute"), ("alpha", "α"), ("ac", "AC"), ("kappa", "Conger's κ"), ("units", "Units"))
 
 IMAGE_COLUMNS = (("file", "Image"), ("category", "Class"), ("values", "What raters say"))
 
@@ -25,7 +25,7 @@ INVITATION = (
 )
 
 READING = (
-    "Of objects to which two raters or more gave the attribute: the labels of a unit of *Agreement*. Values that are "
+    "Of units of *Agreement* to which two raters or more gave the attribute. Values that are "
     "near count as nearly alike where they are numbers or have an order. 95 % intervals over images."
 )
 
@@ -70,7 +70,7 @@ def add_attributes(panel: types.Object, ctx: Context, change: str, row: str, wor
         return
     label = f"Show the images that differ most on {plain(state.attribute)}"
     panel.btn("worst", label=label, icon="grid_view", on_click=worst)
-    label = "The object of each image that raters differ on most: click one to open its image"
+    label = "The unit of each image that raters differ on most: click one to open its image"
     add_table(panel, "attribute_images", label, IMAGE_COLUMNS, image)
 
 
