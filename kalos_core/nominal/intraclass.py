@@ -74,9 +74,14 @@ class IntraclassCorrelation(Result):
     method: str
 
     @property
+    def usual(self) -> int:
+        """The place of ICC(2,1), or of ICC(1,1) where some items lack a grade."""
+        return 1 if np.isfinite(self.value[1]) else 0
+
+    @property
     def headline(self) -> str:
         """The finding, in words."""
-        at = 1 if np.isfinite(self.value[1]) else 0
+        at = self.usual
         name = f"{self.form[at]} {with_interval(float(self.value[at]), self.interval[at])}"
         return f"{name} over {self.items:,} items of {self.raters:.4g} raters, intervals by {self.method}"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
@@ -16,6 +16,7 @@ from kalos_core.diagnostics import ClassDifficulty
 from kalos_core.display import VARIATION_LABELS, alpha_text, count_text, with_interval
 from kalos_core.errors import Undefined
 from kalos_core.files import write_whole
+from kalos_core.nominal import GradeAgreement
 from kalos_core.report.feedback import card_lines, side_of
 from kalos_core.report.pages import Block, Drawings, Items, Plot, Section, Table, Text, page
 from kalos_core.report.studies import Study
@@ -191,12 +192,7 @@ def _classes(found: Study) -> Iterator[Block]:
 
 def _attributes(found: Study) -> Iterator[Block]:
     yield Text("Of units to which two raters or more gave the attribute, with 95 % intervals over images.")
-    rows = []
-    for of in found.graded:
-        numbers = [with_interval(value, ends) for value, ends in zip(of.value, of.interval, strict=True)]
-        rows.append((plain(of.name), of.metric, *numbers, count_text(of.items)))
-    heads = ("attribute", "metric", "alpha", "AC", "Conger's kappa", "units")
-    yield Table(heads, rows, "The least agreed first", (5,))
+    yield graded_table("attribute", "units", [(of.name, of, count_text(of.items)) for of in found.graded])
 
 
 def _raters(found: Study) -> Iterator[Block]:
@@ -241,6 +237,15 @@ def _ceiling(found: Study) -> Iterator[Block]:
 
 
 # ---- blocks ----
+
+
+def graded_table(name: str, last: str, found: Iterable[tuple[str, GradeAgreement, str]]) -> Table:
+    """Coefficients of grades with their intervals, between the name of what they are of and a last column."""
+    rows = []
+    for called, of, beside in found:
+        numbers = [with_interval(value, ends) for value, ends in zip(of.value, of.interval, strict=True)]
+        rows.append((plain(called), of.metric, *numbers, beside))
+    return Table((name, "metric", "alpha", "AC", "Conger's kappa", last), rows, "The least agreed first")
 
 
 def _of(found: Result | Undefined, name: str, draw: Callable[[Result], go.Figure]) -> Iterator[Block]:

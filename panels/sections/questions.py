@@ -363,7 +363,7 @@ def _grades_row(of: Any) -> dict[str, str]:
     """One question: each coefficient with its interval, or why there is none."""
     weighted, forms = of.weighted, of.correlation
     numbers = zip(("alpha", "ac", "kappa"), weighted.value, weighted.interval, weighted.reason, strict=True)
-    form = 1 if forms.value[1] == forms.value[1] else 0
+    form = forms.usual
     icc = or_reason(forms.value[form], forms.interval[form], forms.reason[form])
     return {
         "question": plain(of.question),

@@ -92,7 +92,7 @@ def test_who_is_right_has_a_chapter(dataset: fo.Dataset, tmp_path: Path) -> None
     assert text.count("Answers are expected to be right") == 1
 
 
-def test_boundaries_and_divisions_have_chapters(tmp_path: Path) -> None:
+def test_boundaries_divisions_and_grades_have_chapters(tmp_path: Path) -> None:
     dataset, size = fo.Dataset(), fo.ImageMetadata(width=20, height=20)
 
     def outlines(right: float) -> fo.Polylines:
@@ -111,10 +111,12 @@ def test_boundaries_and_divisions_have_chapters(tmp_path: Path) -> None:
 
     for number in range(4):
         labels = {"ann": outlines(0.4), "bob": outlines(0.5), "one": mask(10), "other": mask(10 + number)}
+        labels |= {name: fo.Classification(label=str(number + more)) for more, name in enumerate(("eve", "dan"))}
         dataset.add_sample(fo.Sample(f"{number}.jpg", metadata=size, raters=list(labels), **labels))
     options = {"raters": ("ann", "bob"), "similarity": "polygon_iou", "bootstrap": 50}
     kf.compute_agreement(dataset, "first", boundaries=True, **options)
     kf.compute_pixel_agreement(dataset, "first_pixels", raters=("one", "other"), boundaries=True, divisions=True)
+    run = kf.compute_label_agreement(dataset, "first_labels", raters=("eve", "dan"), metric="interval", bootstrap=50)
     text = text_of(kf.report(dataset, "first", tmp_path / "first.html"))
     for title, found in (
         ("Outlines of matched labels", kf.unit_boundaries_of(dataset, "first")),
@@ -127,6 +129,14 @@ def test_boundaries_and_divisions_have_chapters(tmp_path: Path) -> None:
         interval = with_interval(row[name], (row[f"{name}_low"], row[f"{name}_high"]))
         assert " ".join(f"{found.raters[0]} {found.raters[1]} {interval}".split()) in text
     assert "cat 2.000 [2.000, 2.000]" in text.replace("\xa0", " ")  # its right edge is two pixels further out
+    (graded,) = run.details.grades
+    forms = graded.correlation
+    for value, ends in (
+        *zip(graded.weighted.value, graded.weighted.interval, strict=True),
+        (forms.value[1], forms.interval[1]),
+    ):
+        assert " ".join(with_interval(value, ends).split()) in text.split(" Grades ")[1]
+    assert "label interval" in text
     kf.delete_run(dataset, "first")
     kf.compute_agreement(dataset, "first", **options)
     assert "Outlines of matched labels" not in text_of(kf.report(dataset, "first", tmp_path / "other.html"))

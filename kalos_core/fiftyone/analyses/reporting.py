@@ -28,10 +28,10 @@ from kalos_core.fiftyone.kinds.variations.lens import narrowed_variations
 from kalos_core.fiftyone.runs.analyses import Analysis, AnyRun
 from kalos_core.fiftyone.runs.stored import figures_of, find_analysis, load_details
 from kalos_core.fiftyone.runs.table import KINDS, Part
-from kalos_core.nominal import LabelTruth
+from kalos_core.nominal import LabelTruth, QuestionGrades
 from kalos_core.pixels import BoundaryAgreement
 from kalos_core.pixels.paired import PairedRaters
-from kalos_core.report import Block, Section, Study, Table, Text, captioned, write_report
+from kalos_core.report import Block, Section, Study, Table, Text, captioned, graded_table, write_report
 from kalos_core.report.studies import SIDE, WORST, Examples, examples_of
 from kalos_core.text import plain
 
@@ -195,6 +195,8 @@ def _further(samples: Any, analysis: Analysis) -> Iterator[Section]:
             found = load_details(samples, run.key)
             parts = {name: part for name, part in figures_of(found).items() if name not in OF_ESTIMATES}
             yield Section(KINDS[kind].title, [_block(name, part) for name, part in parts.items()])
+            if kind == "image_labels" and found.details.grades:
+                yield Section("Grades", [_grades(found.details.grades)], 3)
             if estimates := _estimates(kind, found.details):
                 yield Section("Who is right", [block for of in estimates[:MOST_ESTIMATES] for block in _right(of)], 3)
 
@@ -223,6 +225,16 @@ def _means(found: PairedRaters, table: pd.DataFrame, names: Sequence[str]) -> Ta
     ]
     heads = [name.replace("_", " ") for name in (*names, *found.measures, "images")]
     return Table(heads, rows, "Means over images, with 95 % intervals", (len(heads) - 1,))
+
+
+def _grades(found: Sequence[QuestionGrades]) -> Table:
+    """Agreement on each question with another metric than the nominal one."""
+    rows = []
+    for of in sorted(found, key=lambda of: (np.isnan(of.weighted.alpha), of.weighted.alpha)):
+        forms, at = of.correlation, of.correlation.usual
+        icc = forms.reason[at] or f"{forms.form[at]} {with_interval(forms.value[at], forms.interval[at])}"
+        rows.append((of.question, of.weighted, icc))
+    return graded_table("question", "intraclass correlation", rows)
 
 
 def _estimates(kind: str, details: Any) -> list[LabelTruth]:
