@@ -106,11 +106,9 @@ def attributes_table(found: Iterable[GradeAgreement]) -> pd.DataFrame:
     ...     for r in (1, 2)
     ...     for i in range(4)
     ... ]
-    >>> attributes_table([attribute_agreement(agreement(Annotations.from_rows(rows)), "age", bootstrap=0)])["value"]
-    0    0.925926
-    1    0.943396
-    2    0.941176
-    Name: value, dtype: float64
+    >>> found = attributes_table([attribute_agreement(agreement(Annotations.from_rows(rows)), "age", bootstrap=0)])
+    >>> found[["attribute", "coefficient"]].values.tolist()
+    [['age', 'alpha, ordinal'], ['age', 'AC2, quadratic'], ['age', "Conger's kappa, quadratic"]]
     """
     import pandas as pd
 
