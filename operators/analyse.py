@@ -1,6 +1,6 @@
 """Everything about how raters agree, in one go."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -27,6 +27,7 @@ class Analyse(base.Action):
             if not forms.add_selection(ctx, inputs):
                 return
             forms.add_similarity(ctx, inputs)
+            forms.add_attributes(ctx, inputs)
         forms.add_key(
             ctx,
             inputs,
@@ -40,7 +41,8 @@ class Analyse(base.Action):
     def execute(self, ctx: Context) -> dict[str, Any] | Iterator[Any]:
         self.check_params(ctx)
         params, samples = ctx.params, ctx.target_view()
-        settings = widgets.given(params, "kinds", "similarity", "settings") | forms.read_threshold(params)
+        settings = widgets.given(params, "kinds", "similarity") | forms.read_threshold(params)
+        settings["settings"] = _settings(params)
         selection = selected(ctx).arguments()
 
         def work(progress: base.Progress) -> dict[str, Any]:
@@ -48,6 +50,13 @@ class Analyse(base.Action):
             return summary(kf.analyse(samples, key, progress=progress, **settings, **selection))
 
         return base.run(ctx, work, then=base.written(ctx, "Overview"))
+
+
+def _settings(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Further arguments of each kind of run; attributes are compared by the agreement."""
+    settings, attributes = params.get("settings") or {}, params.get("attributes")
+    more = {"agreement": {**settings.get("agreement", {}), "attributes": attributes}} if attributes else {}
+    return {**settings, **more}
 
 
 def summary(analysis: kf.Analysis) -> dict[str, Any]:

@@ -62,6 +62,21 @@ def test_what_is_selected_reaches_every_run(crowd: fo.Dataset) -> None:
     assert runs["convergence"].settings["similarity"] == "centroid_box"
 
 
+def test_attributes_are_compared_by_the_agreement(crowd: fo.Dataset) -> None:
+    assert "attributes" not in form("analyse", crowd, {})
+    for field in THREE:
+        counts = [len(names or ()) for names in crowd.values(f"{field}.detections.label")]
+        crowd.set_values(f"{field}.detections.grade", [list(range(count)) for count in counts], dynamic=True)
+    assert "attributes" in form("analyse", crowd, {})
+    few = {"agreement": {"bootstrap": 20}}
+    send("analyse", crowd, kinds=["agreement", "variations"], settings=few, attributes=["grade"])
+    run = kf.load_details(crowd, "first")
+    assert run.settings["bootstrap"] == 20
+    assert [found.name for found in run.details.attributes] == ["grade"]
+    send("update_run", crowd, run_key="first")
+    assert [found.name for found in kf.load_details(crowd, "first2").details.attributes] == ["grade"]
+
+
 def test_a_key_is_checked_with_all_that_it_names(crowd: fo.Dataset) -> None:
     kf.find_variations(crowd, "first_variations")
     inputs = form("analyse", crowd)
