@@ -18,6 +18,7 @@ from kalos_core.convergence import ConvergenceStudy, convergence_study, label_co
 from kalos_core.decisions import disputes
 from kalos_core.diagnostics import Diagnosis, NarrowedAgreement, diagnose, narrowed
 from kalos_core.drawing import Drawing, draw_members
+from kalos_core.drawing.outlines import FLAT
 from kalos_core.errors import KalosWarning, Undefined, or_reason
 from kalos_core.nominal import GradeAgreement, attribute_agreement, attributes_table
 from kalos_core.results import Parts, Result
@@ -279,6 +280,8 @@ def study(
         names=_names(annotations),
         attributes=attributes,
     )
+    if not any(kind in FLAT for kind in annotations.shapes):  # volumes and cuboids are not drawn
+        return made
     row_of = {str(name): row for row, name in enumerate(annotations.id.tolist())}
 
     def draw(label: str, others: bool) -> Drawing:

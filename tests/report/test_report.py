@@ -166,6 +166,22 @@ def test_names_from_data_are_text(tmp_path: Path) -> None:
     assert not any("<" in script for script in scripts)
 
 
+def test_cuboids_are_said_and_not_drawn(tmp_path: Path) -> None:
+    cuboids = [
+        {
+            **{key: value for key, value in row.items() if key != "box"},
+            "cuboid": {"location": [row["box"][0], 0, 0], "dimensions": [9, 9, 9], "rotation": [0, 0, 0]},
+        }
+        for row in rows()
+    ]
+    whole = Annotations.from_rows(cuboids, assigned="all")
+    found = study(whole, samples=20, fraction=0.5)
+    assert found.agreement.alpha == agreement(whole, found.agreement.sums.configuration.similarity).alpha
+    assert not found.worst
+    assert not found.examples
+    assert "data:image/jpeg;base64," not in _written(found, tmp_path)
+
+
 def test_what_labels_do_not_allow_is_said(tmp_path: Path) -> None:
     few = Annotations.from_rows(rows(1), assigned="all")
     found = study(few)
