@@ -25,7 +25,7 @@ from kalos_core.fiftyone.importing import life as loads
 from kalos_core.fiftyone.importing import objects
 from kalos_core.fiftyone.kinds.agreement import compute, rerating
 from kalos_core.fiftyone.kinds.calibration import compute as calibration
-from kalos_core.fiftyone.runs import explaining, life, renaming, stored
+from kalos_core.fiftyone.runs import arranging, explaining, life, renaming, stored
 from kalos_core.fiftyone.runs.writers import writing_now
 from tests.fiftyone_bridge.conftest import Make
 from tests.fiftyone_bridge.elsewhere import dying, kill
@@ -270,6 +270,7 @@ class TestFullDisk:
         ("where", "act", "outcome"),
         [
             ((loads, "_claim"), lambda data: kf.load_label_table(ROWS, data), "nothing is loaded"),
+            ((arranging, "refresh"), lambda data: kf.arrange_app(data), "the labels are there"),
             ((results, "update_info"), lambda data: kf.hand_over(data, "run", "arbiter"), "nothing is handed over"),
             (
                 (calibration, "store_choice"),

@@ -44,9 +44,9 @@ def arrange_app(dataset: Any) -> None:
     True
     >>> dataset.delete()
     """
-    refresh(dataset)
-    _arrange(dataset, dataset.app_config)
     with explained(dataset, "the labels are there, and the App shows them as it did before"):
+        refresh(dataset)
+        _arrange(dataset, dataset.app_config)
         dataset.save()
 
 

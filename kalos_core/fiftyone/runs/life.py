@@ -270,7 +270,7 @@ def _register(samples: Any, run_key: str, config: Any) -> datetime:
     )
     journaled(database().runs).insert_one(document.to_mongo())  # on disk before any list names it
     entry = f"runs.{run_key}"
-    answer = database().datasets.update_one(
+    answer = journaled(database().datasets).update_one(  # on disk before any field is declared
         {"_id": id_of(dataset), entry: {"$exists": False}}, {"$set": {entry: document.id, "last_modified_at": time}}
     )
     if not answer.matched_count:
