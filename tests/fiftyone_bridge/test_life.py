@@ -300,16 +300,49 @@ class TestFullDisk:
 
 
 class TestRestarted:
-    def test_a_load_is_not_complete(self, dataset: fo.Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """What the database said was written may be lost, so nobody says that it is there."""
-        before, path = documents(dataset), tmp_path / "labels.json"
+    @pytest.fixture
+    def path(self, tmp_path: Path) -> Path:
+        """A file to load."""
+        path = tmp_path / "labels.json"
         path.write_text(json.dumps(labels_of("cid")), encoding="utf-8")
-        monkeypatch.setattr(loads, "server", lambda: "the one before")
+        return path
+
+    def test_a_load_is_not_complete(self, dataset: fo.Dataset, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """What the database said was written may be lost, so nobody says that it is there."""
+        before, original, first = documents(dataset), loads.server, iter(["the one before"])
+        monkeypatch.setattr(loads, "server", lambda: next(first, None) or original())
         with pytest.raises(KalosError, match="the database was restarted meanwhile, and may have lost the last"):
-            kf.load_raters(path, dataset, canvas=tmp_path / "canvas")
+            kf.load_raters(path, dataset, canvas=path.parent / "canvas")
         assert documents(dataset) == before
         assert not dataset.has_field("cid")
         assert dataset.info == {}
+
+    def test_a_load_is_not_undone(self, dataset: fo.Dataset, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """What the database said was taken back may be there again, so the next load looks once more."""
+        monkeypatch.setattr(loads, "server", lambda: "the one before")
+        with pytest.raises(KalosError, match="the database was restarted meanwhile, and may have lost the last"):
+            kf.load_raters(path, dataset, canvas=path.parent / "canvas")
+        assert "load" in dataset.info["kalos"]
+        monkeypatch.undo()
+        with pytest.warns(KalosWarning, match="was cut off half-way"):
+            assert kf.load_raters(path, dataset, canvas=path.parent / "canvas").added_samples == 1
+        assert "load" not in dataset.info["kalos"]
+
+    def test_an_error_that_comes_of_it_is_said_in_words(
+        self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Such as that there is no field, which the database said that it had made."""
+
+        def failing(*_: Any) -> None:
+            raise ValueError("field 'run_alpha' does not exist")
+
+        monkeypatch.setattr(life, "declare", failing)
+        with pytest.raises(ValueError, match="does not exist"):
+            kf.compute_agreement(dataset, "run", raters=RATERS)
+        original, first = explaining.server, iter(["the one before"])
+        monkeypatch.setattr(explaining, "server", lambda: next(first, None) or original())
+        with pytest.raises(KalosError, match=r"the database was restarted meanwhile.*; nothing of this run is kept"):
+            kf.compute_agreement(dataset, "run", raters=RATERS)
 
 
 class TestWhileRenaming:

@@ -38,6 +38,8 @@ FETCHED = 100
 INDEXES = 60
 """Of a data set, as many as MongoDB allows but for a few, which are left to others."""
 
+RESTARTED = "the database was restarted meanwhile, and may have lost the last that was written; try again"
+
 Columns = dict[str, list[Any]]
 """Path -> its value in each sample; of the labels in a list, the list of their values."""
 
@@ -52,7 +54,7 @@ def now() -> datetime:
 
 
 def journaled(stored: Any) -> Any:
-    """A collection of which what is written, and all that was written before, stays also where the server dies."""
+    """A collection or database of which what is written, and was before, stays also where the server dies."""
     return stored.with_options(write_concern=WriteConcern(j=True))
 
 
@@ -64,7 +66,7 @@ def server() -> Any:
 def check_server(before: Any) -> None:
     """Refuse to go on where the server was restarted, as the last that was written may be lost."""
     if server() != before:
-        raise KalosError("the database was restarted meanwhile, and may have lost the last that was written; try again")
+        raise KalosError(RESTARTED)
 
 
 def collection(samples: Any) -> Any:

@@ -134,7 +134,7 @@ def loading(
             with explained(dataset):
                 if had_assigned:  # a copy of who was assigned, made by the database itself
                     stages = [{"$project": {ASSIGNED_FIELD: {"$ifNull": [f"${ASSIGNED_FIELD}", None]}}}, {"$out": tag}]
-                    collection(dataset).aggregate(stages)
+                    journaled(collection(dataset)).aggregate(stages)
                 assigned = {} if had_assigned else {ASSIGNED_FIELD: {"ftype": fo.ListField, "subfield": fo.StringField}}
                 declare(dataset, {**fields, **assigned})
                 yield Load(dataset, record)
@@ -186,8 +186,8 @@ def undo_dead_load(dataset: Any) -> bool:
 
 def _finish(dataset: Any, record: Mapping[str, Any]) -> None:
     """Take away what was only needed to undo a load."""
-    collection(dataset).update_many({"tags": record["tag"]}, {"$pull": {"tags": record["tag"]}})
-    database().drop_collection(record["tag"])
+    journaled(collection(dataset)).update_many({"tags": record["tag"]}, {"$pull": {"tags": record["tag"]}})
+    journaled(database()).drop_collection(record["tag"])
     if record["files"] is not None:
         Path(record["files"]).unlink(missing_ok=True)
     update_info(dataset, load=None)
@@ -195,6 +195,7 @@ def _finish(dataset: Any, record: Mapping[str, Any]) -> None:
 
 
 def _undo(dataset: Any, record: Mapping[str, Any]) -> None:
+    known = server()
     if record["files"] is not None:
         _remove_files(Path(record["files"]), record["makes_folder"])
     if record["is_new"]:
@@ -208,11 +209,12 @@ def _undo(dataset: Any, record: Mapping[str, Any]) -> None:
         delete_fields(dataset, [ASSIGNED_FIELD])
     elif record["tag"] in connection.list_collection_names():
         back = {"into": collection(dataset).name, "whenMatched": "merge", "whenNotMatched": "discard"}
-        connection[record["tag"]].aggregate([{"$merge": back}])
+        journaled(connection[record["tag"]]).aggregate([{"$merge": back}])
     connection.drop_collection(record["tag"])
     dataset.default_classes = record["default_classes"]
     dataset.mask_targets = {name: dict(of) for name, of in record["mask_targets"]}
     forget_raters(dataset, record["fields"])
+    check_server(known)
     update_info(dataset, load=None)
     reload_samples(dataset)
 

@@ -12,6 +12,7 @@ from fiftyone.core.collections import SampleCollection
 from pymongo.errors import ConnectionFailure, OperationFailure
 
 from kalos_core.errors import InputError, KalosError, listed, repr_of
+from kalos_core.fiftyone.dataset.database import RESTARTED, server
 from kalos_core.fiftyone.dataset.info import read_info
 from kalos_core.fiftyone.dataset.raters import label_fields
 from kalos_core.fiftyone.dataset.room import MOST, WAYS_OUT, is_too_large
@@ -25,20 +26,22 @@ OUT_OF_DISK_SPACE = 14031
 def explained(samples: Any, outcome: str = "nothing of this run is kept") -> Iterator[None]:
     """Say what happened where an error is none of ours: a disk that is full, a database, data set or field gone.
 
-    `outcome` says what that means for what was asked.
+    Also a database that was restarted. `outcome` says what that means for what was asked.
     """
     root = root_of(samples) if isinstance(samples, SampleCollection) else None
-    before = (
-        None if root is None else (id_of(root), root.name, list(read_info(root).get("raters") or label_fields(root)))
-    )
+    fields = [] if root is None else list(read_info(root).get("raters") or label_fields(root))
+    before = None if root is None else (id_of(root), root.name, fields)
+    known = None
     try:
+        known = server()
         yield
     except KalosError:
         raise
     except UnicodeEncodeError as error:
         raise InputError(f"text: expected what UTF-8 can hold, got {repr_of(error.object)}") from error
     except Exception as error:
-        reason = _full(error) or _too_large(error) or (None if before is None else _reason(*before)) or _broken(error)
+        changed = None if before is None else _reason(*before, known)
+        reason = _full(error) or _too_large(error) or changed or _broken(error)
         if reason is None:
             raise
         raise KalosError(f"{reason}; {outcome}") from error
@@ -76,8 +79,8 @@ def _broken(error: Exception) -> str | None:
     return None
 
 
-def _reason(identity: ObjectId, name: str, fields: list[str]) -> str | None:
-    """What has become of a data set; None if it is as it was."""
+def _reason(identity: ObjectId, name: str, fields: list[str], known: Any) -> str | None:
+    """What has become of a data set and its server; None if they are as they were."""
     try:
         found = database().datasets.find_one({"_id": identity}, {"name": True, "sample_fields.name": True})
     except Exception as error:
@@ -89,4 +92,4 @@ def _reason(identity: ObjectId, name: str, fields: list[str]) -> str | None:
     gone = [field_name for field_name in fields if field_name not in {of["name"] for of in found["sample_fields"]}]
     if gone:
         return f"label fields are gone or were renamed meanwhile: {listed(map(repr, gone))}; run again"
-    return None
+    return None if server() == known else RESTARTED
