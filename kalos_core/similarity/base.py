@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -122,9 +122,9 @@ class Similarity:
         kind = self.kind_in(annotations)
         column = annotations.shapes.get(kind)
         if column is None:
-            there = ", ".join(annotations.shapes) or "none"
             raise InputError(
-                f"similarity: {self.name} compares shapes of kind {kind!r}: expected annotations with one, got {there}"
+                f"similarity: {self.name} compares shapes of kind {kind!r}: expected annotations with one, got "
+                f"{_named(annotations.shapes)}"
             )
         absent = column.absent()
         if absent.any():
@@ -216,3 +216,11 @@ def iou_bound(
     bound = np.zeros(len(left_rows))
     bound[near] = ratio(most, area_a + area_b - most) * (1 + ROUNDING)
     return bound
+
+
+def _named(kinds: Iterable[str]) -> str:
+    """Kinds of shapes, with the similarities that compare them."""
+    from kalos_core.similarity import SIMILARITIES
+
+    comparing = {kind: [name for name, of in SIMILARITIES.items() if of.kind == kind] for kind in kinds}
+    return "; ".join(f"{kind} ({', '.join(names)})" for kind, names in comparing.items()) or "none"

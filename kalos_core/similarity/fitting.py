@@ -7,11 +7,20 @@ from collections.abc import Collection
 from kalos_core.annotations import Annotations
 from kalos_core.similarity import SIMILARITIES
 
-PREFERRED = {"polygon": "polygon_iou", "mask": "mask_iou", "keypoints": "pose", "cuboid": "cuboid_iou"}
+PREFERRED = {
+    "polygon": "polygon_iou",
+    "mask": "mask_iou",
+    "keypoints": "pose",
+    "cuboid": "cuboid_iou",
+    "volume": "volume_iou",
+}
 """Kind -> the similarity proposed where all annotations have it, the first that fits; otherwise boxes are compared."""
 
 OF_IMAGES = ("centroid",)
-"""Similarities of any kind of shape that need the size of an image, which scenes do not have."""
+"""Similarities of any kind of shape that need an image, which scans and scenes are not."""
+
+OF_SPACE = frozenset({"cuboid", "volume"})
+"""Kinds of shapes that these do not compare."""
 
 NOT_OFFERED = ("polygon_raster_iou",)
 """Not worth offering in a form: `polygon_iou` on whole pixels, for COCO's numbers. By name it can be used."""
@@ -33,12 +42,12 @@ def fitting_names(kinds: Collection[str]) -> list[str]:
 
     Examples
     --------
-    >>> fitting_names({"cuboid"})
-    ['cuboid_iou']
+    >>> fitting_names({"cuboid"}), fitting_names({"volume"})
+    (['cuboid_iou'], ['volume_iou', 'volume_iou_128'])
     """
     offered = {name: measure for name, measure in SIMILARITIES.items() if name not in NOT_OFFERED}
     fitting = [name for name, measure in offered.items() if not measure.kind or measure.kind in kinds]
-    if set(kinds) == {"cuboid"}:
+    if kinds and OF_SPACE.issuperset(kinds):
         fitting = [name for name in fitting if name not in OF_IMAGES]
     first = preferred_similarity(kinds)
     return sorted(fitting, key=lambda name: name != first)

@@ -265,3 +265,13 @@ def test_attributes_by_name_and_all(graded, capsys, tmp_path):
     assert "form: ordinal alpha 1.00" in capsys.readouterr().out
     assert main(["attributes", str(graded), "--name", "colour"]) == 2
     assert "malignancy" in capsys.readouterr().err
+
+
+def test_volumes_are_compared_as_volumes(tmp_path, capsys, lidc_path):
+    assert main(["agreement", str(lidc_path)]) == 2
+    assert "got volume (volume_iou, volume_iou_128)" in capsys.readouterr().err
+    assert main(["agreement", str(lidc_path), "--similarity", "volume_iou", "--bootstrap", "0"]) == 0
+    options = ["--samples", "20", "--bootstrap", "20", "--out", str(tmp_path)]
+    assert main(["report", str(lidc_path), *options]) == 0
+    (page,) = tmp_path.glob("*.html")
+    assert "similarity = volume_iou," in page.read_text(encoding="utf-8")
