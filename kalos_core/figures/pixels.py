@@ -213,14 +213,16 @@ def performance_title(raters: Sequence[str], kappa: Numbers) -> str:
     return closest if best == least else f"{closest}, {raters[least]} furthest (κ {alpha_text(values[least])})"
 
 
-def performance_dots(raters: Sequence[str], shares: dict[str, Numbers], title: str = "") -> go.Figure:
+def performance_dots(
+    raters: Sequence[str], shares: dict[str, Numbers], title: str = "", axis: str = "share of pixels; κ"
+) -> go.Figure:
     """Each rater against the consensus: one row a rater, one dot a share.
 
     Parameters
     ----------
     raters : (R,) str
     shares : mapping of a name, such as ``"sensitivity"``, to (R,) None or NaN where undefined
-    title : str
+    title, axis : str
     """
     raters = names_shown(raters)
     dots = [
@@ -235,7 +237,7 @@ def performance_dots(raters: Sequence[str], shares: dict[str, Numbers], title: s
         )
         for number, (name, values) in enumerate(shares.items())
     ]
-    figure = go.Figure(dots, layout=row_layout(raters, title, "share of pixels; κ", 0.0, 1.0))
+    figure = go.Figure(dots, layout=row_layout(raters, title, axis, 0.0, 1.0))
     lowest, _ = value_range(*(as_numbers(each) for each in shares.values()))
     return figure.update_layout(
         xaxis_range=[lowest - 0.02, 1.02],

@@ -539,6 +539,8 @@ def test_the_consensus_of_objects_is_a_ground_truth(make: Make, tmp_path: Path) 
     assert (half.counts["kept"], half.counts["below quorum"], whole.counts["kept"]) == (1, 1, 0)
     assert half.sensitivity.tolist() == [1, 1, 0]
     assert half.ppv.tolist() == [1, 1, 0]
+    drawn = kf.figures_of(kf.load_details(dataset, "truth"))["against"].figure
+    assert drawn.layout.xaxis.title.text == "share of objects"
 
     found = dataset.evaluate_detections(
         "net", gt_field="truth_quorum_0_5", eval_key="ev", compute_mAP=True, progress=False
@@ -589,6 +591,8 @@ def test_every_kind_shows_its_figures(stack: fo.Dataset) -> None:
         "truth": ["against"],
         "ranks": ["bump", "shared", "tau", "bounds", "curves", "under", "correlations"],
     }
+    drawn = kf.figures_of(kf.load_details(stack, "truth"))["against"].figure
+    assert drawn.layout.xaxis.title.text == "share of pixels; κ"
     headline = kf.figures_of(kf.load_details(stack, "pixels"))["agreement"]
     assert headline.title == "Two of 3 raters share 52\xa0% of what they mark (mean F1)"
     assert headline.note.startswith("Smyth's bound: whatever the truth, raters err on at least 17\xa0% of all pixels")

@@ -41,7 +41,8 @@ def figures(run: TruthRun, consensus: str | None = None, rater: str | None = Non
     if isinstance(found, CountedTruth):
         part = Part.of(found.performance, plot_performance, _who_stands_out(run) if WITHOUT_OUTLIERS in name else "")
     else:
-        dots = performance_dots(raters, {"objects found": found.sensitivity, "are objects": found.ppv})
+        shares = {"objects found": found.sensitivity, "are objects": found.ppv}
+        dots = performance_dots(raters, shares, axis="share of objects")
         part = Part(_object_title(raters, found.sensitivity), dots)
         if found.estimate is not None:
             more["skill"] = Part.of(found.estimate, plot_skill)
