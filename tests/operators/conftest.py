@@ -7,6 +7,7 @@ from pathlib import Path
 
 import fiftyone as fo
 import pytest
+from fiftyone.core.odm import get_db_conn
 
 import kalos_core.fiftyone as kf
 from tests import plugin
@@ -19,17 +20,23 @@ def installed() -> None:
     plugin.install()
 
 
+def stored_runs() -> dict[str, set[str]]:
+    """Names of data sets -> keys of their runs, as the database has them: FiftyOne notes of each that it was loaded."""
+    found = get_db_conn()["datasets"].find({}, {"name": 1, "runs": 1})
+    return {about["name"]: set(about.get("runs") or ()) for about in found}
+
+
 @pytest.fixture(autouse=True)
 def nothing_stays() -> Iterator[None]:
     """No data set of a test, and no run on one that several tests share."""
-    before = {name: kf.list_runs(fo.load_dataset(name)) for name in fo.list_datasets()}
+    before = stored_runs()
     yield
-    for name in fo.list_datasets():
+    for name, keys in stored_runs().items():
         if name not in before:
             fo.delete_dataset(name)
             continue
-        dataset = fo.load_dataset(name)
-        for key in set(kf.list_runs(dataset)) - set(before[name]):
+        for key in keys - before[name]:
+            dataset = fo.load_dataset(name)
             if key in kf.list_runs(dataset):  # else it went with its analysis
                 kf.delete_run(dataset, key)
 
