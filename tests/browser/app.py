@@ -33,11 +33,15 @@ class App:
     def dataset(self) -> Locator:
         return self.page.get_by_role("textbox", name="Select dataset")
 
-    def picture(self, name: str, readme: str | None = None) -> None:
-        """Keep what the window shows, if asked to; also as a picture of the README, if it is one."""
+    def picture(self, name: str, readme: str | None = None, of: Locator | None = None) -> None:
+        """Keep what the window shows, if asked to: with an element in its middle, and for the README, if it is said."""
         expect(self.page.get_by_text("Pixelating...")).to_have_count(0)
+        if of is not None:
+            expect(of).to_be_visible()
         if not self.keeps_pictures:  # a browser that draws without a graphics card takes most of a second for one
             return
+        if of is not None:
+            self.scroll_to(of)
         self.page.wait_for_timeout(250)  # what fades or slides has arrived
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
         self.page.screenshot(path=SCREENSHOTS / f"{name}.png", animations="disabled")

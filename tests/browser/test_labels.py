@@ -119,16 +119,15 @@ def test_every_section_shows_its_part(app: Any, quizzed: fo.Dataset) -> None:
         ("Teams",): "experts and crowd differ on",
         ("Ranking",): ranking_title(ranked.result.rankings["AUC"]),
     }
+    top = panel.get_by_role("button", name="Questions", exact=True)
     for number, (part, text) in enumerate(said.items()):
         app.choose_part(*part)
         expect(panel).to_contain_text(text)
         expect(panel.locator(".js-plotly-plot .main-svg").first).to_be_visible()
         app.expect_idle("raters")
         name = "_".join(part).lower().replace(" ", "_")
-        app.scroll_to(panel.get_by_role("button", name="Questions", exact=True))
-        app.picture(f"labels_5{number}_{name}", readme="labels" if number == 0 else None)
-        app.scroll_to(panel.locator("table, .js-plotly-plot").last)
-        app.picture(f"labels_5{number}_{name}_below")
+        app.picture(f"labels_5{number}_{name}", readme="labels" if number == 0 else None, of=top)
+        app.picture(f"labels_5{number}_{name}_below", of=panel.locator("table, .js-plotly-plot").last)
         app.expect_nothing_cut_off("raters")
     app.choose_part("Questions", "Raters")
     for part in ("are rejected", "Cohen's κ"):
@@ -143,8 +142,7 @@ def test_every_section_shows_its_part(app: Any, quizzed: fo.Dataset) -> None:
     app.use_light_theme()
     for number, part in enumerate(said):
         app.choose_part(*part)
-        app.scroll_to(panel.get_by_role("button", name="Questions", exact=True))
-        app.picture(f"labels_6{number}_{'_'.join(part).lower().replace(' ', '_')}_light")
+        app.picture(f"labels_6{number}_{'_'.join(part).lower().replace(' ', '_')}_light", of=top)
 
 
 def test_who_is_right(app: Any, quizzed: fo.Dataset) -> None:

@@ -48,7 +48,8 @@ def test_from_a_preview_to_what_happened_to_which_label(app: Any, loaded: fo.Dat
     app.expect_idle("raters")
     app.expect_count(len(loaded))
     expect(app.page.locator('[data-cy="looker"]').first).to_be_visible()
-    app.page.wait_for_timeout(1_500)  # the grid draws the new fields
+    if app.keeps_pictures:
+        app.page.wait_for_timeout(1_500)  # the grid draws the new fields
     app.picture("65-noise", readme="raters")
     app.expect_nothing_cut_off("raters")
     app.click_bar("raters", 0)

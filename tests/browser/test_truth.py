@@ -105,10 +105,9 @@ def test_every_tab_shows_its_part(app: Any, computed: fo.Dataset) -> None:
             expect(panel).to_contain_text(text)
             app.expect_idle("raters")
             name = "-".join(part).lower()
-            app.scroll_to(panel.get_by_role("button", name="Ranking", exact=True))
-            app.picture(f"truth-{theme}-{name}-top")
-            app.scroll_to(panel.locator("table, .js-plotly-plot").last)
-            app.picture(f"truth-{theme}-{name}")
+            top = panel.get_by_role("button", name="Ranking", exact=True)
+            app.picture(f"truth-{theme}-{name}-top", of=top)
+            app.picture(f"truth-{theme}-{name}", of=panel.locator("table, .js-plotly-plot").last)
             app.expect_nothing_cut_off("raters")
 
 
@@ -208,8 +207,7 @@ def test_who_is_right_about_objects(app: Any, loaded: fo.Dataset) -> None:
     app.expect_idle("raters")
     app.picture("truth-objects-1")
     app.expect_nothing_cut_off("raters")
-    app.scroll_to(panel.locator(".js-plotly-plot").last)
-    app.picture("truth-objects-2-below")
+    app.picture("truth-objects-2-below", of=panel.locator(".js-plotly-plot").last)
     least = found.estimate.raters[int(found.estimate.skill.argmin())]
     app.click_bar("raters", 0)
     app.expect_count(len(kf.view_of_objections(loaded, key, least)))
