@@ -9,7 +9,7 @@
 #   FIFTYONE_DATABASE_URI=mongodb://...          a MongoDB of your own, instead of FiftyOne's
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-peers lint docs bench clean
+.PHONY: help setup demo test test-peers lint docs bench clean check site
 
 VENV := .venv
 RUN := $(VENV)/bin/python -m
@@ -32,15 +32,6 @@ endif
 # do all of the browser's (tests/conftest.py). Few, but the longest: in the order of the folders they begin early.
 WORKERS := -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
-define CHECK
-$(RUN) ruff check
-$(RUN) ruff format --check
-$(RUN) mypy --strict kalos_core operators panels
-endef
-
-# Without warnings, and without a network. The variable silences what is about MkDocs itself, not about these pages.
-SITE := NO_MKDOCS_2_WARNING=1 $(RUN) mkdocs build --strict --quiet
-
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
@@ -53,9 +44,17 @@ demo: setup ## open the App on a data set with four raters (or on yours: LABELS=
 
 test: ## check style and types, build the documentation, then run all tests
 	@$(SETUP) --extras test,dev,docs --browser
-	$(CHECK)
-	$(SITE)
+	@$(MAKE) --no-print-directory --jobs=2 check site
 	$(RUN) pytest $(WORKERS)
+
+check:
+	$(RUN) ruff check
+	$(RUN) ruff format --check
+	$(RUN) mypy --strict kalos_core operators panels
+
+# Without warnings, and without a network. The variable silences what is about MkDocs itself, not about these pages.
+site:
+	NO_MKDOCS_2_WARNING=1 $(RUN) mkdocs build --strict --quiet
 
 # Beside the packages that ours is compared with: kalos 0.8.0, pylibmgm (GPL) and SimpleITK, in an environment of their own.
 test-peers: ## run the tests that need packages of others, in .venv-peers
@@ -64,11 +63,11 @@ test-peers: ## run the tests that need packages of others, in .venv-peers
 
 lint: ## check style and types
 	@$(SETUP) --extras test,dev
-	$(CHECK)
+	@$(MAKE) --no-print-directory check
 
 docs: ## build the documentation into artifacts/site
 	@$(SETUP) --extras docs
-	$(SITE)
+	@$(MAKE) --no-print-directory site
 
 bench: ## measure speed beside the peers and write the results into the documentation
 	@$(SETUP) --extras bench
