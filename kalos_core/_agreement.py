@@ -14,6 +14,7 @@ from kalos_core.annotations import Annotations
 from kalos_core.arguments import check_arguments
 from kalos_core.correspondence import COSTS, SOLVERS, correspond
 from kalos_core.correspondence.sizes import UnitCounts, UnitSizes
+from kalos_core.display import number_of
 from kalos_core.errors import InputError, check_text, check_whole, lookup
 from kalos_core.limits import check_replicates
 from kalos_core.pairs import Pairs, pairs_from
@@ -261,8 +262,9 @@ class AgreementNumbers(Result):
         interval = "" if np.isnan(low) else f" [{low:.3f}, {high:.3f}]"
         words = self.band if np.isnan(self.alpha) else f"{self.band}; label convergence: {self.convergence_band}"
         return (
-            f"{self.notation} = {self.alpha:.3f}{interval} ({words}), mean over {self.defined_images:,} images; "
-            f"median {self.median_alpha:.3f}; {self.global_alpha:.3f} over all {len(self.units):,} units"
+            f"{self.notation} = {self.alpha:.3f}{interval} ({words}), mean over "
+            f"{number_of(self.defined_images, 'image')}; "
+            f"median {self.median_alpha:.3f}; {self.global_alpha:.3f} over all {number_of(len(self.units), 'unit')}"
             + (f"\n{self.unit_sizes.note}" if self.unit_sizes.note else "")
         )
 

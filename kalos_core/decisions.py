@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from kalos_core._agreement import Agreement, check_agreement
 from kalos_core.annotations import Annotations, object_array
 from kalos_core.consensus.fusing import Members, fused_annotations
+from kalos_core.display import number_of
 from kalos_core.errors import InputError, check_text, listed, lookup, repr_of
 from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED, Units
 from kalos_core.results import Result
@@ -148,7 +149,10 @@ class Disputes(Result):
     def headline(self) -> str:
         """The finding, in words."""
         images = len(np.unique(self.image))
-        return f"{len(self):,} of {len(self.agreement.units):,} units in dispute, on {images:,} images"
+        return (
+            f"{len(self):,} of {number_of(len(self.agreement.units), 'unit')} in dispute, on "
+            f"{number_of(images, 'image')}"
+        )
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a dispute: image, alpha of the image, and what each rater gave the unit ("" where not assigned)."""
@@ -242,7 +246,8 @@ class Resolved(Result):
     def headline(self) -> str:
         """The finding, in words."""
         return (
-            f"{len(self.origin):,} resolved annotations: {self.decided:,} units decided, {len(self.open_units):,} open"
+            f"{number_of(len(self.origin), 'resolved annotation')}: {number_of(self.decided, 'unit')} decided, "
+            f"{len(self.open_units):,} open"
         )
 
     def to_pandas(self) -> pd.DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -164,6 +165,43 @@ def count_text(count: int) -> str:
     ('1,402', '−3')
     """
     return _typeset(f"{count:,d}")
+
+
+def number_of(count: int, one: str, several: str | None = None) -> str:
+    """A number of things: in the singular, or in the plural.
+
+    Parameters
+    ----------
+    count : int
+    one : str
+        Of one of them: a noun, what stands before it, and what is said of it after "of", "in" or the like.
+    several : str, optional
+        Of none or several, where more than the noun changes; by default the noun gets its plural.
+
+    Examples
+    --------
+    >>> number_of(1, "image"), number_of(0, "class"), number_of(1200, "pair of raters"), number_of(2, "boundary")
+    ('1 image', '0 classes', '1,200 pairs of raters', '2 boundaries')
+    >>> number_of(1, "image is", "images are"), number_of(3, "image is", "images are")
+    ('1 image is', '3 images are')
+    """
+    if count == 1:
+        return f"1 {one}"
+    if several is None:
+        until = _AFTER_NOUN.search(one)
+        end = until.start() if until else len(one)
+        several = _plural(one[:end]) + one[end:]
+    return f"{count_text(count)} {several}"
+
+
+_AFTER_NOUN = re.compile(r" (?:of|in|on|with|matched|annotated) ")
+
+
+def _plural(noun: str) -> str:
+    """By the rules; none of our words is an exception."""
+    if re.search(r"[^aeiou]y$", noun):
+        return f"{noun[:-1]}ies"
+    return f"{noun}es" if re.search(r"(?:s|x|ch|sh)$", noun) else f"{noun}s"
 
 
 def percent_text(share: float | None) -> str:

@@ -15,6 +15,7 @@ from kalos_core.annotations import Annotations
 from kalos_core.annotations.blocks import AT_ONCE, ByImage, Take
 from kalos_core.arguments import check_arguments
 from kalos_core.arrays import expand_runs, run_ends, run_starts, short
+from kalos_core.display import number_of
 from kalos_core.errors import InputError, KalosWarning, repr_of
 from kalos_core.limits import check_limit
 from kalos_core.results import Result
@@ -114,7 +115,7 @@ class Pairs(Result):
     @property
     def headline(self) -> str:
         """The finding, in words."""
-        return f"{len(self.left):,} pairs of annotations, {self.name}"
+        return f"{number_of(len(self.left), 'pair')} of annotations, {self.name}"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a pair: rows of the annotations, and their similarity."""

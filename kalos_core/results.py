@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.arrays import object_array
-from kalos_core.display import NO_BREAK, alpha_text
+from kalos_core.display import NO_BREAK, alpha_text, number_of
 from kalos_core.errors import InputError, Undefined, lookup
 from kalos_core.files import as_path, read_text
 from kalos_core.text import plain as plain_text
@@ -77,7 +77,7 @@ class Result:
     def headline(self) -> str:
         """The finding, in a line or a few."""
         rows = len(self._table())
-        return f"{type(self).__name__} of {rows:,} row{'s' * (rows != 1)}"
+        return f"{type(self).__name__} of {number_of(rows, 'row')}"
 
     def to_pandas(self) -> pd.DataFrame:
         """All of it as a table."""
@@ -551,7 +551,7 @@ def _text_of(frame: pd.DataFrame, lines: int) -> list[str]:
         rest.append(f"{len(frame) - len(shown):,} more")
     if columns < len(frame.columns):
         names = len(frame.columns) - columns
-        rest.append(f"{names:,} more column{'s' * (names > 1)}")
+        rest.append(number_of(names, "more column"))
     return [line.rstrip() for line in found] + ([f"... and {' and '.join(rest)}"] if rest else [])
 
 
@@ -561,5 +561,5 @@ def _html_of(frame: pd.DataFrame) -> str:
     if shown.empty:
         return ""
     more = len(frame) - len(shown)
-    rest = f"<p>... and {more:,} more rows: <code>.to_pandas()</code></p>" if more > 0 else ""
+    rest = f"<p>... and {number_of(more, 'more row')}: <code>.to_pandas()</code></p>" if more > 0 else ""
     return shown.to_html(index=False, border=0, escape=True, na_rep="undefined", float_format="{:.4g}".format) + rest

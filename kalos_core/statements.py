@@ -10,7 +10,7 @@ import numpy as np
 
 from kalos_core._agreement import convergence_band, verdict
 from kalos_core.diagnostics import ClassDifficulty, Collaboration, NarrowedAgreement
-from kalos_core.display import alpha_text, count_and_share, count_text, points_text, with_interval
+from kalos_core.display import alpha_text, count_and_share, number_of, points_text, with_interval
 from kalos_core.errors import Undefined
 from kalos_core.variation import NarrowedVariations
 
@@ -99,10 +99,11 @@ def statements(
         said.append(Statement(text, "Ceiling"))
     if disputes is not None:
         every, decided = disputes
-        text = f"{count_and_share(decided, every)} of {count_text(every)} units in dispute are decided."
+        are = "is" if decided == 1 else "are"
+        text = f"{count_and_share(decided, every)} of {number_of(every, 'unit in dispute')} {are} decided."
         said.append(Statement(text if every else "No unit is in dispute.", "Decide"))
     if changed is not None:
-        edited = "1 sample was" if changed == 1 else f"{count_text(changed)} samples were"
+        edited = number_of(changed, "sample was", "samples were")
         said.append(Statement(f"{edited if changed else 'No sample was'} edited since.", "Runs"))
     return [statement for statement in said if statement is not None]
 
@@ -123,8 +124,8 @@ def _hardest(classes: ClassDifficulty | Undefined) -> Statement | None:
         return None
     worst = enough[np.argmin(classes.alpha[enough])]
     name = str(classes.category[worst])
-    images = count_text(int(classes.images[worst]))
-    text = f"Hardest class: {name}, alpha {alpha_text(classes.alpha[worst])} on {images} images."
+    images = int(classes.images[worst])
+    text = f"Hardest class: {name}, alpha {alpha_text(classes.alpha[worst])} on {number_of(images, 'image')}."
     return Statement(text, "Classes", {"category": name})
 
 

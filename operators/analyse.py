@@ -7,6 +7,7 @@ from typing import Any
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
+from kalos_core.display import number_of
 from kalos_core.text import bold
 
 from . import base, forms, widgets
@@ -62,7 +63,9 @@ def _settings(params: Mapping[str, Any]) -> dict[str, Any]:
 def summary(analysis: kf.Analysis) -> dict[str, Any]:
     """Which runs were made, under which keys."""
     runs = analysis.runs.values()
-    rows = "\n".join(f"- {kf.KINDS[run.kind].title}: run {bold(run.key)}, {run.images:,} images" for run in runs)
+    rows = "\n".join(
+        f"- {kf.KINDS[run.kind].title}: run {bold(run.key)}, {number_of(run.images, 'image')}" for run in runs
+    )
     return {"key": analysis.key, "runs": {run.kind: run.key for run in runs}, "text": f"{rows}\n"}
 
 

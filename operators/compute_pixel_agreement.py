@@ -7,7 +7,7 @@ import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
-from kalos_core.display import alpha_text, percent_text
+from kalos_core.display import alpha_text, number_of, percent_text
 from kalos_core.figures import pixel_title, smyth_note
 from kalos_core.text import names_shown, shown
 
@@ -75,7 +75,8 @@ class ComputePixelAgreement(mask_forms.MaskAnalysis[kf.PixelRun]):
         ]
         heads = ("Class", "Mean F1", "Smyth bound", "All agree on", "Stand out")
         return (
-            f"**{pixel_title(f['f1'], f['rater_count'])}**\n\n{f['images']:,} images, {f['pixels']:,} pixels; "
+            f"**{pixel_title(f['f1'], f['rater_count'])}**\n\n{number_of(f['images'], 'image')}, "
+            f"{number_of(f['pixels'], 'pixel')}; "
             f"the field {shown(run.names.rater_count)} shows how many raters marked each. "
             f"{smyth_note(f['smyth_bound'])}\n\n" + widgets.table(heads, rows)
         )

@@ -6,6 +6,7 @@ from typing import Any
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
+from kalos_core.display import number_of
 
 from . import base, widgets
 from .widgets import Context
@@ -30,5 +31,5 @@ class Decide(base.OfAgreement):
         inputs.str("who", default="", label="Who decides")
 
     def summary(self, params: Mapping[str, Any], found: kf.Decision) -> dict[str, Any]:
-        text = f"{kf.DECISIONS[found.decision]}: decided about {len(found.labels):,} labels."
+        text = f"{kf.DECISIONS[found.decision]}: decided about {number_of(len(found.labels), 'label')}."
         return {**params, "labels": list(found.labels), "text": text}

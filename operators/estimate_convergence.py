@@ -8,7 +8,7 @@ import numpy as np
 
 import kalos_core.fiftyone as kf
 from kalos_core import read_models
-from kalos_core.display import alpha_text, points_text
+from kalos_core.display import alpha_text, number_of, points_text
 from kalos_core.figures import convergence_title
 from kalos_core.text import names_shown, shown
 
@@ -128,7 +128,7 @@ class EstimateConvergence(base.Analysis[kf.ConvergenceRun]):
         ]
         title = convergence_title(f["mean"], f["interval"], f["images_per_subset"], f["whole"], f["images"])
         return (
-            f"**{title}**\n\n{f['route']}; {f['subsets']:,} subsets of {f['images']:,} images\n\n"
+            f"**{title}**\n\n{f['route']}; {number_of(f['subsets'], 'subset')} of {number_of(f['images'], 'image')}\n\n"
             f"{widgets.table(METRICS, rows)}\n\n{widgets.table(SIZES, sizes)}\n\n"
             + (f"{models}\n\n" if models else "")
             + widgets.table(("", "Can the data carry this?", "Finding"), checks)

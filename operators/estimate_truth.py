@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kalos_core.fiftyone as kf
-from kalos_core.display import alpha_text
+from kalos_core.display import alpha_text, number_of
 from kalos_core.text import names_shown
 
 from . import forms, mask_forms, right_forms, widgets
@@ -69,8 +69,8 @@ class EstimateTruth(mask_forms.MaskAnalysis[kf.TruthRun]):
     def summary(self, run: kf.TruthRun) -> str:
         f, truths = run.metrics, run.details.truths
         names = ", ".join(names_shown([*f["fields"].values(), *f["maps"].values()]))
-        who = f"{len(f['raters']) or 'unnamed'} raters"
-        head = f"**{_title(f, truths)}**\n\n{f['images']:,} images, {who}; written: {names}\n\n"
+        who = number_of(len(f["raters"]), "rater") if f["raters"] else "unnamed raters"
+        head = f"**{_title(f, truths)}**\n\n{number_of(f['images'], 'image')}, {who}; written: {names}\n\n"
         return head + (_pixel_table(truths) if f["of"] == mask_forms.PIXELS else _object_table(truths) + _skills(run))
 
 
@@ -90,11 +90,11 @@ def _title(figures: Mapping[str, Any], truths: Truths) -> str:
     """How far the estimates differ, or how many objects there are."""
     if figures["of"] == mask_forms.OBJECTS:
         name, found = next(iter(truths.items()))
-        return f"{found.counts['kept']:,} objects at {name}; {found.counts['below quorum']:,} below it"
+        return f"{number_of(found.counts['kept'], 'object')} at {name}; {found.counts['below quorum']:,} below it"
     pixels = [found.pixels for found in truths.values()]
     if not min(pixels) or len(truths) == 1:
-        return f"{max(pixels):,} pixels are true"
-    return f"Estimates mark {min(pixels):,} to {max(pixels):,} pixels"
+        return f"{number_of(max(pixels), 'pixel is', 'pixels are')} true"
+    return f"Estimates mark {min(pixels):,} to {number_of(max(pixels), 'pixel')}"
 
 
 def _pixel_table(truths: Truths) -> str:

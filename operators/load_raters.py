@@ -13,6 +13,7 @@ from fiftyone.operators.executor import ExecutionResult
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, Vocabulary
+from kalos_core.display import number_of
 from kalos_core.text import shown
 
 from . import base, widgets
@@ -181,17 +182,20 @@ def summary(loaded: kf.LoadedRaters) -> str:
     """What was loaded, as text."""
     fields = ", ".join(f"{shown(rater)} ({shown(field)})" for rater, field in loaded.fields.items())
     lines = [
-        f"**{loaded.annotations:,} annotations of {len(loaded.fields)} raters on {loaded.images:,} images** are in "
-        f"the data set {shown(loaded.dataset.name)}.",
+        f"**{number_of(loaded.annotations, 'annotation')} of {number_of(len(loaded.fields), 'rater')} on "
+        f"{number_of(loaded.images, 'image')}** are in the data set {shown(loaded.dataset.name)}.",
         f"- Raters and their fields: {fields}",
         f"- New samples: {loaded.added_samples:,}",
     ]
     if loaded.missing_images:
-        lines.append(f"- {len(loaded.missing_images):,} images are missing; grey canvases stand in for them")
+        missing = number_of(len(loaded.missing_images), "missing image")
+        lines.append(f"- Grey canvases stand in for {missing}")
     if loaded.crowds:
-        lines.append(f"- {loaded.crowds:,} crowd regions are kept apart: agreement does not read them")
+        crowds = number_of(loaded.crowds, "crowd region is", "crowd regions are")
+        lines.append(f"- {crowds} kept apart: agreement does not read them")
     if loaded.skipped:
-        lines.append(f"- {loaded.skipped:,} annotations were left out because their shape cannot be used")
+        skipped = number_of(loaded.skipped, "annotation was", "annotations were")
+        lines.append(f"- {skipped} left out because of a shape that cannot be used")
     if loaded.analysis is not None:
         return "\n".join([lines[0], "", *lines[1:], made(loaded.analysis)["text"]])
     return "\n".join([lines[0], "", *lines[1:], "", "Next: **Analyse raters**."])

@@ -8,7 +8,7 @@ import fiftyone.core.collections as foc
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
-from kalos_core.display import alpha_text
+from kalos_core.display import alpha_text, number_of
 from kalos_core.figures import concordance_title, ranking_title, tau_title
 from kalos_core.text import names_shown, shown
 
@@ -76,9 +76,9 @@ class RankSystems(image_label_forms.ImageLabelAnalysis[kf.RankingRun]):
             parts.append(
                 f"**{ranking_title(ranking)}** ({measure})\n\n{table}\n\n" + "\n".join(f"- {note}." for note in notes)
             )
-        counted = f"{f['images']:,} images, {f['concepts']:,} labels"
+        counted = f"{number_of(f['images'], 'image')}, {number_of(f['concepts'], 'label')}"
         if f["skipped_images"]:
-            counted += f"; {f['skipped_images']:,} images without scores are left out"
+            counted += f"; {number_of(f['skipped_images'], 'image')} without scores are left out"
         return "\n\n".join([*parts, f"{counted}. In brackets: the rank."])
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
+from kalos_core.display import number_of
 from kalos_core.text import shown
 
 from . import base, forms, widgets
@@ -28,8 +29,10 @@ class MakeResolved(base.OfAgreement):
     def summary(self, params: Mapping[str, Any], found: kf.ResolvedRun) -> dict[str, Any]:
         metrics = found.metrics
         text = (
-            f"{metrics['labels']:,} labels in the field {shown(found.key)}; {metrics['open']:,} units are still open."
+            f"{number_of(metrics['labels'], 'label')} in the field {shown(found.key)}; "
+            f"{number_of(metrics['open'], 'unit is', 'units are')} still open."
         )
         if metrics["left_out"]:
-            text += f" {metrics['left_out']:,} decisions do not count: their labels were changed since."
+            left_out = number_of(metrics["left_out"], "decision does", "decisions do")
+            text += f" {left_out} not count: labels were changed since."
         return {**params, **metrics, "text": text}

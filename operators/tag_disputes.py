@@ -5,6 +5,8 @@ from typing import Any
 
 import fiftyone.operators.types as types
 
+from kalos_core.display import number_of
+
 from . import base, widgets
 from .widgets import Context
 
@@ -19,4 +21,5 @@ class TagDisputes(base.OfAgreement):
         widgets.add_switch(inputs, "open_only", default=True, label="Only what nobody has decided")
 
     def summary(self, params: Mapping[str, Any], found: int) -> dict[str, Any]:
-        return {**params, "samples": found, "text": f"{found:,} samples are tagged, and their labels in dispute."}
+        tagged = number_of(found, "sample is", "samples are")
+        return {**params, "samples": found, "text": f"{tagged} tagged, and the labels in dispute."}

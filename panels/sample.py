@@ -11,7 +11,7 @@ import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
-from kalos_core.display import VARIATION_LABELS, alpha_text
+from kalos_core.display import VARIATION_LABELS, alpha_text, number_of
 from kalos_core.figures import band
 from kalos_core.text import bold, plain, shown
 
@@ -321,7 +321,7 @@ class SamplePanel(Panel):
         unit = state.disputes[state.place]
         count = len(state.disputes)
         which = f"Dispute {state.place + 1} of {count} on this sample:" if count > 1 else "One dispute:"
-        together = f"{len(unit['units'])} units, a whole and its parts; " if len(unit["units"]) > 1 else ""
+        together = f"{number_of(len(unit['units']), 'unit')}, a whole and its parts; " if len(unit["units"]) > 1 else ""
         panel.md(f"{bold(which)} {together}{unit['decided']}", name="dispute")
         if not unit["labels"]:
             return

@@ -12,7 +12,7 @@ import fiftyone.operators.types as types
 import numpy as np
 
 import kalos_core.fiftyone as kf
-from kalos_core.display import alpha_text
+from kalos_core.display import alpha_text, number_of
 from kalos_core.text import shown
 
 from .parts.events import LOADED_TWICE, PLUGIN, Context, Panel, add_problem, go_back, guarded, handlers, remember
@@ -301,7 +301,7 @@ def _load_choices(ctx: Context, analysis: kf.Analysis) -> None:
 def _in_menu(analysis: kf.Analysis) -> str:
     """An analysis as the menu shows it: key, date, configuration, size, alpha."""
     lead = next(iter(analysis.runs.values()))
-    parts = [analysis.key, f"{lead.made_at:%d %b %Y %H:%M}", f"{lead.images:,} images"]
+    parts = [analysis.key, f"{lead.made_at:%d %b %Y %H:%M}", number_of(lead.images, "image")]
     if "alpha" in lead.metrics:
         parts.append(f"α {alpha_text(lead.metrics['alpha'])}")
     return " · ".join([*parts, *filter(None, [lead.metrics.get("notation")])])

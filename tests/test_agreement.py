@@ -271,7 +271,7 @@ def test_a_result_reads_as_a_sentence():
         == repr(result)
         == (
             "KαLOS(box_iou, τ_s=0.5, S=greedy, ψ_soft) = 1.000 [1.000, 1.000] (near perfect; label convergence: "
-            "reliable), mean over 1 images; median 1.000; 1.000 over all 1 units"
+            "reliable), mean over 1 image; median 1.000; 1.000 over all 1 unit"
         )
     )
 

@@ -32,6 +32,7 @@ from kalos_core.annotations.columns import (
 from kalos_core.annotations.shapes import SHAPE_FIELDS
 from kalos_core.arguments import check_arguments
 from kalos_core.arrays import as_array, as_rows, freeze
+from kalos_core.display import number_of
 from kalos_core.errors import InputError, KalosWarning, Problems, check_iterable, is_hashable, listed, repr_of
 from kalos_core.results import Result
 from kalos_core.shapes import Boxes, ShapeColumn
@@ -264,8 +265,9 @@ class Annotations(Result):
     def headline(self) -> str:
         """The finding, in words."""
         return (
-            f"Annotations({len(self):,} annotations of {len(self.raters)} raters on {len(self.images):,} images, "
-            f"{len(self.categories):,} categories, shapes: {', '.join(self.shapes) or 'none'})"
+            f"Annotations({number_of(len(self), 'annotation')} of {number_of(len(self.raters), 'rater')} on "
+            f"{number_of(len(self.images), 'image')}, "
+            f"{number_of(len(self.categories), 'category')}, shapes: {', '.join(self.shapes) or 'none'})"
         )
 
     def _table(self) -> pd.DataFrame:
@@ -574,7 +576,7 @@ def warn_of_silent_raters(
     annotated[annotations.image, annotations.rater] = True
     partly = np.asarray(annotated.any(axis=1) & ~annotated.all(axis=1))[unsaid]
     if partly.any():
-        where = "" if unsaid.all() else f" to {len(partly):,} of {len(unsaid):,} images"
+        where = "" if unsaid.all() else f" to {len(partly):,} of {number_of(len(unsaid), 'image')}"
         text = UNSAID.format(source=source, where=where, count=f"{partly.sum():,}", total=f"{len(partly):,}")
         warnings.warn(text, KalosWarning, stacklevel=stacklevel)
 

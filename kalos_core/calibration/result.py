@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kalos_core.calibration.relative import Compared, Coordinates
 from kalos_core.calibration.shares import Shares
+from kalos_core.display import number_of
 from kalos_core.errors import lookup
 from kalos_core.resampling import interval_columns
 from kalos_core.results import Result
@@ -160,7 +161,7 @@ class Separation(Result):
             ),
             (
                 count < LEAST_DISTANCES,
-                f"there are only {count:,} observed distances",
+                f"there are only {number_of(count, 'observed distance')}",
             ),
         ]
         return "; ".join(text for holds, text in found if holds)

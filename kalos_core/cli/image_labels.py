@@ -13,6 +13,7 @@ from kalos_core.cli.commands import Command
 from kalos_core.cli.objects import agreement_of
 from kalos_core.cli.options import Given, Option, options_of
 from kalos_core.cli.reading import OF_ANNOTATIONS, OF_TABLES, TABLES, format_option, is_table, table_of
+from kalos_core.display import number_of
 from kalos_core.errors import index_of
 from kalos_core.nominal import LabelTruth, label_findings
 from kalos_core.nominal.decisions import mean_of_finite
@@ -65,8 +66,10 @@ def _labels(given: Given) -> Answer:
     }
     known = int(np.isfinite(alpha).sum())
     text = (
-        f"{len(found.table):,} answers of {len(found.table.raters):,} raters on {len(found.table.items):,} items: "
-        f"mean alpha {mean:.3f} over {known:,} of {len(alpha):,} questions, {len(found.disputes):,} disputes"
+        f"{number_of(len(found.table), 'answer')} of {number_of(len(found.table.raters), 'rater')} on "
+        f"{number_of(len(found.table.items), 'item')}: "
+        f"mean alpha {mean:.3f} over {known:,} of {number_of(len(alpha), 'question')}, "
+        f"{number_of(len(found.disputes), 'dispute')}"
     )
     shown = ("questions", "raters", *(name for name in ("skill",) if name in tables))
     return Answer("\n".join([text, *estimates.headlines]), results, tables, shown, mean)
@@ -141,7 +144,9 @@ def _sparse_answer(value: float, interval: Any, independence: Independence, item
     }
     low, high = interval
     within = "" if np.isnan(low) else f" [{low:.3f}, {high:.3f}]"
-    text = f"probability that two raters agree: {value:.3f}{within} over {len(items):,} items\n{independence!r}"
+    text = (
+        f"probability that two raters agree: {value:.3f}{within} over {number_of(len(items), 'item')}\n{independence!r}"
+    )
     return Answer(text, results, {"items": items, "counts": independence.to_pandas()}, ("counts",), value)
 
 

@@ -27,7 +27,7 @@ from kalos_core.cli.commands import Command
 from kalos_core.cli.options import Given, Option, options_of
 from kalos_core.cli.reading import OF_LABEL_MAPS, OF_MASKS, label_stacks_of, stacks_of
 from kalos_core.consensus import ClassStaple
-from kalos_core.display import percent_text
+from kalos_core.display import number_of, percent_text
 from kalos_core.pixels import DisputedRegions, PixelAgreement
 from kalos_core.pixels.paired import check_images
 from kalos_core.reliability import NO_OBJECT
@@ -132,7 +132,7 @@ def _truth(given: Given) -> Answer:
     means = tables["raters"].groupby("rater", sort=False)["accuracy"].mean()
     results = {"images": len(files), "alone": alone, "tied": tied, "unsettled": unsettled, "accuracy": means.to_dict()}
     text = (
-        f"Truth of {len(files):,} images by STAPLE of all classes at once: raters are right at "
+        f"Truth of {number_of(len(files), 'image')} by STAPLE of all classes at once: raters are right at "
         f"{percent_text(means.min())} to {percent_text(means.max())} of pixels"
     )
     return Answer(text, results, tables, ("raters",), files=files)

@@ -39,6 +39,7 @@ from kalos_core.cli.reading import DASK, OF_ANNOTATIONS, annotations_of, given_t
 from kalos_core.consensus import UnitTruth
 from kalos_core.convergence.study import PlacedModel
 from kalos_core.diagnostics import Sensitivity
+from kalos_core.display import number_of
 from kalos_core.distributed import ShardedVariations, Shards
 from kalos_core.errors import InputError, Undefined, or_reason
 from kalos_core.nominal import SKILL_MODELS, GradeAgreement, attributes_table
@@ -189,7 +190,10 @@ def _variations_answer(
         "confusions": confusions.to_pandas(),
         **more,
     }
-    text = f"{len(found):,} findings of {annotations:,} annotations of {len(rates):,} raters"
+    text = (
+        f"{number_of(len(found), 'finding')} of {number_of(annotations, 'annotation')} of "
+        f"{number_of(len(rates), 'rater')}"
+    )
     results = {"counts": counts, "rates": rates, "identical_share": found.identical_share}
     return Answer(text, results, tables, ("types", "raters", "confusions"))
 

@@ -23,6 +23,7 @@ from kalos_core.cli.reading import (
     is_table,
     table_of,
 )
+from kalos_core.display import number_of
 from kalos_core.errors import Problems, as_number, listed, repr_of
 from kalos_core.files import load_json, read_text
 from kalos_core.readers import FORMATS
@@ -45,7 +46,7 @@ def _rank_classifiers(given: Given) -> Answer:
         "best_changes": {name: ranking.best_changes for name, ranking in found.rankings.items()},
         "undefined": undefined,
     }
-    text = f"{len(found.systems):,} classifiers with each of {len(found.truths):,} references"
+    text = f"{number_of(len(found.systems), 'classifier')} with each of {number_of(len(found.truths), 'reference')}"
     tables_found = {"classifiers": found.to_pandas(), "concepts": found.by_concept()}
     return Answer("\n".join([text, *undefined]), results, tables_found, ("classifiers",))
 
@@ -116,7 +117,10 @@ def _rank_detectors(given: Given) -> Answer:
         "unknown_classes": dict(zip(found.models.tolist(), found.unknown_classes.tolist(), strict=True)),
         "undefined": ranking.undefined,
     }
-    text = f"{len(found.models):,} models by mAP with each of {len(found.truths):,} raters as reference"
+    text = (
+        f"{number_of(len(found.models), 'model')} by mAP with each of {number_of(len(found.truths), 'rater')} as "
+        "reference"
+    )
     return Answer("\n".join([text, *ranking.undefined]), results, {"models": found.to_pandas()}, ("models",))
 
 

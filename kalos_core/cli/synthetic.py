@@ -12,6 +12,7 @@ from kalos_core.cli.commands import Command
 from kalos_core.cli.objects import LABELS
 from kalos_core.cli.options import Given, Option, options_of
 from kalos_core.cli.reading import OF_ANNOTATIONS, annotations_of
+from kalos_core.display import number_of
 from kalos_core.files import write_whole
 from kalos_core.noise.model import DEFAULTS
 
@@ -20,7 +21,7 @@ def _noise(given: Given) -> Answer:
     annotations = annotations_of(given, given["labels"])
     model = _model(given) or NoiseModel.fit(annotations, **given.of(NoiseModel.fit))
     tables = {"parameters": model.to_pandas()}
-    lines = [f"{len(tables['parameters']):,} parameters of how raters differ, from {given['labels']}"]
+    lines = [f"{number_of(len(tables['parameters']), 'parameter')} of how raters differ, from {given['labels']}"]
     results: dict[str, object] = {"model": json.loads(model.to_json())}
     if "draws" in given.values:
         fidelity = model.fidelity(annotations, **given.of(NoiseModel.fidelity))
@@ -69,7 +70,7 @@ def _noise_defaults(given: Given) -> Answer:
     model = default_model(annotations_of(given, given["labels"]), given["labels"].name)
     path = Path(given.get("save", DEFAULTS))
     write_whole(path, model.to_json())
-    return Answer(f"{path}: {len(model.provenance)} distributions", {}, {"parameters": model.to_pandas()})
+    return Answer(f"{path}: {number_of(len(model.provenance), 'distribution')}", {}, {"parameters": model.to_pandas()})
 
 
 _MODEL = Option("model", (str,), help="JSON file of a noise model, or default for the shipped one")

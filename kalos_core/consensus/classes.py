@@ -14,6 +14,7 @@ from kalos_core.arguments import check_arguments
 from kalos_core.consensus.methods import JOINTLY, estimate_truth
 from kalos_core.consensus.multiclass import BACKGROUND, staple_classes
 from kalos_core.consensus.truth import ROUNDING, Truth
+from kalos_core.display import number_of
 from kalos_core.errors import InputError, listed
 from kalos_core.pixels.classes import check_classes, check_values
 from kalos_core.pixels.stack import LabelStack
@@ -70,7 +71,7 @@ class ClassTruth(Result):
     @property
     def headline(self) -> str:
         """The finding, in words."""
-        return f"Reference of {len(self.by_class):,} classes; {int(self.tied.sum()):,} pixels tied"
+        return f"Reference of {number_of(len(self.by_class), 'class')}; {number_of(int(self.tied.sum()), 'pixel')} tied"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a class: its value, how many pixels it has, and what to know."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations.columns import object_array
 from kalos_core.consensus.truth import Truth
+from kalos_core.display import number_of
 from kalos_core.pixels.performance import RaterPerformance
 from kalos_core.pixels.sums import divide
 from kalos_core.results import Result
@@ -123,7 +124,10 @@ class CountedTruth(Result):
     @property
     def headline(self) -> str:
         """The finding, in words."""
-        return f"Reference of {self.images:,} images: {self.pixels:,} pixels, {self.empty:,} images empty"
+        return (
+            f"Reference of {number_of(self.images, 'image')}: {number_of(self.pixels, 'pixel')}, "
+            f"{number_of(self.empty, 'image')} empty"
+        )
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a rater: images, sensitivity, specificity, and how often the estimate rests on the rater."""

@@ -16,6 +16,7 @@ from kalos_core.arrays import as_floats, run_starts
 from kalos_core.consensus.fusing import Members, fused_annotations
 from kalos_core.consensus.objects import UnitTruth
 from kalos_core.consensus.voting import check_share
+from kalos_core.display import number_of
 from kalos_core.errors import InputError, lookup
 from kalos_core.pixels.sums import divide
 from kalos_core.reliability import NOT_ASSIGNED, Units
@@ -121,11 +122,17 @@ class InstanceConsensus(Result):
         """(R,) of the annotations of each rater of `source`, the share that became part of an object."""
         return divide(self._annotated(), np.bincount(self.source.rater, minlength=len(self.source.raters)))
 
+    @property
+    def is_part(self) -> NDArray[np.bool_]:
+        """(N,) whether each annotation of `source` is part of an object, whatever its class."""
+        unit = np.repeat(np.arange(len(self.outcome)), np.diff(self.member_start))
+        found = np.zeros(len(self.source), np.bool_)
+        found[self.member_row] = np.isin(unit, self.unit)
+        return found
+
     def _annotated(self) -> NDArray[np.intp]:
         """(R,) annotations of each rater that are part of an object."""
-        unit = np.repeat(np.arange(len(self.outcome)), np.diff(self.member_start))
-        rows = self.member_row[np.isin(unit, self.unit)]
-        return np.bincount(self.source.rater[rows], minlength=len(self.source.raters))
+        return np.bincount(self.source.rater[self.is_part], minlength=len(self.source.raters))
 
     def against(self, row: int) -> list[str]:
         """Raters who gave one row of the consensus another class, or nothing, where a `truth` decided; else nobody."""
@@ -153,7 +160,7 @@ class InstanceConsensus(Result):
     def headline(self) -> str:
         """The finding, in words."""
         counts = ", ".join(f"{name} {count:,}" for name, count in self.counts().items())
-        return f"Consensus of {len(self.outcome):,} units: {counts}"
+        return f"Consensus of {number_of(len(self.outcome), 'unit')}: {counts}"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a unit: its image, outcome, votes, the classes with the most votes, and the annotations behind it.

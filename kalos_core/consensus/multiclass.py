@@ -16,7 +16,7 @@ from kalos_core.arrays import as_array
 from kalos_core.consensus._staple import ITERATIONS, SETTLED
 from kalos_core.consensus.methods import JOINTLY
 from kalos_core.consensus.truth import ROUNDING, Truth, entropy_bits, truth_of_patterns
-from kalos_core.display import percent_text
+from kalos_core.display import number_of, percent_text
 from kalos_core.errors import InputError, as_number, check_whole, repr_of
 from kalos_core.pixels.classes import check_classes, check_values
 from kalos_core.pixels.patterns import Patterns
@@ -178,10 +178,11 @@ class ClassStaple(Result):
         """The finding, in words."""
         pixels = int((self.pattern >= 0).sum())
         tied = int(self.tied.sum())
-        settled = "" if self.converged else f"; not settled after {self.iterations:,} iterations"
+        settled = "" if self.converged else f"; not settled after {number_of(self.iterations, 'iteration')}"
         worst, best = (percent_text(float(end)) for end in (self.accuracy.min(), self.accuracy.max()))
         return (
-            f"Truth of {len(self.classes):,} classes at {pixels:,} pixels, {tied:,} of them tied; raters are right at "
+            f"Truth of {number_of(len(self.classes), 'class')} at {number_of(pixels, 'pixel')}, {tied:,} of them "
+            "tied; raters are right at "
             f"{worst} to {best}{settled}"
         )
 

@@ -12,7 +12,7 @@ from kalos_core._agreement import Agreement, check_agreement
 from kalos_core.annotations import object_array
 from kalos_core.arguments import check_arguments
 from kalos_core.diagnostics.rematching import refuse_local_raters
-from kalos_core.display import percent_text
+from kalos_core.display import number_of, percent_text
 from kalos_core.nominal.skill import ADDED, ITERATIONS, ROUNDING, LabelTruth, dawid_skene
 from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED, Units
 from kalos_core.results import Result
@@ -108,9 +108,11 @@ class UnitTruth(Result):
     def headline(self) -> str:
         """The finding, in words."""
         sure = self.estimate.confidence
+        of = f"of {number_of(len(self.units), 'unit')}"
         text = (
-            f"{int((self.existence >= 0.5).sum()):,} of {len(self.units):,} units are objects by "
-            f"{len(self.estimate.raters):,} raters, {percent_text(float(sure.mean())) if len(sure) else 'undefined'} "
+            f"{number_of(int((self.existence >= 0.5).sum()), f'{of} is an object', f'{of} are objects')} by "
+            f"{number_of(len(self.estimate.raters), 'rater')}, "
+            f"{percent_text(float(sure.mean())) if len(sure) else 'undefined'} "
             f"sure in the mean; {int(self.overruled.sum()):,} otherwise than most of their raters say"
         )
         return text + self.estimate.doubts

@@ -13,6 +13,7 @@ from kalos_core.arguments import check_arguments
 from kalos_core.consensus.methods import TRUTH_METHODS, WITHOUT_OUTLIERS
 from kalos_core.consensus.truth import Truth
 from kalos_core.consensus.voting import find_outliers, outliers_of, vote_of, vote_of_study
+from kalos_core.display import number_of
 from kalos_core.errors import InputError, lookup
 from kalos_core.pixels.patterns import Patterns, find_patterns
 from kalos_core.pixels.stack import Stacks, each_stack, image_name
@@ -43,7 +44,7 @@ class Truths(Results[Truth]):
     @property
     def headline(self) -> str:
         """The finding, in words."""
-        return f"References of {len(self):,} images"
+        return f"References of {number_of(len(self), 'image')}"
 
 
 def estimate_truths(stacks: Stacks, method: str = "staple", raters_are_local: bool | None = None) -> Truths:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from kalos_core.display import number_of
 from kalos_core.pixels.patterns import Patterns
 from kalos_core.pixels.performance import RaterPerformance, confusions
 from kalos_core.results import Result
@@ -106,7 +107,7 @@ class Truth(Result):
     def headline(self) -> str:
         """The finding, in words."""
         note = f"; {self.note}" if self.note else ""
-        return f"Truth({self.method}: {int(self.mask.sum()):,} of {self.patterns.pixels:,} pixels{note})"
+        return f"Truth({self.method}: {int(self.mask.sum()):,} of {number_of(self.patterns.pixels, 'pixel')}{note})"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a rater: sensitivity and specificity, and whether the estimate rests on them."""
@@ -194,5 +195,5 @@ def notes_of(
     if true == patterns.pixels and (counted or patterns.votes.all()):
         notes.append("specificity is a share of no pixel and stands as 1")
     if not converged:
-        notes.append(f"not settled after {iterations} iterations")
+        notes.append(f"not settled after {number_of(iterations, 'iteration')}")
     return notes

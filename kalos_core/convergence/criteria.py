@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from kalos_core.annotations import Annotations
 from kalos_core.arguments import check_arguments
 from kalos_core.convergence.modified import usable_images
+from kalos_core.display import number_of
 from kalos_core.errors import listed
 from kalos_core.pairs import Pairs
 from kalos_core.results import Results
@@ -60,7 +61,7 @@ class Criteria(Results[Criterion]):
     Examples
     --------
     >>> Criteria([Criterion("copies", "no finding has similarity 1", "ok")]).headline
-    '0 warnings in 1 criteria'
+    '0 warnings in 1 criterion'
     """
 
     _entry = Criterion
@@ -69,7 +70,8 @@ class Criteria(Results[Criterion]):
     @property
     def headline(self) -> str:
         """The finding, in words."""
-        return f"{sum(line.verdict == 'warn' for line in self)} warnings in {len(self)} criteria"
+        warnings = sum(line.verdict == "warn" for line in self)
+        return f"{number_of(warnings, 'warning')} in {number_of(len(self), 'criterion', 'criteria')}"
 
 
 def check_convergence(
@@ -132,9 +134,10 @@ def _selection_of_images(annotations: Annotations) -> Criterion:
     annotated = np.zeros(len(annotations.images), np.bool_)
     annotated[annotations.image] = True
     empty = int((annotations.comparable_images & ~annotated).sum())
+    images = number_of(int(annotations.comparable_images.sum()), "image")
     finding = (
-        f"{empty:,} of {int(annotations.comparable_images.sum()):,} images are empty for all raters. Images that were "
-        "chosen because something had been annotated in them hide what everybody missed."
+        f"{number_of(empty, f'of {images} is', f'of {images} are')} empty for all raters. Images that were chosen "
+        "because something had been annotated in them hide what everybody missed."
     )
     return Criterion("images chosen without regard to their labels", finding, "cannot know")
 
@@ -148,12 +151,12 @@ def _imbalance(annotations: Annotations) -> Criterion:
     counts = np.bincount(annotations.rater, minlength=len(images))
     most, least = int(images.argmax()), int(images.argmin())
     summary = ", ".join(
-        f"{name} {count:,} images and {number:,} annotations"
+        f"{name} {number_of(count, 'image')} and {number_of(number, 'annotation')}"
         for name, count, number in zip(annotations.raters, images.tolist(), counts.tolist(), strict=True)
     )
     if images[most] > UNEQUAL * images[least]:
         finding = (
-            f"Raters contribute unequally: {annotations.raters[most]} has {images[most]:,} images, "
+            f"Raters contribute unequally: {annotations.raters[most]} has {number_of(images[most], 'image')}, "
             f"{annotations.raters[least]} {images[least]:,}. A model can pass label convergence by following the "
             "convention of those who dominate."
         )
@@ -166,13 +169,17 @@ def _missing_images(annotations: Annotations) -> Criterion:
     skipped = int(annotations.skipped.sum())
     faults = []
     if alone.any():
-        names = annotations.files[alone]
-        faults.append(f"{int(alone.sum()):,} of {len(alone):,} images have fewer than two raters ({listed(names)})")
+        names, images = annotations.files[alone], number_of(len(alone), "image")
+        have = number_of(len(names), f"of {images} has", f"of {images} have")
+        faults.append(f"{have} fewer than two raters ({listed(names)})")
     if skipped:
-        faults.append(f"{skipped:,} annotations could not be used and were left out")
+        faults.append(
+            f"{number_of(skipped, 'annotation')} could not be used and {'was' if skipped == 1 else 'were'} left out"
+        )
     if faults:
         return Criterion("every image has two raters", f"{'; '.join(faults)}.", "warn")
-    finding = f"All {len(alone):,} images have two raters or more, and no annotation was left out."
+    have = number_of(len(alone), "image has", "images have")
+    finding = f"All {have} two raters or more, and no annotation was left out."
     return Criterion("every image has two raters", finding, "ok")
 
 
@@ -180,7 +187,8 @@ def _copies(annotations: Annotations, similarity: str | Similarity | Rows, pairs
     found = variations(annotations, similarity, max_merge=1, pairs=pairs)
     correct = found.similarity[found.type == "correct"]
     same = int((correct == 1).sum())
-    finding = f"{same:,} of {len(correct):,} correct findings have similarity 1"
+    findings = number_of(len(correct), "correct finding")
+    finding = f"{number_of(same, f'of {findings} has', f'of {findings} have')} similarity 1"
     if not len(correct):
         return Criterion("no copied labels", "No two raters agree on any object.", "cannot know")
     if same > MANY_COPIES * len(correct):
@@ -193,7 +201,8 @@ def _classes(annotations: Annotations) -> Criterion:
     by_rater = _annotated_by(annotations)
     annotated, shared = int((by_rater > 0).sum()), int((by_rater > 1).sum())
     finding = (
-        f"Of {len(by_rater):,} classes, {annotated:,} are annotated and {shared:,} by two raters or more. "
+        f"Of {number_of(len(by_rater), 'class')}, {number_of(annotated, 'is', 'are')} annotated and {shared:,} by two "
+        "raters or more. "
         "What was found holds for these."
     )
     return Criterion("classes covered", finding, "ok" if shared >= FEW_CLASSES * len(by_rater) else "warn")

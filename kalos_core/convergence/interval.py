@@ -30,6 +30,7 @@ from kalos_core.convergence.modified import (
 from kalos_core.convergence.regression import PUBLISHED_LINE, Line
 from kalos_core.convergence.replicates import Replicates
 from kalos_core.convergence.spread import Spread
+from kalos_core.display import number_of
 from kalos_core.errors import InputError, KalosWarning, as_number, check_whole, repr_of
 from kalos_core.limits import check_replicates
 from kalos_core.pairs import Pairs
@@ -315,8 +316,9 @@ class LabelConvergence(Result):
         found, whole = self.convergence, 100 * self.whole_convergence
         low, high = 100 * found.interval
         return (
-            f"label convergence {whole:.2f} mAP@{self.whole.span} on all {self.images:,} images, {self.route}; "
-            f"{100 * found.mean:.2f} [{low:.2f}, {high:.2f}] on {len(self.alpha):,} subsets of "
+            f"label convergence {whole:.2f} mAP@{self.whole.span} on all {number_of(self.images, 'image')}, "
+            f"{self.route}; "
+            f"{100 * found.mean:.2f} [{low:.2f}, {high:.2f}] on {number_of(len(self.alpha), 'subset')} of "
             f"{self.images_per_replicate:,} of them"
         )
 
@@ -396,7 +398,7 @@ def label_convergence(
     measure, checked = get_similarity(similarity), check_thresholds(thresholds)
     plan = Sampling.of(annotations, samples, fraction, seed, solver, cost, line)
     tell = progress or _tell_nobody
-    tell(0.0, f"Matching {len(annotations):,} annotations")
+    tell(0.0, f"Matching {number_of(len(annotations), 'annotation')}")
     pairs = comparable_pairs(annotations, measure, checked, pairs)
     in_size = annotations_in_size(annotations, measure, SIZES["all"])
     counted = count_in_orders(annotations, pairs, checked, ties, in_size, orders, plan.seed)

@@ -16,6 +16,7 @@ from kalos_core.arrays import as_array
 from kalos_core.convergence.counting import Counted, count, orders_of
 from kalos_core.convergence.crowds import CrowdOverlaps, crowd_overlaps
 from kalos_core.convergence.matching import ALMOST_ONE
+from kalos_core.display import number_of
 from kalos_core.errors import InputError, lookup
 from kalos_core.pairs import Pairs, pairs_from
 from kalos_core.results import Result
@@ -75,7 +76,7 @@ class ModifiedMap(Result):
     >>> result.per_threshold.tolist(), result.mean
     ([1.0, 0.0], 0.5)
     >>> print(result)
-    mmAP(box_iou, ties=coco, size=all) = 0.500 over 1 images, thresholds 0.75 to 0.85
+    mmAP(box_iou, ties=coco, size=all) = 0.500 over 1 image, thresholds 0.75 to 0.85
     """
 
     _call = "modified_map(annotations)"
@@ -135,8 +136,8 @@ class ModifiedMap(Result):
         """The finding, in words."""
         about = f"mmAP({self.similarity_name}, ties={self.ties}, size={self.size})"
         if len(self.raters) == 2:
-            return f"{about} = {self.mean:.3f} over {self.images[0, 1]:,} images, thresholds {self.span}"
-        return f"{about}: {len(self.raters)} raters, every ordered pair, thresholds {self.span}"
+            return f"{about} = {self.mean:.3f} over {number_of(self.images[0, 1], 'image')}, thresholds {self.span}"
+        return f"{about}: {number_of(len(self.raters), 'rater')}, every ordered pair, thresholds {self.span}"
 
     @property
     def span(self) -> str:

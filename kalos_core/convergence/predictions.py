@@ -16,7 +16,7 @@ from kalos_core.convergence.counting import count, orders_of
 from kalos_core.convergence.crowds import crowd_overlaps
 from kalos_core.convergence.matching import ALMOST_ONE
 from kalos_core.convergence.modified import THRESHOLDS, check_thresholds
-from kalos_core.display import points_text
+from kalos_core.display import number_of, points_text
 from kalos_core.errors import InputError, as_number, listed, repr_of
 from kalos_core.pairs import Pairs, blocks_of_runs
 from kalos_core.results import Result
@@ -91,7 +91,7 @@ class PredictionMap(Result):
     def headline(self) -> str:
         """The finding, in words."""
         raters = int(np.isfinite(self.per_rater).sum())
-        return f"mAP {points_text(self.mean)} of predictions, mean over {raters} raters as ground truth"
+        return f"mAP {points_text(self.mean)} of predictions, mean over {number_of(raters, 'rater')} as ground truth"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row for each threshold and rater."""

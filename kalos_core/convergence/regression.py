@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kalos_core.display import number_of
 from kalos_core.errors import InputError, repr_of
 
 SAME_ALPHA = 1e-9
@@ -153,6 +154,6 @@ def _pooled(
         if x.shape != y.shape:
             raise InputError(f"regression: expected as many alphas as mAPs of {name!r}, got {x.shape} and {y.shape}")
     pairs = [int((np.isfinite(x) & np.isfinite(y)).sum()) for x, y in zip(*sides, strict=True)]
-    names = ", ".join(f"{name} ({count:,} pairs)" for name, count in zip(alpha, pairs, strict=True))
+    names = ", ".join(f"{name} ({number_of(count, 'pair')})" for name, count in zip(alpha, pairs, strict=True))
     x, y = (np.concatenate([values.ravel() for values in side]) for side in sides)
     return x, y, names

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from kalos_core._agreement import Configuration
 from kalos_core.convergence.regression import PUBLISHED_LINE, SAME_ALPHA, Line, fit_line
 from kalos_core.convergence.spread import Spread
+from kalos_core.display import number_of
 from kalos_core.errors import InputError
 from kalos_core.results import Result
 
@@ -162,7 +163,10 @@ class Replicates(Result):
         if self.raters > 2 or len(defined) < 3 or np.ptp(defined) <= SAME_ALPHA:
             return None
         count, thresholds = self.alpha.shape
-        source = f"fitted on {count:,} subsets x {thresholds} thresholds, α = {self.configuration.notation}"
+        source = (
+            f"fitted on {number_of(count, 'subset')} x {number_of(thresholds, 'threshold')}, α = "
+            f"{self.configuration.notation}"
+        )
         return fit_line(self.alpha.ravel(), self.map.ravel(), source)
 
     @property
@@ -203,7 +207,10 @@ class Replicates(Result):
     @property
     def headline(self) -> str:
         """The finding, in words."""
-        return f"{len(self.map):,} replicates on {self.images_per_replicate:,} of {self.images:,} images"
+        return (
+            f"{number_of(len(self.map), 'replicate')} on {self.images_per_replicate:,} of "
+            f"{number_of(self.images, 'image')}"
+        )
 
     def to_pandas(self) -> pd.DataFrame:
         """One row for each replicate and threshold: modified mAP and alpha."""

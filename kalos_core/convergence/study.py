@@ -17,7 +17,7 @@ from kalos_core.convergence.models import read_models
 from kalos_core.convergence.predictions import map_of_predictions
 from kalos_core.convergence.replicates import Replicates
 from kalos_core.convergence.spread import Spread
-from kalos_core.display import points_text
+from kalos_core.display import number_of, points_text
 from kalos_core.errors import InputError, KalosWarning, listed
 from kalos_core.pairs import Pairs, compute_pairs
 from kalos_core.results import Result
@@ -207,7 +207,10 @@ class ConvergenceStudy(Result):
     def headline(self) -> str:
         """The finding, in words."""
         found = points_text(self.whole.convergence.mean)
-        return f"Label convergence {found} mAP on subsets; {len(self.parts) - 1} tags, {len(self.models)} models"
+        return (
+            f"Label convergence {found} mAP on subsets; {number_of(len(self.parts) - 1, 'tag')}, "
+            f"{number_of(len(self.models), 'model')}"
+        )
 
     def to_pandas(self) -> pd.DataFrame:
         """One row for all images and for each tag: label convergence on subsets, from 0 to 1, and why there is none."""

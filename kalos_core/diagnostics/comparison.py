@@ -13,6 +13,7 @@ from kalos_core._agreement import Agreement, check_agreement
 from kalos_core.annotations import object_array
 from kalos_core.arguments import check_arguments
 from kalos_core.diagnostics.parts import Part
+from kalos_core.display import number_of
 from kalos_core.errors import InputError, check_whole, listed, repr_of
 from kalos_core.limits import check_replicates
 from kalos_core.resampling import Cells, interval_columns, intervals, join_cells, resample
@@ -77,7 +78,7 @@ class Differences(Result):
     @property
     def headline(self) -> str:
         """The finding, in words."""
-        return f"{len(self.name):,} differences, {int(self.is_clear.sum()):,} of them clear"
+        return f"{number_of(len(self.name), 'difference')}, {int(self.is_clear.sum()):,} of them clear"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a statistic."""
@@ -192,7 +193,8 @@ class Comparison(Result):
         before, after, images = self.whole.alpha_a[0], self.whole.alpha_b[0], self.whole.images[0]
         return "\n".join(
             [
-                f"mean alpha {before:.3f} -> {after:.3f}: {self.difference:+.3f}{interval} over {images:,} images; "
+                f"mean alpha {before:.3f} -> {after:.3f}: {self.difference:+.3f}{interval} over "
+                f"{number_of(images, 'image')}; "
                 f"better on {len(self.improved):,}, worse on {len(self.worsened):,}",
                 *self.notes,
             ]
@@ -351,4 +353,7 @@ def _notes(a: Agreement, b: Agreement, shared: int) -> Iterator[str]:
             yield f"Only one of both has the {what} {listed(map(repr_of, other), 10)}."
     images = len(a.image_alpha), len(b.image_alpha)
     if images != (shared, shared):
-        yield f"The first read {images[0]:,} images, the second {images[1]:,}; compared are the {shared:,} of both."
+        yield (
+            f"The first read {number_of(images[0], 'image')}, the second {images[1]:,}; compared are the {shared:,} "
+            "of both."
+        )

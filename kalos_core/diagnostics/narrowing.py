@@ -21,6 +21,7 @@ from kalos_core.diagnostics.parts import Part, estimate_cells
 from kalos_core.diagnostics.rater_pairs import Collaboration
 from kalos_core.diagnostics.sums import ImageSums
 from kalos_core.diagnostics.vitality import RaterVitality
+from kalos_core.display import number_of
 from kalos_core.errors import Undefined, index_of
 from kalos_core.resampling import Cells, Estimates
 from kalos_core.results import Result, part_text
@@ -71,7 +72,8 @@ class NarrowedAgreement(Result):
         interval = "" if np.isnan(low) else f" [{low:.3f}, {high:.3f}]"
         return (
             f"{self.sums.configuration.notation} = {self.alpha:.3f}{interval}{part_text(self.category, self.rater)}, "
-            f"mean over {self.images:,} images; {self.global_alpha:.3f} over all {self.units:,} units"
+            f"mean over {number_of(self.images, 'image')}; {self.global_alpha:.3f} over all "
+            f"{number_of(self.units, 'unit')}"
         )
 
     def to_pandas(self) -> pd.DataFrame:

@@ -13,6 +13,7 @@ from kalos_core.annotations import Annotations
 from kalos_core.arguments import check_arguments
 from kalos_core.diagnostics.parts import estimate_cells
 from kalos_core.diagnostics.rematching import refuse_local_raters, rematch, taking_part
+from kalos_core.display import number_of
 from kalos_core.errors import InputError, listed, repr_of
 from kalos_core.resampling import Cells, Estimates, interval_columns
 from kalos_core.results import Result
@@ -86,7 +87,7 @@ class Collaboration(Result):
     @property
     def headline(self) -> str:
         """The finding, in words."""
-        return f"Alpha of every two of {len(self.raters):,} raters"
+        return f"Alpha of every two of {number_of(len(self.raters), 'rater')}"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a pair of raters."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from kalos_core._agreement import Agreement, check_agreement, with_empty_images
 from kalos_core.arguments import check_arguments
 from kalos_core.arrays import find_sorted, run_starts, total
-from kalos_core.display import percent_text, signed
+from kalos_core.display import number_of, percent_text, signed
 from kalos_core.errors import InputError, check_whole, lookup
 from kalos_core.limits import check_replicates
 from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED, alpha, coincidences
@@ -112,7 +112,7 @@ class NextToRate(Result):
         if not len(self):
             return f"No image is expected to narrow the interval on {what} with one more rater"
         rest = "; the rest lies between images: only more images narrow it" if self.reducible < 1 else ""
-        images = f"{len(self):,} image{'s' * (len(self) != 1)} (labels: about {round(float(self.labels.sum())):,})"
+        images = f"{number_of(len(self), 'image')} (labels: about {round(float(self.labels.sum())):,})"
         return (
             f"One more rater on {images}: the interval on {what} is expected to be {self.expected_width:.3f} wide, now "
             f"{self.width:.3f}, and alpha to move by {signed(self.shift.sum())}\n"

@@ -13,6 +13,7 @@ from kalos_core.annotations import Annotations, object_array
 from kalos_core.arguments import check_arguments
 from kalos_core.diagnostics.parts import estimate_cells
 from kalos_core.diagnostics.rematching import refuse_local_raters, rematch
+from kalos_core.display import number_of
 from kalos_core.errors import InputError
 from kalos_core.resampling import Estimates
 
@@ -112,7 +113,7 @@ class TeamAgreement(Estimates):
     @property
     def headline(self) -> str:
         """The finding, in words."""
-        return f"Alpha of the people of {len(self.session):,} sessions with one another"
+        return f"Alpha of the people of {number_of(len(self.session), 'session')} with one another"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a session."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.display import rater_colour
+from kalos_core.display import number_of, rater_colour
 from kalos_core.drawing.outlines import Outline
 from kalos_core.text import plain, shown
 
@@ -154,7 +154,7 @@ class Drawing:
     def __repr__(self) -> str:
         height, width = self.pixels.shape[:2]
         under = "canvas" if self.is_canvas else "image"
-        return f"Drawing({self.title!r}: {len(self.outlines):,} outlines on {under} of {width} x {height})"
+        return f"Drawing({self.title!r}: {number_of(len(self.outlines), 'outline')} on {under} of {width} x {height})"
 
     def _widths(self) -> dict[int, float]:
         """Rater -> width of their outlines: narrower and narrower, since the last ones lie on top."""

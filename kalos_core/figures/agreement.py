@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kalos_core._agreement import BAND_SOURCES, BANDS, Agreement, verdict
 from kalos_core.diagnostics import NarrowedAgreement, NextToRate
-from kalos_core.display import Numbers, alpha_text, significant, with_interval
+from kalos_core.display import Numbers, alpha_text, number_of, significant, with_interval
 from kalos_core.distributed import ShardedAgreement
 from kalos_core.figures.bars import BAR_HEIGHT, row_layout, value_bars
 from kalos_core.figures.common import (
@@ -183,7 +183,8 @@ def plot_next_to_rate(result: NextToRate) -> go.Figure:
     images, rates = names_shown(map(str, result.image)), result.narrowing / result.labels
     texts = [significant(rate, 2) for rate in rates]
     hover = [
-        f"<b>{image}</b>: {text} a label, about {significant(labels)} labels; {raters} raters, alpha {alpha_text(own)}"
+        f"<b>{image}</b>: {text} a label, about {significant(labels)} labels; {number_of(raters, 'rater')}, alpha "
+        f"{alpha_text(own)}"
         for image, text, labels, raters, own in zip(
             images, texts, result.labels, result.raters, result.alpha, strict=True
         )

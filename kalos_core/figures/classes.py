@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from kalos_core.diagnostics import ClassDifficulty
-from kalos_core.display import Numbers, alpha_text, with_interval
+from kalos_core.display import Numbers, alpha_text, number_of, with_interval
 from kalos_core.figures.bars import value_bars
 from kalos_core.figures.common import NEUTRAL, PALE, Intervals, as_intervals, as_numbers
 from kalos_core.figures.takes import takes_result
@@ -108,15 +108,15 @@ def class_difficulty_bars(
     order = hardest_classes(alpha, images, limit)
     values, ends = as_numbers(alpha)[order], as_intervals(intervals, len(categories))[order]
     names = [categories[index] for index in order]
-    counts = [f"{images[index]:,}" for index in order]
+    counts = [images[index] for index in order]
     return value_bars(
         names,
         values,
         [
-            f"<b>{name}</b>: alpha {with_interval(value, pair, 3)}, {count} images"
+            f"<b>{name}</b>: alpha {with_interval(value, pair, 3)}, {number_of(count, 'image')}"
             for name, value, pair, count in zip(names, values, ends, counts, strict=True)
         ],
-        [f"{alpha_text(value)} ({count})" for value, count in zip(values.tolist(), counts, strict=True)],
+        [f"{alpha_text(value)} ({count:,})" for value, count in zip(values.tolist(), counts, strict=True)],
         axis="mean alpha of the class",
         name="alpha",
         colours=[NEUTRAL if name == selected else PALE for name in names],

@@ -21,7 +21,15 @@ from kalos_core.convergence import (
     fit_line,
 )
 from kalos_core.convergence.interval import PAPER_COST, PAPER_SOLVER
-from kalos_core.display import VARIATION_LABELS, Numbers, alpha_text, percent_text, points_text, with_interval
+from kalos_core.display import (
+    VARIATION_LABELS,
+    Numbers,
+    alpha_text,
+    number_of,
+    percent_text,
+    points_text,
+    with_interval,
+)
 from kalos_core.errors import InputError, listed
 from kalos_core.figures.bars import BAR_HEIGHT, row_axis, spans, ticks
 from kalos_core.figures.calibration import OBSERVED_COLOUR
@@ -96,8 +104,10 @@ def convergence_title(
         return "Label convergence is undefined"
     text = with_interval(100 * mean, [100 * low, 100 * high], 1)
     if whole is None or np.isnan(whole):
-        return f"Label convergence {text} mAP" + ("" if images is None else f" on subsets of {images:,} images")
-    everything = "images" if of is None else f"{of:,} images"
+        return f"Label convergence {text} mAP" + (
+            "" if images is None else f" on subsets of {number_of(images, 'image')}"
+        )
+    everything = "images" if of is None else number_of(of, "image")
     subsets = "" if images is None else f" on subsets of {images:,}"
     return f"Label convergence {points_text(whole)} mAP on all {everything}; {text}{subsets}"
 
@@ -130,7 +140,7 @@ def replicate_scatter(
     if count > MOST_POINTS:
         shown = np.sort(np.random.default_rng(seed).choice(shown, MOST_POINTS, replace=False))
     ends = [float(x[shown].min()), float(x[shown].max())] if count else [0.0, 1.0]
-    name = f"{len(shown):,} of {count:,} points shown" if len(shown) < count else f"{count:,} points"
+    name = f"{len(shown):,} of {number_of(count, 'point')} shown" if len(shown) < count else number_of(count, "point")
     groups = [(name, shown, NEUTRAL, "circle")]
     if dataset is not None:
         owner = np.asarray(dataset, dtype=object)
@@ -342,8 +352,11 @@ def boundary_title(count: int, median: float | None, identical: int) -> str:
     if not count or median is None or np.isnan(median):
         return "No finding is correct: there are no boundaries to compare"
     if identical:
-        return f"{identical:,} of {count:,} correct findings have the very same outline: labels may have been copied"
-    return f"Half of {count:,} correct findings differ by {alpha_text(median)} or less"
+        of = f"of {number_of(count, 'correct finding')}"
+        same = number_of(identical, f"{of} has", f"{of} have")
+        return f"{same} the very same outline: labels may have been copied"
+    differ = number_of(count, "correct finding differs", "correct findings differ")
+    return f"Half of {differ} by {alpha_text(median)} or less"
 
 
 def boundary_histogram(edges: Numbers, counts: Numbers, title: str = "") -> go.Figure:
@@ -443,7 +456,7 @@ def plot_sizes(sizes: Sequence[SubsetSize]) -> go.Figure:
     """How label convergence depends on the size of subsets (`LabelConvergence.sizes`), titled with both ends."""
     first, last = sizes[0], sizes[-1]
     title = (
-        f"Label convergence {points_text(last.convergence)} mAP on all {last.images:,} images, "
+        f"Label convergence {points_text(last.convergence)} mAP on all {number_of(last.images, 'image')}, "
         f"{points_text(first.convergence)} on subsets of {first.images:,}"
     )
     ends = [(size.low, size.high) for size in sizes]
@@ -538,7 +551,7 @@ def plot_regression(results: Mapping[str, LabelConvergence | Replicates]) -> go.
     if kinds == {(PAPER_SOLVER, PAPER_COST)}:
         lines.append(NamedLine("published", PUBLISHED_LINE.slope, PUBLISHED_LINE.intercept))
     sign = "+" if pooled.intercept >= 0 else "−"
-    data = "data set" if len(found) == 1 else f"{len(found)} data sets"
+    data = "data set" if len(found) == 1 else number_of(len(found), "data set")
     title = (
         f"mAP = {points_text(pooled.slope)} α {sign} {points_text(abs(pooled.intercept))} over {data} "
         f"(ρ = {alpha_text(pooled.correlation)}, R² = {alpha_text(pooled.explained)})"

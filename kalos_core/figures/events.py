@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from kalos_core.display import EVENT_LABELS, OUTCOME_LABELS, STAGE_LABELS, percent_text
+from kalos_core.display import EVENT_LABELS, OUTCOME_LABELS, STAGE_LABELS, number_of, percent_text
 from kalos_core.figures.bars import BAR_HEIGHT, count_bars, row_bars
 from kalos_core.figures.common import COLOURS, PALE, TITLE_HEIGHT, WHISKER
 from kalos_core.figures.takes import takes_result
@@ -43,7 +43,7 @@ def events_title(
     references = names_shown(references, MOST_LETTERS)
     who = f"{raters:,} synthetic {'rater' if raters == 1 else 'raters'} from {', '.join(references)}"
     share = percent_text(changed / max(annotations, 1))
-    text = f"{who}: {changed:,} changes to {annotations:,} annotations ({share})"
+    text = f"{who}: {number_of(changed, 'change')} to {number_of(annotations, 'annotation')} ({share})"
     return text if signal_loss is None else f"{text}; {percent_text(signal_loss)} of changes came too late"
 
 

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from kalos_core._agreement import band, verdict
-from kalos_core.display import Numbers, alpha_text, count_text, percent_text, rater_colour, with_interval
+from kalos_core.display import Numbers, alpha_text, number_of, percent_text, rater_colour, with_interval
 from kalos_core.errors import index_of
 from kalos_core.figures.bars import row_layout, value_bars
 from kalos_core.figures.common import (
@@ -371,7 +371,9 @@ def rejection_title(result: Rejection) -> str:
     """How much is rejected and what that does to kappa, in one line."""
     before, after = (alpha_text(value) for value in result.means)
     answers, gone = int(result.answers.sum()), result.rejected_raters
-    share = f"{len(result):,} of {answers:,} answers are rejected ({percent_text(len(result) / max(answers, 1))})"
+    of = f"of {number_of(answers, 'answer')}"
+    rejected = number_of(len(result), f"{of} is", f"{of} are")
+    share = f"{rejected} rejected ({percent_text(len(result) / max(answers, 1))})"
     whose = f", all of {shortened(', '.join(gone), 40)}" if gone else ""
     return f"{share}{whose}: mean kappa {before} before, {after} after"
 
@@ -416,11 +418,14 @@ def plot_skill(result: LabelTruth) -> go.Figure:
     names = names_shown(result.raters[order].tolist())
     values, ends = result.skill[order], result.skill_interval[order]
     texts = [with_interval(value, pair) for value, pair in zip(values, ends, strict=True)]
-    answers = [count_text(int(count)) for count in result.rater_answers[order]]
+    answers = result.rater_answers[order].tolist()
     return value_bars(
         names,
         values,
-        [f"<b>{name}</b>: {text}, {of} answers" for name, text, of in zip(names, texts, answers, strict=True)],
+        [
+            f"<b>{name}</b>: {text}, {number_of(of, 'answer')}"
+            for name, text, of in zip(names, texts, answers, strict=True)
+        ],
         [alpha_text(value) for value in values],
         axis=f"share of the answers expected to be right{how_many(result.skill)}",
         name="skill",

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.display import NO_BREAK, RATER_COLOURS, alpha_text, p_text
+from kalos_core.display import NO_BREAK, RATER_COLOURS, alpha_text, number_of, p_text
 from kalos_core.errors import lookup
 from kalos_core.figures.common import COLOURS, NEUTRAL, OWN, Layout, framed, shortened, titled
 from kalos_core.figures.takes import takes_result
@@ -166,10 +166,10 @@ def fidelity_title(found: Fidelity) -> str:
     --------
     >>> real, low, high = np.array([[0.7], [0.6], [0.8]])
     >>> fidelity_title(Fidelity(np.array(["alpha"]), real, low, high, np.array([[0.75]]), 1, 9))
-    '1 of 1 quantities of generated raters lie in the interval of the real raters; mean alpha 0.750, real 0.700'
+    '1 of 1 quantity of generated raters lies in the interval of the real raters; mean alpha 0.750, real 0.700'
     """
-    inside = int(found.inside.sum())
-    title = f"{inside} of {len(found)} quantities of generated raters lie in the interval of the real raters"
+    of = f"of {number_of(len(found), 'quantity of generated raters')}"
+    title = f"{number_of(int(found.inside.sum()), f'{of} lies', f'{of} lie')} in the interval of the real raters"
     if "alpha" not in found.quantity.tolist():
         return title
     alpha = found["alpha"]
@@ -297,7 +297,7 @@ def plot_areas(model: NoiseModel, of: str = "unmatched") -> go.Figure:
     )
     (name, own), (_, others) = named
     if not len(own) or not len(others):
-        return _empty(f"No areas to compare: {len(own):,} and {len(others):,} annotations")
+        return _empty(f"No areas to compare: {len(own):,} and {number_of(len(others), 'annotation')}")
     test = scipy.stats.mannwhitneyu(own, others)
     larger = test.statistic / (len(own) * len(others))
     sure = "are larger" if larger > 0.5 else "are smaller"
@@ -337,7 +337,8 @@ def plot_confusions(
         return _empty("No class was taken for another")
     shown = np.argsort(-total, kind="stable")[: min(MOST_CLASSES, int((total > 0).sum()))]
     names = [shortened(str(name)) for name in seen.categories[shown]]
-    title = f"{int(wrong.sum()):,} of {len(wrong):,} annotations matched one to one were given two classes"
+    of = f"of {number_of(len(wrong), 'annotation matched one to one')}"
+    title = f"{number_of(int(wrong.sum()), f'{of} was', f'{of} were')} given two classes"
     matrices = [("times", counts[np.ix_(shown, shown)].astype(np.float64), "confused")]
     if alike is not None:
         found = mantel(counts, alike, permutations, np.random.default_rng(seed))

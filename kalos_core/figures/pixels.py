@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 import scipy  # slow to import: each part is loaded when it is first used
 
-from kalos_core.display import Numbers, alpha_text, p_text, percent_text, rater_colour, signed
+from kalos_core.display import Numbers, alpha_text, number_of, p_text, percent_text, rater_colour, signed
 from kalos_core.errors import InputError
 from kalos_core.figures.bars import BAR_HEIGHT, row_layout, value_bars
 from kalos_core.figures.common import (
@@ -80,9 +80,9 @@ def tree_title(raters: Sequence[str], outliers: Sequence[bool]) -> str:
     if len(raters) < 3:
         return "Nobody can stand out among fewer than 3 raters"
     if not names:
-        return f"Nobody stands out among {len(raters)} raters"
+        return f"Nobody stands out among {number_of(len(raters), 'rater')}"
     together = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-    return f"{together} stand{'s' if len(names) == 1 else ''} out among {len(raters)} raters"
+    return f"{together} stand{'s' if len(names) == 1 else ''} out among {number_of(len(raters), 'rater')}"
 
 
 def rater_tree(
@@ -153,9 +153,10 @@ def ratio_title(ratio: Numbers) -> str:
     ('All 3 raters agree on 0.7\xa0% of what anybody marked', 'What all 2 raters agree on is undefined')
     """
     values = as_numbers(ratio)
+    agree = number_of(len(values), "rater agrees", "raters agree")
     if not len(values) or np.isnan(values[-1]):
-        return f"What all {len(values)} raters agree on is undefined"
-    return f"All {len(values)} raters agree on {percent_text(values[-1])} of what anybody marked"
+        return f"What all {agree} on is undefined"
+    return f"All {agree} on {percent_text(values[-1])} of what anybody marked"
 
 
 def ratio_curve(ratios: Sequence[Numbers], names: Sequence[str] = (), title: str = "") -> go.Figure:

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 from plotly.colors import sample_colorscale
 
-from kalos_core.display import Numbers, alpha_text, rater_colour, signed
+from kalos_core.display import Numbers, alpha_text, number_of, rater_colour, signed
 from kalos_core.errors import InputError, lookup
 from kalos_core.figures.bars import BAR_HEIGHT, row_layout, spans, ticks, with_value_column
 from kalos_core.figures.common import (
@@ -80,7 +80,10 @@ def ranking_title(rankings: Rankings) -> str:
     if ranked == 1:
         return f"{leads} the one reference"
     different = len(set(rankings.ranking_of[is_best.any(axis=1)].tolist()))
-    return f"{leads} all {ranked} references; they give {'one ranking' if different == 1 else f'{different} rankings'}"
+    return (
+        f"{leads} all {number_of(ranked, 'reference')}; they give "
+        f"{'one ranking' if different == 1 else number_of(different, 'ranking')}"
+    )
 
 
 def bump_chart(
@@ -269,10 +272,14 @@ def bounds_title(detectors: Sequence[str], bounds: Intervals, outside: int = 0, 
     if not apart.any():
         return f"{mixed[0]} cannot be told apart" if len(mixed) == 1 else "No two detectors can be told apart"
     if not mixed:
-        who = f"{detectors[0]} and {detectors[1]}" if len(detectors) == 2 else f"All {len(detectors)} detectors"
+        who = (
+            f"{detectors[0]} and {detectors[1]}"
+            if len(detectors) == 2
+            else f"All {number_of(len(detectors), 'detector')}"
+        )
         return f"{who} can be told apart{doubt}"
     others = "" if len(mixed) == 1 else f", nor can {len(mixed) - 1} more"
-    pairs = f"{apart.sum()} of {len(apart)} pairs of detectors can be told apart"
+    pairs = f"{apart.sum()} of {number_of(len(apart), 'pair')} of detectors can be told apart"
     return f"{pairs}{doubt}" if doubt else f"{pairs}; {mixed[0]} cannot{others}"
 
 
@@ -347,9 +354,12 @@ def shared_title(shared: Sequence[SharedRanking]) -> str:
     references, first = sum(len(each.truths) for each in shared), shared[0]
     order = replace(first, systems=np.array(names_shown(first.systems, MOST_LETTERS), dtype=np.object_)).order
     if len(shared) == 1:
-        who = "The one reference gives" if references == 1 else f"All {references} references give"
+        who = "The one reference gives" if references == 1 else f"All {number_of(references, 'reference')} give"
         return f"{who} one ranking: {order}"
-    return f"{references} references give {len(shared)} rankings; {len(first.truths)} of them {order}"
+    return (
+        f"{number_of(references, 'reference')} give {number_of(len(shared), 'ranking')}; {len(first.truths)} of them "
+        f"{order}"
+    )
 
 
 def shared_chart(shared: Sequence[SharedRanking], title: str = "") -> go.Figure:

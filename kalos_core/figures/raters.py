@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from kalos_core.diagnostics import Collaboration, IntraRater, RaterVitality, TeamAgreement
-from kalos_core.display import NO_BREAK, Numbers, alpha_text, rater_colour, signed, with_interval
+from kalos_core.display import NO_BREAK, Numbers, alpha_text, number_of, rater_colour, signed, with_interval
 from kalos_core.figures.bars import value_bars
 from kalos_core.figures.common import NEUTRAL, Intervals, Matrix, as_intervals, as_matrix, as_numbers
 from kalos_core.figures.heatmaps import square_heatmap
@@ -67,7 +67,7 @@ def vitality_bars(
     raters = names_shown(raters)
     selected = None if selected is None else shown(selected, None)
     values, ends = as_numbers(vitality), as_intervals(intervals, len(raters))
-    counts = [f", {count:,} images" for count in images] if images is not None else [""] * len(raters)
+    counts = [f", {number_of(count, 'image')}" for count in images] if images is not None else [""] * len(raters)
     others = [""] * len(raters)
     if global_vitality is not None:
         others = [f"<br>over all units {signed(value)}" for value in as_numbers(global_vitality)]
@@ -247,7 +247,7 @@ def session_bars(
     """
     names = names_shown(names)
     values, ends = as_numbers(alpha), as_intervals(intervals, len(names))
-    counts = [f", {count:,} images" for count in images] if images is not None else [""] * len(names)
+    counts = [f", {number_of(count, 'image')}" for count in images] if images is not None else [""] * len(names)
     hover = [
         f"<b>{name}</b>: alpha {with_interval(value, pair, 3)}{count}"
         for name, value, pair, count in zip(names, values, ends, counts, strict=True)

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from kalos_core.display import Numbers, alpha_text, rater_colour, with_interval
+from kalos_core.display import Numbers, alpha_text, number_of, rater_colour, with_interval
 from kalos_core.figures.common import (
     LEGEND_BELOW,
     NEUTRAL,
@@ -41,7 +41,7 @@ def running_title(annotations: Sequence[int], spa: Numbers, interval: Intervals,
     if not len(values) or np.isnan(values[-1]):
         return "No item has two annotations yet"
     now = with_interval(values[-1], as_intervals(interval, len(values))[-1])
-    text = f"Agreement {now} after {annotations[-1]:,} annotations"
+    text = f"Agreement {now} after {number_of(annotations[-1], 'annotation')}"
     return text if narrow_from is None else f"{text}; narrow enough from {annotations[narrow_from]:,} on"
 
 
@@ -179,7 +179,7 @@ def plot_independence(result: Independence) -> go.Figure:
     """
     error = 1.96 * result.deviation / np.sqrt(result.items)
     texts = [
-        f"{alpha_text(mean)} of {items:,} items with {n:,} annotations"
+        f"{alpha_text(mean)} of {number_of(items, 'item')} with {number_of(n, 'annotation')}"
         for mean, items, n in zip(result.agreement, result.items.tolist(), result.annotations.tolist(), strict=True)
     ]
     level = float((result.agreement * result.items).sum() / max(result.items.sum(), 1))

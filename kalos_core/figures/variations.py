@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import plotly.graph_objects as go
 
-from kalos_core.display import VARIATION_LABELS, count_and_share, percent_text
+from kalos_core.display import VARIATION_LABELS, count_and_share, number_of, percent_text
 from kalos_core.distributed import ShardedVariations
 from kalos_core.figures.bars import count_bars, row_bars
 from kalos_core.figures.common import COLOURS
@@ -27,10 +27,11 @@ def variations_title(counts: Mapping[str, int]) -> str:
     if not total:
         return "No findings: nobody annotated anything"
     if not differences:
-        return f"All {total:,} findings are correct"
+        return f"All {number_of(total, 'finding is', 'findings are')} correct"
     most = max(differences, key=lambda name: differences[name])
     share = percent_text(sum(differences.values()) / total)
-    return f"{share} of {total:,} findings are differences, most often {VARIATION_LABELS[most]} ({differences[most]:,})"
+    findings = number_of(total, "finding is a difference", "findings are differences")
+    return f"{share} of {findings}, most often {VARIATION_LABELS[most]} ({differences[most]:,})"
 
 
 def variation_bars(counts: Mapping[str, int], title: str = "") -> go.Figure:

@@ -11,6 +11,7 @@ import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
+from kalos_core.display import number_of
 from kalos_core.errors import InputError
 from kalos_core.noise.fit.angles import MOST_KAPPA, fit_axial
 from kalos_core.noise.fit.distributions import (
@@ -19,7 +20,6 @@ from kalos_core.noise.fit.distributions import (
     LEAST_ROWS,
     MEASURES,
     Estimate,
-    counted,
     estimate_distributions,
     size_curve,
 )
@@ -99,7 +99,7 @@ def _sourced(found: Estimate, data: str) -> tuple[Parameters, Provenance]:
 def _from_few(seen: Observations, tails: float) -> dict[str, Estimate]:
     """Distributions with a parameter or two less than those that are fitted to many rows, each with its reason."""
     wholes = len(seen.parent_area)
-    what = f"only {counted(wholes, 'whole annotated as two')}"
+    what = f"only {number_of(wholes, 'whole annotated as two')}"
     found = {
         "topology.susceptibility": size_curve(seen.parent_area, seen.other_area, "whole annotated as two", 0.5),
         "topology.first_angle": Estimate(_even_angle(seen.first.angles), wholes, f"{what}, so four even distributions"),
@@ -116,7 +116,7 @@ def _from_few(seen: Observations, tails: float) -> dict[str, Estimate]:
 
 def _as_same_class(seen: Observations, estimates: Mapping[str, Estimate]) -> dict[str, Estimate]:
     """Distributions of annotations with another class, from those of annotations with the same."""
-    few = counted(len(seen.wrong_class), "annotation matched with one of another class")
+    few = number_of(len(seen.wrong_class), "annotation matched with one of another class")
     reason = f"only {few}, so as for those of one class"
     rows = len(seen.correct)
     distributions = {

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
-from kalos_core.display import percent_text
+from kalos_core.display import number_of, percent_text
 from kalos_core.results import Result
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class Events(Result):
     @property
     def headline(self) -> str:
         """The finding, in words."""
-        return f"{len(self.event):,} events of {len(self.annotations.raters):,} generated raters"
+        return f"{number_of(len(self.event), 'event')} of {number_of(len(self.annotations.raters), 'generated rater')}"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row an event, with names and ids instead of codes and rows; missing where there is none."""
@@ -209,7 +209,7 @@ class RaterEvents(Result):
     @property
     def headline(self) -> str:
         """The finding, in words."""
-        return f"{int(self.counts.sum()):,} events of {len(self.rater):,} generated raters"
+        return f"{number_of(int(self.counts.sum()), 'event')} of {number_of(len(self.rater), 'generated rater')}"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a rater: the events of each kind that were done, and all that were lost."""

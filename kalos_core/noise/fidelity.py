@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from kalos_core._agreement import agreement, image_coincidences
 from kalos_core.annotations import Annotations, object_array
-from kalos_core.display import alpha_text, significant
+from kalos_core.display import alpha_text, number_of, significant
 from kalos_core.errors import InputError, check_whole, listed, lookup
 from kalos_core.noise.fit.observations import MOST_MERGED, THRESHOLD, observe, relative_boxes
 from kalos_core.noise.generation import generate_raters
@@ -155,9 +155,9 @@ class Fidelity(Result):
     @property
     def headline(self) -> str:
         """The finding, in words."""
-        pairs = "1 pair" if self.pairs == 1 else f"{self.pairs:,} pairs"
         return (
-            f"Fidelity of {len(self.by_draw)} draws ({pairs} of raters, {self.images:,} images): "
+            f"Fidelity of {number_of(len(self.by_draw), 'draw')} ({number_of(self.pairs, 'pair of raters')}, "
+            f"{number_of(self.images, 'image')}): "
             f"{int(self.inside.sum())} of {len(self)} inside the interval of the real raters"
         )
 

@@ -55,11 +55,11 @@ class GeneratedRaters(Result):
     >>> reference = Annotations.from_rows(rows, image_size={1: (100, 100)})
     >>> same = NoiseModel.default().generate(reference, raters=["r1", "r2"], magnitude=0)
     >>> same.annotations
-    Annotations(6 annotations of 2 raters on 1 images, 1 categories, shapes: box)
+    Annotations(6 annotations of 2 raters on 1 image, 1 category, shapes: box)
     >>> same.truth.tolist()
     [[0], [1], [2], [0], [1], [2]]
     >>> same.with_reference()
-    Annotations(9 annotations of 3 raters on 1 images, 1 categories, shapes: box)
+    Annotations(9 annotations of 3 raters on 1 image, 1 category, shapes: box)
     """
 
     _call = "NoiseModel.default().generate(annotations)"

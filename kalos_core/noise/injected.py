@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kalos_core.display import number_of
 from kalos_core.noise.events import DONE, EVENTS, OUTCOMES, SHIFT, STAGE_OF_EVENT, STAGES, codes_of
 from kalos_core.noise.generated import GeneratedRaters
 from kalos_core.results import Result
@@ -171,7 +172,10 @@ class InjectedNoise(Result):
     @property
     def headline(self) -> str:
         """The finding, in words."""
-        return f"{len(self.event):,} events in {len(self.label_ids):,} labels of {len(self.fields):,} generated raters"
+        return (
+            f"{number_of(len(self.event), 'event')} in {number_of(len(self.label_ids), 'label')} of "
+            f"{number_of(len(self.fields), 'generated rater')}"
+        )
 
     def to_pandas(self) -> pd.DataFrame:
         """One row an event, with fields, names and ids in place of codes; empty lists where there are no labels."""

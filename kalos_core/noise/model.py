@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from kalos_core.annotations import Annotations
 from kalos_core.arguments import check_arguments
+from kalos_core.display import number_of
 from kalos_core.errors import InputError, Problems, listed, lookup, repr_of
 from kalos_core.files import load_json
 from kalos_core.noise.fidelity import Fidelity, measure_fidelity
@@ -429,7 +430,7 @@ class NoiseModel(Result, NoiseParameters):
         """The finding, in words."""
         sources = [origin.source for origin in self.provenance.values()]
         counts = ", ".join(f"{sources.count(name)} {name}" for name in dict.fromkeys(sources))
-        return f"Noise model of {len(sources)} distributions: {counts}; shifts {self.shifts}"
+        return f"Noise model of {number_of(len(sources), 'distribution')}: {counts}; shifts {self.shifts}"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a number, with its 95 % interval where there is one, and where it is from; names are in reasons."""

@@ -16,7 +16,7 @@ from kalos_core.annotations import as_name, object_array
 from kalos_core.annotations.columns import codes_in, new_codes
 from kalos_core.arguments import check_arguments
 from kalos_core.arrays import total
-from kalos_core.display import percent_text
+from kalos_core.display import number_of, percent_text
 from kalos_core.errors import InputError, KalosWarning, listed, repr_of
 from kalos_core.nominal.build import OPTIONAL
 from kalos_core.nominal.decisions import ConceptVotes, Decisions, mean_of_finite, or_nan
@@ -105,7 +105,7 @@ class RaterAccuracy(Result):
     @property
     def headline(self) -> str:
         """The finding, in words."""
-        raters = f"mean over pairs of {len(self.raters):,} raters"
+        raters = f"mean over pairs of {number_of(len(self.raters), 'rater')}"
         return f"Raters answer {percent_text(self.mean)} of the questions alike, {raters}"
 
     def to_pandas(self) -> pd.DataFrame:
@@ -401,7 +401,7 @@ class ItemAccuracy(Result):
     @property
     def headline(self) -> str:
         """The finding, in words."""
-        return f"Accuracy of the raters of {len(self.items):,} items"
+        return f"Accuracy of the raters of {number_of(len(self.items), 'item')}"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row an item."""

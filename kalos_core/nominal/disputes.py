@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from kalos_core.arguments import check_arguments
 from kalos_core.arrays import total
+from kalos_core.display import number_of
 from kalos_core.errors import InputError, as_number, repr_of
 from kalos_core.nominal.build import OPTIONAL
 from kalos_core.nominal.decisions import ConceptVotes
@@ -87,7 +88,7 @@ class Disputes(Result):
     @property
     def headline(self) -> str:
         """The finding, in words."""
-        return f"{len(self.item):,} answers to {len(np.unique(self.item)):,} items in dispute"
+        return f"{number_of(len(self.item), 'answer')} to {number_of(len(np.unique(self.item)), 'item')} in dispute"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row an item and question, in the order of the table."""

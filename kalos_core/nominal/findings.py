@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.display import with_interval
+from kalos_core.display import number_of, with_interval
 from kalos_core.errors import lookup
 from kalos_core.nominal.accuracy import ItemAccuracy, RaterAccuracy, Reference, item_accuracy, rater_accuracy
 from kalos_core.nominal.coefficients import cohen_matrix
@@ -75,7 +75,7 @@ class QuestionCurve(Result):
     @property
     def headline(self) -> str:
         """The finding, in words."""
-        return f"Cohen's kappa of every two of {len(self.raters):,} raters: {self.question}"
+        return f"Cohen's kappa of every two of {number_of(len(self.raters), 'rater')}: {self.question}"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row for every two raters: Cohen's kappa."""

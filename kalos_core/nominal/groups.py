@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from kalos_core.display import number_of
 from kalos_core.errors import Problems
 from kalos_core.nominal.table import LabelTable, check_table
 from kalos_core.results import Result
@@ -66,7 +67,9 @@ class GroupBreaches(Result):
     @property
     def headline(self) -> str:
         """The finding, in words."""
-        return f"{len(self.answer):,} answers break a group of labels that exclude each other"
+        return (
+            f"{number_of(len(self.answer), 'answer breaks', 'answers break')} a group of labels that exclude each other"
+        )
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a breach."""

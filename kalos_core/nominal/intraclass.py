@@ -11,7 +11,7 @@ import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations import object_array
-from kalos_core.display import with_interval
+from kalos_core.display import number_of, with_interval
 from kalos_core.errors import check_whole
 from kalos_core.limits import check_replicates
 from kalos_core.nominal.grades import encode_grades
@@ -83,7 +83,7 @@ class IntraclassCorrelation(Result):
         """The finding, in words."""
         at = self.usual
         name = f"{self.form[at]} {with_interval(float(self.value[at]), self.interval[at])}"
-        return f"{name} over {self.items:,} items of {self.raters:.4g} raters, intervals by {self.method}"
+        return f"{name} over {number_of(self.items, 'item')} of {self.raters:.4g} raters, intervals by {self.method}"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a form."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kalos_core.annotations import object_array
 from kalos_core.arguments import check_arguments
 from kalos_core.arrays import total
-from kalos_core.display import percent_text
+from kalos_core.display import number_of, percent_text
 from kalos_core.nominal.build import OPTIONAL
 from kalos_core.nominal.decisions import ConceptVotes, mean_of_finite, or_nan
 from kalos_core.nominal.table import LabelTable, check_table
@@ -71,7 +71,7 @@ class Majority(Result):
     @property
     def headline(self) -> str:
         """The finding, in words."""
-        return f"Majority of {len(self.winner):,} items, {int(self.tied.sum()):,} tied"
+        return f"Majority of {number_of(len(self.winner), 'item')}, {int(self.tied.sum()):,} tied"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row an item."""
@@ -206,7 +206,7 @@ class MajorityLabels(Result):
     @property
     def headline(self) -> str:
         """The finding, in words."""
-        return f"{len(self.item):,} labels of the majority, {int(self.tied.sum()):,} left open by a tie"
+        return f"{number_of(len(self.item), 'label')} of the majority, {int(self.tied.sum()):,} left open by a tie"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a label, with codes of the table."""
@@ -322,7 +322,7 @@ class MajorityAgreement(Result):
         everywhere, chosen = (percent_text(self.means[name]) for name in ("concept_all", "concept_chosen"))
         return (
             f"{everywhere} of the raters agree with the majority about a concept, {chosen} where somebody chose it; "
-            f"{len(self.concepts):,} concepts"
+            f"{number_of(len(self.concepts), 'concept')}"
         )
 
     def to_pandas(self) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import object_array
 from kalos_core.arguments import check_arguments
-from kalos_core.display import alpha_text
+from kalos_core.display import alpha_text, number_of
 from kalos_core.errors import InputError, check_whole
 from kalos_core.limits import check_replicates
 from kalos_core.nominal.build import OPTIONAL
@@ -130,7 +130,7 @@ class LabelAgreement(Result):
     def headline(self) -> str:
         """The finding, in words."""
         kappa = alpha_text(mean_of_finite(self.free_marginal))
-        return f"Mean free-marginal kappa {kappa} over {len(self.question):,} questions"
+        return f"Mean free-marginal kappa {kappa} over {number_of(len(self.question), 'question')}"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a question."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import object_array
 from kalos_core.arguments import check_arguments
+from kalos_core.display import number_of
 from kalos_core.errors import InputError, as_number, repr_of
 from kalos_core.nominal.accuracy import rater_accuracy
 from kalos_core.nominal.coefficients import free_marginal_kappa
@@ -88,7 +89,7 @@ class Rejection(Result):
     @property
     def headline(self) -> str:
         """The finding, in words."""
-        return f"{int(self.rejected.sum()):,} of {len(self.rejected):,} answers rejected"
+        return f"{int(self.rejected.sum()):,} of {number_of(len(self.rejected), 'answer')} rejected"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a rater."""

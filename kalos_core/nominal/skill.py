@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from kalos_core.annotations import object_array
 from kalos_core.arguments import check_arguments
 from kalos_core.arrays import total
-from kalos_core.display import percent_text
+from kalos_core.display import number_of, percent_text
 from kalos_core.errors import InputError, as_number, check_whole, lookup, repr_of
 from kalos_core.limits import check_limit
 from kalos_core.nominal.coefficients import encode_values
@@ -149,7 +149,7 @@ class LabelTruth(Result):
     @property
     def doubts(self) -> str:
         """What speaks against the estimate, as the end of a sentence; "" where nothing does."""
-        text = "" if self.converged else f"; NOT SETTLED after {self.iterations:,} iterations"
+        text = "" if self.converged else f"; NOT SETTLED after {number_of(self.iterations, 'iteration')}"
         if self.overturned:
             text += f"; DOUBTFUL: {self.overturned:,} have another label than all of their raters gave"
         return text
@@ -161,7 +161,7 @@ class LabelTruth(Result):
         sure = percent_text(float(self.confidence[known].mean())) if known.any() else "undefined"
         tied = int(self.tied.sum())
         ties = f", {tied:,} tied" if tied else ""
-        items, raters = f"{int(known.sum()):,} items", f"{len(self.raters):,} raters"
+        items, raters = number_of(int(known.sum()), "item"), number_of(len(self.raters), "rater")
         return f"Labels of {items} by {raters}, {sure} sure in the mean{ties}{self.doubts}"
 
     def to_pandas(self) -> pd.DataFrame:

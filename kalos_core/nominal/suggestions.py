@@ -10,6 +10,7 @@ import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import NDArray
 
 from kalos_core.arguments import check_arguments
+from kalos_core.display import number_of
 from kalos_core.errors import InputError, as_number, repr_of
 from kalos_core.nominal.table import LabelTable, check_table
 from kalos_core.results import Results
@@ -83,7 +84,7 @@ class SuggestedGroups(Results[SuggestedGroup]):
     @property
     def headline(self) -> str:
         """The finding, in words."""
-        return f"{len(self)} suggested groups of concepts that exclude each other"
+        return f"{number_of(len(self), 'suggested group')} of concepts that exclude each other"
 
 
 def suggest_groups(table: LabelTable, most_breaches: float = MOST_BREACHES) -> SuggestedGroups:

@@ -20,6 +20,7 @@ from kalos_core.annotations import object_array
 from kalos_core.annotations.columns import new_codes, positions
 from kalos_core.arguments import check_arguments
 from kalos_core.arrays import as_array, as_rows, by_item, find_sorted, freeze
+from kalos_core.display import number_of
 from kalos_core.errors import InputError, index_of, listed, repr_of
 from kalos_core.nominal.build import OPTIONAL, OnEmpty, OnRepeat, OnUnknown, RawLabels, check_records
 from kalos_core.nominal.grouping import Groups
@@ -167,8 +168,9 @@ class LabelTable(Result):
     def headline(self) -> str:
         """The finding, in words."""
         return (
-            f"LabelTable({len(self):,} answers of {len(self.raters):,} raters to {len(self.items):,} items, "
-            f"{len(self.concepts):,} concepts in {len(self.questions):,} questions)"
+            f"LabelTable({number_of(len(self), 'answer')} of {number_of(len(self.raters), 'rater')} to "
+            f"{number_of(len(self.items), 'item')}, "
+            f"{number_of(len(self.concepts), 'concept')} in {number_of(len(self.questions), 'question')})"
         )
 
     def _table(self) -> pd.DataFrame:

@@ -11,6 +11,7 @@ import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import NDArray
 
 from kalos_core.arguments import check_arguments
+from kalos_core.display import number_of
 from kalos_core.errors import InputError, check_whole, listed, repr_of
 from kalos_core.limits import check_replicates
 from kalos_core.nominal.build import OPTIONAL
@@ -90,7 +91,8 @@ class TeamComparison(Result):
     def headline(self) -> str:
         """The finding, in words."""
         differing = sum(self.differs(row) for row in range(len(self)))
-        return f"{self.first} and {self.second}: {differing:,} of {len(self):,} questions differ"
+        of = f"of {number_of(len(self), 'question')}"
+        return f"{self.first} and {self.second}: {number_of(differing, f'{of} differs', f'{of} differ')}"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a question and comparison."""

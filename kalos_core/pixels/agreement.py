@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations.table import object_array
 from kalos_core.arguments import check_arguments
+from kalos_core.display import number_of
 from kalos_core.errors import InputError, listed, repr_of
 from kalos_core.pixels.moments import Correlation, Moments, correlation
 from kalos_core.pixels.patterns import Patterns, find_patterns
@@ -223,9 +224,9 @@ class PixelAgreement(Result):
     def headline(self) -> str:
         """The finding, in words."""
         who = f"{self.rater_count} raters{' an image' if self.raters_are_local else ''}"
-        outliers = "without names" if self.raters_are_local else f"{int(self.outliers.sum())} outliers"
+        outliers = "without names" if self.raters_are_local else number_of(int(self.outliers.sum()), "outlier")
         return (
-            f"PixelAgreement({who}, {len(self.images):,} images, {self.sums.pixels:,} pixels: "
+            f"PixelAgreement({who}, {number_of(len(self.images), 'image')}, {number_of(self.sums.pixels, 'pixel')}: "
             f"mean F1 {self.mean_f1:.3f}, Smyth bound {self.smyth_bound:.2%}, {outliers})"
         )
 
@@ -386,7 +387,7 @@ def pixel_agreement(
     Examples
     --------
     >>> pixel_agreement([{"ann": [[0, 1]], "bob": [[1, 1]]}])
-    PixelAgreement(2 raters, 1 images, 2 pixels: mean F1 0.667, Smyth bound 25.00%, 0 outliers)
+    PixelAgreement(2 raters, 1 image, 2 pixels: mean F1 0.667, Smyth bound 25.00%, 0 outliers)
     >>> pixel_agreement([[[[0, 1]], [[1, 1]]], [[[1, 0]], [[1, 0]], [[0, 1]]]], raters_are_local=True)
     PixelAgreement(2 to 3 raters an image, 2 images, 4 pixels: mean F1 0.500, Smyth bound 29.17%, without names)
     """

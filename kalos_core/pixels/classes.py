@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations.table import object_array
 from kalos_core.arguments import check_arguments
+from kalos_core.display import number_of
 from kalos_core.errors import InputError, check_iterable, listed, repr_of
 from kalos_core.pixels.agreement import PixelAccumulator, PixelAgreement
 from kalos_core.pixels.performance import SHARES
@@ -108,7 +109,7 @@ class ClassPixelAgreement(Result):
     @property
     def headline(self) -> str:
         """The finding, in words."""
-        return f"Agreement about pixels of {len(self.classes):,} classes"
+        return f"Agreement about pixels of {number_of(len(self.classes), 'class')}"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a class."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations.table import object_array
 from kalos_core.arguments import check_arguments
+from kalos_core.display import number_of
 from kalos_core.errors import InputError, check_text, check_whole, listed, repr_of
 from kalos_core.pixels.classes import masks_of_classes
 from kalos_core.pixels.paired import check_images
@@ -176,11 +177,11 @@ class DisputedRegions(Result):
     def headline(self) -> str:
         """The finding, in words."""
         if not len(self):
-            return f"No region is in dispute in {len(self.images):,} images"
+            return f"No region is in dispute in {number_of(len(self.images), 'image')}"
         there = len(np.unique(self.image))
         return (
-            f"{len(self):,} regions in dispute on {there:,} of {len(self.images):,} images; the largest has "
-            f"{int(self.area.max()):,} pixels"
+            f"{number_of(len(self), 'region')} in dispute on {there:,} of {number_of(len(self.images), 'image')}; the "
+            f"largest has {number_of(int(self.area.max()), 'pixel')}"
         )
 
     def to_pandas(self) -> pd.DataFrame:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kalos_core.display import number_of
 from kalos_core.errors import InputError
 from kalos_core.pixels.patterns import find_patterns
 from kalos_core.pixels.stack import Masks3D, as_binary, as_stack
@@ -81,7 +82,7 @@ class RaterPerformance(Result):
     @property
     def headline(self) -> str:
         """The finding, in words."""
-        return f"{len(self.raters):,} raters against a reference, pixel by pixel"
+        return f"{number_of(len(self.raters), 'rater')} against a reference, pixel by pixel"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a rater."""

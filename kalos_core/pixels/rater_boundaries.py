@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from kalos_core._agreement import Agreement, check_agreement
 from kalos_core.annotations.table import Annotations, object_array
 from kalos_core.arguments import check_arguments
-from kalos_core.display import percent_text, significant
+from kalos_core.display import number_of, percent_text, significant
 from kalos_core.errors import InputError, check_whole
 from kalos_core.limits import check_replicates
 from kalos_core.pixels.boundaries import TOLERANCE, BoundaryDistance, check_spacing, check_tolerance, of_pixels
@@ -108,14 +108,17 @@ class BoundaryAgreement(PairedRaters):
         """The finding, in words."""
         found = self._whole
         missing = (
-            f"; one of two boundaries is missing in {found['one_missing']:,} pairs" if found["one_missing"] else ""
+            f"; one of two boundaries is missing in {number_of(found['one_missing'], 'pair')}"
+            if found["one_missing"]
+            else ""
         )
         if not found["pairs"]:
-            return f"No two raters have a boundary each in {len(self.images):,} images{missing}"
+            return f"No two raters have a boundary each in {number_of(len(self.images), 'image')}{missing}"
         return (
             f"Boundaries of two raters are {significant(found['average'])} apart on average, 95 % of them within "
             f"{significant(found['hausdorff95'])}; {percent_text(found['surface_dice'])} within "
-            f"{significant(self.tolerance)}\nMeans over {found['images']:,} images, {found['pairs']:,} pairs{missing}"
+            f"{significant(self.tolerance)}\nMeans over {number_of(found['images'], 'image')}, "
+            f"{number_of(found['pairs'], 'pair')}{missing}"
         )
 
     def to_pandas(self) -> pd.DataFrame:

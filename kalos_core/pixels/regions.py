@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations.table import object_array
 from kalos_core.arguments import check_arguments
-from kalos_core.display import alpha_text, significant
+from kalos_core.display import alpha_text, number_of, significant
 from kalos_core.errors import check_iterable, check_whole
 from kalos_core.limits import check_replicates
 from kalos_core.pixels.paired import PairedRaters, check_images
@@ -71,7 +71,7 @@ class RegionAgreement(PairedRaters):
             f"Regions of two raters: adjusted Rand index {alpha_text(found['adjusted_rand'])}, variation of "
             f"information {significant(found['variation_of_information'])} bits, "
             f"covering {alpha_text(found['covering'])}\n"
-            f"Means over {found['images']:,} images, {found['pairs']:,} pairs"
+            f"Means over {number_of(found['images'], 'image')}, {number_of(found['pairs'], 'pair')}"
         )
 
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations.columns import object_array
 from kalos_core.arrays import as_floats
+from kalos_core.display import number_of
 from kalos_core.errors import InputError, as_number, check_iterable, listed, lookup, repr_of
 from kalos_core.pixels.contours import TOLERANCE, near, thinned, tolerance_in_pixels
 from kalos_core.pixels.stack import Masks3D, MaskStack, as_stack
@@ -180,7 +181,10 @@ class BoundaryEvaluation(Result):
         """The finding, in words."""
         shown = zip(self.detectors, self.ods, self.ois, strict=True)
         scores = listed((f"{name} ODS {ods:.3f}, OIS {ois:.3f}" for name, ods, ois in shown), 10)
-        return f"BoundaryEvaluation({len(self.images):,} images, {len(self.thresholds)} thresholds: {scores})"
+        return (
+            f"BoundaryEvaluation({number_of(len(self.images), 'image')}, "
+            f"{number_of(len(self.thresholds), 'threshold')}: {scores})"
+        )
 
 
 def boundary_evaluation(
@@ -235,7 +239,7 @@ def boundary_evaluation(
     >>> truth[100, 50:350] = True
     >>> scores[102, 50:350], scores[200, 50:150] = 0.6, 0.6
     >>> boundary_evaluation([({"edge": scores}, {"ann": truth})])
-    BoundaryEvaluation(1 images, 99 thresholds: edge ODS 0.857, OIS 0.857)
+    BoundaryEvaluation(1 image, 99 thresholds: edge ODS 0.857, OIS 0.857)
     """
     lookup(dict.fromkeys(MATCHINGS), matching, "matching")
     tolerance_in_pixels((1, 1), tolerance)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.arguments import check_arguments
-from kalos_core.display import percent_text
+from kalos_core.display import number_of, percent_text
 from kalos_core.errors import InputError, listed
 from kalos_core.pixels.moments import Correlation
 from kalos_core.pixels.sums import mean_of_defined
@@ -181,10 +181,10 @@ class DetectorRanking(Result):
         outside, compared = int(self.raters_outside.sum()), int(self.raters_compared.sum())
         if not outside:
             return ()
-        verb = "lies" if outside == 1 else "lie"
+        of = f"of {number_of(compared, 'area')} under single raters"
         return (
-            f"{outside} of {compared} areas under single raters {verb} outside the bounds: detectors that the bounds "
-            "tell apart need not differ under every rater.",
+            f"{number_of(outside, f'{of} lies', f'{of} lie')} outside the bounds: detectors that the bounds tell apart "
+            "need not differ under every rater.",
         )
 
     @property
@@ -206,7 +206,9 @@ class DetectorRanking(Result):
     @property
     def headline(self) -> str:
         """The finding, in words."""
-        counted = f"{len(self.detectors):,} detectors ranked under {len(self.truths):,} references"
+        counted = (
+            f"{number_of(len(self.detectors), 'detector')} ranked under {number_of(len(self.truths), 'reference')}"
+        )
         return "; ".join(filter(None, [counted, sureness_text(self.ranking)]))
 
     def to_pandas(self) -> pd.DataFrame:

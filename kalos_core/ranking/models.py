@@ -16,6 +16,7 @@ from kalos_core.annotations.columns import object_array
 from kalos_core.arguments import check_arguments
 from kalos_core.convergence import THRESHOLDS, PredictionMap, map_of_predictions
 from kalos_core.convergence.precision import RECALL
+from kalos_core.display import number_of
 from kalos_core.errors import InputError, listed, repr_of
 from kalos_core.ranking.ranks import Rankings
 from kalos_core.ranking.ties import as_ratio, exact_mean, settle
@@ -86,7 +87,7 @@ class ModelRanking(Result):
     @property
     def headline(self) -> str:
         """The finding, in words."""
-        return f"{len(self.models):,} models ranked under {len(self.truths):,} references"
+        return f"{number_of(len(self.models), 'model')} ranked under {number_of(len(self.truths), 'reference')}"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row for each truth and model: mAP and rank."""

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations.columns import object_array
+from kalos_core.display import number_of
 from kalos_core.errors import InputError, check_whole, listed
 from kalos_core.pixels.sums import divide
 from kalos_core.resampling import interval_columns, intervals
@@ -174,7 +175,7 @@ class Rankings(Result):
     @property
     def headline(self) -> str:
         """The finding, in words."""
-        return f"{len(self.systems):,} ranked by {self.measure} under {len(self.truths):,} references"
+        return f"{len(self.systems):,} ranked by {self.measure} under {number_of(len(self.truths), 'reference')}"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row for each truth and system; with intervals and `best_share` where images can be drawn again."""
@@ -247,7 +248,7 @@ class Concordance(Result):
     @property
     def headline(self) -> str:
         """The finding, in words."""
-        return f"Concordance of the rankings under {len(self.truths):,} references"
+        return f"Concordance of the rankings under {number_of(len(self.truths), 'reference')}"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row for each ordered pair of different truths."""

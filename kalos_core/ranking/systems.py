@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.arguments import check_arguments
 from kalos_core.arrays import as_floats
+from kalos_core.display import number_of
 from kalos_core.errors import InputError, as_number, listed, repr_of
 from kalos_core.ranking.concepts import (
     as_distances,
@@ -111,7 +112,7 @@ class SystemRanking(Result):
     @property
     def headline(self) -> str:
         """The finding, in words."""
-        return f"{len(self.systems):,} classifiers ranked under {len(self.truths):,} references"
+        return f"{number_of(len(self.systems), 'classifier')} ranked under {number_of(len(self.truths), 'reference')}"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row for each truth, classifier and measure."""

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
+from kalos_core.display import number_of
 from kalos_core.errors import InputError, Problems, listed
 from kalos_core.files import open_image
 
@@ -195,9 +196,9 @@ def place_images(
     if place.missing and canvas is None:
         tried = listed(files.folders, 4) or "no folder was given"
         raise InputError(
-            f"images: expected a folder with all {len(annotations.files):,} images of {source}, got none for "
-            f"{len(place.missing):,}, such as {place.missing[0]!r} (looked in: {tried}); grey canvases stand in for "
-            "them where canvas names a folder to put them in"
+            f"images: expected a folder with all {number_of(len(annotations.files), 'image')} of {source}, got none "
+            f"for {len(place.missing):,}, such as {place.missing[0]!r} (looked in: {tried}); grey canvases stand in "
+            "for them where canvas names a folder to put them in"
         )
     return place
 

@@ -125,7 +125,7 @@ def read_lidc(path: str | os.PathLike[str], *, on_invalid: OnInvalid = "raise") 
     ...     _ = path.write_text(json.dumps({"scans": [scan]}))
     ...     annotations = read_lidc(path)
     >>> annotations, annotations.raters_are_local
-    (Annotations(1 annotations of 2 raters on 1 images, 1 categories, shapes: volume), True)
+    (Annotations(1 annotation of 2 raters on 1 image, 1 category, shapes: volume), True)
     """
     check_arguments(read_lidc, locals())
     source = as_path(path, "path")

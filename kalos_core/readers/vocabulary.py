@@ -10,6 +10,7 @@ from typing import Any
 import regex
 
 from kalos_core.arguments import check_arguments
+from kalos_core.display import number_of
 from kalos_core.errors import InputError, listed, repr_of
 
 EVERY_RATER = "*"
@@ -104,7 +105,12 @@ class Vocabulary:
     def describe_unmapped(self) -> str:
         """The names without an alias, for a message: how many, which, and how often who wrote them."""
         entries = [f"{name!r} ({count} by {rater})" for (rater, name), count in sorted(self.unmapped.items())]
-        return f"{len(entries):,} written names have no alias and stay classes of their own: {listed(entries, 20)}"
+        without = number_of(
+            len(entries),
+            "written name has no alias and stays a class of its own",
+            "written names have no alias and stay classes of their own",
+        )
+        return f"{without}: {listed(entries, 20)}"
 
 
 def reconcile_all(

@@ -16,6 +16,7 @@ import numpy as np
 
 from kalos_core.annotations import Annotations, OnInvalid
 from kalos_core.arguments import check_arguments
+from kalos_core.display import number_of
 from kalos_core.errors import InputError, KalosWarning, as_number, listed, repr_of
 from kalos_core.files import as_float, as_path, read_text
 from kalos_core.readers.findings import Findings
@@ -123,9 +124,8 @@ def read_zooniverse(
         again += _read_row(findings, row, f"line {line}", task, file_field)
     made = findings.build(aliases=aliases)
     if again:
-        text = (
-            f"{source.name}: {again:,} classifications are passed over, as their volunteers had classified the subject"
-        )
+        over = number_of(again, "classification is", "classifications are")
+        text = f"{source.name}: {over} passed over, as the volunteer had classified the subject"
         warnings.warn(text, KalosWarning, stacklevel=2)
     return made
 

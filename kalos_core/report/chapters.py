@@ -13,7 +13,7 @@ import numpy as np
 from kalos_core.annotations import overview
 from kalos_core.calibration import threshold_advice
 from kalos_core.diagnostics import ClassDifficulty
-from kalos_core.display import VARIATION_LABELS, alpha_text, count_text, with_interval
+from kalos_core.display import VARIATION_LABELS, alpha_text, count_text, number_of, with_interval
 from kalos_core.errors import Undefined
 from kalos_core.files import write_whole
 from kalos_core.nominal import GradeAgreement
@@ -218,9 +218,8 @@ def _pages(found: Study) -> Iterator[Section]:
             blocks.append(Drawings([replace(drawing, title=f"{side} ({drawing.title})") for side, drawing in titled]))
         yield Section(plain(card.rater), blocks, 3, on_new_page=True)
     if len(found.cards) > MOST_PAGES:
-        yield Section(
-            "", [Text(f"The other {len(found.cards) - MOST_PAGES:,} raters are in the table only.", soft=True)]
-        )
+        others = number_of(len(found.cards) - MOST_PAGES, "rater is", "raters are")
+        yield Section("", [Text(f"The other {others} in the table only.", soft=True)])
 
 
 def _ceiling(found: Study) -> Iterator[Block]:

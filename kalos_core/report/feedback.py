@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from kalos_core.display import VARIATION_LABELS, count_text, with_interval
+from kalos_core.display import VARIATION_LABELS, count_text, number_of, with_interval
 from kalos_core.drawing import Drawing
 from kalos_core.report.pages import Drawings, Section, Table, page
 from kalos_core.variation import VARIATION_TYPES, RaterCard
@@ -35,7 +35,7 @@ def card_lines(card: RaterCard) -> Iterator[tuple[str, str]]:
 
     Names are as in the data: show them as text.
     """
-    yield "Images and labels", f"{count_text(card.images)} images, {count_text(card.labels)} labels"
+    yield "Images and labels", f"{number_of(card.images, 'image')}, {number_of(card.labels, 'label')}"
     if not math.isnan(card.alpha):
         yield "Agreement with the others", f"α {with_interval(card.alpha, card.alpha_interval)}"
     if not math.isnan(card.vitality):
@@ -52,7 +52,7 @@ def card_lines(card: RaterCard) -> Iterator[tuple[str, str]]:
     for pair in card.confusions:
         yield (
             f"Says {pair.own} where others say {pair.other}",
-            f"{count_text(pair.count)} finding" + "s" * (pair.count != 1),
+            number_of(pair.count, "finding"),
         )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.arrays import total
-from kalos_core.display import with_interval
+from kalos_core.display import number_of, with_interval
 from kalos_core.errors import KalosWarning, check_whole
 from kalos_core.limits import check_replicates
 from kalos_core.resampling import REPLICATES_AT_ONCE, intervals
@@ -97,7 +97,7 @@ class SparseAgreement(Result):
     def headline(self) -> str:
         """The finding, in words."""
         found = with_interval(self.value, self.interval)
-        return f"Sparse agreement {found} over {len(self.item_agreement):,} items, weights {self.weighting}"
+        return f"Sparse agreement {found} over {number_of(len(self.item_agreement), 'item')}, weights {self.weighting}"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row an item."""

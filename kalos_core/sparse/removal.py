@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from kalos_core.arguments import check_arguments
 from kalos_core.arrays import run_starts, total
+from kalos_core.display import number_of
 from kalos_core.errors import InputError, check_whole
 from kalos_core.results import Result
 from kalos_core.sparse.counts import Counts, Tally, tally
@@ -81,7 +82,7 @@ class RemovalExperiment(Result):
     @property
     def headline(self) -> str:
         """The finding, in words."""
-        return f"Removal of annotations, {self.rounds:,} rounds: {len(self.weights):,} weights"
+        return f"Removal of annotations, {number_of(self.rounds, 'round')}: {number_of(len(self.weights), 'weight')}"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a weight and step."""

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.arguments import check_arguments
 from kalos_core.arrays import as_floats, total
-from kalos_core.display import with_interval
+from kalos_core.display import number_of, with_interval
 from kalos_core.errors import InputError, as_number, check_whole, listed, lookup, repr_of
 from kalos_core.limits import check_replicates
 from kalos_core.reliability import alpha
@@ -103,7 +103,7 @@ class RunningCurve(Result):
         if not len(self.spa):
             return "Running agreement of no annotation"
         last = with_interval(self.spa[-1], self.spa_interval[-1])
-        return f"Running agreement {last} after {int(self.annotations[-1]):,} annotations"
+        return f"Running agreement {last} after {number_of(int(self.annotations[-1]), 'annotation')}"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a step."""

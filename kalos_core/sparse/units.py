@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from kalos_core._agreement import Agreement, check_agreement, with_empty_images
 from kalos_core.arguments import check_arguments
 from kalos_core.arrays import total
-from kalos_core.display import with_interval
+from kalos_core.display import number_of, with_interval
 from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED, Units
 from kalos_core.results import Result
 from kalos_core.sparse.counts import Tally, tally
@@ -86,7 +86,7 @@ class UnitAgreement(Result):
     def headline(self) -> str:
         """The finding, in words."""
         found = with_interval(self.value, self.interval)
-        return f"Sparse agreement {found} over {len(self.image):,} units, weights {self.weighting}"
+        return f"Sparse agreement {found} over {number_of(len(self.image), 'unit')}, weights {self.weighting}"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a unit."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.arrays import expand_runs, run_starts
+from kalos_core.display import number_of
 from kalos_core.errors import index_of
 from kalos_core.results import Result, part_text
 from kalos_core.variation.shares import BoundaryQuality, boundary_quality
@@ -57,7 +58,7 @@ class NarrowedVariations(Result):
     def headline(self) -> str:
         """The finding, in words."""
         part = part_text(self.category, self.rater)
-        return f"{self.found.headline}{part}; on {len(self.images):,} images"
+        return f"{self.found.headline}{part}; on {number_of(len(self.images), 'image')}"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a finding, as `Variations.to_pandas`."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from kalos_core.diagnostics import IntraRater, NarrowedAgreement, narrowed
 from kalos_core.diagnostics.rematching import taking_part
+from kalos_core.display import number_of
 from kalos_core.errors import Undefined
 from kalos_core.results import Result
 from kalos_core.variation.narrowing import NarrowedVariations
@@ -122,7 +123,7 @@ class Scorecard(Result):
     @property
     def headline(self) -> str:
         """The finding, in words."""
-        return f"Scorecards of {len(self.cards):,} raters"
+        return f"Scorecards of {number_of(len(self.cards), 'rater')}"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a rater: the numbers of `RaterCard`, a column for the rate of each type, and the rest as text."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from kalos_core.annotations import Annotations
 from kalos_core.arguments import check_arguments
 from kalos_core.arrays import as_array
-from kalos_core.display import alpha_text
+from kalos_core.display import alpha_text, number_of
 from kalos_core.errors import InputError, check_whole
 from kalos_core.pairs import Pairs
 from kalos_core.results import Result, check_result
@@ -214,7 +214,8 @@ class BoundaryQuality(Result):
     def headline(self) -> str:
         """The finding, in words."""
         count, apart = int(self.counts.sum()), alpha_text(self.median)
-        return f"Outlines of {count:,} correct findings are {apart} apart (median); {self.identical:,} identical"
+        findings = number_of(count, "correct finding")
+        return f"Outlines of {findings} are {apart} apart (median); {self.identical:,} identical"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a bin."""

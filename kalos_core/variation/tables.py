@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations, object_array
 from kalos_core.arrays import expand_runs, find_sorted, run_starts
-from kalos_core.display import VARIATION_LABELS
+from kalos_core.display import VARIATION_LABELS, number_of
 from kalos_core.pairs import Pairs
 from kalos_core.results import Result
 
@@ -93,7 +93,10 @@ class VariationNumbers(Result):
         """The finding, in words."""
         counts = {VARIATION_LABELS[name]: count for name, count in self.counts().items() if count}
         types = ", ".join(f"{name} {count:,}" for name, count in counts.items())
-        return f"{sum(counts.values()):,} findings at {self.similarity_name} ≥ {self.threshold:g}: {types or 'none'}"
+        return (
+            f"{number_of(sum(counts.values()), 'finding')} at {self.similarity_name} ≥ {self.threshold:g}: "
+            f"{types or 'none'}"
+        )
 
     def _table(self) -> pd.DataFrame:
         import pandas as pd
@@ -350,7 +353,10 @@ class Confusions(Result):
     @property
     def headline(self) -> str:
         """The finding, in words."""
-        return f"{len(self.count):,} pairs of classes taken for one another, in {int(self.count.sum()):,} findings"
+        return (
+            f"{number_of(len(self.count), 'pair')} of classes taken for one another, in "
+            f"{number_of(int(self.count.sum()), 'finding')}"
+        )
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a pair of classes."""
@@ -432,7 +438,7 @@ class Merged(Result):
     @property
     def headline(self) -> str:
         """The finding, in words."""
-        return f"{len(self.finding):,} annotations that are several of another rater"
+        return f"{number_of(len(self.finding), 'annotation that is', 'annotations that are')} several of another rater"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row each, in the order of `most_parts_first`: ``number`` is its row here, ``parts`` how many."""

@@ -2,6 +2,7 @@
 
 import functools
 import logging
+import re
 import time
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias, TypeVar
@@ -161,7 +162,10 @@ images with all their labels, on its disk: of 20,000 images for eight seconds.""
 
 
 def show_view(ctx: Context, view: Any, content: str) -> None:
-    """Set the view of the grid, say what is in it, and keep the view before for *Back*."""
+    """Set the view of the grid, say what is in it, and keep the view before for *Back*.
+
+    `content` is in the plural, as in "images in dispute": of one it says "image".
+    """
     before = ctx.request_params.get("view") or []
     ctx.panel.state.before = [*(ctx.panel.state.before or []), before][-STEPS_BACK:]
     view = view.view()
@@ -171,6 +175,8 @@ def show_view(ctx: Context, view: Any, content: str) -> None:
             unsorted = unsorted.add_stage(stage)
     count = len(unsorted)
     which = f"{count:,}"
+    if count == 1:
+        content = re.sub(r"\b(image|object)s\b", r"\1", content, count=1)
     if count > MOST_SORTED and len(stages_of(unsorted)) < len(stages_of(view)):
         view, which = view.limit(MOST_SORTED), f"the first {MOST_SORTED:,} of {count:,}"
     ctx.panel.state.in_grid = f"{which} {content}"

@@ -3,7 +3,7 @@
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
-from kalos_core.display import alpha_text, count_text, with_interval
+from kalos_core.display import alpha_text, number_of, with_interval
 from kalos_core.figures import alpha_bins, hardest_classes
 from kalos_core.text import plain
 
@@ -34,8 +34,8 @@ class ImagesSection(Section):
         found = kf.narrowed_metrics(ctx.dataset, run.key, lens)
         state.run = run.key
         state.found = (
-            f"α {with_interval(found.alpha, found.alpha_interval)} over {count_text(found.images)} images, "
-            f"{count_text(found.units)} units"
+            f"α {with_interval(found.alpha, found.alpha_interval)} over {number_of(found.images, 'image')}, "
+            f"{number_of(found.units, 'unit')}"
         )
         parts = kf.figures_of(run, part=found)
         put_parts(ctx, {"histogram": parts["histogram"]})

@@ -10,7 +10,7 @@ import numpy as np
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, read_models
 from kalos_core.convergence import FEW_IMAGES, ConvergenceStudy, PlacedModel, TagConvergence
-from kalos_core.display import alpha_text, count_text, points_text
+from kalos_core.display import alpha_text, count_text, number_of, points_text
 from kalos_core.text import bold, plain, shown
 
 from ..parts.events import Context, guarded
@@ -230,7 +230,8 @@ def _basis(title: str, found: ConvergenceStudy) -> str:
     whole = found.whole
     low, high = whole.thresholds[0], whole.thresholds[-1]
     return (
-        f"{title}. {count_text(len(whole.map))} subsets of {count_text(whole.images)} images, {whole.raters} raters, "
+        f"{title}. {number_of(len(whole.map), 'subset')} of {number_of(whole.images, 'image')}, "
+        f"{number_of(whole.raters, 'rater')}, "
         f"thresholds {alpha_text(low)} to {alpha_text(high)}; {_route(found)}."
     )
 

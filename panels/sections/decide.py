@@ -3,7 +3,7 @@
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
-from kalos_core.display import alpha_text, count_text, percent_text
+from kalos_core.display import alpha_text, count_text, number_of, percent_text
 from kalos_core.text import plain
 
 from ..parts.events import WORKBENCH, Context, guarded, open_sample, remember_queue
@@ -19,7 +19,7 @@ QUEUE = {
 }
 """Kind of run -> columns of its queue, the lowest number first."""
 
-UNITS = {"agreement": "units", "pixels": "regions"}
+UNITS = {"agreement": "unit", "pixels": "region"}
 """Kind of run -> what is in dispute."""
 
 OF_REGIONS = ("tag_disputes", "hand_over")
@@ -226,7 +226,7 @@ class DecideSection(Section):
         view = kf.view_of_queue(ctx.dataset, ctx.panel.state.run, lens.category, lens.rater, which)
         words = {
             "open": "with open disputes",
-            "waiting": "that wait for the guideline",
+            "waiting": "waiting for the guideline",
             "decided": "with decided units",
         }
         self.show(ctx, view, f"images {words[which]}")
@@ -255,7 +255,7 @@ def _kinds(analysis: kf.Analysis) -> list[str]:
     return [kind for kind in QUEUE if kind in runs and (kind != "pixels" or kf.has_regions(runs[kind]))]
 
 
-def _headline(progress: dict[str, int], units: str) -> str:
+def _headline(progress: dict[str, int], unit: str) -> str:
     """How many units in dispute are decided, as a bar and in words."""
     count = progress["all"]
     if not count:
@@ -263,5 +263,5 @@ def _headline(progress: dict[str, int], units: str) -> str:
     done = round(10 * progress["decided"] / count)
     waiting = f", {count_text(progress['waiting'])} waiting for the guideline" if progress["waiting"] else ""
     bar = "▰" * done + "▱" * (10 - done)
-    decided = f"{count_text(progress['decided'])} of {count_text(count)} {units} in dispute decided"
+    decided = f"{count_text(progress['decided'])} of {number_of(count, f'{unit} in dispute')} decided"
     return f"{bar} {decided}{waiting}, {count_text(progress['open'])} open"

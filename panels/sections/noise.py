@@ -7,7 +7,7 @@ import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core import NoiseModel
-from kalos_core.display import EVENT_LABELS, OUTCOME_LABELS, STAGE_LABELS, count_text
+from kalos_core.display import EVENT_LABELS, OUTCOME_LABELS, STAGE_LABELS, number_of
 from kalos_core.figures import fidelity_rows, fit_rows, loss_rows, origin_rows, stage_rows
 from kalos_core.text import names_shown, shown
 
@@ -147,7 +147,7 @@ def written(metrics: Any) -> str:
     """How many labels were made, and where they are."""
     first, *rest = names_shown(metrics["fields"])
     fields = f"fields {first} to {rest[-1]}" if len(rest) > 1 else f"fields {', '.join([first, *rest])}"
-    return f"{count_text(metrics['annotations'])} labels on {count_text(metrics['images'])} images; {fields}."
+    return f"{number_of(metrics['annotations'], 'label')} on {number_of(metrics['images'], 'image')}; {fields}."
 
 
 def rater_rows(run: Any) -> Sequence[dict[str, Any]]:

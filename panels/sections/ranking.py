@@ -7,7 +7,7 @@ import fiftyone.operators.types as types
 import numpy as np
 
 import kalos_core.fiftyone as kf
-from kalos_core.display import alpha_text, count_text, interval_text, percent_text
+from kalos_core.display import alpha_text, interval_text, number_of, percent_text
 from kalos_core.text import names_shown, plain
 
 from ..parts.events import PLUGIN, WORKBENCH, Context, guarded
@@ -168,8 +168,9 @@ def _pages(ctx: Context, analysis: kf.Analysis | None) -> list[str]:
 
 def detector_text(metrics: Any, ranking: Any) -> str:
     """What a ranking is over, and by what."""
-    references = f"{len(metrics['truths'])} references, of which {len(metrics['raters'])} are raters"
-    text = f"{count_text(len(metrics['detectors']))} detectors under {references}; by {metrics['measure']}"
+    are_raters = number_of(len(metrics["raters"]), "is a rater", "are raters")
+    references = f"{number_of(len(metrics['truths']), 'reference')}, of which {are_raters}"
+    text = f"{number_of(len(metrics['detectors']), 'detector')} under {references}; by {metrics['measure']}"
     if metrics["of"] == "objects":
         return text + "."
     low, high = ranking.skew

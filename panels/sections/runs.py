@@ -9,7 +9,7 @@ import numpy as np
 
 import kalos_core.fiftyone as kf
 from kalos_core.diagnostics import Differences
-from kalos_core.display import NO_BREAK, alpha_text, count_text, with_interval
+from kalos_core.display import NO_BREAK, alpha_text, count_text, number_of, with_interval
 from kalos_core.text import plain, shown
 
 from ..parts.events import WORKBENCH, Context, guarded
@@ -144,7 +144,7 @@ def _row(ctx: Context, runs: list[AnyRun], is_picked: bool) -> dict[str, str]:
     """Runs of one analysis, of which the first leads, or a lone one."""
     lead, changes = runs[0], kf.count_changes(ctx.dataset, runs[0].key)
     state = [
-        f"{count_text(changes)} image{'s' * (changes != 1)} edited since" if changes else "up to date",
+        f"{number_of(changes, 'image')} edited since" if changes else "up to date",
         *(text for run in runs for text in (run.status, run.note)),
     ]
     return {

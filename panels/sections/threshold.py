@@ -8,7 +8,7 @@ import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core import VARIATION_TYPES, KalosWarning
-from kalos_core.display import VARIATION_LABELS, alpha_text, count_and_share, count_text
+from kalos_core.display import VARIATION_LABELS, alpha_text, count_and_share, count_text, number_of
 from kalos_core.figures import PUBLISHED_CALIBRATIONS
 from kalos_core.text import bold, shown
 
@@ -84,8 +84,8 @@ class ThresholdSection(Section):
         ctx.panel.set_data("sizes", [{"size": size, **_row(stratum)} for size, stratum in chosen.strata.items()])
         metrics, repeats = run.metrics, run.settings["repeats"]
         state.over = (
-            f"Over {count_text(metrics['images'])} images, {count_text(metrics['annotations'])} annotations, "
-            f"{len(metrics['raters'])} raters; {count_text(repeats)} draw{'s' * (repeats > 1)} of chance, "
+            f"Over {number_of(metrics['images'], 'image')}, {number_of(metrics['annotations'], 'annotation')}, "
+            f"{number_of(len(metrics['raters']), 'rater')}; {number_of(repeats, 'draw of chance')}, "
             f"seed {run.settings['seed']}."
         )
 

@@ -99,7 +99,7 @@ def test_one_step_by_hand():
     assert found.probability_of("background")[0, 1] == pytest.approx((1 / 8) / (1 / 8 + 1 / 16))
     assert found.probability_of("2")[0, 1] == 0
     assert not found.converged
-    assert "not settled after 1 iterations" in found.headline
+    assert "not settled after 1 iteration" in found.headline
 
 
 def test_a_rater_who_mistakes_classes_is_evidence_of_the_other():

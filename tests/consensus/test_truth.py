@@ -255,7 +255,7 @@ def test_ignored_pixels_count_for_nothing():
 
 
 def test_an_estimate_cut_short_says_so():
-    assert "not settled after 1 iterations" in staple(discs(3, 0.1), iterations=1).note
+    assert "not settled after 1 iteration" in staple(discs(3, 0.1), iterations=1).note
     assert not lsml(discs(3, 0.1), iterations=2).converged
 
 

@@ -50,9 +50,7 @@ def test_images_of_one_rater():
     assert line.verdict == "warn"
     assert line.finding == "2 of 10 images have fewer than two raters (8, 9)."
     skipped = replace(table(), skipped=np.eye(1, 10, dtype=int)[0])
-    assert (
-        verdicts(skipped)["every image has two raters"].finding == "1 annotations could not be used and were left out."
-    )
+    assert verdicts(skipped)["every image has two raters"].finding == "1 annotation could not be used and was left out."
 
 
 def test_raters_contribute_unequally():
@@ -69,7 +67,7 @@ def test_raters_contribute_unequally():
 def test_classes_covered():
     line = verdicts(table(categories=["cat", "dog", "emu"]))["classes covered"]
     assert line.verdict == "warn"
-    assert line.finding.startswith("Of 3 classes, 1 are annotated and 1 by two raters or more.")
+    assert line.finding.startswith("Of 3 classes, 1 is annotated and 1 by two raters or more.")
 
 
 def test_lvis(lvis):

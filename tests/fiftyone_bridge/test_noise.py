@@ -884,7 +884,7 @@ class TestStopped:
         kf.inject_noise(fresh, "noise", reference="truth", progress=count)
         assert seen == [0, 7, 14, 21, 29]  # written 7 samples at a time; the first of 30 has no labels
 
-    @pytest.mark.parametrize(("share", "message"), [(0.5, "1 samples were changed"), (0.6, "1 samples were deleted")])
+    @pytest.mark.parametrize(("share", "message"), [(0.5, "1 sample was changed"), (0.6, "1 sample was deleted")])
     def test_samples_that_vanish_are_an_error(self, fresh: fo.Dataset, share: float, message: str) -> None:
         last = fresh.last().id
 

@@ -121,7 +121,7 @@ class TestRuns:
             return original(samples, iter(found))
 
         monkeypatch.setattr(writing, "write_samples", changed)
-        with pytest.raises(KalosError, match="1 samples were changed while this run was computed"):
+        with pytest.raises(KalosError, match="1 sample was changed while this run was computed"):
             kf.find_variations(dataset, "run", raters=RATERS)
         assert not [path for path in dataset.get_field_schema(flat=True) if "run" in path]
 

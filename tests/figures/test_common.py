@@ -19,7 +19,16 @@ from kalos_core import (
     sensitivity,
     variations,
 )
-from kalos_core.display import alpha_text, count_and_share, count_text, p_text, percent_text, points_text, signed
+from kalos_core.display import (
+    alpha_text,
+    count_and_share,
+    count_text,
+    number_of,
+    p_text,
+    percent_text,
+    points_text,
+    signed,
+)
 from kalos_core.figures import (
     COLOURS,
     RATER_COLOURS,
@@ -96,6 +105,30 @@ def test_shares_have_two_digits_and_are_never_rounded_to_all_or_none(share, text
 def test_a_part_of_a_whole_is_its_count_and_its_share():
     assert count_and_share(1402, 11683) == "1,402\xa0(12\xa0%)"
     assert count_and_share(0, 9) == count_and_share(0, 0) == "0"
+
+
+@pytest.mark.parametrize(
+    ("count", "words", "text"),
+    [
+        (1, ("image",), "1 image"),
+        (0, ("image",), "0 images"),
+        (1402, ("crowd region",), "1,402 crowd regions"),
+        (2, ("class",), "2 classes"),
+        (2, ("category",), "2 categories"),
+        (2, ("survey",), "2 surveys"),
+        (2, ("match",), "2 matches"),
+        (2, ("box",), "2 boxes"),
+        (2, ("pair of raters",), "2 pairs of raters"),
+        (2, ("unit in dispute",), "2 units in dispute"),
+        (1, ("pair of raters",), "1 pair of raters"),
+        (1, ("criterion", "criteria"), "1 criterion"),
+        (6, ("criterion", "criteria"), "6 criteria"),
+        (np.int64(1), ("of 3 images is", "of 3 images are"), "1 of 3 images is"),
+        (np.int32(2), ("of 3 images is", "of 3 images are"), "2 of 3 images are"),
+    ],
+)
+def test_one_is_singular_and_others_are_plural(count, words, text):
+    assert number_of(count, *words) == text
 
 
 def test_a_narrow_interval_has_a_decimal_more():

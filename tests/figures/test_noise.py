@@ -173,7 +173,9 @@ def test_fidelity_says_how_much_lies_inside():
     by_draw = np.array([[0.75, 150.0, 0.02], [0.75, 150.0, 0.02]])
     found = Fidelity(quantity, numbers, np.array([0.6, 80.0, 0.0]), np.array([0.8, 120.0, 0.0]), by_draw, 1, 9)
     figure = plot_fidelity(found)
-    title = "1 of 3 quantities of generated raters lie in the interval of the real raters; mean alpha 0.750, real 0.700"
+    title = (
+        "1 of 3 quantities of generated raters lies in the interval of the real raters; mean alpha 0.750, real 0.700"
+    )
     assert figure.layout.title.text == title
     inside, outside = figure.data[1:]
     assert (list(inside.y), inside.x[0]) == (["mean alpha"], pytest.approx(0.75))

@@ -172,7 +172,7 @@ def test_the_table_is_frozen():
     table = LabelTable.from_rows(rows(("a", "ann", "x")))
     with pytest.raises(ValueError, match="read-only"):
         table.item[0] = 1
-    assert "1 answers of 1 raters to 1 items" in repr(table)
+    assert "1 answer of 1 rater to 1 item" in repr(table)
 
 
 @pytest.mark.parametrize(

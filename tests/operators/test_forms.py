@@ -241,7 +241,7 @@ def test_loading_needs_no_open_data_set():
     assert refused(inputs) == {}
 
 
-MISSING = "expected a folder with all 1 images of labels.json, got none for 1, such as 'a.jpg'"
+MISSING = "expected a folder with all 1 image of labels.json, got none for 1, such as 'a.jpg'"
 
 
 def test_missing_images_are_one_sentence_at_one_field(stored, labels, tmp_path):

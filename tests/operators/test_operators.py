@@ -92,7 +92,7 @@ def test_find_variations_answers_its_metrics(fields):
     result = run("find_variations", fields, **agreement_params(max_merge=4))
     assert result["counts"] == COUNTS
     assert "| merged | 1 | 25\xa0% |" in result["text"]
-    assert "1 of 1 correct findings have the very same outline" in result["text"]
+    assert "1 of 1 correct finding has the very same outline" in result["text"]
     assert "No equilibrium: matched findings are never outnumbered, up to threshold 0.9." in result["text"]
     assert json.loads(json.dumps(result)) == result
 
@@ -122,7 +122,7 @@ def test_load_raters_into_a_new_data_set(tmp_path):
     assert result["dataset"] == "loaded"
     assert result["fields"] == {"ann": "ann", "bob": "bob", "dr. c": "dr_c"}
     assert (result["images"], result["annotations"]) == (1, 3)
-    assert "1 images are missing; grey canvases stand in for them" in result["text"]
+    assert "Grey canvases stand in for 1 missing image" in result["text"]
     assert fo.load_dataset("loaded").values("raters") == [["ann", "bob", "dr. c"]]
 
 

@@ -149,7 +149,7 @@ def test_the_training_list_leads_to_the_labels_it_counts(analysed: fo.Dataset) -
     assert view.values("id") == ids(analysed, 1)
     shown = [label.id for rater in RATERS for label in view.first()[rater].detections]
     assert sorted(shown) == sorted(labels)
-    assert panel.state["in_grid"] == "1 images where ann gave cat and it was decided otherwise"
+    assert panel.state["in_grid"] == "1 image where ann gave cat and it was decided otherwise"
     panel.look_through(rater=str(panel.state["choices"]["rater"].index("bob")))
     assert "Nobody was decided against yet" in panel.text()
 

@@ -69,7 +69,7 @@ def test_objects_and_regions_are_decided_by_turns(masks: fo.Dataset) -> None:
     kf.compute_agreement(masks, "objects", raters=("dan", "eve"), assigned="labelled")
     kf.compute_pixel_agreement(masks, "pixels", regions=True)
     panel = decide_section(masks)
-    assert "0 of 1 units in dispute decided" in panel.text()
+    assert "0 of 1 unit in dispute decided" in panel.text()
     panel.send("decide_change_kind", value="pixels")
     assert "0 of 3 regions in dispute decided" in panel.text()
     assert given(panel.send("decide_open_next"), "open_sample")["id"] == sample.id

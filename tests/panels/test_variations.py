@@ -79,7 +79,7 @@ def test_a_bar_of_outlines_sets_a_view_of_its_labels(found):
     assert boundary_title(boundary.findings, boundary.median, boundary.identical) in panel.text()
     operations = panel.send("variations_click_boundary", idx=0)
     assert view_of(found, operations).values("id") == ids(found, 0)
-    assert panel.state["in_grid"] == "1 images with correct labels whose outlines are 0 to 0.025 apart"
+    assert panel.state["in_grid"] == "1 image with correct labels whose outlines are 0 to 0.025 apart"
     assert view_of(found, panel.send("variations_click_boundary", idx=1)).values("id") == []
 
 

@@ -37,7 +37,7 @@ def test_regions_by_hand():
         ["a.png", 9, 0, 0, 3, 3, "cat", "cat", "nothing"],
         ["a.png", 2, 4, 1, 1, 2, "dog", "nothing", "nothing"],
     ]
-    assert found.headline == "2 regions in dispute on 1 of 1 images; the largest has 9 pixels"
+    assert found.headline == "2 regions in dispute on 1 of 1 image; the largest has 9 pixels"
     wide = disputed_regions([LabelStack.of(given)], {1: "cat", 2: "dog"}, min_area=1, min_width=2)
     assert wide.area.tolist() == [9]  # no square of two pixels fits into the rim
     assert not len(disputed_regions([LabelStack.of(given)], {1: "cat", 2: "dog"}, min_area=10, min_width=1))

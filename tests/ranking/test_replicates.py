@@ -124,7 +124,7 @@ def test_a_truth_that_marks_nothing_is_left_out_of_the_shares():
     assert found.ranking.best_share.tolist() == [[1.0, 0.0]]
     never = counted([empty], bootstrap=5)
     assert np.isnan(never.ranking.best_share).all()
-    assert never.headline == "2 detectors ranked under 1 references"
+    assert never.headline == "2 detectors ranked under 1 reference"
 
 
 def test_the_order_of_images_with_names_changes_nothing():
@@ -164,7 +164,7 @@ def test_without_a_bootstrap_intervals_are_undefined():
     found = counted([PRECISE, REVERSED], bootstrap=0)
     table = found.to_pandas()
     assert table[["area_low", "area_high", "rank_low", "rank_high", "best_share"]].isna().all(axis=None)
-    assert found.headline == "2 detectors ranked under 1 references"
+    assert found.headline == "2 detectors ranked under 1 reference"
 
 
 def test_counts_are_kept_up_to_a_limit(monkeypatch):
@@ -221,10 +221,10 @@ def test_the_headline_says_how_sure_the_best_is():
     times = np.concatenate(list(draws(4, 1000, 0)))
     assert share == pytest.approx(((times[:, 3] < 2) + 0.5 * (times[:, 3] == 2)).mean())
     assert better.headline.replace("\xa0", " ") == (
-        f"2 detectors ranked under 1 references; the best is best in {100 * share:.0f} % of replicates"
+        f"2 detectors ranked under 1 reference; the best is best in {100 * share:.0f} % of replicates"
     )
     alone = counted([{**PRECISE, "scores": {"net": PRECISE["scores"]["net"]}}])
-    assert alone.headline == "1 detectors ranked under 1 references"
+    assert alone.headline == "1 detector ranked under 1 reference"
 
 
 def test_it_comes_back_from_json():

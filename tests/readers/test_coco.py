@@ -199,7 +199,7 @@ def test_text_classes_may_be_assigned_to_though_nobody_annotated_them():
 
 
 def test_aliases_work_on_category_names_too():
-    with pytest.warns(KalosWarning, match="1 written names have no alias .*'dog'"):
+    with pytest.warns(KalosWarning, match="1 written name has no alias .*'dog'"):
         annotations = read_coco(document(), aliases={"cat": "animal"})
     assert annotations.categories[annotations.category].tolist() == ["animal", "dog"]
 

@@ -157,7 +157,7 @@ def test_one_workflow_at_a_time(written):
 
 def test_a_second_classification_is_passed_over(written):
     path = written(row(annotations=[drawn(RECTANGLE)]), row(annotations=[drawn(RECTANGLE, RECTANGLE)]))
-    with pytest.warns(KalosWarning, match="1 classifications are passed over") as caught:
+    with pytest.warns(KalosWarning, match="1 classification is passed over") as caught:
         assert len(read_zooniverse(path)) == 1
     assert [warning.filename for warning in caught] == [__file__]
 

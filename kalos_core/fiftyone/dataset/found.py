@@ -8,6 +8,7 @@ from typing import Any
 import fiftyone as fo
 from fiftyone import ViewField as F
 
+from kalos_core.display import number_of
 from kalos_core.fiftyone.dataset.names import ASSIGNED_FIELD
 from kalos_core.fiftyone.dataset.raters import (
     IMAGE_LABELS,
@@ -66,9 +67,9 @@ class FoundRaters:
     selection: Selection
 
     def __str__(self) -> str:
-        images = f"{self.images:,} image" + "s" * (self.images != 1)
+        images = number_of(self.images, "image")
         seen = "nothing says who saw which" if self.seen_by_all is None else f"{self.seen_by_all:,} seen by all"
-        return f"{len(self.raters)} raters, {' and '.join(self.shapes)}, {images}, {seen}"
+        return f"{number_of(len(self.raters), 'rater')}, {' and '.join(self.shapes)}, {images}, {seen}"
 
 
 def found_raters(samples: Any) -> list[FoundRaters]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations.blocks import ByImage
 from kalos_core.arrays import run_starts
+from kalos_core.display import number_of
 from kalos_core.errors import KalosError
 from kalos_core.fiftyone.dataset.database import BLOCK, collection, reload_samples, write_samples
 from kalos_core.fiftyone.dataset.objects import Labels
@@ -71,9 +72,8 @@ def write_values(
     missed = write_samples(labels.view, _updates(labels, attributes, fields, progress))
     reload_samples(labels.view)
     if missed:
-        raise KalosError(
-            f"{missed:,} samples were changed while this run was computed; nothing of it is kept, run again"
-        )
+        were = number_of(missed, "sample was", "samples were")
+        raise KalosError(f"{were} changed while this run was computed; nothing of it is kept, run again")
 
 
 Update = tuple[dict[str, Any], Any]
@@ -215,7 +215,8 @@ def write_documents(
     missed = write_samples(samples, updates())
     reload_samples(samples)
     if missed:
-        raise KalosError(f"{missed:,} samples were deleted while this run was computed; run again")
+        were = number_of(missed, "sample was", "samples were")
+        raise KalosError(f"{were} deleted while this run was computed; run again")
 
 
 def nested(values: NDArray[Any], count: NDArray[np.intp]) -> list[list[Any]]:

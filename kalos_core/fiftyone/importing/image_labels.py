@@ -12,6 +12,7 @@ import fiftyone as fo
 import numpy as np
 from bson import ObjectId
 
+from kalos_core.display import number_of
 from kalos_core.errors import InputError, listed
 from kalos_core.fiftyone.dataset.database import FieldArguments, label_field
 from kalos_core.fiftyone.dataset.image_labels import TIME_ATTRIBUTE
@@ -56,8 +57,8 @@ class LoadedLabels(Loaded):
     @property
     def headline(self) -> str:
         """The finding, in words."""
-        where = f"{self.samples:,} samples of {self.dataset.name}"
-        return f"{self.answers:,} answers of {len(self.fields):,} raters for {where}"
+        where = f"{number_of(self.samples, 'sample')} of {self.dataset.name}"
+        return f"{number_of(self.answers, 'answer')} of {number_of(len(self.fields), 'rater')} for {where}"
 
     @property
     def counts(self) -> dict[str, int]:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from kalos_core.annotations import Annotations, OnInvalid
+from kalos_core.display import number_of
 from kalos_core.errors import InputError, KalosWarning
 from kalos_core.fiftyone.analyses.analysis import analyse as analyse_labels
 from kalos_core.fiftyone.analyses.analysis import free_analysis_key
@@ -88,8 +89,8 @@ class LoadedRaters(Loaded):
     @property
     def headline(self) -> str:
         """The finding, in words."""
-        images = f"{self.images:,} images, {self.added_samples:,} of them new in {self.dataset.name}"
-        return f"{self.annotations:,} annotations of {len(self.fields):,} raters on {images}"
+        images = f"{number_of(self.images, 'image')}, {self.added_samples:,} of them new in {self.dataset.name}"
+        return f"{number_of(self.annotations, 'annotation')} of {number_of(len(self.fields), 'rater')} on {images}"
 
     @property
     def counts(self) -> dict[str, int]:
@@ -208,7 +209,7 @@ def check_images(
     >>> _ = Path("labels.json").write_text(json.dumps(data))
     >>> check_images("labels.json")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    kalos_core.errors.InputError: images: expected a folder with all 1 images of labels.json, got none for 1, ...
+    kalos_core.errors.InputError: images: expected a folder with all 1 image of labels.json, got none for 1, ...
     """
     about = Path(labels).stat()
     with warnings.catch_warnings():
@@ -284,10 +285,10 @@ def _load(
         _check_room(target, annotations, kind, fields, place, columns)
         with loading(target, declared, is_new, grey if place.missing else None) as load:
             _paint_canvases(load, annotations, place)
-            report(0.1, f"Adding {len(new):,} samples")
+            report(0.1, f"Adding {number_of(len(new), 'sample')}")
             added = iter(load.add_samples([place.path[row] for row in new], place.image_size[new].tolist()))
             ids = [next(added) if known is None else known for known in place.known]
-            report(0.3, f"Adding {len(annotations):,} labels")
+            report(0.3, f"Adding {number_of(len(annotations), 'label')}")
             labels = _given(annotations, kind, fields, ids, columns)
             load.write(labels, len(ids), report.within(0.3, 1.0, "Adding labels"))
             store_raters(target, fields, annotations)

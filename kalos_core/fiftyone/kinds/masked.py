@@ -8,6 +8,7 @@ from datetime import timezone
 from pathlib import Path
 from typing import Any, TypedDict
 
+from kalos_core.display import number_of
 from kalos_core.fiftyone.dataset.database import stream
 from kalos_core.fiftyone.dataset.masks import ImageMasks, RaterMasks, open_masks
 from kalos_core.fiftyone.dataset.raters import MASKS, OBJECTS, label_fields, rater_facts
@@ -86,7 +87,7 @@ def with_progress(
 ) -> Iterator[ImageMasks]:
     """The masks of each image; tells which one comes next."""
     for number, found in enumerate(masks):
-        label = f"{masks.name(found.image)}: {number + 1:,} of {len(masks):,} images"
+        label = f"{masks.name(found.image)}: {number + 1:,} of {number_of(len(masks), 'image')}"
         report(begin + (end - begin) * number / len(masks), label)
         stacks = {name: replace(stack, raters_are_local=raters_are_local) for name, stack in found.stacks.items()}
         yield replace(found, stacks=stacks)

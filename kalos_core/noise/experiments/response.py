@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from kalos_core._agreement import Agreement, agreement
 from kalos_core.annotations import Annotations
+from kalos_core.display import number_of
 from kalos_core.noise.experiments.tables import Claim, Columns, check_counts, check_magnitudes, rises
 from kalos_core.noise.model import NoiseModel
 
@@ -67,7 +68,7 @@ class RaterReturn(AlphaTable):
         )
         rising = [rises(curve) for curve in curves]
         counts = np.unique(self.raters)
-        found = f"with {counts[0]}, {counts[few]} and {counts[-1]} raters, {summary}"
+        found = f"with {counts[0]}, {counts[few]} and {number_of(counts[-1], 'rater')}, {summary}"
         return [
             Claim(SOURCE_5, "alpha rises with every further rater", None if None in rising else all(rising), found),
             Claim(

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from kalos_core._agreement import agreement
 from kalos_core.annotations import Annotations
 from kalos_core.correspondence import COSTS, usable_solvers
+from kalos_core.display import number_of
 from kalos_core.errors import check_whole
 from kalos_core.noise.experiments.tables import Claim, Columns, check_counts, check_magnitudes
 from kalos_core.noise.experiments.truth import Truth
@@ -87,7 +88,7 @@ class SolverAccuracy(Columns):
             for lam in magnitudes.tolist()
         ]
         times = sum(name == "ahc" for name in lowest)
-        found = f"lowest at {times} of {len(magnitudes)} magnitudes"
+        found = f"lowest at {times} of {number_of(len(magnitudes), 'magnitude')}"
         return Claim(
             "§5, experiment 1", "agglomerative is worst at every magnitude of noise", times == len(lowest), found
         )
@@ -110,7 +111,7 @@ class SolverAccuracy(Columns):
         better = self.f1[soft] >= self.f1[neg]
         gain = float((self.f1[soft] - self.f1[neg]).mean())
         statement = "with greedy, the cost that looks at classes is slightly better throughout"
-        found = f"F1 at least as high in {better.sum()} of {len(better)} settings, {gain:+.4f} on average"
+        found = f"F1 at least as high in {better.sum()} of {number_of(len(better), 'setting')}, {gain:+.4f} on average"
         return Claim("§10", statement, bool(better.all() and gain > 0), found)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import NDArray
 
+from kalos_core.display import number_of
 from kalos_core.noise.fit.angles import fit_axial, fit_cardinal
 from kalos_core.noise.fit.coupling import fit_coupling
 from kalos_core.noise.fit.curves import (
@@ -147,21 +148,7 @@ def _event_distributions(
 def _or_too_few(rows: int, what: str, fit: Callable[[], Estimate]) -> Estimate:
     if rows >= LEAST_ROWS:
         return fit()
-    return Estimate(None, rows, f"only {counted(rows, what)}, {LEAST_ROWS} are needed")
-
-
-def counted(rows: int, what: str) -> str:
-    """A number of things; the plural is that of the first word.
-
-    Examples
-    --------
-    >>> counted(1, "annotation of a kind"), counted(1200, "larger fragment of a whole")
-    ('1 annotation of a kind', '1,200 larger fragments of a whole')
-    """
-    if rows == 1:
-        return f"1 {what}"
-    noun = min((word for word in ("annotation", "fragment", "image", "whole", "pair") if word in what), key=what.index)
-    return f"{rows:,} {what.replace(noun, noun + 's', 1)}"
+    return Estimate(None, rows, f"only {number_of(rows, what)}, {LEAST_ROWS} are needed")
 
 
 def _shift(shifts: Shifts, part: str, what: str, enlarged: float = 0.0, *, grows: bool) -> Estimate:
@@ -170,7 +157,7 @@ def _shift(shifts: Shifts, part: str, what: str, enlarged: float = 0.0, *, grows
     return _or_too_few(
         rows,
         what,
-        lambda: _of_shift(fit_shift(getattr(shifts, part) + enlarged, shifts.area, grows), rows, counted(rows, what)),
+        lambda: _of_shift(fit_shift(getattr(shifts, part) + enlarged, shifts.area, grows), rows, number_of(rows, what)),
     )
 
 
@@ -182,7 +169,7 @@ def _coupling(shifts: Shifts, found: Mapping[str, Estimate], paper: bool) -> Est
     if one is None or two is None or three is None:
         return Estimate(None, len(shifts), found["localization.translation"].reason)
     share, gain = fit_coupling(shifts, one, two, three)
-    what = counted(len(shifts), "annotation matched with one of its class")
+    what = number_of(len(shifts), "annotation matched with one of its class")
     if gain <= 0:
         return Estimate(Coupling(0.0), len(shifts), f"{what}: independent fits better by AIC")
     return Estimate(Coupling(share), len(shifts), f"{what}: a common tail lowers AIC by {gain:,.0f}")
@@ -195,7 +182,7 @@ def _of_shift(found: Shift, rows: int, what: str) -> Estimate:
 
 def _angle(shifts: Shifts, fit: Callable[[NDArray[np.float64]], Parameters], what: str) -> Estimate:
     rows = len(shifts.angles)
-    return _or_too_few(rows, what, lambda: Estimate(fit(shifts.angles), rows, f"{counted(rows, what)}, moved"))
+    return _or_too_few(rows, what, lambda: Estimate(fit(shifts.angles), rows, f"{number_of(rows, what)}, moved"))
 
 
 def occurrence(seen: Observations) -> Estimate:
@@ -203,7 +190,7 @@ def occurrence(seen: Observations) -> Estimate:
     wrong, matched = int((seen.category_a != seen.category_b).sum()), len(seen.category_a)
     interval = scipy.stats.binomtest(wrong, matched).proportion_ci(method="wilson")
     ends = ((float(interval.low), float(interval.high)),)
-    return Estimate(Chance(wrong / matched), matched, counted(matched, "annotation matched one to one"), ends)
+    return Estimate(Chance(wrong / matched), matched, number_of(matched, "annotation matched one to one"), ends)
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,7 +265,7 @@ def estimate_rate(seen: Observations, form: str, *, paper: bool = False) -> Esti
         if flat.distribution is not None:
             return flat
     aics = ", ".join(f"{name} {found.aic:,.0f}" for name, found in fits.items())
-    reason = f"{counted(rows, 'image of two raters')}, {fit.form}: AIC {aics}" + (
+    reason = f"{number_of(rows, 'image of two raters')}, {fit.form}: AIC {aics}" + (
         "" if form == "auto" else "; as asked"
     )
     line = fit.line if paper else fit.line.widened(max(1.0, fit.pearson) ** 0.5)
@@ -311,7 +298,7 @@ def constant_rate(seen: Observations, form: str, *, paper: bool = False) -> Esti
     """
     count, _ = _rate_rows(seen, paper)
     rows = int((seen.annotations_per_rater > 0).any(axis=1).sum())
-    images = counted(rows, "image of two raters")
+    images = number_of(rows, "image of two raters")
     if rows < LEAST_ROWS:
         return Estimate(None, rows, f"only {images} who annotated anything there, {LEAST_ROWS} are needed")
     if not count.any():
@@ -319,7 +306,7 @@ def constant_rate(seen: Observations, form: str, *, paper: bool = False) -> Esti
         reason = f"no annotation is unmatched on {images}: 0, at most {most:.2g} an image and rater (95 %)"
         return Estimate(EventRate(NEVER, 0.0, form, empty=None if paper else 0.0), rows, reason)
     reason = (
-        f"{counted(int(count.sum()), 'unmatched annotation')} on {images}, which show no trend over the number of "
+        f"{number_of(int(count.sum()), 'unmatched annotation')} on {images}, which show no trend over the number of "
         "annotations: their mean"
     )
     found = EventRate(float(np.log(count.mean())), 0.0, form)
@@ -358,7 +345,7 @@ def _susceptibility(seen: Observations, fragmented: SizeCurve | None) -> Estimat
     rows = len(wholes) + len(others)
     if found.distribution is not None or fragmented is None or rows < 2 * LEAST_ROWS or not len(others):
         return found
-    what = counted(rows, "annotation")
+    what = number_of(rows, "annotation")
     if not len(wholes):
         return Estimate(SizeCurve(NEVER, 0.0), rows, f"none of {what} is annotated as two: never")
     slope, area = fragmented.slope, np.log(np.concatenate([wholes, others]))
@@ -369,7 +356,9 @@ def _susceptibility(seen: Observations, fragmented: SizeCurve | None) -> Estimat
 
     middle = float(slope * area.mean())
     intercept = float(scipy.optimize.brentq(surplus, NEVER - middle, -NEVER - middle))
-    reason = f"{counted(len(wholes), 'whole annotated as two')} of {what}; with the slope over the area of the default"
+    reason = (
+        f"{number_of(len(wholes), 'whole annotated as two')} of {what}; with the slope over the area of the default"
+    )
     return Estimate(SizeCurve(intercept, slope), rows, reason)
 
 
@@ -385,7 +374,7 @@ def size_curve(chosen: NDArray[np.float64], others: NDArray[np.float64], what: s
         return Estimate(None, len(chosen), "one area separates them from all other annotations, which fits no curve")
     group = np.arange(len(chosen) + len(others)) < len(chosen)
     found = fit_logistic(group, np.log(np.concatenate([chosen, others])), np.where(group, 1.0, weight))
-    reason = f"{counted(len(chosen), what)} against {counted(len(others), 'other annotation')}"
+    reason = f"{number_of(len(chosen), what)} against {number_of(len(others), 'other annotation')}"
     return _of_line(SizeCurve, found, len(chosen), reason)
 
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations import object_array
 from kalos_core.arrays import as_floats
+from kalos_core.display import number_of
 from kalos_core.errors import InputError, check_whole
 from kalos_core.noise.fit.angles import TestResult, angle_models, kuiper, rayleigh
 from kalos_core.noise.fit.distributions import LEAST_ROWS, MEASURES, rate_fits
@@ -85,7 +86,7 @@ class FitTests(Result):
     @property
     def headline(self) -> str:
         """The finding, in words."""
-        return f"{len(self.test):,} tests of the fit of a noise model"
+        return f"{number_of(len(self.test), 'test')} of the fit of a noise model"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a test."""
@@ -319,13 +320,13 @@ def _of_classes(
     wrong = seen.category_a != seen.category_b
     first, second = seen.category_a[wrong], seen.category_b[wrong]
     found = independence(first, second, permutations, rng)
-    note = "not applicable: fewer than 2 confusions" if found is None else f"{permutations:,} permutations"
+    note = "not applicable: fewer than 2 confusions" if found is None else number_of(permutations, "permutation")
     yield _line_of(distribution, "chi-squared, permuted", "independent classes", found, len(first), note)
     if similarity is None:
         result, note = None, "not applicable: no similarity of classes given, such as that of embeddings"
     else:
         result = mantel(confusion_matrix(first, second, len(seen.categories)), similarity, permutations, rng)
-        note = f"{permutations:,} permutations; correlation with the similarity of classes"
+        note = f"{number_of(permutations, 'permutation')}; correlation with the similarity of classes"
         if result is None:
             note = "not applicable: fewer than 3 confused classes, or all counts or similarities the same"
     yield _line_of(distribution, "Mantel", "unrelated to similarity", result, len(first), note)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations import Annotations, object_array
 from kalos_core.arrays import as_floats
+from kalos_core.display import number_of
 from kalos_core.errors import InputError, is_hashable, listed, repr_of
 from kalos_core.files import as_path, load_json
 from kalos_core.variation import Variations, variations
@@ -184,7 +185,7 @@ class EmbeddingClasses:
     @property
     def name(self) -> str:
         """With the number of classes."""
-        return f"{self.model} of {len(self.categories):,} classes"
+        return f"{self.model} of {number_of(len(self.categories), 'class')}"
 
     def similarity(self, reference: Annotations, classes: NDArray[np.intp]) -> NDArray[np.float64]:
         """(C, K) cosines; -inf for classes without an embedding."""
@@ -250,7 +251,7 @@ class TaxonomyClasses:
     @property
     def name(self) -> str:
         """With the number of names."""
-        return f"taxonomy of {len(self.parents):,} names"
+        return f"taxonomy of {number_of(len(self.parents), 'name')}"
 
     def similarity(self, reference: Annotations, classes: NDArray[np.intp]) -> NDArray[np.float64]:
         """(C, K) similarities in the tree; -inf for classes that are not in it."""

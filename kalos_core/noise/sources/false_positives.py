@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.arrays import run_starts
+from kalos_core.display import number_of
 from kalos_core.errors import InputError, Problems, check_whole, listed, repr_of
 from kalos_core.files import open_image
 from kalos_core.pairs import blocks_of_runs
@@ -199,7 +200,7 @@ class DetectedFalsePositives:
     --------
     >>> rows = [{"image": 1, "rater": "detector", "category": "thing", "box": [5, 5, 9, 9]}]
     >>> DetectedFalsePositives(Annotations.from_rows(rows)).name
-    'detections (1 on 1 images)'
+    'detections (1 on 1 image)'
     """
 
     detections: Annotations
@@ -212,7 +213,7 @@ class DetectedFalsePositives:
     @property
     def name(self) -> str:
         """With their number."""
-        return f"detections ({len(self.detections):,} on {len(self.detections.images):,} images)"
+        return f"detections ({len(self.detections):,} on {number_of(len(self.detections.images), 'image')})"
 
     def propose(self, reference: Annotations, rng: np.random.Generator) -> Proposals:  # noqa: ARG002 - nothing is drawn
         """All detections on images of the reference."""

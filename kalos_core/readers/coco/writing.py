@@ -69,7 +69,7 @@ def write_coco(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = write_coco(Annotations.from_rows(rows), Path(folder) / "labels.json")
     ...     read_coco(path)
-    Annotations(1 annotations of 1 raters on 1 images, 1 categories, shapes: box)
+    Annotations(1 annotation of 1 rater on 1 image, 1 category, shapes: box)
     """
     check_arguments(write_coco, locals())
     target = as_path(path, "path")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kalos_core.calibration import calibrate
 from kalos_core.calibration.relative import Coordinates
-from kalos_core.display import alpha_text
+from kalos_core.display import alpha_text, number_of
 from kalos_core.errors import InputError, KalosWarning, lookup
 from kalos_core.fiftyone.dataset.objects import read_labels
 from kalos_core.fiftyone.dataset.selection import Selection
@@ -98,7 +98,10 @@ def calibrate_threshold(
         for name in names:
             lookup(SIMILARITIES, name, "similarities")
         labels = read_labels(samples, chosen, names)
-        report(COMPARING, f"Comparing {len(labels.annotations):,} annotations by {len(names)} similarities")
+        report(
+            COMPARING,
+            f"Comparing {number_of(len(labels.annotations), 'annotation')} by {number_of(len(names), 'similarity')}",
+        )
         settings = CalibrationSettings(
             similarities=names, repeats=repeats, bootstrap=bootstrap, seed=seed, coordinates=coordinates
         )

@@ -13,6 +13,7 @@ from kalos_core.annotations import Annotations
 from kalos_core.convergence import THRESHOLDS, Line, PlacedModel, convergence_study, map_of_predictions, read_models
 from kalos_core.convergence.matching import ALMOST_ONE
 from kalos_core.convergence.modified import check_thresholds
+from kalos_core.display import number_of
 from kalos_core.errors import InputError, check_whole, lookup
 from kalos_core.fiftyone.dataset.objects import Labels, labels_of_field, read_labels
 from kalos_core.fiftyone.dataset.raters import label_fields
@@ -124,7 +125,7 @@ def estimate_convergence(
         check_comparable(labels.annotations)
         scored = {} if predictions is None else {predictions: _predictions(labels, predictions, measure)}
         tagged = _tagged(labels) if tags else {}
-        report(COMPARING, f"Comparing {len(labels.annotations):,} annotations")
+        report(COMPARING, f"Comparing {number_of(len(labels.annotations), 'annotation')}")
         touching = compute_pairs(labels.annotations, measure, TOUCHING)  # the check-list looks at all of them
         pairs = touching.at_least(min(float(levels.min()), ALMOST_ONE))
         known = COMPARING + (STORING - COMPARING) / (1 + len(tagged))  # as much work for each tag as for all images

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from kalos_core._agreement import check_comparable
 from kalos_core.consensus.methods import WITHOUT_OUTLIERS
 from kalos_core.convergence import THRESHOLDS
+from kalos_core.display import number_of
 from kalos_core.errors import InputError, check_whole, listed, lookup
 from kalos_core.fiftyone.dataset.database import FieldArguments
 from kalos_core.fiftyone.dataset.masks import ImageMasks, RaterMasks, open_masks
@@ -250,13 +251,13 @@ def _on_objects(
     for field in settings["detectors"]:
         found = labels_of_field(labels, field, measure)
         models[field] = (found.annotations, found.confidence)
-    report(COMPARING, f"Matching {len(labels.annotations):,} annotations")
+    report(COMPARING, f"Matching {number_of(len(labels.annotations), 'annotation')}")
     matched = match_objects(labels.annotations, settings)
     references = {name: found.annotations for name, found in consensus_of(matched, settings).items()}
     for field in settings["truths"]:
         lookup(label_fields(labels.view), field, "truths")
         references[field] = labels_of_field(labels, field, measure).annotations
-    report(STORING / 2, f"Evaluating {len(models):,} models")
+    report(STORING / 2, f"Evaluating {number_of(len(models), 'model')}")
     result = rank_models(models, labels.annotations, references, measure, settings["thresholds"])
     return _store(run_key, settings, labels, labels.annotations.raters.tolist(), DetectorDetails(result), report)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from bson import ObjectId
 
+from kalos_core.display import number_of
 from kalos_core.errors import InputError
 from kalos_core.fiftyone.dataset.writing import picked, write_documents, write_values
 from kalos_core.fiftyone.kinds.noise.details import NoiseSettings, noise_details, noise_metrics
@@ -145,7 +146,7 @@ def inject_noise(
         with_others = model == "fit" or class_source == "confusion"
         origin = Reference.of(samples, reference, real_raters if with_others else (), selection)
         labels = origin.read(samples)
-        report(COMPARING, f"Generating raters from {len(labels.annotations):,} annotations")
+        report(COMPARING, f"Generating raters from {number_of(len(labels.annotations), 'annotation')}")
         used, title = choose_model(model, labels.annotations, rate, preset, shifts)
         result = used.generate(
             labels.annotations,
@@ -168,8 +169,8 @@ def inject_noise(
             reference_fields=list(origin.fields),
             schools=np.bincount(result.reference_rater).tolist(),
         )
-        on_reference = report.within(EVENTS_WRITTEN, LABELS_WRITTEN, f"Writing {len(noise.event):,} events")
-        on_fields = report.within(LABELS_WRITTEN, 1.0, f"Writing {len(result.annotations):,} labels")
+        on_reference = report.within(EVENTS_WRITTEN, LABELS_WRITTEN, f"Writing {number_of(len(noise.event), 'event')}")
+        on_fields = report.within(LABELS_WRITTEN, 1.0, f"Writing {number_of(len(result.annotations), 'label')}")
         declared = declared_fields(names, fields, origin.label_type, originals)
         with writing(NOISE, labels, run_key, settings, declared) as draft:
             changes = picked({names.changes: noise.changes})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kalos_core.display import number_of
 from kalos_core.fiftyone.kinds.noise.kind import NoiseRun
 from kalos_core.fiftyone.kinds.noise.views import NoisyImage
 from kalos_core.fiftyone.runs.table import Part
@@ -29,8 +30,9 @@ def figures(run: NoiseRun, images: Sequence[NoisyImage] | None = None) -> dict[s
 def _images(images: Sequence[NoisyImage], run: NoiseRun) -> Part:
     if not images:
         return Part("On no image was an annotation missed, added, split, merged or misnamed")
+    of = f"of {number_of(run.metrics['images'], 'image')}"
     title = (
-        f"{run.metrics['changed_images']:,} of {run.metrics['images']:,} images have events; the most: "
+        f"{number_of(run.metrics['changed_images'], f'{of} has', f'{of} have')} events; the most: "
         f"{images[0].changed:,} on {shown(images[0].file)}"
     )
     return Part(title, image_event_bars([image.file for image in images], [image.events for image in images]))

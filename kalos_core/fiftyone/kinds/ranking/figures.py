@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kalos_core.display import number_of
 from kalos_core.errors import lookup
 from kalos_core.fiftyone.kinds.ranking.kind import RankingRun
 from kalos_core.fiftyone.runs.table import Part
@@ -25,9 +26,12 @@ def figures(run: RankingRun, measure: str | None = None) -> dict[str, Part]:
 def _over_what(run: RankingRun) -> str:
     """What a ranking is over, and what it leaves out."""
     metrics = run.metrics
-    text = f"{len(metrics['systems'])} classifiers on {metrics['images']:,} images and {metrics['concepts']:,} labels."
+    text = (
+        f"{number_of(len(metrics['systems']), 'classifier')} on {number_of(metrics['images'], 'image')} and "
+        f"{number_of(metrics['concepts'], 'label')}."
+    )
     if metrics["skipped_images"]:
-        text += f" {metrics['skipped_images']:,} images without scores are left out."
+        text += f" {number_of(metrics['skipped_images'], 'image')} without scores are left out."
     alone = sorted({name for entry in metrics["left_out"] for name in entry["concepts"]})
     if alone:
         named = ", ".join(names_shown(alone[:5], MOST_LETTERS)) + (

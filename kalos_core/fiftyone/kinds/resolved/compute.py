@@ -14,6 +14,7 @@ import numpy as np
 
 from kalos_core._agreement import Agreement
 from kalos_core.decisions import Resolved, resolve
+from kalos_core.display import number_of
 from kalos_core.errors import InputError
 from kalos_core.fiftyone.dataset.database import FieldArguments
 from kalos_core.fiftyone.dataset.encoding import LABEL_TYPES, Document, Rows, choose_label_type
@@ -91,7 +92,7 @@ def resolved(
             raise InputError(f"field: {field!r} is there already; choose another name")
         found = cast(Agreement, load_run(dataset, about.key).result)
         decided, others = still_of_units(dataset, about.key, found)
-        report(COMPARING, f"Resolving {len(found.units):,} units")
+        report(COMPARING, f"Resolving {number_of(len(found.units), 'unit')}")
         result = resolve(found, decided, undecided)
         settings = ResolvedSettings(agreement=about.key, similarity=about.settings["similarity"], undecided=undecided)
         labels = read_compared(view, about)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kalos_core.decisions import DECISIONS
+from kalos_core.display import number_of
 from kalos_core.fiftyone.kinds.resolved.kind import ResolvedRun
 from kalos_core.fiftyone.runs.table import Part
 from kalos_core.figures.bars import count_bars, row_bars
@@ -14,7 +15,10 @@ ORIGINS = {"agreed": "Raters agree", **DECISIONS, "undecided": "Undecided: what 
 def figures(run: ResolvedRun) -> dict[str, Part]:
     """``origins``: how many labels are agreed, decided in which way, or undecided."""
     metrics, counts = run.metrics, run.metrics["origins"]
-    title = f"{metrics['labels']:,} labels, {metrics['decided']:,} units decided, {metrics['open']:,} open"
+    title = (
+        f"{number_of(metrics['labels'], 'label')}, {number_of(metrics['decided'], 'unit')} decided, "
+        f"{metrics['open']:,} open"
+    )
     names = [name for name in ORIGINS if name in counts]
     if not names:
         return {"origins": Part(title)}

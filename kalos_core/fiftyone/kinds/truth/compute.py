@@ -14,6 +14,7 @@ from kalos_core.consensus import TRUTH_METHODS, ClassTruth, CountedTruth, Truth,
 from kalos_core.consensus import estimate_truth as estimate
 from kalos_core.consensus.instances import Ties
 from kalos_core.consensus.methods import JOINTLY, WITHOUT_OUTLIERS
+from kalos_core.display import number_of
 from kalos_core.errors import InputError, listed, lookup
 from kalos_core.fiftyone.dataset.database import label_field
 from kalos_core.fiftyone.dataset.mask_fields import mask_sources
@@ -303,13 +304,13 @@ def _of_objects(
     annotations = labels.annotations
     check_sizes(annotations.files, annotations.image_size)
     check_comparable(annotations)
-    report(COMPARING, f"Matching {len(annotations):,} annotations")
+    report(COMPARING, f"Matching {number_of(len(annotations), 'annotation')}")
     matched = match_objects(annotations, settings)
     truths = consensus_of(matched, settings)
     fields, kind = RunNames(run_key).fields_for(samples, truths), type_of(truths)
     declared = declared_fields(run_key, fields, kind, settings["model"])
     with writing(TRUTH, labels, run_key, settings, declared) as draft:
-        progress = report.within(STORING, 1.0, f"Writing {len(fields):,} fields")
+        progress = report.within(STORING, 1.0, f"Writing {number_of(len(fields), 'field')}")
         documents = object_documents(run_key, truths, fields, kind)
         write_documents(labels.view, documents, len(annotations.images), progress)
         draft.metrics = {

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import fiftyone as fo
 
 from kalos_core.arrays import give_back_memory
+from kalos_core.display import number_of
 from kalos_core.fiftyone.dataset.database import FieldArguments
 from kalos_core.fiftyone.dataset.objects import read_labels
 from kalos_core.fiftyone.dataset.selection import Selection
@@ -104,10 +105,10 @@ def find_variations(
             check_threshold(value, "thresholds")
         measure = similarity_to_store(samples, chosen, similarity)
         labels = read_labels(samples, chosen, [measure])
-        report(COMPARING, f"Comparing {len(labels.annotations):,} annotations")
+        report(COMPARING, f"Comparing {number_of(len(labels.annotations), 'annotation')}")
         result = variations(labels.annotations, measure, threshold, max_merge)
         give_back_memory()
-        report(COUNTING, f"Counting at {len(thresholds):,} thresholds")
+        report(COUNTING, f"Counting at {number_of(len(thresholds), 'threshold')}")
         details = variation_details(result, thresholds)
         settings = VariationSettings(
             similarity=result.similarity_name, threshold=result.threshold, max_merge=result.max_merge
@@ -121,7 +122,7 @@ def find_variations(
             names.similarities: {"ftype": fo.ListField},
         }
         give_back_memory()
-        report(STORING, f"Writing {len(result):,} findings")
+        report(STORING, f"Writing {number_of(len(result), 'finding')}")
         with writing(VARIATIONS, labels, run_key, settings, label_schema(labels, declared)) as draft:
             write_values(labels, attributes, progress=report.within(STORING, 1.0, "Writing"))
             draft.metrics, draft.details = variation_metrics(result), details
