@@ -911,6 +911,10 @@ def test_who_is_right_about_objects_is_as_the_library_says(make: Make, model: st
     missed = kf.view_of_objections(dataset, "right", "eve")
     assert missed.values("id") == dataset.values("id")  # eve saw none of the objects
     assert missed.count(f"{field}.detections") == len(expected.annotations)
+    alone = ~expected.is_part & (result.annotations.raters[result.annotations.rater] == "eve")
+    assert missed.values("eve.detections.id", unwind=True) == result.annotations.id[alone].tolist()
+    assert alone.sum() == 6
+    assert not missed.has_field("ann")
     agreed = kf.view_of_objections(dataset, "right", "ann", f"{model} 0.99")
     assert agreed.count(f"{strict}.detections") == sum("ann" in expected.against(row) for row in range(len(score)))
     with pytest.raises(InputError, match="rater: expected one of"):
@@ -929,10 +933,83 @@ def test_who_is_right_about_objects_is_as_the_library_says(make: Make, model: st
     restored = kf.load_run(dataset, "right").result[f"{model} 0.5"]
     np.testing.assert_allclose(restored.score, expected.score)
     assert run.settings["model"] == model
-    assert run.written.endswith("'right_confidence'")
+    assert run.written.endswith("'right_confidence', 'right_left_out'")
     kf.delete_run(dataset, "right")
     assert without(documents(dataset), {"last_modified_at"}) == before
-    assert not {"right_confidence", field} & set(dataset.get_field_schema())
+    assert not {"right_confidence", "right_left_out", field} & set(dataset.get_field_schema())
+
+
+PLACES = ([10, 10, 20, 20], [40, 10, 20, 20], [70, 10, 20, 20], [10, 60, 20, 20])
+
+
+def differing() -> list[fo.Sample]:
+    """Six images on which all see a cat and a dog; on the first, eve takes the cat for a dog, sees an owl alone, is
+    not sure about another dog, and misses the dog.
+    """
+    cat, dog, owl, other = PLACES
+    samples = []
+    for number in range(6):
+        given = {name: [detection("cat", cat), detection("dog", dog)] for name in FIVE}
+        if not number:
+            given["eve"] = [detection("dog", cat), detection("owl", owl), detection("dog", other, confidence=0.1)]
+        fields = {name: fo.Detections(detections=own) for name, own in given.items()}
+        size = fo.ImageMetadata(width=100, height=100)
+        samples.append(fo.Sample(f"/{number}.jpg", metadata=size, raters=list(FIVE), **fields))
+    return samples
+
+
+def labels_of(view: Any, path: str) -> list[tuple[str, list[int]]]:
+    """Class and box in pixels of each label."""
+    labels, boxes = view.values([f"{path}.label", f"{path}.bounding_box"])
+    return [
+        (label, [round(100 * value) for value in box])
+        for of_image in zip(labels, boxes, strict=True)
+        for label, box in zip(*of_image, strict=True)
+    ]
+
+
+def test_where_a_rater_differs_from_the_objects(make: Make) -> None:
+    """Another class, an object that is none, and one that was missed; not a label that was not read, nor a new one.
+
+    Four of five saw the dog of the first image: at 0.9 it is no object, and what they gave it is part of none.
+    """
+    cat, dog, owl, _ = PLACES
+    dataset = make(differing())
+    kf.estimate_truth(dataset, "right", model="weighted", raters=FIVE, min_confidence=0.5, quorum=[0.5, 0.9])
+    sample = dataset.first()
+    sample["eve"].detections.append(detection("owl", [70, 70, 20, 20]))
+    sample.save()
+    usual, strict = "right_weighted_0_5.detections", "right_weighted_0_9.detections"
+    assert (dataset.count(usual), dataset.count(strict)) == (12, 11)
+    view = kf.view_of_objections(dataset, "right", "eve")
+    assert view.values("id") == [sample.id]
+    assert labels_of(view, "eve.detections") == [("dog", cat), ("owl", owl)]
+    assert labels_of(view, usual) == [("cat", cat), ("dog", dog)]
+    assert not view.has_field("ann")
+    view = kf.view_of_objections(dataset, "right", "eve", "weighted 0.9")
+    assert labels_of(view, "eve.detections") == [("dog", cat), ("owl", owl)]
+    assert labels_of(view, strict) == [("cat", cat)]
+    assert len(kf.view_of_objections(dataset, "right", "ann")) == 0
+    view = kf.view_of_objections(dataset, "right", "ann", "weighted 0.9")
+    assert (labels_of(view, "ann.detections"), labels_of(view, strict)) == ([("dog", dog)], [])
+
+
+def test_where_a_rater_differs_by_an_attribute_of_labels(make: Make) -> None:
+    """The same where all labels are in one field."""
+    samples = differing()
+    for sample in samples:
+        own = [(name, label) for name in FIVE for label in sample[name].detections]
+        for name, label in own:
+            label["by"] = name
+        sample["all"] = fo.Detections(detections=[label for _, label in own])
+        for name in FIVE:
+            sample.clear_field(name)
+    dataset = make(samples)
+    kf.estimate_truth(dataset, "right", model="confusion", field="all", rater_attribute="by", min_confidence=0.5)
+    view = kf.view_of_objections(dataset, "right", "eve")
+    assert labels_of(view, "all.detections") == [("dog", PLACES[0]), ("owl", PLACES[2])]
+    assert set(view.values("all.detections.by", unwind=True)) == {"eve"}
+    assert labels_of(view, "right_confusion_0_5.detections") == [("cat", PLACES[0]), ("dog", PLACES[1])]
 
 
 def test_who_is_right_where_nothing_was_annotated_or_estimated(make: Make) -> None:

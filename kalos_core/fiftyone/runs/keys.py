@@ -62,9 +62,10 @@ class RunNames:
     similarities: str = field(init=False, metadata=LABEL)
     similarity: str = field(init=False, metadata=LABEL)
     match: str = field(init=False, metadata=LABEL)
-    # objects of an estimated truth: how likely each is one, and the raters who say otherwise
+    # objects of an estimated truth: how likely each is one, the raters who say otherwise, and labels that are none
     existence: str = field(init=False, metadata=LABEL)
     against: str = field(init=False, metadata=LABEL)
+    left_out: str = field(init=False, metadata=SAMPLE)
     # synthetic raters: of each event of a label its outcome and the rater's field
     outcomes: str = field(init=False, metadata=LABEL)
     fields: str = field(init=False, metadata=LABEL)

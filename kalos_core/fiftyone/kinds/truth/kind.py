@@ -33,8 +33,8 @@ def written_fields(metrics: TruthMetrics) -> list[str]:
 
 
 def _written(run: Run[Any, Any, Any, Any]) -> str:
-    sure = [run.names.confidence] * (run.settings.get("model") is not None)
-    return f"the fields {', '.join(map(repr, [*written_fields(run.metrics), *sure]))}"
+    right = [run.names.confidence, run.names.left_out] if run.settings.get("model") is not None else []
+    return f"the fields {', '.join(map(repr, [*written_fields(run.metrics), *right]))}"
 
 
 TRUTH: Kind[TruthSettings, TruthMetrics, TruthDetails, Result] = register(

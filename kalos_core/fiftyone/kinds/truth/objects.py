@@ -10,6 +10,7 @@ import numpy as np
 
 from kalos_core._agreement import Agreement, agreement
 from kalos_core.annotations import Annotations
+from kalos_core.arrays import by_item
 from kalos_core.consensus import InstanceConsensus, UnitTruth, instance_consensus, unit_truth
 from kalos_core.errors import InputError
 from kalos_core.fiftyone.dataset.database import FieldArguments
@@ -67,7 +68,7 @@ def declared_fields(
     own, declared = {names.match: texts}, dict[str, FieldArguments]()
     if model is not None:
         own[names.existence] = declared[names.confidence] = {"ftype": fo.FloatField}
-        own[names.against] = texts
+        own[names.against] = declared[names.left_out] = texts
     for truth, field in fields.items():
         about = f"Consensus of raters, {truth}, of the run {run_key!r}"
         declared |= kind.declared(field, about, {ESTIMATED: run_key}, own)
@@ -81,7 +82,8 @@ def object_documents(
 
     The confidence of a label is the share of raters who annotated it, so that exporters write it as the score. Where
     who is right was estimated it is the probability of the label; that of an object of whatever class is an attribute,
-    as are the raters who say otherwise, and a field of the image says how sure it is of what it is least sure of.
+    as are the raters who say otherwise. Fields of the image say how sure it is of what it is least sure of, and which
+    labels are part of no object at any quorum.
     """
     names = RunNames(run_key)
 
@@ -101,9 +103,18 @@ def object_documents(
 
     first = next(iter(truths.values()))
     images = first.annotations.images
-    sure = [{}] * len(images) if first.truth is None else _least_sure(first.truth, names.confidence)
-    for image, least, *parts in zip(images, sure, *map(documents, fields), strict=True):
-        yield image, {**least, **{field: document for part in parts for field, document in part.items()}}
+    own = [{}] * len(images) if first.truth is None else _of_images(first.truth, list(truths.values()), names)
+    for image, about, *parts in zip(images, own, *map(documents, fields), strict=True):
+        yield image, {**about, **{field: document for part in parts for field, document in part.items()}}
+
+
+def _of_images(truth: UnitTruth, found: list[InstanceConsensus], names: RunNames) -> list[Document]:
+    """What the fields of each image hold; `found`: at each quorum."""
+    source = found[0].source
+    none = ~np.any([each.is_part for each in found], axis=0)
+    left_out = by_item(source.image[none], source.id[none], len(source.images))
+    sure = _least_sure(truth, names.confidence)
+    return [{**least, names.left_out: ids} for least, ids in zip(sure, left_out, strict=True)]
 
 
 def _least_sure(truth: UnitTruth, field: str) -> list[dict[str, float]]:

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+from fiftyone import VALUE, ViewExpression
+from fiftyone import ViewField as F
+
 from kalos_core.errors import InputError, index_of, lookup
 from kalos_core.fiftyone.dataset.expressions import list_of, only_labels, text
+from kalos_core.fiftyone.dataset.raters import label_fields
+from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.stored import load_metrics, load_run_view
 
 
 def view_of_objections(samples: Any, run_key: str, rater: str, consensus: str | None = None) -> Any:
-    """The objects of a truth that a rater missed or gave another class, and the samples that have any.
+    """Where a rater differs from a truth of objects: only these labels, and the samples that have any.
+
+    Of the truth the objects that the rater missed or gave another class; of the rater the labels that are part of no
+    object, or of one of another class. It is about the labels that the run read: those that came later are left out,
+    as are the labels of other raters.
 
     Parameters
     ----------
@@ -19,7 +28,7 @@ def view_of_objections(samples: Any, run_key: str, rater: str, consensus: str | 
         Of a truth of objects that estimated who is right.
     rater : str
     consensus : str, optional
-        One of the truths of the run, such as ``"confusion 0.5"``; by default the first.
+        What the run calls it, such as ``"confusion 0.5"``; by default the first.
 
     Raises
     ------
@@ -29,9 +38,33 @@ def view_of_objections(samples: Any, run_key: str, rater: str, consensus: str | 
     run = load_metrics(samples, run_key, "truth")
     if run.settings.get("model") is None:
         raise InputError(f"run key: expected a run made with model=..., got {run.key!r}, which estimated nothing")
-    index_of(run.metrics["raters"], rater, "rater")
-    fields = run.metrics["fields"]
+    number, fields = index_of(run.metrics["raters"], rater, "rater"), run.metrics["fields"]
     name = next(iter(fields)) if consensus is None else consensus
     lookup(fields, name, "consensus")
-    otherwise = list_of(run.names.against).contains([text(rater)])
-    return only_labels(load_run_view(samples, run.key, "truth"), [fields[name]], otherwise)
+    view = load_run_view(samples, run.key, "truth")
+    is_shared = run.selection.field is not None
+    own = run.label_fields[0 if is_shared else number]
+    missed = list_of(run.names.against).contains([text(rater)])
+    differs = _differs(label_fields(view), run.names, fields, name, ~missed)
+    if is_shared:
+        differs &= F(run.selection.rater_attribute).to_string() == text(rater)
+    # labels first: they are compared with all objects
+    found = only_labels(view, [own, fields[name]], {own: differs, fields[name]: missed})
+    others = [field for field in run.label_fields if field != own and found.has_field(field)]
+    return found.exclude_fields(others) if others else found
+
+
+def _differs(
+    paths: dict[str, str], names: RunNames, fields: dict[str, str], name: str, right: ViewExpression
+) -> ViewExpression:
+    """Whether a label was read, and is part of no object of a truth about which its rater is `right`."""
+    objects = {truth: list_of(f"${paths[field]}") for truth, field in fields.items() if field in paths}
+    read = [list_of(f"${names.left_out}"), *(_parts(of, names) for of in objects.values())]
+    kept = _parts(objects[name].filter(right), names) if name in objects else ViewExpression.literal([])
+    label = F("_id").to_string()
+    return ViewExpression.any([each.contains([label]) for each in read]) & ~kept.contains([label])
+
+
+def _parts(objects: ViewExpression, names: RunNames) -> ViewExpression:
+    """The ids of the labels behind objects."""
+    return objects.map(list_of(names.match)).reduce(VALUE.extend(F()), init_val=[])
