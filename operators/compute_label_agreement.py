@@ -7,9 +7,10 @@ import fiftyone.operators.types as types
 import numpy as np
 
 import kalos_core.fiftyone as kf
-from kalos_core.display import alpha_text, metric_text
+from kalos_core import InputError
+from kalos_core.display import alpha_text, metric_text, number_of
 from kalos_core.figures import band, doubt_of_weights, with_interval
-from kalos_core.nominal import LabelAgreement
+from kalos_core.nominal import METRICS, LabelAgreement
 from kalos_core.text import shown
 
 from . import forms, image_label_forms, right_forms, widgets
@@ -30,7 +31,12 @@ METRIC_HELP = {
     "ordinal": "labels are grades in an order",
     "interval": "labels are numbers, by their difference",
     "ratio": "labels are numbers from 0, by their difference relative to their sum",
+    "by question": "it differs",
 }
+
+BY_QUESTION = "by question"
+
+METRICS_HELP = "Such as grade: ordinal; size: ratio; others are nominal"
 
 ORDER_HELP = "With commas between: none, mild, severe. Of several groups: grade: none, mild; age: young, old"
 
@@ -96,7 +102,10 @@ class ComputeLabelAgreement(image_label_forms.ImageLabelAnalysis[kf.LabelRun]):
             default="nominal",
             label="What makes answers differ, for alpha",
         )
-        if ctx.params.get("metric") == "ordinal":
+        if ctx.params.get("metric") == BY_QUESTION:
+            metrics = inputs.str("metrics", label="Metric of each question", description=METRICS_HELP, required=True)
+            widgets.check(metrics, lambda: read_metrics(ctx.params.get("metrics")))
+        if ctx.params.get("metric") in ("ordinal", BY_QUESTION):
             label = "Labels from lowest to highest; not needed for numbers"
             inputs.str("order", label=label, description=ORDER_HELP)
         forms.add_bootstrap(ctx, inputs, 1000)
@@ -114,14 +123,16 @@ class ComputeLabelAgreement(image_label_forms.ImageLabelAnalysis[kf.LabelRun]):
             widgets.add_number(ctx, inputs, "least_accuracy", 0.0, 1.0, label=alone)
 
     def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Of several groups those have an ordinal metric that the order names."""
+        """Of several groups those have an ordinal metric that the order names, where no other says so."""
         found = super().settings(params)
-        if found.get("metric", "nominal") != "ordinal":
-            return {name: value for name, value in found.items() if name != "order"}
-        if isinstance(order := found.get("order"), str):
-            by_group = kf.read_groups(order) if ":" in order else {}
-            found["order"] = by_group or [name.strip() for name in order.split(",") if name.strip()]
-            found["metric"] = dict.fromkeys(by_group, "ordinal") or "ordinal"
+        if found.get("metric") == BY_QUESTION:
+            found["metric"] = read_metrics(params.get("metrics"))
+        metric, order = found.get("metric", "nominal"), found.pop("order", None)
+        if not order or "ordinal" not in (metric.values() if isinstance(metric, Mapping) else [metric]):
+            return found
+        found["order"] = _read_order(order) if isinstance(order, str) else order
+        if metric == "ordinal" and isinstance(order, str) and isinstance(found["order"], dict):
+            found["metric"] = dict.fromkeys(found["order"], "ordinal")
         return found
 
     def summary(self, run: kf.LabelRun) -> str:
@@ -132,9 +143,9 @@ class ComputeLabelAgreement(image_label_forms.ImageLabelAnalysis[kf.LabelRun]):
         head = [*HEAD, "Undefined, as"] if found.reason.any() else HEAD
         table = widgets.table(head, [_row(found, index) for index in order])
         more = len(found) - len(order)
-        parts = kf.figures_of(run)
+        parts, images = kf.figures_of(run), number_of(f["images"], "image")
         notes = [
-            f"**{f['disputed']:,} of {f['images']:,} images are in dispute** "
+            f"**{number_of(f['disputed'], f'of {images} is', f'of {images} are')} in dispute** "
             f"(`{run.names.disputed}`; agreement of each image: `{run.names.agreement}`).",
             *(f"{parts[name].title}." for name in ("concepts", "accuracy", "teams", "rejection") if name in parts),
             f"What most chose is in `{run.names.majority}`, with the share who did; ties in `{run.names.tied}`.",
@@ -143,16 +154,33 @@ class ComputeLabelAgreement(image_label_forms.ImageLabelAnalysis[kf.LabelRun]):
             notes.append(f"{parts['skill'].title}: estimated with what is right, in `{run.names.truth}`.")
         if f["breaches"]:
             who = ", ".join(f"{shown(entry['rater'])} {entry['answers']:,}" for entry in f["breaches_by_rater"][:5])
-            answers = "answer" if f["breaches"] == 1 else "answers"
-            notes.append(f"{f['breaches']:,} {answers} broke a group, with none or several of its labels: {who}.")
+            broke = f"{number_of(f['breaches'], 'answer')} broke a group"
+            notes.append(f"{broke}, with none or several of its labels: {who}.")
         if found.doubtful.any():
             notes.append(f"{doubt_of_weights(found)}.")
         return (
-            f"**{parts['kappas'].title}**\n\n{f['answers']:,} answers of {len(f['raters'])} raters to {f['images']:,} "
-            f"images\n\n{table}\n\n"
+            f"**{parts['kappas'].title}**\n\n{number_of(f['answers'], 'answer')} of "
+            f"{number_of(len(f['raters']), 'rater')} to {images}\n\n{table}\n\n"
             + (f"and {more:,} more, agreed on better; the panel has them all.\n\n" if more else "")
             + "\n".join(f"- {note}" for note in notes)
         )
+
+
+def read_metrics(text: str | None) -> dict[str, str]:
+    """The metric of each question, as one types them: ``"grade: ordinal; size: ratio"``."""
+    found = {name: ", ".join(metrics) for name, metrics in kf.read_groups(text).items()}
+    unknown = [metric for metric in found.values() if metric not in METRICS]
+    if unknown or not found:
+        known = ", ".join(METRICS)
+        raise InputError(
+            f"metric: expected one of {known} for a question or more, got {unknown[0] if unknown else ''!r}"
+        )
+    return found
+
+
+def _read_order(text: str) -> list[str] | dict[str, list[str]]:
+    """Labels from lowest to highest, of all questions or by question."""
+    return kf.read_groups(text) if ":" in text else [name.strip() for name in text.split(",") if name.strip()]
 
 
 def _row(found: LabelAgreement, index: int) -> list[str]:

@@ -9,6 +9,7 @@ import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosWarning, suggest_groups
+from kalos_core.display import number_of
 from kalos_core.nominal import SUGGESTED, SuggestedGroup
 
 from . import base, forms, widgets
@@ -16,6 +17,8 @@ from .widgets import Context
 
 LOOKED_AT = 300
 """Images from which a form suggests groups: it does so with every change."""
+
+NAMED_HELP = "A name and its labels: place: indoor, outdoor; time: day, night; empty where no labels exclude each other"
 
 TEAMS = (("first", "experts"), ("second", "crowd"))
 """The teams of a form, and what they are called by default."""
@@ -69,6 +72,8 @@ def read_selection(ctx: Context) -> kf.Selection:
 def read_groups(params: Mapping[str, Any]) -> Any:
     """Which labels exclude each other: all of them unless the form or a call says otherwise."""
     groups, exclusive = params.get("groups"), params.get("exclusive")
+    if params.get("named") is False and isinstance(groups, str):  # typed before the switch was turned off
+        groups = None
     if exclusive is False or (exclusive is None and groups):
         is_text = isinstance(groups, str) and groups != SUGGESTED
         return (kf.read_groups(groups) if is_text else groups) or None
@@ -155,11 +160,19 @@ def _add_exclusive(ctx: Context, inputs: types.Object, exclusive: bool) -> None:
     chosen = ctx.params.get("exclusive")
     if exclusive if chosen is None else chosen:
         return
+    widgets.add_switch(inputs, "named", label="Type groups with their names", description="In place of ticking them")
+    if ctx.params.get("named"):
+        groups = inputs.str("groups", label="Labels that exclude each other", description=NAMED_HELP)
+        widgets.check(groups, lambda: kf.read_groups(ctx.params.get("groups")))
+        return
     found = _suggested(ctx)
     about = "Tick those that are one question" if found else "None is seen; a label is a question of its own"
     inputs.view("suggested", types.Header(label="Labels that exclude each other", description=about))
     for number, group in enumerate(found):
-        label, description = ", ".join(group.concepts), f"{group.supporting:,} of {group.answers:,} answers chose one"
+        label, description = (
+            ", ".join(group.concepts),
+            f"{group.supporting:,} of {number_of(group.answers, 'answer')} chose one",
+        )
         inputs.bool(f"group_{number}", default=True, label=label, description=description)
     taken = {name for number, group in enumerate(found) if _is_ticked(ctx, number) for name in group.concepts}
     free = [name for name in kf.class_names(ctx.dataset, kf.IMAGE_LABELS) if name not in taken]
@@ -187,7 +200,7 @@ def _own_groups(params: Mapping[str, Any]) -> list[Sequence[str]]:
 
 def _ticked(ctx: Context) -> dict[str, list[str]]:
     """The groups that the form has ticked or put together; none for a call that does not name them so."""
-    if ctx.params.get("exclusive"):
+    if ctx.params.get("exclusive") or ctx.params.get("named"):
         return {}
     chosen = {" / ".join(labels): list(labels) for labels in _own_groups(ctx.params)}
     if any(name.startswith("group_") for name in ctx.params):

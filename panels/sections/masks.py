@@ -6,17 +6,20 @@ from typing import Any
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
-from kalos_core.display import TRUTH_LABELS, alpha_text, count_text, percent_text, significant
+from kalos_core.display import TRUTH_LABELS, alpha_text, count_text, number_of, percent_text, significant
 from kalos_core.figures import least_first
 from kalos_core.text import names_shown, plain, shown
 
 from ..parts.events import PLUGIN, Context, guarded, open_sample
 from ..parts.figures import add_part, put_parts
 from ..parts.layout import add_menu, add_table
-from .one_run import RunSection, chooses, chosen_rater, selected_in_form
+from .one_run import RunSection, chooses, chosen_rater, refuse_unasked, selected_in_form
 from .paired import DISTANCES, PairedPage, add_paired, put_paired
 
 MOST_ROWS, MOST_NOTES = 25, 10
+
+ASKED = ("raters", "reference", "classes", "of", "quorum", "similarity", "threshold")
+"""What the form of a truth of objects asks for, as arguments in Python."""
 
 FEW_RATERS = 4
 """Raters of objects below which they cannot be told apart."""
@@ -206,8 +209,8 @@ class TruthSection(RunSection):
         if state.consensus not in truths:
             state.consensus = state.truth_names[0]
         names = ", ".join(f"`{field}`" for field in [*metrics["fields"].values(), *metrics.get("maps", {}).values()])
-        raters = len(metrics["raters"]) or "unnamed"
-        text = f"{count_text(metrics['images'])} images, {raters} raters. Fields: {names}"
+        raters = number_of(len(metrics["raters"]), "rater") if metrics["raters"] else "unnamed raters"
+        text = f"{number_of(metrics['images'], 'image')}, {raters}. Fields: {names}"
         self.put_headline(ctx, consensus_title(metrics, truths), text)
         state.notes = notes(run.details.notes)
         found = truths[state.consensus]
@@ -232,7 +235,7 @@ class TruthSection(RunSection):
         add_table(panel, "against_rows", f"Raters against {plain(state.consensus)}", more)
         if state.is_estimated:
             panel.md(state.right, name="right_text")
-            click = "Click a bar to see the objects that the rater missed, or gave another class."
+            click = "Click a bar to see what the rater annotated otherwise, or missed."
             add_part(panel, ctx, "skill", click, self.to(self.click_skill))
             add_menu(panel, "truth_rater", state.truth_raters, self.to(self.change_truth_rater), label="Rater")
             add_part(panel, ctx, "confusion")
@@ -259,13 +262,13 @@ class TruthSection(RunSection):
         state = ctx.panel.state
         rater = state.skilled[round(ctx.params["y"])]
         view = kf.view_of_objections(ctx.dataset, state.run, rater, state.consensus)
-        self.show(ctx, view, f"objects that {shown(rater)} missed, or gave another class")
+        self.show(ctx, view, f"images with what {shown(rater)} annotated otherwise than {state.consensus}, or missed")
 
     @guarded
     def estimate(self, ctx: Context) -> None:
         run = kf.load_metrics(ctx.dataset, ctx.panel.state.run)
-        params = filled_in(run, kf.fitting_similarities(ctx.dataset, run.selection)[0])
-        ctx.prompt(f"{PLUGIN}/{kf.KINDS[self.KIND].operator}", params=params | {"estimate": True})
+        params = filled_in(ctx.dataset, run) | {"estimate": True}
+        ctx.prompt(f"{PLUGIN}/{kf.KINDS[self.KIND].operator}", params=params)
 
     @guarded
     def click_consensus(self, ctx: Context) -> None:
@@ -280,9 +283,13 @@ def with_more(columns: Sequence[tuple[str, str]], ctx: Context, name: str) -> li
 
 def over(metrics: Any, found: Any, of_class: str) -> str:
     """What agreement about pixels is over; `of_class`: "" where there is one class."""
-    text = f"{count_text(metrics['images'])} images, {count_text(metrics['pixels'])} pixels"
+    text = f"{number_of(metrics['images'], 'image')}, {number_of(metrics['pixels'], 'pixel')}"
     text += f", class {shown(of_class)}" if of_class else ""
-    return text + (f"; {count_text(found.alone)} images of one rater count for nothing." if found.alone else ".")
+    return text + (
+        f"; {number_of(found.alone, 'image of one rater counts', 'images of one rater count')} for nothing."
+        if found.alone
+        else "."
+    )
 
 
 def rater_rows(found: Any) -> list[dict[str, str]]:
@@ -309,12 +316,12 @@ def consensus_title(metrics: Any, truths: Mapping[str, Any]) -> str:
     """How much is true, and how far that depends on the way to estimate it."""
     if metrics["of"] == "objects":
         name, found = next(iter(truths.items()))
-        total = count_text(sum(found.counts.values()))
-        return f"{count_text(found.counts['kept'])} of {total} things that anybody annotated are objects at {name}"
+        of = f"of {number_of(sum(found.counts.values()), 'thing')} that anybody annotated"
+        return f"{number_of(found.counts['kept'], f'{of} is an object', f'{of} are objects')} at {name}"
     pixels = {name: found.pixels for name, found in truths.items()}
     least, most = min(pixels, key=lambda name: pixels[name]), max(pixels, key=lambda name: pixels[name])
     if len(pixels) < 2 or not pixels[least]:
-        return f"{count_text(pixels[most])} pixels are true by {most}"
+        return f"{number_of(pixels[most], 'pixel is', 'pixels are')} true by {most}"
     times = significant(pixels[most] / pixels[least], 2)
     return f"How the truth is estimated matters: {most} marks {times} times as many pixels as {least}"
 
@@ -344,12 +351,20 @@ def against_rows(metrics: Any, found: Any) -> list[dict[str, str]]:
     return _by_rater(metrics["raters"], {"sensitivity": found.sensitivity, "ppv": found.ppv})
 
 
-def filled_in(run: Any, usual: str) -> dict[str, Any]:
-    """The form as a truth of objects was made with it; `usual`: the similarity that it proposes."""
-    settings = run.settings
+def filled_in(dataset: Any, run: Any) -> dict[str, Any]:
+    """The form as a truth of objects was made with it.
+
+    Raises
+    ------
+    InputError
+        For what the form does not ask for, such as a smallest area.
+    """
+    assignment = () if dataset.has_field(kf.ASSIGNED_FIELD) or run.selection.assigned == "auto" else ("assigned",)
+    refuse_unasked(run, [*ASKED, *assignment])
+    settings, usual = run.settings, kf.fitting_similarities(dataset, run.selection)[0]
     name = "threshold" if settings["similarity"] == usual else f"threshold_of_{settings['similarity']}"
     return {
-        **selected_in_form(run.selection, "classes"),
+        **selected_in_form(run.selection, "classes", *assignment),
         "of": "objects",
         "quorum": ", ".join(f"{share:g}" for share in settings["quorum"]),
         "similarity": settings["similarity"],
@@ -361,15 +376,16 @@ def right_text(found: Any, names: kf.RunNames) -> str:
     """What was estimated of objects, and what speaks against it."""
     text = (
         "**Who is right** is estimated: the confidence of a label is the probability that it is an object of its "
-        f"class, `{names.existence}` that of any. {count_text(found.overruled)} are decided otherwise than most of "
-        "their raters say."
+        f"class, `{names.existence}` that of any. {number_of(found.overruled, 'is', 'are')} decided otherwise than "
+        "most of their raters say."
     )
     if len(found.estimate.raters) < FEW_RATERS:
         text += f" **Fewer than {FEW_RATERS} raters** can hardly be told apart: votes are right more often."
     if found.estimate.overturned:
+        have = number_of(found.estimate.overturned, "has", "have")
         text += (
-            f" **Do not use it:** {count_text(found.estimate.overturned)} have another class than all their raters "
-            "gave, or none: classes were probably taken for one another."
+            f" **Do not use it:** {have} another class than all their raters gave, or none: classes were probably "
+            "taken for one another."
         )
     if not found.estimate.converged:
         text += " **Not settled:** the estimation was ended before its numbers stood still."

@@ -1,12 +1,14 @@
 """What sections share that show one run of a kind, and pages of it."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
+from inspect import signature
 from typing import Any
 
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
+from kalos_core import InputError
 from kalos_core.text import bold
 
 from ..parts.events import WORKBENCH, Context, Handler, guarded
@@ -14,6 +16,9 @@ from ..parts.layout import add_row
 from .base import ALL, Section
 
 Parts = dict[str, kf.Part]
+
+BY_ATTRIBUTE = "one field with a rater attribute"
+"""How forms call labels of several raters in one field."""
 
 
 class RunSection(Section):
@@ -70,11 +75,33 @@ def chosen_rater(ctx: Context, name: str, raters: Sequence[str]) -> str | None:
 
 def selected_in_form(selection: kf.Selection, *limits: str) -> dict[str, Any]:
     """The labels that a run read, as the form of its operator has them, which has these limits."""
-    given: dict[str, Any] = {"raters": selection.raters, "reference": selection.reference}
+    given: dict[str, Any] = {"raters": selection.raters}
     if selection.field is not None:
-        given = {"field": selection.field, "rater_attribute": selection.rater_attribute}
-    given |= {name: getattr(selection, name) for name in limits}
+        how = {"storage": BY_ATTRIBUTE, "field": selection.field, "rater_attribute": selection.rater_attribute}
+        given = {**how, "raters_in_field": selection.raters}
+    given |= {"reference": selection.reference, **{name: getattr(selection, name) for name in limits}}
     return {name: list(value) if isinstance(value, tuple) else value for name, value in given.items() if value}
+
+
+def refuse_unasked(run: Any, asked: Collection[str]) -> None:
+    """That the form would make another run, as it does not ask for all that this one was made with.
+
+    Parameters
+    ----------
+    run : Run
+    asked : names
+        Arguments of the function that made it, which the form asks for.
+    """
+    function = kf.KINDS[run.kind].operator
+    usual = {name: entry.default for name, entry in signature(getattr(kf, function)).parameters.items()}
+    settings = {name: value for name, value in run.settings.items() if name in usual and value != usual[name]}
+    unasked = {name: value for name, value in {**settings, **run.selection.arguments()}.items() if name not in asked}
+    if unasked:
+        named = ", ".join(f"{name}={value!r}" for name, value in unasked.items())
+        raise InputError(
+            f"run: {run.key!r} was made with {named}, which the form does not ask for: what it makes would be of "
+            f"something else; in Python kf.{function} takes all of it"
+        )
 
 
 def take_title(parts: Parts, name: str) -> str:

@@ -1,19 +1,21 @@
 """Questions and teams: agreement on image-level labels, by question, concept, image, rater and team."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import fiftyone.operators.types as types
 import numpy as np
 
 import kalos_core.fiftyone as kf
-from kalos_core.display import alpha_text, count_text, metric_text, percent_text, with_interval
+from kalos_core import InputError
+from kalos_core.display import alpha_text, count_text, metric_text, number_of, percent_text, with_interval
 from kalos_core.figures import band, doubt_of_weights, least_first, majority_order
 from kalos_core.text import plain, shown
 
 from ..parts.events import PLUGIN, Context, guarded, open_sample
 from ..parts.figures import add_part, put_parts
 from ..parts.layout import add_menu, add_table, in_two_lines, or_reason
-from .one_run import RunSection, chooses, chosen_rater, selected_in_form, take_title
+from .one_run import RunSection, chooses, chosen_rater, refuse_unasked, selected_in_form, take_title
 
 MAJORITY, TRUTH = "majority", "truth"
 
@@ -50,6 +52,12 @@ NOT_ESTIMATED = (
     "mostly right count more: each image gets its likeliest label with a probability, each rater the share of answers "
     "expected to be right. It needs three raters an image or more, who answered on their own."
 )
+
+ASKED = (
+    *("raters", "field", "rater_attribute", "reference", "classes", "min_confidence", "groups", "teams", "truth"),
+    *("reject_broken", "most_breaches", "least_accuracy", "quorum", "width", "weights", "metric", "order", "bootstrap"),
+)
+"""What the form asks for, as arguments in Python."""
 
 FEW_ANSWERS = 3
 """Answers an image below which raters cannot be told apart."""
@@ -126,7 +134,7 @@ class QuestionsSection(RunSection):
             add_part(panel, ctx, "concepts", click, self.to(self.click_concept))
         elif page == "Images":
             if state.disputed:
-                label = f"Show the {count_text(state.disputed)} image{'s' * (state.disputed > 1)} in dispute"
+                label = f"Show the {number_of(state.disputed, 'image in dispute')}"
                 row.btn("show_disputes", label=label, icon="grid_view", on_click=self.to(self.show_disputes))
             add_part(panel, ctx, "images", "Click a dot to open its image.", self.to(self.click_dot))
             if state.image_ids:
@@ -232,7 +240,9 @@ class TeamsSection(RunSection):
         if teams is not None:
             apart = [teams.question[row] for row in range(len(teams)) if teams.differs(row)]
             where = f"{', such as' * (len(apart) > 3)}: {', '.join(map(shown, apart[:3]))}" if apart else ""
-            title = f"{teams.first} and {teams.second} differ on {len(apart)} of {len(teams)} questions{where}"
+            title = (
+                f"{teams.first} and {teams.second} differ on {len(apart)} of {number_of(len(teams), 'question')}{where}"
+            )
             self.put_headline(ctx, title, "")
         put_parts(ctx, {name: part for name, part in parts.items() if name == "teams"})
         ctx.panel.set_data("team_rows", [_team_row(teams, row) for row in range(len(teams or ()))][:MOST_ROWS])
@@ -248,8 +258,10 @@ class TeamsSection(RunSection):
             add_table(panel, "team_rows", label, columns, self.to(self.click_row))
 
     def make(self, ctx: Context) -> None:
-        operator, given = kf.KINDS[self.KIND].operator, {"compare_teams": True}
-        ctx.prompt(f"{PLUGIN}/{operator}", params=given)
+        """As the run that is shown was made, if there is one."""
+        run = self.analysis(ctx).runs.get(self.KIND)
+        given = {} if run is None else filled_in(kf.load_metrics(ctx.dataset, run.key))
+        ctx.prompt(f"{PLUGIN}/{kf.KINDS[self.KIND].operator}", params=given | {"compare_teams": True})
 
     change_team_question = chooses("team_question")
 
@@ -266,29 +278,63 @@ class TeamsSection(RunSection):
 
 
 def filled_in(run: Any) -> dict[str, Any]:
-    """The form as a run was made with it, so that the next differs in what is asked for only."""
+    """The form as a run was made with it, so that the next differs in what is asked for only.
+
+    Raises
+    ------
+    InputError
+        For what the form does not ask for, such as a seed, and names that cannot be typed into it.
+    """
+    refuse_unasked(run, ASKED)
     settings, given = run.settings, selected_in_form(run.selection, "classes", "min_confidence")
     given["more"] = "classes" in given or "min_confidence" in given
     given |= {name: settings[name] for name in ("quorum", "width", "weights", "bootstrap")}
-    given |= {"exclusive": settings["groups"] == "label", **_levels(settings)}
+    given |= {"exclusive": settings["groups"] == "label", **_groups(settings), **_levels(settings)}
     rules = {name: settings[name] for name in ("reject_broken", "most_breaches", "least_accuracy")}
     given |= {"reject": any(rules.values()), **(rules if any(rules.values()) else {})}
     for place, team in zip(("first", "second"), settings["teams"] or (), strict=False):
         given |= {"compare_teams": True, f"{place}_name": team["name"], f"{place}_team": team["labels"]}
+    if settings.get("truth") is not None:
+        given |= {"estimate": True, "truth": settings["truth"]}
     return {name: value for name, value in given.items() if value is not None}
 
 
+def _groups(settings: Any) -> dict[str, Any]:
+    """The groups as one types them; nothing where all labels exclude each other."""
+    return {} if settings["groups"] == "label" else {"named": True, "groups": _typed(settings["groups"] or ())}
+
+
 def _levels(settings: Any) -> dict[str, str]:
-    """The metric and the order as one types them; none where groups have other metrics than the ordinal one."""
+    """The metric and the order as one types them.
+
+    The form takes an order by question as one of these alone: where all are ordinal, it is told so of each.
+    """
     metric, order = settings.get("metric", "nominal"), settings.get("order") or []
-    if not isinstance(metric, str) and any(group["labels"] != ["ordinal"] for group in metric):
-        return {}
-    name = metric if isinstance(metric, str) else "ordinal"
-    if not order:
-        return {"metric": name}
-    if isinstance(order[0], str):
-        return {"metric": name, "order": ", ".join(order)}
-    return {"metric": name, "order": "; ".join(f"{group['name']}: {', '.join(group['labels'])}" for group in order)}
+    by_question = bool(order) and not isinstance(order[0], str)
+    if metric == "ordinal" and by_question:
+        groups = settings["groups"]
+        names = ["label"] if groups == "label" else [group["name"] for group in groups or ()]
+        metric = [{"name": name, "labels": ["ordinal"]} for name in names]
+    given = {"metric": metric} if isinstance(metric, str) else {"metric": "by question", "metrics": _typed(metric)}
+    if order:
+        given["order"] = _typed(order) if by_question else _typed_names(order)
+    return given
+
+
+def _typed(groups: Any) -> str:
+    """Names with their labels as one types them."""
+    return "; ".join(f"{_typed_names([of['name']])}: {_typed_names(of['labels'])}" for of in groups)
+
+
+def _typed_names(names: Sequence[str]) -> str:
+    """Names as one types them; refused where they would be read as others."""
+    unfit = [name for name in names if name != name.strip() or any(sign in name for sign in ",;:\n")]
+    if unfit:
+        raise InputError(
+            f"groups: expected names without commas, semicolons and colons, got {unfit[0]!r}: the form cannot take "
+            "them, while kf.compute_label_agreement in Python does"
+        )
+    return ", ".join(names)
 
 
 def show_difference(section: RunSection, ctx: Context, one: str, other: str) -> None:
@@ -301,18 +347,17 @@ def show_difference(section: RunSection, ctx: Context, one: str, other: str) -> 
 def text_of(metrics: Any) -> str:
     """What a run is over, how much is in dispute, and who broke a group."""
     text = (
-        f"{count_text(metrics['answers'])} answers of {len(metrics['raters'])} raters to "
-        f"{count_text(metrics['images'])} images; **{count_text(metrics['disputed'])} in dispute**: to some question "
+        f"{number_of(metrics['answers'], 'answer')} of {number_of(len(metrics['raters']), 'rater')} to "
+        f"{number_of(metrics['images'], 'image')}; **{count_text(metrics['disputed'])} in dispute**: to some question "
         f"fewer than {percent_text(metrics['quorum'])} gave the leading answer."
     )
     if metrics["rejected"]:
-        text += f" {count_text(metrics['rejected'])} answers are rejected and count nowhere."
+        rejected = number_of(metrics["rejected"], "answer is rejected and counts", "answers are rejected and count")
+        text += f" {rejected} nowhere."
     if metrics["breaches"]:
         broke = metrics["breaches_by_rater"][:3]
         who = ", ".join(f"{shown(entry['rater'])} {count_text(entry['answers'])}" for entry in broke)
-        answers = "answer" if metrics["breaches"] == 1 else "answers"
-        broken = f"{count_text(metrics['breaches'])} {answers} broke a group"
-        text += f" **{broken}** (none or several of its labels): {who}."
+        text += f" **{number_of(metrics['breaches'], 'answer')} broke a group** (none or several of its labels): {who}."
     return text
 
 
@@ -325,7 +370,7 @@ def truth_text(run: Any, question: str | None) -> str:
     text = (
         f"The likeliest label of each image is in `{run.names.truth}`, {percent_text(entry['sure'])} sure in the mean"
     )
-    text += f"; {count_text(entry['tied'])} are tied and have none." if entry["tied"] else "."
+    text += f"; {number_of(entry['tied'], 'is tied and has', 'are tied and have')} none." if entry["tied"] else "."
     if metrics["answers"] < FEW_ANSWERS * metrics["images"]:
         text += (
             f" **Fewer than {FEW_ANSWERS} answers an image:** raters can hardly be told apart; take the majority, and "
@@ -333,9 +378,10 @@ def truth_text(run: Any, question: str | None) -> str:
         )
     for truth in [truth for truth in run.details.truth if truth.question == question]:
         if truth.overturned:
+            have = number_of(truth.overturned, "image has", "images have")
             text += (
-                f" **Do not use it:** {count_text(truth.overturned)} images have another label than all their raters "
-                "gave: classes were probably taken for one another, as there are too few images, or too few of a class."
+                f" **Do not use it:** {have} another label than all of the raters gave: classes were probably taken "
+                "for one another, as there are too few images, or too few of a class."
             )
         if not truth.converged:
             text += " **Not settled:** the estimation was ended before its numbers stood still."

@@ -10,7 +10,7 @@ import kalos_core.fiftyone as kf
 from kalos_core._agreement import verdict
 from kalos_core.figures import accuracy_title, band, ranking_title, skill_title, tau_title
 from panels.parts.layout import in_two_lines
-from tests.fiftyone_bridge.quiz import RATERS, label, quiz, sample, several
+from tests.fiftyone_bridge.quiz import RATERS, label, quiz, quiz_in_one_field, sample, several
 from tests.panels.operations import given, names, opened, samples_of
 from tests.plugin import Panel, defaults, form, refused, stream
 
@@ -163,14 +163,99 @@ def test_the_form_of_who_is_right_opens_as_the_run_was_made(answered, options):
     """Sent as it is, it makes the same run with the estimate."""
     run = kf.compute_label_agreement(answered, "judged", **{"raters": RATERS, "bootstrap": 5, **options})
     panel = opened(answered, "Questions", "Who is right")
-    filled = asked(panel, "questions_estimate")["params"]
-    inputs = form("compute_label_agreement", answered, filled)
-    assert refused(inputs) == {}
-    assert set(filled) <= set(inputs)
-    stream("compute_label_agreement", answered, defaults(inputs) | filled | {"run_key": "again"})
-    again = kf.load_metrics(answered, "again")
+    again = same_again(answered, asked(panel, "questions_estimate")["params"])
     assert again.settings == {**run.settings, "truth": "confusion"}
     assert again.selection == run.selection
+
+
+def same_again(dataset, filled):
+    """The run of a form that a panel filled in, sent as it is."""
+    inputs = form("compute_label_agreement", dataset, filled)
+    assert refused(inputs) == {}
+    assert set(filled) <= set(inputs)
+    stream("compute_label_agreement", dataset, defaults(inputs) | filled | {"run_key": "again"})
+    return kf.load_metrics(dataset, "again")
+
+
+GRADES = ["none", "mild", "severe"]
+
+
+def graded(*rows):
+    """Two raters; of each image a grade, a size, and the sun if it shines."""
+    dataset = fo.Dataset()
+    dataset.add_samples(
+        [
+            sample(number, raters=["ann", "bob"], ann=several(ann), bob=several(bob))
+            for number, (ann, bob) in enumerate(rows)
+        ],
+        progress=False,
+    )
+    return dataset
+
+
+GRADED = [
+    (["none", "1"], ["mild", "1", "sun"]),
+    (["mild", "2", "sun"], ["mild", "4", "sun"]),
+    (["severe", "4"], ["severe", "4"]),
+]
+PAIR = {"raters": ("ann", "bob"), "bootstrap": 5}
+GRADE_AND_SIZE = {"grade": GRADES, "size": ["1", "2", "4"]}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"groups": GRADE_AND_SIZE},
+        {"groups": None},
+        {"groups": GRADE_AND_SIZE, "metric": {"size": "ratio"}},
+        {"groups": GRADE_AND_SIZE, "metric": {"grade": "ordinal", "size": "interval"}, "order": {"grade": GRADES}},
+        {"groups": {"grade": GRADES}, "metric": {"grade": "ordinal"}, "order": GRADES},
+        {"groups": GRADE_AND_SIZE, "truth": "one_coin", "metric": {"size": "ordinal"}},
+    ],
+)
+def test_groups_and_metrics_by_question_are_those_of_the_run(options):
+    dataset = graded(*GRADED)
+    run = kf.compute_label_agreement(dataset, "labels", **PAIR, **options)
+    again = same_again(dataset, asked(opened(dataset, "Teams"))["params"] | {"compare_teams": False})
+    assert again.settings == run.settings
+    assert again.selection == run.selection
+    assert again.metrics == run.metrics
+
+
+def test_an_order_by_question_of_what_is_ordinal_throughout_makes_the_same_numbers():
+    """The form names the metric of each question then."""
+    dataset = graded(*GRADED)
+    options = {"groups": GRADE_AND_SIZE, "metric": "ordinal", "order": {"grade": GRADES}}
+    run = kf.compute_label_agreement(dataset, "labels", **PAIR, **options)
+    filled = asked(opened(dataset, "Teams"))["params"]
+    assert filled["metrics"] == "grade: ordinal; size: ordinal"
+    again = same_again(dataset, filled | {"compare_teams": False})
+    assert again.metrics == run.metrics
+    found, expected = (kf.load_details(dataset, key).details.agreement for key in ("again", "labels"))
+    np.testing.assert_array_equal(found.alpha, expected.alpha)
+
+
+def test_raters_in_one_field_are_those_of_the_run():
+    dataset = fo.Dataset()
+    dataset.add_samples(quiz_in_one_field(), progress=False)
+    how = {"field": "answers", "raters": ("ann", "bob"), "bootstrap": 5}
+    run = kf.compute_label_agreement(dataset, "labels", **how)
+    again = same_again(dataset, asked(opened(dataset, "Questions", "Who is right"), "questions_estimate")["params"])
+    assert again.selection == run.selection
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"seed": 3, "assigned": "labelled"}, "seed=3, assigned='labelled', which the form does not ask for"),
+        ({"groups": {"a: b": ["cat", "dog"]}}, "expected names without commas, semicolons and colons, got 'a: b'"),
+    ],
+)
+def test_what_the_form_cannot_take_is_said(answered, options, message):
+    kf.compute_label_agreement(answered, "judged", raters=RATERS, bootstrap=5, **options)
+    panel = opened(answered, "Questions", "Who is right")
+    assert "prompt_user_for_operation" not in dict(panel.send("questions_estimate"))
+    assert message in panel.text()
 
 
 def test_who_is_right(answered):
@@ -199,7 +284,7 @@ def test_labels_that_all_raters_contradict_are_said(answered):
     run = kf.compute_label_agreement(answered, "judged", raters=RATERS, bootstrap=0, truth="confusion")
     assert run.details.truth[0].overturned == 2
     assert (
-        "**Do not use it:** 2 images have another label than all their raters gave"
+        "**Do not use it:** 2 images have another label than all of the raters gave"
         in opened(answered, "Questions", "Who is right").text()
     )
 
@@ -222,7 +307,7 @@ def test_teams_a_reference_and_rejected_answers():
         bootstrap=0,
     )
     panel = opened(dataset, "Questions", "Raters")
-    assert "1 of 4 answers are rejected (25\xa0%)" in panel.text()
+    assert "1 of 4 answers is rejected (25\xa0%)" in panel.text()
     assert "nearest to gold is bob (1.00)" in panel.text()
     assert samples_of(dataset, panel.send("questions_click_accuracy", y=3, x=0)) == dataset.values("id")
     panel = opened(dataset, "Teams")
@@ -230,7 +315,8 @@ def test_teams_a_reference_and_rejected_answers():
     assert "place: no clear difference" in panel.text()
     clicked = samples_of(dataset, panel.send("teams_click_bar", idx=0))
     assert set(clicked) == set(kf.view_of_disputes(dataset, "labels", question="place").values("id"))
-    assert asked(panel)["params"] == {"compare_teams": True}
+    assert same_again(dataset, asked(panel)["params"]).settings == kf.load_metrics(dataset, "labels").settings
+    panel = opened(dataset, "Teams")
     panel.send("teams_click_row", row=1)
     assert panel.state["team_question"] == "sun"
     assert "sun: no clear difference" in panel.text()

@@ -13,7 +13,7 @@ from kalos_core.figures import pixel_title, ranking_title, ratio_title, skill_ti
 from panels.sections.masks import right_text
 from tests.fiftyone_bridge.stacks import RATERS, RATIO, add_maps, row, small
 from tests.fiftyone_bridge.test_truth import FIVE, objects, seen_by_five
-from tests.panels.operations import given, ids, opened, samples_of
+from tests.panels.operations import given, ids, opened, samples_of, view_of
 from tests.plugin import Panel, defaults, form, refused, stream
 
 
@@ -161,7 +161,7 @@ def test_consensus_of_objects_and_models(boxes):
     assert "tau" not in panel.shown  # one model has no order
     assert "Curves are of score maps" in tab(boxes, "Curves").text()
     panel = tab(boxes, "Consensus")
-    assert "1 of 2 things that anybody annotated are objects at quorum 0.5" in panel.text()
+    assert "1 of 2 things that anybody annotated is an object at quorum 0.5" in panel.text()
     assert "ann annotated most of its objects (100\xa0%), cid fewest (0\xa0%)" in panel.text()
     assert [row["objects"] for row in panel.rows("consensus_rows")] == ["1", "0"]
     assert panel.rows("against_rows")[2] == {"rater": "cid", "sensitivity": "0.000", "ppv": "0.000"}
@@ -185,13 +185,17 @@ def test_who_is_right_about_objects():
     found = kf.load_details(dataset, "right").details.truths["confusion 0.5"]
     assert skill_title(list(FIVE), found.estimate.skill) in panel.text()
     assert "`right_existence` that of any. " in panel.text()
-    assert f"{found.overruled} are decided otherwise than most of their raters say" in panel.text()
+    assert found.overruled == 1
+    assert "1 is decided otherwise than most of their raters say" in panel.text()
     assert "Fewer than 4 raters" not in panel.text()
     assert "estimate" not in panel.shown
     order = np.lexsort((np.array(dataset.values("id")), np.array(dataset.values("right_confidence"))))
     assert samples_of(dataset, panel.send("truth_show_least_sure")) == ids(dataset, *order)
-    clicked = panel.send("truth_click_skill", y=0)  # eve missed all cats
-    assert samples_of(dataset, clicked) == dataset.values("id")
+    clicked = panel.send("truth_click_skill", y=0)  # eve missed all cats, and has six of her own
+    view = view_of(dataset, clicked)
+    assert view.values("id") == dataset.values("id")
+    assert (view.count("eve.detections"), view.has_field("ann")) == (6, False)
+    assert panel.state["in_grid"] == "12 images with what eve annotated otherwise than confusion 0.5, or missed"
     assert panel.state["titles"]["confusion"][0].startswith("Raters")
     panel.send("truth_change_truth_rater", value="5")
     assert panel.state["titles"]["confusion"][0].startswith("eve")
@@ -219,6 +223,33 @@ def test_the_form_of_who_is_right_opens_as_the_truth_was_made(similarity):
     again = kf.load_metrics(dataset, "again")
     assert again.settings == {**run.settings, "model": "confusion"}
     assert again.selection == run.selection
+    dataset.delete()
+
+
+def test_what_the_form_of_who_is_right_does_not_ask_for_is_said():
+    dataset = fo.Dataset()
+    dataset.add_samples(seen_by_five(), progress=False)
+    kf.estimate_truth(dataset, "votes", raters=FIVE, min_confidence=0.2, ties="first")
+    panel = tab(dataset, "Consensus")
+    assert "prompt_user_for_operation" not in dict(panel.send("truth_estimate"))
+    assert "'votes' was made with ties='first', min_confidence=0.2, which the form does not ask for" in panel.text()
+    dataset.delete()
+
+
+def test_who_was_assigned_is_filled_in_where_the_form_asks():
+    dataset = fo.Dataset()
+    samples = seen_by_five()
+    for number, each in enumerate(samples):
+        each.clear_field("raters")
+        if not number:
+            each.clear_field("eve")
+    dataset.add_samples(samples, progress=False)
+    run = kf.estimate_truth(dataset, "votes", raters=FIVE, assigned="labelled")
+    filled = given(tab(dataset, "Consensus").send("truth_estimate"), "prompt_user_for_operation")["params"]
+    inputs = form("estimate_truth", dataset, filled)
+    assert set(filled) <= set(inputs)
+    stream("estimate_truth", dataset, defaults(inputs) | filled | {"run_key": "again"})
+    assert kf.load_metrics(dataset, "again").selection == run.selection
     dataset.delete()
 
 
