@@ -77,6 +77,8 @@ def test_the_consensus_of_it_by_hand():
     second = int(np.flatnonzero(found.annotations.shapes["box"].corners[:, 0] == 30)[0])
     assert (found.against(1 - second), found.against(second)) == ([], ["cid"])
     assert instance_consensus(result).against(0) == []
+    third = result.annotations.shapes["box"].corners[:, 0] == 60  # cid's alone: a ninth of an object
+    assert found.is_part.tolist() == (~third).tolist()
 
 
 def test_the_likeliest_class_is_that_of_raters_who_know_it():

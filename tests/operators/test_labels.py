@@ -96,6 +96,24 @@ def test_groups_are_suggested_and_ticked():
     assert own["questions"] == 4
 
 
+def test_groups_are_typed_with_their_names():
+    dataset = data_set(scenes())
+    given = {"raters": ["ann", "bob"], "exclusive": False, "bootstrap": 0}
+    assert "groups" not in form(COMPUTE, dataset, given)
+    inputs = form(COMPUTE, dataset, {**given, "named": True})
+    assert "groups" in inputs
+    assert not {"group_0", "own_group_0"} & set(inputs)
+    typed = {**given, "named": True, "groups": "place: in, out"}
+    run(COMPUTE, dataset, run_key="typed", **typed)
+    assert kf.load_metrics(dataset, "typed").settings["groups"] == [{"name": "place", "labels": ["in", "out"]}]
+    run(COMPUTE, dataset, run_key="none", **{**typed, "groups": ""})
+    assert kf.load_metrics(dataset, "none").settings["groups"] is None
+    run(COMPUTE, dataset, run_key="ticked", **{**typed, "named": False}, group_0=True)
+    assert [group["name"] for group in kf.load_metrics(dataset, "ticked").settings["groups"]] == ["day / night"]
+    run(COMPUTE, dataset, run_key="unticked", **{**typed, "named": False})
+    assert kf.load_metrics(dataset, "unticked").settings["groups"] is None
+
+
 def test_the_same_labels_without_groups_are_refused_with_what_to_do():
     dataset = data_set(scenes())
     with pytest.raises((ExecutionError, ValueError)) as error:
@@ -153,6 +171,9 @@ def test_without_image_level_labels_it_says_what_to_do():
         (COMPUTE, {"bootstrap": -1}, "bootstrap", "A number of at least 0"),
         (COMPUTE, {"more": True, "min_confidence": 2}, "min_confidence", "A number from 0 to 1"),
         (COMPUTE, {"run_key": "not a key"}, "run_key", "expected a name of letters"),
+        (COMPUTE, {"exclusive": False, "named": True, "groups": "cat, dog"}, "groups", "expected names with labels"),
+        (COMPUTE, {"metric": "by question", "metrics": "label: odd"}, "metrics", "got 'odd'"),
+        (COMPUTE, {"metric": "by question"}, "metrics", "expected one of nominal, ordinal, interval, ratio"),
         (RANK, {"systems": ["net"]}, "systems", "A ranking needs at least two classifiers"),
         (RANK, {"systems": ["net", "ann"]}, "systems", "'ann' is no field of scores"),
         (RANK, {"tree": "cat"}, "tree", "expected names with labels"),
@@ -266,5 +287,12 @@ def test_the_form_asks_for_an_order_of_grades(answered):
     text = run(COMPUTE, answered, run_key="again", metric="ordinal", order="label: dog, owl, cat", bootstrap=0)["text"]
     alpha = kf.load_details(answered, "again").details.agreement.alpha[0]
     assert f"{alpha:.3f}\N{NO-BREAK SPACE}ordinal" in text
+    named = {"metric": "by question", "metrics": "label: ordinal", "bootstrap": 0}
+    assert {"metrics", "order"} <= set(form(COMPUTE, answered, named))
+    run(COMPUTE, answered, run_key="named", order="dog, owl, cat", **named)
+    stored = kf.load_details(answered, "named")
+    assert stored.settings["metric"] == [{"name": "label", "labels": ["ordinal"]}]
+    assert stored.details.agreement.alpha[0] == alpha
+    kf.delete_run(answered, "named")
     kf.delete_run(answered, "graded")
     kf.delete_run(answered, "again")
