@@ -18,7 +18,7 @@ from .paired import DISTANCES, PairedPage, add_paired, put_paired
 
 MOST_ROWS, MOST_NOTES = 25, 10
 
-ASKED = ("raters", "reference", "classes", "of", "quorum", "similarity", "threshold")
+ASKED = ("raters", "reference", "classes", "of", "quorum", "model", "similarity", "threshold")
 """What the form of a truth of objects asks for, as arguments in Python."""
 
 FEW_RATERS = 4
@@ -365,6 +365,7 @@ def filled_in(dataset: Any, run: Any) -> dict[str, Any]:
     name = "threshold" if settings["similarity"] == usual else f"threshold_of_{settings['similarity']}"
     return {
         **selected_in_form(run.selection, "classes", *assignment),
+        **({} if settings.get("model") is None else {"model": settings["model"]}),
         "of": "objects",
         "quorum": ", ".join(f"{share:g}" for share in settings["quorum"]),
         "similarity": settings["similarity"],

@@ -189,6 +189,8 @@ def test_who_is_right_about_objects():
     assert "1 is decided otherwise than most of their raters say" in panel.text()
     assert "Fewer than 4 raters" not in panel.text()
     assert "estimate" not in panel.shown
+    again = given(panel.send("truth_estimate"), "prompt_user_for_operation")["params"]
+    assert (again["model"], again["quorum"]) == ("confusion", "0.5, 0.999")
     order = np.lexsort((np.array(dataset.values("id")), np.array(dataset.values("right_confidence"))))
     assert samples_of(dataset, panel.send("truth_show_least_sure")) == ids(dataset, *order)
     clicked = panel.send("truth_click_skill", y=0)  # eve missed all cats, and has six of her own
