@@ -136,7 +136,7 @@ def test_every_operator_answers_its_metrics(masks):
 
 def test_objects_from_the_sdk(boxes):
     result = run("estimate_truth", boxes, raters=list(RATERS), quorum="0.5", run_key="truth")
-    assert "1 objects at quorum 0.5; 1 below it" in result["text"]
+    assert "1 object at quorum 0.5; 1 below it" in result["text"]
     result = run("rank_detectors", boxes, raters=list(RATERS), detectors=["net"], quorum="0.5", run_key="ranks")
     assert "net is best under" in result["text"]
     assert "truth_quorum_0_5" not in form("compute_agreement", boxes)["raters"].default  # a consensus is no rater
