@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import plotly.graph_objects as go
@@ -215,7 +215,7 @@ def performance_title(raters: Sequence[str], kappa: Numbers) -> str:
 
 
 def performance_dots(
-    raters: Sequence[str], shares: dict[str, Numbers], title: str = "", axis: str = "share of pixels; κ"
+    raters: Sequence[str], shares: Mapping[str, Numbers], title: str = "", axis: str = "share of pixels; κ"
 ) -> go.Figure:
     """Each rater against the consensus: one row a rater, one dot a share.
 

@@ -15,7 +15,16 @@ may answer 0 for a pair that is certain to stay below.
 from __future__ import annotations
 
 from kalos_core.errors import InputError, lookup, repr_of
-from kalos_core.similarity.base import ROUNDING, Bound, Compare, Rows, Similarity, check_threshold, iou_bound
+from kalos_core.similarity.base import (
+    ROUNDING,
+    SIMILARITIES,
+    Bound,
+    Compare,
+    Rows,
+    Similarity,
+    check_threshold,
+    iou_bound,
+)
 from kalos_core.similarity.boxes import box_giou, box_iou, centroid_box
 from kalos_core.similarity.centroids import Centroids, centroid
 from kalos_core.similarity.cuboids import cuboid_bound, cuboid_iou
@@ -50,8 +59,8 @@ __all__ = [
     "volume_iou",
 ]
 
-SIMILARITIES: dict[str, Similarity] = {
-    measure.name: measure
+SIMILARITIES.update(
+    (measure.name, measure)
     for measure in (
         Similarity("box_iou", "box", "IoU of boxes", box_iou),
         Similarity("box_giou", "box", "GIoU of boxes", box_giou),
@@ -67,8 +76,7 @@ SIMILARITIES: dict[str, Similarity] = {
         volume_grid_iou(),
         Similarity("cuboid_iou", "cuboid", "IoU of cuboids", cuboid_iou, merges=False, bound=cuboid_bound),
     )
-}
-"""Name -> similarity, read by the App's drop-downs and the tests. `register_similarity` adds."""
+)
 
 
 def get_similarity(similarity: str | Similarity | Rows) -> Similarity:

@@ -218,9 +218,11 @@ def iou_bound(
     return bound
 
 
+SIMILARITIES: dict[str, Similarity] = {}
+"""Name -> similarity, read by the App's drop-downs and the tests; the package fills it, `register_similarity` adds."""
+
+
 def _named(kinds: Iterable[str]) -> str:
     """Kinds of shapes, with the similarities that compare them."""
-    from kalos_core.similarity import SIMILARITIES
-
     comparing = {kind: [name for name, of in SIMILARITIES.items() if of.kind == kind] for kind in kinds}
     return "; ".join(f"{kind} ({', '.join(names)})" for kind, names in comparing.items()) or "none"
