@@ -298,6 +298,21 @@ class TestFullDisk:
         with pytest.raises(KalosError, match=f"the disk of the database is full; make room.*; {outcome}"):
             act(dataset)
 
+    def test_by_an_analysis_of_which_all_runs_are_there(
+        self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        original = life.set_config
+
+        def failing(samples: Any, keys: Any, **entries: Any) -> None:
+            if entries == {"status": "complete"}:
+                raise OperationFailure("no room", explaining.OUT_OF_DISK_SPACE)
+            original(samples, keys, **entries)
+
+        monkeypatch.setattr(life, "set_config", failing)
+        with pytest.raises(KalosError, match=r"the disk of the database is full.*; nothing of this run is kept"):
+            kf.analyse(dataset, "run", raters=RATERS, kinds=["agreement", "variations"])
+        assert kf.list_runs(dataset) == []
+
 
 class TestRestarted:
     @pytest.fixture

@@ -16,6 +16,7 @@ from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.internals import root_of
 from kalos_core.fiftyone.runs.analyses import Analysis, AnyRun
 from kalos_core.fiftyone.runs.arranging import tick_instead
+from kalos_core.fiftyone.runs.explaining import explained
 from kalos_core.fiftyone.runs.keys import check_run_key, free_run_key
 from kalos_core.fiftyone.runs.life import listing_own, writing_together
 from kalos_core.fiftyone.runs.progress import Progress, Report
@@ -223,7 +224,7 @@ def _compute(
     dataset = root_of(samples)
     check_analysis_key(dataset, key)
     made = 0
-    with Report(progress) as report, writing_together(dataset, key):
+    with explained(dataset), Report(progress) as report, writing_together(dataset, key):
         for number, (kind, arguments) in enumerate(calls):
             own = kind.key_in(key) if made else key
             part = report.part(number / len(calls), (number + 1) / len(calls), kind.title)
@@ -238,7 +239,8 @@ def _compute(
         if then is not None:
             with listing_own():
                 then(find_analysis(dataset, key))
-    return find_analysis(dataset, key)
+    with explained(dataset, "the analysis is complete"):
+        return find_analysis(dataset, key)
 
 
 # ---- keys ----
