@@ -15,7 +15,7 @@ import pytest
 import kalos_core.fiftyone as kf
 from demo.__main__ import KEY, WORKSPACE
 from demo.files import LABELS
-from kalos_core.display import alpha_text
+from kalos_core.display import alpha_text, number_of
 from kalos_core.fiftyone.runs.records import plain
 from kalos_core.figures import (
     agreement_title,
@@ -193,7 +193,7 @@ def test_images_lead_to_the_grid_and_back(app: Any, analysed: fo.Dataset) -> Non
     for place in (chosen[0], chosen[-1]):  # the last bin holds its upper edge, too
         app.click_bar("raters", place)
         app.expect_count(int(counts[place]))
-        expect(panel).to_contain_text(f"{counts[place]} images with α from")
+        expect(panel).to_contain_text(f"{number_of(int(counts[place]), 'image')} with α from")
     app.picture("21-bar-clicked")
     app.back()
     app.expect_count(int(counts[chosen[0]]))

@@ -10,7 +10,7 @@ from bson import ObjectId
 
 import kalos_core.fiftyone as kf
 from kalos_core import Annotations
-from kalos_core.display import with_interval
+from kalos_core.display import number_of, with_interval
 from kalos_core.fiftyone.dataset.raters import store_raters
 from kalos_core.fiftyone.runs.records import plain
 from kalos_core.figures import (
@@ -142,7 +142,7 @@ def test_a_bar_sets_a_view_of_exactly_its_images(analysed: fo.Dataset) -> None:
     found = {}
     for place, edge in enumerate(edges[:-1]):
         found[edge] = sorted(samples_of(analysed, panel.send("images_click_bar", idx=place)))
-        assert panel.state["in_grid"].startswith(f"{len(found[edge])} images with α from")
+        assert panel.state["in_grid"].startswith(f"{number_of(len(found[edge]), 'image')} with α from")
     expected: dict[float, list[str]] = {edge: [] for edge in edges[:-1]}
     expected |= {-0.7: ids(analysed, 3), 0.0: sorted(ids(analysed, 1, 2)), 0.9: sorted(ids(analysed, 0, 4))}
     assert found == expected
