@@ -12,7 +12,8 @@ After Nowak & Rüger, *How reliable are annotations via crowdsourcing?* (MIR 201
   `observed_agreement`; in words: `landis_koch`, `LANDIS_KOCH`.
 * Grades, which have an order or are numbers: alpha and kappas by `METRICS` and `KAPPA_WEIGHTS`; `gwet_ac2`;
   `intraclass_correlation`, `IntraclassCorrelation`, `FORMS`; with intervals in one result: `grade_agreement`,
-  `GradeAgreement`; of an attribute of matched annotations: `attribute_agreement`, and of several `attributes_table`.
+  `GradeAgreement`; of an attribute of matched annotations: `attribute_agreement`, and of several
+  `attributes_table`, `least_agreed_first`.
 * The majority: `majority_vote`, `Majority`, `UNDECIDED`, `merge_raters`, `MERGED`, `majority_labels`,
   `MajorityLabels`, `majority_agreement`, `MajorityAgreement`.
 * Who is right, and how sure: `dawid_skene`, `LabelTruth`, `SKILL_MODELS`.
@@ -43,7 +44,7 @@ from kalos_core.nominal.coefficients import (
 )
 from kalos_core.nominal.disputes import QUORUM, Disputes, check_quorum, find_disputes
 from kalos_core.nominal.findings import LabelFindings, QuestionCurve, QuestionGrades, label_findings
-from kalos_core.nominal.graded import GradeAgreement, grade_agreement
+from kalos_core.nominal.graded import GradeAgreement, grade_agreement, least_agreed_first
 from kalos_core.nominal.grades import METRICS
 from kalos_core.nominal.grouping import SUGGESTED, Groups, read_groups
 from kalos_core.nominal.groups import GroupBreaches, check_groups
@@ -128,6 +129,7 @@ __all__ = [
     "label_counts",
     "label_findings",
     "landis_koch",
+    "least_agreed_first",
     "majority_agreement",
     "majority_labels",
     "majority_vote",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -145,6 +145,18 @@ class GradeAgreement(Result):
 
         columns = {"coefficient": self.coefficient, "value": self.value, **interval_columns(value=self.interval)}
         return pd.DataFrame({**columns, "reason": self.reason})
+
+
+def least_agreed_first(found: Iterable[GradeAgreement]) -> list[GradeAgreement]:
+    """By alpha, those without one last.
+
+    Examples
+    --------
+    >>> found = [grade_agreement(values, bootstrap=0) for values in ([[1, None]], [[1, 1], [2, 2]], [[1, 2], [2, 1]])]
+    >>> [of.alpha for of in least_agreed_first(found)]
+    [-0.5, 1.0, nan]
+    """
+    return sorted(found, key=lambda of: (np.isnan(of.alpha), of.alpha))
 
 
 def grade_agreement(

@@ -20,7 +20,7 @@ from kalos_core.diagnostics import Diagnosis, NarrowedAgreement, diagnose, narro
 from kalos_core.drawing import Drawing, draw_members
 from kalos_core.drawing.outlines import FLAT
 from kalos_core.errors import KalosWarning, Undefined, or_reason
-from kalos_core.nominal import GradeAgreement, attribute_agreement, attributes_table
+from kalos_core.nominal import GradeAgreement, attribute_agreement, attributes_table, least_agreed_first
 from kalos_core.results import Parts, Result
 from kalos_core.similarity import SIMILARITIES
 from kalos_core.similarity.fitting import fitting_similarities
@@ -140,8 +140,7 @@ class Study(Parts):
     @property
     def graded(self) -> list[GradeAgreement]:
         """The `attributes` that could be compared, the least agreed on first."""
-        known = [of for of in self.attributes.values() if isinstance(of, GradeAgreement)]
-        return sorted(known, key=lambda of: (np.isnan(of.alpha), of.alpha))
+        return least_agreed_first(of for of in self.attributes.values() if isinstance(of, GradeAgreement))
 
     def summary(self) -> dict[str, Any]:
         """The headline: notation, alphas with their intervals, how much they are of; None where undefined."""

@@ -6,7 +6,7 @@ import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core.display import count_text
-from kalos_core.nominal import GradeAgreement
+from kalos_core.nominal import GradeAgreement, least_agreed_first
 from kalos_core.text import bold, plain, shown
 
 from ..parts.events import Context
@@ -38,18 +38,16 @@ FORMULA = (
 def put_attributes(ctx: Context, matched: Any) -> None:
     """What a run of agreement says of attributes, for `add_attributes`; nothing where it compared none."""
     state = ctx.panel.state
-    compared = [] if matched is None else [of["name"] for of in matched.metrics.get("attributes", ())]
-    state.attribute_names = compared
-    if not compared:
+    compared = matched is not None and matched.metrics.get("attributes")
+    found = least_agreed_first(kf.load_details(ctx.dataset, matched.key).details.attributes) if compared else []
+    names = [of.name for of in found]
+    state.attribute_names = names
+    if not found:
         return
-    found = kf.load_details(ctx.dataset, matched.key).details.attributes
-    least_first = sorted(found, key=lambda of: (of.alpha != of.alpha, of.alpha))
-    state.attributes_listed = [of.name for of in least_first]
-    if state.attribute not in compared:
-        state.attribute = state.attributes_listed[0]
-    (of,) = (each for each in found if each.name == state.attribute)
-    state.attribute_title = of.headline
-    ctx.panel.set_data("attributes", [_row(each) for each in least_first])
+    if state.attribute not in names:
+        state.attribute = names[0]
+    state.attribute_title = found[names.index(state.attribute)].headline
+    ctx.panel.set_data("attributes", [_row(of) for of in found])
     rows = kf.attribute_rows(ctx.dataset, matched.key, state.attribute, MOST_ROWS)
     state.image_ids = [row.sample_id for row in rows]
     ctx.panel.set_data("attribute_images", [_image_row(row) for row in rows])

@@ -188,7 +188,7 @@ class VariationsSection(Section):
 
     @guarded
     def click_attribute(self, ctx: Context) -> None:
-        ctx.panel.state.attribute = ctx.panel.state.attributes_listed[ctx.params["row"]]
+        ctx.panel.state.attribute = ctx.panel.state.attribute_names[ctx.params["row"]]
         self.load_again(ctx)
 
     @guarded
