@@ -72,8 +72,8 @@ def touch(dataset: Any) -> None:
 
 
 def reload_info(dataset: Any) -> None:
-    """Read again what `Dataset.info` holds."""
-    dataset._doc.reload("info")
+    """Read again what `Dataset.info` holds, and when the data set was changed."""
+    dataset._doc.reload("info", "last_modified_at")
 
 
 def listed_run(dataset: Any, key: str) -> Any:
@@ -162,7 +162,8 @@ def forget_fields(dataset: Any, paths: Sequence[str]) -> None:
     schema, document = dataset._sample_doc_cls, dataset._doc
     schema._reload_fields()
     for path in paths:
-        schema._delete_field_schema(path)
+        if dataset.has_field(path):
+            schema._delete_field_schema(path)
     document.app_config._delete_paths(paths)
     document.save()
     roots = [path for path in paths if "." not in path]

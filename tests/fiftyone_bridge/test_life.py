@@ -15,10 +15,12 @@ import pandas as pd
 import pytest
 from bson import ObjectId
 from fiftyone.core.odm import get_db_conn
+from pymongo.collection import Collection
 from pymongo.errors import AutoReconnect, OperationFailure
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosError, KalosWarning
+from kalos_core.fiftyone.dataset.database import delete_fields
 from kalos_core.fiftyone.dataset.info import update_info
 from kalos_core.fiftyone.deciding import decide, results
 from kalos_core.fiftyone.importing import life as loads
@@ -243,6 +245,14 @@ class TestAtTheSameTime:
         assert dataset.info == {}
 
 
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A file to load."""
+    path = tmp_path / "labels.json"
+    path.write_text(json.dumps(labels_of("cid")), encoding="utf-8")
+    return path
+
+
 class TestFullDisk:
     @pytest.mark.parametrize(
         ("error", "expected"),
@@ -313,14 +323,69 @@ class TestFullDisk:
             kf.analyse(dataset, "run", raters=RATERS, kinds=["agreement", "variations"])
         assert kf.list_runs(dataset) == []
 
+    def test_after_all_is_loaded(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The note of the load is gone, and what the database should have been told next was not: the labels stay."""
+
+        def failing(*_: Any) -> None:
+            raise OperationFailure("no room", explaining.OUT_OF_DISK_SPACE)
+
+        monkeypatch.setattr(loads, "reload_samples", failing)
+        with pytest.raises(KalosError, match=r"the disk of the database is full.*; the load is complete"):
+            kf.load_raters(path, "made by a load", canvas=path.parent / "canvas")
+        assert fo.load_dataset("made by a load").values("cid.detections.label") == [["cat"], []]
+        fo.delete_dataset("made by a load")
+
 
 class TestRestarted:
-    @pytest.fixture
-    def path(self, tmp_path: Path) -> Path:
-        """A file to load."""
-        path = tmp_path / "labels.json"
-        path.write_text(json.dumps(labels_of("cid")), encoding="utf-8")
-        return path
+    @pytest.mark.parametrize("given", ["made by a load", None])
+    def test_a_data_set_that_was_just_being_made(
+        self, path: Path, monkeypatch: pytest.MonkeyPatch, given: str | None
+    ) -> None:
+        """An index of it may be lost, or its record, about which FiftyOne raises a `ValueError`."""
+        before = fo.list_datasets()
+        monkeypatch.setattr(loads, "server", lambda: "the one before")
+        with pytest.raises(KalosError, match="the database was restarted meanwhile"):
+            kf.load_raters(path, given, canvas=path.parent / "canvas")
+        assert fo.list_datasets() == before
+
+        def failing(*_: Any, **__: Any) -> None:
+            raise ValueError("Failed to update document")
+
+        monkeypatch.setattr(fo, "Dataset", failing)
+        with pytest.raises(KalosError, match="the database was restarted meanwhile"):
+            loads._make("made by a load", False)
+
+    def test_a_data_set_that_the_database_did_not_finish(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        before = fo.list_datasets()
+
+        def failing(collection: Any, *_: Any, **__: Any) -> None:
+            if collection.name.startswith("samples."):
+                raise AutoReconnect("connection closed")
+
+        monkeypatch.setattr(Collection, "create_index", failing)
+        with pytest.raises(KalosError, match=r"the database did not answer for a moment.*; no data set was made"):
+            kf.load_raters(path, "made by a load", canvas=path.parent / "canvas")
+        assert fo.list_datasets() == before
+
+    def test_an_arrangement(self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+        """FiftyOne does not wait until it is on disk."""
+        monkeypatch.setattr(arranging, "server", lambda: "the one before")
+        with pytest.raises(KalosError, match="the database was restarted meanwhile, and may have lost the last"):
+            kf.arrange_app(dataset)
+
+    def test_fields_that_are_shown_and_were_lost_before_they_were_there(self, dataset: fo.Dataset) -> None:
+        """The App was told to show them, and the database lost that they were made."""
+        dataset.add_sample_field("run_alpha", fo.FloatField)
+        kf.arrange_app(dataset)
+        dataset.app_config.active_fields.paths.append("run_alpha")
+        dataset.app_config.sidebar_groups[0].paths.append("run_lost")
+        dataset.app_config.active_fields.paths.append("run_lost")
+        dataset.save()
+        delete_fields(dataset, ["run_alpha", "run_lost"])
+        dataset.reload()
+        assert not {"run_alpha", "run_lost"} & set(dataset.app_config.active_fields.paths)
+        assert "run_lost" not in dataset.app_config.sidebar_groups[0].paths
+        assert not dataset.has_field("run_alpha")
 
     def test_a_load_is_not_complete(self, dataset: fo.Dataset, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """What the database said was written may be lost, so nobody says that it is there."""

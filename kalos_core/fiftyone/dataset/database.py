@@ -69,6 +69,12 @@ def check_server(before: Any) -> None:
         raise KalosError(RESTARTED)
 
 
+def keep(dataset: Any, before: Any) -> None:
+    """Wait until all that FiftyOne wrote is on disk, and refuse where the server was restarted meanwhile."""
+    journaled(database().datasets).update_one({"_id": id_of(dataset)}, {"$set": {"last_modified_at": now()}})
+    check_server(before)
+
+
 def collection(samples: Any) -> Any:
     """The collection of the samples of a data set."""
     return collection_of(root_of(samples))
@@ -187,8 +193,8 @@ def declare(dataset: Any, fields: Mapping[str, FieldArguments]) -> None:
 def delete_fields(dataset: Any, paths: Iterable[str]) -> None:
     """Delete fields and attributes, in all slices, from the data set as it was last loaded.
 
-    Values and indexes go whether or not the field is still there: a database that died may have lost that it was made,
-    or that they went before it.
+    Values, indexes and what the App is to show of it go whether or not the field is still there: a database that died
+    may have lost that it was made, or that they went before it.
     """
     every = list(paths)
     outer = [path for path in every if not any(path.startswith(f"{other}.") for other in every)]
@@ -198,9 +204,7 @@ def delete_fields(dataset: Any, paths: Iterable[str]) -> None:
         if not {path for path, _ in about["key"]}.isdisjoint(outer):
             collection(dataset).drop_index(name)
     collection(dataset).update_many({}, [{"$unset": outer}])
-    present = [path for path in outer if dataset.has_field(path)]
-    if present:
-        forget_fields(dataset, present)
+    forget_fields(dataset, outer)
 
 
 def copy_fields(dataset: Any, moves: Mapping[str, str]) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, TypedDict, cast
 
-from kalos_core.fiftyone.dataset.database import journaled
-from kalos_core.fiftyone.internals import database, id_of, reload_info, root_of, touch
+from kalos_core.fiftyone.dataset.database import journaled, now
+from kalos_core.fiftyone.internals import database, id_of, reload_info, root_of
 
 INFO_KEY = "kalos"
 
@@ -62,6 +62,6 @@ def update_info(dataset: Any, **entries: Any) -> None:
     values = {f"{own}.{name}": {"$literal": value} if value else "$$REMOVE" for name, value in changed.items()}
     whole = {"$cond": [{"$eq": [f"${own}", {}]}, "$$REMOVE", f"${own}"]}
     # one step, and each entry by itself: other processes may change others
-    journaled(database().datasets).update_one({"_id": id_of(dataset)}, [{"$set": values}, {"$set": {own: whole}}])
+    change = [{"$set": {**values, "last_modified_at": now()}}, {"$set": {own: whole}}]
+    journaled(database().datasets).update_one({"_id": id_of(dataset)}, change)
     reload_info(dataset)
-    touch(dataset)

@@ -15,6 +15,7 @@ from typing import Any
 
 import fiftyone as fo
 from bson import ObjectId
+from pymongo.errors import PyMongoError
 
 from kalos_core.errors import InputError, KalosError, KalosWarning, repr_of
 from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD, check_assigned_field
@@ -26,6 +27,7 @@ from kalos_core.fiftyone.dataset.database import (
     declare,
     delete_fields,
     journaled,
+    keep,
     now,
     refresh,
     reload_samples,
@@ -248,16 +250,40 @@ def opened(dataset: Any, persistent: bool) -> Iterator[tuple[Any, bool]]:
     name = dataset.name if isinstance(dataset, fo.Dataset) else dataset
     try:
         found = find_dataset(dataset)
-        with explained(found, "no data set was made"):
-            target = fo.Dataset(name, persistent=persistent) if found is None else found
+        target = _make(fo.get_default_dataset_name() if name is None else name, persistent) if found is None else found
     except KalosError:
         raise
     except ValueError as error:  # FiftyOne's, of a name that it cannot write into an address
         raise InputError(f"dataset: expected a name that FiftyOne takes, got {repr_of(name)}: {error}") from error
-    try:
-        with explained(target, "nothing of this load is kept"):
+    with explained(target, "nothing of this load is kept"):
+        try:
             yield target, found is None
-    except BaseException:
-        if found is None and not target.deleted and not (read_info(target).get("load") or {}).get("is_complete"):
-            target.delete()
-        raise
+        except BaseException:
+            if found is None and not target.deleted and not _is_loaded(target):
+                target.delete()
+            raise
+
+
+def _is_loaded(dataset: Any) -> bool:
+    """Whether a data set that was made for a load has all of it."""
+    record = read_info(dataset).get("load")
+    return bool(dataset.count() if record is None else record["is_complete"])
+
+
+def _make(name: str, persistent: bool) -> Any:
+    """A new data set; none where it could not be made whole."""
+    with explained(None, "no data set was made"):
+        known, made = server(), None
+        try:
+            made = fo.Dataset(name, persistent=persistent)
+            keep(made, known)
+        except ValueError:  # also where the database has lost what it was just making
+            check_server(known)
+            raise
+        except (KalosError, PyMongoError):
+            if made is None and fo.dataset_exists(name):
+                made = fo.load_dataset(name)
+            if made is not None and not made.count():
+                made.delete()
+            raise
+    return made

@@ -8,7 +8,7 @@ from typing import Any
 import fiftyone as fo
 
 from kalos_core.display import RATER_COLOURS, rater_colour
-from kalos_core.fiftyone.dataset.database import refresh
+from kalos_core.fiftyone.dataset.database import keep, refresh, server
 from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS, MASKS, OBJECTS, rater_fields
 from kalos_core.fiftyone.internals import add_to_sidebar
 from kalos_core.fiftyone.runs.explaining import explained
@@ -46,8 +46,10 @@ def arrange_app(dataset: Any) -> None:
     """
     with explained(dataset, "the labels are there, and the App shows them as it did before"):
         refresh(dataset)
+        known = server()
         _arrange(dataset, dataset.app_config)
         dataset.save()
+        keep(dataset, known)
 
 
 def _arrange(dataset: Any, config: Any) -> None:
