@@ -133,10 +133,27 @@ def forget_unlisted(dataset: Any, key: str, since: str) -> None:
             gridfs.GridFS(connection, collection=DETAILS).delete(file)
 
 
+def forget_unlisted_samples(since: str) -> None:
+    """Drop collections of samples that this process made since it made an id, and that no data set lists.
+
+    FiftyOne leaves one where the database loses the data set that it is just making.
+    """
+    connection = database()
+    known = set(connection.datasets.distinct("sample_collection_name"))
+    for name in set(connection.list_collection_names(filter={"name": {"$regex": "^samples[.]"}})) - known:
+        if _is_made_since(since, ObjectId(name.rpartition(".")[2])):
+            connection.drop_collection(name)
+
+
 def _made_since(since: str, collection: str, name: str, where: Mapping[str, Any] | None = None) -> set[ObjectId]:
-    """The ids in a collection that the process which made one made later: five bytes of them are its own."""
+    """The ids in a collection that the process which made one made later."""
     later = database()[collection].find({**(where or {}), name: {"$gt": ObjectId(since)}}, {name: True})
-    return {found[name] for found in later if str(found[name])[8:18] == since[8:18]}
+    return {found[name] for found in later if _is_made_since(since, found[name])}
+
+
+def _is_made_since(since: str, other: ObjectId) -> bool:
+    """Whether the process which made an id made another one later: five bytes of them are its own."""
+    return str(other)[8:18] == since[8:18] and other > ObjectId(since)
 
 
 def collection_of(dataset: Any) -> Any:

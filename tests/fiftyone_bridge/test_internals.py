@@ -113,6 +113,24 @@ def test_what_no_list_names_of_an_annotation_run_is_forgotten(dataset: fo.Datase
     files.files.delete_one({"_id": another})
 
 
+def test_samples_that_no_data_set_lists_are_forgotten(dataset: fo.Dataset) -> None:
+    """Of this process, since it made an id; those of a data set, of before, and of another process stay."""
+    before, since, own = ObjectId(), str(ObjectId()), ObjectId()
+    another = ObjectId(f"{str(own)[:8]}{'0' * 10}{str(own)[18:]}")
+    listed = fo.Dataset()
+    connection = internals.database()
+    for made in (before, own, another):
+        connection.create_collection(f"samples.{made}")
+    internals.forget_unlisted_samples(since)
+    left = set(connection.list_collection_names())
+    assert f"samples.{own}" not in left
+    kept = {f"samples.{before}", f"samples.{another}"}
+    assert kept | {internals.collection_of(found).name for found in (dataset, listed)} <= left
+    for name in kept:
+        connection.drop_collection(name)
+    listed.delete()
+
+
 def test_a_document_of_a_run_is_stored(dataset: fo.Dataset) -> None:
     made = internals.RunDocument(
         dataset_id=internals.id_of(dataset), key="own", version="1", timestamp=internals.changed_at(dataset), config={}

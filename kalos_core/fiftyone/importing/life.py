@@ -37,7 +37,7 @@ from kalos_core.fiftyone.dataset.info import INFO_KEY, read_info, update_info
 from kalos_core.fiftyone.dataset.raters import forget_raters
 from kalos_core.fiftyone.dataset.samples import every_sample
 from kalos_core.fiftyone.dataset.writing import Progress, write_documents
-from kalos_core.fiftyone.internals import database, id_of
+from kalos_core.fiftyone.internals import database, forget_unlisted_samples, id_of
 from kalos_core.fiftyone.runs.explaining import explained
 from kalos_core.fiftyone.runs.writers import is_alive, writing_now
 from kalos_core.readers.images import KnownImages
@@ -273,11 +273,12 @@ def _is_loaded(dataset: Any) -> bool:
 def _make(name: str, persistent: bool) -> Any:
     """A new data set; none where it could not be made whole."""
     with explained(None, "no data set was made"):
-        known, made = server(), None
+        known, made, since = server(), None, str(ObjectId())
         try:
             made = fo.Dataset(name, persistent=persistent)
             keep(made, known)
         except ValueError:  # also where the database has lost what it was just making
+            forget_unlisted_samples(since)
             check_server(known)
             raise
         except (KalosError, PyMongoError):
@@ -285,5 +286,6 @@ def _make(name: str, persistent: bool) -> Any:
                 made = fo.load_dataset(name)
             if made is not None and not made.count():
                 made.delete()
+            forget_unlisted_samples(since)
             raise
     return made
