@@ -33,6 +33,7 @@ class Server:
         """Start it, with what it held before; waits until it answers."""
         command = [DatabaseService.find_mongod(), "--dbpath", self.folder, "--port", self.port, "--nounixsocket"]
         command += ["--bind_ip", "127.0.0.1", "--wiredTigerCacheSizeGB", "0.25"]
+        command += ["--journalCommitInterval", "500"]  # the longest: what is not journaled is lost at each restart
         command += ["--logpath", self.folder / "log.txt", "--setParameter", "enableTestCommands=1"]
         self._process = subprocess.Popen([str(part) for part in command], stdout=subprocess.DEVNULL)
         client: Any = pymongo.MongoClient(self.uri, serverSelectionTimeoutMS=500)
