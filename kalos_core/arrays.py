@@ -91,8 +91,9 @@ def expand_runs(first: NDArray[np.intp], count: NDArray[np.intp]) -> tuple[NDArr
     ([0, 0, 1], [5, 6, 9])
     """
     owner = np.repeat(np.arange(len(count)), count)
-    offset = np.cumsum(count) - count
-    return owner, np.arange(len(owner)) - (offset - first)[owner]
+    position = np.arange(len(owner))
+    position += np.repeat(first - (np.cumsum(count) - count), count)
+    return owner, position
 
 
 def short(codes: NDArray[np.intp]) -> NDArray[Any]:
@@ -160,6 +161,11 @@ def find_sorted(ordered: NDArray[np.intp], wanted: NDArray[np.intp]) -> NDArray[
     >>> find_sorted(np.array([], int), np.array([7])).tolist()
     [-1]
     """
+    span = int(ordered[-1]) + 1 if len(ordered) else 0
+    if span <= WIDEST * len(wanted) and min(ordered[:1].min(initial=0), wanted.min(initial=0)) >= 0:
+        index = np.full(span + 1, -1)  # with one that no wanted number is
+        index[ordered] = np.arange(len(ordered))
+        return index.take(np.minimum(wanted, span))
     index = np.searchsorted(ordered, wanted)
     there = index < len(ordered)
     there[there] = ordered[index[there]] == wanted[there]

@@ -182,8 +182,8 @@ def compute_pairs(
     column = measure.column(annotations) if len(annotations) else None
     for left, right in image_pairs(annotations, same_class=same_class):
         values = measure.values(column, left, column, right, floor)
-        near = values >= floor
-        found.append((left[near], right[near], values[near]))
+        near = np.flatnonzero(values >= floor)
+        found.append((left.take(near), right.take(near), values.take(near)))
         many += len(found[-1][0])
         check_limit("KALOS_MOST_CANDIDATES", many, f"annotations: {measure.name} of at least {floor:.3g}")
     left, right, values = (np.concatenate(part) for part in zip(*found, strict=True))
@@ -297,7 +297,7 @@ def image_pairs(
     # sorted by place and rater, the partners of a row are one run: from the next rater to the end of the place
     first = run_ends(place * len(annotations.raters) + annotations.rater[order])
     for left, right in blocks_of_runs(first, run_ends(place) - first):
-        yield order[left], order[right]
+        yield order.take(left), order.take(right)
 
 
 def blocks_of_runs(

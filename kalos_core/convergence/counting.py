@@ -16,7 +16,7 @@ from kalos_core.convergence.precision import average_precision, precision_points
 from kalos_core.errors import InputError, check_whole, repr_of
 from kalos_core.pairs import Pairs
 
-AT_ONCE = 1 << 16
+AT_ONCE = 1 << 17
 """Detections times thresholds times subsets that are accumulated together: few enough for the processor's cache."""
 
 
@@ -230,22 +230,19 @@ def match(
         detections = detect_jointly(annotations, pairs, thresholds, in_size, crowds, is_compared)
     else:
         detections = detect(annotations, pairs, thresholds, rank, in_size, crowds, is_compared)
-    row, other = np.nonzero(is_compared)
-    truth_in_size = in_size[row]
-    kept_rows = row[truth_in_size]
-    row_of = detections.row
+    row, other = detections.row, detections.truth
+    image, rater, category = (code.take(row) for code in (annotations.image, annotations.rater, annotations.category))
+    truth = slice(None) if in_size.all() else in_size[row]  # each is ground truth for the detections of the other
     return Matches(
-        key=_group_key(annotations, detections.truth, annotations.rater[row_of], annotations.category[row_of]),
-        image=annotations.image[row_of],
-        image_position=order.images[annotations.image[row_of]],
-        rank=rank[row_of],
-        sureness=sureness[row_of],
+        key=_group_key(annotations, other, rater, category),
+        image=image,
+        image_position=order.images.take(image),
+        rank=rank.take(row),
+        sureness=sureness.take(row),
         hit=detections.hit,
         ignored=detections.ignored,
-        annotation_key=_group_key(
-            annotations, annotations.rater[kept_rows], other[truth_in_size], annotations.category[kept_rows]
-        ),
-        annotation_image=annotations.image[kept_rows],
+        annotation_key=_group_key(annotations, rater[truth], other[truth], category[truth]),
+        annotation_image=image[truth],
     )
 
 

@@ -51,10 +51,17 @@ class Detections:
 
 def compared(annotations: Annotations) -> NDArray[np.bool_]:
     """(N, R) True where another rater and an annotation's own were both assigned to its image and class."""
-    assigned, own = annotations.assigned_per_annotation, (np.arange(len(annotations)), annotations.rater)
-    found = assigned & assigned[own][:, None]
-    found[own] = False
+    assigned = annotations.assigned_per_annotation
+    of_own = np.arange(0, assigned.size, max(assigned.shape[1], 1)) + annotations.rater  # in the flat table
+    found = assigned & assigned.ravel().take(of_own)[:, None]
+    found.ravel()[of_own] = False
     return np.asarray(found)
+
+
+def _sides(is_compared: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """(D,) row and rater of every True in a table (N, R); `numpy.nonzero` is slower."""
+    row, other = np.divmod(np.flatnonzero(is_compared), is_compared.shape[1])
+    return row, other
 
 
 def rank_in_order(annotations: Annotations, order: NDArray[np.intp] | None) -> NDArray[np.intp]:
@@ -123,15 +130,16 @@ def detect(
         last=np.concatenate([rank[truth], len(annotations) + of_crowd]),
     )
     limits = np.minimum(thresholds, ALMOST_ONE)[:, None]
-    row, other = np.nonzero(is_compared)
-    hit, ignored = np.zeros((2, len(thresholds), len(row)), np.bool_)
+    row, other = _sides(is_compared)
     # what can find one annotation only, that nothing else can find, depends on nothing else
     alone = (np.bincount(edges.found)[edges.found] == 1) & (np.bincount(edges.truth)[edges.truth] == 1)
-    settled = edges.similarity[alone] >= limits
-    hit[:, edges.found[alone]] = settled
-    ignored[:, edges.found[alone]] = settled & edges.second[alone]
+    reached, is_second = np.full(len(row), -1.0), np.zeros(len(row), np.bool_)
+    reached[edges.found[alone]], is_second[edges.found[alone]] = edges.similarity[alone], edges.second[alone]
+    hit = reached >= limits
+    ignored = hit & is_second if is_second.any() else np.zeros(hit.shape, np.bool_)
     _match_in_turn(edges.keep(~alone), limits, sides, hit, ignored)
-    ignored |= ~hit & ~in_size[row]
+    if not in_size.all():
+        ignored |= ~hit & ~in_size[row]
     return Detections(row, other, hit, ignored)
 
 
@@ -209,7 +217,7 @@ def detect_jointly(
     partner[left_side[taken]], partner[right_side[taken]] = right[taken], left[taken]
     reached = np.zeros(len(free))
     reached[left_side[taken]] = reached[right_side[taken]] = similarity[taken]
-    row, other = np.nonzero(is_compared)
+    row, other = _sides(is_compared)
     side = row * raters + other
     limits = np.minimum(thresholds, ALMOST_ONE)[:, None]
     hit = (reached[side] >= limits) & (partner[side] >= 0)

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import pairwise
-from typing import TypeVar
-
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.arrays import expand_runs, in_threads, run_starts, total
-
-Answer = TypeVar("Answer")
+from kalos_core.arrays import distinct_codes, expand_runs, in_threads, run_starts, short, total
 
 AT_ONCE = 1 << 16
 """Detections times thresholds that are looked at together, as far as groups allow."""
 
-BLOCKS_A_THREAD = 2
+LONGER = 1.5
+"""Groups of up to so many times as many detections as the least are looked at together."""
+
+BATCHES_A_THREAD = 12
 """Of these at least, so that what threads cost does not count."""
 
 RECALL = np.linspace(0, 1, 101)
@@ -50,14 +47,9 @@ def average_precision(
     >>> round(float(ap[0, 0]), 6) == round((51 + 50 * 2 / 3) / 101, 6)
     True
     """
-
-    def summed(first: int, last: int, found: _Points) -> NDArray[np.float64]:
-        key, points, best = found
-        ap = total(key, best * points, len(hit) * (last - first)).reshape(len(hit), -1) / len(RECALL)
-        return np.where(positives[first:last] > 0, ap, np.nan)
-
-    none = np.zeros((len(hit), 0))
-    return np.concatenate([none, *_in_blocks(group, hit, counts, positives, summed)], axis=1)
+    key, points, best = precision_points(group, hit, counts, positives)
+    ap = total(key, best * points, len(hit) * len(positives)).reshape(len(hit), -1) / len(RECALL)
+    return np.where(positives > 0, ap, np.nan)
 
 
 def precision_points(
@@ -68,7 +60,7 @@ def precision_points(
     Returns
     -------
     key : (M,) int
-        Threshold times G plus group of each hit that counts.
+        Threshold times G plus group of each hit that a recall point is read at.
     points : (M,) int
         Recall points that it reaches and the hit before it does not.
     precision : (M,) float64
@@ -80,65 +72,87 @@ def precision_points(
     >>> key.tolist(), points.tolist(), precision.tolist()
     ([0], [101], [0.5])
     """
-    groups = len(positives)
+    size = np.bincount(group, minlength=len(positives))
+    begin, (reached, first_reached) = run_starts(size), _points_reached(positives)
+    batches = _batches(size, len(hit))
 
-    def placed(first: int, last: int, found: _Points) -> _Points:
-        key, points, best = found
-        return key // (last - first) * groups + first + key % (last - first), points, best
+    def of_batch(groups: NDArray[np.intp]) -> _Points:
+        threshold, line, points, best = _points_of_batch(
+            begin[groups], size[groups], hit, counts, reached, first_reached[groups]
+        )
+        return threshold * len(positives) + groups.take(line), points, best
+
+    def of_batches(part: slice) -> list[_Points]:
+        return [of_batch(groups) for groups in batches[part]]
 
     none = np.zeros(0, np.intp)
-    parts = _in_blocks(group, hit, counts, positives, placed)
-    keys, won, precision = zip((none, none, np.zeros(0)), *parts, strict=True)
-    return np.concatenate(keys), np.concatenate(won), np.concatenate(precision)
+    found = [points for part in in_threads(of_batches, len(batches), BATCHES_A_THREAD) for points in part]
+    key, won, precision = (np.concatenate(part) for part in zip((none, none, np.zeros(0)), *found, strict=True))
+    return key, won, precision
 
 
 _Points = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]
 
 
-def _in_blocks(
-    group: NDArray[np.intp],
+def _batches(size: NDArray[np.intp], thresholds: int) -> list[NDArray[np.intp]]:
+    """Groups that have detections, those of about one size together: as lines of a table they stay in the cache."""
+    by_size = np.argsort(short(size), kind="stable")
+    lengths, batches = size[by_size], []
+    start = int(np.searchsorted(lengths, 1))
+    while start < len(lengths):
+        stop = int(np.searchsorted(lengths, int(lengths[start] * LONGER), side="right"))
+        stop = min(stop, start + max(1, AT_ONCE // max(thresholds * int(lengths[stop - 1]), 1)))
+        batches.append(by_size[start:stop])
+        start = stop
+    return batches
+
+
+def _points_of_batch(
+    begin: NDArray[np.intp],
+    size: NDArray[np.intp],
     hit: NDArray[np.bool_],
     counts: NDArray[np.bool_] | None,
-    positives: NDArray[np.intp],
-    answer: Callable[[int, int, _Points], Answer],
-) -> list[Answer]:
-    """Answers to the first group, the last and the `precision_points` of some groups at a time, on all cores.
+    reached: NDArray[np.uint8],
+    first_reached: NDArray[np.intp],
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
+    """Threshold, group, points and precision of `precision_points`, of groups (G,) from `begin` on, `size` (L at most).
 
-    So few groups that what is computed of them stays in the processor's cache.
+    Where a detection does not hit, precision is below that of the hit before it: the best from a hit on is the best of
+    all detections from there on.
     """
-    begins = run_starts(np.bincount(group, minlength=len(positives)))
-    size = max(1, AT_ONCE // max(len(hit), 1))
-    cuts = np.searchsorted(begins, np.arange(size, len(group), size))
-    blocks = list(pairwise(np.unique([0, *cuts.tolist(), len(positives)]).tolist()))
+    length = int(size.max(initial=0))
+    position = np.arange(length)
+    column, inside = begin[:, None] + position, position < size[:, None]
+    column[~inside] = 0
+    scored = hit.take(column, axis=1) & inside  # (T, G, L)
+    taken: NDArray[np.intp] = position + 1
+    if counts is not None:
+        counted = counts.take(column, axis=1) & inside
+        scored &= counted
+        taken = np.maximum(counted.cumsum(axis=-1), 1)
+    k = scored.cumsum(axis=-1, dtype=np.int32)
+    up_to = reached.take(first_reached.astype(np.int32)[:, None] + k)
+    won = up_to.copy()
+    won[..., 1:] -= up_to[..., :-1]
+    flat = np.flatnonzero(won != 0)
+    # floats from 0 up are in the order of their bits, and the largest whole number so far is found faster
+    last_first = (k / taken)[..., ::-1].view(np.int64)
+    best = np.maximum.accumulate(last_first, axis=-1).view(np.float64)
+    line = flat // length
+    threshold, number = np.divmod(line, len(size))
+    return threshold, number, won.ravel()[flat].astype(np.intp), best.ravel()[(2 * line + 1) * length - 1 - flat]
 
-    def of_block(first: int, last: int) -> Answer:
-        own = slice(begins[first], begins[last])
-        kept = None if counts is None else counts[:, own]
-        return answer(first, last, _points_of_block(begins[first : last + 1], hit[:, own], kept, positives[first:last]))
 
-    def of_blocks(part: slice) -> list[Answer]:
-        return [of_block(first, last) for first, last in blocks[part]]
+def _points_reached(positives: NDArray[np.intp]) -> tuple[NDArray[np.uint8], NDArray[np.intp]]:
+    """Recall points that k of P annotations reach, for each k up to each P, and where those of each group (G,) begin.
 
-    return [found for part in in_threads(of_blocks, len(blocks), BLOCKS_A_THREAD) for found in part]
-
-
-def _points_of_block(
-    begins: NDArray[np.intp], hit: NDArray[np.bool_], counts: NDArray[np.bool_] | None, positives: NDArray[np.intp]
-) -> _Points:
-    """`precision_points` of the detections (D,) of groups that begin at `begins` (G + 1,)."""
-    begins, groups = begins - begins[0], len(positives)
-    group = np.repeat(np.arange(groups), np.diff(begins))
-    scored = hit if counts is None else hit & counts
-    flat = np.flatnonzero(scored)
-    threshold = np.repeat(np.arange(len(hit)), np.count_nonzero(scored, axis=1))
-    index = flat - threshold * len(group)
-    of_group = group[index]
-    key = threshold * groups + of_group
-    run = run_starts(np.bincount(key, minlength=len(hit) * groups))
-    k = np.arange(1, len(key) + 1) - run[key]
-    rank = index - begins[of_group]
-    n = rank + 1 if counts is None else _counted_so_far(counts, np.arange(len(group)) - begins[group])[flat]
-    return key, _points_won(k, of_group, positives), _best_from_here(k / n, key, int(n.max(initial=1)))
+    None is reached without a hit, though recall 0 is a point: it is read at the first.
+    """
+    sizes, of_group = distinct_codes(positives)
+    owner, k = expand_runs(np.zeros_like(sizes), sizes + 1)
+    reached = np.searchsorted(RECALL, k / np.maximum(sizes[owner], 1), side="right")
+    reached[k == 0] = 0
+    return reached.astype(np.uint8), run_starts(sizes + 1)[of_group]
 
 
 def single_point_precision(
@@ -169,40 +183,3 @@ def _per_group(group: NDArray[np.intp], flags: NDArray[np.bool_], groups: int) -
     """(T, G) how many flags (T, D) of each group are set."""
     threshold, index = np.nonzero(flags)
     return np.bincount(threshold * groups + group[index], minlength=len(flags) * groups).reshape(len(flags), groups)
-
-
-def _counted_so_far(counts: NDArray[np.bool_], rank: NDArray[np.intp]) -> NDArray[np.intp]:
-    """(T * D,) how many count from the first of the group on, this one with them; `rank` (D,) is the position in it."""
-    sums = np.zeros((len(counts), counts.shape[1] + 1), np.intp)
-    np.cumsum(counts, axis=1, out=sums[:, 1:])
-    return np.asarray((sums[:, 1:] - sums[:, np.arange(len(rank)) - rank]).ravel())
-
-
-def _best_from_here(values: NDArray[np.float64], key: NDArray[np.intp], most: int) -> NDArray[np.float64]:
-    """(M,) greatest of the values from each to the end of its run of equal keys (M,), which ascend.
-
-    The values are quotients k / n with n up to `most`: two of them differ by 1 / most² at least, so whole numbers of
-    twice as many binary digits, and one more, put them in order. Each run lies above those that follow it.
-    """
-    if not len(values):
-        return values
-    digits = 2 * most.bit_length() + 1
-    run = np.cumsum(np.concatenate([[False], key[1:] != key[:-1]]))
-    above = (run[-1] - run) << (digits + 1)
-    height = np.ldexp(values, digits).astype(np.int64) + above
-    is_best = np.maximum.accumulate(height[::-1])[::-1] == height
-    best = np.where(is_best, np.arange(len(values)), len(values))
-    return np.asarray(values[np.minimum.accumulate(best[::-1])[::-1]])
-
-
-def _points_won(k: NDArray[np.intp], group: NDArray[np.intp], positives: NDArray[np.intp]) -> NDArray[np.intp]:
-    """(M,) recall points that the k-th hit of a group reaches and the one before it does not."""
-    sizes = np.flatnonzero(np.bincount(positives))
-    start = run_starts(sizes + 1)
-    owner, position = expand_runs(np.zeros_like(sizes), sizes + 1)
-    reached = np.searchsorted(RECALL, position / np.maximum(sizes[owner], 1), side="right")
-    reached[position == 0] = 0  # recall 0 is a point of the first hit
-    won = np.diff(reached, prepend=0)
-    start_of = np.zeros(int(positives.max(initial=0)) + 1, np.intp)
-    start_of[sizes] = start[:-1]
-    return np.asarray(won[start_of[positives][group] + k])

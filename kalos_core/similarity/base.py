@@ -152,14 +152,16 @@ class Similarity:
         if values.shape != left_rows.shape or values.dtype.kind not in "fiu":
             actual = f"{values.dtype} of shape {values.shape}"
             raise InputError(f"{self.name}: expected numbers of shape {left_rows.shape}, one a pair, got {actual}")
-        inside = (values >= -ROUNDING) & (values <= 1 + ROUNDING)  # NaN is not
-        if not inside.all():
-            pair = int(np.flatnonzero(~inside)[0])
+        least, most = values.min(initial=0), values.max(initial=1)
+        if not (least >= -ROUNDING and most <= 1 + ROUNDING):  # nor is NaN
+            outside = np.flatnonzero(~((values >= -ROUNDING) & (values <= 1 + ROUNDING)))
+            pair = int(outside[0])
             raise InputError(
                 f"{self.name}: expected similarities from 0 to 1, got {values[pair]} for the annotations of rows "
-                f"{left_rows[pair]} and {right_rows[pair]} ({(~inside).sum():,} of {len(values):,} pairs)"
+                f"{left_rows[pair]} and {right_rows[pair]} ({len(outside):,} of {len(values):,} pairs)"
             )
-        return np.clip(values.astype(np.float64, copy=False), 0.0, 1.0)
+        floats = values.astype(np.float64, copy=False)
+        return floats if least >= 0 and most <= 1 else np.clip(floats, 0.0, 1.0)
 
 
 EXACTNESS = ("volume", "cuboid", "polygon", "mask", "keypoints", "box")

@@ -40,13 +40,15 @@ def box_iou(
     """
     ax0, ay0, ax1, ay1 = left.sides
     bx0, by0, bx1, by1 = right.sides
-    width = np.minimum(ax1[left_rows], bx1[right_rows]) - np.maximum(ax0[left_rows], bx0[right_rows])
+    width = np.minimum(ax1.take(left_rows), bx1.take(right_rows)) - np.maximum(
+        ax0.take(left_rows), bx0.take(right_rows)
+    )
     iou = np.zeros(len(left_rows))
     near = np.flatnonzero(width > 0)
-    rows_a, rows_b = left_rows[near], right_rows[near]
-    height = np.minimum(ay1[rows_a], by1[rows_b]) - np.maximum(ay0[rows_a], by0[rows_b])
-    overlap = width[near] * np.maximum(height, 0)
-    both = left.area()[rows_a] + right.area()[rows_b]
+    rows_a, rows_b = left_rows.take(near), right_rows.take(near)
+    height = np.minimum(ay1.take(rows_a), by1.take(rows_b)) - np.maximum(ay0.take(rows_a), by0.take(rows_b))
+    overlap = width.take(near) * np.maximum(height, 0)
+    both = left.area().take(rows_a) + right.area().take(rows_b)
     iou[near] = ratio(overlap, both - overlap)
     return iou
 

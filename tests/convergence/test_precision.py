@@ -60,7 +60,7 @@ def test_equal_to_a_loop(drawn, all_count, at_once):
     positives = np.array(
         [max(marks, (hit[0] & counts[0])[group == number].sum()) for number, (_, marks) in enumerate(drawn)]
     )
-    with patch.multiple(precision, AT_ONCE=at_once, BLOCKS_A_THREAD=1):  # some groups at a time, by threads
+    with patch.multiple(precision, AT_ONCE=at_once, BATCHES_A_THREAD=1):  # some groups at a time, by threads
         found = average_precision(group, hit, None if all_count else counts, positives)
     expected = [
         [
@@ -80,12 +80,16 @@ def test_all_at_once_is_one_precision_up_to_one_recall():
     np.testing.assert_allclose(counted, [[51 / 101, 0, np.nan]])
 
 
-@pytest.mark.parametrize("most", [7, 1_000, 1_000_003])
-def test_the_best_from_here_of_quotients_that_hardly_differ(most):
+@pytest.mark.parametrize("most", [7, 1_000, 30_003])
+def test_quotients_that_hardly_differ(most):
+    """The best from each hit on, of precisions that are neighbours of one number: the largest to the last bit."""
     rng = np.random.default_rng(most)
-    n = rng.integers(max(1, most - 20), most + 1, 500)
-    k = np.clip(np.rint(n * np.sqrt(0.5)).astype(int) + rng.integers(-1, 2, 500), 1, n)  # neighbours of one number
-    values, key = k / n, np.sort(rng.integers(0, 40, 500))
-    expected = np.concatenate([np.maximum.accumulate(values[key == run][::-1])[::-1] for run in np.unique(key)])
-    assert np.array_equal(precision._best_from_here(values, key, most), expected)
-    assert len(precision._best_from_here(np.zeros(0), np.zeros(0, int), 1)) == 0
+    hit = np.diff(np.rint(np.arange(most + 1) * np.sqrt(0.5)) + rng.integers(0, 2, most + 1), prepend=0) > 0
+    k, n = np.cumsum(hit), np.arange(1, len(hit) + 1)
+    best = np.maximum.accumulate((k / n)[hit][::-1])[::-1]
+    key, points, found = precision.precision_points(np.zeros(len(hit), int), hit[None], None, np.array([k[-1]]))
+    recall = np.searchsorted(precision.RECALL, np.arange(k[-1] + 1) / k[-1], side="right")
+    won = np.diff(np.concatenate([[0], recall[1:]]))
+    assert not key.any()
+    assert found.tolist() == best[won > 0].tolist()
+    assert points.tolist() == won[won > 0].tolist()
