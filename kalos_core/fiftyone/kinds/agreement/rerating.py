@@ -11,7 +11,15 @@ from kalos_core.diagnostics import NextToRate
 from kalos_core.diagnostics import next_to_rate as find_next
 from kalos_core.diagnostics.rerating import Statistic
 from kalos_core.errors import InputError
-from kalos_core.fiftyone.dataset.database import collection, declare, reload_samples, with_tag
+from kalos_core.fiftyone.dataset.database import (
+    collection,
+    declare,
+    journaled,
+    keep,
+    reload_samples,
+    server,
+    with_tag,
+)
 from kalos_core.fiftyone.internals import root_of
 from kalos_core.fiftyone.kinds.agreement.stored import stored_agreement
 from kalos_core.fiftyone.runs.analyses import AnyRun
@@ -81,7 +89,10 @@ def next_to_rate(
     matched = stored_agreement(samples, run.key, run.settings["bootstrap"] or REPLICATES)
     found = find_next(matched, n, statistic)
     with explained(samples, "the order is not written"), adding_field(root_of(samples), run.key, run.names.next):
-        _write(samples, _declared(samples, run), [ObjectId(image) for image in found.image], tag)
+        known = server()
+        field = _declared(samples, run)
+        keep(root_of(samples), known)  # no value without its field, where the database dies
+        _write(samples, field, [ObjectId(image) for image in found.image], tag)
     return found
 
 
@@ -92,7 +103,7 @@ def _write(samples: Any, field: str, order: list[ObjectId], tag: str | None) -> 
     if tag is not None:
         changed["tags"] = {"$cond": [{"$in": ["$_id", order]}, with_tag(tag, "$tags"), "$tags"]}
     where = {"$or": [{"_id": {"$in": order}}, {field: {"$ne": None}}]}
-    collection(samples).update_many(where, [{"$set": changed}])
+    journaled(collection(samples)).update_many(where, [{"$set": changed}])
     reload_samples(samples)
 
 
