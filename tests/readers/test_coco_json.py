@@ -111,10 +111,46 @@ def test_outlines_of_all_sorts(shape, neighbours, folder):
 @pytest.mark.parametrize(
     "outline", ["[]", "[ ]", "[ \n ]", "null", "  [\t[0, 0, 8, 0, 8, 4] ]", '{"size": [10, 20], "counts": "?"}']
 )
-def test_white_space_and_nothing(outline, folder):
-    text = json.dumps(with_shapes(RINGS[0], "HERE")).replace('"HERE"', f'{outline} , "bbox": [0, 0, 4, 4]')
+@pytest.mark.parametrize("field", ["segmentation", "bbox"])
+def test_white_space_and_nothing(outline, field, folder):
+    content = with_shapes(RINGS[0], RINGS[1])
+    content["annotations"][1] |= {"bbox": [0, 0, 4, 4], field: "HERE"}
+    text = json.dumps(content).replace('"HERE"', outline + " ")
     (folder / "COCO data").write_text(text, encoding="utf-8")
     assert repr(outcome(folder / "COCO data")) == repr(outcome(json.loads(text)))
+
+
+NUMBERS = ["-0", "-0.0", "0.1", "3.0000000000000004", "2.5e0", "25E-1", "1e-400", "1e400", "1" + 30 * "0", "4.", '"4"']
+PLACES = ("[[0, %s, 8, 0.5, 8, 4]]", "segmentation"), ("[%s, 1.5, 4, 4]", "bbox"), ("[1,2,3,4,%s]", "bbox")
+
+
+def with_number(number, shape, field):
+    """A file that has the number in the shape of its second annotation."""
+    content = with_shapes(RINGS[0], RINGS[1], RINGS[2])
+    for annotation in content["annotations"]:
+        annotation["bbox"] = [0.25, 0, 4, 4]
+    content["annotations"][1][field] = "HERE"
+    return json.dumps(content, indent=1).replace('"HERE"', shape % number)
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize(("shape", "field"), PLACES)
+def test_numbers_however_they_are_written(number, shape, field, folder):
+    """In outlines and in boxes, beside short ones: as Python's `json` has them, to the bit."""
+    text = with_number(number, shape, field)
+    (folder / "COCO data").write_text(text, encoding="utf-8")
+    if number == "4.":
+        with pytest.raises(InputError, match="COCO data: expected JSON"):
+            read_coco(folder / "COCO data")
+    else:
+        assert repr(outcome(folder / "COCO data")) == repr(outcome(json.loads(text)))
+
+
+@pytest.mark.parametrize(("shape", "field"), PLACES[:2])
+def test_a_number_of_more_digits_than_python_reads(shape, field, folder):
+    (folder / "long.json").write_text(with_number(5000 * "1", shape, field))
+    with pytest.raises(InputError, match=r"annotations\[1\] \(id 1\): expected .*finite .*, got .*\binf\b"):
+        read_coco(folder / "long.json")
 
 
 def test_only_python_takes_it_for_json(folder):

@@ -7,26 +7,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.annotations.shapes.faults import ShapeFaults, as_numbers
+from kalos_core.annotations.shapes.decimals import read_lists
+from kalos_core.annotations.shapes.faults import ShapeFaults, as_numbers, decoded
 from kalos_core.shapes import Boxes
 from kalos_core.shapes.boxes import find_box_problems
 
 
 def build_boxes(given: list[Any], rows: NDArray[np.intp], faults: ShapeFaults) -> Boxes:
-    """Boxes of the given rows; NaN, which is no box, elsewhere."""
+    """Boxes of the given rows, which may be JSON still, as `msgspec.Raw`; NaN, which is no box, elsewhere."""
     boxes = np.ones((len(given), 4))
-    together = as_numbers([given[row] for row in rows])
-    if together is not None and together.shape == (len(rows), 4):
-        boxes[rows] = together
+    numbers, length, _, clear = read_lists([given[row] for row in rows.tolist()], depth=1)
+    clear[clear] = length == 4
+    boxes[rows[clear]] = numbers[np.repeat(length == 4, length)].reshape(-1, 4)
+    others = rows[~clear].tolist()
+    shapes = [decoded(given[row]) for row in others]
+    together = as_numbers(shapes)
+    if together is not None and together.shape == (len(others), 4):
+        boxes[others] = together
     else:  # one by one, to name those that are wrong
-        for row in rows:
-            box = as_numbers(given[row])
+        for row, shape in zip(others, shapes, strict=True):
+            box = as_numbers(shape)
             if box is None or box.shape != (4,):
-                faults.add(row, "a box of four numbers x, y, width, height", repr(given[row]))
+                faults.add(row, "a box of four numbers x, y, width, height", repr(shape))
             else:
                 boxes[row] = box
     for wrong, expected in list(find_box_problems(boxes)):
-        faults.add_all(wrong, expected, lambda row: repr(given[row]))
+        faults.add_all(wrong, expected, lambda row: repr(decoded(given[row])))
         boxes[wrong] = np.nan  # infinities of both signs have no sum
     absent = np.ones(len(given), np.bool_)
     absent[rows] = False

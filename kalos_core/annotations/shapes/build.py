@@ -63,7 +63,8 @@ def build_shapes(
     corners = boxes.corners.copy()
     for column in [columns[kind] for kind in WITH_A_BOX if kind in columns]:
         open_ = np.isnan(corners).any(axis=1) & ~column.absent()
-        corners[open_] = column.outline_bounds()[open_]
+        if open_.any():
+            corners[open_] = column.outline_bounds()[open_]
     if len(corners) and np.isnan(corners).all():
         return dict(columns)
     return {"box": Boxes(corners), **columns}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Sequence, Sized
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -73,10 +75,36 @@ class Surroundings:
 
 def are_given(shapes: list[Any]) -> NDArray[np.bool_]:
     """(N,) False for None and for an empty list, which is how COCO files say that there is none."""
-    if set(map(type, shapes)) <= {list, dict, msgspec.Raw, type(None)}:
+    kinds = set(map(type, shapes))
+    if kinds == {type(None)}:
+        return np.zeros(len(shapes), np.bool_)
+    if kinds <= {list, dict, msgspec.Raw, type(None)}:
         return np.fromiter(map(bool, shapes), np.bool_, len(shapes))
     given = [shape is not None and not (isinstance(shape, Sized) and len(shape) == 0) for shape in shapes]
     return np.array(given, np.bool_)
+
+
+def decoded(shape: Any) -> Any:
+    """What was given, read if it is JSON still.
+
+    Examples
+    --------
+    >>> decoded(msgspec.Raw(b"[0, 1e999]")), decoded([0])
+    ([0, inf], [0])
+    """
+    if not isinstance(shape, msgspec.Raw):
+        return shape
+    with suppress(msgspec.MsgspecError):
+        return msgspec.json.decode(shape)
+    return json.loads(bytes(shape), parse_int=_whole)  # numbers of any length and size
+
+
+def _whole(digits: str) -> float:
+    """Infinite where Python refuses to read so many digits."""
+    try:
+        return int(digits)
+    except ValueError:
+        return float(digits)
 
 
 def as_numbers(value: object) -> NDArray[np.float64] | None:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from array import array
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.annotations.shapes.faults import ShapeFaults, Surroundings, as_numbers
-from kalos_core.arrays import run_starts
+from kalos_core.annotations.shapes.decimals import read_lists
+from kalos_core.annotations.shapes.faults import ShapeFaults, Surroundings, as_numbers, decoded
+from kalos_core.arrays import expand_runs, run_starts
 from kalos_core.shapes import Polygons
 from kalos_core.shapes.boxes import LARGEST
 
@@ -29,25 +30,23 @@ def build_polygons(
 
     Such a list may still be JSON, as `msgspec.Raw`.
     """
-    polygons, unclear = _flatten(given, rows)
-    if len(unclear):
-        read = Polygons.from_rings([_read_rings(row, _decoded(given[row]), faults) for row in unclear.tolist()])
-        order = np.arange(len(given))
-        order[unclear] = len(given) + np.arange(len(unclear))
-        polygons = _after(polygons, read).take(order)
-    if not (np.abs(polygons.points) <= LARGEST).all():  # NaN is not
-        wrong = ~(np.abs(polygons.points) <= LARGEST).all(axis=1)
+    polygons, unclear = _short(given, rows)
+    for read in (_flatten, partial(_one_by_one, faults=faults)):
+        if len(unclear):
+            more, left = read(given, unclear)
+            order = np.arange(len(given))
+            order[unclear] += len(given)
+            polygons, unclear = _after(polygons, more).take(order), left
+    points = polygons.points
+    if not (points.min(initial=0) >= -LARGEST and points.max(initial=0) <= LARGEST):  # NaN is not
+        wrong = ~(np.abs(points) <= LARGEST).all(axis=1)
         row_of_point = np.repeat(np.arange(len(given)), np.diff(polygons.ring_start[polygons.part_start]))
         faults.add_all(
             np.unique(row_of_point[wrong]),
             f"finite coordinates up to {LARGEST:.0e}",
-            lambda row: repr(_decoded(given[row])),
+            lambda row: repr(decoded(given[row])),
         )
     return polygons
-
-
-def _decoded(shape: Any) -> Any:
-    return json.loads(bytes(shape)) if isinstance(shape, msgspec.Raw) else shape
 
 
 def _after(first: Polygons, second: Polygons) -> Polygons:
@@ -56,6 +55,15 @@ def _after(first: Polygons, second: Polygons) -> Polygons:
         np.append(first.ring_start, second.ring_start[1:] + first.ring_start[-1]),
         np.append(first.part_start, second.part_start[1:] + first.part_start[-1]),
     )
+
+
+def _short(given: list[Any], rows: NDArray[np.intp]) -> tuple[Polygons, NDArray[np.intp]]:
+    """The polygons that are JSON still, of short decimals, and the rows that hold anything else."""
+    read = read_lists([given[row] for row in rows.tolist()], depth=2)
+    parts = np.zeros(len(given), np.intp)
+    parts[rows] = read.lists
+    polygons, unclear = _sound(read.numbers, read.length, parts)
+    return polygons, np.union1d(rows[~read.clear], unclear)
 
 
 def _flatten(given: list[Any], rows: NDArray[np.intp]) -> tuple[Polygons, NDArray[np.intp]]:
@@ -77,17 +85,30 @@ def _flatten(given: list[Any], rows: NDArray[np.intp]) -> tuple[Polygons, NDArra
             del flat[numbers:], lengths[rings:]
         else:
             parts[row] = len(lengths) - rings
-    points = np.frombuffer(flat, np.float64) if flat else np.zeros(0)
-    length = np.array(lengths, dtype=np.intp)
-    odd = _unclear(points, length)
-    if odd.any():
-        owner = np.repeat(np.arange(len(given)), parts)
-        unclear = sorted({*unclear, *owner[odd].tolist()})
-        kept = ~np.isin(owner, unclear)
-        points, length = points[np.repeat(kept, length)], length[kept]
-        for row in unclear:
-            parts[row] = 0
-    return Polygons(points.reshape(-1, 2), run_starts(length // 2), run_starts(parts)), np.array(unclear, np.intp)
+    taken = np.frombuffer(flat, np.float64) if flat else np.zeros(0)
+    polygons, odd = _sound(taken, np.array(lengths, np.intp), np.array(parts, np.intp))
+    return polygons, np.union1d(np.array(unclear, np.intp), odd)
+
+
+def _one_by_one(given: list[Any], rows: NDArray[np.intp], faults: ShapeFaults) -> tuple[Polygons, NDArray[np.intp]]:
+    """The polygons of rows that may hold anything; none is left."""
+    rings: list[list[NDArray[np.float64]]] = [[]] * len(given)
+    for row in rows.tolist():
+        rings[row] = _read_rings(row, decoded(given[row]), faults)
+    return Polygons.from_rings(rings), rows[:0]
+
+
+def _sound(
+    numbers: NDArray[np.float64], length: NDArray[np.intp], parts: NDArray[np.intp]
+) -> tuple[Polygons, NDArray[np.intp]]:
+    """The polygons of rings back to back, so many for each row, and the rows of unclear ones, which have none there."""
+    unclear = _unclear(numbers, length)
+    rows = np.unique(np.repeat(np.arange(len(parts)), parts)[unclear])
+    if len(rows):
+        kept = ~np.isin(np.repeat(np.arange(len(parts)), parts), rows)
+        numbers, length = numbers[np.repeat(kept, length)], length[kept]
+        parts[rows] = 0
+    return Polygons(numbers.reshape(-1, 2), run_starts(length // 2), run_starts(parts)), rows
 
 
 def _unclear(numbers: NDArray[np.float64], length: NDArray[np.intp]) -> NDArray[np.bool_]:
@@ -101,8 +122,9 @@ def _unclear(numbers: NDArray[np.float64], length: NDArray[np.intp]) -> NDArray[
     first = start[triangles]
     unclear[triangles] = (numbers[first] == numbers[first + 4]) & (numbers[first + 1] == numbers[first + 5])
     some = np.flatnonzero(length)
-    if len(some):
-        unclear[some] |= np.logical_and.reduceat((numbers == 0) | (numbers == 1), start[some])
+    some = some[np.isin(numbers[start[some]], (0, 1))]
+    ring, at = expand_runs(start[some], length[some])
+    unclear[some] |= np.bincount(ring, (numbers[at] != 0) & (numbers[at] != 1), len(some)) == 0
     return unclear
 
 

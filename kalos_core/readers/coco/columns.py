@@ -1,12 +1,11 @@
 """The annotations of a COCO file, a field at a time: of mappings, or straight from JSON without making any.
 
-Outlines are nine tenths of a file. As lists they would all be there at once, an object for each coordinate; so they
-stay JSON until the numbers of each annotation are put into one array with those of all others.
+Outlines and boxes are nine tenths of a file. As lists they would all be there at once, an object for each coordinate;
+so they stay JSON until the numbers of each annotation are put into one array with those of all others.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,18 +16,26 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 
+from kalos_core.annotations.shapes.faults import decoded
+from kalos_core.arrays import run_starts
 from kalos_core.files import parse_json
 from kalos_core.readers.coco.raters import RATER_FIELDS, SESSION_FIELD
 
-OWN_FIELDS = ("id", "image_id", "category_id", "bbox", "keypoints", "iscrowd", "source_id", "attributes")
+OUTLINE, BOX, NAMED = "segmentation", "bbox", "named"
+
+OWN_FIELDS = ("id", "image_id", "category_id", "keypoints", "iscrowd", "source_id", "attributes")
 FIELDS = (*OWN_FIELDS, SESSION_FIELD, *RATER_FIELDS)
-"""Fields of an annotation that are read, besides its outline and the one that a caller names."""
+"""Fields of an annotation that are read, besides its outline, its box and the one that a caller names."""
 
-OUTLINE, NAMED = "segmentation", "named"
+AS_JSON = (OUTLINE, BOX)
 
-NO_POLYGON = re.compile(rb"\{|null|\[\s*\]")
-"""How an outline begins that is a mask or none at all."""
+NOTHING = re.compile(rb"\{|null|\[\s*\]")
+"""How JSON begins that is a mask or no shape at all."""
+
+OPENING, MINUS, NINE = b"[-9"
+"""In ASCII; numbers begin with a letter from the minus to the nine."""
 
 
 @dataclass(frozen=True)
@@ -51,26 +58,24 @@ class Records:
         return len(self.rows)
 
     def column(self, name: str, absent: Any = None) -> list[Any]:
-        """(N,) values of a field, `absent` where a record does not have it."""
+        """(N,) values of a field, `absent` where a record does not have it; `msgspec.Raw` where they are JSON still."""
         if self.are_mappings:
             return [row.get(name, absent) for row in self.rows]
-        values = map(attrgetter(name if name in FIELDS else NAMED), self.rows)
-        return [absent if value is msgspec.UNSET else value for value in values]
+        known = name in FIELDS or name in AS_JSON
+        values = list(map(attrgetter(name if known else NAMED), self.rows))
+        if name in AS_JSON:
+            return _without_nothing(values)
+        if msgspec.UnsetType in set(map(type, values)):
+            return [absent if value is msgspec.UNSET else value for value in values]
+        return values
 
     def has(self, name: str) -> bool:
         """Whether any record has a field of that name."""
         return any(value is not msgspec.UNSET for value in self.column(name, msgspec.UNSET))
 
     def outlines(self) -> tuple[list[Any], list[Any]]:
-        """(N,) polygons, as `msgspec.Raw` where they are JSON still, and (N,) masks; None where there is none."""
-        shapes = (
-            self.column(OUTLINE)
-            if self.are_mappings
-            else [
-                json.loads(bytes(row.segmentation)) if NO_POLYGON.match(row.segmentation) else row.segmentation
-                for row in self.rows
-            ]
-        )
+        """(N,) polygons and (N,) masks; None where there is none."""
+        shapes = self.column(OUTLINE)
         if set(map(type, shapes)) <= {list, type(None), msgspec.Raw}:
             return shapes, [None] * len(shapes)
         masks = [shape if isinstance(shape, Mapping) else None for shape in shapes]
@@ -79,6 +84,26 @@ class Records:
     def where(self, chosen: Iterable[bool]) -> Records:
         """The chosen records."""
         return Records(list(compress(self.rows, chosen)), self.are_mappings)
+
+
+def _without_nothing(values: list[msgspec.Raw]) -> list[Any]:
+    """JSON as it is; what is no list with something in it is read.
+
+    Examples
+    --------
+    >>> empty, none, box = _without_nothing([msgspec.Raw(text) for text in (b"[ ]", b"null", b"[7]")])
+    >>> empty, none, bytes(box)
+    ([], None, b'[7]')
+    """
+    letters = np.frombuffer(b"".join([*values, b" "]), np.uint8)
+    start = run_starts(np.fromiter(map(len, values), np.intp, len(values)))[:-1]
+    second = letters[start + 1]
+    usual = (letters[start] == OPENING) & ((second == OPENING) | ((second >= MINUS) & (second <= NINE)))
+    found: list[Any] = values.copy()
+    for row in np.flatnonzero(~usual).tolist():
+        if NOTHING.match(values[row]):
+            found[row] = decoded(values[row])
+    return found
 
 
 def decode_coco(content: bytes, field: str | None) -> dict[str, Any] | None:
@@ -91,7 +116,7 @@ def decode_coco(content: bytes, field: str | None) -> dict[str, Any] | None:
     field : str, optional
         Of an annotation, which is wanted besides `FIELDS`.
     """
-    if field == OUTLINE:
+    if field in AS_JSON:
         return None
     try:
         if not content.isascii():
@@ -138,7 +163,7 @@ def _record_type(field: str | None) -> type[msgspec.Struct]:
         "Record",
         [
             *((name, Any, msgspec.UNSET) for name in (*FIELDS, NAMED)),
-            (OUTLINE, msgspec.Raw, msgspec.Raw(b"null")),
+            *((name, msgspec.Raw, msgspec.Raw(b"null")) for name in AS_JSON),
         ],
         rename={NAMED: field} if field is not None and field not in FIELDS else None,
         gc=False,

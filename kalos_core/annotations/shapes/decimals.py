@@ -1,0 +1,164 @@
+"""Numbers of JSON lists, as outlines and boxes are, many lists at a time and without an object for each number.
+
+Coordinates are short: "384.75". The eight bytes before the end of a number are one whole number of 64 bits, in which
+the digits of all numbers are put together at once. A whole number below 10**8 over a power of ten is one division of
+two numbers that float64 holds exactly, so that the result is the float64 nearest to the decimal. What is longer is left
+to a parser.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+BYTES_AT_ONCE = 3 << 15
+"""Of text: what is computed on the way stays in the cache."""
+
+LONGEST = 8
+"""Letters of a number that is read here."""
+
+SPACE, QUOTE, MINUS, NINE, OPENING, CLOSING = b' "-9[]'
+
+NUMBER = 13
+"""From the minus on, so many letters in ASCII are those of numbers: "-./0123456789", of which JSON has no "/"."""
+
+PADDING = b" " * (LONGEST - 1)
+
+
+class Lists(NamedTuple):
+    """Lists of numbers that N texts hold, back to back.
+
+    Parameters
+    ----------
+    numbers : (M,) float64
+    length : (G,) int
+        Numbers of each list.
+    lists : (N,) int
+        How many each text has.
+    clear : (N,) bool
+        False for texts that hold anything but lists of short decimals, so deep: none of their lists is here.
+    """
+
+    numbers: NDArray[np.float64]
+    length: NDArray[np.intp]
+    lists: NDArray[np.intp]
+    clear: NDArray[np.bool_]
+
+
+def read_lists(texts: Sequence[Any], depth: int) -> Lists:
+    """The lists of numbers in texts that are each one JSON list, of lists if the depth is 2.
+
+    Parameters
+    ----------
+    texts : sequence (N,) of msgspec.Raw
+        JSON without a fault, and without white space around it. Anything else is not clear.
+    depth : int
+        How many lists a number is in.
+
+    Examples
+    --------
+    >>> lists = read_lists([msgspec.Raw(b"[[1, -2.5], [3]]"), msgspec.Raw(b"[[1e5]]"), msgspec.Raw(b"[4]"), None], 2)
+    >>> lists.numbers.tolist(), lists.length.tolist(), lists.lists.tolist(), lists.clear.tolist()
+    ([1.0, -2.5, 3.0], [2, 1], [2, 0, 0, 0], [True, False, False, False])
+    """
+    raw = [text if type(text) is msgspec.Raw else b"" for text in texts]
+    size = np.fromiter(map(len, raw), np.intp, len(raw)) + 1
+    cuts = np.flatnonzero(np.diff(np.cumsum(size) // BYTES_AT_ONCE)) + 1
+    parts = [_read(raw[first:last], size[first:last], depth) for first, last in pairwise([0, *cuts.tolist(), len(raw)])]
+    return Lists(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def _read(texts: list[Any], size: NDArray[np.intp], depth: int) -> Lists:
+    """`size`: bytes of each text and of the space after it."""
+    text = b" ".join([PADDING, *texts, b""])
+    letters = np.frombuffer(text, np.uint8)
+    end_of_text = LONGEST + size.cumsum()
+    clear = letters[end_of_text - size] == OPENING
+    at = np.flatnonzero(letters > NINE)  # brackets, and what has no place among numbers
+    opens, closes = letters[at] == OPENING, letters[at] == CLOSING
+    if QUOTE in text or not ((opens | closes).all() and clear.all()):
+        strange = np.append(at[~(opens | closes)], np.flatnonzero(letters == QUOTE))
+        clear[end_of_text.searchsorted(strange, "right")] = False
+        letters = letters.copy()
+        letters[LONGEST:][np.repeat(~clear, size)] = SPACE  # its brackets may be those of strings
+        at = np.flatnonzero(letters > NINE)
+        opens = letters[at] == OPENING
+    edges = _edges(letters - np.uint8(MINUS) < NUMBER)
+    start, end = edges[::2], edges[1::2]
+    numbers, exact = _decimals(letters, start, end)
+    level = np.where(opens, 1, -1).cumsum()
+    before = np.append(edges.searchsorted(at, "right") // 2, len(start))
+    inside = before[1:] - before[:-1]  # numbers up to the next bracket
+    wrong = np.append(start[~exact], at[(level > depth) | ((inside > 0) & (level != depth))])
+    if len(wrong):
+        clear[end_of_text.searchsorted(wrong, "right")] = False
+    lists = opens & (level == depth)
+    owner, length = end_of_text.searchsorted(at[lists], "right"), inside[lists]
+    if not clear.all():
+        numbers = numbers[clear[end_of_text.searchsorted(start, "right")]]
+        owner, length = owner[clear[owner]], length[clear[owner]]
+    return Lists(numbers, length, np.bincount(owner, minlength=len(texts)), clear)
+
+
+def _edges(is_number: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Where numbers begin and end, in turn."""
+    edges = np.flatnonzero(is_number[1:] != is_number[:-1])
+    edges += 1
+    return edges
+
+
+WORD = np.uint64
+ZEROS, NO_DIGIT = WORD(0x3030303030303030), WORD(0x1010101010101010)
+
+KEPT = np.array([0, *((1 << 64) - (1 << 8 * (LONGEST - n)) for n in range(1, LONGEST + 1))], WORD)
+"""Of a word, the last letters of a number of that length."""
+
+SCALE = 10.0 ** (LONGEST - np.arange(65) // 8)
+"""By how many bits of a word are before the point of a number, which is left out: all 64 where it has none."""
+
+STEPS = (
+    (1 + (10 << 8), 8, 0x00FF00FF00FF00FF),
+    (1 + (100 << 16), 16, 0x0000FFFF0000FFFF),
+    (1 + (10_000 << 32), 32, 0x00000000FFFFFFFF),
+)
+"""From digits to numbers of two, of four and of eight digits: each and so many times the one before, in its place."""
+
+
+def _decimals(
+    letters: NDArray[np.uint8], start: NDArray[np.intp], end: NDArray[np.intp]
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """(M,) the numbers at ``letters[start:end]``, which has `LONGEST` letters before the first, and whether they are.
+
+    Examples
+    --------
+    >>> letters = np.frombuffer(b"        -20.75 123456789", np.uint8)
+    >>> numbers, exact = _decimals(letters, np.array([8, 15]), np.array([14, 24]))
+    >>> numbers[0], exact.tolist()
+    (np.float64(-20.75), [True, False])
+    """
+    negative = letters[start] == MINUS
+    length = end - start
+    length -= negative
+    words = np.ndarray(len(letters) - 7, "<u8", letters, strides=(1,))[end - LONGEST]
+    words ^= ZEROS  # digits are 0 to 9
+    words &= KEPT.take(length, mode="clip")
+    before = words & NO_DIGIT
+    before >>= WORD(4)
+    before -= WORD(1)  # all bits before the point, or all where there is none
+    scale = SCALE.take(np.bitwise_count(before))
+    moved = words >> WORD(8)
+    words ^= moved
+    words &= before
+    words ^= moved  # what is after the point is where that was
+    for worth, bits, kept in STEPS:
+        words *= WORD(worth)
+        words >>= WORD(bits)
+        words &= WORD(kept)
+    numbers = words / scale
+    np.negative(numbers, out=numbers, where=negative)
+    return numbers, (length <= LONGEST) & ~(negative & (numbers == 0))  # "-0" is 0, "-0.0" is not
