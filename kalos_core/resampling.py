@@ -119,6 +119,11 @@ class Cells:
         distinct, column = distinct_codes(key)
         return column, distinct // span
 
+    @property
+    def drawable(self) -> NDArray[np.bool_]:
+        """(M,) True where there is a value or a pairable value: images with one are drawn from."""
+        return np.isfinite(self.value) | (self.sums.pairable > 0)
+
     def take(self, chosen: NDArray[np.intp]) -> Cells:
         """The cells at the given positions, in that order, each at most once."""
         index = np.full(len(self), -1, np.intp)
@@ -167,6 +172,20 @@ class Replicates:
     whole: NDArray[np.float64]
 
 
+def join_replicates(parts: Sequence[Replicates], statistics: int) -> Replicates:
+    """The replicates (B, F) of all parts, one part after the other.
+
+    Examples
+    --------
+    >>> join_replicates([], 2).mean.shape
+    (0, 2)
+    """
+    none = np.zeros((0, statistics))
+    return Replicates(
+        np.concatenate([none, *(part.mean for part in parts)]), np.concatenate([none, *(part.whole for part in parts)])
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class Draws:
     """The same draws for statistics that come one after the other; how often each image was drawn, some at a time.
@@ -210,7 +229,6 @@ def resample(
     replicates: int,
     seed: int,
     rank: NDArray[np.intp] | None = None,
-    drawn: Draws | None = None,
 ) -> Replicates:
     """Percentile bootstrap over images: those with a value or a pairable value in any statistic, with replacement.
 
@@ -225,8 +243,6 @@ def resample(
     rank : (I,) int, optional
         Position of each image among those drawn from (`Annotations.image_rank`), so that the order of the table does
         not matter; as they are numbered unless given.
-    drawn : Draws, optional
-        From all images with a value or a pairable value here, and others; made here unless given.
 
     Returns
     -------
@@ -240,51 +256,87 @@ def resample(
     >>> drawn.mean.ravel().tolist()
     [0.0, 0.5, 1.0, 1.0]
     """
-    there = np.isfinite(cells.value) | (cells.sums.pairable > 0)
     image = cells.image if rank is None else rank[cells.image]
-    images = distinct_codes(image[there])[0] if drawn is None else drawn.images
+    images = distinct_codes(image[cells.drawable])[0]
     if not replicates or not len(images):
-        return Replicates(np.zeros((0, statistics)), np.zeros((0, statistics)))
-    line, lines, alike = np.searchsorted(images, image), len(images), None
-    kind, first = _kinds(cells)
-    if 2 * len(first) < len(cells):  # how often each kind of cell was drawn comes first
-        alike = WeightedSums([(kind[there], line[there], np.ones(int(there.sum())))], len(first), lines)
-        cells, line, lines = cells.take(first), np.arange(len(first)), len(first)
-    defined, pairable = np.flatnonzero(np.isfinite(cells.value)), np.flatnonzero(cells.sums.pairable > 0)
-    column, statistic_of_column = cells.columns()
-    ends = np.searchsorted(statistic_of_column, np.arange(statistics + 1))
-    # one above the other: whole numbers (how many, pairable, counts of values) and others (values, agreeing)
-    of_defined, of_pairable = cells.statistic[defined], statistics + cells.statistic[pairable]
-    counted = WeightedSums(
-        [
-            (of_defined, line[defined], np.ones(len(defined))),
-            (of_pairable, line[pairable], cells.sums.pairable[pairable]),
-            (column + 2 * statistics, line[cells.sums.group], cells.sums.count),
-        ],
-        2 * statistics + len(statistic_of_column),
-        lines,
-    )
-    summed = WeightedSums(
-        [
-            (of_defined, line[defined], cells.value[defined]),
-            (of_pairable, line[pairable], cells.sums.agreeing[pairable]),
-        ],
-        2 * statistics,
-        lines,
-    )
-    means, wholes = [], []
-    at_once = max(1, SUMS_AT_ONCE // counted.columns)
-    every = Draws(images, replicates, seed) if drawn is None else drawn
-    for times in (some[begin : begin + at_once] for some in every for begin in range(0, len(some), at_once)):
-        weights = times.T if alike is None else alike.sums(times.T)
-        count, n, counts = np.split(counted.sums(weights), statistics * np.arange(1, 3))
-        values, agreeing = np.split(summed.sums(weights), 2)
-        with np.errstate(invalid="ignore"):  # 0 / 0: no image of that statistic was drawn
-            means.append((values / count).T)
+        return join_replicates([], statistics)
+    resampled = Resampled(cells, statistics, images, rank)
+    return join_replicates([resampled.of(times) for times in Draws(images, replicates, seed)], statistics)
+
+
+class Resampled:
+    """Statistics of cells, ready to be computed of draws: what cells hold is summed by products of matrices.
+
+    Parameters
+    ----------
+    cells : Cells
+    statistics : int
+        F
+    images : (I,) int
+        Ranks of the images that are drawn from, ascending: all with a value or a pairable value here, and others.
+    rank : (I',) int, optional
+        As of `resample`.
+
+    Examples
+    --------
+    >>> from kalos_core.reliability import coincidences
+    >>> sums = coincidences(np.array([[0, 0], [0, -1]]), np.array([0, 1]), 2)
+    >>> resampled = Resampled(Cells.of(np.array([0, 0]), np.array([0, 1]), sums), 1, np.arange(2))
+    >>> resampled.of(np.array([[2, 0], [1, 1]])).mean.tolist()
+    [[1.0], [0.5]]
+    """
+
+    def __init__(
+        self, cells: Cells, statistics: int, images: NDArray[np.intp], rank: NDArray[np.intp] | None = None
+    ) -> None:
+        there = cells.drawable
+        line = np.searchsorted(images, cells.image if rank is None else rank[cells.image])
+        lines, often = len(images), None
+        self._alike: WeightedSums | None = None
+        kind, first = _kinds(cells)
+        if 2 * len(first) < len(cells):  # how often each kind of cell was drawn comes first
+            often = np.bincount(kind[there], minlength=len(first))
+            self._alike = WeightedSums([(kind[there], line[there], np.ones(int(there.sum())))], len(first), lines)
+            cells, line, lines = cells.take(first), np.arange(len(first)), len(first)
+        defined, pairable = np.flatnonzero(np.isfinite(cells.value)), np.flatnonzero(cells.sums.pairable > 0)
+        column, statistic_of_column = cells.columns()
+        self._ends = np.searchsorted(statistic_of_column, np.arange(statistics + 1))
+        # one above the other: whole numbers (how many, pairable, counts of values) and others (values, agreeing)
+        of_defined, of_pairable = cells.statistic[defined], statistics + cells.statistic[pairable]
+        self._counted = WeightedSums(
+            [
+                (of_defined, line[defined], np.ones(len(defined))),
+                (of_pairable, line[pairable], cells.sums.pairable[pairable]),
+                (column + 2 * statistics, line[cells.sums.group], cells.sums.count),
+            ],
+            2 * statistics + len(statistic_of_column),
+            lines,
+            often,
+        )
+        self._summed = WeightedSums(
+            [
+                (of_defined, line[defined], cells.value[defined]),
+                (of_pairable, line[pairable], cells.sums.agreeing[pairable]),
+            ],
+            2 * statistics,
+            lines,
+        )
+
+    def of(self, times: NDArray[Any]) -> Replicates:
+        """The replicates of draws (B, I), which say how often each image was drawn."""
+        at_once = max(1, SUMS_AT_ONCE // self._counted.columns)
+        parts = [self._some(times[first : first + at_once]) for first in range(0, len(times), at_once)]
+        return join_replicates(parts, len(self._ends) - 1)
+
+    def _some(self, times: NDArray[Any]) -> Replicates:
+        statistics = len(self._ends) - 1
+        weights = times.T if self._alike is None else self._alike.sums(times.T)
+        count, n, counts = np.split(self._counted.sums(weights), statistics * np.arange(1, 3))
+        values, agreeing = np.split(self._summed.sums(weights), 2)
         squares = np.zeros((len(counts) + 1, counts.shape[1]))
         np.cumsum(np.square(counts), axis=0, out=squares[1:])  # whole numbers: nothing is lost
-        wholes.append(alpha(n, agreeing, np.diff(squares[ends], axis=0)).T)
-    return Replicates(np.concatenate(means), np.concatenate(wholes))
+        with np.errstate(invalid="ignore"):  # 0 / 0: no image of that statistic was drawn
+            return Replicates((values / count).T, alpha(n, agreeing, np.diff(squares[self._ends], axis=0)).T)
 
 
 def _kinds(cells: Cells) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -306,13 +358,16 @@ def _kinds(cells: Cells) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 class WeightedSums:
     """What lines of a table hold, for sums over its lines with many weights at once.
 
-    Whole numbers whose sums stay below `EXACT` are summed in single precision, which loses nothing.
+    Some lines at a time are multiplied in single precision where their amounts are whole numbers whose sums stay below
+    `EXACT`, which loses nothing; parts are added up in double precision.
 
     Parameters
     ----------
     entries : sequence of (column, line, amount)
         Three arrays (n,) each.
     columns, lines : int
+    alike : (lines,) int, optional
+        For how many images each line stands; one unless given.
 
     Examples
     --------
@@ -322,27 +377,32 @@ class WeightedSums:
     """
 
     def __init__(
-        self, entries: Sequence[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]], columns: int, lines: int
+        self,
+        entries: Sequence[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]],
+        columns: int,
+        lines: int,
+        alike: NDArray[np.intp] | None = None,
     ) -> None:
         from scipy import sparse  # slow to import, and needed here only
 
         column, line, amount = (np.concatenate([entry[at] for entry in entries]) for at in range(3))
         where = line.astype(np.int32), column.astype(np.int32)
         table = sparse.csr_array((amount, where), shape=(lines, columns))
-        largest = total(column, amount, columns).max(initial=0)
-        self._type: Any = np.float32 if not (amount % 1).any() and MOST_DRAWN * largest < EXACT else np.float64
-        is_dense = columns * lines < DENSE * len(amount)
+        often = np.ones(lines) if alike is None else alike
+        is_whole, is_dense = not (amount % 1).any(), columns * lines < DENSE * len(amount)
         self.columns, at_once = columns, max(LINES_AT_ONCE, 2 * columns)
         self._parts: list[tuple[slice, Any]] = []
         for rows in (slice(first, first + at_once) for first in range(0, lines, at_once)):
-            part = table[rows].astype(self._type).T
+            part = table[rows].T
+            single = is_whole and MOST_DRAWN * (part @ often[rows]).max(initial=0) < EXACT
+            part = part.astype(np.float32 if single else np.float64)
             self._parts.append((rows, part.toarray(order="C") if is_dense else part.tocsr()))
 
     def sums(self, weights: NDArray[Any]) -> NDArray[np.float64]:
         """(columns, B) sums of weights (lines, B)."""
         found = np.zeros((self.columns, weights.shape[1]))
         for rows, part in self._parts:
-            found += part @ np.ascontiguousarray(weights[rows], dtype=self._type)
+            found += part @ np.ascontiguousarray(weights[rows], dtype=part.dtype)
         return found
 
 
@@ -365,9 +425,9 @@ def _counted_draws(images: int, replicates: int, seed: int, most: int) -> Iterat
     sizes = [min(at_once, replicates - start) for start in range(0, replicates, at_once)]
 
     def some(size: int) -> NDArray[np.uint8]:  # a byte holds how often, of which once is the mean
-        times = np.empty((size, images), np.uint8)
+        times = np.zeros((size, images), np.uint8)
         for row in times:
-            row[:] = np.bincount(rng.integers(0, images, images), minlength=images)
+            np.add.at(row, rng.integers(0, images, images), np.uint8(1))
         return np.asfortranarray(times)
 
     if not sizes:

@@ -9,7 +9,15 @@ from hypothesis import strategies as st
 
 from kalos_core import NO_OBJECT, NOT_ASSIGNED, resampling
 from kalos_core.reliability import coincidences
-from kalos_core.resampling import Cells, estimate, interval_columns, intervals, join_cells, resample
+from kalos_core.resampling import (
+    Cells,
+    WeightedSums,
+    estimate,
+    interval_columns,
+    intervals,
+    join_cells,
+    resample,
+)
 from tests.diagnostics.naive import alpha_of, mean
 
 STATISTICS, IMAGES = 3, 4
@@ -157,6 +165,28 @@ def test_every_way_to_multiply_is_a_plain_loop(monkeypatch, dense, exact, distin
             units = values[drawn][:, :, pair].reshape(-1, 2)
             whole = alpha_of(units.astype(float))
             assert found.whole[row, number] == pytest.approx(whole, abs=1e-12)
+
+
+def test_sums_beyond_single_precision_are_exact():
+    # by hand: 99 (2^18 + 1) is odd and above 2^24, which single precision does not hold; that of two lines it does
+    with mock.patch.object(resampling, "LINES_AT_ONCE", 2):
+        sums = WeightedSums([(np.zeros(99, int), np.arange(99), np.full(99, 262_145))], columns=1, lines=99)
+    assert sums.sums(np.ones((99, 1))).tolist() == [[25_952_355]]
+
+
+@given(st.integers(0, 99), st.sampled_from([1, 2, 5]), st.sampled_from([0, 1 << 30]))
+def test_weighted_sums_of_a_plain_loop(seed, at_once, dense):
+    """Lines that stand for very many images among others: no whole number is lost, whatever is multiplied at a time."""
+    rng = np.random.default_rng(seed)
+    column, line, amount = rng.integers(0, 2, 8), rng.integers(0, 5, 8), rng.integers(0, 9, 8)
+    alike = rng.choice([1, 7, 3_000_001], 5)
+    weights = rng.integers(0, 2, (5, 4)) * alike[:, None]
+    with mock.patch.object(resampling, "LINES_AT_ONCE", at_once), mock.patch.object(resampling, "DENSE", dense):
+        found = WeightedSums([(column, line, amount)], 2, 5, alike).sums(weights)
+    expected = np.zeros((2, 4))
+    for c, at, many in zip(column, line, amount, strict=True):
+        expected[c] += many * weights[at]
+    np.testing.assert_array_equal(found, expected)
 
 
 def one_statistic(values, number):

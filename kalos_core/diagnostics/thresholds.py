@@ -21,7 +21,7 @@ from kalos_core.errors import InputError, KalosWarning, check_whole, repr_of
 from kalos_core.limits import check_replicates
 from kalos_core.pairs import Pairs, compute_pairs, pairs_from
 from kalos_core.reliability import build_units
-from kalos_core.resampling import Cells, Draws, interval_columns, intervals, resample
+from kalos_core.resampling import Cells, Draws, Resampled, interval_columns, intervals
 from kalos_core.results import Result
 from kalos_core.similarity import Rows, Similarity, check_threshold, get_similarity
 
@@ -218,14 +218,19 @@ def sensitivity_of(
 ) -> Sensitivity:
     """The `sensitivity` of what each image holds at a threshold; of the annotations only who was assigned is read."""
     every_threshold = plan.every
-    drawn = Draws(_drawn_from(annotations, map(cells_at, every_threshold.tolist())), replicates, seed)
-    curve = []
+    images = _drawn_from(annotations, map(cells_at, every_threshold.tolist()))
+    curve, resampled = [], []
     for value in every_threshold.tolist():  # one after the other: all at once are many times the annotations
         cells = cells_at(value)
-        resampled = resample(cells, 1, replicates, seed, annotations.image_rank, drawn)
-        curve.append((cells.mean(1), cells.whole(1), cells.count(1), resampled.mean, resampled.whole, cells.value))
-    mean, whole, images, means, wholes, image_alpha = (np.stack(part, axis=-1) for part in zip(*curve, strict=True))
-    mean, whole, images, means, wholes = mean[0], whole[0], images[0], means[:, 0], wholes[:, 0]
+        curve.append((cells.mean(1)[0], cells.whole(1)[0], cells.count(1)[0], cells.value))
+        if replicates and len(images):
+            resampled.append(Resampled(cells, 1, images, annotations.image_rank))
+    mean, whole, count, image_alpha = (np.stack(part, axis=-1) for part in zip(*curve, strict=True))
+    # one draw for all, which takes as long as summing what is drawn
+    drawn = [[one.of(times) for one in resampled] for times in Draws(images, replicates, seed)] if resampled else []
+    none = np.zeros((0, len(curve)))
+    means = np.concatenate([none, *(np.hstack([one.mean for one in part]) for part in drawn)])
+    wholes = np.concatenate([none, *(np.hstack([one.whole for one in part]) for part in drawn)])
     at = np.searchsorted(every_threshold, plan.requested)
     one, two = np.searchsorted(every_threshold, [plan.anchor, plan.strict])
     return Sensitivity(
@@ -234,7 +239,7 @@ def sensitivity_of(
         alpha_interval=intervals(means)[at],
         global_alpha=whole[at],
         global_alpha_interval=intervals(wholes)[at],
-        images=images[at],
+        images=count[at],
         anchor=plan.anchor,
         strict=plan.strict,
         delta=float(mean[one] - mean[two]),
@@ -251,7 +256,7 @@ def _drawn_from(annotations: Annotations, curve: Iterable[Cells]) -> NDArray[np.
     if annotations.assigned_categories is None and not len(annotations.excluded):
         there = annotations.comparable_images  # whatever the units are, all assigned raters have a value in each
     else:
-        there = np.any([np.isfinite(cells.value) | (cells.sums.pairable > 0) for cells in curve], axis=0)
+        there = np.any([cells.drawable for cells in curve], axis=0)
     return np.sort(annotations.image_rank[there])
 
 
