@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from kalos_core._agreement import check_comparable
 from kalos_core.annotations import Annotations
 from kalos_core.arguments import check_arguments
-from kalos_core.calibration.density import Sample, crossings, do_cross, has_density, kolmogorov_smirnov, once_each
+from kalos_core.calibration.density import Sample, crossings, find_crossings, has_density, kolmogorov_smirnov, once_each
 from kalos_core.calibration.distances import (
     Nearest,
     draw_references,
@@ -300,7 +300,7 @@ def _separation(
 ) -> Separation:
     times = once_each(images)
     ks, ks_at = kolmogorov_smirnov(targets.observed, targets.expected, times)
-    tau = float(crossings(targets.observed, targets.expected, times)[0])
+    ((tau, crosses),) = find_crossings(targets.observed, targets.expected, times)
     return Separation(
         name=name,
         size=targets.name,
@@ -314,7 +314,7 @@ def _separation(
         tau_interval=intervals(of_tau[:, None])[0],
         ks_replicates=of_ks,
         coordinates=compared,
-        crosses=do_cross(targets.observed, targets.expected),
+        crosses=crosses,
     )
 
 

@@ -7,12 +7,12 @@ image is once.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.arrays import total
+from kalos_core.arrays import run_starts, total
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -88,24 +88,36 @@ def kolmogorov_smirnov(
     >>> [found.tolist() for found in kolmogorov_smirnov(near, nothing, once_each(1))]
     [[nan], [nan]]
     """
-    value = np.concatenate([observed.value, expected.value])
-    order = np.argsort(value, kind="stable")
-    value = value[order]
-    image = np.concatenate([observed.image, expected.image])[order]
-    is_observed = order < len(observed.value)
-    last = np.flatnonzero(np.append(value[1:] != value[:-1], True))[: len(value)]  # of those of one value
+    points = np.sort(observed.value)
+    points = points[np.append(points[1:] != points[:-1], True)[: len(points)]]  # the excess rises nowhere else
+    below = [_Below(sample, points, whole=bool((times == 1).all())) for sample in (observed, expected)]
     ks, at = np.full(len(times), np.nan), np.full(len(times), np.nan)
-    size = max(AT_ONCE // max(len(value), 1), 1)
+    size = max(AT_ONCE // max(len(observed.value) + len(expected.value), 1), 1)
     for start in range(0, len(times), size):
-        drawn = times[start : start + size, image]
-        below = np.cumsum(np.where(is_observed, drawn, 0), axis=1)[:, last]
-        below_expected = np.cumsum(drawn, axis=1)[:, last] - below
-        for row, (seen, by_chance) in enumerate(zip(below, below_expected, strict=True), start):
-            if len(last) and seen[-1] and by_chance[-1]:
-                excess = seen / seen[-1] - by_chance / by_chance[-1]
-                top = int(excess.argmax())
-                ks[row], at[row] = excess[top], value[last[top]]
+        (seen, all_seen), (by_chance, all_by_chance) = (one.of(times[start : start + size]) for one in below)
+        for row in np.flatnonzero((all_seen > 0) & (all_by_chance > 0)).tolist():
+            excess = seen[row] / all_seen[row] - by_chance[row] / all_by_chance[row]
+            top = int(excess.argmax())
+            ks[start + row], at[start + row] = excess[top], points[top]
     return ks, at
+
+
+class _Below:
+    """How many values of a sample are at most as large as each of P ascending points; `whole`: of the sample itself."""
+
+    def __init__(self, sample: Sample, points: NDArray[np.float64], whole: bool) -> None:
+        order = None if whole else np.argsort(sample.value)
+        ordered = np.sort(sample.value) if order is None else sample.value[order]  # a tenth of the time of an order
+        self._image = None if order is None else sample.image[order]
+        self._count, self._all = np.searchsorted(ordered, points, side="right"), len(ordered)
+
+    def of(self, times: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """(B, P) in resamples (B, I), and (B,) how many values there are."""
+        if self._image is None:
+            return np.tile(self._count, (len(times), 1)), np.full(len(times), self._all)
+        sums = np.zeros((len(times), self._all + 1))
+        np.cumsum(times[:, self._image], axis=1, out=sums[:, 1:])
+        return sums[:, self._count], sums[:, -1]
 
 
 def has_density(values: NDArray[np.float64]) -> bool:
@@ -196,7 +208,7 @@ def crossings(observed: Sample, expected: Sample, times: NDArray[np.float64]) ->
     >>> crossings(near, far, once_each(1)).round(1).tolist()
     [0.5]
     """
-    return np.array([tau for tau, _ in _crossings(observed, expected, times)])
+    return np.array([tau for tau, _ in find_crossings(observed, expected, times)])
 
 
 def do_cross(observed: Sample, expected: Sample) -> bool:
@@ -212,11 +224,11 @@ def do_cross(observed: Sample, expected: Sample) -> bool:
     (True, False)
     """
     images = int(max(observed.image.max(initial=-1), expected.image.max(initial=-1))) + 1
-    (found,) = _crossings(observed, expected, once_each(images))
+    (found,) = find_crossings(observed, expected, once_each(images))
     return found[1]
 
 
-def _crossings(observed: Sample, expected: Sample, times: NDArray[np.float64]) -> list[tuple[float, bool]]:
+def find_crossings(observed: Sample, expected: Sample, times: NDArray[np.float64]) -> list[tuple[float, bool]]:
     """tau* of each resample, NaN where undefined, and whether densities cross there; see `crossings`."""
     of_observed, of_expected = densities(observed, times), densities(expected, times)
     defined = np.isfinite(of_observed[:, 0]) & np.isfinite(of_expected[:, 0])
@@ -262,12 +274,13 @@ def _binned(sample: Sample, bins: int, images: int) -> sparse.csr_array:
     """(I, bins) values of each image, each shared by its two nearest bins in proportion to its nearness."""
     from scipy import sparse  # slow to import, and needed here only
 
-    position = sample.value * (bins - 1)
-    low = np.clip(position.astype(np.intp), 0, bins - 2)
+    by_image = np.argsort(sample.image, kind="stable")
+    position = sample.value[by_image] * (bins - 1)
+    low = np.clip(position.astype(np.int32), 0, bins - 2)
     share = position - low
-    entries = np.concatenate([1 - share, share])
-    where = (np.tile(sample.image, 2), np.concatenate([low, low + 1]))
-    return sparse.csr_array((entries, where), shape=(images, bins))
+    entries = np.column_stack([1 - share, share]).ravel()
+    start = 2 * run_starts(np.bincount(sample.image, minlength=images))
+    return sparse.csr_array((entries, np.column_stack([low, low + 1]).ravel(), start), shape=(images, bins))
 
 
 def _summed(counts: NDArray[np.float64], width: float, points: NDArray[np.intp]) -> NDArray[np.float64]:

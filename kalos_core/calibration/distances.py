@@ -223,12 +223,11 @@ def expected_distances(
     count, raters = references.image.shape[1], len(annotations.raters)
     key = annotations.image * raters + annotations.rater
     order = np.argsort(key, kind="stable")
-    ordered = key[order]
+    start = run_starts(np.bincount(key, minlength=len(annotations.images) * raters))
 
     def blocks() -> Iterator[Block]:
         for draw, wanted in enumerate(references.image * raters + references.rater):
-            first = np.searchsorted(ordered, wanted)
-            for target, position in blocks_of_runs(first, np.searchsorted(ordered, wanted, side="right") - first):
+            for target, position in blocks_of_runs(start[wanted], start[wanted + 1] - start[wanted]):
                 yield target, order[position], (draw * count + target)[:, None]
 
     best = _best_similarity(measure, column, blocks(), references.image.size)
