@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from kalos_core._agreement import check_comparable
 from kalos_core.annotations import Annotations
 from kalos_core.arguments import check_arguments
+from kalos_core.arrays import distinct_codes
 from kalos_core.calibration.density import Sample, crossings, find_crossings, has_density, kolmogorov_smirnov, once_each
 from kalos_core.calibration.distances import (
     Nearest,
@@ -264,7 +265,7 @@ def separation_of(
 ) -> Separation:
     """One similarity: all annotations, and the annotations of each size. `rank`: as `Annotations.image_rank`."""
     # replicates do not depend on the order of images
-    images, image = np.unique(rank[distances.image], return_inverse=True)
+    images, image = distinct_codes(rank[distances.image])
     size = distances.size
     chosen = {"all": np.ones(len(size), np.bool_), **{part: size == n for n, part in enumerate(SIZES)}}
     targets = [
@@ -286,6 +287,8 @@ def separation_of(
 
 def _sample(nearest: Nearest, image: NDArray[np.intp], kept: NDArray[np.bool_]) -> Sample:
     """The distances of the targets kept (N,), with the image (N,) of each."""
+    if kept.all():
+        return Sample(nearest.distance, image[nearest.row])
     of_kept = kept[nearest.row]
     return Sample(nearest.distance[of_kept], image[nearest.row[of_kept]])
 

@@ -114,7 +114,7 @@ class _Below:
     def of(self, times: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any]]:
         """(B, P) in resamples (B, I), and (B,) how many values there are."""
         if self._image is None:
-            return np.tile(self._count, (len(times), 1)), np.full(len(times), self._all)
+            return np.broadcast_to(self._count, (len(times), len(self._count))), np.full(len(times), self._all)
         sums = np.zeros((len(times), self._all + 1))
         np.cumsum(times[:, self._image], axis=1, out=sums[:, 1:])
         return sums[:, self._count], sums[:, -1]
@@ -262,8 +262,8 @@ def _scott(sample: Sample, times: NDArray[np.float64]) -> NDArray[np.float64]:
     images = times.shape[1]
     centre = float(np.median(sample.value)) if len(sample.value) else 0.0  # what most values may be, exactly
     away = sample.value - centre
-    n = times @ total(sample.image, np.ones(len(away)), images)
-    first, second = (times @ total(sample.image, away**power, images) for power in (1, 2))
+    n = times @ np.bincount(sample.image, minlength=images)
+    first, second = (times @ total(sample.image, powers, images) for powers in (away, away**2))
     with np.errstate(divide="ignore", invalid="ignore"):  # no value, or one
         variance = (second - first**2 / n) / (n - 1)
         usable = (n >= 2) & (variance > LEAST_VARIANCE)
@@ -276,11 +276,13 @@ def _binned(sample: Sample, bins: int, images: int) -> sparse.csr_array:
 
     by_image = np.argsort(sample.image, kind="stable")
     position = sample.value[by_image] * (bins - 1)
-    low = np.clip(position.astype(np.int32), 0, bins - 2)
-    share = position - low
-    entries = np.column_stack([1 - share, share]).ravel()
+    where, entries = np.empty((len(position), 2), np.int32), np.empty((len(position), 2))
+    where[:, 0] = np.minimum(position, bins - 2)
+    where[:, 1] = where[:, 0] + 1
+    entries[:, 1] = position - where[:, 0]
+    entries[:, 0] = 1 - entries[:, 1]
     start = 2 * run_starts(np.bincount(sample.image, minlength=images))
-    return sparse.csr_array((entries, np.column_stack([low, low + 1]).ravel(), start), shape=(images, bins))
+    return sparse.csr_array((entries.ravel(), where.ravel(), start), shape=(images, bins))
 
 
 def _summed(counts: NDArray[np.float64], width: float, points: NDArray[np.intp]) -> NDArray[np.float64]:
