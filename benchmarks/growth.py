@@ -26,6 +26,7 @@ from kalos_core import (
     variation_shares,
     variations,
 )
+from kalos_core.resampling import _kept_draws
 
 IMAGES = (1_000, 10_000, 100_000)
 FLAT = 1.2
@@ -47,7 +48,7 @@ ANALYSES: dict[str, Callable[[Annotations, Any], Any]] = {
 
 
 def of_images(repeats: int, images: tuple[int, ...] = IMAGES) -> Table:
-    """Each analysis at each size, the sizes in turns; geometry anew each time."""
+    """Each analysis at each size, the sizes in turns; geometry and draws anew each time."""
     tables = {count: table(0, count, np.random.default_rng(0)) for count in images}
     done = {count: agreement(given) for count, given in tables.items()}
     rows = []
@@ -57,7 +58,7 @@ def of_images(repeats: int, images: tuple[int, ...] = IMAGES) -> Table:
             subjects = [
                 Subject(
                     lambda given, count=count, work=work: work(given, done[count]),
-                    lambda count=count: without_cache(tables[count]),
+                    lambda count=count: _anew(tables[count]),
                 )
                 for count in images
             ]
@@ -76,3 +77,9 @@ def of_images(repeats: int, images: tuple[int, ...] = IMAGES) -> Table:
         f"an image of {images[0]:,}",
         speedup=False,
     )
+
+
+def _anew(annotations: Annotations) -> Annotations:
+    """Annotations of which nothing is there from the time before; draws are kept for few images only."""
+    _kept_draws.cache_clear()
+    return without_cache(annotations)
