@@ -41,7 +41,8 @@ class Lists(NamedTuple):
     lists : (N,) int
         How many each text has.
     clear : (N,) bool
-        False for texts that hold anything but lists of short decimals, so deep: none of their lists is here.
+        False for texts that hold anything but lists of short decimals, so deep, or stand among many that do: none of
+        their lists is here.
     """
 
     numbers: NDArray[np.float64]
@@ -90,6 +91,8 @@ def _read(texts: list[Any], size: NDArray[np.intp], depth: int) -> Lists:
         opens = letters[at] == OPENING
     edges = _edges(letters - np.uint8(MINUS) < NUMBER)
     start, end = edges[::2], edges[1::2]
+    if 2 * np.count_nonzero(end - start > LONGEST) > len(start):  # most have to be read otherwise: the rest with them
+        return Lists(np.zeros(0), edges[:0], np.zeros(len(texts), np.intp), np.zeros(len(texts), np.bool_))
     numbers, exact = _decimals(letters, start, end)
     level = np.where(opens, 1, -1).cumsum()
     before = np.append(edges.searchsorted(at, "right") // 2, len(start))

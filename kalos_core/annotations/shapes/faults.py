@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence, Sized
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -94,9 +93,10 @@ def decoded(shape: Any) -> Any:
     """
     if not isinstance(shape, msgspec.Raw):
         return shape
-    with suppress(msgspec.MsgspecError):
+    try:
         return msgspec.json.decode(shape)
-    return json.loads(bytes(shape), parse_int=_whole)  # numbers of any length and size
+    except msgspec.MsgspecError:
+        return json.loads(bytes(shape), parse_int=_whole)  # numbers of any length and size
 
 
 def _whole(digits: str) -> float:

@@ -36,7 +36,8 @@ def build_polygons(
             more, left = read(given, unclear)
             order = np.arange(len(given))
             order[unclear] += len(given)
-            polygons, unclear = _after(polygons, more).take(order), left
+            polygons = _after(polygons, more).take(order) if len(unclear) < len(rows) else more
+            unclear = left
     points = polygons.points
     if not (points.min(initial=0) >= -LARGEST and points.max(initial=0) <= LARGEST):  # NaN is not
         wrong = ~(np.abs(points) <= LARGEST).all(axis=1)
