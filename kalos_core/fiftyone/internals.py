@@ -62,8 +62,12 @@ def id_of(dataset: Any) -> Any:
 
 
 def changed_at(dataset: Any) -> Any:
-    """When fields, information or runs of a data set changed last, as far as this process knows."""
-    return dataset._doc.last_modified_at
+    """When fields, information or runs of a data set changed last, as far as this process knows, in milliseconds.
+
+    As the database keeps it: of what this process changed itself FiftyOne holds microseconds.
+    """
+    found = dataset._doc.last_modified_at
+    return found and found.replace(microsecond=found.microsecond // 1000 * 1000)
 
 
 def touch(dataset: Any) -> None:
@@ -74,6 +78,11 @@ def touch(dataset: Any) -> None:
 def reload_info(dataset: Any) -> None:
     """Read again what `Dataset.info` holds, and when the data set was changed."""
     dataset._doc.reload("info", "last_modified_at")
+
+
+def reload_runs(dataset: Any) -> None:
+    """Read again which runs a data set lists, and when it was changed; whatever else was changed is not read."""
+    dataset._doc.reload("runs", "last_modified_at")
 
 
 def listed_run(dataset: Any, key: str) -> Any:

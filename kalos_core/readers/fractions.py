@@ -31,15 +31,15 @@ def box_in_pixels(box: Any, width: float, height: float) -> Any:
 
 
 def rings_in_pixels(rings: Any, width: float, height: float) -> Any:
-    """Lists of (x, y).
+    """Lists x1, y1, x2, y2, ..., the form that is read quickest.
 
     Examples
     --------
     >>> rings_in_pixels([[(0.5, 0.5), (1, 0)]], 10, 20)
-    [[(5.0, 10.0), (10, 0)]]
+    [[5.0, 10.0, 10, 0]]
     """
     try:
-        return [[(x * width, y * height) for x, y in ring] for ring in rings]
+        return [[value for x, y in ring for value in (x * width, y * height)] for ring in rings]
     except (TypeError, ValueError):
         return rings
 

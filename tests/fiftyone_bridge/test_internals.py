@@ -7,6 +7,7 @@ import re
 import runpy
 import warnings
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,29 @@ def test_when_a_data_set_changed(dataset: fo.Dataset) -> None:
     internals.touch(dataset)
     assert internals.changed_at(dataset) > before
     assert stored(dataset)["last_modified_at"] > before
+
+
+def test_when_a_data_set_changed_is_told_in_milliseconds(dataset: fo.Dataset) -> None:
+    """FiftyOne holds microseconds of what this process changed, and the database does not."""
+    dataset._doc.last_modified_at = datetime(2026, 1, 2, 3, 4, 5, 678901)
+    assert internals.changed_at(dataset) == datetime(2026, 1, 2, 3, 4, 5, 678000)
+    dataset.save()
+    assert internals.changed_at(dataset) == stored(dataset)["last_modified_at"]
+
+
+def test_which_runs_are_listed_is_read_again(dataset: fo.Dataset) -> None:
+    there = fo.load_dataset(dataset.name)
+    document = internals.RunDocument(
+        dataset_id=internals.id_of(dataset), key="mine", version="1", timestamp=internals.changed_at(dataset), config={}
+    )
+    document.save(upsert=True)
+    change = {"$set": {"runs.mine": document.id, "last_modified_at": datetime(2026, 1, 2), "info.about": "cats"}}
+    internals.database().datasets.update_one({"_id": internals.id_of(dataset)}, change)
+    assert there.list_runs() == []
+    internals.reload_runs(there)
+    assert internals.listed_run(there, "mine").id == document.id
+    assert internals.changed_at(there) == datetime(2026, 1, 2)
+    assert there.info == {}
 
 
 def test_the_document_of_a_run(dataset: fo.Dataset) -> None:

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,8 @@ from fiftyone import ViewField as F
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosError
-from kalos_core.fiftyone.dataset import writing
+from kalos_core.fiftyone import internals
+from kalos_core.fiftyone.dataset import database, writing
 from kalos_core.fiftyone.kinds.agreement import compute as of_agreement
 from kalos_core.fiftyone.kinds.variations import compute as of_variations
 from kalos_core.fiftyone.runs import life, renaming
@@ -555,6 +557,54 @@ class TestOtherProcesses:
         monkeypatch.setattr(fo.Dataset, "reload", None)
         assert kf.load_metrics(dataset, "run").key == "run"
         assert kf.list_runs(dataset) == ["run"]
+
+    def test_a_run_loads_nothing_again_and_declares_all_at_once(
+        self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Where nobody else changed the data set, also right after another run; each costs as much as all its reads."""
+        merged, original = [], database.merge_schema
+        monkeypatch.setattr(database, "merge_schema", lambda *given: merged.append(original(*given)))
+        kf.list_runs(dataset)
+        monkeypatch.setattr(fo.Dataset, "reload", None)
+        kf.compute_agreement(dataset, "first", raters=RATERS)
+        kf.find_variations(dataset, "second", raters=RATERS)
+        assert len(merged) == 2
+        assert dataset.has_field("first_alpha")
+        assert dataset.has_field("ann.detections.second")
+        assert kf.list_runs(dataset) == ["second", "first"]
+
+    def test_what_others_change_while_it_is_computed_is_seen(
+        self, make: Callable[..., fo.Dataset], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        dataset, original = make(persistent=True), life._register
+
+        def overtaken(*given: Any) -> Any:
+            monkeypatch.undo()
+            elsewhere(dataset, lambda there: there.add_sample_field("theirs", fo.IntField))
+            return original(*given)
+
+        monkeypatch.setattr(life, "_register", overtaken)
+        kf.find_variations(dataset, "run", raters=RATERS)
+        assert dataset.has_field("theirs")
+
+    @pytest.mark.parametrize("copies", [1, 20])
+    def test_no_sample_is_read_or_written_by_a_command_of_its_own(
+        self, make: Callable[..., fo.Dataset], copies: int
+    ) -> None:
+        """What the database carried out for a run, as it says itself: one update a sample, many in a command."""
+        dataset = make([sample for _ in range(copies) for sample in make_samples(SCENES)])
+        kf.list_runs(dataset)
+        stored, samples = internals.database(), internals.collection_of(dataset)
+        stored.command("profile", 2)
+        try:
+            kf.find_variations(dataset, "run", raters=RATERS)
+        finally:
+            stored.command("profile", 0)
+        seen = Counter((entry["op"], entry["ns"]) for entry in stored.system.profile.find())
+        stored.system.profile.drop()
+        assert 0 < seen.pop(("update", samples.full_name)) <= len(dataset)
+        swept = {"remove"}  # what other tests left
+        assert sum(count for (name, _), count in seen.items() if name not in swept) <= 46
 
     def test_what_a_killed_writer_left_is_swept(self, make: Callable[..., fo.Dataset]) -> None:
         dataset = make(persistent=True)

@@ -140,7 +140,7 @@ def _reader(steps: Sequence[str]) -> Callable[[Any], Any]:
     def value_of(document: Any) -> Any:
         if isinstance(document, list):
             return [value_of(entry) for entry in document]
-        value = document.get(first) if isinstance(document, Mapping) else None
+        value = document.get(first) if isinstance(document, dict) else None
         if rest and value is not None:
             return inner(value)
         return str(value) if isinstance(value, ObjectId) else value
@@ -182,12 +182,15 @@ def label_field(document: type, description: str | None = None, info: dict[str, 
 
 
 def declare(dataset: Any, fields: Mapping[str, FieldArguments]) -> None:
-    """Add fields and attributes of labels to the schema, in one step each: FiftyOne's own way rewrites it for each."""
-    roots = {path: arguments for path, arguments in fields.items() if "." not in path}
-    for part in (roots, {path: arguments for path, arguments in fields.items() if path not in roots}):
-        made = {path: create_field(path.rpartition(".")[2], **arguments) for path, arguments in part.items()}
-        if made:
-            merge_schema(dataset, made)
+    """Add fields and attributes of labels to the schema, in one step: FiftyOne's own way rewrites it for each.
+
+    In two where attributes are of labels in fields that are new themselves.
+    """
+    made = {path: create_field(path.rpartition(".")[2], **arguments) for path, arguments in fields.items()}
+    inner = {path: field for path, field in made.items() if "." in path and path.partition(".")[0] in made}
+    for part in ({path: field for path, field in made.items() if path not in inner}, inner):
+        if part:
+            merge_schema(dataset, part)
 
 
 def delete_fields(dataset: Any, paths: Iterable[str]) -> None:

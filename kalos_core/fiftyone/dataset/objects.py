@@ -18,7 +18,7 @@ from kalos_core.annotations.build import check_records, reaching_outside
 from kalos_core.annotations.columns import TEXT
 from kalos_core.annotations.counting import overview as overview_of
 from kalos_core.annotations.joining import join
-from kalos_core.arrays import give_back_memory
+from kalos_core.arrays import give_back_memory, uncollected
 from kalos_core.errors import InputError, KalosWarning, Problems, check_iterable, check_text, listed, repr_of
 from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD, Assignment, named_raters
 from kalos_core.fiftyone.dataset.coordinates import CROWD, Fault, is_crowd, shapes_of
@@ -188,7 +188,8 @@ def read_labels(
     if not again:
         check_samples(samples)
     reading = _Reading(samples, selection, kinds_compared(similarities), again, attributes)
-    blocks = [reading.block(columns) for columns in stream(reading.view, reading.paths)]
+    with uncollected():  # every point of an outline is a list
+        blocks = [reading.block(columns) for columns in stream(reading.view, reading.paths)]
     found = reading.joined(blocks or [reading.block({path: [] for path in reading.paths})])
     absent = [name for name in attributes if name not in found.annotations.attributes]
     if absent and not again:

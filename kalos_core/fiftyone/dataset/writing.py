@@ -11,7 +11,7 @@ from bson import ObjectId
 from numpy.typing import NDArray
 
 from kalos_core.annotations.blocks import ByImage
-from kalos_core.arrays import run_starts
+from kalos_core.arrays import run_starts, uncollected
 from kalos_core.display import number_of
 from kalos_core.errors import KalosError
 from kalos_core.fiftyone.dataset.database import BLOCK, collection, reload_samples, write_samples
@@ -69,7 +69,8 @@ def write_values(
     """
     fields = fields or picked({})
     check_room(labels.view, _needed(labels, attributes, fields))
-    missed = write_samples(labels.view, _updates(labels, attributes, fields, progress))
+    with uncollected():
+        missed = write_samples(labels.view, _updates(labels, attributes, fields, progress))
     reload_samples(labels.view)
     if missed:
         were = number_of(missed, "sample was", "samples were")
@@ -98,7 +99,7 @@ def _updates(labels: Labels, attributes: Values, fields: Values, progress: Progr
         end = min(begin + BLOCK, count)
         images, rows = np.arange(begin, end), by_image.rows(begin, end)
         of_samples, of_labels = fields(images), _documents(attributes(rows), len(rows))
-        paths, ids = labels.path_of[rows].tolist(), [ObjectId(key) for key in labels.annotations.id[rows]]
+        paths, ids = labels.path_of[rows].tolist(), labels.annotations.id[rows].tolist()
         ends = (by_image.start[begin : end + 1] - by_image.start[begin]).tolist()
         for place, (key, lists) in enumerate(_stored_ids(labels, images)):
             own = range(ends[place], ends[place + 1])
@@ -116,14 +117,14 @@ def _documents(columns: Columns, count: int) -> list[dict[str, Any]]:
     return [dict(zip(names, row, strict=True)) for row in rows]
 
 
-Given = Mapping[tuple[int, ObjectId], Mapping[str, Any]]
+Given = Mapping[tuple[int, str], Mapping[str, Any]]
 """Number of a path, and id of a label in the list there -> what is written on it.
 
 A label is known by its path and its id: a field that was cloned has the ids of the first.
 """
 
 
-def _check_there(given: Given, lists: Sequence[Sequence[ObjectId]]) -> None:
+def _check_there(given: Given, lists: Sequence[Sequence[str]]) -> None:
     there = {(number, key) for number, keys in enumerate(lists) for key in keys}
     for number, key in given:
         if (number, key) not in there:
@@ -133,7 +134,7 @@ def _check_there(given: Given, lists: Sequence[Sequence[ObjectId]]) -> None:
 def _at_positions(
     paths: Sequence[str],
     sample: ObjectId,
-    lists: Sequence[Sequence[ObjectId]],
+    lists: Sequence[Sequence[str]],
     given: Given,
     values: Mapping[str, Any],
 ) -> Iterator[Update]:
@@ -142,8 +143,10 @@ def _at_positions(
     for number, path in enumerate(paths):
         for position, key in enumerate(lists[number]):
             if (number, key) in given:
-                where[f"{path}.{position}._id"] = key
-                change |= {f"{path}.{position}.{name}": value for name, value in given[number, key].items()}
+                label = f"{path}.{position}."
+                where[label + "_id"] = ObjectId(key)
+                for name, value in given[number, key].items():
+                    change[label + name] = value
     if change:
         yield where, {"$set": change}
 
@@ -151,7 +154,7 @@ def _at_positions(
 def _whole_lists(
     paths: Sequence[str],
     sample: ObjectId,
-    lists: Sequence[Sequence[ObjectId]],
+    lists: Sequence[Sequence[str]],
     given: Given,
     values: Mapping[str, Any],
 ) -> Iterator[Update]:
@@ -161,25 +164,20 @@ def _whole_lists(
             more = {"$literal": [given.get((number, key), {}) for key in keys]}
             pairs = {"$zip": {"inputs": [f"${path}", more]}}
             joined = {"$map": {"input": pairs, "as": "pair", "in": {"$mergeObjects": "$$pair"}}}
-            where = {"_id": sample, "$expr": {"$eq": [f"${path}._id", {"$literal": list(keys)}]}}
+            where = {"_id": sample, "$expr": {"$eq": [f"${path}._id", {"$literal": list(map(ObjectId, keys))}]}}
             yield where, [{"$set": {path: joined}}]
     if values:
         yield {"_id": sample}, {"$set": values}
 
 
-def _stored_ids(labels: Labels, images: NDArray[np.intp]) -> Iterator[tuple[ObjectId, list[list[ObjectId]]]]:
+def _stored_ids(labels: Labels, images: NDArray[np.intp]) -> Iterator[tuple[ObjectId, list[list[str]]]]:
     """Of each sample its id, and the ids of the labels in the list at each path, as they stand in the database now."""
-    ids = [ObjectId(key) for key in labels.images[images]]
-    projection = {f"{path}._id": True for path in labels.paths}
-    found = collection(labels.view).find({"_id": {"$in": ids}}, projection)
-    stored = {document["_id"]: document for document in found}
-    for key in ids:
-        yield key, [[label["_id"] for label in _list_at(stored.get(key, {}), path)] for path in labels.paths]
-
-
-def _list_at(document: Mapping[str, Any], path: str) -> Iterable[Mapping[str, Any]]:
-    field, _, name = path.partition(".")
-    return (document.get(field) or {}).get(name) or ()
+    samples = [ObjectId(key) for key in labels.images[images]]
+    ids = [{"$map": {"input": f"${path}", "in": {"$toString": "$$this._id"}}} for path in labels.paths]
+    stages = [{"$match": {"_id": {"$in": samples}}}, {"$project": {"ids": ids}}]
+    stored = {found["_id"]: found["ids"] for found in collection(labels.view).aggregate(stages)}
+    for sample in samples:
+        yield sample, [keys or [] for keys in stored.get(sample, [None] * len(ids))]
 
 
 def write_documents(

@@ -37,10 +37,12 @@ from kalos_core.fiftyone.dataset.samples import check_samples
 from kalos_core.fiftyone.internals import (
     DETAILS,
     RunDocument,
+    changed_at,
     database,
     id_of,
     listed_run,
     listed_runs,
+    reload_runs,
     root_of,
     serialized,
     store_results,
@@ -270,13 +272,18 @@ def _register(samples: Any, run_key: str, config: Any) -> datetime:
     )
     journaled(database().runs).insert_one(document.to_mongo())  # on disk before any list names it
     entry = f"runs.{run_key}"
-    answer = journaled(database().datasets).update_one(  # on disk before any field is declared
-        {"_id": id_of(dataset), entry: {"$exists": False}}, {"$set": {entry: document.id, "last_modified_at": time}}
+    before = journaled(database().datasets).find_one_and_update(  # on disk before any field is declared
+        {"_id": id_of(dataset), entry: {"$exists": False}},
+        {"$set": {entry: document.id, "last_modified_at": time}},
+        {"last_modified_at": True},
     )
-    if not answer.matched_count:
+    if before is None:
         database().runs.delete_one({"_id": document.id})
         raise InputError(f"run key: {run_key!r} is the key of another run; choose another or delete that run first")
-    dataset.reload()
+    if before.get("last_modified_at") == changed_at(dataset):
+        reload_runs(dataset)
+    else:  # somebody changed it since it was looked at
+        dataset.reload()
     return time
 
 
