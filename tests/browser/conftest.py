@@ -10,7 +10,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -134,7 +134,11 @@ def context(browser: Any) -> Iterator[Any]:
 
 
 @pytest.fixture
-def page(context: Any, request: pytest.FixtureRequest) -> Iterator[Any]:
+def page(
+    context: Any,
+    copy: Callable[[fo.Dataset], fo.Dataset],  # noqa: ARG001 - copies outlive the window
+    request: pytest.FixtureRequest,
+) -> Iterator[Any]:
     """A window of the size the panels are made for; what it shows at the end of a failed test is kept."""
     page = context.new_page()
     failed_before = request.session.testsfailed
@@ -178,21 +182,33 @@ def originals(scenes: Path, drawn: list[Scene]) -> Iterator[dict[str, fo.Dataset
         fo.delete_dataset(name)
 
 
-def of_a_new_name(original: fo.Dataset) -> fo.Dataset:
-    """A copy: the App goes on where a data set of the same name was left."""
-    return original.clone(f"scenes-{next(NUMBERS)}")
+@pytest.fixture
+def copy() -> Iterator[Callable[[fo.Dataset], fo.Dataset]]:
+    """Copies a data set under a new name: the App goes on where one of the same name was left.
+
+    Copies go once the window is closed that showed them: for each click FiftyOne's server reads all that are there.
+    """
+    made: list[fo.Dataset] = []
+
+    def copied(original: fo.Dataset) -> fo.Dataset:
+        made.append(original.clone(f"scenes-{next(NUMBERS)}"))
+        return made[-1]
+
+    yield copied
+    for dataset in made:
+        dataset.delete()
 
 
 @pytest.fixture
-def loaded(originals: dict[str, fo.Dataset]) -> fo.Dataset:
+def loaded(originals: dict[str, fo.Dataset], copy: Callable[[fo.Dataset], fo.Dataset]) -> fo.Dataset:
     """Labels of four raters, and nothing computed yet."""
-    return of_a_new_name(originals["loaded"])
+    return copy(originals["loaded"])
 
 
 @pytest.fixture
-def analysed(originals: dict[str, fo.Dataset]) -> fo.Dataset:
+def analysed(originals: dict[str, fo.Dataset], copy: Callable[[fo.Dataset], fo.Dataset]) -> fo.Dataset:
     """The same analysed, in the demo's workspace."""
-    return of_a_new_name(originals["analysed"])
+    return copy(originals["analysed"])
 
 
 @pytest.fixture

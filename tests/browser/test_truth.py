@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +11,12 @@ import pytest
 
 import kalos_core.fiftyone as kf
 from kalos_core.figures import pixel_title, ranking_title, skill_title, tree_title
-from tests.browser.conftest import expect, of_a_new_name
+from tests.browser.conftest import expect
 from tests.fiftyone_bridge.stacks import add_scores, drawn_stack
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser")]  # first of all, is there one
 
+Copy = Callable[[fo.Dataset], fo.Dataset]
 BESIDE = "beside"
 
 
@@ -34,9 +35,9 @@ def masks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[fo.Dataset]:
 
 
 @pytest.fixture
-def computed(masks: fo.Dataset) -> Iterator[fo.Dataset]:
+def computed(masks: fo.Dataset, copy: Copy) -> Iterator[fo.Dataset]:
     """The same with a run of each kind."""
-    dataset = of_a_new_name(masks)
+    dataset = copy(masks)
     kf.compute_pixel_agreement(dataset, "pixels", images=True, boundaries=True, divisions=True)
     kf.estimate_truth(dataset, "truth", methods=["any", "0.5", "excl-0.5", "staple"])
     options = {"truths": ["truth_staple"], "shares": "all", "boundaries": 9}
@@ -61,8 +62,8 @@ def click_leaf(app: Any, place: int) -> None:
     app.page.mouse.click(x, y)
 
 
-def test_from_nothing_to_agreement(app: Any, masks: fo.Dataset) -> None:
-    dataset = of_a_new_name(masks)
+def test_from_nothing_to_agreement(app: Any, masks: fo.Dataset, copy: Copy) -> None:
+    dataset = copy(masks)
     kf.estimate_truth(dataset, "truth", methods=["any"])
     app.open(dataset.name, BESIDE)
     panel = app.choose_part("Masks")
@@ -129,8 +130,8 @@ def test_a_click_on_a_rater_shows_their_images(app: Any, computed: fo.Dataset) -
     app.picture("truth-4-images-of-a-rater")
 
 
-def test_boundaries_are_evaluated_from_the_form(app: Any, masks: fo.Dataset) -> None:
-    dataset = of_a_new_name(masks)
+def test_boundaries_are_evaluated_from_the_form(app: Any, masks: fo.Dataset, copy: Copy) -> None:
+    dataset = copy(masks)
     kf.compute_pixel_agreement(dataset, "pixels")
     app.open(dataset.name, BESIDE)
     app.choose_part("Ranking").get_by_role("button", name="Rank detectors").click()
@@ -149,8 +150,8 @@ def test_boundaries_are_evaluated_from_the_form(app: Any, masks: fo.Dataset) -> 
 
 
 @pytest.mark.parametrize("theme", ["dark", "light"])
-def test_regions_of_masks_are_decided_from_the_queue(theme: str, app: Any, masks: fo.Dataset) -> None:
-    dataset = of_a_new_name(masks)
+def test_regions_of_masks_are_decided_from_the_queue(theme: str, app: Any, masks: fo.Dataset, copy: Copy) -> None:
+    dataset = copy(masks)
     run = kf.compute_pixel_agreement(dataset, "pixels", regions=True, region_area=60)
     kf.estimate_truth(dataset, "truth", methods=["staple"], maps=True)
     dataset.app_config.active_fields = fo.ActiveFields(paths=["pixels_regions", "truth_staple_entropy"])
