@@ -216,7 +216,7 @@ def memory(coco: Mapping[str, Any], name: str, copies: Sequence[int] = COPIES) -
         speedup=False,
         notes=(
             "seen by Python's tracemalloc; vertices that GEOS keeps for geometries are not in it",
-            "polygons are compared in blocks: those of 200 images fill one, which takes 10 MB",
+            "pairs are compared in blocks: those of 200 images fill a few, which take 3 MB",
         ),
     )
 

@@ -38,6 +38,12 @@ COSTS_OF_A_MILLION = "each million takes about 0.3 s with greedy, 10 s with shm,
 BLOCK = 1 << 14
 """Pairs compared at a time: small enough for their temporary arrays to stay in the processor's cache."""
 
+BLOCKS = 6
+"""Of few pairs that many are made, so that their temporary arrays stay small beside the annotations."""
+
+LEAST_BLOCK = 1 << 12
+"""Pairs of a block that are not worth to be divided further."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Pairs(Result):
@@ -303,7 +309,7 @@ def image_pairs(
 def blocks_of_runs(
     first: NDArray[np.intp], count: NDArray[np.intp]
 ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """`expand_runs`, about `BLOCK` positions at a time.
+    """`expand_runs`, about `BLOCK` positions at a time, or a share of few.
 
     Examples
     --------
@@ -311,7 +317,8 @@ def blocks_of_runs(
     [([0, 0, 1], [5, 6, 9])]
     """
     edges = run_starts(count)
-    cuts = np.minimum(np.searchsorted(edges, np.arange(0, edges[-1] + BLOCK, BLOCK)), len(count))
+    size = min(BLOCK, max(LEAST_BLOCK, int(edges[-1]) // BLOCKS))
+    cuts = np.minimum(np.searchsorted(edges, np.arange(0, edges[-1] + size, size)), len(count))
     for start, stop in pairwise(cuts):
         owner, position = expand_runs(first[start:stop], count[start:stop])
         yield start + owner, position

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kalos_core.arrays import expand_runs, run_starts, total
 
-BLOCK = 1 << 15
+BLOCK = 1 << 12
 """Edges of pairs looked at at a time: few enough for their temporary arrays to stay in the processor's cache."""
 
 

@@ -15,6 +15,9 @@ from kalos_core.similarity.base import ROUNDING, iou_bound, ratio
 
 PAIRS_A_THREAD = 256
 
+PAIRS_AT_ONCE = 128
+"""Pairs whose edges are made at a time: those of a whole block would be most of the memory that is needed."""
+
 
 def polygon_iou(
     left: Polygons,
@@ -158,8 +161,12 @@ def _in_threads(
 
 
 def _shared_area(first: NDArray[np.object_], second: NDArray[np.object_]) -> NDArray[np.float64]:
-    rows = np.arange(len(first))
-    return Edges.of(first).shared_area(rows, Edges.of(second), rows)
+    shared = np.empty(len(first))
+    for start in range(0, len(first), PAIRS_AT_ONCE):
+        some = slice(start, start + PAIRS_AT_ONCE)
+        rows = np.arange(len(first[some]))
+        shared[some] = Edges.of(first[some]).shared_area(rows, Edges.of(second[some]), rows)
+    return shared
 
 
 def _hull_area(first: NDArray[np.object_], second: NDArray[np.object_]) -> NDArray[np.float64]:
