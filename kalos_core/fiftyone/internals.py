@@ -62,17 +62,13 @@ def id_of(dataset: Any) -> Any:
 
 
 def changed_at(dataset: Any) -> Any:
-    """When fields, information or runs of a data set changed last, as far as this process knows, in milliseconds.
-
-    As the database keeps it: of what this process changed itself FiftyOne holds microseconds.
-    """
-    found = dataset._doc.last_modified_at
-    return found and found.replace(microsecond=found.microsecond // 1000 * 1000)
+    """When fields, information or runs of a data set changed last, as far as this process knows."""
+    return dataset._doc.last_modified_at
 
 
-def touch(dataset: Any) -> None:
-    """Note that a data set changed now, so that other processes read it again."""
-    dataset._update_last_modified_at()
+def hold_changed_at(dataset: Any, time: Any) -> None:
+    """Hold that a data set changed last at some time, which is in the database already and not to be saved again."""
+    dataset._doc._data["last_modified_at"] = time
 
 
 def reload_info(dataset: Any) -> None:

@@ -573,6 +573,16 @@ class TestOtherProcesses:
         assert dataset.has_field("ann.detections.second")
         assert kf.list_runs(dataset) == ["second", "first"]
 
+    def test_what_others_changed_before_this_process_noted_a_change_is_seen(self, dataset: fo.Dataset) -> None:
+        database.refresh(dataset)
+        database.touch(dataset)
+        stored, own = internals.database().datasets, {"_id": internals.id_of(dataset)}
+        assert internals.changed_at(dataset) == stored.find_one(own)["last_modified_at"]  # nothing to read again
+        stored.update_one(own, {"$set": {"info.about": "cats", "last_modified_at": database.now()}})
+        database.touch(dataset)
+        database.refresh(dataset)
+        assert dataset.info == {"about": "cats"}
+
     def test_what_others_change_while_it_is_computed_is_seen(
         self, make: Callable[..., fo.Dataset], monkeypatch: pytest.MonkeyPatch
     ) -> None:

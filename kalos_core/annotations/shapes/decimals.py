@@ -70,7 +70,10 @@ def read_lists(texts: Sequence[Any], depth: int) -> Lists:
     raw = [text if type(text) is msgspec.Raw else b"" for text in texts]
     size = np.fromiter(map(len, raw), np.intp, len(raw)) + 1
     cuts = np.flatnonzero(np.diff(np.cumsum(size) // BYTES_AT_ONCE)) + 1
-    parts = [_read(raw[first:last], size[first:last], depth) for first, last in pairwise([0, *cuts.tolist(), len(raw)])]
+    parts: list[Lists] = []
+    for first, last in pairwise([0, *cuts.tolist(), len(raw)]):
+        go_on = not parts or parts[-1].clear.any()  # where all numbers of a part are long, so are the others
+        parts.append(_read(raw[first:last], size[first:last], depth) if go_on else _unread(last - first))
     return Lists(*map(np.concatenate, zip(*parts, strict=True)))
 
 
@@ -92,7 +95,7 @@ def _read(texts: list[Any], size: NDArray[np.intp], depth: int) -> Lists:
     edges = _edges(letters - np.uint8(MINUS) < NUMBER)
     start, end = edges[::2], edges[1::2]
     if 2 * np.count_nonzero(end - start > LONGEST) > len(start):  # most have to be read otherwise: the rest with them
-        return Lists(np.zeros(0), edges[:0], np.zeros(len(texts), np.intp), np.zeros(len(texts), np.bool_))
+        return _unread(len(texts))
     numbers, exact = _decimals(letters, start, end)
     level = np.where(opens, 1, -1).cumsum()
     before = np.append(edges.searchsorted(at, "right") // 2, len(start))
@@ -106,6 +109,11 @@ def _read(texts: list[Any], size: NDArray[np.intp], depth: int) -> Lists:
         numbers = numbers[clear[end_of_text.searchsorted(start, "right")]]
         owner, length = owner[clear[owner]], length[clear[owner]]
     return Lists(numbers, length, np.bincount(owner, minlength=len(texts)), clear)
+
+
+def _unread(texts: int) -> Lists:
+    """So many texts, none of them clear."""
+    return Lists(np.zeros(0), np.zeros(0, np.intp), np.zeros(texts, np.intp), np.zeros(texts, np.bool_))
 
 
 def _edges(is_number: NDArray[np.bool_]) -> NDArray[np.intp]:

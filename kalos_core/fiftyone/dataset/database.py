@@ -23,6 +23,7 @@ from kalos_core.fiftyone.internals import (
     create_field,
     database,
     forget_fields,
+    hold_changed_at,
     id_of,
     merge_schema,
     reload_held,
@@ -160,10 +161,28 @@ def refresh(dataset: Any) -> None:
     FiftyOne notes the time of every change of a data set's fields, information and list of runs.
     """
     stored = database().datasets.find_one({"_id": id_of(dataset)}, {"last_modified_at": True})
+    if not _is_known(dataset, stored):
+        dataset.reload()
+
+
+def touch(dataset: Any) -> None:
+    """Note that a data set changed now, so that other processes read it again; this one, too, where others changed it.
+
+    FiftyOne's own way holds microseconds, which the database does not keep: this process would always read it again.
+    """
+    time = now()
+    before = database().datasets.find_one_and_update(
+        {"_id": id_of(dataset)}, {"$set": {"last_modified_at": time}}, {"last_modified_at": True}
+    )
+    if _is_known(dataset, before):
+        hold_changed_at(dataset, time)
+
+
+def _is_known(dataset: Any, stored: Mapping[str, Any] | None) -> bool:
+    """Whether this process knows of all changes of a data set, by when the database says that the last was."""
     if stored is None:
         raise KalosError(f"the data set {dataset.name!r} is gone: it was deleted meanwhile")
-    if stored.get("last_modified_at") != changed_at(dataset):
-        dataset.reload()
+    return bool(stored.get("last_modified_at") == changed_at(dataset))
 
 
 def with_tag(tag: str, tags: str) -> dict[str, Any]:

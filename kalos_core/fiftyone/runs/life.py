@@ -31,6 +31,7 @@ from kalos_core.fiftyone.dataset.database import (
     now,
     refresh,
     server,
+    touch,
 )
 from kalos_core.fiftyone.dataset.raters import facts_of
 from kalos_core.fiftyone.dataset.samples import check_samples
@@ -46,7 +47,6 @@ from kalos_core.fiftyone.internals import (
     root_of,
     serialized,
     store_results,
-    touch,
 )
 from kalos_core.fiftyone.runs.arranging import place_fields
 from kalos_core.fiftyone.runs.arrays import delete_arrays, drop, orphans, store_arrays
@@ -341,6 +341,7 @@ def remove_run(dataset: Any, *run_keys: str) -> None:
         if complete and (is_held(dataset) or not still.issuperset(own)):
             stored.update_many({"_id": {"$in": own}}, {"$set": {"config.status": COMPLETE}})
             touch(dataset)
+            dataset.reload()
             raise InputError(f"run key: another process is changing runs of {dataset.name!r}; wait until it is done")
         try:
             for identity in own:

@@ -22,9 +22,10 @@ from kalos_core.fiftyone.dataset.database import (
     now,
     refresh,
     server,
+    touch,
 )
 from kalos_core.fiftyone.dataset.info import INFO_KEY, read_info, update_info
-from kalos_core.fiftyone.internals import database, id_of, listed_run, root_of, touch
+from kalos_core.fiftyone.internals import database, id_of, listed_run, root_of
 from kalos_core.fiftyone.runs.arranging import place_fields
 from kalos_core.fiftyone.runs.keys import RunNames, written_attributes, written_fields
 from kalos_core.fiftyone.runs.writers import COMPLETE, Writer, is_alive, writing_now
