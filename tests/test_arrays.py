@@ -6,6 +6,7 @@ from kalos_core.arrays import (
     SLICE,
     distinct_codes,
     expand_runs,
+    find_sorted,
     first_at_all,
     in_slices,
     run_ends,
@@ -30,6 +31,13 @@ def test_distinct_codes_are_those_of_a_sorted_set(codes):
     distinct, index = distinct_codes(np.array(codes, dtype=None if codes else np.intp))
     assert distinct.tolist() == sorted(set(codes))
     assert [distinct[at] for at in index] == codes
+
+
+@given(st.sets(st.integers(-3, 30) | st.integers(0, 10**6)), st.lists(st.integers(-3, 40) | st.integers(0, 10**6)))
+def test_found_where_they_stand(known, wanted):
+    ordered = sorted(known)  # near one another, and far: looked up, and searched
+    found = find_sorted(np.array(ordered, dtype=np.intp), np.array(wanted, dtype=np.intp))
+    assert found.tolist() == [ordered.index(number) if number in known else -1 for number in wanted]
 
 
 def test_distinct_codes_by_hand():
