@@ -358,7 +358,7 @@ def _kinds(cells: Cells) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 class WeightedSums:
     """What lines of a table hold, for sums over its lines with many weights at once.
 
-    Some lines at a time are multiplied in single precision where their amounts are whole numbers whose sums stay below
+    Some lines at a time are multiplied in single precision where their amounts are whole numbers with sums below
     `EXACT`, which loses nothing; parts are added up in double precision.
 
     Parameters
