@@ -117,8 +117,8 @@ def _points_of_batch(
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
     """Threshold, group, points and precision of `precision_points`, of groups (G,) from `begin` on, `size` (L at most).
 
-    Where a detection does not hit, precision is not above that of the hit before it: the best from a hit on is the best of
-    all detections from there on.
+    Where a detection does not hit, precision is not above that of the hit before it: the best from a hit on is the best
+    of all detections from there on.
     """
     length = int(size.max(initial=0))
     position = np.arange(length)
