@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +12,8 @@ import numpy as np
 import pytest
 
 import kalos_core.fiftyone as kf
-from kalos_core import InputError, agreement, compare
+from kalos_core import InputError, KalosError, agreement, compare
+from kalos_core.fiftyone.analyses import analysis
 from kalos_core.fiftyone.kinds.agreement.stored import stored_agreement
 from kalos_core.fiftyone.runs.records import plain
 from kalos_core.fiftyone.runs.table import CARRIED
@@ -123,6 +125,20 @@ def test_what_fails_to_be_carried_over_leaves_nothing(dataset: fo.Dataset) -> No
         CARRIED.pop()
     assert dataset.list_runs() == ["first"]
     assert documents(dataset) == before
+
+
+def test_a_full_disk_once_all_is_stored_is_said_in_words(dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is left is which fields the App shows."""
+    kf.analyse(dataset, "first", kinds=["agreement"], raters=RATERS)
+
+    def fail(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left")
+
+    monkeypatch.setattr(analysis, "tick_instead", fail)
+    with pytest.raises(KalosError, match="the disk is full; .*; 'first2' is complete, and the App may still show"):
+        kf.update_analysis(dataset, "first")
+    assert set(dataset.list_runs()) == {"first", "first2"}
+    assert kf.load_metrics(dataset, "first2").key == "first2"
 
 
 def test_an_analysis_that_is_not_there(dataset: fo.Dataset) -> None:

@@ -169,10 +169,11 @@ def update_analysis(
                     carry(root_of(samples), run.key, own.key)
 
     made = _compute(load_run_view(samples, members[0].key), new_key, calls, progress, carry_over)
-    for run in members:
-        own = made.runs.get(run.kind)
-        if own is not None:
-            tick_instead(root_of(samples), run.key, own.key)
+    with explained(samples, f"{made.key!r} is complete, and the App may still show the fields of {before.key!r}"):
+        for run in members:
+            own = made.runs.get(run.kind)
+            if own is not None:
+                tick_instead(root_of(samples), run.key, own.key)
     return made
 
 
