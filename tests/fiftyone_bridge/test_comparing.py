@@ -135,7 +135,7 @@ def test_a_full_disk_once_all_is_stored_is_said_in_words(dataset: fo.Dataset, mo
         raise OSError(errno.ENOSPC, "No space left")
 
     monkeypatch.setattr(analysis, "tick_instead", fail)
-    with pytest.raises(KalosError, match="the disk is full; .*; 'first2' is complete, and the App may still show"):
+    with pytest.raises(KalosError, match=r"the disk is full; .*; 'first2' is complete, and the App may still show"):
         kf.update_analysis(dataset, "first")
     assert set(dataset.list_runs()) == {"first", "first2"}
     assert kf.load_metrics(dataset, "first2").key == "first2"
