@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import accumulate
 from numbers import Real
 from typing import Any, TypeVar
 
@@ -271,6 +272,40 @@ def check_text(value: object, name: str) -> str:
     raise InputError(
         f"{name}: expected a text of at most {LONGEST_TEXT:,} characters that UTF-8 can hold, got {repr_of(value)}"
     )
+
+
+def check_choice(value: object, name: str, *choices: str) -> None:
+    """Refuse an argument that is none of a few words.
+
+    Examples
+    --------
+    >>> check_choice("coco", "ties", "coco", "shuffle", "joint")
+    >>> check_choice("x", "ties", "coco", "shuffle", "joint")
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: ties: expected 'coco', 'shuffle' or 'joint', got 'x'
+    """
+    if not isinstance(value, str) or value not in choices:  # arrays and the NA of pandas equal nothing
+        *others, last = map(repr, choices)
+        raise InputError(f"{name}: expected {', '.join(others)} or {last}, got {repr_of(value)}")
+
+
+def check_writable(names: Iterable[object], what: str) -> None:
+    r"""Names of which the texts are such that UTF-8 can hold them: no table and no file takes others.
+
+    Examples
+    --------
+    >>> check_writable(["ann", 3], "raters")
+    >>> check_writable(["ann", "half a letter \ud800"], "raters")
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: raters: expected text that UTF-8 can hold, got 'half a letter \ud800'
+    """
+    texts = [name for name in names if isinstance(name, str)]
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError as error:
+        ends = accumulate(map(len, texts))
+        wrong = next(text for text, end in zip(texts, ends, strict=True) if end > error.start)
+        raise InputError(f"{what}: expected text that UTF-8 can hold, got {repr_of(wrong)}") from None
 
 
 def check_iterable(value: Iterable[T], name: str, expected: str) -> Iterable[T]:

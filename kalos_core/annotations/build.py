@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations.columns import id_array, object_array
 from kalos_core.annotations.shapes import SHAPE_FIELDS, ShapeFaults, Surroundings, build_shapes
-from kalos_core.errors import InputError, Problems, is_hashable, listed, repr_of
+from kalos_core.errors import Problems, check_choice, is_hashable, listed, repr_of
 from kalos_core.shapes import ShapeColumn
 
 OUTSIDE_TOLERANCE = 0.01
@@ -115,9 +115,8 @@ class Source:
 
 def check_records(table: RawTable, source: Source) -> tuple[dict[str, Any], list[str]]:
     """The fields of `Annotations`, and what to warn of. Raises one `InputError` that names every unusable record."""
-    if source.on_invalid not in ("raise", "skip"):
-        raise InputError(f"on_invalid: expected 'raise' or 'skip', got {repr_of(source.on_invalid)}")
-    name_of = source.describe or (lambda row: f"record {row + 1} (id {table.id[row]!r})")
+    check_choice(source.on_invalid, "on_invalid", "raise", "skip")
+    name_of = source.describe or (lambda row: f"record {row + 1} (id {repr_of(table.id[row])})")
     problems = source.problems or Problems(source.name)
     codes = _vocabulary_codes(source)
     assigned = _encode_assignment(source, problems)
@@ -312,8 +311,8 @@ def _check_ids(ids: list[Any], describe: Callable[[int], str], problems: Problem
             again.append(row)
         else:
             seen.add(key)
-    problems.add_all(unusable, describe, "an id", lambda row: "nothing" if ids[row] is None else repr(ids[row]))
-    problems.add_all(again, describe, "an id of its own", lambda row: f"{ids[row]!r} a second time")
+    problems.add_all(unusable, describe, "an id", lambda row: "nothing" if ids[row] is None else repr_of(ids[row]))
+    problems.add_all(again, describe, "an id of its own", lambda row: f"{repr_of(ids[row])} a second time")
 
 
 def _category_limits(source: Source, problems: Problems) -> NDArray[np.bool_] | None:
@@ -328,7 +327,7 @@ def _category_limits(source: Source, problems: Problems) -> NDArray[np.bool_] | 
         if unknown:
             problems.add(record, "known classes", listed(map(repr_of, unknown)))
         elif rater not in row:
-            problems.add(record, f"a rater among {listed(source.raters, 20)}", repr(rater))
+            problems.add(record, f"a rater among {listed(source.raters, 20)}", repr_of(rater))
         else:
             limits[row[rater]] = False
             limits[row[rater], [column[name] for name in classes]] = True

@@ -33,7 +33,16 @@ from kalos_core.annotations.shapes import SHAPE_FIELDS
 from kalos_core.arguments import check_arguments
 from kalos_core.arrays import as_array, as_rows, freeze
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, KalosWarning, Problems, check_iterable, is_hashable, listed, repr_of
+from kalos_core.errors import (
+    InputError,
+    KalosWarning,
+    Problems,
+    check_iterable,
+    check_writable,
+    is_hashable,
+    listed,
+    repr_of,
+)
 from kalos_core.results import Result
 from kalos_core.shapes import Boxes, ShapeColumn
 
@@ -239,6 +248,9 @@ class Annotations(Result):
         for name in ("images", "raters", "categories"):
             if len(set(getattr(self, name))) != len(getattr(self, name)):
                 raise InputError(f"{name}: expected each entry once, got {listed(repeated(getattr(self, name)))} again")
+            check_writable(getattr(self, name), name)
+        if self.id.dtype == np.object_:
+            check_writable(self.id, "id")
 
     def _check_assignment(self) -> None:
         stray = ~self.assigned[self.image, self.rater]
@@ -374,7 +386,7 @@ class Annotations(Result):
         problems = Problems("rows")
         maps = [isinstance(row, Mapping) for row in records]
         strange = [position for position, is_map in enumerate(maps) if not is_map]
-        problems.add_all(strange, lambda row: f"record {row + 1}", "a mapping", lambda row: repr(records[row]))
+        problems.add_all(strange, lambda row: f"record {row + 1}", "a mapping", lambda row: repr_of(records[row]))
         problems.raise_if_any()
         table = RawTable(
             image=[row.get("image") for row in records],

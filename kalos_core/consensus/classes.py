@@ -15,7 +15,7 @@ from kalos_core.consensus.methods import JOINTLY, estimate_truth
 from kalos_core.consensus.multiclass import BACKGROUND, staple_classes
 from kalos_core.consensus.truth import ROUNDING, Truth
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, listed
+from kalos_core.errors import InputError, listed, repr_of
 from kalos_core.pixels.classes import check_classes, check_values
 from kalos_core.pixels.stack import LabelStack
 from kalos_core.results import Result
@@ -115,7 +115,7 @@ def class_truth(
     check_arguments(class_truth, locals())
     check_classes(classes)
     if 0 in classes:
-        raise InputError(f"classes: expected values other than 0 and their names, got {dict(classes)!r}")
+        raise InputError(f"classes: expected values other than 0 and their names, got {repr_of(dict(classes))}")
     stack = labels if isinstance(labels, LabelStack) else LabelStack.of(labels)
     check_values(stack, classes)
     if outliers is not None and set(outliers) != set(classes.values()):

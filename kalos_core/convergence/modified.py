@@ -17,7 +17,7 @@ from kalos_core.convergence.counting import Counted, count, orders_of
 from kalos_core.convergence.crowds import CrowdOverlaps, crowd_overlaps
 from kalos_core.convergence.matching import ALMOST_ONE
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, lookup
+from kalos_core.errors import InputError, lookup, repr_of
 from kalos_core.pairs import Pairs, pairs_from
 from kalos_core.results import Result
 from kalos_core.similarity import Rows, Similarity, check_threshold, get_similarity
@@ -237,7 +237,7 @@ def map_of(
     directions = groups.by_direction(precisions, len(annotations.raters))
     if np.isnan(directions).all():
         raise InputError(
-            f"annotations: expected annotations of size {size!r} on images of two raters, got none to compare"
+            f"annotations: expected annotations of size {repr_of(size)} on images of two raters, got none to compare"
         )
     return ModifiedMap(
         similarity_name=similarity,
@@ -316,9 +316,7 @@ def check_thresholds(thresholds: Sequence[float] | NDArray[np.float64]) -> NDArr
         [check_threshold(value, "thresholds") for value in np.atleast_1d(as_array(thresholds, "thresholds")).tolist()]
     )
     if not len(checked) or (checked == 0).any():
-        raise InputError(
-            f"thresholds: expected similarities above 0, at least one, got {np.atleast_1d(thresholds).tolist()!r}"
-        )
+        raise InputError(f"thresholds: expected similarities above 0, at least one, got {repr_of(checked.tolist())}")
     return checked
 
 

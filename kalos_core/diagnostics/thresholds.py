@@ -313,7 +313,7 @@ def _anchor(anchor: float | None, calibration: Calibration | Separation | None, 
     if calibration is None:
         return USUAL_ANCHOR if anchor is None else anchor
     if anchor is not None:
-        raise InputError(f"anchor: expected it from the calibration or as a number, got both ({anchor!r})")
+        raise InputError(f"anchor: expected it from the calibration or as a number, got both ({repr_of(anchor)})")
     if not isinstance(calibration, (Calibration, Separation)):
         raise InputError(f"calibration: expected what `calibrate` returns, got {type(calibration).__name__}")
     found = calibration[similarity] if isinstance(calibration, Calibration) else calibration

@@ -588,7 +588,7 @@ def _model(name: str, content: Mapping[str, Any]) -> NoiseModel:
 def _parts(given: object, expected: Sequence[str], where: str, problems: Problems) -> Mapping[str, Any]:
     """The expected entries of an object; what is missing or not known is a problem."""
     if not isinstance(given, Mapping):
-        problems.add(where, "an object", repr(given))
+        problems.add(where, "an object", repr_of(given))
         return {}
     missing = [name for name in expected if name not in given]
     strange = [name for name in given if name not in expected]

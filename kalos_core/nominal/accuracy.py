@@ -208,7 +208,7 @@ def _find_reference(table: LabelTable, reference: Reference) -> tuple[LabelTable
         )
     known = {item for item in table.items.tolist() if reference.get(item) is not None}
     wrong = [
-        f"{label!r} for item {item!r}"
+        f"{repr_of(label)} for item {item!r}"
         for item, label in reference.items()
         if label is not None and not isinstance(label, (str, Integral, Iterable))
     ]

@@ -45,7 +45,7 @@ class RawLabels:
         records: list[Any] = list(rows)
         problems = Problems("rows")
         strange = [index for index, row in enumerate(records) if not isinstance(row, Mapping)]
-        problems.add_all(strange, lambda row: f"record {row + 1}", "a mapping", lambda row: repr(records[row]))
+        problems.add_all(strange, lambda row: f"record {row + 1}", "a mapping", lambda row: repr_of(records[row]))
         problems.raise_if_any()
         return cls(*([row.get(key) for row in records] for key in ("item", "rater", "label", "time")))
 
@@ -254,14 +254,14 @@ class _Records:
         known_raters = None if raters is None else {as_name(name) for name in raters}
         for row, (item, rater) in enumerate(zip(self.raw.item, self.raw.rater, strict=True)):
             if item is None or item != item or item == "" or not is_hashable(item):
-                self.problems.add(self.name_of(row), "an item", "nothing" if _is_empty(item) else repr(item))
+                self.problems.add(self.name_of(row), "an item", "nothing" if _is_empty(item) else repr_of(item))
             elif known_items is not None and item not in known_items:
-                self.problems.add(self.name_of(row), "an item of the vocabulary", repr(item))
+                self.problems.add(self.name_of(row), "an item of the vocabulary", repr_of(item))
             name = as_name(rater)
             if not isinstance(name, str):
-                self.problems.add(self.name_of(row), "a rater", "nothing" if _is_empty(rater) else repr(rater))
+                self.problems.add(self.name_of(row), "a rater", "nothing" if _is_empty(rater) else repr_of(rater))
             elif known_raters is not None and name not in known_raters:
-                self.problems.add(self.name_of(row), "a rater of the vocabulary", repr(name))
+                self.problems.add(self.name_of(row), "a rater of the vocabulary", repr_of(name))
         self.problems.raise_if_any()
 
     def labels(
@@ -304,7 +304,7 @@ class _Records:
         for row, time in enumerate(self.raw.time):
             number = float("nan") if time is None else as_number(time)
             if number is None:
-                self.problems.add(self.name_of(row), "a number as its time", repr(time))
+                self.problems.add(self.name_of(row), "a number as its time", repr_of(time))
             numbers.append(float("nan") if number is None else number)
         self.problems.raise_if_any()
         return numbers

@@ -21,7 +21,7 @@ from kalos_core.annotations.columns import new_codes, positions
 from kalos_core.arguments import check_arguments
 from kalos_core.arrays import as_array, as_rows, by_item, find_sorted, freeze
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, index_of, listed, repr_of
+from kalos_core.errors import InputError, check_writable, index_of, listed, repr_of
 from kalos_core.nominal.build import OPTIONAL, OnEmpty, OnRepeat, OnUnknown, RawLabels, check_records
 from kalos_core.nominal.grouping import Groups
 from kalos_core.reliability import NOT_ASSIGNED
@@ -156,6 +156,7 @@ class LabelTable(Result):
             if len(set(entries)) != len(entries):
                 again = [entry for entry, times in Counter(entries).items() if times > 1]
                 raise InputError(f"{name}: expected each name once, got {listed(map(repr_of, again))} again")
+            check_writable(entries, name)
         hollow = [name for code, name in enumerate(self.groups) if code not in self.group_of]
         if hollow:
             raise InputError(f"groups: expected at least one concept in a group, got none in {listed(hollow)}")

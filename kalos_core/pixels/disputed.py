@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from kalos_core.annotations.table import object_array
 from kalos_core.arguments import check_arguments
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, check_text, check_whole, listed, repr_of
+from kalos_core.errors import InputError, check_whole, listed, repr_of
 from kalos_core.pixels.classes import masks_of_classes
 from kalos_core.pixels.paired import check_images
 from kalos_core.pixels.stack import LabelStack, MaskStack, Stacks
@@ -90,7 +90,8 @@ def regions_in_dispute(
         differs = stack.masks.any(axis=0) & ~stack.masks.all(axis=0)
         disputed |= differs if stack.ignore is None else differs & ~stack.ignore
     if min_width > 1:
-        disputed = scipy.ndimage.binary_opening(disputed, np.ones((min_width, min_width), np.bool_))
+        width = min(min_width, 1 + max(disputed.shape))  # wider than the image is wider than all
+        disputed = scipy.ndimage.grey_opening(disputed.view(np.uint8), (width, width), mode="constant").view(np.bool_)
     label, count = scipy.ndimage.label(disputed, np.ones((3, 3)))
     area = np.bincount(label.ravel(), minlength=count + 1)
     pixel = np.flatnonzero(label)
@@ -252,7 +253,6 @@ def disputed_regions(
             alone += 1
             continue
         for name in stack.raters.tolist():
-            check_text(f"{name}", "raters")
             raters.setdefault(name, len(raters))
         by_class = {name: MaskStack(of, stack.raters, stack.ignore) for name, of in zip(names, masks, strict=True)}
         found += [(len(images), region) for region in regions_in_dispute(by_class, least, width)]

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from kalos_core.annotations.table import object_array
 from kalos_core.arguments import check_arguments
 from kalos_core.arrays import as_array
-from kalos_core.errors import InputError, as_number, check_iterable, is_hashable, listed, repr_of
+from kalos_core.errors import InputError, as_number, check_iterable, check_writable, is_hashable, listed, repr_of
 
 MOST_RATERS = 64
 """Of one stack: the votes on a pixel are kept as bits of one number."""
@@ -251,6 +251,7 @@ def named_arrays(
     names = [f"rater {index + 1}" for index in range(len(arrays))] if raters is None else list(raters)
     if not all(map(is_hashable, names)) or len(names) != len(arrays) or len(set(names)) != len(names):
         raise InputError(f"raters: expected {len(arrays)} names, each once, got {listed(map(repr_of, names), 20)}")
+    check_writable(names, "raters")
     if len(names) > MOST_RATERS:
         raise InputError(f"{what}: expected at most {MOST_RATERS} raters, got {len(names)}")
     for array, name in zip(arrays, names, strict=True):

@@ -402,7 +402,7 @@ def _check_range(score_range: Sequence[float]) -> tuple[float, float]:
     ends = [as_number(end) for end in score_range]
     low, high = ends if len(ends) == 2 else (None, None)
     if low is None or high is None or not np.isfinite([low, high]).all() or low >= high:
-        raise InputError(f"score_range: expected two numbers in order, got {tuple(score_range)!r}")
+        raise InputError(f"score_range: expected two numbers in order, got {repr_of(tuple(score_range))}")
     return low, high
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations.columns import object_array
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, check_whole, listed
+from kalos_core.errors import InputError, check_whole, check_writable, listed
 from kalos_core.pixels.sums import divide
 from kalos_core.resampling import interval_columns, intervals
 from kalos_core.results import Result, check_result
@@ -378,4 +378,5 @@ def check_names(names: Iterable[object], size: int, what: str) -> NDArray[np.obj
     given = list(names)
     if len(given) != size or len(set(given)) != size:
         raise InputError(f"{what}: expected {size} names, each once, got {listed(given)}")
+    check_writable(given, what)
     return object_array(given)

@@ -100,7 +100,7 @@ class SystemScores:
                 for name, score in row.items():
                     number = as_number(score)
                     if number is None:
-                        problems.add(f"{system_name}, image {image!r}, {name}", "a number", repr(score))
+                        problems.add(f"{system_name}, image {image!r}, {name}", "a number", repr_of(score))
                     elif name in concept_code:
                         values[system, image_code[image], concept_code[name]] = number
         problems.raise_if_any()

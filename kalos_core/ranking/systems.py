@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from kalos_core.arguments import check_arguments
 from kalos_core.arrays import as_floats
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, as_number, listed, repr_of
+from kalos_core.errors import InputError, as_number, check_choice, listed, repr_of
 from kalos_core.ranking.concepts import (
     as_distances,
     concept_measures,
@@ -188,8 +188,7 @@ def rank_systems(
     ([[1.0, 0.5], [0.5, 1.0]], [[1.0, 2.0], [2.0, 1.0]], 1.0)
     """
     check_arguments(rank_systems, locals())
-    if missing not in ("raise", "skip"):
-        raise InputError(f"missing: expected 'raise' or 'skip', got {repr_of(missing)}")
+    check_choice(missing, "missing", "raise", "skip")
     edges = None if tree is None else tree_edges(tree, truths.concepts.tolist())
     weight = _check_weights(weights, truths.concepts)
     limit = as_number(decision)

@@ -25,7 +25,7 @@ from kalos_core.annotations import (
     warn_of_silent_raters,
 )
 from kalos_core.arguments import check_arguments
-from kalos_core.errors import InputError, KalosWarning, Problems, as_number, listed, repr_of
+from kalos_core.errors import InputError, KalosWarning, Problems, as_number, check_choice, listed, repr_of
 from kalos_core.files import as_float, as_path, open_file, read_text
 from kalos_core.readers.column_names import FORMS, Columns, find_columns
 from kalos_core.readers.sizes import Sizes, read_sizes
@@ -147,8 +147,7 @@ def read_boxes(
     [[10.0, 20.0, 30.0, 40.0], [11.0, 20.0, 30.0, 40.0]]
     """
     check_arguments(read_boxes, locals(), but=("columns",))
-    if coordinates not in ("auto", "pixels", "relative"):
-        raise InputError(f"coordinates: expected 'auto', 'pixels' or 'relative', got {repr_of(coordinates)}")
+    check_choice(coordinates, "coordinates", "auto", "pixels", "relative")
     loaded = _load(table)
     found = _Boxes.find(loaded, columns, on_invalid)
     found.measure(sizes, coordinates)
@@ -576,7 +575,7 @@ def _codes(
         np.flatnonzero(lacking),
         lambda row: f"{loaded.record(row)}, column {column}",
         "a name",
-        lambda row: "nothing" if code[row] < 0 or names[code[row]] is None else repr(cells.to_list()[row]),
+        lambda row: "nothing" if code[row] < 0 or names[code[row]] is None else repr_of(cells.to_list()[row]),
     )
     return codes, vocabulary
 

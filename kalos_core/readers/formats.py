@@ -84,9 +84,10 @@ def read_labels(
 
 def find_reader(labels: Any, format: str = "auto") -> tuple[str, Callable[..., Annotations]]:
     """The name of the format of some labels, and its reader; see `read_labels`."""
-    if format == "auto" and isinstance(labels, Mapping):
+    guessed = isinstance(format, str) and format == "auto"
+    if guessed and isinstance(labels, Mapping):
         format = "coco"
-    elif format == "auto":
+    elif guessed:
         format = guess_format(as_path(labels, "labels", "a path, or the mapping a COCO file holds"))
     return format, lookup(FORMATS, format, "format")
 

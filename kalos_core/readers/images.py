@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, Problems, listed
+from kalos_core.errors import InputError, Problems, listed, repr_of
 from kalos_core.files import open_image
 
 
@@ -206,11 +206,11 @@ def place_images(
 def _canvas_of(file: str, record: str, canvas: Path, problems: Problems) -> str:
     """The path of a canvas for a missing image; a problem where there can be none."""
     if not is_image_name(file):
-        problems.add(record, "a file name that ends as those of images do, to draw a canvas", repr(file))
+        problems.add(record, "a file name that ends as those of images do, to draw a canvas", repr_of(file))
         return ""
     path = os.path.normpath(canvas / file.lstrip("/"))
     if not Path(path).is_relative_to(canvas):
-        problems.add(record, f"a file name within {canvas}", repr(file))
+        problems.add(record, f"a file name within {canvas}", repr_of(file))
         return ""
     return path
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations, OnInvalid, as_name
 from kalos_core.arguments import check_arguments
-from kalos_core.errors import InputError, as_number, listed
+from kalos_core.errors import InputError, as_number, listed, repr_of
 from kalos_core.files import as_path, load_json
 from kalos_core.readers.findings import Findings
 from kalos_core.readers.shapes import MOST_PIXELS, UnusableError, rotated, run_lengths
@@ -82,12 +82,12 @@ def read_label_studio(
     for number, task in enumerate(tasks):
         record = f"tasks[{number}]"
         if not isinstance(task, Mapping) or not isinstance(task.get("annotations"), list):
-            findings.problems.add(record, "a task with a list of 'annotations' (the export 'JSON')", repr(task))
+            findings.problems.add(record, "a task with a list of 'annotations' (the export 'JSON')", repr_of(task))
             continue
         record = f"{record} (id {task.get('id')!r})"
         key = task.get("id", number + 1)
         if not isinstance(key, (int, str)) or isinstance(key, bool) or key in findings.files:
-            findings.problems.add(record, "an id of its own", repr(key))
+            findings.problems.add(record, "an id of its own", repr_of(key))
             continue
         findings.add_image(key, record, file=_file(task.get("data"), image_field))
         for position, annotation in enumerate(task["annotations"]):
@@ -114,13 +114,13 @@ def _file(data: object, image_field: str) -> str:
 def _read_annotation(findings: Findings, task: int | str, annotation: Any, record: str) -> None:
     results = annotation.get("result") if isinstance(annotation, Mapping) else None
     if not isinstance(results, list):
-        findings.problems.add(record, "an annotation with a list 'result'", repr(annotation))
+        findings.problems.add(record, "an annotation with a list 'result'", repr_of(annotation))
         return
     if annotation.get("was_cancelled"):
         return
     rater = _rater(annotation.get("completed_by"))
     if rater is None:
-        findings.problems.add(record, "an annotator as 'completed_by'", repr(annotation.get("completed_by")))
+        findings.problems.add(record, "an annotator as 'completed_by'", repr_of(annotation.get("completed_by")))
         return
     if rater in findings.assigned.get(task, ()):
         findings.problems.add(record, "one annotation of each annotator", f"a second one of {rater!r}")
@@ -129,7 +129,7 @@ def _read_annotation(findings: Findings, task: int | str, annotation: Any, recor
     for position, result in enumerate(results):
         where = f"{record}, result[{position}]"
         if not isinstance(result, Mapping):
-            findings.problems.add(where, "an object", repr(result))
+            findings.problems.add(where, "an object", repr_of(result))
         elif result.get("type") not in OTHER_RESULTS:
             _read_result(findings, task, rater, result, where)
 
@@ -148,9 +148,9 @@ def _read_result(findings: Findings, task: int | str, rater: str, result: Mappin
     kind, value = result.get("type"), result.get("value")
     try:
         if not isinstance(kind, str) or kind not in SHAPES:
-            raise UnusableError(f"a result of a type among {listed(SHAPES, 10)}", repr(kind))
+            raise UnusableError(f"a result of a type among {listed(SHAPES, 10)}", repr_of(kind))
         if not isinstance(value, Mapping):
-            raise UnusableError("a value", repr(value))
+            raise UnusableError("a value", repr_of(value))
         if result.get("image_rotation"):
             raise UnusableError(
                 "an image that was not rotated in Label Studio", f"{result['image_rotation']!r} degrees"
@@ -168,7 +168,7 @@ def _label(value: Mapping[str, Any], kind: str) -> str:
     labels = value.get(kind)
     name = as_name(labels[0]) if isinstance(labels, list) and len(labels) == 1 else None
     if not isinstance(name, str):
-        raise UnusableError(f"one class in {kind!r}", repr(labels))
+        raise UnusableError(f"one class in {kind!r}", repr_of(labels))
     return name
 
 
@@ -177,7 +177,7 @@ def _pixels(value: Mapping[str, Any], names: tuple[str, ...], size: tuple[float,
     numbers = [as_number(value.get(name)) for name in names]
     read = [number * size[position % 2] / 100 for position, number in enumerate(numbers) if number is not None]
     if len(read) < len(names):
-        raise UnusableError(f"numbers in {', '.join(names)}", listed(repr(value.get(name)) for name in names))
+        raise UnusableError(f"numbers in {', '.join(names)}", listed(repr_of(value.get(name)) for name in names))
     return read
 
 
@@ -185,7 +185,7 @@ def _rectangle(value: Mapping[str, Any], size: tuple[float, float]) -> dict[str,
     x, y, width, height = _pixels(value, ("x", "y", "width", "height"), size)
     angle = as_number(value.get("rotation", 0))
     if angle is None:
-        raise UnusableError("a number as rotation", repr(value.get("rotation")))
+        raise UnusableError("a number as rotation", repr_of(value.get("rotation")))
     if not angle % 360:
         return {"box": [x, y, width, height]}
     return {"polygon": [rotated((x, y, x + width, y + height), angle, (x, y))]}
@@ -194,11 +194,11 @@ def _rectangle(value: Mapping[str, Any], size: tuple[float, float]) -> dict[str,
 def _polygon(value: Mapping[str, Any], size: tuple[float, float]) -> dict[str, Any]:
     points = value.get("points")
     if not isinstance(points, list) or not all(isinstance(point, list) and len(point) == 2 for point in points):
-        raise UnusableError("points [[x, y], ...]", repr(points))
+        raise UnusableError("points [[x, y], ...]", repr_of(points))
     numbers = [[as_number(number) for number in point] for point in points]
     ring = [[x * size[0] / 100, y * size[1] / 100] for x, y in numbers if x is not None and y is not None]
     if len(ring) < len(points) or not ring:
-        raise UnusableError("points [[x, y], ...]", repr(points))
+        raise UnusableError("points [[x, y], ...]", repr_of(points))
     return {"polygon": [ring]}
 
 
@@ -212,14 +212,16 @@ def _brush(value: Mapping[str, Any], size: tuple[float, float]) -> dict[str, Any
     if not (width.is_integer() and height.is_integer()):
         raise UnusableError("an image of whole pixels", f"{width} x {height}")
     if value.get("format") != "rle" or not isinstance(given, list) or width * height > MOST_PIXELS:
-        raise UnusableError("a brush with the format 'rle' and a list 'rle'", f"{value.get('format')!r}, {given!r}")
+        raise UnusableError(
+            "a brush with the format 'rle' and a list 'rle'", f"{value.get('format')!r}, {repr_of(given)}"
+        )
     try:
         data = np.array(given, dtype=np.uint8)
     except (ValueError, TypeError, OverflowError):
-        raise UnusableError("an rle of bytes", repr(given)) from None
+        raise UnusableError("an rle of bytes", repr_of(given)) from None
     colours = unpack(data, int(width * height * 4))
     if colours is None:
-        raise UnusableError(f"an rle of {width:g} x {height:g} pixels of four bytes", repr(given))
+        raise UnusableError(f"an rle of {width:g} x {height:g} pixels of four bytes", repr_of(given))
     return {"mask": run_lengths(colours.reshape(int(height), int(width), 4)[:, :, 3] >= HALF)}
 
 

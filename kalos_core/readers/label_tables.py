@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import object_array
 from kalos_core.arguments import check_arguments
-from kalos_core.errors import InputError, Problems, listed
+from kalos_core.errors import InputError, Problems, listed, repr_of
 from kalos_core.files import as_path, read_bytes, read_text
 from kalos_core.nominal import LabelTable, OnEmpty, OnRepeat, OnUnknown, RawLabels, build_table
 from kalos_core.nominal.build import CodedLabels, check_choices, check_codes
@@ -347,7 +347,7 @@ def _times(source: str, column: str, cells: Sequence[Any], name_of: Any) -> list
     for row, cell in enumerate(cells):
         known, time = _time(cell)
         if not known:
-            problems.add(f"{name_of(row)}, column {column}", "a number or a date in ISO 8601", repr(cell))
+            problems.add(f"{name_of(row)}, column {column}", "a number or a date in ISO 8601", repr_of(cell))
         times.append(time)
     problems.raise_if_any()
     return times

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from kalos_core.annotations import Annotations, OnInvalid
 from kalos_core.annotations.shapes.faults import as_numbers
 from kalos_core.arguments import check_arguments
-from kalos_core.errors import InputError, KalosWarning, as_number, listed
+from kalos_core.errors import InputError, KalosWarning, as_number, listed, repr_of
 from kalos_core.files import as_float, as_path, load_json, load_xml, open_file
 from kalos_core.readers.findings import Findings
 from kalos_core.readers.shapes import UnusableError
@@ -217,7 +217,7 @@ def _read_json(path: Path, findings: Findings) -> list[_Scan]:
             scans.append(_json_scan(entry, series, f"{record} (series {series})"))
         else:
             faults = findings.broken if findings.on_invalid == "skip" else findings.problems
-            faults.add(record, "an object with a 'series_uid'", repr(entry))
+            faults.add(record, "an object with a 'series_uid'", repr_of(entry))
     return scans
 
 
@@ -230,20 +230,20 @@ def _json_scan(entry: Mapping[str, Any], series: str, record: str) -> _Scan:
         if 0 < (as_number(spacing) or 0) < np.inf:
             scan.spacing = float(spacing)
         else:
-            scan.faults.append(("", "a positive 'pixel_spacing' in mm", repr(spacing)))
+            scan.faults.append(("", "a positive 'pixel_spacing' in mm", repr_of(spacing)))
     positions = as_numbers(entry.get("slice_z", []))
     if positions is None or positions.ndim != 1 or not np.isfinite(positions).all():
-        scan.faults.append(("", "a list 'slice_z' of positions in mm", repr(entry.get("slice_z"))))
+        scan.faults.append(("", "a list 'slice_z' of positions in mm", repr_of(entry.get("slice_z"))))
     else:
         scan.positions = np.unique(positions)
     sessions = entry.get("sessions")
     if not isinstance(sessions, list):
-        scan.faults.append(("", "a list 'sessions'", repr(sessions)))
+        scan.faults.append(("", "a list 'sessions'", repr_of(sessions)))
         return scan
     for session in sessions:
         number = session.get("session") if isinstance(session, Mapping) else None
         if not isinstance(number, int) or isinstance(number, bool) or not 0 < number <= len(sessions):
-            scan.faults.append(("", f"sessions numbered 1 to {len(sessions)}", repr(session)))
+            scan.faults.append(("", f"sessions numbered 1 to {len(sessions)}", repr_of(session)))
         elif number in scan.sessions:
             scan.faults.append(("", "sessions with numbers of their own", f"session {number} a second time"))
         else:
@@ -255,7 +255,7 @@ def _json_scan(entry: Mapping[str, Any], series: str, record: str) -> _Scan:
 def _json_nodules(session: Mapping[str, Any], where: str, scan: _Scan) -> list[_Nodule]:
     nodules = session.get("nodules")
     if not isinstance(nodules, list):
-        scan.faults.append((where, "a list 'nodules'", repr(nodules)))
+        scan.faults.append((where, "a list 'nodules'", repr_of(nodules)))
         return []
     found = []
     for position, nodule in enumerate(nodules):
@@ -265,7 +265,7 @@ def _json_nodules(session: Mapping[str, Any], where: str, scan: _Scan) -> list[_
             characteristics = _characteristics(scores) if isinstance(scores, Mapping) else {}
             found.append((name, [_json_contour(contour) for contour in contours], characteristics))
         else:
-            scan.broken.append((f"{where}, nodules[{position}]", "an object with a list 'contours'", repr(nodule)))
+            scan.broken.append((f"{where}, nodules[{position}]", "an object with a list 'contours'", repr_of(nodule)))
     return found
 
 
@@ -312,7 +312,7 @@ def _files_of_scans(folder: Path, findings: Findings) -> tuple[list[Path], list[
         elif re.search(rb"<(\w+:)?LidcReadMessage", start):
             scans.append(path)
         elif findings.on_invalid == "skip":
-            findings.broken.add(name, "XML that begins with <LidcReadMessage>", repr(start[:60]))
+            findings.broken.add(name, "XML that begins with <LidcReadMessage>", repr_of(start[:60]))
         else:
             _read_xml(load_xml(path, "LIDC-IDRI file"), path, name)  # says what is wrong
             scans.append(path)
@@ -373,9 +373,9 @@ def _xml_contour(roi: Element) -> dict[str, Any]:
     z, included = roi.findtext("imageZposition"), (roi.findtext("inclusion") or "TRUE").strip().upper()
     points = [[as_float(point.findtext(name)) for name in ("xCoord", "yCoord")] for point in roi.findall("edgeMap")]
     if as_float(z) is None:
-        raise UnusableError("a number as imageZposition", repr(z))
+        raise UnusableError("a number as imageZposition", repr_of(z))
     if included not in ("TRUE", "FALSE"):
-        raise UnusableError("TRUE or FALSE as inclusion", repr(included))
+        raise UnusableError("TRUE or FALSE as inclusion", repr_of(included))
     if any(coordinate is None for point in points for coordinate in point):
         raise UnusableError("numbers as xCoord and yCoord", "others")
     return {"z": as_float(z), "points": points, "inclusion": included == "TRUE"}

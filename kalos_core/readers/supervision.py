@@ -131,7 +131,7 @@ def _read(findings: Findings, rater: str, image: Hashable, held: Any, classes: A
         category = as_name(names[row] if names is not None else _class_name(number, classes, record))
         where = f"{record}, detection {row + 1}"
         if not isinstance(category, str):
-            findings.problems.add(where, "a class name", repr(category))
+            findings.problems.add(where, "a class name", repr_of(category))
             continue
         x_min, y_min, x_max, y_max = boxes[row].tolist()
         shape: dict[str, Any] = {"box": [x_min, y_min, x_max - x_min, y_max - y_min]}

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.arrays import as_floats
-from kalos_core.errors import InputError, lookup
+from kalos_core.errors import InputError, lookup, repr_of
 from kalos_core.sparse.counts import Tally
 
 SHARE_TOLERANCE = 1e-9
@@ -85,7 +85,7 @@ def item_weights(found: Tally, weights: str, class_share: ArrayLike | None) -> N
         shares = share if weights == "inv_var_class" else np.ones(found.categories)
         if (shares > 0).sum() < 2:
             raise InputError(
-                f"weights: expected at least two classes that occur for {weights!r}, got {(shares > 0).sum()}"
+                f"weights: expected at least two classes that occur for {repr_of(weights)}, got {(shares > 0).sum()}"
             )
     made = np.zeros(found.items)
     made[found.usable] = weigh(found.annotations[found.usable].astype(np.float64), share)

@@ -3,6 +3,7 @@
 import json
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -170,8 +171,15 @@ class TestNewDataset:
     def test_halves_of_letters_in_names(self, part: str, tmp_path: Path) -> None:
         before = set(fo.list_datasets())
         rows = [*TWO_ROWS, {**TWO_ROWS[0], "image": "a.png", part: "half \ud800"}]
-        with pytest.raises(InputError, match="text: expected what UTF-8 can hold, got 'half"):
+        with pytest.raises(InputError, match="expected text that UTF-8 can hold, got 'half"):
             kf.load_raters(Annotations.from_rows(rows, image_size=SIZES), None, canvas=tmp_path)
+        assert set(fo.list_datasets()) == before
+
+    def test_halves_of_letters_in_values(self, tmp_path: Path) -> None:
+        before = set(fo.list_datasets())
+        table = replace(TWO, attributes={"note": ["half \ud800"] * len(TWO)})
+        with pytest.raises(InputError, match="text: expected what UTF-8 can hold, got 'half"):
+            kf.load_raters(table, None, canvas=tmp_path)
         assert set(fo.list_datasets()) == before
 
     def test_existing_name_is_that_data_set(self, loaded: fo.Dataset, image_folder: Path) -> None:

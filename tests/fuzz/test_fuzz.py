@@ -92,6 +92,20 @@ FOUND = {
     "an image with a long number": lambda: k.read_coco({**v.COCO, "images": [{"id": 1, "rater_list": v.LONG}]}),
     "a category of lists within lists": lambda: k.read_coco({**v.COCO, "categories": [{"id": DEEP, "name": DEEP}]}),
     "an option that equals nothing": lambda: readers.stream_coco([], not_exhaustive=pd.NA),
+    "a rater that UTF-8 cannot hold": lambda: k.staple({"ann": [[0, 1]], "\ud800": [[1, 1]]}),
+    "a category that UTF-8 cannot hold": lambda: k.read_coco({**v.COCO, "categories": [{"id": 1, "name": "\ud800"}]}),
+    "an item that UTF-8 cannot hold": lambda: k.LabelTable.from_rows([{"item": "\ud800", "rater": "a", "label": "x"}]),
+    "a system that UTF-8 cannot hold": lambda: k.SystemScores.from_tables({"\ud800": {1: {"x": 0.5}}}),
+    "a row that is a long number": lambda: k.LabelTable.from_rows([v.LONG]),
+    "a row of lists within lists": lambda: k.Annotations.from_rows([DEEP]),
+    "a box of long numbers": lambda: k.read_coco(
+        {**v.COCO, "annotations": [{**v.COCO["annotations"][0], "bbox": [v.LONG]}]}
+    ),
+    "a score of a long number": lambda: k.SystemScores.from_tables({"net": {1: {"x": [v.LONG]}}}),
+    "two anchors": lambda: k.sensitivity(v.ANNOTATIONS, anchor=[v.LONG], calibration=v.CALIBRATION),
+    "faults that equal nothing": lambda: k.read_coco(v.COCO, on_invalid=pd.NA),
+    "a format that equals nothing": lambda: readers.read_labels(v.COCO, np.zeros(2)),
+    "missing scores that equal nothing": lambda: k.rank_systems(v.SCORES, v.TRUTHS, missing=pd.NA),
     "answers as text": lambda: k.LabelTable("a", [0], [0], [0], ["i"], ["r"], ["c"]),
 }
 """Calls that ended in an error of others -> each is refused now."""

@@ -126,7 +126,7 @@ def test_a_rater_may_be_called_as_a_column_is():
 
 
 def test_what_cannot_be_compared():
-    with pytest.raises(InputError, match="raters: expected a text of at most"):
+    with pytest.raises(InputError, match="raters: expected text that UTF-8 can hold"):
         disputed_regions([{"ann": [[1]], "\ud800": [[0]]}])
     with pytest.raises(InputError, match="min_width: expected a whole number of at least 1, got 0"):
         disputed_regions([{"ann": [[1]], "bob": [[0]]}], min_width=0)

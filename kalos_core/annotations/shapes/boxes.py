@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations.shapes.decimals import read_lists
 from kalos_core.annotations.shapes.faults import ShapeFaults, as_numbers, decoded
+from kalos_core.errors import repr_of
 from kalos_core.shapes import Boxes
 from kalos_core.shapes.boxes import find_box_problems
 
@@ -28,11 +29,11 @@ def build_boxes(given: list[Any], rows: NDArray[np.intp], faults: ShapeFaults) -
         for row, shape in zip(others, shapes, strict=True):
             box = as_numbers(shape)
             if box is None or box.shape != (4,):
-                faults.add(row, "a box of four numbers x, y, width, height", repr(shape))
+                faults.add(row, "a box of four numbers x, y, width, height", repr_of(shape))
             else:
                 boxes[row] = box
     for wrong, expected in list(find_box_problems(boxes)):
-        faults.add_all(wrong, expected, lambda row: repr(decoded(given[row])))
+        faults.add_all(wrong, expected, lambda row: repr_of(decoded(given[row])))
         boxes[wrong] = np.nan  # infinities of both signs have no sum
     absent = np.ones(len(given), np.bool_)
     absent[rows] = False

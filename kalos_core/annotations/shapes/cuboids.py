@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations.shapes.faults import ShapeFaults, Surroundings, as_numbers
+from kalos_core.errors import repr_of
 from kalos_core.shapes import Cuboids
 from kalos_core.shapes.boxes import LARGEST
 
@@ -25,7 +26,7 @@ def build_cuboids(
     read = {int(row): _nine(given[row]) for row in rows}
     strange = [row for row, numbers in read.items() if numbers is None]
     faults.add_all(
-        strange, "a cuboid of three numbers each for location, dimensions, rotation", lambda row: repr(given[row])
+        strange, "a cuboid of three numbers each for location, dimensions, rotation", lambda row: repr_of(given[row])
     )
     cuboids = np.full((len(given), 9), np.nan)
     for row, numbers in read.items():
@@ -33,7 +34,7 @@ def build_cuboids(
             cuboids[row] = numbers
     sound = np.setdiff1d(rows, strange)
     finite = (np.abs(cuboids[sound]) <= LARGEST).all(axis=1)  # NaN is not
-    faults.add_all(sound[~finite], f"a cuboid of finite numbers up to {LARGEST:.0e}", lambda row: repr(given[row]))
+    faults.add_all(sound[~finite], f"a cuboid of finite numbers up to {LARGEST:.0e}", lambda row: repr_of(given[row]))
     flat = finite & (cuboids[sound, 3:6] <= 0).any(axis=1)
     faults.add_all(
         sound[flat], "a cuboid of positive dimensions", lambda row: f"dimensions {cuboids[row, 3:6].tolist()}"

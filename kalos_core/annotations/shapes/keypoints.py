@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations.shapes.faults import ShapeFaults, Surroundings, as_numbers
+from kalos_core.errors import repr_of
 from kalos_core.shapes import Keypoints
 from kalos_core.shapes.boxes import LARGEST
 
@@ -30,11 +31,11 @@ def build_keypoints(
     for row in rows.tolist():
         points = _points(given[row])
         if points is None:
-            faults.add(row, FORMS, repr(given[row]))
+            faults.add(row, FORMS, repr_of(given[row]))
             continue
         fault = _fault(points)
         if fault:
-            faults.add(row, fault, repr(given[row]))
+            faults.add(row, fault, repr_of(given[row]))
         else:
             read[row] = points
     count = _usual_count(read)

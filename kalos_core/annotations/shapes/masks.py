@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations.shapes.faults import ShapeFaults, Surroundings, as_numbers
 from kalos_core.arrays import expand_runs, run_starts, total
+from kalos_core.errors import repr_of
 from kalos_core.shapes import Masks
 from kalos_core.shapes.masks import count_pixels
 
@@ -84,7 +85,7 @@ def _read(mask: Any) -> tuple[tuple[int, int], NDArray[Any] | bytes]:
         return (pixels.shape[1], pixels.shape[0]), count_pixels(pixels)
     size = _whole_numbers(mask.get("size"))
     if size is None or len(size) != 2 or size.min() < 1 or size.prod(dtype=np.float64) > MOST_PIXELS:
-        raise _UnusableError("a mask with a size [height, width]", repr(mask.get("size")))
+        raise _UnusableError("a mask with a size [height, width]", repr_of(mask.get("size")))
     height, width = size.tolist()
     counts = mask.get("counts")
     if isinstance(counts, (str, bytes)):
@@ -127,7 +128,7 @@ def _whole_numbers(value: object) -> NDArray[np.int64] | None:
 
 
 def _shortened(value: object) -> str:
-    return f"{value.dtype} of shape {value.shape}" if isinstance(value, np.ndarray) else repr(value)
+    return f"{value.dtype} of shape {value.shape}" if isinstance(value, np.ndarray) else repr_of(value)
 
 
 def decode_counts(texts: dict[int, bytes]) -> dict[int, NDArray[np.int64]]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from kalos_core.annotations.shapes.decimals import read_lists
 from kalos_core.annotations.shapes.faults import ShapeFaults, Surroundings, as_numbers, decoded
 from kalos_core.arrays import expand_runs, run_starts
+from kalos_core.errors import repr_of
 from kalos_core.shapes import Polygons
 from kalos_core.shapes.boxes import LARGEST
 
@@ -45,7 +46,7 @@ def build_polygons(
         faults.add_all(
             np.unique(row_of_point[wrong]),
             f"finite coordinates up to {LARGEST:.0e}",
-            lambda row: repr(decoded(given[row])),
+            lambda row: repr_of(decoded(given[row])),
         )
     return polygons
 
@@ -135,7 +136,7 @@ def _read_rings(row: int, shape: Any, faults: ShapeFaults) -> list[NDArray[np.fl
     read = [ring for ring in parts if ring is not None]
     shortest = min((_corner_count(ring) for ring in read if len(ring) < 4), default=3)  # longer ones have 3 anyway
     if len(read) < len(parts):
-        faults.add(row, "rings of numbers x1, y1, x2, y2, ...", repr(shape))
+        faults.add(row, "rings of numbers x1, y1, x2, y2, ...", repr_of(shape))
     elif shortest < 3:
         faults.add(row, "rings of at least 3 points", f"a ring of {shortest}")
     else:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations.shapes.faults import ShapeFaults, Surroundings, as_numbers
 from kalos_core.arrays import run_starts
-from kalos_core.errors import InputError, as_number, listed
+from kalos_core.errors import InputError, as_number, listed, repr_of
 from kalos_core.shapes import Volumes
 from kalos_core.shapes.volumes import Scans
 
@@ -32,7 +32,7 @@ def build_volumes(given: list[Any], rows: NDArray[np.intp], surroundings: Surrou
         parts = [_contour(row, value) for value in given[row]] if _is_list(given[row]) else [None]
         read = [contour for contour in parts if contour is not None]
         if len(read) < len(parts):
-            faults.add(row, 'contours {"z": mm, "points": [[x, y], ...], "inclusion": True}', repr(given[row]))
+            faults.add(row, 'contours {"z": mm, "points": [[x, y], ...], "inclusion": True}', repr_of(given[row]))
         else:
             contours.extend(read)
     row_of = np.array([contour.row for contour in contours], np.intp)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, TypedDict, cast
 
-from kalos_core.errors import InputError, as_number, listed
+from kalos_core.errors import InputError, as_number, listed, repr_of
 
 ASSIGNMENTS = ("auto", "all", "labelled")
 """How it is known who was assigned: by the sample field `raters` (without it as "all"), everybody everywhere, or those
@@ -74,9 +74,9 @@ classes, min_area, min_confidence, assigned
             if entries is None:
                 continue
             if isinstance(entries, str) or not isinstance(entries, Sequence):
-                raise InputError(f"{name}: expected a list of names, got {entries!r}")
+                raise InputError(f"{name}: expected a list of names, got {repr_of(entries)}")
             if not all(isinstance(entry, str) for entry in entries):
-                raise InputError(f"{name}: expected a list of names, got {entries!r}")
+                raise InputError(f"{name}: expected a list of names, got {repr_of(entries)}")
             object.__setattr__(self, name, tuple(entries))
         for name in ("min_area", "min_confidence"):
             number = as_number(getattr(self, name))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.errors import InputError, as_number, check_whole
+from kalos_core.errors import InputError, as_number, check_whole, repr_of
 from kalos_core.results import Result
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def check_magnitudes(magnitudes: Sequence[float]) -> list[float]:
         raise InputError("magnitudes: expected at least one, got none")
     known = [number for number in found if number is not None and 0 <= number < np.inf]
     if len(known) < len(found):
-        raise InputError(f"magnitudes: expected finite numbers of 0 or more, got {list(magnitudes)!r}")
+        raise InputError(f"magnitudes: expected finite numbers of 0 or more, got {repr_of(list(magnitudes))}")
     return sorted(known)
 
 

@@ -177,7 +177,7 @@ class EmbeddingClasses:
         length = np.linalg.norm(means, axis=1, keepdims=True)
         flat = np.flatnonzero(length[:, 0] == 0)
         if len(flat):
-            actual = listed(repr(distinct[row]) for row in flat)
+            actual = listed(repr_of(distinct[row]) for row in flat)
             raise InputError(f"embeddings: expected a direction for every class, got a mean of length 0 for {actual}")
         object.__setattr__(self, "vectors", means / length)
         object.__setattr__(self, "categories", object_array(distinct))
@@ -301,7 +301,7 @@ def _indices_of(names: Sequence[str], wanted: NDArray[np.object_]) -> NDArray[np
 
 def _check_known(reference: Annotations, unknown: NDArray[np.intp], what: str) -> None:
     if len(unknown):
-        actual = listed(repr(name) for name in reference.categories[unknown])
+        actual = listed(repr_of(name) for name in reference.categories[unknown])
         raise InputError(f"{what}: expected every class of the reference, got nothing about {actual}")
 
 
@@ -338,7 +338,7 @@ class Transitions:
             raise InputError(f"{source.name}: expected {len(classes)} x {size} similarities, got shape {found.shape}")
         strange = np.isnan(found).any(axis=1) | (found == np.inf).any(axis=1)
         if strange.any():
-            actual = listed(repr(name) for name in reference.categories[classes[strange]])
+            actual = listed(repr_of(name) for name in reference.categories[classes[strange]])
             raise InputError(f"{source.name}: expected similarities of classes, got NaN or infinity for {actual}")
         found[np.arange(len(classes)), classes] = -np.inf
         if allowed is not None:

@@ -17,7 +17,7 @@ import numpy as np
 from kalos_core.annotations import Annotations, OnInvalid, RawTable, Source, as_name
 from kalos_core.annotations.build import ATTRIBUTE, check_records
 from kalos_core.arguments import check_arguments
-from kalos_core.errors import InputError, KalosWarning, Problems, is_hashable, repr_of
+from kalos_core.errors import InputError, KalosWarning, Problems, check_choice, is_hashable, repr_of
 from kalos_core.readers.coco.columns import Records
 from kalos_core.readers.coco.raters import Assignment, Raters, class_limits, find_raters, rater_field
 from kalos_core.readers.coco.records import (
@@ -179,10 +179,8 @@ def build_content(
 
 def check_options(assigned: object, not_exhaustive: object, by_id: bool) -> None:
     """Refuse what is no option, or does not go with classes that are not `by_id`."""
-    if not isinstance(assigned, str) or assigned not in ("all", "drew"):
-        raise InputError(f"assigned: expected 'all' or 'drew', got {repr_of(assigned)}")
-    if not isinstance(not_exhaustive, str) or not_exhaustive not in ("ignore", "exclude"):
-        raise InputError(f"not_exhaustive: expected 'ignore' or 'exclude', got {repr_of(not_exhaustive)}")
+    check_choice(assigned, "assigned", "all", "drew")
+    check_choice(not_exhaustive, "not_exhaustive", "ignore", "exclude")
     if not_exhaustive == "exclude" and not by_id:
         raise InputError("not_exhaustive: expected 'ignore' where classes are text or have aliases, got 'exclude'")
 

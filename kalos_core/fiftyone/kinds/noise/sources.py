@@ -12,7 +12,7 @@ import fiftyone.core.utils as fou
 import fiftyone.zoo as foz
 import numpy as np
 
-from kalos_core.errors import InputError, listed, lookup
+from kalos_core.errors import InputError, listed, lookup, repr_of
 from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD
 from kalos_core.fiftyone.dataset.database import stream
 from kalos_core.fiftyone.dataset.encoding import LABEL_TYPES, LabelType
@@ -174,11 +174,11 @@ def _embeddings(given: Any, labels: Labels, origin: Reference) -> EmbeddingClass
     """Of the reference's labels: stored in an attribute, or computed by a model."""
     paths = {field: label_fields(labels.view)[field] for field in origin.fields}
     if isinstance(given, str) and _is_attribute(labels.view, paths.values(), given):
-        name, found = f"embeddings in {given!r}", _stored_vectors(labels.view, paths, given)
+        name, found = f"embeddings in {repr_of(given)}", _stored_vectors(labels.view, paths, given)
     else:
         model = _zoo_model(given, list(paths.values())) if isinstance(given, str) else given
         if not isinstance(model, fom.Model) or not model.has_embeddings:
-            raise InputError(f"embeddings: expected a FiftyOne model that embeds images, got {given!r}")
+            raise InputError(f"embeddings: expected a FiftyOne model that embeds images, got {repr_of(given)}")
         name, found = f"embeddings by {type(model).__name__}", _computed_vectors(labels.view, paths, model)
     annotations = labels.annotations
     class_of = dict(zip(annotations.id.tolist(), annotations.categories[annotations.category].tolist(), strict=True))

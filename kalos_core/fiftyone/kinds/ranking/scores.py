@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kalos_core.errors import InputError, Problems, as_number, listed
+from kalos_core.errors import InputError, Problems, as_number, listed, repr_of
 from kalos_core.fiftyone.dataset.database import stream
 from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS, label_fields
 from kalos_core.fiftyone.importing.life import known_images
@@ -33,7 +33,7 @@ def name_systems(systems: Systems) -> dict[str, str | Mapping[Hashable, Scores]]
     kalos_core.errors.InputError: systems: expected fields, or names with their fields or scores, got 'net'
     """
     if isinstance(systems, str) or not isinstance(systems, (Mapping, Sequence)):
-        raise InputError(f"systems: expected fields, or names with their fields or scores, got {systems!r}")
+        raise InputError(f"systems: expected fields, or names with their fields or scores, got {repr_of(systems)}")
     named: dict[str, Any] = dict(systems) if isinstance(systems, Mapping) else {name: name for name in systems}
     wrong = [name for name, source in named.items() if not isinstance(source, (str, Mapping))]
     if wrong:
@@ -88,7 +88,7 @@ def _of_field(view: Any, field: str, path: str) -> Iterator[tuple[str, Scores]]:
             scores = {}
             for name, score in pairs:
                 if not name or _score(score) is None:
-                    problems.add(record, "a label with its confidence, or logits", f"{name!r}, {score!r}")
+                    problems.add(record, "a label with its confidence, or logits", f"{name!r}, {repr_of(score)}")
                 else:
                     scores[name] = float(score)
             yield image, scores
@@ -129,10 +129,10 @@ def _of_mapping(view: Any, name: str, given: Mapping[Hashable, Any]) -> Iterator
     for item, image in known_images(view).match(list(given), f"scores of {name!r}").items():
         scores = given[item]
         if not isinstance(scores, Mapping):
-            problems.add(f"image {item!r}", "a mapping of labels to scores", repr(scores))
+            problems.add(f"image {item!r}", "a mapping of labels to scores", repr_of(scores))
             continue
         for concept, score in scores.items():
             if _score(score) is None:
-                problems.add(f"image {item!r}, {concept}", "a number", repr(score))
+                problems.add(f"image {item!r}, {concept}", "a number", repr_of(score))
         yield image, {str(concept): score for concept, score in scores.items() if _score(score) is not None}
     problems.raise_if_any()
