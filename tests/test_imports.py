@@ -3,7 +3,8 @@
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -71,9 +72,6 @@ PLUGIN_MAY_IMPORT = {
 }
 FOLDERS = ("kalos_core", "operators", "panels", "demo", "benchmarks")
 
-each_module = pytest.mark.parametrize("path", LIBRARY, ids=lambda path: path.relative_to(ROOT).as_posix())
-each_plugin_file = pytest.mark.parametrize("path", PLUGIN, ids=lambda path: path.relative_to(ROOT).as_posix())
-
 
 # ---- what a file imports ----
 
@@ -90,6 +88,12 @@ def modules_of(root: Path, folders: tuple[str, ...]) -> dict[str, Path]:
 
 
 MODULES = modules_of(ROOT, FOLDERS)
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    """What a file says; each is looked at by several tests."""
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def nodes_of(tree: ast.AST, type_only: bool = True) -> Iterator[ast.AST]:
@@ -112,7 +116,7 @@ def imports(
     """
     names = {}
     package = list(path.relative_to(root).parts[:-1])
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = tree_of(path)
     for node in nodes_of(tree, type_only) if inside else tree.body:
         if isinstance(node, ast.Import):
             names |= {alias.name: node.lineno for alias in node.names}
@@ -129,6 +133,22 @@ def of_library(path: Path) -> set[str]:
     return {name.split(".")[1] for name in imports(path) if name.startswith("kalos_core.")}
 
 
+def place_of(path: Path) -> str:
+    """The name in `ORDER` of the module that a file is of."""
+    return module_of(path).split(".")[1]
+
+
+def forbidden(paths: Iterable[Path], strange: Callable[[Path], Collection[str]]) -> dict[str, list[str]]:
+    """The files that import what they are not to import, each with that."""
+    found = {module_of(path): sorted(strange(path)) for path in paths}
+    return {name: wrong for name, wrong in found.items() if wrong}
+
+
+def within(names: Iterable[str], *packages: str) -> set[str]:
+    """Those names that are modules of some packages."""
+    return {name for name in names if name.split(".")[0] in packages}
+
+
 # ---- the order ----
 
 
@@ -137,37 +157,32 @@ def test_the_list_names_only_modules_that_exist():
     assert not missing
 
 
-@each_module
-def test_a_module_stands_in_the_list(path):
-    assert module_of(path).split(".")[1] in ORDER
+def test_every_module_stands_in_the_list():
+    assert {place_of(path) for path in LIBRARY} <= set(ORDER)
 
 
-@each_module
-def test_a_module_imports_only_what_stands_above_it(path):
-    own = module_of(path).split(".")[1]
-    above = ORDER[: ORDER.index(own) + 1]
-    assert of_library(path) <= set(above)
+def test_a_module_imports_only_what_stands_above_it():
+    assert not forbidden(LIBRARY, lambda path: of_library(path) - set(ORDER[: ORDER.index(place_of(path)) + 1]))
 
 
-@each_module
-def test_the_library_never_imports_itself_as_a_whole(path):
-    if module_of(path).split(".")[1] not in ("fiftyone", "cli", "__main__"):
-        assert "kalos_core" not in imports(path)
+def test_the_library_never_imports_itself_as_a_whole():
+    inner = [path for path in LIBRARY if place_of(path) not in ("fiftyone", "cli", "__main__")]
+    assert not forbidden(inner, lambda path: {"kalos_core"} & imports(path).keys())
 
 
-@each_module
-def test_only_the_bridge_imports_fiftyone(path):
-    if module_of(path).split(".")[1] != "fiftyone":
-        assert not {name for name in imports(path) if name.split(".")[0] == "fiftyone"}
+def test_only_the_bridge_imports_fiftyone():
+    core = [path for path in LIBRARY if place_of(path) != "fiftyone"]
+    assert not forbidden(core, lambda path: within(imports(path), "fiftyone"))
 
 
-@each_module
-def test_only_figures_import_plotly_at_the_top(path):
+def test_only_figures_import_plotly_at_the_top():
     """Those of a kind of run, too, which the table of kinds names and imports only when something is shown."""
-    if "figures" not in module_of(path).split("."):
+
+    def drawing(path):
         top = imports(path, inside=False)
-        drawing = {name for name in top if name.split(".")[0] == "plotly" or "figures" in name.split(".")}
-        assert not {name for name in drawing if name.split(".")[0] in ("plotly", "kalos_core")}
+        return within(top, "plotly") | {name for name in within(top, "kalos_core") if "figures" in name.split(".")}
+
+    assert not forbidden([path for path in LIBRARY if "figures" not in module_of(path).split(".")], drawing)
 
 
 def test_the_check_sees_imports():
@@ -233,7 +248,7 @@ def hidden(package: str, modules: dict[str, Path]) -> list[str]:
     """Names that a package gives to something else than to its submodule of that name."""
     own = {name.rpartition(".")[2] for name in modules if name.rpartition(".")[0] == package}
     bound = []
-    for node in ast.parse(modules[package].read_text(encoding="utf-8")).body:
+    for node in tree_of(modules[package]).body:
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             bound.append(node.name)
         elif isinstance(node, (ast.Assign, ast.AnnAssign)):
@@ -245,9 +260,10 @@ def hidden(package: str, modules: dict[str, Path]) -> list[str]:
     return sorted(own & set(bound))
 
 
-@pytest.mark.parametrize("package", sorted(name for name, path in MODULES.items() if path.name == "__init__.py"))
-def test_no_module_hides_behind_a_name_of_its_package(package):
-    assert not hidden(package, MODULES)
+def test_no_module_hides_behind_a_name_of_its_package():
+    packages = {name for name, path in MODULES.items() if path.name == "__init__.py"}
+    found = {package: hidden(package, MODULES) for package in packages}
+    assert not {package: names for package, names in found.items() if names}
 
 
 @pytest.mark.parametrize(
@@ -271,16 +287,15 @@ def test_hidden_modules_are_found(tmp_path, text, expected):
 # ---- the plugin ----
 
 
-@each_plugin_file
-def test_the_plugin_imports_only_the_librarys_doors(path):
-    used = {name for name in imports(path) if name.split(".")[0] == "kalos_core"}
-    assert used <= PLUGIN_MAY_IMPORT
+def test_the_plugin_imports_only_the_librarys_doors():
+    assert not forbidden(PLUGIN, lambda path: within(imports(path), "kalos_core") - PLUGIN_MAY_IMPORT)
 
 
-@each_plugin_file
-def test_operators_and_panels_never_import_each_other(path):
-    other = {"operators": "panels", "panels": "operators"}[path.relative_to(ROOT).parts[0]]
-    assert not {name for name in imports(path) if name.split(".")[0] == other}
+@pytest.mark.parametrize(("own", "other"), [("operators", "panels"), ("panels", "operators")])
+def test_operators_and_panels_never_import_each_other(own, other):
+    files = [path for path in PLUGIN if path.relative_to(ROOT).parts[0] == own]
+    assert files
+    assert not forbidden(files, lambda path: within(imports(path), other))
 
 
 def test_nothing_is_imported_at_the_top_of_the_plugin():
@@ -368,9 +383,8 @@ def too_new(source: str) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("path", MODULES.values(), ids=MODULES)
-def test_a_module_runs_on_the_oldest_python(path):
-    assert not too_new(path.read_text(encoding="utf-8"))
+def test_every_module_runs_on_the_oldest_python():
+    assert not forbidden(MODULES.values(), lambda path: too_new(path.read_text(encoding="utf-8")))
 
 
 def test_what_is_too_new_is_seen():
