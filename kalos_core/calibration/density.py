@@ -204,7 +204,7 @@ def crossings(observed: Sample, expected: Sample, times: NDArray[np.float64]) ->
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> near, far = (Sample(rng.normal(centre, 0.1, 500), np.zeros(500, int)) for centre in (0.3, 0.7))
+    >>> near, far = (Sample(rng.beta(a, 10 - a, 500), np.zeros(500, int)) for a in (3, 7))
     >>> crossings(near, far, once_each(1)).round(1).tolist()
     [0.5]
     """
@@ -219,7 +219,7 @@ def do_cross(observed: Sample, expected: Sample) -> bool:
     What is observed is nearer than chance, and the other way round:
 
     >>> rng = np.random.default_rng(0)
-    >>> near, far = (Sample(rng.normal(centre, 0.1, 500), np.zeros(500, int)) for centre in (0.3, 0.7))
+    >>> near, far = (Sample(rng.beta(a, 10 - a, 500), np.zeros(500, int)) for a in (3, 7))
     >>> do_cross(near, far), do_cross(far, near)
     (True, False)
     """
@@ -275,7 +275,7 @@ def _binned(sample: Sample, bins: int, images: int) -> sparse.csr_array:
     from scipy import sparse  # slow to import, and needed here only
 
     by_image = np.argsort(sample.image, kind="stable")
-    position = sample.value[by_image] * (bins - 1)
+    position = sample.value[by_image].clip(0, 1) * (bins - 1)  # a bin beside the table would be beside its memory
     where, entries = np.empty((len(position), 2), np.int32), np.empty((len(position), 2))
     where[:, 0] = np.minimum(position, bins - 2)
     where[:, 1] = where[:, 0] + 1

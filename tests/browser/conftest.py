@@ -76,7 +76,7 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def server(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[str]:
     """The address of an App on this process's own database, with this folder as its only plugin."""
     import fiftyone
     from fiftyone.core.odm import get_db_client
@@ -91,6 +91,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         "FIFTYONE_PLUGINS_DIR": str(folder / "plugins"),
         "FIFTYONE_DATABASE_URI": f"mongodb://{host}:{database_port}",  # else it might find another one's server
     }
+    if not request.config.getoption("--pictures"):  # each click draws the grid anew: large pictures are few
+        environment["FIFTYONE_APP_GRID_ZOOM"] = "10"
     main = Path(fiftyone.__file__).parent / "server" / "main.py"
     command = [sys.executable, str(main), "--address", "127.0.0.1", "--port", str(port)]
     with (folder / "log.txt").open("w") as log:

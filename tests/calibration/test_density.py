@@ -42,6 +42,14 @@ def draw(rng):
     return np.concatenate(parts)
 
 
+@pytest.mark.parametrize("beside", [-1e-3, 1 + 1e-3])
+def test_a_value_beside_the_range_counts_at_its_end(beside):
+    """As rounding may leave it: a bin beside the table was memory of others."""
+    end = float(beside > 0)
+    found, expected = (densities(sample(0.4, 0.6, value), once_each(1))[0] for value in (beside, end))
+    np.testing.assert_allclose(found, expected, rtol=0.02)
+
+
 def plain_tau(observed, expected):
     """The definition, on scipy's densities; and whether the mode of the observed ones is beyond doubt."""
     f, g = gaussian_kde(observed)(GRID), gaussian_kde(expected)(GRID)
