@@ -64,8 +64,7 @@ def test_deciding_opens_the_next_dispute_and_undo_comes_back(app: Any, analysed:
     assert sorted(states) == sorted([*["decided"] * (len(units) - 1), "open"])
 
 
-@pytest.mark.parametrize("theme", ["dark", "light"])
-def test_it_looks_well_in_both_themes(theme: str, app: Any, analysed: fo.Dataset) -> None:
+def test_it_looks_well(theme: str, app: Any, analysed: fo.Dataset) -> None:
     panel, _ = open_first(app, analysed, theme)
     expect(panel).to_contain_text("nobody has decided")
     app.picture(f"37-sample-{theme}")
@@ -91,7 +90,6 @@ def test_a_decision_of_somebody_else_is_shown(app: Any, analysed: fo.Dataset) ->
     assert [one.decision for one in made] == ["guideline", "none"]
 
 
-@pytest.mark.parametrize("theme", ["dark", "light"])
 def test_the_queue_leads_to_the_next_dispute(theme: str, app: Any, analysed: fo.Dataset, tmp_path: Path) -> None:
     first = kf.next_dispute(analysed, KEY)
     (unit, *_) = kf.disputed_units(analysed, KEY, first)

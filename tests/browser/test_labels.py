@@ -140,7 +140,7 @@ def test_every_section_shows_its_part(app: Any, quizzed: fo.Dataset) -> None:
     least = found.question[found.free_marginal.argmin()]
     app.expect_count(len(kf.view_of_disputes(quizzed, "labels", question=least)))
     app.use_light_theme()
-    for number, part in enumerate(said):
+    for number, part in enumerate(said if app.keeps_pictures else ()):
         app.choose_part(*part)
         app.picture(f"labels_6{number}_{'_'.join(part).lower().replace(' ', '_')}_light", of=top)
 
