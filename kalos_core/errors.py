@@ -94,6 +94,17 @@ def repr_of(value: object, longest: int = LONGEST, write: Callable[[object], str
     return text if len(text) <= longest else text[: longest - 4] + " ..."
 
 
+def text_of(value: object) -> str:
+    """A name as text, whatever it is; of what cannot be written its type.
+
+    Examples
+    --------
+    >>> text_of("a.jpg"), text_of(7), text_of(10**5_000)
+    ('a.jpg', '7', 'int')
+    """
+    return repr_of(value, LONGEST_TEXT, str)
+
+
 @dataclass(frozen=True)
 class Undefined:
     """Why there is no result of a kind."""

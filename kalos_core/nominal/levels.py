@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.errors import InputError, check_iterable, index_of, listed, lookup, repr_of
+from kalos_core.errors import InputError, check_iterable, index_of, listed, lookup, repr_of, text_of
 from kalos_core.files import as_float
 from kalos_core.nominal.build import OPTIONAL
 from kalos_core.nominal.coefficients import alpha_of_counts
@@ -48,7 +48,7 @@ def order_record(order: Order | None) -> list[GroupRecord] | list[str] | None:
         return None
     if isinstance(order, Mapping):
         return teams_record(order)
-    return [str(name) for name in check_iterable(order, "order", "categories from lowest to highest")]
+    return [text_of(name) for name in check_iterable(order, "order", "categories from lowest to highest")]
 
 
 def levels_from_records(metric: GroupsRecord, order: list[GroupRecord] | list[str] | None) -> dict[str, Any]:
@@ -155,7 +155,7 @@ def _orders(order: Order | None, ordinal: list[str]) -> Mapping[str, Sequence[st
 
 def _levels(options: tuple[str, ...], group: str, metric: str, order: Sequence[str] | None) -> Levels:
     if order is not None:
-        names = [str(name) for name in check_iterable(order, "order", "categories from lowest to highest")]
+        names = [text_of(name) for name in check_iterable(order, "order", "categories from lowest to highest")]
         if sorted(names) != sorted(options):
             raise InputError(f"order: expected the categories of {group}, {listed(options, 20)}, got {repr_of(order)}")
         position = np.array([names.index(name) for name in options])

@@ -82,7 +82,7 @@ def read_labels(
     return reader(labels, **options)
 
 
-def find_reader(labels: Any, format: str = "auto") -> tuple[str, Callable[..., Annotations]]:
+def find_reader(labels: Any, format: Any = "auto") -> tuple[str, Callable[..., Annotations]]:
     """The name of the format of some labels, and its reader; see `read_labels`."""
     guessed = isinstance(format, str) and format == "auto"
     if guessed and isinstance(labels, Mapping):

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, Problems, listed, repr_of
+from kalos_core.errors import InputError, Problems, listed, repr_of, text_of
 from kalos_core.files import open_image
 
 
@@ -103,7 +103,7 @@ class KnownImages:
         """
         problems, item_of = Problems(source), dict[str, Any]()
         for item in items:
-            name, record = str(item), f"{noun} {item!r}"
+            name, record = text_of(item), f"{noun} {item!r}"
             same = [name] if name in self.paths else self.find(name)
             if len(same) > 1:
                 same = self.within(name, same) or same

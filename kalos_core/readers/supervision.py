@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations, OnInvalid, as_name
 from kalos_core.arguments import check_arguments
-from kalos_core.errors import InputError, repr_of
+from kalos_core.errors import InputError, repr_of, text_of
 from kalos_core.readers.findings import Findings
 from kalos_core.readers.shapes import run_lengths
 from kalos_core.readers.sizes import Sizes, read_sizes
@@ -85,7 +85,8 @@ def read_supervision(
     findings.raters = dict.fromkeys(of_rater)
     size_of = read_sizes(sizes)
     for image in dict.fromkeys(image for found in of_rater.values() for image in found):
-        findings.add_image(image, f"size of {image!r}", file=str(image), size=_size(findings, image, size_of(image)))
+        size = _size(findings, image, size_of(image))
+        findings.add_image(image, f"size of {image!r}", file=text_of(image), size=size)
     for rater, found in of_rater.items():
         for image, held in found.items():
             if held is not None:

@@ -117,6 +117,11 @@ def test_what_was_found_is_refused(what):
         list(FOUND[what]() or [])
 
 
+def test_a_file_name_that_python_does_not_write_out_is_read():
+    images = [{**image, "file_name": v.LONG} for image in v.COCO["images"]]
+    assert set(k.read_coco({**v.COCO, "images": images}).files) == {"int"}
+
+
 def test_entries_of_mappings_are_named_with_their_type():
     with pytest.raises(
         InputError, match=r"^teams: expected Mapping\[str, Sequence\[str\]\], got \{'a': 5, 'b': \[\]\}"

@@ -17,7 +17,7 @@ import numpy as np
 from kalos_core.annotations import Annotations, OnInvalid, RawTable, Source, as_name
 from kalos_core.annotations.build import ATTRIBUTE, check_records
 from kalos_core.arguments import check_arguments
-from kalos_core.errors import InputError, KalosWarning, Problems, check_choice, is_hashable, repr_of
+from kalos_core.errors import InputError, KalosWarning, Problems, check_choice, is_hashable, repr_of, text_of
 from kalos_core.readers.coco.columns import Records
 from kalos_core.readers.coco.raters import Assignment, Raters, class_limits, find_raters, rater_field
 from kalos_core.readers.coco.records import (
@@ -286,7 +286,7 @@ class Content:
         """The fields of `Source` that nothing else decides."""
         return {
             "name": self.name,
-            "files": ["" if image.get("file_name") is None else str(image["file_name"]) for image in self.images],
+            "files": ["" if image.get("file_name") is None else text_of(image["file_name"]) for image in self.images],
             "image_size": self.image_size,
             "raters_are_local": self.info.get("raters_are_local") is True,
             "crowds": counts_of_images(self.images, self.crowds),
