@@ -312,11 +312,10 @@ def crowds_of(annotations: Annotations, pairs: Pairs, checked: NDArray[np.float6
 
 def check_thresholds(thresholds: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
     """(T,) thresholds above 0, at least one."""
-    checked = np.array(
-        [check_threshold(value, "thresholds") for value in np.atleast_1d(as_array(thresholds, "thresholds")).tolist()]
-    )
+    given = np.atleast_1d(as_array(thresholds, "thresholds")).tolist()
+    checked = np.array([check_threshold(value, "thresholds") for value in given])
     if not len(checked) or (checked == 0).any():
-        raise InputError(f"thresholds: expected similarities above 0, at least one, got {repr_of(checked.tolist())}")
+        raise InputError(f"thresholds: expected similarities above 0, at least one, got {repr_of(given)}")
     return checked
 
 
