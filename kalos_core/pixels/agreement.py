@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from kalos_core.annotations.table import object_array
 from kalos_core.arguments import check_arguments
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, listed, repr_of
+from kalos_core.errors import InputError, is_hashable, listed, repr_of
 from kalos_core.pixels.moments import Correlation, Moments, correlation
 from kalos_core.pixels.patterns import Patterns, find_patterns
 from kalos_core.pixels.performance import RaterPerformance
@@ -257,7 +257,7 @@ class PixelAccumulator:
         self, raters: Sequence[str] = (), channels: Channels | None = None, raters_are_local: bool | None = None
     ) -> None:
         check_arguments(PixelAccumulator.__init__, locals())
-        self._code = {name: index for index, name in enumerate(raters)}
+        self._code = {name: index for index, name in enumerate(raters) if is_hashable(name)}
         self._are_local = raters_are_local
         if len(self._code) != len(raters) or (len(raters) < 2 and not raters_are_local):
             raise InputError(f"raters: expected at least two names, each once, got {listed(map(repr_of, raters), 20)}")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations.columns import object_array
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, check_whole, check_writable, listed
+from kalos_core.errors import InputError, check_iterable, check_whole, check_writable, is_hashable, listed
 from kalos_core.pixels.sums import divide
 from kalos_core.resampling import interval_columns, intervals
 from kalos_core.results import Result, check_result
@@ -375,8 +375,8 @@ def check_names(names: Iterable[object], size: int, what: str) -> NDArray[np.obj
     Traceback (most recent call last):
     kalos_core.errors.InputError: systems: expected 2 names, each once, got a, a
     """
-    given = list(names)
-    if len(given) != size or len(set(given)) != size:
+    given = list(check_iterable(names, what, f"{size} names"))
+    if len(given) != size or not all(map(is_hashable, given)) or len(set(given)) != size:
         raise InputError(f"{what}: expected {size} names, each once, got {listed(given)}")
     check_writable(given, what)
     return object_array(given)

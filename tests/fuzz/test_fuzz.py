@@ -102,6 +102,9 @@ FOUND = {
         {**v.COCO, "annotations": [{**v.COCO["annotations"][0], "bbox": [v.LONG]}]}
     ),
     "a score of a long number": lambda: k.SystemScores.from_tables({"net": {1: {"x": [v.LONG]}}}),
+    "names that are none": lambda: k.ConceptTruths(v.TRUTHS, [1], ["x"], [[[1]]]),
+    "names that cannot be looked up": lambda: k.ConceptTruths([[]], [1], ["x"], [[[1]]]),
+    "raters of several lists": lambda: k.PixelAccumulator(np.zeros((2, 2))),
     "two anchors": lambda: k.sensitivity(v.ANNOTATIONS, anchor=[v.LONG], calibration=v.CALIBRATION),
     "faults that equal nothing": lambda: k.read_coco(v.COCO, on_invalid=pd.NA),
     "a format that equals nothing": lambda: readers.read_labels(v.COCO, np.zeros(2)),
