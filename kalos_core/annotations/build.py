@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations.columns import id_array, object_array
 from kalos_core.annotations.shapes import SHAPE_FIELDS, ShapeFaults, Surroundings, build_shapes
+from kalos_core.arrays import as_rows
 from kalos_core.errors import Problems, check_choice, is_hashable, listed, repr_of
 from kalos_core.shapes import ShapeColumn
 
@@ -127,7 +128,7 @@ def check_records(table: RawTable, source: Source) -> tuple[dict[str, Any], list
     excluded = _encode_exclusions(source, problems)
     broken = Problems(source.name)
     faults = ShapeFaults(problems if source.on_invalid == "raise" else broken, name_of)
-    image_size = np.asarray(source.image_size, dtype=np.float64).reshape(-1, 2)
+    image_size = as_rows(source.image_size, "image_size", np.float64, 2)
     given = {kind: getattr(table, kind) for kind in SHAPE_FIELDS}
     shapes = build_shapes(given, _surroundings(source, columns["image"], image_size), faults)
     attributes = _encode_attributes(table.attributes, name_of, problems)

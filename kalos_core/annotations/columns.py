@@ -159,4 +159,6 @@ def exclusion_triples(exclusions: Iterable[Any]) -> list[tuple[Any, Any, Any]]:
 
 def by_image(values: Mapping[Hashable, ArrayLike], images: Sequence[Any]) -> list[NDArray[np.float64] | None]:
     """The numbers of each image, in the order of `images`; None where it has none."""
-    return [np.asarray(values[key], dtype=np.float64) if key in values else None for key in images]
+    return [
+        as_array(values[key], "slice_positions", np.float64, "numbers") if key in values else None for key in images
+    ]

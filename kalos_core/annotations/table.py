@@ -413,9 +413,9 @@ class Annotations(Result):
             assigned=[None if lists.get(key) is None else [as_name(name) for name in lists[key]] for key in image_keys],
             assigned_categories=assigned_categories
             and {as_name(rater): [as_name(name) for name in names] for rater, names in assigned_categories.items()},
-            exclusions=exclusion_triples(exclusions or ()),
-            person=person or (),
-            session=session or (),
+            exclusions=exclusion_triples(() if exclusions is None else exclusions),
+            person=() if person is None else person,
+            session=() if session is None else session,
             raters_are_local=raters_are_local,
             slice_positions=None if slice_positions is None else by_image(slice_positions, image_keys),
             pixel_spacing=None if pixel_spacing is None else [pixel_spacing.get(key, np.nan) for key in image_keys],

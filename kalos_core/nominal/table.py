@@ -326,7 +326,7 @@ class LabelTable(Result):
         check_arguments(LabelTable.select, locals())
         kept_items = positions(items, len(self.items), "items")
         names = self.raters.tolist()
-        unknown = [name for name in raters or () if name not in names]
+        unknown = [name for name in (() if raters is None else raters) if name not in names]
         if unknown:
             raise InputError(f"raters: expected names among {listed(names, 20)}, got {listed(map(repr_of, unknown))}")
         chosen = None if raters is None else [names.index(name) for name in raters]
