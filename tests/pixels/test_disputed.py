@@ -125,6 +125,11 @@ def test_a_rater_may_be_called_as_a_column_is():
     assert found.values.tolist() == [[None, 1, 0, 0, 1, 1, "marked", "nothing"]]
 
 
+def test_wider_than_the_image_is_wider_than_all():
+    stacks = [{"ann": np.ones((3, 4), np.uint8), "bob": np.zeros((3, 4), np.uint8)}]
+    assert [len(disputed_regions(stacks, None, 1, width)) for width in (3, 4, 5, 10**9)] == [1, 0, 0, 0]
+
+
 def test_what_cannot_be_compared():
     with pytest.raises(InputError, match="raters: expected text that UTF-8 can hold"):
         disputed_regions([{"ann": [[1]], "\ud800": [[0]]}])
