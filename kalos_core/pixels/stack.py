@@ -79,10 +79,7 @@ class MaskStack:
                 f"masks: expected truth values, raters x height x width, got {self.masks.dtype} of shape "
                 f"{self.masks.shape}; MaskStack.of makes a stack of other masks"
             )
-        if getattr(self.raters, "shape", None) != self.masks.shape[:1]:
-            raise InputError(
-                f"raters: expected an array of {len(self.masks)} names, one a mask, got {repr_of(self.raters)}"
-            )
+        _check_raters(self.raters, len(self.masks))
 
     @classmethod
     def of(
@@ -139,6 +136,7 @@ class LabelStack:
             raise InputError(
                 f"labels: expected raters x height x width, got {actual}; LabelStack.of makes such a stack"
             )
+        _check_raters(self.raters, len(self.labels))
 
     @classmethod
     def of(
@@ -234,6 +232,13 @@ def image_name(entry: object, number: int) -> str:
     return f"image {number}" if known is None else f"image {known!r}"
 
 
+def _check_raters(raters: object, count: int) -> None:
+    """Refuse what is not one name for each mask or label map, or what no table can hold."""
+    if not isinstance(raters, np.ndarray) or raters.shape != (count,):
+        raise InputError(f"raters: expected an array of {count} names, one a mask, got {repr_of(raters)}")
+    check_writable(raters.tolist(), "raters")
+
+
 def named_arrays(
     given: Mapping[str, ArrayLike | None] | Sequence[ArrayLike] | NDArray[Any], raters: Sequence[str] | None, what: str
 ) -> tuple[list[str], list[NDArray[Any]]]:
@@ -251,7 +256,6 @@ def named_arrays(
     names = [f"rater {index + 1}" for index in range(len(arrays))] if raters is None else list(raters)
     if not all(map(is_hashable, names)) or len(names) != len(arrays) or len(set(names)) != len(names):
         raise InputError(f"raters: expected {len(arrays)} names, each once, got {listed(map(repr_of, names), 20)}")
-    check_writable(names, "raters")
     if len(names) > MOST_RATERS:
         raise InputError(f"{what}: expected at most {MOST_RATERS} raters, got {len(names)}")
     for array, name in zip(arrays, names, strict=True):

@@ -82,6 +82,10 @@ FOUND = {
     "a similarity that is no function": lambda: k.Similarity("own", "box", "my own", 5),
     "labels of an item that are lists": lambda: k.item_accuracy(v.LABELS, {1: ([[]], 5)}),
     "columns of one number": lambda: k.LabelTable({}, {}, {}, {}, {}, {}, np.array(5)).without_answers(5),
+    "label maps of nobody": lambda: k.LabelStack(np.zeros((1, 2, 2), int), None),
+    "a stack of a rater that UTF-8 cannot hold": lambda: k.MaskStack(
+        np.zeros((1, 2, 2), bool), np.array(["\ud800"], object)
+    ),
     "masks of nobody": lambda: k.MaskStack(np.zeros((1, 2, 2), bool), None),
     "classes that are no numbers": lambda: k.class_pixel_agreement([v.REGIONS], {None: iter("a"), "cat": iter("b")}),
     "a seed of several": lambda: k.run_experiments(v.ANNOTATIONS, counts=[2], repeats=1, magnitudes=[1], seed=(1, 2)),
