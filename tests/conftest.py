@@ -29,6 +29,7 @@ PEERS = "tests of ours beside"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     text = "only tests that need a package of others; without it they fail (make test-peers)"
+    parser.addoption("--all", action="store_true", help="also the tests marked `extended` (make test-all)")
     parser.addoption("--peers", action="store_true", help=text)
     parser.addoption("--pictures", action="store_true", help="keep what the App shows, in artifacts/screenshots")
 
@@ -36,8 +37,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.getoption("--peers"):
         kept = [item for item in items if _needs_a_peer(item)]
-        config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
-        items[:] = kept
+    elif config.getoption("--all"):
+        return
+    else:
+        kept = [item for item in items if item.get_closest_marker("extended") is None]
+    chosen = set(kept)
+    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+    items[:] = kept
 
 
 def pytest_collection_finish() -> None:
