@@ -9,6 +9,7 @@ import pytest
 from tests.fiftyone_bridge.scenes import SCENES, make_samples
 
 Make = Callable[..., fo.Dataset]
+Meanwhile = Callable[..., None]
 
 
 @pytest.fixture
@@ -50,3 +51,31 @@ def nothing_stays() -> Iterator[None]:
     yield
     for name in set(fo.list_datasets()) - before:
         fo.delete_dataset(name)
+
+
+@pytest.fixture
+def meanwhile(monkeypatch: pytest.MonkeyPatch) -> Meanwhile:
+    """Something happens around one call of a function, and never again: before that call, or after it."""
+
+    def around(
+        owner: Any,
+        name: str,
+        before: Callable[[], Any] = lambda: None,
+        after: Callable[[], Any] = lambda: None,
+        call: int = 1,
+    ) -> None:
+        original, calls = getattr(owner, name), []
+
+        def changed(*arguments: Any, **options: Any) -> Any:
+            calls.append(1)
+            if len(calls) != call:
+                return original(*arguments, **options)
+            monkeypatch.setattr(owner, name, original)
+            before()
+            found = original(*arguments, **options)
+            after()
+            return found
+
+        monkeypatch.setattr(owner, name, changed)
+
+    return around

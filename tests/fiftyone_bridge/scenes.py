@@ -14,6 +14,8 @@ scene  ann and bob                                units (ann, bob)              
 Scene 3: three benches, three absences, no unit agrees: expected (36 - 9 - 9) / (6 * 5) = .6.
 """
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import fiftyone as fo
@@ -96,6 +98,37 @@ def crowded(seed: int, images: int = 12) -> list[Scene]:
     return [{"ann": given(), "bob": given(), "cid": given() if number % 3 else None} for number in range(images)]
 
 
+FIVE = ("ann", "bob", "cid", "dan", "eve")
+
+
+def in_fields(number: int, given: dict[str, list[fo.Detection]], **more: Any) -> fo.Sample:
+    """An image of 100 x 100 pixels: each rater's labels are in a field of that name."""
+    labels = {name: fo.Detections(detections=own) for name, own in given.items()}
+    return make_sample(number, {}, raters=list(given), **labels, **more)
+
+
+def objects() -> list[fo.Sample]:
+    """A cat that two of three annotated, and one of cid alone; then an image on which nobody annotated anything."""
+    boxes = {"ann": [[10, 10, 40, 40]], "bob": [[10, 10, 40, 36]], "cid": [[60, 60, 20, 20]]}
+    given = {name: [detection("cat", box) for box in own] for name, own in boxes.items()}
+    net = fo.Detections(detections=[detection("cat", [10, 10, 40, 38], confidence=0.9)])
+    return [in_fields(0, given, net=net), in_fields(1, {name: [] for name in boxes})]
+
+
+def seen_by_five() -> list[fo.Sample]:
+    """Twelve images: a cat that four see; what eve alone sees on the first six; a dog of ann and bob on the last."""
+    near, far = [10, 10, 40, 40], [60, 60, 20, 20]
+    samples = []
+    for number in range(12):
+        given = {name: [detection("cat", near)] for name in FIVE[:4]}
+        given["eve"] = [detection("cat", far)] if number < 6 else []
+        if number == 11:
+            for name in FIVE[:2]:
+                given[name].append(detection("dog", far))
+        samples.append(in_fields(number, given))
+    return samples
+
+
 def in_one_field(scenes: list[Scene]) -> list[fo.Sample]:
     """All labels in the field `marks`, told apart by the attribute `rater`."""
     samples = []
@@ -116,6 +149,28 @@ def in_one_field(scenes: list[Scene]) -> list[fo.Sample]:
 def documents(dataset: fo.Dataset) -> dict[str, dict[str, Any]]:
     """What the database itself holds, by sample; nothing of ours touches the time of the last change."""
     return {str(document["_id"]): document for document in dataset._sample_collection.find({})}
+
+
+@contextmanager
+def untouched(dataset: fo.Dataset) -> Iterator[None]:
+    """All that a data set holds is the same afterwards, and there is no other data set than before."""
+    before = _state(dataset)
+    yield
+    assert _state(dataset) == before
+
+
+def _state(dataset: fo.Dataset) -> Any:
+    fields, runs = list(dataset.get_field_schema(flat=True)), dataset.list_runs()  # FiftyOne's list: nothing is swept
+    return documents(dataset), fields, runs, dict(dataset.info), list(dataset.default_classes), fo.list_datasets()
+
+
+def raising(error: BaseException) -> Callable[..., Any]:
+    """A function that raises."""
+
+    def fails(*_: Any, **__: Any) -> None:
+        raise error
+
+    return fails
 
 
 def without(document: Any, names: set[str]) -> Any:

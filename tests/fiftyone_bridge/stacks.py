@@ -45,6 +45,36 @@ GOOD = [[0.1, 0.5, 0.8, 0.9], [0.85, 0.7, 0.2, 0.1], [0.9, 0.2, 0.1, 0.1]]
 """Scores of a detector that finds what ann marks before all else; the other one, `poor`, says the opposite."""
 
 
+CLASSES = {1: "road", 2: "car"}
+"""Classes of the maps below."""
+
+
+def painted(*squares: tuple[int, int, int, int, int]) -> NDArray[np.uint8]:
+    """A map of 20 x 30 pixels with squares of a class: x, y, width, height, value."""
+    found = np.zeros((20, 30), np.uint8)
+    for x, y, across, down, value in squares:
+        found[y : y + down, x : x + across] = value
+    return found
+
+
+MAPS = [
+    {  # cid has a car where the others have road; ann alone has one more road
+        "ann": painted((0, 0, 6, 6, 1), (20, 10, 4, 5, 1)),
+        "bob": painted((0, 0, 6, 6, 1)),
+        "cid": painted((0, 0, 6, 6, 2)),
+    },
+    {  # all agree but for a rim
+        "ann": painted((5, 5, 8, 8, 2)),
+        "bob": painted((5, 5, 8, 8, 2)),
+        "cid": painted((5, 5, 9, 8, 2)),
+    },
+    {  # one of two missed it
+        "ann": painted((10, 2, 5, 4, 2)),
+        "bob": painted(),
+    },
+]
+
+
 def row(marks: list[int] | None, full: int = 1) -> fo.Segmentation | None:
     return None if marks is None else fo.Segmentation(mask=full * np.array([marks], np.uint8))
 

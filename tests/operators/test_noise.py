@@ -12,7 +12,7 @@ from fiftyone.operators.executor import ExecutionContext, ExecutionError
 import kalos_core.fiftyone as kf
 from kalos_core import KalosWarning
 from kalos_core.figures import events_title
-from tests.fiftyone_bridge.test_noise import samples
+from tests.fiftyone_bridge.noisy import samples
 from tests.operators.calls import delegate, is_delegated_by_default, last_line, run, shares, summaries
 from tests.plugin import defaults, form, refused, stream
 

@@ -13,8 +13,8 @@ import kalos_core.fiftyone as kf
 from kalos_core import TRUTH_METHODS
 from kalos_core.figures import pixel_title
 from kalos_core.nominal import SKILL_MODELS
+from tests.fiftyone_bridge.scenes import objects
 from tests.fiftyone_bridge.stacks import RATERS, add_maps, row, small
-from tests.fiftyone_bridge.test_truth import objects
 from tests.operators.calls import is_delegated_by_default, run, shares, summaries
 from tests.plugin import defaults, form, refused, stream
 

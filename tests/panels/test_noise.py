@@ -7,7 +7,7 @@ import pytest
 
 import kalos_core.fiftyone as kf
 from kalos_core.figures import events_title, percent_text
-from tests.fiftyone_bridge.test_noise import FIELDS, samples
+from tests.fiftyone_bridge.noisy import FIELDS, samples
 from tests.panels.operations import given, names, opened, samples_of, view_of
 from tests.plugin import uri
 

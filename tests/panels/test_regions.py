@@ -11,7 +11,7 @@ import pytest
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, LabelStack, boundary_agreement, region_agreement
-from tests.fiftyone_bridge.test_regions import CLASSES, MAPS
+from tests.fiftyone_bridge.stacks import CLASSES, MAPS
 from tests.panels.operations import given, opened, samples_of
 from tests.plugin import Panel
 

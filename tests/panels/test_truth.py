@@ -11,8 +11,8 @@ import pytest
 import kalos_core.fiftyone as kf
 from kalos_core.figures import pixel_title, ranking_title, ratio_title, skill_title, tree_title
 from panels.sections.masks import right_text
+from tests.fiftyone_bridge.scenes import FIVE, objects, seen_by_five
 from tests.fiftyone_bridge.stacks import RATERS, RATIO, add_maps, row, small
-from tests.fiftyone_bridge.test_truth import FIVE, objects, seen_by_five
 from tests.panels.operations import given, ids, opened, samples_of, view_of
 from tests.plugin import Panel, defaults, form, refused, stream
 

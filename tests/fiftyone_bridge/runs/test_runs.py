@@ -41,7 +41,7 @@ from tests.fiftyone_bridge.scenes import (
     without,
 )
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 NAMES = kf.RunNames("run")
 WRITTEN = {*NAMES.of_samples, *NAMES.of_labels}
 ANALYSES = {"agreement": kf.compute_agreement, "variations": kf.find_variations}
