@@ -2,13 +2,8 @@
 
 import re
 
-import pytest
-from hypothesis import HealthCheck, given, settings
-
-from kalos_core import InputError, KalosWarning
-from kalos_core.readers import read_labels, read_voc
-from kalos_core.readers.formats import guess_format
-from tests.readers.spoiling import spoiled_xml
+from kalos_core.readers import read_voc
+from tests.readers.cases import LeftOut, Warned, differing, lines, write
 
 LABELIMG = """<annotation>
 \t<folder>images</folder>
@@ -46,114 +41,65 @@ POLYGON = """<annotation><filename>b.jpg</filename><size><width>90</width><heigh
 """As Roboflow exports a polygon as Pascal VOC: corners in another order."""
 
 
-@pytest.fixture
-def folder(tmp_path):
-    def write(**files):
-        for place, text in files.items():
-            path = tmp_path / (place.replace("__", "/") + ".xml")
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
-        return tmp_path
-
-    return write
+UNKNOWN = LABELIMG.replace("<width>500", "<width>0").replace("<height>333", "<height>0")
+EMPTY = re.sub(r"\t<object>.*</object>\n", "", LABELIMG, flags=re.DOTALL)
+EACH_ONE = {"ann/a.xml": LABELIMG, "bob/b.xml": LABELIMG}
+CAR = "car box 156 97 195 173"
 
 
-def test_two_raters(folder):
-    empty = re.sub(r"\t<object>.*</object>\n", "", LABELIMG, flags=re.DOTALL)
-    found = folder(ann__000012=LABELIMG, bob__Annotations__000012=empty, ann__b=POLYGON)
-    (found / "JPEGImages").mkdir()
-    table = read_voc(found)
-    assert table.images.tolist() == ["000012", "b"]
-    assert table.files.tolist() == ["000012.jpg", "b.jpg"]
-    assert table.raters.tolist() == ["ann", "bob"]
-    assert table.categories.tolist() == ["car", "leaf"]
-    assert table.shapes["box"].xywh().tolist() == [[156, 97, 195, 173], [10, 20, 20, 20]]
-    assert table.shapes["polygon"].area().tolist()[1] == 200
-    assert table.image_size.tolist() == [[500, 333], [90, 60]]
-    assert table.assigned.tolist() == [[True, True], [True, False]]
-    assert guess_format(found) == "voc"
-    assert read_labels(found).id.tolist() == table.id.tolist()
+def each_one(of_a, of_b):
+    return [f"a=000012.jpg 500x333 {of_a}: ann {CAR}", f"b=000012.jpg 500x333 {of_b}: bob {CAR}"]
 
 
-def test_who_was_assigned(folder):
-    found = folder(ann__a=LABELIMG, bob__b=LABELIMG)
-    assert read_voc(found).assigned.tolist() == [[True, False], [False, True]]
-    assert read_voc(found, assigned="all").assigned.all()
-    assert read_voc(found, assigned={"a": ["ann", "bob"]}).assigned.tolist() == [[True, True], [False, True]]
-    with pytest.raises(InputError, match="assigned: expected images and raters with files, got 'c', 'cid'"):
-        read_voc(found, assigned={"c": ["ann"], "a": ["cid", "ann"]})
-    with pytest.raises(InputError, match="expected 'files', 'all' or lists of raters by image, got 'drew'"):
-        read_voc(found, assigned="drew")
-    with pytest.raises(InputError, match="object 1: expected a rater in its image's list, got rater 'ann'"):
-        read_voc(found, assigned={"a": ["bob"]})
+READ = {
+    "two raters": (
+        {"ann/000012.xml": LABELIMG, "bob/Annotations/000012.xml": EMPTY, "ann/b.xml": POLYGON, "JPEGImages/a.xml": ""},
+        [f"000012=000012.jpg 500x333 ann bob: ann {CAR}", "b=b.jpg 90x60 ann: ann leaf polygon 10,20 30,20 10,40"],
+    ),
+    "an unknown size": ({"ann/a.xml": UNKNOWN}, [f"a=000012.jpg ? ann: ann {CAR}"]),
+    "a size of one of two": ({"ann/a.xml": UNKNOWN, "bob/a.xml": EMPTY}, [f"a=000012.jpg 500x333 ann bob: ann {CAR}"]),
+    "assigned by files": (EACH_ONE, each_one("ann", "bob")),
+    "all assigned": (EACH_ONE, {"assigned": "all"}, each_one("ann bob", "ann bob")),
+    "assigned by a list": (EACH_ONE, {"assigned": {"a": ["ann", "bob"]}}, each_one("ann bob", "bob")),
+    "strange names": (EACH_ONE, {"assigned": {"c": ["ann"], "a": ["cid", "ann"]}},
+                      "assigned: expected images and raters with files, got 'c', 'cid'"),
+    "a strange word": (EACH_ONE, {"assigned": "drew"}, "expected 'files', 'all' or lists of raters by image, got"),
+    "a box of somebody else": (EACH_ONE, {"assigned": {"a": ["bob"]}},
+                               "object 1: expected a rater in its image's list, got rater 'ann'"),
+    "an alias that is missing": ({"ann/a.xml": LABELIMG}, {"aliases": {"auto": "bus"}},
+                                 Warned("'car' (1 by ann)", [f"a=000012.jpg 500x333 ann: ann {CAR}"])),
+}  # fmt: skip
+
+CHANGED = [
+    ("<xmin>156</xmin>", "", LeftOut("object 1: expected a number as xmin, got nothing")),
+    ("<xmin>156<", "<xmin>left<", LeftOut("object 1: expected a number as xmin, got 'left'")),
+    ("<xmin>156<", "<xmin>400<", LeftOut("object 1: expected a box of positive width and height")),
+    ("bndbox>", "robndbox>", LeftOut("object 1: expected a bndbox or a polygon, got neither")),
+    ("<name>car</name>", "<name> </name>", "object 1: expected a name, got nothing"),
+    ("<width>500<", "<width>wide<", "ann/a.xml: expected numbers as width and height, got 'wide' x '333'"),
+    ("<width>500<", "<width>-5<", "ann/a.xml: expected a positive width and height, got -5.0 x 333.0"),
+]
+"""Text of a right file, text in its place, and what comes of it."""
+
+REFUSED = {
+    "no folder": ({"a.xml": LABELIMG}, "expected a folder for each rater, got none"),
+    "no file": ({"ann/a.xml": LABELIMG, "bob/a.txt": ""}, "rater 'bob': expected XML files in "),
+    "another format": ({"ann/a.xml": "<annotations/>"}, "expected Pascal VOC with <annotation>, got <annotations>"),
+    "a document type": ({"ann/a.xml": '<!DOCTYPE a [<!ENTITY b "c">]><annotation>&b;</annotation>'},
+                        "a.xml: expected XML, got a document type declaration"),
+    "two files of an image": ({"ann/a.xml": LABELIMG, "ann/Annotations/a.xml": LABELIMG}, "expected one file, got"),
+    "two sizes": ({"ann/a.xml": LABELIMG, "bob/a.xml": LABELIMG.replace("<width>500", "<width>400")},
+                  "bob/a.xml: expected the size 500 x 333 that it has elsewhere, got 400 x 333"),
+}  # fmt: skip
 
 
-def test_folders_by_name_aliases_and_unknown_sizes(folder):
-    unknown = LABELIMG.replace("<width>500", "<width>0").replace("<height>333", "<height>0")
-    found = folder(x__a=unknown, y__a=LABELIMG.replace("car", "auto"))
-    table = read_voc({"ann": found / "x", "bob": found / "y"}, aliases={"auto": "car"})
-    assert (table.raters.tolist(), table.categories.tolist()) == (["ann", "bob"], ["car"])
-    assert table.image_size.tolist() == [[500, 333]]
-    with pytest.warns(KalosWarning, match=r"'car' \(1 by ann\)") as caught:
-        read_voc({"ann": found / "x", "bob": found / "y"}, aliases={"auto": "bus"})
-    assert [warning.filename for warning in caught] == [__file__]
+def test_files(tmp_path):
+    changed = {new + old: ({"ann/a.xml": LABELIMG.replace(old, new)}, expected) for old, new, expected in CHANGED}
+    assert differing(read_voc, tmp_path, READ | changed | REFUSED) == {}
+    assert differing(read_voc, None, [(tmp_path / "absent", "folders: expected a folder, got")]) == {}
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("<xmin>156</xmin>", "", "object 1: expected a number as xmin, got nothing"),
-        ("<xmin>156<", "<xmin>left<", "object 1: expected a number as xmin, got 'left'"),
-        ("<xmin>156<", "<xmin>400<", "object 1: expected a box of positive width and height"),
-        ("<name>car</name>", "<name> </name>", "object 1: expected a name, got nothing"),
-        ("bndbox>", "robndbox>", "object 1: expected a bndbox or a polygon, got neither"),
-        ("<width>500<", "<width>wide<", "ann/a.xml: expected numbers as width and height, got 'wide' x '333'"),
-        ("<width>500<", "<width>-5<", "ann/a.xml: expected a positive width and height, got -5.0 x 333.0"),
-    ],
-)
-def test_records_that_cannot_be_used(folder, old, new, message):
-    with pytest.raises(InputError, match=re.escape(message)):
-        read_voc(folder(ann__a=LABELIMG.replace(old, new)))
-
-
-def test_objects_that_cannot_be_used_are_left_out_on_request(folder):
-    found = folder(ann__a=LABELIMG.replace("<xmin>156<", "<xmin>left<"), bob__a=LABELIMG)
-    with pytest.warns(KalosWarning, match="They are left out") as caught:
-        table = read_voc(found, on_invalid="skip")
-    assert (table.skipped.tolist(), table.rater.tolist()) == ([1], [1])
-    assert [warning.filename for warning in caught] == [__file__]
-
-
-def test_what_is_no_pascal_voc(folder, tmp_path):
-    with pytest.raises(InputError, match="expected a folder for each rater, got none"):
-        read_voc(tmp_path)
-    with pytest.raises(InputError, match=r"folders: expected a folder, got .*absent, which is none"):
-        read_voc(tmp_path / "absent")
-    (tmp_path / "bob").mkdir()
-    with pytest.raises(InputError, match=r"rater 'bob': expected XML files in .*bob, got none"):
-        read_voc(tmp_path)
-    with pytest.raises(InputError, match=r"a\.xml: expected Pascal VOC with <annotation>, got <annotations>"):
-        read_voc(folder(bob__a="<annotations/>"))
-    with pytest.raises(InputError, match=r"a\.xml: expected XML, got a document type declaration"):
-        read_voc(folder(bob__a='<!DOCTYPE a [<!ENTITY b "c">]><annotation>&b;</annotation>'))
-    with pytest.raises(InputError, match=r"image 'a' in .*: expected one file, got"):
-        read_voc(folder(bob__Annotations__a=LABELIMG))
-
-
-def test_an_image_of_two_sizes(folder):
-    found = folder(ann__a=LABELIMG, bob__a=LABELIMG.replace("<width>500", "<width>400"))
-    with pytest.raises(InputError, match=r"bob/a.*: expected the size 500 x 333 that it has elsewhere, got 400 x 333"):
-        read_voc(found)
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None)
-@given(spoiled_xml(LABELIMG))
-@pytest.mark.filterwarnings("ignore::kalos_core.KalosWarning")
-def test_a_spoiled_file_is_read_or_refused(tmp_path, data):
-    (tmp_path / "ann").mkdir(exist_ok=True)
-    (tmp_path / "ann" / "a.xml").write_bytes(data)
-    for on_invalid in ("raise", "skip"):
-        try:
-            assert read_voc(tmp_path, on_invalid=on_invalid).images.tolist() == ["a"]
-        except InputError:
-            continue
+def test_folders_by_name_and_aliases(tmp_path):
+    folder = write(tmp_path, {"x/a.xml": LABELIMG, "y/a.xml": LABELIMG.replace("car", "auto")})
+    table = read_voc({"ann": folder / "x", "bob": folder / "y"}, aliases={"auto": "car"})
+    assert lines(table) == [f"a=000012.jpg 500x333 ann bob: ann {CAR}; bob {CAR}"]

@@ -1,34 +1,18 @@
 """Classification exports of Zooniverse."""
 
 import csv
+import io
 import json
-import re
 
 import numpy as np
-import pytest
-from hypothesis import HealthCheck, given, settings
 
-from kalos_core import InputError, KalosWarning
-from kalos_core.readers import read_labels, read_zooniverse
-from kalos_core.readers.formats import guess_format
-from tests.readers.spoiling import spoiled
+from kalos_core.readers import read_zooniverse
+from tests.readers.cases import LeftOut, Warned, differing, write
 
 HEADER = [
-    "classification_id",
-    "user_name",
-    "user_id",
-    "user_ip",
-    "workflow_id",
-    "workflow_name",
-    "workflow_version",
-    "created_at",
-    "gold_standard",
-    "expert",
-    "metadata",
-    "annotations",
-    "subject_data",
-    "subject_ids",
-]
+    "classification_id", "user_name", "user_id", "user_ip", "workflow_id", "workflow_name", "workflow_version",
+    "created_at", "gold_standard", "expert", "metadata", "annotations", "subject_data", "subject_ids",
+]  # fmt: skip
 """The columns, as "Data Exports" of help.zooniverse.org lists them."""
 
 METADATA = {
@@ -42,14 +26,13 @@ SUBJECT = {"retired": None, "#image_name": "PETE001.JPG", "site": "PETE"}
 RECTANGLE = {
     "x": 205.5,
     "y": 97,
-    "tool": 0,
-    "frame": 0,
     "width": 60,
     "height": 40,
+    "tool": 0,
+    "frame": 0,
     "details": [],
     "tool_label": "Adult",
 }
-POINTS = [{"x": 0, "y": 0}, {"x": 10, "y": 0}, {"x": 10, "y": 10}]
 
 
 def drawn(*shapes, task="T0"):
@@ -61,12 +44,9 @@ QUESTION = {"task": "T1", "task_label": "Is it night?", "value": "No"}
 
 def row(user="ann", subject="1001", annotations=(), **changes):
     return {
-        "classification_id": "8731",
         "user_name": user,
         "workflow_id": "6465",
         "workflow_name": "Time-lapse cameras",
-        "workflow_version": "52.76",
-        "created_at": "2016-03-02 17:02:55 UTC",
         "metadata": json.dumps(METADATA),
         "annotations": annotations if isinstance(annotations, str) else json.dumps(list(annotations)),
         "subject_data": json.dumps({subject: SUBJECT}),
@@ -74,158 +54,104 @@ def row(user="ann", subject="1001", annotations=(), **changes):
     } | changes
 
 
-@pytest.fixture
-def written(tmp_path):
-    def write(*rows, columns=HEADER):
-        path = tmp_path / "penguins-classifications.csv"
-        with path.open("w", newline="", encoding="utf-8") as file:
-            table = csv.DictWriter(file, columns, extrasaction="ignore")
-            table.writeheader()
-            table.writerows(rows)
-        return path
-
-    return write
+def table(*rows, columns=HEADER):
+    file = io.StringIO()
+    writer = csv.DictWriter(file, columns, extrasaction="ignore")
+    writer.writeheader()
+    writer.writerows(rows)
+    return file.getvalue()
 
 
-def test_rectangles_and_those_who_saw_nothing(written):
-    path = written(
-        row("ann", annotations=[QUESTION, drawn(RECTANGLE)]),
-        row("not-logged-in-a1b2", annotations=[QUESTION, drawn()]),
-        row("ann", "1002", annotations=[QUESTION]),
-    )
-    table = read_zooniverse(path)
-    assert (table.images.tolist(), table.files.tolist()) == (["1001", "1002"], ["PETE001.JPG"] * 2)
-    assert table.raters.tolist() == ["ann", "not-logged-in-a1b2"]
-    assert table.categories.tolist() == ["Adult"]
-    assert table.shapes["box"].xywh().tolist() == [[205.5, 97, 60, 40]]
-    assert table.assigned.tolist() == [[True, True], [True, False]]
-    assert table.image_size.tolist() == [[1000, 750]] * 2
-    assert guess_format(path) == "zooniverse"
-    assert len(read_labels(path, aliases={"Adult": "penguin"})) == 1
+def of_ann(*annotations, **changes):
+    return table(row(annotations=annotations, **changes))
 
 
-@pytest.mark.parametrize(
-    ("shape", "bounds", "area"),
-    [
-        ({"x": 10, "y": 20, "width": 40, "height": 20, "angle": 0}, (10, 20, 50, 40), 800),
-        ({"x": 10, "y": 20, "width": 40, "height": 20, "angle": 90}, (20, 10, 40, 50), 800),
-        ({"x_center": 30, "y_center": 30, "width": 40, "height": 20}, (10, 20, 50, 40), 800),
-        (
-            {"points": [{"x": 10, "y": 20}, {"x": 50, "y": 20}, {"x": 50, "y": 40}], "closed": True},
-            (10, 20, 50, 40),
-            400,
-        ),
-        ({"pathX": [10, 50, 50], "pathY": [20, 20, 40], "isClosed": False}, (10, 20, 50, 40), 400),
-        ({"x": 30, "y": 30, "rx": 20, "ry": 10, "angle": 0}, (10, 20, 50, 40), 628.3),
-        ({"x_center": 30, "y_center": 30, "rx": 20, "ry": 10, "angle": 90}, (20, 10, 40, 50), 628.3),
-        ({"x": 30, "y": 30, "r": 10, "angle": -20}, (20, 20, 40, 40), 314.2),
-        ({"x_center": 30, "y_center": 30, "r": 10}, (20, 20, 40, 40), 314.2),
-    ],
-)
-def test_shapes_by_the_fields_of_their_tools(written, shape, bounds, area):
-    table = read_zooniverse(written(row(annotations=[drawn({"tool": 1, "frame": 0, "details": [], **shape})])))
-    found = table.shapes.get("polygon", table.shapes["box"])
-    np.testing.assert_allclose(found.outline_bounds()[0], bounds, atol=0.1)
-    assert found.area()[0] == pytest.approx(area, rel=0.005)
-    assert table.categories.tolist() == ["1"]
+ADULT = "Adult box 205.5 97 60 40"
+EGGS = row("bob", workflow_id="7", workflow_name="Eggs", annotations=[drawn(RECTANGLE)])
+TWO_WORKFLOWS = table(row(), EGGS)
+COMBINED = {"task": "T5", "value": [drawn(RECTANGLE), QUESTION, drawn({**RECTANGLE, "x": 1}, task="T2")]}
+LINKED = of_ann(subject_data=json.dumps({"1001": {"link": "x/y.jpg"}}))
 
 
-@pytest.mark.parametrize(
-    ("shape", "joints"), [({"x": 3, "y": 4}, [[3, 4]]), ({"x1": 1, "y1": 2, "x2": 3, "y2": 4}, [[1, 2], [3, 4]])]
-)
-def test_points_and_lines_are_keypoints(written, shape, joints):
-    table = read_zooniverse(written(row(annotations=[drawn({"tool": 0, "tool_label": "egg", **shape})])))
-    assert table.shapes["keypoints"].points[0].tolist() == joints
+def image(drawn="", who="ann", file="=PETE001.JPG"):
+    return [f"1001{file} 1000x750 {who}: {drawn}".rstrip()]
 
 
-def test_parts_of_a_combined_task_and_the_choice_of_a_task(written):
-    combined = {"task": "T5", "value": [drawn(RECTANGLE, task="T0"), QUESTION, drawn({**RECTANGLE, "x": 1}, task="T2")]}
-    path = written(row(annotations=[combined]))
-    assert len(read_zooniverse(path)) == 2
-    assert read_zooniverse(path, task="T2").shapes["box"].xywh()[0, 0] == 1
+READ = {
+    "rectangles and who saw nothing": (
+        table(row(annotations=[QUESTION, drawn(RECTANGLE)]), row("not-logged-in-a1", annotations=[QUESTION, drawn()]),
+              row("ann", "1002", annotations=[QUESTION])),
+        [*image(f"ann {ADULT}", "ann not-logged-in-a1"), "1002=PETE001.JPG 1000x750 ann:"],
+    ),
+    "aliases": (of_ann(drawn(RECTANGLE)), {"aliases": {"Adult": "penguin"}}, image("ann penguin box 205.5 97 60 40")),
+    "a combined task": (of_ann(COMBINED), image(f"ann {ADULT}; ann Adult box 1 97 60 40")),
+    "one task": (of_ann(COMBINED), {"task": "T2"}, image("ann Adult box 1 97 60 40")),
+    "two workflows": (TWO_WORKFLOWS, "got 6465 (Time-lapse cameras), 7 (Eggs): choose by"),
+    "no such workflow": (TWO_WORKFLOWS, {"workflow": 8},
+                         "workflow: expected one of 6465 (Time-lapse cameras), 7 (Eggs), got 8"),
+    "a second classification": (
+        table(row(annotations=[drawn(RECTANGLE)]), row(annotations=[drawn(RECTANGLE, RECTANGLE)])),
+        Warned("1 classification is passed over", image(f"ann {ADULT}")),
+    ),
+    "no file": (LINKED, image(file="=")),
+    "another field of the file": (LINKED, {"file_field": "link"}, image(file="=x/y.jpg")),
+}  # fmt: skip
+WORKFLOWS = [(TWO_WORKFLOWS, {"workflow": chosen}, image(f"bob {ADULT}", "bob")) for chosen in (7, "7", "Eggs")]
+
+CORNERS = [{"x": 10, "y": 20}, {"x": 50, "y": 20}, {"x": 50, "y": 40}]
+TRIANGLE = "polygon 10,20 50,20 50,40"
+SHAPES = [
+    ({"x": 10, "y": 20, "width": 40, "height": 20, "angle": 0}, "box 10 20 40 20"),
+    ({"x": 10, "y": 20, "width": 40, "height": 20, "angle": 90}, "polygon 40,10 40,50 20,50 20,10"),
+    ({"x_center": 30, "y_center": 30, "width": 40, "height": 20}, "box 10 20 40 20"),
+    ({"points": CORNERS, "closed": True}, TRIANGLE),
+    ({"pathX": [10, 50, 50], "pathY": [20, 20, 40], "isClosed": False}, TRIANGLE),
+    ({"x": 3, "y": 4}, "keypoints 3,4"),
+    ({"x1": 1, "y1": 2, "x2": 3, "y2": 4}, "keypoints 1,2 3,4"),
+]
+ELLIPSES = [
+    ({"x": 30, "y": 30, "rx": 20, "ry": 10, "angle": 0}, [10, 20, 50, 40], (50, 30), 628.3),
+    ({"x_center": 30, "y_center": 30, "rx": 20, "ry": 10, "angle": 90}, [20, 10, 40, 50], (30, 10), 628.3),
+    ({"x": 30, "y": 30, "rx": 20, "ry": 10, "angle": 30}, [12, 16.8, 48, 43.2], (47.32, 20), 628.3),
+    ({"x": 30, "y": 30, "r": 10, "angle": -20}, [20, 20, 40, 40], (40, 30), 314.2),
+    ({"x_center": 30, "y_center": 30, "r": 10}, [20, 20, 40, 40], (40, 30), 314.2),
+]
+"""Fields of a tool, which turns counter-clockwise: bounds, the end of the first axis, and the area."""
+
+UNUSABLE = [
+    ({**RECTANGLE, "width": "wide"}, "expected numbers in x, y, width, height, got 205.5, 97, 'wide', 40"),
+    ({**RECTANGLE, "width": 0}, "expected a box of positive width and height"),
+    ({"tool": 0, "points": [3]}, "expected a list of points with x and y, got [3]"),
+    ({"tool": 0, "pathX": [1], "pathY": []}, "expected lists pathX and pathY of one length"),
+    ({"tool": 0, "frame": 0}, "expected the fields of a rectangle, polygon"),
+    ({**RECTANGLE, "tool": None, "tool_label": ""}, "expected a tool_label, got nothing"),
+]
+
+REFUSED = [
+    (of_ann(user_name=""), "line 2, column user_name: expected a name, got ''"),
+    (of_ann(subject_ids="1;2"), "line 2, column subject_ids: expected one subject, got '1;2'"),
+    (table(row(annotations="[{")), "line 2, column annotations: expected JSON, a list, got '[{'"),
+    (table(row(annotations="{}")), "line 2, column annotations: expected JSON, a list, got '{}'"),
+    (of_ann(subject_data="[]"), "line 2, column subject_data: expected JSON, an object, got '[]'"),
+    (table(columns=["user_name"]), "expected a classification export with user_name, "),
+    (table(), "expected at least one classification, got none"),
+]
 
 
-def test_one_workflow_at_a_time(written):
-    path = written(row(), row("bob", workflow_id="7", workflow_name="Eggs", annotations=[drawn(RECTANGLE)]))
-    with pytest.raises(InputError, match=r"got 6465 \(Time-lapse cameras\), 7 \(Eggs\): choose by"):
-        read_zooniverse(path)
-    for chosen in (7, "7", "Eggs"):
-        assert read_zooniverse(path, workflow=chosen).raters.tolist() == ["bob"]
-    with pytest.raises(InputError, match=r"workflow: expected one of 6465 \(Time-lapse cameras\), 7 \(Eggs\), got 8"):
-        read_zooniverse(path, workflow=8)
+def test_files(tmp_path):
+    shapes = [(of_ann(drawn({"tool": 1, "frame": 0, **shape})), image(f"ann 1 {text}")) for shape, text in SHAPES]
+    unusable = [
+        (of_ann(drawn(shape, RECTANGLE)), LeftOut(f"line 2, task T0, shape 1: {words}")) for shape, words in UNUSABLE
+    ]
+    cases = [*READ.values(), *WORKFLOWS, *shapes, *unusable, *REFUSED]
+    assert differing(read_zooniverse, tmp_path, cases, "export.csv") == {}
+    assert differing(read_zooniverse, None, [(tmp_path / "absent.csv", "expected a readable Zooniverse export")]) == {}
 
 
-def test_a_second_classification_is_passed_over(written):
-    path = written(row(annotations=[drawn(RECTANGLE)]), row(annotations=[drawn(RECTANGLE, RECTANGLE)]))
-    with pytest.warns(KalosWarning, match="1 classification is passed over") as caught:
-        assert len(read_zooniverse(path)) == 1
-    assert [warning.filename for warning in caught] == [__file__]
-
-
-def test_the_field_of_the_file(written):
-    path = written(row(subject_data=json.dumps({"1001": {"link": "x/y.jpg"}})))
-    assert read_zooniverse(path).files.tolist() == [""]
-    assert read_zooniverse(path, file_field="link").files.tolist() == ["x/y.jpg"]
-
-
-@pytest.mark.parametrize(
-    ("shape", "message"),
-    [
-        ({**RECTANGLE, "width": "wide"}, "shape 1: expected numbers in x, y, width, height, got 205.5, 97, 'wide', 40"),
-        ({**RECTANGLE, "width": 0}, "shape 1: expected a box of positive width and height"),
-        ({"tool": 0, "points": [3]}, "shape 1: expected a list of points with x and y, got [3]"),
-        ({"tool": 0, "pathX": [1], "pathY": []}, "shape 1: expected lists pathX and pathY of one length"),
-        (
-            {"tool": 0, "frame": 0},
-            "shape 1: expected the fields of a rectangle, polygon",
-        ),
-        ({**RECTANGLE, "tool": None, "tool_label": ""}, "shape 1: expected a tool_label, got nothing"),
-    ],
-)
-def test_shapes_that_cannot_be_used(written, shape, message):
-    path = written(row(annotations=[drawn(shape, RECTANGLE)]))
-    with pytest.raises(InputError, match=re.escape(f"line 2, task T0, {message}")):
-        read_zooniverse(path)
-    with pytest.warns(KalosWarning, match="They are left out"):
-        table = read_zooniverse(path, on_invalid="skip")
-    assert (len(table), table.skipped.tolist()) == (1, [1])
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"user_name": ""}, "line 2, column user_name: expected a name, got ''"),
-        ({"subject_ids": "1;2"}, "line 2, column subject_ids: expected one subject, got '1;2'"),
-        ({"annotations": "[{"}, "line 2, column annotations: expected JSON, a list, got '[{'"),
-        ({"annotations": "{}"}, "line 2, column annotations: expected JSON, a list, got '{}'"),
-        ({"subject_data": "[]"}, "line 2, column subject_data: expected JSON, an object, got '[]'"),
-    ],
-)
-def test_rows_that_cannot_be_used(written, changes, message):
-    with pytest.raises(InputError, match=re.escape(message)):
-        read_zooniverse(written(row(**changes)))
-
-
-def test_what_is_no_export(written, tmp_path):
-    with pytest.raises(InputError, match=r"expected a classification export with user_name, .*, got user_name"):
-        read_zooniverse(written(columns=["user_name"]))
-    with pytest.raises(InputError, match="expected at least one classification, got none"):
-        read_zooniverse(written())
-    with pytest.raises(InputError, match="expected a readable Zooniverse export"):
-        read_zooniverse(tmp_path / "absent.csv")
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None)
-@given(spoiled([QUESTION, drawn(RECTANGLE, {"tool": 0, "points": POINTS}), drawn({"tool": 2, "x": 1, "y": 2, "r": 3})]))
-@pytest.mark.filterwarnings("ignore::kalos_core.KalosWarning")
-def test_spoiled_annotations_are_read_or_refused(written, content):
-    try:
-        text = json.dumps(content)
-    except ValueError:  # a number too long to be written
-        return
-    path = written(row(annotations=text))
-    for on_invalid in ("raise", "skip"):
-        try:
-            assert read_zooniverse(path, on_invalid=on_invalid).images.tolist() == ["1001"]
-        except InputError:
-            continue
+def test_ellipses_and_circles_are_polygons(tmp_path):
+    for shape, bounds, end, area in ELLIPSES:
+        path = write(tmp_path, of_ann(drawn({"tool": 1, **shape})), "export.csv")
+        polygons = read_zooniverse(path).shapes["polygon"]
+        np.testing.assert_allclose(polygons.outline_bounds()[0], bounds, atol=0.3)
+        np.testing.assert_allclose(polygons.rings(0)[0][0], end, atol=0.01)
+        np.testing.assert_allclose(polygons.area()[0], area, rtol=0.005)
