@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +13,17 @@ from kalos_core import LabelTable
 
 GROUP = ("day", "night", "dusk")
 OPTIONAL = ("sky", "sea")
+
+
+def table_of(answers: Mapping[str, Iterable[Any]], **options: Any) -> LabelTable:
+    """A table of each rater's answers to the items 0, 1, ...; None where a rater did not answer."""
+    rows = [
+        {"item": item, "rater": rater, "label": label}
+        for rater, labels in answers.items()
+        for item, label in enumerate(labels)
+        if label is not None
+    ]
+    return LabelTable.from_rows(rows, **options)
 
 
 @st.composite

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from kalos_core import (
     NOT_ASSIGNED,
     InputError,
-    LabelTable,
     compare_teams,
     fleiss_kappa,
     item_accuracy,
@@ -19,12 +18,14 @@ from kalos_core import (
     majority_vote,
     nominal_alpha,
     rater_accuracy,
-    read_wide_labels,
     sparse_agreement,
 )
 from kalos_core.nominal import alpha_of_counts, free_marginal_kappa, gwet_ac1, merge_raters, running_label_agreement
 from kalos_core.nominal.decisions import optional_tallies
-from tests.nominal_tables import tables_with_gaps
+from tests.nominal_tables import table_of, tables_with_gaps
+
+PAIR = table_of({"ann": "x", "bob": "x"})
+SKIES = table_of({"ann": [["sky", "sea"], []], "bob": [["sky"], []]}, groups=None)
 
 
 def decisions_of(table):
@@ -35,21 +36,6 @@ def decisions_of(table):
 def mean(values):
     found = [value for value in values if not math.isnan(value)]
     return sum(found) / len(found) if found else math.nan
-
-
-@pytest.fixture(scope="module")
-def bluebirds(data_folder):
-    path = data_folder / "bluebirds.csv"
-    if not path.exists():
-        pytest.skip("bluebirds.csv is not in the data folder")
-    return read_wide_labels(path, item="image_id", ignore=["gt"])
-
-
-@pytest.fixture(scope="module")
-def bluebird_truth(data_folder):
-    truth = read_wide_labels(data_folder / "bluebirds.csv", item="image_id")
-    values = truth.select(raters=["gt"]).values()[:, 0]
-    return {item: truth.options()[value] for item, value in zip(truth.items, values, strict=True)}
 
 
 def test_majority_by_hand():
@@ -125,18 +111,17 @@ def test_accuracy_of_every_two_raters_and_to_the_majority(table):
 @settings(max_examples=25)
 @given(tables_with_gaps())
 def test_a_rater_as_the_reference_is_as_between_raters(table):
-    name = table.raters[-1]
-    found = rater_accuracy(table, reference=name)
-    others = len(table.raters) - 1
-    between, without = rater_accuracy(table), rater_accuracy(table.select(raters=table.raters[:-1].tolist()))
-    np.testing.assert_array_equal(found.to_reference, between.accuracy[:others, -1])
-    np.testing.assert_array_equal(found.decision_to_reference, between.decision_accuracy[:others, -1])
+    name, others = table.raters[-1], table.raters[:-1].tolist()
+    found, between = rater_accuracy(table, reference=name), rater_accuracy(table)
+    without = rater_accuracy(table.select(raters=others))
+    np.testing.assert_array_equal(found.to_reference, between.accuracy[:-1, -1])
+    np.testing.assert_array_equal(found.decision_to_reference, between.decision_accuracy[:-1, -1])
     np.testing.assert_array_equal(found.accuracy, without.accuracy)
     np.testing.assert_array_equal(found.to_majority, without.to_majority)
-    assert (found.reference, found.raters.tolist()) == (name, table.raters[:-1].tolist())
+    assert (found.reference, found.raters.tolist()) == (name, others)
     reference = table.select(raters=[name])
     if len(reference):
-        of_table = rater_accuracy(table.select(raters=table.raters[:-1].tolist()), reference=reference)
+        of_table = rater_accuracy(table.select(raters=others), reference=reference)
         np.testing.assert_array_equal(of_table.to_reference, found.to_reference)
         np.testing.assert_array_equal(of_table.decision_to_reference, found.decision_to_reference)
 
@@ -144,9 +129,7 @@ def test_a_rater_as_the_reference_is_as_between_raters(table):
 def test_accuracy_by_hand_of_one_class_among_many():
     # ten classes, four items; ann is right on three, bob on two, and they agree on one
     truth = dict(enumerate("abcd"))
-    answers = {"ann": "abcx", "bob": "ayzd"}
-    rows = [{"item": i, "rater": r, "label": label} for r, labels in answers.items() for i, label in enumerate(labels)]
-    table = LabelTable.from_rows(rows, concepts=list("abcdefgxyz"))
+    table = table_of({"ann": "abcx", "bob": "ayzd"}, concepts=list("abcdefgxyz"))
     found = rater_accuracy(table, reference=truth)
     assert found.to_reference.tolist() == [3 / 4, 2 / 4]
     # a wrong class is two wrong decisions of ten: 38 and 36 of 40
@@ -155,28 +138,16 @@ def test_accuracy_by_hand_of_one_class_among_many():
     assert found.raters_to_pandas()["to_reference"].tolist() == [0.75, 0.5]
     turned = rater_accuracy(table, reference={i: [label] for i, label in reversed([*truth.items(), (9, "a")])})
     assert turned.to_reference.tolist() == [3 / 4, 2 / 4]  # items are found by name
+    optional = rater_accuracy(SKIES, reference={0: ["sky"], 1: []})
+    assert optional.to_reference.tolist() == [3 / 4, 4 / 4]
 
 
-def test_reference_of_optional_concepts():
-    rows = [{"item": 1, "rater": "ann", "label": ["sky", "sea"]}, {"item": 2, "rater": "ann", "label": []}]
-    table = LabelTable.from_rows(rows, groups=None)
-    assert rater_accuracy(table, reference={1: ["sky"], 2: []}).to_reference.tolist() == [3 / 4]
-    with pytest.raises(InputError, match="reference: expected concepts of the table, got 'snow'"):
-        rater_accuracy(table, reference={1: ["snow"]})
-    with pytest.raises(InputError, match="reference: expected items of the table, got none in common"):
-        rater_accuracy(table, reference={7: ["sky"]})
-    with pytest.raises(InputError, match="reference: expected a rater among ann, got 'eve'"):
-        rater_accuracy(table, reference="eve")
-    with pytest.raises(InputError, match=r"reference: expected a rater, a LabelTable or a mapping .* got list"):
-        rater_accuracy(table, reference=["sky"])
-
-
-def test_bluebirds_against_the_truth(bluebirds, bluebird_truth):
-    found = rater_accuracy(bluebirds, reference=bluebird_truth)
-    values = bluebirds.values()
-    truth = np.array([bluebirds.options().index(bluebird_truth[item]) for item in bluebirds.items])
-    np.testing.assert_allclose(found.to_reference, (values == truth[:, None]).mean(axis=0))
-    merged = merge_raters(bluebirds).values()[:, 0]
+def test_bluebirds_against_the_truth(bluebirds):
+    table, labels = bluebirds
+    found = rater_accuracy(table, reference=dict(zip(table.items, labels, strict=True)))
+    truth = np.array([table.options().index(label) for label in labels])
+    np.testing.assert_allclose(found.to_reference, (table.values() == truth[:, None]).mean(axis=0))
+    merged = merge_raters(table).values()[:, 0]
     assert (merged == truth).mean() == pytest.approx(0.759, abs=5e-4)  # crowd-kit's figure of the majority
 
 
@@ -229,22 +200,14 @@ def test_every_question_has_its_coefficients(table):
         if np.isfinite(row["free_marginal"]):
             assert row["free_marginal_low"] <= row["free_marginal"] + 1e-12
             assert row["free_marginal_high"] >= row["free_marginal"] - 1e-12
-    assert result.breaches == sum(
-        len(table.items[(table.values("time")[:, r] == NOT_ASSIGNED) & answered])
-        for r, answered in enumerate(_answered(table).T)
-    )
-
-
-def _answered(table):
     answered = np.zeros((len(table.items), len(table.raters)), bool)
     answered[table.item, table.rater] = True
-    return answered
+    assert result.breaches == (answered & (table.values("time") == NOT_ASSIGNED)).sum()
 
 
 def test_mean_kappas_of_groups_and_of_optional_concepts():
-    labels = {"ann": [["day", "sky"], ["night"]], "bob": [["day"], ["night"]]}
-    rows = [{"item": i, "rater": r, "label": label} for r, of in labels.items() for i, label in enumerate(of)]
-    result = label_agreement(LabelTable.from_rows(rows, groups={"time": ["day", "night"]}), bootstrap=0)
+    answers = {"ann": [["day", "sky"], ["night"]], "bob": [["day"], ["night"]]}
+    result = label_agreement(table_of(answers, groups={"time": ["day", "night"]}), bootstrap=0)
     assert result.mean_kappa(exclusive=True) == 1
     assert result.mean_kappa(exclusive=False) == 0  # one of two images: P = 1/2 of two options
     assert result.bands.tolist() == ["almost perfect", "slight"]
@@ -254,21 +217,20 @@ def test_mean_kappas_of_groups_and_of_optional_concepts():
 @settings(max_examples=20)
 @given(tables_with_gaps())
 def test_teams_by_every_pair_of_raters(table):
+    def alike(pairs):
+        return mean([float(a == b) for a, b in pairs])
+
     raters = table.raters.tolist()
     teams = {"experts": raters[:1] if len(raters) < 4 else raters[:2], "crowd": raters[-1:] + raters[2:-1]}
     result = compare_teams(table, teams, bootstrap=10)
     for q, question in enumerate(table.questions):
-        values = table.values(question)
-        parts = [[] for _ in range(3)]
-        for row in values:
-            one, other = ([row[raters.index(name)] for name in teams[team]] for team in teams)
+        parts = [[], [], []]
+        for row in table.values(question):
+            one, other = ([row[raters.index(name)] for name in members] for members in teams.values())
             one, other = ([v for v in part if v != NOT_ASSIGNED] for part in (one, other))
-            parts[0].append(np.mean([a == b for a, b in itertools.combinations(one, 2)]) if len(one) > 1 else math.nan)
-            parts[1].append(
-                np.mean([a == b for a, b in itertools.combinations(other, 2)]) if len(other) > 1 else math.nan
-            )
-            pairs = list(itertools.product(one, other))
-            parts[2].append(np.mean([a == b for a, b in pairs]) if pairs else math.nan)
+            parts[0].append(alike(itertools.combinations(one, 2)))
+            parts[1].append(alike(itertools.combinations(other, 2)))
+            parts[2].append(alike(itertools.product(one, other)))
         expected = [mean(part) for part in parts]
         assert result.agreement[q, :3] == pytest.approx(expected, nan_ok=True)
         assert result.agreement[q, 4] == pytest.approx(expected[0] - expected[1], nan_ok=True)
@@ -277,27 +239,25 @@ def test_teams_by_every_pair_of_raters(table):
 
 
 def test_majorities_of_teams_by_hand():
-    text = {"e1": "xyx", "e2": "xyx", "e3": "xxx", "c1": "xyy", "c2": "xyy", "c3": "yxy"}
-    rows = [{"item": i, "rater": r, "label": c} for r, of in text.items() for i, c in enumerate(of)]
+    table = table_of({"e1": "xyx", "e2": "xyx", "e3": "xxx", "c1": "xyy", "c2": "xyy", "c3": "yxy"})
     teams = {"experts": ["e1", "e2", "e3"], "crowd": ["c1", "c2", "c3"]}
-    result = compare_teams(LabelTable.from_rows(rows), teams, bootstrap=200)
+    result = compare_teams(table, teams, bootstrap=200)
     assert result.agreement[0, 3] == pytest.approx(2 / 3)  # x y x against x y y
     assert result.kappa[0, 3] == pytest.approx(1 / 3)
-    assert result.agreement[0, 0] == pytest.approx((1 + 1 / 3 + 1) / 3)
-    assert result.agreement[0, 1] == pytest.approx((1 / 3 + 1 / 3 + 1) / 3)
+    assert result.agreement[0, :2] == pytest.approx([(1 + 1 / 3 + 1) / 3, (1 / 3 + 1 / 3 + 1) / 3])
     low, high = result.agreement_interval[0, 4]
     assert low <= result.agreement[0, 4] <= high
     assert result.kappa_interval[0, 4] == pytest.approx([2 * low, 2 * high])  # of two options, and no chance in it
     assert not result.differs(0)
-    assert np.isnan(compare_teams(LabelTable.from_rows(rows), teams, bootstrap=0).agreement_interval).all()
+    assert np.isnan(compare_teams(table, teams, bootstrap=0).agreement_interval).all()
     assert result.to_pandas()["comparison"].tolist()[:3] == ["experts", "crowd", "experts with crowd"]
 
 
 def test_the_interval_of_teams_is_that_of_items_sampled_with_replacement():
     rng = np.random.default_rng(0)
     text = {rater: rng.choice(["x", "y"], 60, p=[0.7, 0.3]) for rater in ("e1", "e2", "c1", "c2")}
-    rows = [{"item": i, "rater": r, "label": str(c)} for r, of in text.items() for i, c in enumerate(of)]
-    result = compare_teams(LabelTable.from_rows(rows), {"e": ["e1", "e2"], "c": ["c1", "c2"]}, bootstrap=2000)
+    table = table_of({rater: labels.tolist() for rater, labels in text.items()})
+    result = compare_teams(table, {"e": ["e1", "e2"], "c": ["c1", "c2"]}, bootstrap=2000)
     within = np.stack([text["e1"] == text["e2"], text["c1"] == text["c2"]]).astype(float)
     resampled = within[:, rng.integers(0, 60, (2000, 60))].mean(axis=2)
     for column, values in ((0, resampled[0]), (1, resampled[1]), (4, resampled[0] - resampled[1])):
@@ -305,69 +265,45 @@ def test_the_interval_of_teams_is_that_of_items_sampled_with_replacement():
 
 
 def test_a_clear_difference_of_teams_is_seen():
-    rng = np.random.default_rng(0)
-    truth = rng.integers(0, 3, 150)
-    noise = {"e1": 0.05, "e2": 0.05, "c1": 0.5, "c2": 0.5}
-    rows = [
-        {"item": i, "rater": r, "label": int(rng.integers(0, 3)) if rng.random() < share else int(truth[i])}
-        for r, share in noise.items()
-        for i in range(150)
-    ]
-    result = compare_teams(LabelTable.from_rows(rows), {"experts": ["e1", "e2"], "crowd": ["c1", "c2"]})
+    guesses = np.random.default_rng(0).integers(0, 3, (2, 60)).tolist()
+    table = table_of({"e1": [0, 1, 2] * 20, "e2": [0, 1, 2] * 20, "c1": guesses[0], "c2": guesses[1]})
+    result = compare_teams(table, {"experts": ["e1", "e2"], "crowd": ["c1", "c2"]}, bootstrap=200)
     assert result.differs(0)
     assert result.agreement_interval[0, 4, 0] > 0
 
 
-def test_bluebirds(bluebirds):
-    values = bluebirds.values()
-    assert values.shape == (108, 39)
-    result = label_agreement(bluebirds)
-    n = np.stack([(values == k).sum(axis=1) for k in (0, 1)], axis=1)
-    observed = ((n * (n - 1)).sum(axis=1) / (39 * 38)).mean()
-    assert result.spa[0] == pytest.approx(observed)
-    assert result.free_marginal[0] == pytest.approx(2 * observed - 1)
-    pairs = [(values[:, a] == values[:, b]).mean() for a, b in itertools.combinations(range(39), 2)]
-    found = rater_accuracy(bluebirds)
-    assert found.mean == pytest.approx(np.mean(pairs))
-    assert np.nanmin(found.accuracy) == pytest.approx(min(pairs))
-    assert item_accuracy(bluebirds).mean == pytest.approx(observed)  # as all raters label all images
-
-
 def test_running_agreement_of_a_table_ends_where_the_table_is(bluebirds):
-    curve = running_label_agreement(bluebirds, points=5, bootstrap=20)
+    table, _ = bluebirds
+    curve = running_label_agreement(table, points=5, bootstrap=20)
     assert curve.annotations[-1] == 108 * 39
-    assert curve.spa[-1] == pytest.approx(sparse_agreement(bluebirds.counts()).value)
-    assert curve.alpha[-1] == pytest.approx(nominal_alpha(bluebirds.values()))
+    assert curve.spa[-1] == pytest.approx(sparse_agreement(table.counts()).value)
+    assert curve.alpha[-1] == pytest.approx(nominal_alpha(table.values()))
 
 
 @pytest.mark.parametrize(
-    ("teams", "message"),
+    ("call", "message"),
     [
-        ({"a": ["ann"]}, "teams: expected two names"),
-        ({"a": ["ann"], "b": []}, "teams: expected at least one rater in each, got none in 'b'"),
-        ({"a": ["ann"], "b": ["ann"]}, "teams: expected a rater in one of them, got 'ann' in both"),
-        ({"a": ["ann"], "b": ["eve"]}, "raters: expected names among ann, bob, got 'eve'"),
+        (lambda: compare_teams(PAIR, {"a": ["ann"]}), "teams: expected two names"),
+        (lambda: compare_teams(PAIR, {"a": ["ann"], "b": []}), "teams: .* at least one rater in each, got none in 'b'"),
+        (lambda: compare_teams(PAIR, {"a": ["ann"], "b": ["ann"]}), "teams: .* in one of them, got 'ann' in both"),
+        (lambda: compare_teams(PAIR, {"a": ["ann"], "b": ["eve"]}), "raters: .* names among ann, bob, got 'eve'"),
+        (lambda: label_agreement(table_of({"ann": "x"})), r"table: .* at least two raters to compare, got 1 \(ann\)"),
+        (lambda: label_agreement("labels.csv"), "table: expected LabelTable, the result of read_long_labels"),
+        (lambda: rater_accuracy(SKIES, reference={1: ["snow"]}), "reference: expected concepts .*, got 'snow'"),
+        (lambda: rater_accuracy(SKIES, reference={7: ["sky"]}), "reference: expected items .*, got none in common"),
+        (lambda: rater_accuracy(SKIES, reference="eve"), "reference: expected a rater among ann, bob, got 'eve'"),
+        (lambda: rater_accuracy(SKIES, reference=["sky"]), "reference: expected a rater, .* or a mapping .* got list"),
     ],
 )
-def test_teams_that_cannot_be_compared(teams, message):
-    table = LabelTable.from_rows([{"item": 1, "rater": r, "label": "x"} for r in ("ann", "bob")])
+def test_what_is_refused(call, message):
     with pytest.raises(InputError, match=message):
-        compare_teams(table, teams)
-
-
-def test_a_single_rater_is_refused():
-    alone = LabelTable.from_rows([{"item": 1, "rater": "ann", "label": "x"}])
-    with pytest.raises(InputError, match=r"table: expected at least two raters to compare, got 1 \(ann\)"):
-        label_agreement(alone)
-    with pytest.raises(InputError, match="table: expected LabelTable, the result of read_long_labels"):
-        label_agreement("labels.csv")
+        call()
 
 
 def test_tables_of_results():
-    rows = [{"item": i, "rater": r, "label": ["x"]} for i in (1, 2) for r in ("ann", "bob", "cid")]
-    table = LabelTable.from_rows(rows, groups=None)
+    table = table_of({rater: [["x"], ["x"]] for rater in ("ann", "bob", "cid")}, groups=None)
     assert len(rater_accuracy(table).to_pandas()) == 3
     assert item_accuracy(table).to_pandas()["raters"].tolist() == [3, 3]
     assert item_accuracy(table).mean_unanimity == 1
     assert majority_agreement(table).to_pandas()["items"].tolist() == [2]
-    assert majority_agreement(table).items_to_pandas()["item"].tolist() == [1, 2]
+    assert majority_agreement(table).items_to_pandas()["item"].tolist() == [0, 1]

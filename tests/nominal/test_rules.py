@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -20,19 +21,15 @@ from kalos_core import (
 )
 from kalos_core.nominal import check_groups, cohen_matrix, free_marginal_kappa, majority_labels, merge_raters
 from kalos_core.nominal.cohen import cohen_matrices
-from tests.nominal_tables import tables_with_gaps
+from tests.nominal_tables import table_of, tables_with_gaps
 
 GROUPS = {"place": ["harbour", "meadow", "street"], "light": ["day", "dusk", "night"]}
 OPTIONAL = ["busy", "pretty", "animals"]
 
 
-def made(answers: list[list[str]], raters: str = "abcd", **options: object) -> LabelTable:
-    """Answer n is of the rater n mod R to the item n div R."""
-    rows = [
-        {"item": number // len(raters), "rater": raters[number % len(raters)], "label": labels}
-        for number, labels in enumerate(answers)
-    ]
-    return LabelTable.from_rows(rows, groups=None, **options)
+def made(answers: list[list[str]]) -> LabelTable:
+    """Four raters' answers to item 0, then to item 1, ..."""
+    return table_of({rater: answers[at::4] for at, rater in enumerate("abcd")}, groups=None)
 
 
 def scene(seed: int, answers: int, broken: float = 0.0) -> LabelTable:
@@ -52,7 +49,7 @@ class TestSuggestions:
         assert (set(group.concepts), group.answers, group.supporting) == ({"day", "night"}, 6, 6)
         assert (group.without, group.several) == (0, 0)
 
-    @pytest.mark.parametrize(("seed", "broken"), [(0, 0.0), (1, 0.0), (2, 0.02), (3, 0.03)])
+    @pytest.mark.parametrize(("seed", "broken"), [(0, 0.0), (2, 0.02)])
     def test_groups_are_found_among_optional_concepts(self, seed: int, broken: float) -> None:
         table = scene(seed, 800, broken)
         found = suggest_groups(table)
@@ -83,18 +80,15 @@ class TestSuggestions:
         # one that is nearly always chosen, and one that hardly ever is
         by_chance = [["busy", "pretty"]] * 48 + [["busy"]] * 47 + [["busy", "snow"], ["snow"]] + [["pretty"]] * 3
         assert suggest_groups(made(by_chance)) == ()
+        assert suggest_groups(made([["cat"], ["cat"]])) == ()
+        rng, names = np.random.default_rng(0), [str(number) for number in range(400)]
+        assert suggest_groups(made([rng.choice(names, 3, replace=False).tolist() for _ in range(500)])) == ()
 
     def test_one_label_each_is_one_group(self) -> None:
         (group,) = suggest_groups(made([["cat"], ["dog"], ["owl"], ["cat"]]))
         assert (set(group.concepts), group.name) == ({"cat", "dog", "owl"}, "cat / dog / owl")
-
-    def test_of_many_classes_one_each_is_one_group_and_many_optional_concepts_are_none(self) -> None:
         (group,) = suggest_groups(made([[str(number)] for number in range(2000)]))
         assert (len(group.concepts), group.supporting) == (2000, 2000)
-        rng = np.random.default_rng(0)
-        names = [str(number) for number in range(400)]
-        assert suggest_groups(made([rng.choice(names, 3, replace=False).tolist() for _ in range(500)])) == ()
-        assert suggest_groups(made([["cat"], ["cat"]])) == ()
 
     def test_a_table_takes_them(self) -> None:
         table = scene(0, 200)
@@ -103,21 +97,13 @@ class TestSuggestions:
         assert set(regrouped.groups) == set(found)
         assert len(check_groups(regrouped)) == 0
         assert regrouped.regroup(None).questions == table.questions
-        with pytest.raises(InputError, match="groups: expected concepts of the table in 'x', got 'cow'"):
-            table.regroup({"x": ["cow"]})
-        with pytest.raises(InputError, match="groups: expected a concept in one group, got 'day' again"):
-            table.regroup({"x": ["day"], "y": ["day"]})
-        with pytest.raises(InputError, match="most_breaches: expected a share from 0 to below 1, got 1"):
-            suggest_groups(table, 1)
 
 
 class TestRejection:
     def test_by_hand(self) -> None:
         # two images; cid leaves the group open on one, and dan takes the other answer on both
         answers = {"ann": [["day"], ["night"]], "bob": [["day"], ["night"]], "cid": [[], ["night"]]}
-        answers["dan"] = [["night"], ["day"]]
-        rows = [{"item": i, "rater": r, "label": label} for r, of in answers.items() for i, label in enumerate(of)]
-        table = LabelTable.from_rows(rows, groups={"time": ["day", "night"]})
+        table = table_of({**answers, "dan": [["night"], ["day"]]}, groups={"time": ["day", "night"]})
         paper = reject_answers(table, broken=True)
         assert paper.rejected.tolist() == [False] * 4 + [True] + [False] * 3
         assert (len(paper), paper.rejected_raters) == (1, ())
@@ -147,13 +133,6 @@ class TestRejection:
         assert len(kept) == len(table) - len(found)
         for question, after in zip(table.questions, found.after, strict=True):
             assert after == pytest.approx(free_marginal_kappa(kept.counts(question)), nan_ok=True)
-
-    def test_what_is_no_rule(self) -> None:
-        table = made([["cat"]])
-        with pytest.raises(InputError, match="rule: expected broken, most_breaches or least_accuracy, got none"):
-            reject_answers(table)
-        with pytest.raises(InputError, match="least_accuracy: expected a share from 0 to 1, got 60"):
-            reject_answers(table, least_accuracy=60)
 
 
 @settings(max_examples=20)
@@ -186,8 +165,7 @@ def test_cohens_kappa_of_every_question_and_the_reason_where_one_is_undefined(ta
 
 
 def test_reasons_by_hand() -> None:
-    rows = [{"item": i, "rater": r, "label": ["sky"] if i else []} for i in range(2) for r in "ab"]
-    table = LabelTable.from_rows(rows, groups={"kind": ["one"]}, concepts=["sky", "snow", "one"])
+    table = table_of(dict.fromkeys("ab", ([], ["sky"])), groups={"kind": ["one"]}, concepts=["sky", "snow", "one"])
     result = label_agreement(table, bootstrap=0)
     assert dict(zip(result.question, result.reason, strict=True)) == {
         "sky": "",
@@ -211,11 +189,20 @@ def test_accuracy_of_items_to_a_reference(table: LabelTable) -> None:
                 shares.append(sum(a == b for a, b in pairs) / len(pairs))
         assert found[item] == pytest.approx(np.mean(shares) if shares else np.nan, nan_ok=True)
     assert np.isnan(item_accuracy(table).to_reference).all()
+    by_hand = item_accuracy(table_of({"a": [["sky"]], "b": [["sky", "sea"]]}, groups=None), reference={0: ["sky"]})
+    assert (by_hand.to_reference.tolist(), by_hand.accuracy.tolist()) == ([(2 / 2 + 1 / 2) / 2], [1 / 2])
 
 
-def test_accuracy_of_items_to_known_truth_by_hand() -> None:
-    rows = [{"item": 1, "rater": r, "label": names} for r, names in (("a", ["sky"]), ("b", ["sky", "sea"]))]
-    table = LabelTable.from_rows(rows, groups=None)
-    found = item_accuracy(table, reference={1: ["sky"]})
-    assert found.to_reference.tolist() == [(2 / 2 + 1 / 2) / 2]
-    assert found.accuracy.tolist() == [1 / 2]
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda table: table.regroup({"x": ["cow"]}), "groups: expected concepts of the table in 'x', got 'cow'"),
+        (lambda table: table.regroup({"x": ["cat"], "y": ["cat"]}), "groups: .* in one group, got 'cat' again"),
+        (lambda table: suggest_groups(table, 1), "most_breaches: expected a share from 0 to below 1, got 1"),
+        (reject_answers, "rule: expected broken, most_breaches or least_accuracy, got none"),
+        (lambda table: reject_answers(table, least_accuracy=60), "least_accuracy: .* share from 0 to 1, got 60"),
+    ],
+)
+def test_what_is_refused(call: Callable[[LabelTable], object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        call(made([["cat"]]))

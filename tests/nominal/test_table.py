@@ -4,7 +4,7 @@ from hypothesis import given, settings
 
 from kalos_core import NOT_ASSIGNED, InputError, KalosWarning, LabelTable
 from kalos_core.nominal import check_groups
-from tests.nominal_tables import answers_of, label_tables
+from tests.nominal_tables import answers_of, label_tables, table_of
 
 PLACE = {"place": ["indoor", "outdoor", "none"]}
 
@@ -13,17 +13,13 @@ def rows(*entries):
     return [dict(zip(("item", "rater", "label", "time"), entry, strict=False)) for entry in entries]
 
 
+ONE = rows(("a", "ann", "x"))
+TWICE = rows(("a", "ann", "sky"), ("a", "ann", "sea"))
+
+
 def test_values_counts_and_decisions_by_hand():
-    table = LabelTable.from_rows(
-        rows(
-            ("a", "ann", ["indoor", "sunny"]),
-            ("a", "bob", ["indoor"]),
-            ("b", "ann", ["outdoor"]),
-            ("b", "bob", ["none", "sunny"]),
-        ),
-        groups=PLACE,
-        raters=["ann", "bob", "cid"],
-    )
+    answers = {"ann": [["indoor", "sunny"], ["outdoor"]], "bob": [["indoor"], ["none", "sunny"]]}
+    table = table_of(answers, groups=PLACE, raters=["ann", "bob", "cid"])
     assert table.questions == ("place", "sunny")
     assert table.options("place") == ("indoor", "outdoor", "none")
     assert table.options("sunny") == ("not chosen", "chosen")
@@ -31,10 +27,12 @@ def test_values_counts_and_decisions_by_hand():
     assert table.values("sunny").tolist() == [[1, 0, -2], [0, 1, -2]]
     assert table.counts("place").toarray().tolist() == [[2, 0, 0], [0, 1, 1]]
     assert table.counts("sunny").toarray().tolist() == [[1, 1], [1, 1]]
-    names = table.concepts.tolist()
-    assert names == ["indoor", "sunny", "outdoor", "none"]
+    assert table.concepts.tolist() == ["indoor", "sunny", "outdoor", "none"]
     assert table.decisions("ann").tolist() == [[1, 1, 0, 0], [0, 0, 1, 0]]
     assert (table.decisions("cid") == NOT_ASSIGNED).all()
+    assert "4 answers of 3 raters to 2 items" in repr(table)
+    with pytest.raises(ValueError, match="read-only"):
+        table.item[0] = 1
 
 
 def test_missing_is_not_none():
@@ -45,35 +43,15 @@ def test_missing_is_not_none():
     assert table.to_pandas()["label"].isna().tolist() == [False, True]
 
 
-def test_rows_of_a_rater_and_item_are_one_answer_unless_labels_exclude_each_other():
-    two = rows(("a", "ann", "sky"), ("a", "ann", "sea"))
-    assert LabelTable.from_rows(two, groups=None).answer.tolist() == [0, 0]
-    with pytest.raises(
-        InputError, match=r"record 2: expected one answer of a rater to an item, got 'ann' on 'a' again"
-    ):
-        LabelTable.from_rows(two)
-
-
 @pytest.mark.parametrize(("on_repeat", "kept"), [("first", "sky"), ("last", "sea")])
 def test_a_rater_who_answers_twice(on_repeat, kept):
-    twice = rows(("a", "ann", "sky"), ("a", "ann", "sea"))
-    table = LabelTable.from_rows(twice, on_repeat=on_repeat)
-    assert table.concepts[table.concept].tolist() == [kept]
     timed = rows(("a", "ann", "sea", 2.0), ("a", "ann", "sky", 1.0))
-    table = LabelTable.from_rows(timed, on_repeat=on_repeat)
-    assert table.concepts[table.concept].tolist() == [kept]
     several = rows(("a", "ann", ["sea", "sun"], 2), ("a", "ann", ["sky"], 1))
-    with pytest.raises(InputError, match="again"):
-        LabelTable.from_rows(several, groups=None)
-    table = LabelTable.from_rows(several, groups=None, on_repeat=on_repeat)
-    assert kept in table.concepts[table.concept]
-
-
-def test_the_same_label_twice_in_an_answer():
-    twice = rows(("a", "ann", "sky"), ("a", "ann", "sky"))
-    with pytest.raises(InputError, match="expected a label once in an answer, got 'sky' again by 'ann' on 'a'"):
-        LabelTable.from_rows(twice, groups=None)
-    assert len(LabelTable.from_rows(twice, groups=None, on_repeat="first").concept) == 1
+    for given_rows, groups in ((TWICE, "label"), (timed, "label"), (several, None)):
+        table = LabelTable.from_rows(given_rows, groups=groups, on_repeat=on_repeat)
+        assert table.concepts[table.concept].tolist()[0] == kept
+    assert LabelTable.from_rows(TWICE, groups=None).answer.tolist() == [0, 0]  # one answer of two labels
+    assert len(LabelTable.from_rows([*ONE, *ONE], groups=None, on_repeat="first").concept) == 1
 
 
 @pytest.mark.parametrize("empty", [None, "", "  ", float("nan")])
@@ -87,26 +65,19 @@ def test_empty_labels(empty):
 
 def test_unknown_labels():
     some = rows(("a", "ann", "sky"), ("a", "bob", "skie"))
-    with pytest.raises(InputError, match="record 2: expected a label of the vocabulary, got 'skie'"):
-        LabelTable.from_rows(some, concepts=["sky", "sea"])
     with pytest.warns(KalosWarning, match=r"not in the vocabulary are left out: 'skie' \(1\)"):
         table = LabelTable.from_rows(some, concepts=["sky", "sea"], on_unknown="skip")
     assert table.values().tolist() == [[0, NOT_ASSIGNED]]
 
 
 def test_who_broke_a_group():
-    table = LabelTable.from_rows(
-        rows(("a", "ann", ["indoor", "outdoor"]), ("a", "bob", ["sunny"]), ("b", "ann", ["none"])), groups=PLACE
-    )
+    answers = {"ann": [["indoor", "outdoor"], ["none"]], "bob": [["sunny"], None]}
+    table = table_of(answers, groups=PLACE)
     breaches = check_groups(table)
-    assert breaches.to_pandas().to_dict("list") == {
-        "item": ["a", "a"],
-        "rater": ["ann", "bob"],
-        "group": ["place", "place"],
-        "chosen": [2, 0],
-    }
+    expected = {"item": [0, 0], "rater": ["ann", "bob"], "group": ["place", "place"], "chosen": [2, 0]}
+    assert breaches.to_pandas().to_dict("list") == expected
     assert breaches.by_rater() == {"ann": 1, "bob": 1}
-    with pytest.raises(InputError, match="ann on a: expected exactly one of 'place', got 2"):
+    with pytest.raises(InputError, match="ann on 0: expected exactly one of 'place', got 2"):
         breaches.raise_if_any()
     # such an answer is missing for the group and counts for the rest
     assert table.values("place").tolist() == [[NOT_ASSIGNED] * 2, [2, NOT_ASSIGNED]]
@@ -116,18 +87,9 @@ def test_who_broke_a_group():
 
 
 def test_what_is_left_open_is_missing_and_breaks_nothing():
-    table = LabelTable(
-        item=[0],
-        rater=[0],
-        answer=[0],
-        concept=[2],
-        items=["a"],
-        raters=["ann"],
-        concepts=["x", "y", "sky", "sea"],
-        groups=["g"],
-        group_of=[0, 0, -1, -1],
-        unanswered=[[0, 0], [0, 3]],
-    )
+    names = {"items": ["a"], "raters": ["ann"], "concepts": ["x", "y", "sky", "sea"], "groups": ["g"]}
+    codes = {"item": [0], "rater": [0], "answer": [0], "concept": [2], "group_of": [0, 0, -1, -1]}
+    table = LabelTable(**names, **codes, unanswered=[[0, 0], [0, 3]])
     assert len(check_groups(table)) == 0
     assert table.values("g").tolist() == [[NOT_ASSIGNED]]
     assert table.values("sea").tolist() == [[NOT_ASSIGNED]]
@@ -168,72 +130,56 @@ def test_a_part_is_what_it_was(table):
         assert part.values(question).tolist() == table.values(question)[np.ix_(items, columns)].tolist()
 
 
-def test_the_table_is_frozen():
-    table = LabelTable.from_rows(rows(("a", "ann", "x")))
-    with pytest.raises(ValueError, match="read-only"):
-        table.item[0] = 1
-    assert "1 answer of 1 rater to 1 item" in repr(table)
+@pytest.mark.parametrize(
+    ("given_rows", "options", "message"),
+    [
+        ([], {}, "expected at least one record"),
+        (["x"], {}, "record 1: expected a mapping"),
+        (rows((None, "ann", "x")), {}, "record 1: expected an item, got nothing"),
+        (rows(("a", "", "x")), {}, "record 1: expected a rater, got nothing"),
+        (rows(("a", "ann", 1.5)), {}, "record 1: expected names of labels, got 1.5"),
+        (rows(("a", "ann", "x", "noon")), {}, "record 1: expected a number as its time, got 'noon'"),
+        (TWICE, {}, "record 2: expected one answer of a rater to an item, got 'ann' on 'a' again"),
+        (rows(("a", "ann", ["x", "y"]), ("a", "ann", ["x"])), {"groups": None}, "again"),
+        ([*ONE, *ONE], {"groups": None}, "expected a label once in an answer, got 'x' again by 'ann' on 'a'"),
+        (ONE, {"concepts": ["y"]}, "record 1: expected a label of the vocabulary, got 'x'"),
+        (ONE, {"items": ["b"]}, "an item of the vocabulary, got 'a'"),
+        (ONE, {"raters": ["bob"]}, "a rater of the vocabulary, got 'ann'"),
+        (ONE, {"on_repeat": "mean"}, "on_repeat: expected one of 'raise', 'first', 'last'"),
+        (ONE, {"on_empty": "x"}, "on_empty"),
+        (ONE, {"on_unknown": "x"}, "on_unknown"),
+        (ONE, {"groups": {"g": ["x", "y"], "h": ["y"]}}, "in one group at most"),
+        (ONE, {"groups": {"g": []}}, "at least one concept in a group, got none in g"),
+        (ONE, {"groups": {"x": ["y"]}}, "questions"),
+        (ONE, {"groups": {"g": "xy"}}, "groups: expected lists of concepts, got a text"),
+        (ONE, {"groups": {"g": ["y"]}, "concepts": ["x"]}, "groups: expected concepts"),
+    ],
+)
+def test_rows_that_cannot_be_used_are_refused(given_rows, options, message):
+    with pytest.raises(InputError, match=message):
+        LabelTable.from_rows(given_rows, **options)
+
+
+CODES = {"item": [0], "rater": [0], "answer": [0], "concept": [0], "items": ["a"], "raters": ["ann"], "concepts": ["x"]}
+FREE = LabelTable.from_rows(rows(("a", "ann", ["x", "y"])), groups=None)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("call", "message"),
     [
-        ({"rows": []}, "expected at least one record"),
-        ({"rows": ["x"]}, "record 1: expected a mapping"),
-        ({"rows": rows((None, "ann", "x"))}, "record 1: expected an item, got nothing"),
-        ({"rows": rows(("a", "", "x"))}, "record 1: expected a rater, got nothing"),
-        ({"rows": rows(("a", "ann", 1.5))}, "record 1: expected names of labels, got 1.5"),
-        ({"rows": rows(("a", "ann", "x", "noon"))}, "record 1: expected a number as its time, got 'noon'"),
-        ({"rows": rows(("a", "ann", "x")), "items": ["b"]}, "an item of the vocabulary, got 'a'"),
-        ({"rows": rows(("a", "ann", "x")), "raters": ["bob"]}, "a rater of the vocabulary, got 'ann'"),
-        ({"rows": rows(("a", "ann", "x")), "on_repeat": "mean"}, "on_repeat: expected one of 'raise', 'first', 'last'"),
-        ({"rows": rows(("a", "ann", "x")), "on_empty": "x"}, "on_empty"),
-        ({"rows": rows(("a", "ann", "x")), "on_unknown": "x"}, "on_unknown"),
-        ({"rows": rows(("a", "ann", "x")), "groups": {"g": ["x", "y"], "h": ["y"]}}, "in one group at most"),
-        ({"rows": rows(("a", "ann", "x")), "groups": {"g": []}}, "at least one concept in a group, got none in g"),
-        ({"rows": rows(("a", "ann", "x")), "groups": {"x": ["y"]}}, "questions"),
-        ({"rows": rows(("a", "ann", "x")), "groups": {"g": "xy"}}, "groups: expected lists of concepts, got a text"),
-        ({"rows": rows(("a", "ann", "x")), "groups": {"g": ["y"]}, "concepts": ["x"]}, "groups: expected concepts"),
+        (lambda: LabelTable(**CODES | {"rater": [0, 1]}), "rater: expected shape"),
+        (lambda: LabelTable(**CODES | {"item": [1]}), "item: expected codes 0 to 0, got 1 to 1"),
+        (lambda: LabelTable(**CODES | {"concept": [0, 0], "answer": [0, 0]}), "a concept once in an answer"),
+        (lambda: LabelTable(**CODES | {"item": [0, 0], "rater": [0, 0]}), "one answer of a rater to an item"),
+        (lambda: LabelTable(**CODES | {"concepts": ["x", "x"]}), "concepts: expected each name once, got 'x'"),
+        (lambda: LabelTable(**CODES | {"group_of": [0]}), "group_of: expected codes"),
+        (lambda: FREE.values(), "question: expected a name, as there are several: x, y"),
+        (lambda: FREE.values("z"), "question: expected one of 'x', 'y', got 'z'"),
+        (lambda: FREE.decisions("bob"), "rater: expected one of 'ann', got 'bob'"),
+        (lambda: FREE.select(raters=["bob"]), "raters: expected names among ann, got 'bob'"),
+        (lambda: FREE.select(items=[3]), "items"),
     ],
 )
-def test_what_cannot_be_used_is_refused(arguments, message):
+def test_codes_and_names_are_checked(call, message):
     with pytest.raises(InputError, match=message):
-        LabelTable.from_rows(**arguments)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"rater": [0, 1]}, "rater: expected shape"),
-        ({"item": [1]}, "item: expected codes 0 to 0, got 1 to 1"),
-        ({"concept": [0, 0], "answer": [0, 0]}, "a concept once in an answer"),
-        ({"item": [0, 0], "rater": [0, 0]}, "one answer of a rater to an item"),
-        ({"concepts": ["x", "x"]}, "concepts: expected each name once"),
-        ({"group_of": [0]}, "group_of: expected codes"),
-    ],
-)
-def test_the_constructor_checks_its_codes(change, message):
-    given_fields = {"item": [0], "rater": [0], "answer": [0], "concept": [0]}
-    names = {"items": ["a"], "raters": ["ann"], "concepts": ["x"]}
-    with pytest.raises(InputError, match=message):
-        LabelTable(**{**given_fields, **names, **change})
-
-
-def test_names_used_again_are_found_at_once_among_many():
-    items = [*range(30_000), *range(30_000)]  # a look through all of them for each would take minutes
-    with pytest.raises(InputError, match="items: expected each name once, got 0, 1, 2"):
-        LabelTable(item=[], rater=[], answer=[], concept=[], items=items, raters=["ann"], concepts=["x"])
-
-
-def test_questions_and_raters_are_asked_for_by_name():
-    table = LabelTable.from_rows(rows(("a", "ann", ["x", "y"])), groups=None)
-    with pytest.raises(InputError, match="question: expected a name, as there are several: x, y"):
-        table.values()
-    with pytest.raises(InputError, match="question: expected one of 'x', 'y', got 'z'"):
-        table.values("z")
-    with pytest.raises(InputError, match="rater: expected one of 'ann', got 'bob'"):
-        table.decisions("bob")
-    with pytest.raises(InputError, match="raters: expected names among ann, got 'bob'"):
-        table.select(raters=["bob"])
-    with pytest.raises(InputError, match="items"):
-        table.select(items=[3])
+        call()

@@ -1,0 +1,17 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kalos_core import LabelTable, read_wide_labels
+
+
+@pytest.fixture(scope="session")
+def bluebirds(data_folder: Path) -> tuple[LabelTable, np.ndarray]:
+    """39 raters who say which of 108 images show an indigo bunting, and the correct labels."""
+    path = data_folder / "bluebirds.csv"
+    if not path.exists():
+        pytest.skip("bluebirds.csv is not in the data folder")
+    truth = read_wide_labels(path, item="image_id").select(raters=["gt"])
+    labels = np.array(truth.options())[truth.values()[:, 0]]
+    return read_wide_labels(path, item="image_id", ignore=["gt"]), labels
