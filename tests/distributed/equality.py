@@ -1,4 +1,4 @@
-"""Results that are the same to 1e-12."""
+"""Results that are the same to 1e-12, and the shards they are computed of."""
 
 from __future__ import annotations
 
@@ -7,23 +7,26 @@ from dataclasses import fields, is_dataclass
 
 import numpy as np
 import pandas as pd
+import pytest
 
-from kalos_core.distributed import open_shards, write_shards
+from kalos_core import LabelTable
+from kalos_core.distributed import open_label_shards, open_shards, write_shards
+from tests.tiers import first
 
 EXACTLY_AS_ONE = {"rtol": 0, "atol": 1e-12}
 
-SHARDS = {"one": 23, "two": 12, "five": 5, "each image": 1}
-"""What the tests are called -> images in a shard of a scene of 23."""
+every_size = pytest.mark.parametrize("size", first([5, 1, 23]))
+"""Images or items in a shard of a scene of 23."""
 
 
-def shards_of(table, folder, images_per_shard):
-    """The shards of a table, listed in another order than that of their images."""
-    write_shards(table, folder, images_per_shard)
+def shards_of(table, folder, size):
+    """The shards of a table, listed in another order than that of their images or items."""
+    write_shards(table, folder, size)
     file = folder / "dataset.json"
     content = json.loads(file.read_text())
     content["shards"] = content["shards"][::-1]
     file.write_text(json.dumps(content))
-    return open_shards(folder)
+    return (open_label_shards if isinstance(table, LabelTable) else open_shards)(folder)
 
 
 def assert_same(one, other, path=""):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 import kalos_core
-from kalos_core import Annotations, InputError
+from kalos_core import Annotations
 from kalos_core.distributed import variations, write_shards
-from tests.distributed.equality import SHARDS, assert_same, shards_of
+from tests.distributed.equality import assert_same, every_size, shards_of
 from tests.distributed.scenes import limited, scene
 
 METHODS = ("counts", "counts_by_rater", "rates", "merged_by", "split_by")
@@ -31,50 +33,32 @@ def assert_agree(sharded, whole):
     assert counts.sum() == len(whole)
 
 
-@pytest.mark.parametrize("size", SHARDS.values(), ids=SHARDS)
-@pytest.mark.parametrize("ids", ["int", "mixed"])
-def test_as_on_one_machine(tmp_path, size, ids):
-    table = scene(ids=ids)
-    whole = kalos_core.variations(table, threshold=0.4)
-    assert whole.counts()["merged"] > 0
+@every_size
+@pytest.mark.parametrize(
+    ("make", "chosen"), [(scene, {"threshold": 0.4}), (partial(scene, ids="mixed"), {}), (limited, {"max_merge": 2})]
+)
+def test_as_on_one_machine(tmp_path, size, make, chosen):
+    table = make()
+    whole = kalos_core.variations(table, **chosen)
     assert len(whole.confusions().count) > 1
-    assert_agree(variations(shards_of(table, tmp_path / "s", size), threshold=0.4), whole)
-
-
-def test_with_classes_of_some_raters(tmp_path):
-    table = limited()
-    assert_agree(
-        variations(shards_of(table, tmp_path / "s", 4), max_merge=2), kalos_core.variations(table, max_merge=2)
-    )
+    assert_agree(variations(shards_of(table, tmp_path / "s", size), **chosen), whole)
 
 
 def test_a_hand_worked_case_over_two_shards(tmp_path):
     # image 1: the same object, once a cat and once a dog; image 2: what only ann saw; image 3: what only bob saw
     rows = [
-        {"image": 1, "rater": "ann", "category": "cat", "box": [0, 0, 9, 9]},
-        {"image": 1, "rater": "bob", "category": "dog", "box": [0, 0, 9, 9]},
-        {"image": 2, "rater": "ann", "category": "cat", "box": [0, 0, 9, 9]},
-        {"image": 3, "rater": "bob", "category": "cat", "box": [0, 0, 9, 9]},
-        {"image": 3, "rater": "bob", "category": "cat", "box": [20, 0, 9, 9]},
+        {"image": image, "rater": rater, "category": category, "box": [x, 0, 9, 9]}
+        for image, rater, category, x in [
+            *((1, "ann", "cat", 0), (1, "bob", "dog", 0), (2, "ann", "cat", 0)),
+            *((3, "bob", "cat", 0), (3, "bob", "cat", 20)),
+        ]
     ]
     table = Annotations.from_rows(rows, assigned="all")
     found = variations(write_shards(table, tmp_path / "s", 2))
-    assert {name: count for name, count in found.counts().items() if count} == {
-        "wrong_class": 1,
-        "missing": 1,
-        "additional": 2,
-    }
+    counts = {name: count for name, count in found.counts().items() if count}
+    assert counts == {"wrong_class": 1, "missing": 1, "additional": 2}
     assert (found.counts_by_rater()["ann"]["additional"], found.counts_by_rater()["ann"]["missing"]) == (1, 2)
     assert found.rates()["bob"]["additional"] == pytest.approx(200 / 3, abs=1e-12)
     assert found.confusions().to_pandas().to_numpy().tolist() == [["cat", "dog", 1]]
     assert found.to_pandas()["additional"].tolist() == [0, 0, 2]
     assert np.isnan(found.identical_share)
-
-
-def test_arguments_are_checked_before_a_shard_is_read(tmp_path):
-    shards = write_shards(scene(), tmp_path / "s", 10)
-    (tmp_path / "s" / "annotations-00000.parquet").write_bytes(b"")
-    with pytest.raises(InputError, match="threshold: expected a similarity above 0, got 0"):
-        variations(shards, threshold=0)
-    with pytest.raises(InputError, match="max_merge: expected a whole number of at least 1, got 0"):
-        variations(shards, max_merge=0)
