@@ -12,21 +12,30 @@ Make = Callable[..., fo.Dataset]
 Meanwhile = Callable[..., None]
 
 
+def build(samples: list[fo.Sample] | None = None, **options: Any) -> fo.Dataset:
+    dataset = fo.Dataset(**options)
+    dataset.add_samples(make_samples(SCENES) if samples is None else samples, progress=False)
+    return dataset
+
+
 @pytest.fixture
-def make() -> Iterator[Make]:
-    """Data sets of the given samples, deleted afterwards."""
+def make() -> Make:
+    """Build data sets of the given samples, or of the six scenes; `nothing_stays` deletes them."""
+    return build
+
+
+@pytest.fixture(scope="module")
+def make_once() -> Iterator[Make]:
+    """The same for data sets that the tests of a module share: read them, or change a `clone()`."""
     made: list[fo.Dataset] = []
 
-    def dataset_of(samples: list[fo.Sample] | None = None, **options: Any) -> fo.Dataset:
-        dataset = fo.Dataset(**options)
-        made.append(dataset)
-        dataset.add_samples(make_samples(SCENES) if samples is None else samples, progress=False)
-        return dataset
+    def build_once(*arguments: Any, **options: Any) -> fo.Dataset:
+        made.append(build(*arguments, **options))
+        return made[-1]
 
-    yield dataset_of
+    yield build_once
     for dataset in made:
-        if not dataset.deleted:
-            dataset.delete()
+        dataset.delete()
 
 
 @pytest.fixture
@@ -36,12 +45,9 @@ def dataset(make: Make) -> fo.Dataset:
 
 
 @pytest.fixture(scope="module")
-def unchanged() -> Iterator[fo.Dataset]:
+def unchanged(make_once: Make) -> fo.Dataset:
     """The six scenes, for tests that only read."""
-    dataset = fo.Dataset()
-    dataset.add_samples(make_samples(SCENES), progress=False)
-    yield dataset
-    dataset.delete()
+    return make_once()
 
 
 @pytest.fixture(autouse=True)

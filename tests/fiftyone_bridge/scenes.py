@@ -20,6 +20,7 @@ from typing import Any
 
 import fiftyone as fo
 import numpy as np
+from fiftyone.core.odm import get_db_conn
 
 from kalos_core.fiftyone.runs.records import plain
 
@@ -162,6 +163,24 @@ def untouched(dataset: fo.Dataset) -> Iterator[None]:
 def _state(dataset: fo.Dataset) -> Any:
     fields, runs = list(dataset.get_field_schema(flat=True)), dataset.list_runs()  # FiftyOne's list: nothing is swept
     return documents(dataset), fields, runs, dict(dataset.info), list(dataset.default_classes), fo.list_datasets()
+
+
+@contextmanager
+def counting(dataset: fo.Dataset) -> Iterator[dict[str, int]]:
+    """Count the answers and the bytes of samples that the database itself says it has sent."""
+    database, counted = get_db_conn(), {"answers": 0, "bytes": 0}
+    database.command("profile", 0)
+    database.drop_collection("system.profile")
+    database.command("profile", 2)
+    try:
+        yield counted
+    finally:
+        database.command("profile", 0)
+        asked = {"ns": f"{database.name}.{dataset._sample_collection_name}"}
+        for entry in database["system.profile"].find(asked):
+            counted["answers"] += entry.get("nreturned", 0)
+            counted["bytes"] += entry.get("responseLength", 0)
+        database.drop_collection("system.profile")
 
 
 def raising(error: BaseException) -> Callable[..., Any]:

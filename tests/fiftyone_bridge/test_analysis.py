@@ -16,9 +16,8 @@ from kalos_core.fiftyone.runs.life import set_config
 from kalos_core.fiftyone.runs.writers import WRITING
 from tests.fiftyone_bridge.conftest import Make
 from tests.fiftyone_bridge.quiz import RATERS, quiz
-from tests.fiftyone_bridge.scenes import THREE, crowded, documents, make_samples
+from tests.fiftyone_bridge.scenes import THREE, counting, crowded, documents, make_samples
 from tests.fiftyone_bridge.stacks import small
-from tests.fiftyone_bridge.test_kinds import counting
 
 FEW: dict[str, dict[str, Any]] = {"convergence": {"subsets": 4, "fraction": 0.5}, "calibration": {"bootstrap": 0}}
 """Settings that are quick."""

@@ -20,10 +20,19 @@ from kalos_core.fiftyone.runs.table import CARRIED
 from tests.fiftyone_bridge.conftest import Make
 from tests.fiftyone_bridge.quiz import RATERS as QUIZ_RATERS
 from tests.fiftyone_bridge.quiz import quiz
-from tests.fiftyone_bridge.scenes import CAT, RATERS, SCENES, THREE, crowded, detection, documents, make_samples
+from tests.fiftyone_bridge.scenes import (
+    CAT,
+    RATERS,
+    SCENES,
+    THREE,
+    counting,
+    crowded,
+    detection,
+    documents,
+    make_samples,
+)
 from tests.fiftyone_bridge.stacks import small
 from tests.fiftyone_bridge.test_analysis import FEW, keys_of
-from tests.fiftyone_bridge.test_kinds import counting
 
 pytestmark = pytest.mark.filterwarnings("ignore::kalos_core.errors.KalosWarning")
 

@@ -1,0 +1,180 @@
+"""What every kind of run promises, and what opening it reads."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import fiftyone as fo
+import pytest
+import yaml
+
+import kalos_core.fiftyone as kf
+from kalos_core import InputError
+from kalos_core.fiftyone.runs.records import plain
+from panels.sections import SECTIONS
+from tests.fiftyone_bridge.conftest import Make
+from tests.fiftyone_bridge.quiz import RATERS as QUIZ_RATERS
+from tests.fiftyone_bridge.quiz import quiz
+from tests.fiftyone_bridge.scenes import THREE, counting, crowded, documents, make_samples
+from tests.fiftyone_bridge.stacks import add_maps, small
+
+MANIFEST = yaml.safe_load((Path(__file__).parents[3] / "fiftyone.yml").read_text(encoding="utf-8"))
+
+KEY = "run"
+MADE_OF_RUNS = {"resolved"}
+"""Kinds that are made of another run, not of labels; tests/fiftyone_bridge/deciding has them."""
+
+FROM_LABELS = [name for name in kf.KINDS if name not in MADE_OF_RUNS]
+
+CROWD = ("agreement", "variations", "calibration", "convergence", "noise")
+SAMPLES: dict[str, Callable[[], list[fo.Sample]]] = {
+    **dict.fromkeys(CROWD, lambda: make_samples(crowded(0, 16))),
+    **dict.fromkeys(("image_labels", "ranking"), quiz),
+    **dict.fromkeys(("pixels", "truth", "detectors"), small),
+}
+QUIZ: dict[str, Any] = {"raters": QUIZ_RATERS, "groups": "label"}
+SETTINGS: dict[str, dict[str, Any]] = {
+    "agreement": {"raters": THREE},
+    "variations": {"raters": THREE},
+    "calibration": {"raters": THREE, "similarities": ["box_iou"]},
+    "convergence": {"raters": THREE, "subsets": 4, "fraction": 0.5},
+    "noise": {"reference": "ann", "raters": 2},
+    "image_labels": {"truth": "one_coin", **QUIZ},
+    "ranking": {"systems": ["net", "svm"], **QUIZ},
+    "pixels": {},
+    "truth": {"methods": ["any", "0.5"]},
+    "detectors": {"detectors": ["good", "poor"], "skew": (0.1, 0.5)},
+}
+
+ARGUMENTS: dict[tuple[str, str], tuple[Any, ...]] = {
+    ("agreement", "alpha"): (-1.0, 0.5),
+    ("agreement", "worst first"): (),
+    ("agreement", "class"): ("cat",),
+    ("agreement", "pair"): ("ann", "bob"),
+    ("agreement", "threshold"): (0.9,),
+    ("agreement", "next to rate"): (),
+    ("variations", "variation"): ("additional",),
+    ("variations", "confusion"): ("cat", "dog"),
+    ("variations", "boundary"): (0.5, 0.9),
+    ("variations", "copies"): (),
+    ("variations", "findings"): (("missing", "wrong_class"),),
+    ("variations", "merged"): (),
+    ("convergence", "tag"): ("empty",),
+    ("image_labels", "disputes"): (),
+    ("image_labels", "difference"): ("ann", "bob"),
+    ("image_labels", "least sure first"): (),
+    ("ranking", "difference"): ("ann", "bob"),
+    ("pixels", "rater"): ("ann",),
+    ("noise", "event"): ("shift",),
+    ("noise", "changes"): (),
+}
+
+pytestmark = pytest.mark.filterwarnings("ignore::kalos_core.errors.KalosWarning")
+
+
+class Made(NamedTuple):
+    kind: str
+    dataset: fo.Dataset
+    before: dict[str, Any]
+    """What the database held before the run."""
+    run: kf.Run
+
+
+@pytest.fixture(scope="module", params=FROM_LABELS)
+def made(request: pytest.FixtureRequest, make_once: Make) -> Made:
+    kind = request.param
+    dataset = make_once(SAMPLES[kind]())
+    if kind == "detectors":
+        add_maps(dataset)
+    before = documents(dataset)
+    run = kf.KINDS[kind].compute(dataset, KEY, **SETTINGS[kind])
+    if kind == "agreement":
+        kf.next_to_rate(dataset, KEY)
+    return Made(kind, dataset, before, run)
+
+
+def test_what_is_read_is_counted(unchanged: fo.Dataset) -> None:
+    with counting(unchanged) as read:
+        unchanged.values("ann.detections.id")
+    assert read["answers"] == len(unchanged)
+    assert read["bytes"] > 500
+
+
+def test_the_table_names_an_operator_a_section_figures_and_views() -> None:
+    for name, kind in kf.KINDS.items():
+        assert (kind.name, bool(kind.title)) == (name, True)
+        assert kind.operator in MANIFEST["operators"]
+        assert kind.section in {*MANIFEST["panels"], *(section.NAME for section in SECTIONS)}
+        assert callable(getattr(kf, kind.operator))
+        assert "run" in inspect.signature(importlib.import_module(kind.figures).figures).parameters
+    assert {(name, view) for name, kind in kf.KINDS.items() for view in kind.views} == set(ARGUMENTS)
+    assert set(FROM_LABELS) == set(SETTINGS)
+
+
+def test_opening_it_reads_no_labels(made: Made) -> None:
+    """All that a panel asks for: its figures, the state of the run, and the views of its clicks with their counts."""
+    dataset, sizes = made.dataset, {}
+    with counting(dataset) as opened:
+        kf.list_runs(dataset)
+        parts = kf.figures_of(kf.load_details(dataset, KEY))
+        assert kf.count_changes(dataset, KEY) == 0
+    assert all(isinstance(part, kf.Part) and (part.figure is not None or part.title) for part in parts.values())
+    with counting(dataset) as clicked:
+        for name, view_of in kf.KINDS[made.kind].views.items():
+            view = view_of(dataset, KEY, *ARGUMENTS[made.kind, name])
+            sizes[name] = len(json.dumps(view._serialize(), default=str))
+            assert len(view) <= len(dataset)
+    assert opened["answers"] <= 2  # the database counts what was deleted or edited since
+    assert opened["bytes"] < 1_000
+    assert clicked["answers"] <= len(sizes)  # the size of each view
+    assert clicked["bytes"] <= 500 * len(sizes)
+    assert all(size < 10_000 for size in sizes.values()), sizes
+
+
+def test_edited_and_deleted_samples_are_stale(made: Made) -> None:
+    """Whatever the run stored; a tag is no edit of a label."""
+    dataset = made.dataset.clone()
+    dataset.limit(1).tag_samples("seen")
+    assert kf.stale_samples(dataset, KEY) == []
+    first, deleted = dataset.first(), dataset.last().id
+    label = first["ann"]
+    if isinstance(label, fo.Segmentation):
+        label.mask = 1 - label.mask
+    elif isinstance(label, fo.Detections):
+        label.detections = label.detections[1:]
+    else:
+        label.label = "dog"
+    first.save()
+    assert kf.count_changes(dataset, KEY) == 1
+    assert kf.stale_samples(dataset, KEY) == [first.id]
+    assert kf.load_run(dataset, KEY).stale == (first.id,)
+    dataset.delete_samples([deleted])
+    assert kf.count_changes(dataset, KEY) == 2
+    assert kf.stale_samples(dataset, KEY) == [first.id, deleted]
+
+
+def test_it_is_listed_loaded_renamed_and_deleted(made: Made) -> None:
+    """The last of the tests that share a run: nothing of it stays."""
+    kind, dataset, before, run = made
+    assert kf.list_runs(dataset) == kf.list_runs(dataset, kind) == [KEY]
+    assert [found.metrics for found in kf.list_runs(dataset, info=True)] == [run.metrics]
+    loaded = kf.load_run(dataset, KEY)
+    assert (loaded.kind, loaded.stale, type(loaded.result)) == (kind, (), type(run.result))
+    assert json.loads(json.dumps(loaded.metrics)) == json.loads(json.dumps(run.metrics))
+    assert plain(loaded.details) == json.loads(json.dumps(plain(run.details)))
+    assert (loaded.settings, loaded.written) == (run.settings, run.written)
+    if kf.KINDS[kind].fixed_because:
+        with pytest.raises(InputError, match="can be renamed"):
+            kf.rename_run(dataset, KEY, "other")
+    else:
+        kf.rename_run(dataset, KEY, "other")
+        assert kf.load_metrics(dataset, "other").metrics == run.metrics
+        kf.rename_run(dataset, "other", KEY)
+    kf.delete_run(dataset, KEY)
+    assert documents(dataset) == before
+    assert dataset.list_runs() == []
