@@ -1,7 +1,7 @@
 """Small files, and the annotations or the refusal that a reader has to make of each.
 
 A case is ``(content, expected)``, or ``(content, options, expected)`` with options of the reader. `differing` reads
-every case of a table; a test asserts that it returns an empty dictionary.
+every case of a table; a test asserts that it returns an empty list.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def differing(
     cases: Mapping[str, tuple[Any, ...]] | Iterable[tuple[Any, ...]],
     name: str = "",
     show: Callable[[Any], list[str]] = lines,
-) -> dict[str, Any]:
+) -> list[str]:
     """Return what a reader makes of each case where that is not what is expected.
 
     Parameters
@@ -160,19 +160,19 @@ def differing(
     show : callable
         Describes what is read.
     """
-    found = {}
+    found = []
     named = cases if isinstance(cases, Mapping) else {f"{place}: {case[-1]}": case for place, case in enumerate(cases)}
     for place, (case, (content, *more, expected)) in enumerate(named.items()):
         options = more[0] if more else {}
         source = content if folder is None else write(folder / str(place), content, name)
         made = outcome(read, source, show, **options)
         if not _as_expected(made, expected):
-            found[case] = made
+            found.append(f"{case}: {made}")
         elif isinstance(expected, LeftOut):
             made = outcome(read, source, lambda table: int(table.skipped.sum()), **options, on_invalid="skip")
             words = re.escape(expected.words) + r"(.|\n)*They are left out"
             if made[0] != 1 or not any(re.search(words, warning) for warning in made[1]):
-                found[f"{case}, to be left out"] = made
+                found.append(f"{case}, to be left out: {made}")
     return found
 
 

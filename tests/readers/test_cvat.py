@@ -116,8 +116,8 @@ ARGUMENTS = {
 
 def test_files(tmp_path):
     unusable = {name: (of_ann(mark), LeftOut(f"{WHERE} {words}")) for name, (mark, words) in UNUSABLE.items()}
-    assert differing(read_cvat, tmp_path, READ | unusable | REFUSED) == {}
-    assert differing(read_cvat, None, ARGUMENTS) == {}
+    assert differing(read_cvat, tmp_path, READ | unusable | REFUSED) == []
+    assert differing(read_cvat, None, ARGUMENTS) == []
 
 
 def test_raters_by_name_and_classes_in_the_declared_order(tmp_path):

@@ -137,7 +137,7 @@ REFUSED = [
 def test_files(tmp_path):
     names = [([task(by(1), data=data)], [f"5={name} ? 1:"]) for data, name in FILES]
     unusable = [([task(by(1, drawn), by(2))], LeftOut(WHERE + words)) for drawn, words in UNUSABLE]
-    assert differing(read_label_studio, tmp_path, [*READ.values(), *names, *unusable, *REFUSED], "export.json") == {}
+    assert differing(read_label_studio, tmp_path, [*READ.values(), *names, *unusable, *REFUSED], "export.json") == []
 
 
 @given(

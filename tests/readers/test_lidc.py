@@ -2,15 +2,12 @@
 
 import gzip
 import json
-import re
-from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
 
-from kalos_core import InputError, KalosWarning, agreement, read_lidc
-from tests.readers.spoiling import spoiled, spoiled_xml
+from kalos_core import KalosWarning, agreement, read_lidc
+from tests.readers.cases import LeftOut, Warned, differing, lines, write
 
 SQUARE = [[10, 10], [14, 10], [14, 14], [10, 14]]
 HOLE = [[11, 11], [13, 11], [13, 13], [11, 13]]
@@ -70,139 +67,44 @@ def xml(series="1.2.3", namespace=' xmlns="http://www.nih.gov"'):
     )
 
 
-@pytest.fixture
-def written(tmp_path):
-    def write(content, name="scans.json"):
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        data = (
-            content
-            if isinstance(content, bytes)
-            else (content if isinstance(content, str) else json.dumps(content)).encode()
-        )
-        path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
-        return path
-
-    return write
+SESSIONS = "session 1 session 2 session 3"
 
 
-@pytest.fixture(params=["scans.json", "scans.json.gz", "069.xml", "XML without namespace"])
-def one(request, written):
-    if request.param.endswith("xml"):
-        return read_lidc(written(xml(), request.param))
-    if request.param.startswith("XML"):
-        return read_lidc(written(xml(namespace=""), "a.xml"))
-    return read_lidc(written({"scans": [scan()]}, request.param))
+def one(file, series="1.2.3"):
+    """The lines of the scan: of 28 pixels in two slices."""
+    return [f"{series}={file} 512x512 {SESSIONS}: session 1 nodule volume of 28"]
 
 
-def test_one_scan(one):
-    assert one.images.tolist() == ["1.2.3"]
-    assert one.raters.tolist() == ["session 1", "session 2", "session 3"]
-    assert one.raters_are_local
-    assert one.categories.tolist() == ["nodule"]
-    assert one.assigned.tolist() == [[True, True, True]]
-    assert one.rater.tolist() == [0]
-    assert one.skipped.tolist() == [3]  # a nodule under 3 mm and two that are none
-    assert one.image_size.tolist() == [[512, 512]]
-    volumes = one.shapes["volume"]
-    assert volumes.area().tolist() == [16 + 16 - 4]
-    assert volumes.flat_contours == 1
-
-
-def test_slices_and_spacing_of_json(written):
-    volumes = read_lidc(written({"scans": [scan()]})).shapes["volume"]
-    assert volumes.scans.position.tolist() == [-5, -2.5, 0, 2.5]
-    assert volumes.volume().tolist() == [28 * 0.5 * 0.5 * 2.5]
-
-
-def test_slices_that_nobody_marked_are_laid_between(written):
-    volumes = read_lidc(written(xml(), "a.xml")).shapes["volume"]
-    assert volumes.scans.position.tolist() == [-5, -2.5, 0, 2.5, 5]  # 2.5 is nobody's
-    assert volumes.scans.slice_spacing.tolist() == [2.5]
-    assert np.isnan(volumes.scans.pixel_spacing).all()
-
-
-def test_a_folder_at_any_depth_without_the_radiographs(written, tmp_path):
-    written(xml("1.2.3"), "LIDC-IDRI-0001/b/069.xml")
-    written(xml("1.2.4"), "LIDC-IDRI-0002/071.XML")
-    written("<IdriReadMessage/>", "LIDC-IDRI-0002/cxr/072.xml")
-    with pytest.warns(KalosWarning, match=r"passed over: 1 of radiographs \(LIDC-IDRI-0002/cxr/072\.xml\)") as caught:
-        annotations = read_lidc(tmp_path)
-    assert [warning.filename for warning in caught] == [__file__]
-    assert annotations.images.tolist() == ["1.2.3", "1.2.4"]
-    assert [Path(file).name for file in annotations.files] == ["069.xml", "071.XML"]
-    assert all((tmp_path / file).is_file() for file in annotations.files)
-
-
-def test_scans_with_fewer_sessions(written):
-    annotations = read_lidc(written({"scans": [scan(), scan("1.2.4", sessions=scan()["sessions"][:2])]}))
-    assert annotations.assigned.tolist() == [[True, True, True], [True, True, False]]
-    assert annotations.id.tolist() == [1, 2]
-
-
-def test_a_scan_that_says_the_same_twice_is_passed_over(written, tmp_path):
-    written(xml(), "157/158.xml")
-    written(xml().replace('uid="1.3"', 'uid="1.4"'), "189/158.xml")
-    with pytest.warns(KalosWarning, match=r"1 that say the same of a scan as one before \(189/158\.xml\)"):
-        annotations = read_lidc(tmp_path)
-    assert (annotations.files.tolist(), len(annotations)) == (["157/158.xml"], 1)
-    with pytest.warns(KalosWarning, match=r"1 that say the same of a scan as one before \(scans\[1\]"):
-        assert len(read_lidc(written({"scans": [scan(), scan()]})).images) == 1
-
-
-def test_two_files_that_differ_about_a_scan(written, tmp_path):
-    written(xml(), "157/158.xml")
-    written(xml().replace(">14<", ">15<"), "189/158.xml")
-    expected = r"189/158\.xml: expected a scan of its own, got series 1\.2\.3 a second time, with other"
-    with pytest.raises(InputError, match=expected):
-        read_lidc(tmp_path)
-    with pytest.warns(KalosWarning, match=expected):
-        assert len(read_lidc(tmp_path, on_invalid="skip").images) == 1
-
-
+SAME = "1 that say the same of a scan as one before"
 RADIOGRAPHS = [
     "<IdriReadMessage/>",
     "<LidcReadMessage><ResponseHeader><CXRSeriesInstanceUid>1</CXRSeriesInstanceUid></ResponseHeader></LidcReadMessage>",
     f"<LidcReadMessage><ResponseHeader>{' ' * 5000}</ResponseHeader><CXRreadingSession/></LidcReadMessage>",
 ]
-
-
-def test_radiographs_of_every_kind_are_passed_over_and_counted(written, tmp_path):
-    written(xml(), "a.xml")
-    for number, text in enumerate(RADIOGRAPHS):
-        written(text, f"{number}/cxr.xml")
-    with pytest.warns(KalosWarning, match=r"passed over: 3 of radiographs \(0/cxr\.xml, 1/cxr\.xml, 2/cxr\.xml\)"):
-        assert len(read_lidc(tmp_path).images) == 1
-
-
-def test_what_is_no_scan_is_found_before_the_first_scan_is_parsed(written, tmp_path, monkeypatch):
-    written(xml(), "a.xml")
-    written("<annotations/>", "z.xml")
-    monkeypatch.setattr("kalos_core.readers.lidc._read_folder", lambda *_: pytest.fail("a scan was parsed"))
-    with pytest.raises(InputError, match=r"z\.xml: expected <LidcReadMessage> with a SeriesInstanceUid in its header"):
-        read_lidc(tmp_path)
-
-
-def test_skip_reaches_files_scans_and_nodules(written, tmp_path):
-    written(xml(), "a.xml")
-    written("<annotations/>", "b.xml")
-    written("<LidcReadMessage><cut", "c.xml")
-    written(xml("2").replace("-5.0 ", "1e9", 1), "d.xml")
-    written(xml("3").replace("TRUE", "MAYBE", 1), "e.xml")
-    with pytest.raises(InputError):
-        read_lidc(tmp_path)
-    with pytest.warns(KalosWarning, match="They are left out") as caught:
-        annotations = read_lidc(tmp_path, on_invalid="skip")
-    text = str(caught[0].message)
-    for name in ("b.xml: ", "c.xml: ", "d.xml: ", "e.xml, session 1, nodule 'Nodule 001': "):
-        assert name in text
-    assert annotations.images.tolist() == ["1.2.3", "3"]
-    assert annotations.skipped.tolist() == [3, 4]
-    with pytest.warns(KalosWarning, match="They are left out"):
-        read_lidc(written({"scans": [3, scan(pixel_spacing=-1), scan("4")]}), on_invalid="skip")
-    with pytest.raises(InputError, match="2 records cannot be used"):
-        read_lidc(written({"scans": [3, scan(pixel_spacing=-1)]}), on_invalid="skip")
-
+READ = {
+    "two sessions of one of two scans": (
+        {"scans": [scan(), scan("1.2.4", sessions=scan()["sessions"][:2])]},
+        [*one("LIDC-IDRI-0001"), one("LIDC-IDRI-0001", "1.2.4")[0].replace(" session 3:", ":")],
+    ),
+    "a scan twice": ({"scans": [scan(), scan()]}, Warned(f"{SAME} (scans[1]", one("LIDC-IDRI-0001"))),
+}
+FOLDERS = {
+    "at any depth": (
+        {"LIDC-1/b/069.xml": xml("1.2.3"), "LIDC-2/071.XML": xml("1.2.4")},
+        [*one("LIDC-1/b/069.xml"), *one("LIDC-2/071.XML", "1.2.4")],
+    ),
+    "radiographs of every kind": (
+        {"a.xml": xml()} | {f"{number}/cxr.xml": text for number, text in enumerate(RADIOGRAPHS)},
+        Warned("passed over: 3 of radiographs (0/cxr.xml, 1/cxr.xml, 2/cxr.xml)", one("a.xml")),
+    ),
+    "a scan twice": (
+        {"157/158.xml": xml(), "189/158.xml": xml().replace('uid="1.3"', 'uid="1.4"')},
+        Warned(f"{SAME} (189/158.xml)", one("157/158.xml")),
+    ),
+    "no scan": ({"a.xml": xml(), "z.xml": "<annotations/>"},
+                "z.xml: expected <LidcReadMessage> with a SeriesInstanceUid in its header"),
+    "no file": ({"a.txt": ""}, "expected XML files of LIDC-IDRI scans, got 0 files"),
+}  # fmt: skip
 
 CONTOUR = {"z": -5.0, "incl": 1, "pts": SQUARE}
 
@@ -211,100 +113,119 @@ def with_contour(**changes):
     return scan(sessions=[{"session": 1, "nodules": [{"nodule_id": "N", "contours": [CONTOUR | changes]}]}])
 
 
-RECORD = r"scans\[0\] \(series 1\.2\.3\)"
+SCAN = "scans[0] (series 1.2.3)"
+NODULE = f"{SCAN}, session 1, nodule 'N': expected contours"
+RECORDS = [
+    (with_contour(z=-4.0), LeftOut(f"{NODULE} that lie in a slice of their scan")),
+    (with_contour(pts=[[0, 0], [600, 0], [0, 9]]), LeftOut(f"{NODULE} inside of their")),
+    (with_contour(pts="?"), LeftOut(NODULE)),
+    (with_contour(incl=2), LeftOut(NODULE)),
+    (scan(slice_z=[]), f"{SCAN}, session 1, nodule 'Nodule 001': expected an image of known slice positions"),
+    (scan(slice_z=[0, "x"]), f"{SCAN}: expected a list 'slice_z' of positions in mm"),
+    (scan(pixel_spacing=-1), f"{SCAN}: expected a positive 'pixel_spacing' in mm, got -1"),
+    (scan(width=0), f"{SCAN}: expected a positive width and height, got 0 x 512"),
+    (scan(sessions=None), f"{SCAN}: expected a list 'sessions', got None"),
+    (scan(sessions=[{"session": 2, "nodules": []}]), f"{SCAN}: expected sessions numbered 1 to 1"),
+    (scan(sessions=[{"session": 1, "nodules": []}] * 2), f"{SCAN}: expected sessions with numbers of their own"),
+    (scan(sessions=[{"session": 1}]), f"{SCAN}, session 1: expected a list 'nodules', got None"),
+    (scan(sessions=[{"session": 1, "nodules": [3]}]), f"{SCAN}, session 1, nodules[0]: expected an object with a list"),
+    (scan(series_uid=None), "scans[0]: expected an object with a 'series_uid'"),
+    ("scan", "scans[0]: expected an object with a 'series_uid', got 'scan'"),
+]
+CHANGED = [
+    ("TRUE", "MAYBE", "a.xml, session 1, nodule 'Nodule 001': expected TRUE or FALSE as inclusion, got 'MAYBE'"),
+    ("-5.0 ", "high", "a.xml, session 1, nodule 'Nodule 001': expected a number as imageZposition, got 'high'"),
+    ("-5.0 ", "1e9", "a.xml: expected at most 10,000 slices in a scan, got z from -5 to 1e+09, some only 2.5 apart"),
+    ("<xCoord>14<", "<xCoord>x<", "expected numbers as xCoord and yCoord"),
+]
+"""Text of a right file, text in its place, and what comes of it."""
+
+HEADLESS = "expected <LidcReadMessage> with a SeriesInstanceUid in its header, got "
+NOT_XML = [
+    ("", "a.xml: expected XML, got no element found"),
+    ("<LidcReadMessage>", "a.xml: expected XML, got"),
+    ("<LidcReadMessage/>", f"{HEADLESS}none"),
+    ("<annotations/>", f"{HEADLESS}<annotations>"),
+    ('<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', "expected XML, got a document type declaration (a)"),
+    ('<!DOCTYPE a SYSTEM "file:///etc/hostname"><a/>', "expected XML, got a document type declaration"),
+    ('<?xml version="1.0" encoding="ebcdic-nowhere"?><a/>', "expected XML, got"),
+]
+NOT_JSON = [
+    ("[]", "a.json: expected an object with a list 'scans', got list"),
+    ("{}", "expected an object with a list 'scans', got an object with nothing"),
+    ('{"images": []}', "expected an object with a list 'scans', got an object with images"),
+    ("{", "expected JSON, got"),
+    (b"\xff", "expected a readable LIDC-IDRI file in UTF-8, got"),
+]
 
 
-@pytest.mark.parametrize(
-    ("entry", "record", "message"),
-    [
-        (with_contour(z=-4.0), rf"{RECORD}, session 1, nodule 'N'", "contours that lie in a slice of their scan"),
-        (with_contour(pts=[[0, 0], [600, 0], [0, 9]]), rf"{RECORD}, session 1, nodule 'N'", "contours inside of their"),
-        (with_contour(pts="?"), rf"{RECORD}, session 1, nodule 'N'", "contours"),
-        (with_contour(incl=2), rf"{RECORD}, session 1, nodule 'N'", "contours"),
-        (scan(slice_z=[]), rf"{RECORD}, session 1, nodule 'Nodule 001'", "an image of known slice positions"),
-        (scan(slice_z=[0, "x"]), RECORD, "a list 'slice_z' of positions in mm"),
-        (scan(pixel_spacing=-1), RECORD, "a positive 'pixel_spacing' in mm, got -1"),
-        (scan(width=0), RECORD, "a positive width and height, got 0 x 512"),
-        (scan(sessions=None), RECORD, "a list 'sessions', got None"),
-        (scan(sessions=[{"session": 2, "nodules": []}]), RECORD, "sessions numbered 1 to 1"),
-        (scan(sessions=[{"session": 1, "nodules": []}] * 2), RECORD, "sessions with numbers of their own"),
-        (scan(sessions=[{"session": 1}]), rf"{RECORD}, session 1", "a list 'nodules', got None"),
-        (
-            scan(sessions=[{"session": 1, "nodules": [3]}]),
-            rf"{RECORD}, session 1, nodules\[0\]",
-            "an object with a list",
-        ),
-        (scan(series_uid=None), r"scans\[0\]", "an object with a 'series_uid'"),
-        ("scan", r"scans\[0\]", "an object with a 'series_uid', got 'scan'"),
-    ],
-)
-def test_records_of_json_that_cannot_be_used(written, entry, record, message):
-    with pytest.raises(InputError, match=rf"scans\.json: \d records?(.|\n)*  {record}: (.*; )?expected {message}"):
-        read_lidc(written({"scans": [entry]}))
+def test_json(tmp_path):
+    other = scan("1.2.4", sessions=[{"session": 1, "nodules": []}])
+    records = [({"scans": [entry, other]}, expected) for entry, expected in RECORDS]
+    assert differing(read_lidc, tmp_path, [*READ.values(), *records, *NOT_JSON], "a.json") == []
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("TRUE", "MAYBE", "TRUE or FALSE as inclusion, got 'MAYBE'"),
-        ("-5.0 ", "high", "a number as imageZposition, got 'high'"),
-        ("-5.0 ", "1e9", "at most 10,000 slices in a scan, got z from -5 to 1e+09, some only 2.5 apart"),
-        ("<xCoord>14<", "<xCoord>x<", "numbers as xCoord and yCoord"),
-    ],
-)
-def test_records_of_xml_that_cannot_be_used(written, old, new, message):
-    with pytest.raises(
-        InputError, match=rf"a\.xml(, session 1, nodule 'Nodule 001')?: (.*; )?expected {re.escape(message)}"
-    ):
-        read_lidc(written(xml().replace(old, new, 1), "a.xml"))
+def test_xml(tmp_path):
+    changed = [(xml().replace(old, new, 1), words) for old, new, words in CHANGED]
+    assert differing(read_lidc, tmp_path, [*NOT_XML, *changed], "a.xml") == []
+    assert differing(read_lidc, tmp_path / "folders", FOLDERS) == []
+    absent = [(tmp_path / name, "expected a readable LIDC-IDRI file") for name in ("absent.xml", "absent.json.gz")]
+    assert differing(read_lidc, None, [*absent, (3, "path: expected a path, got int")]) == []
 
 
-def test_nodules_that_cannot_be_used_are_left_out_on_request(written):
+def test_one_scan(tmp_path):
+    contents = {"scans.json": {"scans": [scan()]}, "scans.json.gz": {"scans": [scan()]}, "069.xml": xml()}
+    for name, content in (contents | {"a.xml": xml(namespace="")}).items():
+        table = read_lidc(write(tmp_path, content, name))
+        assert lines(table) == one("LIDC-IDRI-0001" if "json" in name else name)
+        assert table.raters_are_local
+        assert table.skipped.tolist() == [3]  # a nodule under 3 mm and two that are none
+        assert table.shapes["volume"].flat_contours == 1
+
+
+def test_slices_and_spacing(tmp_path):
+    of_json = read_lidc(write(tmp_path, {"scans": [scan()]}, "a.json")).shapes["volume"]
+    assert of_json.scans.position.tolist() == [-5, -2.5, 0, 2.5]
+    assert of_json.volume().tolist() == [28 * 0.5 * 0.5 * 2.5]
+    of_xml = read_lidc(write(tmp_path, xml(), "a.xml")).shapes["volume"]
+    assert of_xml.scans.position.tolist() == [-5, -2.5, 0, 2.5, 5]  # 2.5 is nobody's: laid between
+    assert of_xml.scans.slice_spacing.tolist() == [2.5]
+    assert np.isnan(of_xml.scans.pixel_spacing).all()
+
+
+def test_skip_reaches_files_scans_and_nodules(tmp_path):
+    files = {
+        "a.xml": xml(),
+        "b.xml": "<annotations/>",
+        "c.xml": "<LidcReadMessage><cut",
+        "d.xml": xml("2").replace("-5.0 ", "1e9", 1),
+        "e.xml": xml("3").replace("TRUE", "MAYBE", 1),
+        "f.xml": xml().replace(">14<", ">15<"),
+    }
+    assert differing(read_lidc, tmp_path, [(files, "b.xml: expected <LidcReadMessage>")]) == []
     with pytest.warns(KalosWarning, match="They are left out") as caught:
-        annotations = read_lidc(written({"scans": [with_contour(z=-4.0), scan("1.2.4")]}), on_invalid="skip")
-    assert [warning.filename for warning in caught] == [__file__]
-    assert annotations.image.tolist() == [1]
-    assert annotations.skipped.tolist() == [1, 3]
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("a.xml", "", "expected XML, got no element found"),
-        ("a.xml", "<LidcReadMessage>", "expected XML, got"),
-        ("a.xml", "<LidcReadMessage/>", "expected <LidcReadMessage> with a SeriesInstanceUid in its header, got none"),
+        table = read_lidc(tmp_path / "0", on_invalid="skip")
+    texts = "\n".join(str(warning.message) for warning in caught)
+    again = "f.xml: expected a scan of its own, got series 1.2.3 a second time, with other"
+    for words in ("b.xml: ", "c.xml: ", "d.xml: ", "e.xml, session 1, nodule 'Nodule 001': ", again):
+        assert words in texts
+    assert (table.images.tolist(), table.skipped.tolist()) == (["1.2.3", "3"], [3, 4])
+    entries = [3, scan(pixel_spacing=-1)]
+    cases = [
         (
-            "a.xml",
-            "<annotations/>",
-            "expected <LidcReadMessage> with a SeriesInstanceUid in its header, got <annotations>",
+            {"scans": [*entries, scan("4")]},
+            {"on_invalid": "skip"},
+            Warned("They are left out", one("LIDC-IDRI-0001", "4")),
         ),
-        ("a.xml", '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', "expected XML, got a document type declaration (a)"),
-        ("a.xml", '<!DOCTYPE a SYSTEM "file:///etc/hostname"><a/>', "expected XML, got a document type declaration"),
-        ("a.xml", '<?xml version="1.0" encoding="ebcdic-nowhere"?><a/>', "expected XML, got"),
-        ("a.json", "[]", "expected an object with a list 'scans', got list"),
-        ("a.json", "{}", "expected an object with a list 'scans', got an object with nothing"),
-        ("a.json", '{"images": []}', "expected an object with a list 'scans', got an object with images"),
-        ("a.json", "{", "expected JSON, got"),
-        ("a.json", b"\xff", "expected a readable LIDC-IDRI file in UTF-8, got"),
-    ],
-)
-def test_what_is_not_lidc(written, name, content, message):
-    path = written(content, name)
-    with pytest.raises(InputError, match=re.escape(f"{path}: {message}")):
-        read_lidc(path)
+        ({"scans": entries}, {"on_invalid": "skip"}, "2 records cannot be used"),
+    ]
+    assert differing(read_lidc, tmp_path / "scans", cases, "a.json") == []
 
 
-def test_what_is_no_file_or_an_empty_folder(tmp_path):
-    for name in ("absent.xml", "absent.json", "absent.json.gz"):
-        with pytest.raises(InputError, match=r"absent\..*: expected a readable LIDC-IDRI file"):
-            read_lidc(tmp_path / name)
-    with pytest.raises(InputError, match="expected XML files of LIDC-IDRI scans, got 0 files"):
-        read_lidc(tmp_path)
-    with pytest.raises(InputError, match="path: expected a path, got int"):
-        read_lidc(3)
-    (tmp_path / "cut.json.gz").write_bytes(gzip.compress(b'{"scans": []}')[:-9])
-    with pytest.raises(InputError, match="expected a readable LIDC-IDRI file"):
-        read_lidc(tmp_path / "cut.json.gz")
+def test_what_is_no_scan_is_found_before_the_first_scan_is_parsed(tmp_path, monkeypatch):
+    folder = write(tmp_path, FOLDERS["no scan"][0])
+    monkeypatch.setattr("kalos_core.readers.lidc._read_folder", lambda *_: pytest.fail("a scan was parsed"))
+    assert differing(read_lidc, None, [(folder, "z.xml: expected <LidcReadMessage>")]) == []
 
 
 def test_the_real_scans(lidc, lidc_path):
@@ -341,34 +262,3 @@ def test_the_real_scans_written_as_xml_give_the_same_alpha(lidc, lidc_path, tmp_
     expected = agreement(lidc.select(images=np.arange(12)), "volume_iou", bootstrap=0)
     got = agreement(read_lidc(tmp_path), "volume_iou", bootstrap=0)
     np.testing.assert_allclose(got.image_alpha, expected.image_alpha, atol=1e-12)
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
-@given(spoiled({"scans": [scan(), scan("1.2.4")]}))
-@pytest.mark.filterwarnings("ignore::kalos_core.KalosWarning")
-def test_spoiled_json_is_read_or_refused(tmp_path, content):
-    path = tmp_path / "scans.json"
-    try:
-        path.write_text(json.dumps(content))
-    except ValueError:  # a number too long to be written
-        return
-    read_or_refuse(path)
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
-@given(spoiled_xml(xml()))
-@pytest.mark.filterwarnings("ignore::kalos_core.KalosWarning")
-def test_spoiled_xml_is_read_or_refused(tmp_path, data):
-    path = tmp_path / "scan.xml"
-    path.write_bytes(data)
-    read_or_refuse(path)
-
-
-def read_or_refuse(path):
-    for on_invalid in ("raise", "skip"):
-        try:
-            annotations = read_lidc(path, on_invalid=on_invalid)
-        except InputError:
-            continue
-        if len(annotations):
-            annotations.shapes["volume"].area()

@@ -95,8 +95,8 @@ REFUSED = {
 
 def test_files(tmp_path):
     changed = {new + old: ({"ann/a.xml": LABELIMG.replace(old, new)}, expected) for old, new, expected in CHANGED}
-    assert differing(read_voc, tmp_path, READ | changed | REFUSED) == {}
-    assert differing(read_voc, None, [(tmp_path / "absent", "folders: expected a folder, got")]) == {}
+    assert differing(read_voc, tmp_path, READ | changed | REFUSED) == []
+    assert differing(read_voc, None, [(tmp_path / "absent", "folders: expected a folder, got")]) == []
 
 
 def test_folders_by_name_and_aliases(tmp_path):

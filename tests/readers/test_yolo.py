@@ -127,7 +127,7 @@ def test_files(tmp_path):
         )
         for line, words in UNUSABLE.items()
     }
-    assert differing(read_yolo, tmp_path, READ | names | other | unusable | REFUSED) == {}
+    assert differing(read_yolo, tmp_path, READ | names | other | unusable | REFUSED) == []
 
 
 def test_sizes_of_images_that_lie_beside(tmp_path):
@@ -135,7 +135,7 @@ def test_sizes_of_images_that_lie_beside(tmp_path):
     labels = {"ann/labels/train/a.txt": LINE, "ann/labels/train/b.txt": ""}
     places = ("images/{}.png", "{}.png", "ann/images/{}.png", "images/train/{}.png")
     cases = {place: (labels | {place.format(name): PICTURE for name in "ab"}, expected) for place in places}
-    assert differing(read_yolo, tmp_path, cases) == {}
+    assert differing(read_yolo, tmp_path, cases) == []
     assert lines(read_yolo(tmp_path / "0", sizes=tmp_path / "0" / "images")) == expected
 
 

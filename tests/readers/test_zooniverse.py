@@ -144,8 +144,8 @@ def test_files(tmp_path):
         (of_ann(drawn(shape, RECTANGLE)), LeftOut(f"line 2, task T0, shape 1: {words}")) for shape, words in UNUSABLE
     ]
     cases = [*READ.values(), *WORKFLOWS, *shapes, *unusable, *REFUSED]
-    assert differing(read_zooniverse, tmp_path, cases, "export.csv") == {}
-    assert differing(read_zooniverse, None, [(tmp_path / "absent.csv", "expected a readable Zooniverse export")]) == {}
+    assert differing(read_zooniverse, tmp_path, cases, "export.csv") == []
+    assert differing(read_zooniverse, None, [(tmp_path / "absent.csv", "expected a readable Zooniverse export")]) == []
 
 
 def test_ellipses_and_circles_are_polygons(tmp_path):
