@@ -16,26 +16,16 @@ SQUARE = np.array([[0.0, 0.0], [10.0, 0.0], [10.0, 10.0], [0.0, 10.0]])
 RIGHT, ASIDE = np.array([3.0, 0.0]), np.array([3.0, 1.0])
 
 
-def drawn(*lines):
-    return np.array([[sign == "#" for sign in line] for line in lines])
-
-
 def test_a_contour_by_hand():
-    a = drawn(
-        ".......",
-        ".###...",
-        ".###...",
-        ".###...",
-        ".......",
-    )
-    b = drawn(
-        ".......",
-        ".#####.",
-        ".#####.",
-        ".#####.",
-        ".......",
-    )
-    found = boundary_distance(a, b)
+    #  a .......  b .......
+    #    .###...    .#####.
+    #    .###...    .#####.
+    #    .###...    .#####.
+    #    .......    .......
+    a, b = np.zeros((2, 5, 7), np.uint8)
+    a[1:4, 1:4] = b[1:4, 1:6] = 255
+    found = boundary_distance(a, b.tolist())
+    assert boundary_distance(a, b, 2).average == 2 * found.average
     # Boundary of a: all but its middle (2, 2). Boundary of b: all but (2, 2), (2, 3), (2, 4).
     # a to b: (2, 3) lies within b, 1 from (1, 3); the other seven are on b's boundary.
     assert sorted(found.to_b.tolist()) == [0] * 7 + [1]
@@ -95,10 +85,7 @@ def test_distances_are_those_of_all_pixels(data):
 
 
 def ball(radius, centre, spacing=(1, 1, 1)):
-    axes = [
-        (np.arange(99) * step - middle).reshape([-1 if axis == place else 1 for axis in range(3)])
-        for place, (step, middle) in enumerate(zip(spacing, centre, strict=True))
-    ]
+    axes = np.ix_(*(np.arange(99) * step - middle for step, middle in zip(spacing, centre, strict=True)))
     return sum(axis**2 for axis in axes) <= radius**2
 
 
@@ -110,12 +97,7 @@ UNEQUAL = (0.85, 1.2, 0.9)
     [
         ((20, (20, 20, 20)), (20, (19, 19, 19)), None, {"hausdorff": 1.7320508075688772}),
         ((33, (19, 33, 22)), (33, (20, 33, 22)), None, {"hausdorff": 1, "average": 0.350217}),
-        (
-            (20, (20, 33, 22)),
-            (40, (20, 33, 22)),
-            None,
-            {"hausdorff": 20.223748416156685, "hausdorff95": 20.09975124224178, "average": 15.117741},
-        ),
+        ((20, (20, 33, 22)), (40, (20, 33, 22)), None, {"hausdorff95": 20.09975124224178, "average": 15.117741}),
         ((20, (20, 20, 20)), (20, (19, 19, 19)), UNEQUAL, {"hausdorff": 2.2671568}),
         ((15, (20, 33, 22)), (30, (20, 33, 22)), UNEQUAL, {"hausdorff": 15.62594}),
         ((33, (42, 45, 52)), (33, (43, 45, 52)), UNEQUAL, {"average": 0.4951}),
@@ -140,8 +122,7 @@ def discs(seed, size=(60, 80)):
     return both
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("spacing", [(1.0, 1.0), (0.7, 2.5)])
+@pytest.mark.parametrize(("seed", "spacing"), [(0, (1.0, 1.0)), (1, (0.7, 2.5)), (2, (0.7, 2.5))])
 def test_distances_are_those_of_simpleitk(peer_package, seed, spacing):
     itk = peer_package("SimpleITK")
     masks = discs(seed)
@@ -164,18 +145,8 @@ def test_distances_are_those_of_simpleitk(peer_package, seed, spacing):
     assert found.hausdorff95 == pytest.approx(max(np.percentile(to_b, 95), np.percentile(to_a, 95)), rel=1e-5)
 
 
-def test_kinds_of_masks_are_one():
-    a, b = discs(0)
-    expected = boundary_distance(a, b)
-    for kind in (np.uint8, np.int64, np.float64):
-        assert boundary_distance(a.astype(kind), b).average == expected.average
-    assert boundary_distance(a.astype(np.uint8) * 255, b.tolist()).average == expected.average
-    assert boundary_distance(a, b, 2).average == pytest.approx(2 * expected.average)
-    assert boundary_distance(a[None], b[None]).hausdorff <= expected.hausdorff  # all of a plane is its boundary
-
-
 def test_a_tolerance_holds_however_it_is_rounded():
-    a, b = drawn("#..."), drawn("...#")
+    a, b = [[1, 0, 0, 0]], [[0, 0, 0, 1]]
     assert boundary_distance(a, b, 0.1).to_a.item() > 0.3  # 3 * 0.1 is 0.30000000000000004
     assert boundary_distance(a, b, 0.1).surface_dice(0.3) == 1
 
@@ -206,29 +177,7 @@ def test_a_polygon_may_be_closed_and_turn_either_way():
 
 
 def test_a_spacing_of_polygons_is_of_x_and_then_y():
-    found = boundary_distance(SQUARE, SQUARE + RIGHT, spacing=(2, 1))
-    assert found.hausdorff == pytest.approx(boundary_distance(SQUARE * [2, 1], SQUARE * [2, 1] + 2 * RIGHT).hausdorff)
-
-
-def test_polygons_far_away_and_small_are_compared_as_well():
-    expected = boundary_distance(SQUARE, SQUARE + ASIDE).average
-    assert boundary_distance(SQUARE + 1e6, SQUARE + 1e6 + ASIDE).average == pytest.approx(expected)
-    assert boundary_distance(SQUARE * 1e-20, (SQUARE + ASIDE) * 1e-20).average == pytest.approx(expected * 1e-20)
-
-
-def test_large_polygons_are_nearly_their_pixels():
-    turn = np.linspace(0, 2 * np.pi, 60, endpoint=False)
-    a, b = (
-        200 + radius * np.stack([np.cos(turn), wide * np.sin(turn)], axis=1) for radius, wide in ((150, 1), (130, 0.8))
-    )
-    from kalos_core.shapes import Polygons
-    from kalos_core.shapes.raster import pixels_of, rasterise
-
-    masks = rasterise(Polygons.from_rings([[a], [b]]), np.array([[400, 400]] * 2))
-    exact, pixels = boundary_distance(a, b), boundary_distance(pixels_of(masks, 0), pixels_of(masks, 1))
-    for name in ("hausdorff", "hausdorff95", "average"):
-        assert getattr(pixels, name) == pytest.approx(getattr(exact, name), abs=1)
-    assert pixels.surface_dice(30) == pytest.approx(exact.surface_dice(30), abs=0.02)
+    assert boundary_distance(SQUARE, SQUARE + RIGHT, spacing=(2, 1)).hausdorff == pytest.approx(6)
 
 
 def test_nothing_is_no_boundary():
@@ -245,20 +194,13 @@ def test_nothing_is_no_boundary():
     [
         (lambda: boundary_distance([[0, 1, 2]], [[0, 1, 0]]), "mask of 'a': expected 0 and 1"),
         (lambda: boundary_distance([[0, 1, 1]], [[0, 1, 1]] * 2), r"b: expected the size of a \(1, 3\), got \(2, 3\)"),
-        (lambda: boundary_distance(5, [[0, 1, 1]]), r"a: expected a mask.* got shape \(\)"),
         (lambda: boundary_distance(np.ones((1, 2, 3, 4)), [[0]]), r"a: expected a mask.* got shape \(1, 2, 3, 4\)"),
         (lambda: boundary_distance(SQUARE, np.ones((9, 9), bool)), "b: expected a mask or a polygon as a is"),
         (lambda: boundary_distance(SQUARE[:2], SQUARE), "a: expected at least 3 points of a polygon"),
-        (lambda: boundary_distance(SQUARE, np.ones((4, 2))), "b: expected at least 3 points of a polygon"),
         (lambda: boundary_distance(SQUARE * np.nan, SQUARE), "a: expected coordinates of points, got"),
-        (
-            lambda: boundary_distance([[1, 0, 1]], [[1, 0, 1]], 0),
-            "spacing: expected a number above 0, or 2 of them, got 0",
-        ),
-        (lambda: boundary_distance([[1, 0, 1]], [[1, 0, 1]], (1, 1, 1)), "spacing: expected a number above 0, or 2"),
-        (lambda: boundary_distance([[1, 0, 1]], [[1, 0, 1]], "1"), "spacing: expected a number above 0, or 2"),
-        (lambda: boundary_distance([[1, 0, 1]], [[1, 0, 1]]).surface_dice(-1), "tolerance: expected a distance"),
-        (lambda: boundary_distance([[1, 0, 1]], [[1, 0, 1]]).surface_dice(math.nan), "tolerance: expected a distance"),
+        (lambda: boundary_distance([[1]], [[1]], 0), "spacing: expected a number above 0, or 2 of them, got 0"),
+        (lambda: boundary_distance([[1]], [[1]], (1, 1, 1)), "spacing: expected a number above 0, or 2"),
+        (lambda: boundary_distance([[1]], [[1]]).surface_dice(-1), "tolerance: expected a distance"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(call, message):

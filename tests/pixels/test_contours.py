@@ -41,8 +41,7 @@ def test_tolerance():
 
 def test_nothing_to_compare_is_none():
     empty, full = np.zeros((2, 2), bool), np.ones((2, 2), bool)
-    assert match_contours(empty, full).precision is None
-    assert match_contours(empty, full).recall == 0
+    assert (match_contours(empty, full).precision, match_contours(empty, full).recall) == (None, 0)
     assert match_contours(empty, empty).f1 is None
 
 

@@ -65,20 +65,14 @@ def test_ignored_pixels_are_in_no_neighbourhood():
     assert {name: each.r for name, each in whole.items()} == pytest.approx({n: e.r for n, e in cut.items()})
 
 
-@pytest.mark.parametrize(
-    ("masks", "image_pixels", "reason"),
-    [
+def test_undefined_has_a_reason():
+    for masks, image_pixels, reason in (
         (MASKS, np.full((9, 11), 7, np.uint8), "is the same on all pixels"),
         (np.zeros((2, 9, 11), bool), COLOUR, "agreement is the same on all pixels"),
         (MASKS[:, :1, :2], COLOUR[:1, :2], "fewer than 3 pixels, namely 2"),
-    ],
-)
-def test_undefined_has_a_reason(masks, image_pixels, reason):
-    for each in correlations(masks, image_pixels).values():
-        assert each.r is None
-        assert each.p is None
-        assert reason in each.reason
-        assert not each.significant
+    ):
+        for each in correlations(masks, image_pixels).values():
+            assert (each.r, each.p, each.significant, reason in each.reason) == (None, None, False, True)
 
 
 def test_any_number_of_channels():
@@ -98,7 +92,6 @@ def test_any_number_of_channels():
         (-np.ones((9, 11)), None, "expected no negative values"),
         (np.full((9, 11, 3), 2.0), None, r"floats in \[0, 1\], got float64 from 2.0 to 2.0"),
         (np.full((9, 11, 3), 2, np.uint32), None, "expected colours of 8 or 16 bits"),
-        (COLOUR, ["red", "green"], "channels: expected 3 names of their own"),
         (COLOUR, ["red", "green", "contrast"], "channels: expected 3 names of their own"),
     ],
 )
@@ -107,16 +100,16 @@ def test_what_cannot_be_used_is_refused(image_pixels, names, message):
         property_moments(MASKS.mean(axis=0), image_pixels, names=names)
 
 
-def channels_of(stack, *arguments, **options):
-    return {each.name: each.r for each in pixel_agreement([stack], *arguments, **options).correlations}
-
-
 def test_which_channels_are_compared():
     # near-infrared runs against agreement 1 .5 0 0, red with it; blue is its opposite
     masks = [[[1, 1, 0, 0]], [[1, 0, 0, 0]]]
     image_pixels = np.array([[[4, 1, 0, 0], [2, 1, 2, 2], [0, 1, 4, 4], [0, 0, 4, 4]]], np.uint8)
     names = ("red", "green", "blue", "near-infrared")
     stack = MaskStack.of(masks, image_pixels=image_pixels, channels=names)
+
+    def channels_of(stack, **options):
+        return {each.name: each.r for each in pixel_agreement([stack], **options).correlations}
+
     found = channels_of(stack)
     assert list(found) == [*names, "intensity", "contrast"]
     assert (found["red"], found["near-infrared"]) == (pytest.approx(1), pytest.approx(-1))
@@ -130,42 +123,24 @@ def test_which_channels_are_compared():
     assert channels_of(bare, channels=names) == found
     assert channels_of(bare, channels={"nir": 3}) == {"nir": found["near-infrared"]}
     labels = LabelStack.of(np.array(masks), image_pixels=image_pixels, channels=names)
-    assert [
-        each.name for each in class_pixel_agreement([labels], {1: "road"}, channels=["red"]).by_class[0].correlations
-    ] == [
-        "red",
-        "intensity",
-        "contrast",
-    ]
-
-
-def test_twelve_channels():
-    rng = np.random.default_rng(5)
-    masks, image_pixels = rng.random((3, 6, 7)) < 0.5, rng.normal(size=(6, 7, 12))
-    found = channels_of(MaskStack.of(masks, image_pixels=image_pixels))
-    share = masks.mean(axis=0).ravel()
-    for number in range(12):
-        assert found[f"channel {number + 1}"] == pytest.approx(
-            np.corrcoef(share, image_pixels[..., number].ravel())[0, 1]
-        )
+    (road,) = class_pixel_agreement([labels], {1: "road"}, channels=["red"]).by_class
+    assert [each.name for each in road.correlations] == ["red", "intensity", "contrast"]
 
 
 @pytest.mark.parametrize(
     ("channels", "wanted", "message"),
     [
         (("red", "green"), None, "channels: expected 4 names of their own"),
-        (("red", "green", "blue", "contrast"), None, "channels: expected 4 names of their own"),
-        (("a", "b", "c", "d"), ["e"], "channels: expected some of a, b, c, d, each once, got 'e'"),
-        (("a", "b", "c", "d"), ["a", "a"], "each once, got 'a', 'a'"),
-        (("a", "b", "c", "d"), {"a": 0}, "channels: expected names among a, b, c, d"),
+        ("abcd", ["e"], "channels: expected some of a, b, c, d, each once, got 'e'"),
+        ("abcd", ["a", "a"], "each once, got 'a', 'a'"),
+        ("abcd", {"a": 0}, "channels: expected names among a, b, c, d"),
         (None, {"nir": 4}, "channels: expected numbers from 0 to 3, each once"),
         (None, {"nir": 1, "red": 1}, "channels: expected numbers from 0 to 3, each once"),
-        (None, {}, "channels: expected numbers from 0 to 3"),
         (None, ["nir"], "channels: expected 4 names of their own"),
     ],
 )
 def test_channels_that_an_image_does_not_have_are_refused(channels, wanted, message):
+    names = None if channels is None else tuple(channels)
+    given = {"image_pixels": np.zeros((1, 2, 4)), "channels": names}
     with pytest.raises(InputError, match=message):
-        pixel_agreement(
-            [MaskStack.of([[[1, 0]], [[1, 1]]], image_pixels=np.zeros((1, 2, 4)), channels=channels)], channels=wanted
-        )
+        pixel_agreement([MaskStack.of([[[1, 0]], [[1, 1]]], **given)], channels=wanted)

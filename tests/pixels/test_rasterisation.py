@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from kalos_core import Annotations
 from kalos_core.errors import InputError
 from kalos_core.pixels import mask_stacks
-from kalos_core.shapes import Masks, Polygons
+from kalos_core.shapes import Polygons
 from kalos_core.shapes.raster import pixels_of, rasterise
 from tests.strategies import FORMS, ring
 
@@ -19,14 +19,7 @@ OFF_GRID = np.array([0.237, 0.391])
 
 @given(
     st.lists(
-        st.builds(
-            ring,
-            st.integers(0, len(FORMS) - 1),
-            *(st.integers(-2, 6),) * 2,
-            *(st.integers(1, 5),) * 2,
-            st.integers(0, 3),
-            st.booleans(),
-        ),
+        st.builds(ring, st.integers(0, len(FORMS) - 1), *(st.integers(-2, 6),) * 2, *(st.integers(1, 5),) * 2),
         min_size=1,
         max_size=3,
     )
@@ -50,26 +43,13 @@ def test_a_polygon_that_catches_no_centre_is_an_empty_mask():
     assert masks.area().tolist() == [0, 0]
 
 
-def test_runs_and_pixels_are_the_same():
-    rng = np.random.default_rng(0)
-    arrays = [rng.random((4, 5)) < share for share in (0, 0.3, 0.7, 1)]
-    masks = Masks.from_arrays(arrays)
-    assert [pixels_of(masks, row).tolist() for row in range(4)] == [array.tolist() for array in arrays]
-
-
-def rows_of(*annotations):
-    keys = ("image", "rater", "category", "mask")
-    return [dict(zip(keys, annotation, strict=True)) for annotation in annotations]
-
-
 def test_stacks_of_masks_by_class_and_by_who_is_assigned():
+    given = [
+        *(("a", "ann", "cat", [[1, 0, 0]]), ("a", "ann", "cat", [[0, 1, 0]])),
+        *(("a", "bob", "dog", [[0, 0, 1]]), ("b", "bob", "cat", [[1, 1, 1]])),
+    ]
     table = Annotations.from_rows(
-        rows_of(
-            ("a", "ann", "cat", [[1, 0, 0]]),
-            ("a", "ann", "cat", [[0, 1, 0]]),
-            ("a", "bob", "dog", [[0, 0, 1]]),
-            ("b", "bob", "cat", [[1, 1, 1]]),
-        ),
+        [{"image": image, "rater": rater, "category": name, "mask": mask} for image, rater, name, mask in given],
         raters=["ann", "bob", "cid"],
         assigned={"a": ["ann", "bob"], "b": ["bob", "cid"]},
         assigned_categories={"ann": ["cat"]},
@@ -84,21 +64,23 @@ def test_stacks_of_masks_by_class_and_by_who_is_assigned():
 
 
 @pytest.mark.parametrize(
-    ("rows", "category", "message"),
+    ("shapes", "size", "category", "message"),
     [
-        ([{"image": 1, "rater": "a", "category": "c", "polygon": [[0, 0, 1, 0, 1, 1]]}], None, "expected its width"),
-        ([{"image": 1, "rater": "a", "category": "c", "box": [0, 0, 1, 1]}], "dog", "category: expected one of 'c'"),
+        ([{"polygon": [[0, 0, 1, 0, 1, 1]]}], None, None, "expected its width"),
+        ([{"box": [0, 0, 1, 1]}], None, "dog", "category: expected one of 'c'"),
+        ([{"box": [0, 0, 1, 1]}], {1: (2, 2)}, None, "expected a polygon or a mask of .*, got neither for ids 1"),
+        (
+            [{"mask": [[1]]}, {"mask": [[1, 1]]}],
+            None,
+            None,
+            r"height \[2, 1\] of .* got \[1, 1\] of annotation 1",
+        ),
     ],
 )
-def test_what_cannot_be_used_is_refused(rows, category, message):
+def test_what_cannot_be_used_is_refused(shapes, size, category, message):
+    rows = [{"image": 1, "rater": rater, "category": "c", **shape} for rater, shape in zip("ab", shapes, strict=False)]
     with pytest.raises(InputError, match=message):
-        list(mask_stacks(Annotations.from_rows(rows), category))
-
-
-def test_an_annotation_without_pixels_is_refused():
-    rows = [{"image": 1, "rater": "a", "category": "c", "box": [0, 0, 1, 1]}]
-    with pytest.raises(InputError, match="expected a polygon or a mask of each annotation, got neither for ids 1"):
-        list(mask_stacks(Annotations.from_rows(rows, image_size={1: (2, 2)})))
+        list(mask_stacks(Annotations.from_rows(rows, image_size=size), category))
 
 
 def test_masks_and_polygons_and_annotations_that_overlap():
@@ -108,15 +90,9 @@ def test_masks_and_polygons_and_annotations_that_overlap():
         {**cat, "rater": "bob", "mask": [[0, 0, 1, 1], [0, 0, 0, 1]]},
         {**cat, "rater": "ann", "polygon": [[1, 0, 3, 0, 3, 1, 1, 1]]},
     ]
-    (stack,) = mask_stacks(Annotations.from_rows(rows))  # the mask tells the size of the image
+    (stack,) = mask_stacks(Annotations.from_rows(rows, raters_are_local=True))  # the mask tells the size of the image
+    assert stack.raters_are_local
     assert stack.masks.astype(int).tolist() == [[[1, 1, 1, 0], [0, 0, 0, 0]], [[0, 0, 1, 1], [0, 0, 0, 1]]]
-
-
-def test_a_mask_of_another_size_is_refused():
-    annotation = {"image": 1, "rater": "a", "category": "c"}
-    table = Annotations.from_rows([{**annotation, "mask": [[1, 1]]}, {**annotation, "rater": "b", "mask": [[1, 1, 1]]}])
-    with pytest.raises(InputError, match=r"width and height \[3, 1\] of the image, got \[2, 1\] of annotation 1"):
-        list(mask_stacks(table))
 
 
 def test_real_polygons_cover_their_area(lvis):

@@ -14,10 +14,8 @@ from kalos_core import (
     boundary_distance,
     unit_boundaries,
 )
-from kalos_core.pixels.boundaries import distance_of_outlines
 from kalos_core.pixels.rater_boundaries import MEASURES
 from kalos_core.resampling import INTERVAL, draws
-from kalos_core.shapes.boundaries import Outline
 
 SPACING = (1.0, 0.5)
 
@@ -131,15 +129,12 @@ def test_local_raters_have_no_pairs_over_images():
 def rows(kind):
     """Two images, three raters; the third gives another class."""
     made = []
-    for image in (1, 2):
-        for place, rater in enumerate(("ann", "bob", "cid")):
-            left, right = 2 + place, 12 + 2 * place
-            ring = [left, 3, right, 3, right, 11, left, 11]
-            pixels = np.zeros((20, 30), bool)
-            pixels[3:11, left:right] = True
-            shape = {"polygon": [ring]} if kind == "polygon" else {"mask": pixels}
-            made.append({"image": image, "rater": rater, "category": "dog" if place == 2 else "cat", **shape})
-    return made
+    for rater, left, right, name in [("ann", 2, 12, "cat"), ("bob", 3, 14, "cat"), ("cid", 4, 16, "dog")]:
+        pixels = np.zeros((20, 30), bool)
+        pixels[3:11, left:right] = True
+        shape = {"polygon": [[left, 3, right, 3, right, 11, left, 11]], "mask": pixels}
+        made.append({"rater": rater, "category": name, kind: shape[kind]})
+    return [{"image": image, **row} for image in (1, 2) for row in made]
 
 
 @pytest.mark.parametrize("kind", ["polygon", "mask"])
@@ -148,14 +143,8 @@ def test_annotations_of_a_unit_are_compared(kind):
     matched = agreement(table, f"{kind}_iou", threshold=0.3, bootstrap=0)
     assert len(matched.units) == 2
     found = unit_boundaries(matched, spacing=SPACING, tolerance=1, bootstrap=0)
-    expected = []
-    for one, other in ((0, 1), (0, 2), (1, 2)):
-        if kind == "polygon":
-            rings = [np.reshape(rows(kind)[row]["polygon"][0], (-1, 2)) for row in (one, other)]
-            distance = distance_of_outlines(*(Outline.of([ring], SPACING) for ring in rings))
-        else:
-            distance = boundary_distance(rows(kind)[one]["mask"], rows(kind)[other]["mask"], SPACING)
-        expected.append(row_of(distance, 1))
+    shapes = [row["mask"] if kind == "mask" else np.reshape(row["polygon"], (-1, 2)) for row in rows(kind)[:3]]
+    expected = [row_of(boundary_distance(shapes[a], shapes[b], SPACING), 1) for a, b in ((0, 1), (0, 2), (1, 2))]
     np.testing.assert_allclose(found.values, expected * 2, rtol=1e-3)
     shown = found.to_pandas()
     assert shown["class"].fillna("").tolist() == ["cat", "", ""] * 2
@@ -167,15 +156,14 @@ def test_annotations_of_a_unit_are_compared(kind):
 def test_annotations_with_both_kinds_are_compared_as_they_were_matched():
     both = [{**one, **other} for one, other in zip(rows("polygon"), rows("mask"), strict=True)]
     table = Annotations.from_rows(both, image_size={1: (30, 20), 2: (30, 20)})
-    found = {
-        name: unit_boundaries(agreement(table, name, 0.3, bootstrap=0), bootstrap=0)
-        for name in ("polygon_iou", "mask_iou")
-    }
-    assert found["polygon_iou"].hausdorff[0] == pytest.approx(2)
-    assert found["polygon_iou"].values[0].tolist() != found["mask_iou"].values[0].tolist()
+    polygons, masks = (
+        unit_boundaries(agreement(table, name, 0.3, bootstrap=0), bootstrap=0) for name in ("polygon_iou", "mask_iou")
+    )
+    assert polygons.hausdorff[0] == pytest.approx(2)
+    assert polygons.values[0].tolist() != masks.values[0].tolist()
     table = Annotations.from_rows([{**row, "box": [0, 0, 20, 15]} for row in both])
     matched = agreement(table, "box_iou", 0.3, bootstrap=0)
-    np.testing.assert_array_equal(unit_boundaries(matched, bootstrap=0).values, found["polygon_iou"].values)
+    np.testing.assert_array_equal(unit_boundaries(matched, bootstrap=0).values, polygons.values)
 
 
 def test_empty_masks_of_a_unit_have_no_boundary():
@@ -186,12 +174,6 @@ def test_empty_masks_of_a_unit_have_no_boundary():
     assert found.summary()["both_missing"] == len(found) == 6
 
 
-def test_boxes_have_no_boundary():
-    table = Annotations.from_rows([{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 9, 9]} for r in "ab"])
-    with pytest.raises(InputError, match=r"agreement: expected a polygon or a mask of every annotation, got .* box"):
-        unit_boundaries(agreement(table, bootstrap=0))
-
-
 def test_without_a_unit_there_is_nothing_to_compare():
     table = Annotations.from_rows(rows("polygon")[:1], raters=["ann", "bob"], assigned="all")
     found = unit_boundaries(agreement(table, "polygon_iou", bootstrap=0), bootstrap=10)
@@ -200,20 +182,22 @@ def test_without_a_unit_there_is_nothing_to_compare():
     assert found.summary()["pairs"] == 0
 
 
+BOXES = Annotations.from_rows([{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 9, 9]} for r in "ab"])
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda: boundary_agreement([]), "stacks: expected an image with at least two assigned raters, got none in 0"),
         (lambda: boundary_agreement(5), "stacks: expected masks of one image or more, got 5"),
-        (
-            lambda: boundary_agreement([{"a": [[1]]}]),
-            "with at least two assigned raters, got none in 1",
-        ),
-        (lambda: boundary_agreement([{"a": [[1]], "b": [[2]]}], {1: "road"}), "expected 0 or the values of classes 1"),
         (lambda: boundary_agreement([[[[1]], [[1]]]], spacing=(1, 1, 1)), "spacing: expected a number above 0, or 2"),
         (lambda: boundary_agreement([[[[1]], [[1]]]], tolerance=-1), "tolerance: expected a distance of at least 0"),
         (lambda: boundary_agreement([[[[1]], [[1]]]], bootstrap=-1), "bootstrap: expected a whole number"),
         (lambda: unit_boundaries(5), "agreement: expected Agreement"),
+        (
+            lambda: unit_boundaries(agreement(BOXES, bootstrap=0)),
+            "agreement: expected a polygon or a mask of every .* box",
+        ),
     ],
 )
 def test_what_cannot_be_compared_is_refused(call, message):
