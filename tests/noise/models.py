@@ -55,32 +55,39 @@ def quiet(**groups: dict[str, Any]) -> NoiseModel:
     return replace(model, **{group: replace(getattr(model, group), **given) for group, given in distributions.items()})
 
 
+def unmatched(rate: float, deletion: float, **given: Any) -> NoiseModel:
+    """A model of `exp(rate)` unmatched annotations an image, of which that share is deletions."""
+    return quiet(unmatched={"rate": EventRate(rate, 0.0), "deletion": Chance(deletion)} | given)
+
+
 def halves() -> dict[str, Any]:
     """A split into a left and a right fragment of half the width, a tenth of the image from the centre."""
-    return {
-        "susceptibility": ALWAYS,
-        "split": Chance(1.0),
-        "first_translation": always(0.1),
-        "first_angle": towards(2),
-        "first_width": always(np.log(2)),
-        "first_height": always(0),
-        "enlargement": Enlargement(0.0),
-        "second_distance": always(0.1),
-        "second_width": always(np.log(2)),
-        "second_height": always(0),
-        "opposition": Opposition(1e9, 1e-3),
-    }
+    half, middle = always(np.log(2)), always(0.1)
+    first = {"translation": middle, "angle": towards(2), "width": half, "height": always(0)}
+    second = {"distance": middle, "width": half, "height": always(0)}
+    fragments = {f"first_{name}": given for name, given in first.items()}
+    fragments |= {f"second_{name}": given for name, given in second.items()}
+    often = {"susceptibility": ALWAYS, "split": Chance(1.0)}
+    return often | fragments | {"enlargement": Enlargement(0.0), "opposition": Opposition(1e9, 1e-3)}
 
 
-def table(
-    *annotations: tuple[Any, str, list[float]], size: tuple[float, float] = (200.0, 100.0), **given: Any
+def by_raters(
+    *annotations: tuple[Any, str, str, list[float]], size: tuple[float, float] = (200.0, 100.0), **given: Any
 ) -> Annotations:
+    """Annotations (image, rater, category, box), of images of one size."""
+    rows = [{"image": image, "rater": rater, "category": name, "box": box} for image, rater, name, box in annotations]
+    images = list(given.pop("images", dict.fromkeys(image for image, *_ in annotations)))
+    return Annotations.from_rows(rows, images=images, **{"image_size": dict.fromkeys(images, size)} | given)
+
+
+def table(*annotations: tuple[Any, str, list[float]], **given: Any) -> Annotations:
     """Annotations (image, category, box) of one rater."""
-    rows = [{"image": image, "rater": "ann", "category": name, "box": box} for image, name, box in annotations]
-    images = given.pop("images", list(dict.fromkeys(image for image, _, _ in annotations)))
-    return Annotations.from_rows(
-        rows, images=images, image_size=dict.fromkeys(images, size), **{"assigned": "all"} | given
-    )
+    return by_raters(*((image, "ann", name, box) for image, name, box in annotations), **{"assigned": "all"} | given)
+
+
+def many(images: int, annotations: int = 4) -> Annotations:
+    """Images of equal annotations, far apart."""
+    return table(*[(image, "cat", [40 * index, 40, 20, 20]) for image in range(images) for index in range(annotations)])
 
 
 class FixedFalsePositives:

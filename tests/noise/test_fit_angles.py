@@ -4,37 +4,30 @@ import numpy as np
 import pytest
 from scipy import optimize, special, stats
 
-from kalos_core.noise.fit.angles import (
-    DIAGONAL,
-    MOST_KAPPA,
-    angle_models,
-    concentration,
-    fit_axial,
-    fit_cardinal,
-    fit_mixture,
-    fit_one,
-    kuiper,
-    rayleigh,
-)
+from kalos_core.noise.fit import angles as fits
 from kalos_core.noise.parameters import CARDINAL
 
 
-def cardinal(rows=4000, weights=(0.4, 0.3, 0.2, 0.1), kappas=(8.0, 4.0, 12.0, 6.0), seed=0):
-    rng = np.random.default_rng(seed)
+def cardinal(rows=4000, weights=(0.4, 0.3, 0.2, 0.1), kappas=(8.0, 4.0, 12.0, 6.0)):
+    rng = np.random.default_rng(0)
     distribution = rng.choice(4, rows, p=weights)
     return np.array(CARDINAL)[distribution] + rng.vonmises(0, np.array(kappas)[distribution])
 
 
-def axial(rows=4000, axis=0.5, kappa=1.5, seed=0):
-    rng = np.random.default_rng(seed)
-    return axis + rng.vonmises(0, kappa, rows) / 2 + np.pi * rng.integers(0, 2, rows)
+def axial(rows):
+    rng = np.random.default_rng(0)
+    return 0.5 + rng.vonmises(0, 1.5, rows) / 2 + np.pi * rng.integers(0, 2, rows)
 
 
-def test_the_mixture_comes_back():
-    found = fit_cardinal(cardinal())
+def test_distributions_come_back():
+    found = fits.fit_cardinal(cardinal())
     np.testing.assert_allclose(found.weights, (0.4, 0.3, 0.2, 0.1), atol=0.03)
     np.testing.assert_allclose(found.kappas, (8, 4, 12, 6), rtol=0.25)
     assert sum(found.weights) == pytest.approx(1)
+    found = fits.fit_axial(axial(4000))
+    assert (found.axis, found.kappa) == (pytest.approx(0.5, abs=0.05), pytest.approx(1.5, rel=0.1))
+    nobody_else = fits.fit_cardinal(np.zeros(50))
+    assert (nobody_else.weights[0], nobody_else.kappas[0]) == (pytest.approx(1, abs=1e-6), fits.MOST_KAPPA)
 
 
 def test_em_ends_where_a_search_ends():
@@ -46,7 +39,7 @@ def test_em_ends_where_a_search_ends():
         return -np.log(sum(w * stats.vonmises.pdf(angles - centre, k) for w, k, centre in parts)).sum()
 
     best = optimize.minimize(misfit, [1, 1, 0.5, 2, 2, 2, 2])
-    found = fit_mixture(angles, np.array(CARDINAL), "axis-centred")
+    found = fits.fit_mixture(angles, np.array(CARDINAL), "axis-centred")
     assert found.log_likelihood == pytest.approx(-best.fun, abs=0.01)
     assert found.aic == pytest.approx(14 + 2 * best.fun, abs=0.02)
 
@@ -54,25 +47,16 @@ def test_em_ends_where_a_search_ends():
 def test_one_distribution_is_that_of_scipy():
     angles = np.random.default_rng(3).vonmises(1.0, 2.0, 1000)
     kappa, centre, _ = stats.vonmises.fit(angles, fscale=1)
-    found = fit_one(angles, folds=1)
+    found = fits.fit_one(angles, folds=1)
     assert found.centres[0] == pytest.approx(centre, abs=1e-6)
     assert found.kappas[0] == pytest.approx(kappa, rel=1e-4)
     assert found.log_likelihood == pytest.approx(stats.vonmises.logpdf(angles, kappa, centre).sum())
 
 
-def test_the_axis_comes_back_either_way_along_it():
-    found = fit_axial(axial())
-    assert found.axis == pytest.approx(0.5, abs=0.05)
-    assert found.kappa == pytest.approx(1.5, rel=0.1)
-
-
-@pytest.mark.parametrize("kappa", [0.1, 1.0, 10.0, 100.0])
-def test_the_concentration_is_the_inverse_of_the_length_of_the_mean(kappa):
-    assert concentration(float(special.i1e(kappa) / special.i0e(kappa))) == pytest.approx(kappa)
-
-
-def test_the_ends_of_concentration():
-    assert (concentration(-0.1), concentration(0.0), concentration(1.0)) == (0, 0, MOST_KAPPA)
+def test_the_concentration_is_the_inverse_of_the_length_of_the_mean():
+    for kappa in (0.1, 1.0, 10.0, 100.0):
+        assert fits.concentration(float(special.i1e(kappa) / special.i0e(kappa))) == pytest.approx(kappa)
+    assert [fits.concentration(length) for length in (-0.1, 0.0, 1.0)] == [0, 0, fits.MOST_KAPPA]
 
 
 @pytest.mark.parametrize(
@@ -85,37 +69,22 @@ def test_the_ends_of_concentration():
     ],
 )
 def test_aic_finds_the_distribution_the_angles_are_from(angles, best):
-    models = angle_models(angles)
+    models = fits.angle_models(angles)
     assert [found.name for found in models] == ["unimodal", "axial", "axis-centred", "quadrants"]
     assert min(models, key=lambda found: found.aic).name == best
-
-
-def test_each_density_adds_up_to_one_and_is_the_likelihood():
-    angles = cardinal(300)
     grid = np.linspace(0, 2 * np.pi, 3000, endpoint=False)
-    for found in angle_models(angles):
+    for found in models:  # each density adds up to one, and is the likelihood
         assert found.density(grid).mean() * 2 * np.pi == pytest.approx(1)
         assert np.log(found.density(angles)).sum() == pytest.approx(found.log_likelihood, abs=1e-3)
-    assert len(DIAGONAL) == 4
 
 
-def test_a_direction_nobody_took_keeps_no_weight():
-    found = fit_cardinal(np.zeros(50))
-    assert found.weights[0] == pytest.approx(1, abs=1e-6)
-    assert found.kappas[0] == MOST_KAPPA
-
-
-def test_rayleigh_by_hand():
-    angles = np.array([0.0, 0.0, np.pi / 2, np.pi / 2])  # sum (2, 2), length sqrt 8
-    found = rayleigh(angles)
+def test_rayleigh_and_kuiper_by_hand():
+    found = fits.rayleigh(np.array([0.0, 0.0, np.pi / 2, np.pi / 2]))  # sum (2, 2), length sqrt 8
     assert found.statistic == pytest.approx(np.sqrt(8) / 4)
     assert found.p_value == pytest.approx(np.exp(np.sqrt(1 + 16 + 4 * (16 - 8)) - 9))
-
-
-def test_kuiper_by_hand():
     # a quarter of the circle each, all at the start of its quarter: D+ = 1/4, D- = 0
-    assert kuiper(np.array(CARDINAL)).statistic == pytest.approx(0.25)
-    assert kuiper(np.array([0.0, 0.0, 0.0, np.pi])).statistic == pytest.approx(0.75)  # D+ = 3/4 at 0, D- = 0
+    assert fits.kuiper(np.array(CARDINAL)).statistic == pytest.approx(0.25)
+    assert fits.kuiper(np.array([0.0, 0.0, 0.0, np.pi])).statistic == pytest.approx(0.75)  # D+ = 3/4 at 0, D- = 0
 
 
 @pytest.mark.parametrize(("scaled", "p_value"), [(1.620, 0.10), (1.747, 0.05), (1.862, 0.025), (2.001, 0.01)])
@@ -123,25 +92,20 @@ def test_kuiper_has_the_critical_values_of_stephens(scaled, p_value):
     count = 100
     wanted = scaled / (np.sqrt(count) + 0.155 + 0.24 / np.sqrt(count))
     share = np.arange(count) / count * (1 - wanted + 1 / count)  # pressed together by just as much
-    found = kuiper(2 * np.pi * share)
+    found = fits.kuiper(2 * np.pi * share)
     assert found.statistic == pytest.approx(wanted, abs=0.002)
     assert found.p_value == pytest.approx(p_value, rel=0.15)
 
 
-@pytest.mark.parametrize("test", [rayleigh, kuiper])
-def test_one_uniform_sample_in_twenty_is_below_five_percent(test):
+@pytest.mark.parametrize("test", [fits.rayleigh, fits.kuiper])
+def test_one_uniform_sample_in_twenty_is_below_five_percent_wherever_the_circle_starts(test):
     rng = np.random.default_rng(7)
     below = np.mean([test(rng.uniform(0, 2 * np.pi, 60)).p_value < 0.05 for _ in range(600)])
     assert below == pytest.approx(0.05, abs=0.03)
+    assert test(axial(200) + 1.234).statistic == pytest.approx(test(axial(200)).statistic)
 
 
 def test_four_peaks_hide_from_rayleigh_and_not_from_kuiper():
     angles = cardinal(2000, (0.25,) * 4, (20.0,) * 4)
-    assert rayleigh(angles).p_value > 0.01
-    assert kuiper(angles).p_value < 1e-6
-
-
-def test_the_start_of_the_circle_does_not_matter_to_either_test():
-    angles = axial(200)
-    for test in (rayleigh, kuiper):
-        assert test(angles + 1.234).statistic == pytest.approx(test(angles).statistic)
+    assert fits.rayleigh(angles).p_value > 0.01
+    assert fits.kuiper(angles).p_value < 1e-6

@@ -1,29 +1,20 @@
 """What raters show about noise, against hand-worked scenes and a naive reading of the variations."""
 
-import itertools
 import math
 
 import numpy as np
 import pytest
 
-from kalos_core import Annotations, InputError, NoiseModel, variations
+from kalos_core import InputError, variations
 from kalos_core.noise.fit.observations import observe
+from tests.noise.models import by_raters
 
 SIZE = (200, 100)
-
-
-def scene(annotations, **options):
-    """Annotations of annotations (image, rater, category, x, y, width, height)."""
-    rows = [
-        {"image": image, "rater": rater, "category": category, "box": box}
-        for image, rater, category, *box in annotations
-    ]
-    options.setdefault("image_size", {row["image"]: SIZE for row in rows})
-    return Annotations.from_rows(rows, **options)
+ANN = (1, "ann", "cat", [20, 20, 40, 20])
 
 
 def test_a_shift_is_relative_to_the_image_and_free_of_sign():
-    seen = observe(scene([(1, "ann", "cat", 20, 20, 40, 20), (1, "bob", "cat", 30, 17, 32, 22)]))
+    seen = observe(by_raters(ANN, (1, "bob", "cat", [30, 17, 32, 22])))
     # centres (40, 30) and (46, 28); sides 40 x 20 and 32 x 22, in an image of 200 x 100
     step = (6 / 200, -2 / 100)
     assert seen.correct.translation == pytest.approx([math.hypot(*step)])
@@ -34,51 +25,29 @@ def test_a_shift_is_relative_to_the_image_and_free_of_sign():
     assert (len(seen.wrong_class), seen.events.tolist(), seen.annotations_per_rater.tolist()) == (0, [[0, 0]], [[1, 1]])
 
 
-def test_the_same_centre_has_no_direction():
-    seen = observe(scene([(1, "ann", "cat", 20, 20, 40, 20), (1, "bob", "cat", 19, 19, 42, 22)]))
+def test_the_same_centre_has_no_direction_and_another_class_is_its_own_group():
+    seen = observe(by_raters(ANN, (1, "bob", "cat", [19, 19, 42, 22])))
     assert np.isnan(seen.correct.angle).all()
     assert len(seen.correct.angles) == 0
-
-
-def test_another_class_is_its_own_group():
-    seen = observe(scene([(1, "ann", "cat", 20, 20, 40, 20), (1, "bob", "dog", 20, 20, 40, 22)]))
+    seen = observe(by_raters(ANN, (1, "bob", "dog", [20, 20, 40, 22])))
     assert (len(seen.correct), len(seen.wrong_class)) == (0, 1)
     assert seen.categories[[seen.category_a[0], seen.category_b[0]]].tolist() == ["cat", "dog"]
 
 
 def test_events_count_each_raters_own_and_images_without_any():
-    seen = observe(
-        scene(
-            [
-                (1, "ann", "cat", 0, 0, 10, 10),
-                (1, "ann", "cat", 50, 0, 10, 10),
-                (1, "bob", "cat", 100, 0, 20, 10),
-                (1, "bob", "cat", 0, 0, 10, 10),
-                (1, "bob", "cat", 150, 50, 20, 10),
-            ],
-            images=[1, 2],
-            image_size={1: SIZE},
-        )
-    )
-    assert (seen.events.tolist(), seen.annotations_per_rater.tolist()) == (
-        [[1, 2], [0, 0]],
-        [[2, 3], [0, 0]],
-    )  # ann alone at 50; bob at 100 and 150
+    boxes = {"ann": [(0, 0, 10, 10), (50, 0, 10, 10)], "bob": [(100, 0, 20, 10), (0, 0, 10, 10), (150, 50, 20, 10)]}
+    marks = [(1, rater, "cat", list(box)) for rater, own in boxes.items() for box in own]
+    seen = observe(by_raters(*marks, images=[1, 2]))
+    assert seen.events.tolist() == [[1, 2], [0, 0]]  # ann alone at 50; bob at 100 and 150
+    assert seen.annotations_per_rater.tolist() == [[2, 3], [0, 0]]
     assert sorted(seen.unmatched_area) == pytest.approx([0.005, 0.01, 0.01])
     assert seen.matched_area == pytest.approx([0.005, 0.005])
 
 
 def test_fragments_lie_around_their_whole():
     # ann: one bar of 100 x 20 at (20, 40); bob: its left 48 and its right 36 pixels
-    seen = observe(
-        scene(
-            [
-                (1, "ann", "bar", 20, 40, 100, 20),
-                (1, "bob", "bar", 84, 40, 36, 20),
-                (1, "bob", "bar", 20, 40, 48, 22),
-            ]
-        )
-    )
+    bars = (("ann", [20, 40, 100, 20]), ("bob", [84, 40, 36, 20]), ("bob", [20, 40, 48, 22]))
+    seen = observe(by_raters(*((1, rater, "bar", box) for rater, box in bars)))
     assert seen.parent_area == pytest.approx([0.1])
     assert sorted(seen.other_area) == pytest.approx([0.036, 0.0528])
     assert seen.first.area == seen.second.area == pytest.approx([0.1])
@@ -91,43 +60,32 @@ def test_fragments_lie_around_their_whole():
     assert (seen.events.tolist(), len(seen.unmatched_area), len(seen.matched_area)) == ([[0, 0]], 0, 3)
 
 
-def test_more_raters_are_all_their_pairs():
-    annotations = [(1, rater, "cat", 10 + x, 10, 20, 20) for x, rater in enumerate(["ann", "bob", "cy"])]
-    seen = observe(scene(annotations))
+def test_pairs_are_all_of_the_raters_who_were_assigned():
+    seen = observe(by_raters(*((1, r, "cat", [10 + x, 10, 20, 20]) for x, r in enumerate(["ann", "bob", "cy"]))))
     assert sorted(seen.correct.translation) == pytest.approx([1 / 200, 1 / 200, 2 / 200])
     assert (seen.events.tolist(), seen.annotations_per_rater.tolist()) == ([[0, 0]] * 3, [[1, 1]] * 3)
-
-
-def test_who_was_not_asked_is_no_pair():
-    annotations = [
-        (1, "ann", "cat", 10, 10, 20, 20),
-        (2, "bob", "cat", 10, 10, 20, 20),
-        (2, "ann", "cat", 10, 10, 20, 20),
-    ]
-    seen = observe(scene(annotations, assigned={1: ["ann"], 2: ["ann", "bob"]}))
-    assert seen.events.tolist() == [[0, 0]]
+    marks = [(image, rater, "cat", [10, 10, 20, 20]) for image, rater in ((1, "ann"), (2, "bob"), (2, "ann"))]
+    assert observe(by_raters(*marks, assigned={1: ["ann"], 2: ["ann", "bob"]})).events.tolist() == [[0, 0]]
 
 
 def test_the_order_of_rows_and_raters_changes_no_size():
     rng = np.random.default_rng(0)
-    annotations = [
-        (image, rater, "cat", x + rng.uniform(0, 4), y, 15, 10)
+    marks = [
+        (image, rater, "cat", [x + rng.uniform(0, 4), y, 15, 10])
         for image in range(5)
         for x, y in rng.uniform(0, 80, (4, 2))
         for rater in ("ann", "bob")
     ]
-    one, other = observe(scene(annotations)), observe(scene(annotations[::-1], raters=["bob", "ann"]))
+    one, other = observe(by_raters(*marks)), observe(by_raters(*marks[::-1], raters=["bob", "ann"]))
     for name in ("translation", "width", "height", "area"):
-        np.testing.assert_allclose(
-            np.sort(getattr(one.correct, name)), np.sort(getattr(other.correct, name)), atol=1e-12
-        )
+        sizes = [np.sort(getattr(seen.correct, name)) for seen in (one, other)]
+        np.testing.assert_allclose(*sizes, atol=1e-12)
     events = [np.concatenate([seen.events, seen.annotations_per_rater], axis=1) for seen in (one, other)]
     assert sorted(events[0].tolist()) == sorted(events[1][:, [1, 0, 3, 2]].tolist())
 
 
-def test_lvis_against_a_naive_reading(lvis):
-    seen = observe(lvis)
-    found = variations(lvis, max_merge=2)
+def test_lvis_against_a_naive_reading(lvis, lvis_seen):
+    seen, found = lvis_seen, variations(lvis, max_merge=2)
     corners = lvis.shapes["box"].corners
     naive = []
     for kind, rows_a, rows_b in zip(found.type, found.rows_a, found.rows_b, strict=True):
@@ -137,6 +95,7 @@ def test_lvis_against_a_naive_reading(lvis):
             across = ((west + east) - (left + right)) / 2 / width
             down = ((north + south) - (top + bottom)) / 2 / height
             naive.append((math.hypot(across, down), abs(math.log((east - west) / (right - left)))))
+        assert kind != "merged" or {len(rows_a), len(rows_b)} == {1, 2}
     np.testing.assert_allclose(np.stack([seen.correct.translation, seen.correct.width], axis=1), naive, atol=1e-12)
     counts = found.counts()
     assert seen.events.sum() == counts["missing"] + counts["additional"] == len(seen.unmatched_area)
@@ -144,29 +103,14 @@ def test_lvis_against_a_naive_reading(lvis):
     assert len(seen.events) == len(lvis.images)
     assert len(seen.parent_area) == counts["merged"] + counts["merged_wrong_class"] == len(seen.first)
     assert len(seen.parent_area) + len(seen.other_area) == len(lvis)
-    for name, (one, other) in itertools.product(("merged",), [("rows_a", "rows_b")]):
-        sides = zip(getattr(found, one)[found.type == name], getattr(found, other)[found.type == name], strict=True)
-        assert all({len(a), len(b)} == {1, 2} for a, b in sides)
 
 
-@pytest.mark.parametrize("fit", [observe, NoiseModel.fit])
-def test_an_image_of_unknown_size_is_named(fit):
-    annotations = scene(
-        [("a.jpg", rater, "cat", 0, 0, 9, 9) for rater in ("ann", "bob")]
-        + [("b.jpg", rater, "cat", 0, 0, 9, 9) for rater in ("ann", "bob")],
-        image_size={"a.jpg": SIZE},
-    )
-    with pytest.raises(InputError, match=r"image_size: expected width and height .*, got none of 'b\.jpg'$"):
-        fit(annotations)
-
-
-@pytest.mark.parametrize("fit", [observe, NoiseModel.fit])
-def test_annotations_without_boxes_are_refused(fit):
-    nothing = Annotations.from_rows([], images=[1], raters=["ann", "bob"], image_size={1: SIZE})
-    with pytest.raises(InputError, match="annotations: expected annotations with boxes, got no annotations"):
-        fit(nothing)
-
-
-def test_one_rater_alone_shows_nothing():
-    with pytest.raises(InputError, match="two raters"):
-        observe(scene([(1, "ann", "cat", 0, 0, 9, 9)]))
+def test_what_shows_nothing_is_refused():
+    both = [(image, rater, "cat", [0, 0, 9, 9]) for image in ("a.jpg", "b.jpg") for rater in ("ann", "bob")]
+    for annotations, message in (
+        (by_raters(*both, image_size={"a.jpg": SIZE}), r"image_size: expected width .*, got none of 'b\.jpg'$"),
+        (by_raters(images=[1], raters=["ann", "bob"]), "expected annotations with boxes, got no annotations"),
+        (by_raters(ANN), "two raters"),
+    ):
+        with pytest.raises(InputError, match=message):
+            observe(annotations)
