@@ -29,28 +29,12 @@ def rooms(folder: Path) -> list[Path]:
     return sorted(path for path in found if path.name != "__init__.py")
 
 
-def in_order() -> list[Path]:
-    """What the library consists of, each below what it may import."""
-    folder = ROOT / "kalos_core"
-    return [folder / name if (folder / name).is_dir() else folder / f"{name}.py" for name in ORDER]
-
-
-def rows(paths: list[Path]) -> str:
-    """The rows of the map as they are to be."""
-    return "\n".join(f"| `{path.relative_to(ROOT).as_posix()}` | {said_of(path)} |" for path in paths)
-
-
-def test_the_map_names_every_room_of_the_library_in_the_order_of_imports() -> None:
-    assert rows(in_order()) in TEXT
-
-
-def test_the_map_names_every_room_of_the_bridge() -> None:
-    assert rows(rooms(BRIDGE)) in TEXT
-    assert rows(rooms(BRIDGE / "kinds")) in TEXT
-
-
-def test_the_map_names_every_room_of_the_panels() -> None:
-    assert rows([*rooms(PANELS), *rooms(PANELS / "parts"), *rooms(PANELS / "sections")]) in TEXT
+def test_the_map_names_every_room_in_the_order_of_imports_or_of_names() -> None:
+    library = [ROOT / "kalos_core" / name for name in ORDER]
+    in_order = [path if path.is_dir() else path.with_suffix(".py") for path in library]
+    panels = [*rooms(PANELS), *rooms(PANELS / "parts"), *rooms(PANELS / "sections")]
+    for paths in (in_order, rooms(BRIDGE), rooms(BRIDGE / "kinds"), panels):
+        assert "\n".join(f"| `{path.relative_to(ROOT).as_posix()}` | {said_of(path)} |" for path in paths) in TEXT
 
 
 def test_paths_that_are_named_exist() -> None:

@@ -1,8 +1,9 @@
-"""The README and the pages of the documentation: examples run as written and print what stands below them."""
+"""README, documentation and notebooks: examples run as written and print what stands below them; names are there."""
 
 import ast
 import contextlib
 import io
+import json
 import re
 import shutil
 from functools import partial
@@ -10,8 +11,11 @@ from importlib import import_module
 from inspect import ismodule
 from pathlib import Path
 
+import plotly.graph_objects as go
 import pytest
 import yaml
+
+from tests.tiers import extended, first
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -22,11 +26,16 @@ WRITTEN = [ROOT / "README.md", *sorted(page for page in DOCS.rglob("*.md") if pa
 BLOCK = re.compile(r"```python\n(?P<code>.*?)```(?:\n+```text\n(?P<output>.*?)```)?", flags=re.DOTALL)
 """An example, with what it prints if that stands directly below it."""
 
-PAGES = [page for page in WRITTEN if BLOCK.search(page.read_text(encoding="utf-8"))]
+with_examples = [page for page in WRITTEN if BLOCK.search(page.read_text(encoding="utf-8"))]
+PAGES = sorted(with_examples, key=lambda page: page.name not in ("README.md", "start.md"))
+NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.ipynb"))
 
 
 def name_of(page):
     return str(page.relative_to(ROOT))
+
+
+# ---- examples ----
 
 
 @pytest.fixture
@@ -43,7 +52,7 @@ def clone(tmp_path, monkeypatch):
 
 
 @pytest.mark.filterwarnings("ignore::kalos_core.KalosWarning")  # of so small a file; the pages speak of them
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+@pytest.mark.parametrize("page", first(PAGES, 2), ids=name_of)
 @pytest.mark.usefixtures("clone")
 def test_examples_run(page):
     names = {"__name__": page.stem}
@@ -55,23 +64,68 @@ def test_examples_run(page):
             assert printed.getvalue().split() == block["output"].split(), f"{name_of(page)}, example {number}"
 
 
-@pytest.mark.parametrize("page", [page for page in WRITTEN if page.name != "README.md"], ids=name_of)
-def test_links_lead_somewhere(page):
+def cells_of(path):
+    return [cell for cell in json.loads(path.read_text(encoding="utf-8"))["cells"] if cell["cell_type"] == "code"]
+
+
+def run(cell, names):
+    """Run a cell; what its last line is, as a notebook would show it."""
+    tree = ast.parse("".join(cell["source"]))
+    last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
+    exec(compile(tree, "cell", "exec"), names)
+    return eval(compile(ast.Expression(last.value), "cell", "eval"), names) if last is not None else None
+
+
+@extended
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=name_of)
+def test_cells_of_notebooks_print_what_is_shown(path, monkeypatch):
+    monkeypatch.chdir(path.parent)
+    names = {}
+    for number, cell in enumerate(cells_of(path), 1):
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            value = run(cell, names)
+        shown = "".join("".join(out["text"]) for out in cell["outputs"] if out["output_type"] == "stream")
+        assert printed.getvalue().split() == shown.split(), f"{path.name}, cell {number}"
+        kinds = [kind for out in cell["outputs"] for kind in out.get("data", {})]
+        assert ("image/png" in kinds) == isinstance(value, go.Figure), f"{path.name}, cell {number}"
+
+
+def test_every_notebook_is_listed_and_executed_whole():
+    listed = (DOCS / "notebooks" / "index.md").read_text(encoding="utf-8")
+    assert len(NOTEBOOKS) == 5
+    for path in NOTEBOOKS:
+        assert f"]({path.name})" in listed
+        counts = [cell["execution_count"] for cell in cells_of(path)]
+        assert counts == list(range(1, len(counts) + 1))
+
+
+# ---- what pages name ----
+
+
+def test_links_lead_somewhere():
     """In the repository, too, where nothing checks them when the site is built."""
-    for target in re.findall(r"\]\((?!https?://)([^)#\s]+)", page.read_text(encoding="utf-8")):
-        assert (page.parent / target).exists(), target
+    links = [
+        (page, target)
+        for page in WRITTEN
+        for target in re.findall(r"\]\((?!https?://)([^)#\s]+)", page.read_text(encoding="utf-8"))
+    ]
+    assert [(name_of(page), target) for page, target in links if not (page.parent / target).exists()] == []
 
 
-def test_every_page_in_the_navigation_is_there():
-    def pages(entries):
-        for entry in entries:
-            value = next(iter(entry.values())) if isinstance(entry, dict) else entry
-            yield from pages(value) if isinstance(value, list) else [value]
+def test_make_targets_named_in_the_readme_exist():
+    targets = re.findall(r"`?make (\w+)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert set(targets) - set(re.findall(r"^(\w+):", makefile, flags=re.MULTILINE)) == set()
 
-    config = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
-    found = list(pages(config["nav"]))
-    assert len(found) == len(set(found))
-    assert [page for page in found if not (DOCS / page).is_file()] == []
+
+def test_functions_of_the_bridge_that_pages_name_exist():
+    import kalos_core.fiftyone as kf
+
+    operators = re.findall(r"\*\* \(`(\w+)`\)", (DOCS / "app.md").read_text(encoding="utf-8"))
+    assert {"analyse", "load_raters", "compute_agreement", "find_variations", "delete_run"} <= set(operators)
+    called = [name for page in WRITTEN for name in re.findall(r"\bkf\.(\w+)", page.read_text(encoding="utf-8"))]
+    assert [name for name in {*operators, *called} if not hasattr(kf, name)] == []
 
 
 def test_nothing_is_loaded_from_elsewhere():
@@ -82,8 +136,6 @@ def test_nothing_is_loaded_from_elsewhere():
 
 
 def test_the_example_is_what_the_demo_draws():
-    import json
-
     from demo.raters import simulate
     from demo.scenes import draw_scenes
 
@@ -92,43 +144,11 @@ def test_the_example_is_what_the_demo_draws():
     assert written == json.loads(json.dumps(simulate(draw_scenes(count=len(written["images"])))))
 
 
-def documented():
-    """What the pages of the API reference document."""
-    return {
-        target
-        for page in (DOCS / "api").glob("*.md")
-        for target in re.findall(r"^::: ([\w.]+)", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    }
-
-
-def test_everything_public_is_in_the_api_reference():
-    import kalos_core
-
-    targets = documented()
-    for target in targets:  # each is there: a package, a module, or something in one
-        owner, _, name = target.rpartition(".")
-        found = import_module(owner)
-        assert hasattr(found, name) or import_module(target), target
-    packages = {path.parent.name for path in (ROOT / "kalos_core").glob("*/__init__.py")} - {"cli", "fiftyone"}
-    assert {f"kalos_core.{package}" for package in packages} <= targets
-    covered = [import_module(target) for target in targets if f"{target.replace('.', '/')}/" in _folders()]
-    elsewhere = {name for package in covered for name in package.__all__}
-    assert {f"kalos_core.{name}" for name in set(kalos_core.__all__) - elsewhere} <= targets
-
-
-def _folders():
-    return {f"{path.parent.relative_to(ROOT)}/" for path in (ROOT / "kalos_core").rglob("__init__.py")}
-
-
-def test_everything_of_the_bridge_is_in_the_api_reference():
-    module = ast.parse((ROOT / "kalos_core" / "fiftyone" / "__init__.py").read_text(encoding="utf-8"))
-    names = {name.asname for node in module.body if isinstance(node, ast.ImportFrom) for name in node.names} - {None}
-    assert {f"kalos_core.fiftyone.{name}" for name in names} == {
-        target for target in documented() if target.startswith("kalos_core.fiftyone.")
-    }
-
+# ---- the papers ----
 
 PAPERS = (DOCS / "papers.md").read_text(encoding="utf-8")
+PLOTTED = ("", ".diagnostics", ".convergence", ".noise.experiments", ".figures", ".figures.experiments")
+"""Modules that the tables of the papers call."""
 
 
 def test_every_figure_and_table_of_the_papers_has_a_row():
@@ -140,32 +160,16 @@ def test_every_figure_and_table_of_the_papers_has_a_row():
             assert found == set(range(1, last + 1)), kind
 
 
-def test_the_operators_of_the_app_page_exist():
-    import kalos_core.fiftyone as kf
-
-    named = set(re.findall(r"\*\* \(`(\w+)`\)", (DOCS / "app.md").read_text(encoding="utf-8")))
-    assert {"analyse", "load_raters", "compute_agreement", "find_variations", "delete_run"} <= named
-    assert all(hasattr(kf, name) for name in named)
-
-
-def test_what_the_pages_call_exists():
-    import kalos_core.fiftyone as kf
-
-    for page in WRITTEN:
-        for name in re.findall(r"\bkf\.(\w+)", page.read_text(encoding="utf-8")):
-            assert hasattr(kf, name), f"{page.name}: kf.{name}"
-
-
-@pytest.fixture(scope="module")
-def called():
-    """What a call in the tables of the papers may name; experiments are short."""
+@extended
+@pytest.mark.filterwarnings("ignore::kalos_core.KalosWarning")
+def test_every_call_of_the_papers_runs():
+    """Experiments are short."""
     names = {}
     for module in PLOTTED:
         found = import_module(f"kalos_core{module}")
         names |= {name: value for name, value in vars(found).items() if name[0] != "_" and not ismodule(value)}
     annotations = names["read_coco"](EXAMPLE)
-    short = {"magnitudes": (0.5, 1), "raters": (3,)}
-    return names | {
+    names |= {
         "annotations": annotations,
         "first": annotations.select(raters=["ana", "ben"]),
         "second": annotations.select(raters=["ana", "chen"]),
@@ -173,24 +177,14 @@ def called():
         "unit": 0,
         "model": names["NoiseModel"].fit(annotations),
         "label_convergence": partial(names["label_convergence"], samples=20, fraction=0.5),
-        "solver_accuracy": partial(names["solver_accuracy"], **short),
+        "solver_accuracy": partial(names["solver_accuracy"], magnitudes=(0.5, 1), raters=(3,)),
         "run_experiments": partial(names["run_experiments"], magnitudes=(0.5, 1), counts=(2, 3), repeats=1),
     }
-
-
-PLOTTED = ("", ".diagnostics", ".convergence", ".noise.experiments", ".figures", ".figures.experiments")
-"""Modules that the tables of the papers call."""
-
-ROWS = [row for row in re.findall(r"^\| (?:Fig\.|Table) .*\|$", PAPERS, flags=re.MULTILINE) if "`" in row]
-
-
-@pytest.mark.filterwarnings("ignore::kalos_core.KalosWarning")
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.split("|")[1].strip())
-def test_every_call_of_the_papers_runs(row, called):
-    for call in re.findall(r"`([^`]*\([^`]*)`", row.split("|")[-2]):
-        if "dataset" in call:
-            continue  # a function of the bridge: see above
-        if "path" in call or '"pose"' in call:  # of data that are not in the repository
-            assert call.partition("(")[0] in called
-            break
-        called["result"] = eval(call, called)
+    for row in re.findall(r"^\| (?:Fig\.|Table) .*\|$", PAPERS, flags=re.MULTILINE):
+        for call in re.findall(r"`([^`]*\([^`]*)`", row.split("|")[-2]):
+            if "dataset" in call:
+                continue  # a function of the bridge: see above
+            if "path" in call or '"pose"' in call:  # of data that are not in the repository
+                assert call.partition("(")[0] in names
+                break
+            names["result"] = eval(compile(call, f"docs/papers.md: {call}", "eval"), names)
