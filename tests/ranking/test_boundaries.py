@@ -8,7 +8,6 @@ from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
 from kalos_core.errors import InputError
-from kalos_core.figures import plot_boundary_evaluation
 from kalos_core.pixels import MaskStack, match_contours, thinned
 from kalos_core.ranking import boundary_evaluation
 from kalos_core.ranking.boundaries import assigned
@@ -22,13 +21,20 @@ def line(row, begin, end, value=1.0):
     return canvas
 
 
+TRUTH = {"ann": line(10, 5, 35)}
+
+
+def evaluated(scores, masks=TRUTH, thresholds=(0.5,), **options):
+    return boundary_evaluation([({"edge": scores}, masks)], thresholds, **options)
+
+
 def test_a_hand_worked_contour():
     # Truth: row 10, columns 5 to 34, 30 pixels. Detector: .8 two rows lower over 20 of the columns; .4 far away, 10
     # pixels. Tolerance .04 * 50 = 2 pixels. Thresholds .25 .5 .75:
     #   .75, .5: 20 found, all matched; recall 20/30; P 1, R 2/3, F 4/5
     #   .25: 30 found, 20 matched; P 2/3, R 2/3, F 2/3
     scores = line(12, 5, 25, 0.8) + line(25, 5, 15, 0.4)
-    found = boundary_evaluation([({"edge": scores}, {"ann": line(10, 5, 35)})], 3, tolerance=0.04)
+    found = evaluated(scores, thresholds=3, tolerance=0.04)
     assert found.thresholds.tolist() == [0.25, 0.5, 0.75]
     assert found.found[0, 0].tolist() == [30, 20, 20]
     assert found.matched_found[0, 0].tolist() == found.matched_true[0, 0].tolist() == [20, 20, 20]
@@ -37,29 +43,29 @@ def test_a_hand_worked_contour():
     assert found.f1[0] == pytest.approx([2 / 3, 4 / 5, 4 / 5])
     assert found.ods.tolist() == found.ois.tolist() == pytest.approx([4 / 5])
     assert found.ods_threshold.tolist() == [0.75]
-    beyond = boundary_evaluation([({"edge": scores}, {"ann": line(10, 5, 35)})], 3, tolerance=0.0399)
-    assert beyond.ods.tolist() == [0]
+    assert evaluated(scores, thresholds=3, tolerance=0.0399).ods.tolist() == [0]
+    both = boundary_evaluation([({"edge": each}, TRUTH) for each in (scores, line(10, 5, 35, 0.3))], 3, tolerance=0.04)
+    assert both.image_best[0].tolist() == pytest.approx([4 / 5, 1])
 
 
 def test_matching_is_one_to_one():
     # two lines, one row below and one above the true one, are both within reach: only one of them can be matched
-    scores, truth = line(9, 5, 35) + line(11, 5, 35), line(10, 5, 35)
-    strict = boundary_evaluation([({"edge": scores}, {"ann": truth})], [0.5], tolerance=0.02)
+    scores = line(9, 5, 35) + line(11, 5, 35)
+    strict = evaluated(scores, tolerance=0.02)
     assert (strict.precision.item(), strict.recall.item()) == (0.5, 1)
-    loose = boundary_evaluation([({"edge": scores}, {"ann": truth})], [0.5], tolerance=0.02, matching="near")
-    other = match_contours(scores, truth, 0.02)
+    loose = evaluated(scores, tolerance=0.02, matching="near")
+    other = match_contours(scores, TRUTH["ann"], 0.02)
     assert (loose.precision.item(), loose.recall.item()) == (other.precision, other.recall) == (1, 1)
 
 
 def test_several_raters_by_hand():
     # ann marks row 10, bob row 20; the detector finds both, and a third line. P 2/3; R: all of both
-    masks = {"ann": line(10, 5, 35), "bob": line(20, 5, 35)}
     scores = sum(line(row, 5, 35) for row in (10, 20, 27))
-    found = boundary_evaluation([({"edge": scores}, masks)], [0.5], tolerance=0.02)
+    found = evaluated(scores, {**TRUTH, "bob": line(20, 5, 35)}, tolerance=0.02)
     assert (found.true.tolist(), found.found.item()) == ([60], 90)
     assert (found.precision.item(), found.recall.item()) == (pytest.approx(2 / 3), 1)
     # both mark the same line: it is found once, and true twice
-    same = boundary_evaluation([({"edge": line(10, 5, 35)}, {"ann": masks["ann"], "bob": masks["ann"]})], [0.5])
+    same = evaluated(line(10, 5, 35), {**TRUTH, "bob": TRUTH["ann"]})
     assert (same.matched_found.item(), same.matched_true.item(), same.true.item()) == (30, 60, 60)
     assert same.ods.item() == 1
 
@@ -68,16 +74,15 @@ def test_best_of_the_data_set_and_of_each_image():
     # image 1: the true line at .3, nothing else. Image 2: the true line at .9, a false one of equal length at .3.
     # At .2: found 30, 60; matched 30, 30: P 60/90, R 1, F 4/5. At .5: found 0, 30: P 1, R 1/2, F 2/3.
     # Each at its best: image 1 at .2, image 2 at .5: P 60/60, R 1, F 1
-    truth = {"ann": line(10, 5, 35)}
-    images = [
-        ({"edge": line(10, 5, 35, 0.3)}, truth),
-        ({"edge": line(10, 5, 35, 0.9) + line(20, 5, 35, 0.3)}, truth),
-    ]
-    found = boundary_evaluation(images, [0.2, 0.5])
+    maps = line(10, 5, 35, 0.3), line(10, 5, 35, 0.9) + line(20, 5, 35, 0.3)
+    found = boundary_evaluation([({"edge": scores}, TRUTH) for scores in maps], [0.2, 0.5])
     assert found.f1[0] == pytest.approx([4 / 5, 2 / 3])
     assert (found.ods.item(), found.ods_threshold.item(), found.ois.item()) == (pytest.approx(4 / 5), 0.2, 1)
     assert found.image_threshold.tolist() == [[0.2, 0.5]]
     assert found.ranking.values.tolist() == [pytest.approx([4 / 5]), [1]]
+    assert found.ranking.ranks.tolist() == [[1], [1]]
+    assert found.by_detector()["ods"].tolist() == pytest.approx([4 / 5])
+    assert len(found.to_pandas()) == 2
 
 
 def dense(found, truths, distance):
@@ -104,9 +109,7 @@ def test_counts_are_those_of_a_dense_assignment(seed, raters, distance):
     truths = [thinned(rng.random(shape) < 0.3) for _ in range(raters)]
     scores = rng.integers(0, 5, shape) / 4
     thresholds = [0.2, 0.45, 0.7, 0.95]
-    result = boundary_evaluation(
-        [({"edge": scores}, np.array(truths))], thresholds, tolerance=distance / 20, thin=False
-    )
+    result = evaluated(scores, np.array(truths), thresholds, tolerance=distance / 20, thin=False)
     for index, threshold in enumerate(thresholds):
         found = scores >= threshold
         of_detector, of_raters = dense(found, truths, distance)
@@ -137,33 +140,19 @@ def test_an_assignment_is_the_one_of_least_cost(seed, mine, others, batch):
 def test_a_double_response_is_no_second_hit():
     # three raters mark the same line; a detector finds it, and again one row below and one above, all within reach.
     # Each rater's line is nearest to the middle one: the other two are false alarms, however many raters there are
-    masks = dict.fromkeys(("ann", "bob", "cid"), line(10, 5, 35))
     scores = line(9, 5, 35) + line(10, 5, 35) + line(11, 5, 35)
-    found = boundary_evaluation([({"edge": scores}, masks)], [0.5], tolerance=0.02, thin=False)
+    found = evaluated(scores, dict.fromkeys(("ann", "bob", "cid"), TRUTH["ann"]), tolerance=0.02, thin=False)
     assert (found.precision.item(), found.recall.item()) == (pytest.approx(1 / 3), 1)
-
-
-def test_real_contours_are_those_of_the_dense_assignment():
-    rng = np.random.default_rng(1)
-    smooth = np.cumsum(np.cumsum(rng.normal(size=(60, 80)), 0), 1)
-    truths = [thinned(np.abs(np.roll(smooth, shift, 0) - np.median(smooth)) < 2) for shift in (0, 1, 2)]
-    scores = 1 / (1 + np.abs(np.roll(smooth, 1, 1) - np.median(smooth)))
-    result = boundary_evaluation([({"edge": scores}, np.array(truths))], [0.2, 0.4], tolerance=0.02)
-    for index, threshold in enumerate(result.thresholds):
-        found = thinned(scores >= threshold)
-        of_detector, of_raters = dense(found, [thinned(each) for each in truths], 2)
-        assert result.matched_true[0, 0, index] == of_raters
-        assert result.matched_found[0, 0, index] == pytest.approx(of_detector, abs=0.01 * found.sum())
 
 
 def test_both_are_thinned():
     band, scores = np.zeros(SIZE), np.zeros(SIZE)
     band[9:12, 5:35], scores[8:13, 5:35] = 1, 1
-    found = boundary_evaluation([({"edge": scores}, {"ann": band})], [0.5], tolerance=0.04)
+    found = evaluated(scores, {"ann": band}, tolerance=0.04)
     assert found.true[0] == thinned(band).sum() < 35
     assert found.found.item() == thinned(scores).sum() < 35
     assert found.ods.item() > 0.95
-    assert boundary_evaluation([({"edge": scores}, {"ann": band})], [0.5], thin=False).true[0] == 90
+    assert evaluated(scores, {"ann": band}, thin=False).true[0] == 90
 
 
 def test_neither_raters_nor_images_nor_detectors_in_another_order_matter():
@@ -178,52 +167,34 @@ def test_neither_raters_nor_images_nor_detectors_in_another_order_matter():
 def test_what_is_ignored_counts_on_neither_side():
     ignore = np.zeros(SIZE, bool)
     ignore[:, 20:] = True
-    stack = MaskStack.of({"ann": line(10, 5, 35)}, ignore=ignore)
-    scores = line(10, 5, 20) + np.where(ignore, np.nan, 0)
-    found = boundary_evaluation([({"edge": scores}, stack)], [0.5])
+    found = evaluated(line(10, 5, 20) + np.where(ignore, np.nan, 0), MaskStack.of(TRUTH, ignore=ignore))
     assert (found.true.item(), found.found.item(), found.ods.item()) == (15, 15, 1)
 
 
 def test_where_nothing_is_found_or_to_be_found():
     empty = np.zeros(SIZE)
-    nothing_found = boundary_evaluation([({"edge": empty}, {"ann": line(10, 5, 35)})], [0.5])
+    nothing_found = evaluated(empty)
     assert np.isnan(nothing_found.precision.item())
     assert (nothing_found.recall.item(), nothing_found.ods.item()) == (0, 0)
-    nothing_true = boundary_evaluation([({"edge": line(10, 5, 35)}, {"ann": empty})], [0.5])
+    nothing_true = evaluated(line(10, 5, 35), {"ann": empty})
     assert np.isnan(nothing_true.recall.item())
     assert (nothing_true.precision.item(), nothing_true.ods.item()) == (0, 0)
-    neither = boundary_evaluation([({"edge": empty}, {"ann": empty, "bob": empty})], [0.5])
+    neither = evaluated(empty, {"ann": empty, "bob": empty})
     assert np.isnan([neither.ods.item(), neither.ois.item(), neither.ods_threshold.item()]).all()
 
 
-def test_tables_and_plot():
-    images = [({"edge": line(10, 5, 35, 0.6), "net": line(10, 5, 20, 0.6)}, {"ann": line(10, 5, 35)})]
-    found = boundary_evaluation(images, 9)
-    assert found.by_detector()["ods"].tolist() == pytest.approx([1, 2 / 3])
-    assert len(found.to_pandas()) == 18
-    assert found.ranking.ranks[0].tolist() == [1, 2]
-    figure = plot_boundary_evaluation(found)
-    assert figure.layout.title.text.startswith("edge finds boundaries best: F1 1.00 at one threshold (ODS)")
-    assert [trace.mode for trace in figure.data] == ["lines", "markers"] * 2
-    assert list(figure.data[3].x) == pytest.approx([0.5])
-
-
-IMAGE = ({"edge": line(10, 5, 35)}, {"ann": line(10, 5, 35)})
+IMAGE = ({"edge": line(10, 5, 35)}, TRUTH)
 
 
 @pytest.mark.parametrize(
     ("images", "options", "message"),
     [
         ([], {}, "images: expected at least one, got none"),
-        ([IMAGE, ({"net": line(1, 2, 3)}, IMAGE[1])], {}, "image 2: expected score maps of detectors edge, got net"),
-        ([({}, IMAGE[1])], {}, "image 1: expected score maps of detectors at least one, got none"),
-        ([({"edge": [[1.0]]}, IMAGE[1])], {}, "image 1, scores of 'edge': expected the size of the masks"),
-        (
-            [({"edge": line(1, 2, 3, 7)}, IMAGE[1])],
-            {},
-            "image 1, scores of 'edge': expected numbers from 0 to 1, got 1",
-        ),
-        ([({"edge": line(1, 2, 3, np.nan)}, IMAGE[1])], {"thresholds": [1]}, "expected finite numbers, got 1 others"),
+        ([IMAGE, ({"net": line(1, 2, 3)}, TRUTH)], {}, "image 2: expected score maps of detectors edge, got net"),
+        ([({}, TRUTH)], {}, "image 1: expected score maps of detectors at least one, got none"),
+        ([({"edge": [[1.0]]}, TRUTH)], {}, "image 1, scores of 'edge': expected the size of the masks"),
+        ([({"edge": line(1, 2, 3, 7)}, TRUTH)], {}, "scores of 'edge': expected numbers from 0 to 1, got 1"),
+        ([({"edge": line(1, 2, 3, np.nan)}, TRUTH)], {"thresholds": [1]}, "expected finite numbers, got 1 others"),
         ([IMAGE], {"thresholds": 0}, "thresholds: expected a number of at least 1, or the thresholds, got 0"),
         ([IMAGE], {"thresholds": [2, 1]}, "thresholds: expected finite numbers, ascending"),
         ([IMAGE], {"thresholds": []}, "thresholds: expected finite numbers, ascending"),
@@ -234,11 +205,3 @@ IMAGE = ({"edge": line(10, 5, 35)}, {"ann": line(10, 5, 35)})
 def test_what_cannot_be_evaluated_is_refused(images, options, message):
     with pytest.raises(InputError, match=message):
         boundary_evaluation(images, **options)
-
-
-def test_the_best_of_each_image_is_that_of_the_image_alone():
-    sure, faint = line(12, 5, 25, 0.8) + line(25, 5, 15, 0.4), line(10, 5, 35, 0.3)
-    images = [({"edge": scores}, {"ann": line(10, 5, 35)}) for scores in (sure, faint)]
-    found = boundary_evaluation(images, 3, tolerance=0.04)
-    assert found.image_best[0].tolist() == pytest.approx([4 / 5, 1])
-    assert found.image_best[0].tolist() == [boundary_evaluation([image], 3, tolerance=0.04).ods[0] for image in images]

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kalos_core import DetectorAccumulator
 from kalos_core.pixels.contours import TOLERANCE
 from kalos_core.ranking.contours import highest_near
+from tests.ranking.images import counted
 
 
 @settings(max_examples=20)
@@ -19,14 +19,11 @@ def test_reach_is_that_of_a_loop(seed, radius):
     assert highest_near(levels, radius).tolist() == expected
 
 
-def shifted(by, **arguments):
+def shifted(by, rows=1, **arguments):
     """A detector that draws a rater's line `by` pixels lower, at a diagonal of 50."""
-    truth, scores = np.zeros((30, 40), bool), np.zeros((30, 40))
-    truth[10, 5:35] = True
-    scores[10 + by, 5:35] = 1
-    accumulator = DetectorAccumulator(levels=2, **arguments)
-    accumulator.add({"edge": scores}, {"ann": truth})
-    return accumulator.result((0.01, 0.1))
+    truth, scores = np.zeros((2, 30, 40))
+    truth[10 : 10 + rows, 5:35] = scores[10 + by, 5:35] = 1
+    return counted({"scores": {"edge": scores}, "masks": {"ann": truth}}, skew=(0.01, 0.1), levels=2, **arguments)
 
 
 def test_a_line_within_reach_is_found_and_is_no_false_alarm():
@@ -48,13 +45,5 @@ def test_without_a_pixel_of_reach_tolerance_changes_nothing():
 
 
 def test_thinned_truths_are_what_is_found():
-    broad, scores = np.zeros((30, 40), bool), np.zeros((30, 40))
-    broad[9:12, 5:35] = True
-    scores[10, 5:35] = 1
-    results = []
-    for thin in (False, True):
-        accumulator = DetectorAccumulator(levels=2, thin=thin)
-        accumulator.add({"edge": scores}, {"ann": broad})
-        results.append(accumulator.result((0.01, 0.1)))
-    assert results[0].tpr[0, 0, 0] == pytest.approx(1 / 3)
-    assert results[1].tpr[0, 0, 0] > 0.9  # thinning bends a line at its ends
+    assert shifted(1, rows=3, thin=False).tpr[0, 0, 0] == pytest.approx(1 / 3)
+    assert shifted(1, rows=3, thin=True).tpr[0, 0, 0] > 0.9  # thinning bends a line at its ends

@@ -6,27 +6,33 @@ import pytest
 from kalos_core import Annotations, InputError, agreement, map_of_predictions, rank_models
 from kalos_core.consensus import instance_consensus
 
-CAT = {"image": 1, "category": "cat"}
-HEIGHTS = {"ann": 10, "bob": 6}
+
+def of(rater, *heights, category="cat", image=1):
+    rows = [
+        {"image": image, "rater": rater, "category": category, "box": [20 * index, 0, 10, height]}
+        for index, height in enumerate(heights)
+    ]
+    return Annotations.from_rows(rows, images=[image], raters=[rater])
 
 
-def of(rater, *heights, **more):
-    return Annotations.from_rows(
-        [{**CAT, "rater": rater, "box": [20 * index, 0, 10, height], **more} for index, height in enumerate(heights)],
-        images=[more.get("image", 1)],
-        raters=[rater],
-    )
+RATERS = Annotations.from_rows(
+    [{"image": 1, "rater": name, "category": "cat", "box": [0, 0, 10, h]} for name, h in (("ann", 10), ("bob", 6))]
+)
+WIDE = {"wide": (of("w", 10), [0.9])}
 
 
-@pytest.fixture
-def raters():
-    return Annotations.from_rows([{**CAT, "rater": name, "box": [0, 0, 10, h]} for name, h in HEIGHTS.items()])
+def of_places(starts):
+    """Rater -> where their boxes begin."""
+    rows = [
+        {"image": 1, "rater": name, "category": "cat", "box": [x, 0, 9, 9]} for name in starts for x in starts[name]
+    ]
+    return Annotations.from_rows(rows)
 
 
-def test_by_hand(raters):
+def test_by_hand():
     # IoU of heights 10 and 6 is .6: found at .5, not at .75; a box of 8 has .8 and .75, found under both
-    models = {"wide": (of("w", 10), [0.9]), "low": (of("l", 6), [0.9]), "middle": (of("m", 8), [0.9])}
-    result = rank_models(models, raters, {"quorum 2": of("consensus", 8)}, thresholds=(0.5, 0.75))
+    models = {**WIDE, "low": (of("l", 6), [0.9]), "middle": (of("m", 8), [0.9])}
+    result = rank_models(models, RATERS, {"quorum 2": of("consensus", 8)}, thresholds=(0.5, 0.75))
     assert result.truths.tolist() == ["ann", "bob", "quorum 2"]
     rankings = result.ranking
     assert rankings.values.tolist() == [[1, 0.5, 1], [0.5, 1, 1], [1, 1, 1]]
@@ -35,21 +41,20 @@ def test_by_hand(raters):
     assert rankings.best_changes == 0  # middle is among the best of all
     assert np.isnan(rankings.tau[0, 2])  # all tie under the quorum
     assert result.to_pandas().columns.tolist() == ["truth", "model", "map", "rank"]
+    assert result.unknown_classes.tolist() == [0, 0, 0]
+    emu = {"wide": (of("w", 10, 6, category="emu"), [0.9, 0.8])}
+    assert rank_models(emu, RATERS).unknown_classes.tolist() == [2]
 
 
 def test_consensus_at_several_quorums():
     # a box of all three raters, one of two, one of a single rater: the higher the quorum, the fewer are to be found
-    places = {"ann": [0, 100, 200], "bob": [0, 100], "cid": [0]}
-    table = Annotations.from_rows(
-        [{**CAT, "rater": rater, "box": [x, 0, 10, 10]} for rater, starts in places.items() for x in starts]
-    )
+    table = of_places({"ann": [0, 100, 200], "bob": [0, 100], "cid": [0]})
     result = agreement(table, bootstrap=0)
     consensus = {f"quorum {q}": instance_consensus(result, quorum=q / 3).annotations for q in (1, 2, 3)}
-    careful, eager = (
-        Annotations.from_rows([{**CAT, "rater": "net", "box": [x, 0, 10, 10]} for x in starts])
-        for starts in ([0], [200, 100, 0])
-    )
-    models = {"careful": (careful, [0.9]), "eager": (eager, [0.9, 0.8, 0.7])}
+    models = {
+        "careful": (of_places({"net": [0]}), [0.9]),
+        "eager": (of_places({"net": [200, 100, 0]}), [0.9, 0.8, 0.7]),
+    }
     ranking = rank_models(models, table, consensus, thresholds=[0.5]).ranking
     assert ranking.truths.tolist() == ["ann", "bob", "cid", "quorum 1", "quorum 2", "quorum 3"]
     np.testing.assert_allclose(ranking.values[:3], ranking.values[3:])  # each quorum finds what one rater annotated
@@ -72,22 +77,13 @@ def test_each_column_is_map_of_predictions(lvis):
     assert result.ranking.ranks[:2].tolist() == [[1, 2], [2, 1]]
 
 
-def test_a_truth_without_a_mark_is_undefined_and_says_so(raters):
-    empty = of("consensus").select(rows=[])
-    result = rank_models({"wide": (of("w", 10), [0.9]), "low": (of("l", 6), [0.9])}, raters, {"quorum 3": empty})
+def test_a_truth_or_a_model_without_an_annotation():
+    empty = {"quorum 3": of("consensus").select(rows=[])}
+    result = rank_models({"none": (of("n"), []), **WIDE}, RATERS, empty)
+    assert result.ranking.ranks[:, 0].tolist()[:2] == [2, 2]
+    assert result.ranking.values[:2, 0].tolist() == [0, 0]
     assert np.isnan(result.ranking.values[2]).all()
     assert result.ranking.undefined == ("mAP is undefined under quorum 3: it has no annotation",)
-
-
-def test_a_model_that_predicts_nothing_comes_last(raters):
-    result = rank_models({"none": (of("n"), []), "wide": (of("w", 10), [0.9])}, raters)
-    assert result.ranking.values[:, 0].tolist() == [0, 0]
-    assert result.ranking.ranks[:, 0].tolist() == [2, 2]
-
-
-def test_classes_nobody_knows_are_counted(raters):
-    emu = of("w", 10, 6, category="emu")
-    assert rank_models({"wide": (emu, [0.9, 0.8])}, raters).unknown_classes.tolist() == [2]
 
 
 @pytest.mark.parametrize(
@@ -96,18 +92,10 @@ def test_classes_nobody_knows_are_counted(raters):
         ({}, {}, "models: expected at least one, got none"),
         ({"wide": (of("w", 10), None)}, {}, "model 'wide': scores: expected the confidence of each of 1 predictions"),
         ({"wide": (of("w", 10, image=7), [0.5])}, {}, "model 'wide': predictions: expected images of the annotations"),
-        (
-            {"wide": (of("w", 10), [0.5])},
-            {"ann": of("c", 10)},
-            "consensus: expected names that no rater has, got 'ann'",
-        ),
+        (WIDE, {"ann": of("c", 10)}, "consensus: expected names that no rater has, got 'ann'"),
+        (WIDE, {"quorum 2": RATERS}, "expected annotations of one rater each, got several raters in quorum 2"),
     ],
 )
-def test_what_cannot_be_ranked_is_refused(raters, models, consensus, message):
+def test_what_cannot_be_ranked_is_refused(models, consensus, message):
     with pytest.raises(InputError, match=message):
-        rank_models(models, raters, consensus)
-
-
-def test_a_consensus_is_of_one_rater(raters):
-    with pytest.raises(InputError, match="expected annotations of one rater each, got several raters in quorum 2"):
-        rank_models({"wide": (of("w", 10), [0.5])}, raters, {"quorum 2": raters})
+        rank_models(models, RATERS, consensus)
