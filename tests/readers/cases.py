@@ -12,7 +12,7 @@ import json
 import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +107,26 @@ def shapes(table: Annotations, row: int) -> list[str]:
     boxes = table.shapes.get("box")
     if boxes is not None and not any(np.allclose(boxes.bounds()[row], other) for other in bounds):
         found.insert(0, "box " + " ".join(map(number, boxes.xywh()[row])))
+    return found
+
+
+def contents(table: Annotations, digits: int | None = None) -> dict[str, str]:
+    """Every column of a table and of its crowd regions as text; corners of boxes rounded to so many digits."""
+    found = {}
+    for field in fields(table):
+        value = getattr(table, field.name)
+        if field.name == "shapes":
+            for kind, column in value.items():
+                if column.absent().all():
+                    continue  # a part of a table may have none of a kind
+                for name, values in [(part.name, getattr(column, part.name)) for part in fields(column)]:
+                    if isinstance(values, np.ndarray):
+                        rounded = values.round(digits) + 0.0 if name == "corners" and digits is not None else values
+                        found[f"{kind}.{name}"] = repr(rounded.tolist())
+        elif isinstance(value, Annotations):
+            found |= {f"crowd {name}": text for name, text in contents(value, digits).items()}
+        else:
+            found[field.name] = repr(np.asarray(value).tolist())
     return found
 
 
