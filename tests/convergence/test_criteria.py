@@ -28,21 +28,15 @@ def test_a_sound_table():
     assert [line.verdict for line in found.values()] == ["cannot know", "cannot know", "ok", "ok", "ok", "ok"]
     assert found["no copied labels"].finding == "0 of 10 correct findings have similarity 1."
     assert "0 of 10 images are empty" in found["images chosen without regard to their labels"].finding
-    assert (
-        "ann 10 images and 10 annotations, bob 10 images and 10 annotations"
-        in found["raters contribute equally"].finding
-    )
+    assert "ann 10 images and 10 annotations, bob 10 images" in found["raters contribute equally"].finding
 
 
 def test_copies():
     line = verdicts(table(copies=3))["no copied labels"]
     assert line.verdict == "warn"
     assert line.finding.startswith("3 of 10 correct findings have similarity 1: ")
-
-
-def test_nobody_agrees_on_anything():
-    annotations = table().select(rows=np.arange(10))
-    assert verdicts(annotations)["no copied labels"].verdict == "cannot know"
+    nobody_agrees = table().select(rows=np.arange(10))
+    assert verdicts(nobody_agrees)["no copied labels"].verdict == "cannot know"
 
 
 def test_images_of_one_rater():
@@ -71,14 +65,7 @@ def test_classes_covered():
 
 
 def test_lvis(lvis):
-    assert [line.verdict for line in check_convergence(lvis)] == [
-        "cannot know",
-        "cannot know",
-        "ok",
-        "ok",
-        "ok",
-        "warn",
-    ]
+    assert [line.verdict for line in check_convergence(lvis)] == ["cannot know"] * 2 + ["ok"] * 3 + ["warn"]
 
 
 def test_raters_who_share_nothing():

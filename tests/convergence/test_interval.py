@@ -35,23 +35,28 @@ def _small_subsets_are_meant():
         yield
 
 
-@pytest.mark.parametrize("raters", [("ann", "bob"), ("ann", "bob", "cid")])
-@pytest.mark.parametrize("ties", ["coco", "joint"])
+@pytest.fixture(scope="module")
+def of_lvis(lvis):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", KalosWarning)
+        return label_convergence(lvis, 1000)
+
+
+@pytest.mark.parametrize(("raters", "ties"), [(("ann", "bob"), "coco"), (("ann", "bob", "cid"), "joint")])
 def test_a_replicate_is_what_its_images_alone_give(raters, ties):
     annotations = noisy(raters=raters)
     result = label_convergence(annotations, 6, 0.3, thresholds=LEVELS, ties=ties)
     assert result.drawn.shape == (6, 12)
     for number, images in enumerate(result.drawn):
         part = annotations.select(images=images)
-        np.testing.assert_allclose(
-            result.pair_map[number], modified_map(part, thresholds=LEVELS, ties=ties).directions, **SAME
-        )
+        expected = modified_map(part, thresholds=LEVELS, ties=ties).directions
+        np.testing.assert_allclose(result.pair_map[number], expected, **SAME)
         alphas = [agreement(part, "box_iou", level, "shm", "neg", bootstrap=0).alpha for level in LEVELS]
         np.testing.assert_allclose(result.alpha[number], alphas, **SAME)
 
 
-def test_a_replicate_of_lvis(lvis):
-    result = label_convergence(lvis, 1000)
+def test_a_replicate_of_lvis(lvis, of_lvis):
+    result = of_lvis
     for number in (0, 999):
         part = lvis.select(images=result.drawn[number])
         np.testing.assert_allclose(result.map[number], modified_map(part).per_threshold, **SAME)
@@ -61,16 +66,16 @@ def test_a_replicate_of_lvis(lvis):
 
 
 def test_images_are_drawn_without_replacement_from_those_of_two_raters():
-    assigned = {image: ["ann"] for image in range(0, 40, 2)}
     table = noisy()
-    alone = (table.image % 2 == 0) & (table.rater == 1)
-    part = table.select(rows=~alone)
-    part = replace(part, assigned=np.array([[True, image not in assigned] for image in range(40)]))
+    assigned = np.array([[True, image % 2 == 1] for image in range(40)])
+    part = replace(table.select(rows=assigned[table.image, table.rater]), assigned=assigned)
     result = label_convergence(part, 30, 0.5, thresholds=LEVELS)
     assert (result.images, result.images_per_replicate) == (20, 10)
     assert (result.drawn % 2 == 1).all()
     assert all(len(set(images)) == 10 for images in result.drawn.tolist())
     assert len({tuple(images) for images in result.drawn.tolist()}) > 25
+    alone = agreement(part, "box_iou", 0.75, "shm", "neg", bootstrap=0)
+    assert result.whole_alpha[1] == pytest.approx(alone.alpha, abs=1e-12)
 
 
 def test_the_seed_decides():
@@ -134,12 +139,11 @@ def test_three_raters_are_inferred_with_a_line_of_ones_own():
     two = label_convergence(noisy(), 40, 0.3, thresholds=LEVELS, solver="greedy", cost="soft")
     three = noisy(raters=("ann", "bob", "cid"))
     result = label_convergence(three, 40, 0.3, thresholds=LEVELS, solver="greedy", cost="soft", line=two.fitted)
+    np.testing.assert_allclose(result.map, np.nanmean(result.pair_map, axis=(2, 3)), **SAME)
     assert result.fitted is None
     expected = two.fitted.slope * result.alpha + two.fitted.intercept
     np.testing.assert_allclose(result.convergence.replicates, expected.mean(axis=1), **SAME)
-    assert result.route.startswith(
-        "inferred from alpha of all raters, KαLOS(box_iou, τ_s=0.5, S=greedy, ψ_soft), with fit"
-    )
+    assert "from alpha of all raters, KαLOS(box_iou, τ_s=0.5, S=greedy, ψ_soft), with fit" in result.route
     # raters who err alike: the pairs, measured, are near what alpha says
     assert result.measured.mean == pytest.approx(result.convergence.mean, abs=0.05)
     assert result.summary()["is_convergence"].tolist() == [False, True, False]
@@ -150,11 +154,6 @@ def test_three_raters_are_inferred_with_a_line_of_ones_own():
     without = label_convergence(three, 5, 0.3, thresholds=LEVELS, solver="greedy")
     assert without.convergence.mean == without.measured.mean
     assert "no line belongs to KαLOS(box_iou, τ_s=0.5, S=greedy, ψ_neg)" in without.route
-
-
-def test_the_pairs_of_three_raters_are_the_mean_of_what_is_defined():
-    result = label_convergence(noisy(raters=("ann", "bob", "cid")), 5, 0.3, thresholds=LEVELS)
-    np.testing.assert_allclose(result.map, np.nanmean(result.pair_map, axis=(2, 3)), **SAME)
 
 
 def test_raters_who_never_differ_have_no_line():
@@ -184,12 +183,6 @@ def test_small_subsets_are_reported_with_the_numbers_of_the_data():
 
 
 @pytest.mark.filterwarnings("error")
-def test_a_hundred_images_that_say_what_all_say_are_enough():
-    result = label_convergence(noisy(200), 20, 0.5, thresholds=(0.5,))
-    assert abs(result.convergence.mean - result.whole_convergence) < result.convergence.std
-
-
-@pytest.mark.filterwarnings("error")
 def test_large_subsets_that_say_another_thing_are_reported(lvis):
     # 100 of 200 images: .6896 on average, .6607 on all (formulas.md §8), more than a standard deviation apart
     with pytest.warns(KalosWarning, match=r"66\.1 mAP on all 200 images and 6[89]\.\d .* on 100 subsets of 100"):
@@ -199,8 +192,8 @@ def test_large_subsets_that_say_another_thing_are_reported(lvis):
 # ---- the whole set, and how it depends on size ----
 
 
-def test_the_whole_set_leads(lvis):
-    result = label_convergence(lvis, 50)
+def test_the_whole_set_leads(lvis, of_lvis):
+    result = of_lvis
     # pycocotools, mean of both directions over .5:.95: .66068 (formulas.md §13)
     assert result.whole_convergence == result.whole.mean == pytest.approx(0.66068, abs=5e-6)
     assert str(result).startswith("label convergence 66.07 mAP@0.5 to 0.95 on all 200 images, measured: ")
@@ -214,8 +207,8 @@ def test_the_whole_set_leads(lvis):
     assert half.whole_convergence == pytest.approx(0.81142, abs=5e-6)  # pycocotools at .5
 
 
-def test_the_curve_over_sizes_of_lvis(lvis):
-    found = label_convergence(lvis, 1000).by_size()
+def test_the_curve_over_sizes_of_lvis(of_lvis):
+    found = of_lvis.by_size()
     assert found["images"].tolist() == [20, 50, 100, 200]
     assert found["subsets"].tolist() == [1000, 1000, 1000, 1]
     # formulas.md §8: .7198, .7070, .6896, .6607, each a mean over its own draws
@@ -240,23 +233,10 @@ def test_a_size_is_what_a_run_of_that_size_gives(raters):
     assert found.loc[60, "alpha"] == pytest.approx(result.whole_alpha.mean())
     measured = np.nanmean(modified_map(annotations, thresholds=LEVELS).directions)
     assert found.loc[60, "map"] == pytest.approx(measured, abs=1e-12)
+    with pytest.raises(InputError, match="shares: expected"):
+        result.by_size((1.0,))
     if len(raters) > 2:
         assert result.whole_convergence == pytest.approx(PUBLISHED_LINE.map_of(result.whole_alpha).mean())
-
-
-def test_the_whole_set_leaves_out_images_of_one_rater():
-    table = noisy()
-    assigned = np.array([[True, image % 2 == 1] for image in range(40)])
-    part = replace(table.select(rows=assigned[table.image, table.rater]), assigned=assigned)
-    result = label_convergence(part, 5, 0.5, thresholds=LEVELS)
-    alone = agreement(part, "box_iou", 0.75, "shm", "neg", bootstrap=0)
-    assert result.whole_alpha[1] == pytest.approx(alone.alpha, abs=1e-12)
-
-
-@pytest.mark.parametrize("share", [0, 1.0, "half", 0.001])
-def test_a_share_that_is_none_is_refused(share):
-    with pytest.raises(InputError, match="shares: expected"):
-        label_convergence(noisy(), 5, 0.3, thresholds=LEVELS).by_size((share,))
 
 
 def with_few_marks():
@@ -264,31 +244,17 @@ def with_few_marks():
     return Annotations.from_rows(rows, images=list(range(20)))
 
 
-def strangers(common_image=False):
-    """Two raters without a common image, or with one but without a common class."""
-    rows = [
-        {"image": image, "rater": rater, "category": name, "box": [0, 0, 9, 9]}
-        for image, rater, name in ((0, "ann", "cat"), (0 if common_image else 1, "bob", "dog"))
-    ]
-    asked = None if common_image else {0: ["ann"], 1: ["bob"]}
-    return Annotations.from_rows(rows, assigned=asked, assigned_categories={"ann": ["cat"], "bob": ["dog"]})
-
-
 @pytest.mark.parametrize(
     ("annotations", "arguments", "message"),
     [
         (noisy(raters=("ann",)), {}, "at least two raters, got 1"),
-        (strangers(), {}, "expected an image that two raters were assigned to, got none"),
-        (strangers(common_image=True), {}, "got no class in common"),
         (with_few_marks(), {"fraction": 0.1}, r"got \d+ of 20 subsets of 2 images without any; choose a larger"),
         (noisy(4), {"fraction": 0.1}, r"at least one image in a subset, got 0\.1 of 4 images"),
         (noisy(4), {"fraction": 1.0}, r"between 0 and 1, got 1\.0"),
-        (noisy(4), {"fraction": "half"}, "between 0 and 1, got 'half'"),
         (noisy(4), {"samples": 1}, "samples: expected a whole number of at least 2"),
         (noisy(4), {"line": (1, 0)}, "line: expected a Line"),
-        (noisy(4), {"fraction": 0.5, "solver": "best"}, "solver: expected one of"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_computed_is_reported(annotations, arguments, message):
     with pytest.raises(InputError, match=message):
         label_convergence(annotations, **{"samples": 20, **arguments})
@@ -305,17 +271,11 @@ def test_a_spread_by_hand():
 def test_a_model_is_placed_with_both_ends_inside():
     spread = Spread(np.array([0.4, 0.5, 0.6]))
     low, high = spread.interval.tolist()
-    assert [spread.position(value) for value in (0, low, 0.5, high, 1)] == [
-        "below",
-        "inside",
-        "inside",
-        "inside",
-        "above",
-    ]
+    places = [spread.position(value) for value in (0, low, 0.5, high, 1)]
+    assert places == ["below", "inside", "inside", "inside", "above"]
     assert spread.meaning(0.9).startswith("90.0 mAP is above label convergence [30.4,\xa069.6]. The model agrees")
-    for value in (66.8, -0.1, None, "0.5", float("nan")):
-        with pytest.raises(InputError, match="expected an mAP from 0 to 1"):
-            spread.position(value)
+    with pytest.raises(InputError, match="expected an mAP from 0 to 1"):
+        spread.position(66.8)
 
 
 def test_a_line_needs_different_alphas():
@@ -328,11 +288,7 @@ def test_a_line_needs_different_alphas():
 
 def test_a_line_of_several_data_sets_is_that_of_all_their_pairs():
     rng = np.random.default_rng(0)
-    alpha = {
-        "LVIS": rng.uniform(0, 1, (50, 3)),
-        "COCO": rng.uniform(0, 1, (20, 3)),
-        "Open Images": rng.uniform(0, 1, 9),
-    }
+    alpha = {"LVIS": rng.uniform(0, 1, (50, 3)), "COCO": rng.uniform(0, 1, (20, 3)), "Open": rng.uniform(0, 1, 9)}
     precision = {name: 0.8 * x + 0.2 + rng.normal(0, 0.05, x.shape) for name, x in alpha.items()}
     alpha["COCO"][0, 0] = np.nan
     line = fit_line(alpha, precision, "three data sets")
@@ -340,15 +296,13 @@ def test_a_line_of_several_data_sets_is_that_of_all_their_pairs():
     known = np.isfinite(x)
     np.testing.assert_allclose([line.slope, line.intercept], np.polyfit(x[known], y[known], 1))
     assert line.correlation == pytest.approx(np.corrcoef(x[known], y[known])[0, 1])
-    assert line.source == "three data sets: LVIS (150 pairs), COCO (59 pairs), Open Images (9 pairs)"
+    assert line.source == "three data sets: LVIS (150 pairs), COCO (59 pairs), Open (9 pairs)"
 
 
 @pytest.mark.parametrize(
     ("alpha", "precision", "message"),
     [
         ({"a": np.zeros(3)}, {"b": np.zeros(3)}, "of the same data sets, got others"),
-        ({"a": np.zeros(3)}, np.zeros(3), "of the same data sets, got others"),
-        ({}, {}, "of the same data sets, got others"),
         ({"a": np.zeros(3)}, {"a": np.zeros(4)}, r"as many alphas as mAPs of 'a', got \(3,\) and \(4,\)"),
         (np.zeros(3), np.zeros(4), r"as many alphas as mAPs, got shapes \(3,\) and \(4,\)"),
     ],
@@ -377,12 +331,9 @@ def test_some_thresholds_are_a_run_at_these_alone(raters):
 
 def test_the_replicates_of_two_thresholds_by_hand():
     found = label_convergence(noisy(), 4, 0.3, thresholds=LEVELS).replicates
-    first = found.map[:, 0].tolist()
-    middle = sum(first) / 4
-    std = (sum((value - middle) ** 2 for value in first) / 3) ** 0.5
-    np.testing.assert_allclose(
-        found.between(0.1, 0.7).convergence.interval, [middle - 1.96 * std, middle + 1.96 * std], **SAME
-    )
+    first = found.map[:, 0]
+    expected = first.mean() + 1.96 * first.std(ddof=1) * np.array([-1, 1])
+    np.testing.assert_allclose(found.between(0.1, 0.7).convergence.interval, expected, **SAME)
     with pytest.raises(InputError, match=r"thresholds: expected some from 0\.5 to 0\.9, got 0\.6 to 0\.7"):
         found.between(0.6, 0.7)
 
@@ -393,9 +344,8 @@ def test_progress_rises_to_1_and_what_it_raises_ends_the_work():
     shares = [share for share, _ in told]
     assert shares == sorted(shares)
     assert (shares[0], shares[-1]) == (0, 1)
-    assert [label for _, label in told if label.startswith("Subset")] == [
-        f"Subset {n} of 120" for n in (1, 51, 101)
-    ]  # fmt: skip
+    subsets = [label for _, label in told if label.startswith("Subset")]
+    assert subsets == [f"Subset {n} of 120" for n in (1, 51, 101)]
 
     def stop(share, _label):
         if share > 0.5:

@@ -4,15 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from kalos_core import Annotations, InputError, map_of_predictions, modified_map
-from tests.convergence.coco import evaluate
-from tests.strategies import tables
 
 CAT = {"image": 1, "category": "cat"}
-COARSE = (0.25, 0.5, 0.75)
 
 
 def model(*marks):
@@ -25,27 +20,6 @@ def test_by_hand():
     assert map_of_predictions(truth, found, [0.9, 0.6]).mean == 1  # the hit is the surer
     assert map_of_predictions(truth, found, [0.6, 0.9]).mean == 0.5
     assert map_of_predictions(truth, found, [0.6, 0.6]).mean == 1  # as they come
-
-
-@settings(max_examples=25)
-@given(tables(raters=3, marks=18).filter(len), st.data())
-def test_equal_to_pycocotools(table, data):
-    scores = np.array(data.draw(st.lists(st.sampled_from([0.1, 0.5, 0.9]), min_size=len(table), max_size=len(table))))
-    last = len(table.raters) - 1
-    found = table.select(rows=table.rater == last, raters=[last])
-    truth = table.select(raters=np.arange(last))
-    if not len(truth):
-        return
-    result = map_of_predictions(truth, found, scores[table.rater == last], thresholds=COARSE)
-    for rater in range(last):
-        images = np.flatnonzero(truth.assigned[:, rater])
-        marks = np.flatnonzero(truth.rater == rater)
-        own = np.flatnonzero(truth.assigned[found.image, rater])
-        if not len(marks):
-            assert np.isnan(result.by_rater[:, rater]).all()
-            continue
-        classes = evaluate(truth, marks, found, own, scores[table.rater == last][own], images, COARSE)
-        np.testing.assert_allclose(result.by_rater[:, rater], np.nanmean(classes, axis=1), rtol=0, atol=1e-12)
 
 
 def test_a_rater_with_equal_scores_is_modified_map(lvis):
@@ -79,16 +53,13 @@ FOUND = model({**CAT, "box": [0, 0, 9, 9]}, {**CAT, "box": [5, 0, 9, 9]})
 @pytest.mark.parametrize(
     ("truth", "found", "arguments", "message"),
     [
-        (TRUTH, FOUND, {"scores": None}, "the confidence of each of 2 predictions, got none"),
         (TRUTH, FOUND, {"scores": [0.5]}, "the confidence of each of 2 predictions, got 1"),
         (TRUTH, FOUND, {"scores": [0.5, None]}, r"got none for 1 of 2 \(ids 2\)"),
-        (TRUTH, FOUND, {"scores": [np.nan, 0.5]}, r"got none for 1 of 2 \(ids 1\)"),
         (TRUTH, replace(FOUND, images=np.array([7], object)), {}, "expected images of the annotations, got others: 7"),
         (TRUTH, Annotations.from_rows([{**CAT, "rater": r, "box": [0, 0, 9, 9]} for r in "ab"]), {}, "got raters a, b"),
         (TRUTH.select(rows=[]), FOUND, {}, "expected annotations of a rater, got none"),
         (TRUTH, FOUND, {"similarity": "volume_iou"}, "expected one that compares two tables, got 'volume_iou'"),
         (TRUTH, FOUND, {"similarity": lambda *_: 1}, "got a function of the rows of one table"),
-        (TRUTH, FOUND, {"thresholds": ()}, "at least one"),
     ],
 )
 def test_what_cannot_be_computed_is_reported(truth, found, arguments, message):

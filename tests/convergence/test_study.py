@@ -7,7 +7,6 @@ import pytest
 
 from kalos_core import Annotations, InputError, KalosWarning, check_convergence, label_convergence, map_of_predictions
 from kalos_core.convergence import PlacedModel, Spread, convergence_study
-from kalos_core.pairs import compute_pairs
 
 LEVELS = (0.5, 0.7, 0.9)
 NIGHT = np.arange(40) % 2 == 1
@@ -46,17 +45,6 @@ def test_a_tag_is_what_its_images_alone_give(raters):
     np.testing.assert_array_equal(night.replicates.map, alone.map)
     np.testing.assert_array_equal(night.replicates.alpha, alone.alpha)
     np.testing.assert_array_equal(whole.replicates.map, converged(annotations).map)
-
-
-def test_pairs_of_some_images_are_those_computed_of_them_alone():
-    annotations = table()
-    found = compute_pairs(annotations, "box_iou", 0.1).within(annotations, NIGHT)
-    alone = compute_pairs(annotations.select(images=NIGHT), "box_iou", 0.1)
-    ours, theirs = (
-        sorted(zip(pairs.left.tolist(), pairs.right.tolist(), pairs.similarity.tolist(), strict=True))
-        for pairs in (found, alone)
-    )
-    assert ours == theirs
 
 
 def test_a_tag_without_an_interval_says_why_and_small_ones_are_reported():
@@ -129,12 +117,3 @@ def test_the_rest_is_that_of_the_result():
     fitted, published = found.whole.lines.values()
     assert (fitted.slope, fitted.intercept) == (pytest.approx(slope), pytest.approx(intercept))
     assert (published.slope, list(found.whole.lines)) == (0.836, ["fitted here", "published"])
-
-
-def test_progress_rises_to_1():
-    told = []
-    study(table(), tags={"night": NIGHT, "day": ~NIGHT}, progress=lambda share, label: told.append((share, label)))
-    shares = [share for share, _ in told]
-    assert shares == sorted(shares)
-    assert shares[-1] == 1
-    assert any(label.startswith("day: Subset 1 of 20") for _, label in told)
