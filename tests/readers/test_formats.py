@@ -1,51 +1,48 @@
 """Which format a file is of."""
 
-import gzip
-import json
 import re
 from pathlib import Path
 
-import pytest
-
-from kalos_core import InputError, read_coco, readers
+from kalos_core import read_coco, readers
 from kalos_core.readers import FORMATS, read_labels
 from kalos_core.readers.formats import guess_format
+from tests.readers.cases import differing, lines, write
+
+GUESSED = [
+    ("train.csv", "image_id,class_name,class_id,rad_id,x_min,y_min,x_max,y_max\n", "vindr"),
+    ("TRAIN.CSV", '\ufeff"x_min","y_min","x_max","y_max","rad_id","image_id"', "vindr"),
+    ("train.csv", "image_id,rad_id,x,y,width,height", "boxes"),
+    ("empty.csv", "", "boxes"),
+    ("train.csv.gz", "photo,user,x,y,w,h", "boxes"),
+    ("boxes.TSV", "photo\tuser", "boxes"),
+    ("boxes.parquet", "PAR1", "boxes"),
+    ("pets.csv", "user_name,workflow_id,subject_ids,subject_data,annotations,metadata", "zooniverse"),
+    ("069.xml", '<?xml version="1.0"?><LidcReadMessage/>', "lidc"),
+    ("ann.xml", "<annotations/>", "cvat"),
+    ("a.xml", "<annotation><folder/></annotation>", "voc"),
+    ("export.json", '\ufeff [{"id": 1}]', "label_studio"),
+    ("labels.json", '{"images": []}', "coco"),
+    ("scans.json", '{"scans": []}', "lidc"),
+    ("scans.json.gz", '{"info": "", "scans": []}', "lidc"),
+    ("labels.json.gz", '{"images": []}', "coco"),
+    ("anything", "", "coco"),
+]
+FOLDERS = [
+    ({"a.jpg": ""}, "cvat"),  # whose reader says what it expected
+    ({"a/b/1.xml": "<IdriReadMessage/>"}, "lidc"),
+    ({"a/b/1.xml": "<annotations/>"}, "cvat"),
+    ({"ann/a.xml": "<annotation><folder/></annotation>"}, "voc"),
+    ({"ann/labels/a.txt": "", "data.yaml": ""}, "yolo"),
+]
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "expected"),
-    [
-        ("train.csv", "image_id,class_name,class_id,rad_id,x_min,y_min,x_max,y_max\n", "vindr"),
-        ("TRAIN.CSV", '\ufeff"x_min","y_min","x_max","y_max","rad_id","image_id"', "vindr"),
-        ("train.csv", "image_id,rad_id,x,y,width,height", "boxes"),
-        ("empty.csv", "", "boxes"),
-        ("train.csv.gz", gzip.compress(b"photo,user,x,y,w,h", mtime=0), "boxes"),
-        ("boxes.TSV", "photo\tuser", "boxes"),
-        ("boxes.parquet", "PAR1", "boxes"),
-        ("069.xml", '<?xml version="1.0"?><LidcReadMessage/>', "lidc"),
-        ("ann.xml", "<annotations/>", "cvat"),
-        ("export.json", '\ufeff [{"id": 1}]', "label_studio"),
-        ("labels.json", '{"images": []}', "coco"),
-        ("scans.json", '{"scans": []}', "lidc"),
-        ("scans.json.gz", gzip.compress(b'{"info": "", "scans": []}', mtime=0), "lidc"),
-        ("labels.json.gz", gzip.compress(b'{"images": []}', mtime=0), "coco"),
-        ("broken.json.gz", b"no such thing", "coco"),
-        ("anything", "", "coco"),
-    ],
-)
-def test_by_its_name_and_its_beginning(tmp_path, name, content, expected):
-    path = tmp_path / name
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    assert guess_format(path) == expected
-
-
-def test_folders_by_what_lies_in_them(tmp_path):
-    assert guess_format(tmp_path) == "cvat"  # whose reader says what it expected
-    (tmp_path / "a" / "b").mkdir(parents=True)
-    (tmp_path / "a" / "b" / "1.xml").write_text("<IdriReadMessage/>")
-    assert guess_format(tmp_path) == "lidc"
-    (tmp_path / "a" / "b" / "1.xml").write_text("<annotations/>")
-    assert guess_format(tmp_path) == "cvat"
+def test_by_its_name_and_its_beginning(tmp_path):
+    cases = [(write(tmp_path / str(n), text, name), expected) for n, (name, text, expected) in enumerate(GUESSED)]
+    cases += [(write(tmp_path / f"folder {n}", files), expected) for n, (files, expected) in enumerate(FOLDERS)]
+    wrong = [(path, found, expected) for path, expected in cases if (found := guess_format(path)) != expected]
+    assert wrong == []
+    (tmp_path / "broken.json.gz").write_bytes(b"no such thing")
+    assert guess_format(tmp_path / "broken.json.gz") == "coco"
 
 
 def test_the_real_files(lvis_path, lidc_path):
@@ -58,27 +55,18 @@ def test_options_go_to_the_reader(tmp_path):
         "categories": [],
         "annotations": [{"image_id": 1, "rater_id": "ann", "said": "cat", "bbox": [0, 0, 1, 1]}],
     }
-    path = tmp_path / "labels.json"
-    path.write_text(json.dumps(content))
-    for labels in (content, path, str(path)):
-        assert read_labels(labels, category_field="said").categories.tolist() == ["cat"]
-    assert read_coco(content, category_field="said").categories.tolist() == ["cat"]
-    with pytest.raises(InputError, match=r"format 'coco': expected options among category_field, .*, got sizes"):
-        read_labels(path, sizes={})
+    path = write(tmp_path, content, "labels.json")
+    expected = lines(read_coco(content, category_field="said"))
+    words = "format 'coco': expected options among category_field, "
+    cases = [(labels, {"category_field": "said"}, expected) for labels in (content, path, str(path))]
+    assert differing(read_labels, None, [*cases, (path, {"sizes": {}}, words)]) == []
 
 
-@pytest.mark.parametrize("name", FORMATS)
-def test_every_reader_says_what_it_cannot_read(tmp_path, name):
-    path = tmp_path / "file"
-    path.write_text("nothing of the kind")
-    with pytest.raises(InputError, match="expected"):
-        read_labels(path, format=name)
-
-
-@pytest.mark.parametrize("labels", [3, None, ["a.json"]])
-def test_what_is_no_path(labels):
-    with pytest.raises(InputError, match="labels: expected a path, or the mapping a COCO file holds, got"):
-        read_labels(labels)
+def test_every_reader_says_what_it_cannot_read(tmp_path):
+    cases = [("nothing of the kind", {"format": name}, "expected") for name in FORMATS]
+    assert differing(read_labels, tmp_path, cases, "file") == []
+    words = "labels: expected a path, or the mapping a COCO file holds, got"
+    assert differing(read_labels, None, [(labels, words) for labels in (3, None, ["a.json"])]) == []
 
 
 def test_the_page_of_formats_names_every_format_and_every_reader():
