@@ -21,6 +21,7 @@ from fiftyone.operators.executor import ExecutionResult
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosError, KalosWarning
+from kalos_core.fiftyone.app import reload_dataset
 from kalos_core.text import names_shown
 
 from . import forms, widgets
@@ -154,7 +155,7 @@ class OfRun(Action):
         newest = kf.list_runs(ctx.dataset, self.KIND) if self.KIND else []
         key = given.pop(self.KEY_NAME, None) or next(iter(newest), "")
         found = getattr(kf, self.NAME)(ctx.dataset, key, **given)
-        ctx.ops.reload_dataset()
+        reload_dataset(ctx)
         reload_panels(ctx)
         return {self.KEY_NAME: key, **self.summary({self.KEY_NAME: key, **given}, found)}
 
@@ -261,7 +262,7 @@ def written(ctx: Context, section: str = "") -> list[Callable[[], Any]]:
     def reload() -> Any:
         if ctx.dataset.app_config.sidebar_groups is None:  # its fields would stand among all others, none in the grid
             kf.arrange_app(ctx.dataset)
-        return ctx.ops.reload_dataset()
+        return reload_dataset(ctx)
 
     return [reload, *showing(ctx, section)]
 

@@ -12,6 +12,7 @@ import fiftyone.operators.types as types
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
 from kalos_core.display import VARIATION_LABELS, alpha_text, number_of
+from kalos_core.fiftyone.app import open_sample, select_labels
 from kalos_core.figures import band
 from kalos_core.text import bold, plain, shown
 
@@ -22,13 +23,11 @@ from .parts.events import (
     Panel,
     add_problem,
     guarded,
-    open_sample,
     recalled,
     recalled_queue,
     recalled_run,
     remember,
     remember_queue,
-    select_labels,
 )
 from .parts.figures import add_drawing, put_drawing
 from .parts.layout import NARROW, add_menu, add_row, add_table, stacked

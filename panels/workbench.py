@@ -59,7 +59,7 @@ class WorkbenchPanel(Panel):
             priority=1_000,
         )
 
-    def execute(self, ctx: Context) -> Any:
+    def answer(self, ctx: Context) -> Any:
         """Nothing is drawn anew for an event that changes nothing: a change of the state makes the App send three."""
         news = {
             "on_change_view": self._follows_another_view,
@@ -69,7 +69,7 @@ class WorkbenchPanel(Panel):
         is_news = news.get(ctx.params.get("__method__", ""))
         if is_news is not None and not is_news(ctx):
             return None
-        result = super().execute(ctx)
+        result = super().answer(ctx)
         if ctx.panel.state.section:
             LAST[ctx.panel.id] = {name: ctx.panel.get_state(name) for name in CHOSEN}
         return result

@@ -5,11 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+from unittest.mock import AsyncMock, patch
 
 import fiftyone.operators as foo
 from fiftyone.operators.executor import ExecutionContext, ExecutionResult, execute_or_delegate_operator
+
+from tests import messages
 
 ROOT = Path(__file__).resolve().parents[1]
 NAME = "@kalos/variation"
@@ -41,14 +45,23 @@ def post(name: str, dataset: Any, params: dict[str, Any], **request: Any) -> Exe
     """What the server does with a request of the App."""
     view = [] if "view" not in request else request.pop("view")._serialize()
     asked = {"dataset_name": dataset.name, "view": view, "params": params, "spaces": SPACES, **request}
-    return asyncio.run(execute_or_delegate_operator(uri(name), asked))
+    selected = AsyncMock()
+    with patch("kalos_core.fiftyone.app.dispatch", selected):
+        result = asyncio.run(execute_or_delegate_operator(uri(name), asked))
+    result.selections = [messages.received(call.args[0]).labels for call in selected.await_args_list]
+    for operation in result.executor.to_json()["requests"] if result.executor else ():
+        messages.check(dataset.name, operation["operator_uri"], operation["params"])
+    return result
 
 
 def stream(name: str, dataset: Any, params: dict[str, Any], **request: Any) -> list[tuple[str, dict[str, Any]]]:
     """The operations an operator streams to the App: names with their parameters."""
     result = post(name, dataset, params, **request)
     assert result.is_generator
-    return [(message.body.operator_uri, message.body.params) for message in result.result]
+    found = [(message.body.operator_uri, message.body.params) for message in result.result]
+    for operation, given in found:
+        messages.check(dataset.name, operation, given)
+    return found
 
 
 def form(name: str, dataset: Any, params: dict[str, Any] | None = None, **request: Any) -> dict[str, Any]:
@@ -86,7 +99,9 @@ class Panel:
         own = {"panel_id": "p", "__method__": method, "panel_state": self.state, **params}
         result = post(self.name, self.dataset, own, **self.request)
         result.raise_exceptions()
-        others = []
+        others: list[tuple[str, dict[str, Any]]] = [
+            ("select_labels", {"labels": [asdict(label) for label in labels]}) for labels in result.selections
+        ]
         sent: set[str] = set()
         for asked in result.executor.to_json()["requests"]:
             operation, given = asked["operator_uri"], asked["params"]

@@ -14,6 +14,7 @@ from typing import Any
 import fiftyone as fo
 import fiftyone.constants as foc
 import fiftyone.core.odm as foo
+import fiftyone.core.session.events as fose
 import fiftyone.core.view as fov
 import gridfs
 from bson import ObjectId, json_util
@@ -236,6 +237,18 @@ def requests_of(ctx: Any) -> list[Any]:
     """What an operator or panel asks the App for, in a list that can be changed."""
     found: list[Any] = ctx.executor._requests
     return found
+
+
+def label_selection(labels: Iterable[Mapping[str, str]]) -> Any:
+    """The event with which `Session.select_labels` selects labels, each with "sample_id", "label_id" and "field"."""
+    return fose.SelectLabels([fose.LabelData(**label) for label in labels])
+
+
+async def dispatch(event: Any) -> None:
+    """Send an event to every window of the App and every Python session; only in the App's server."""
+    from fiftyone.server.events import dispatch_event  # takes a second to import, and only the server needs it
+
+    await dispatch_event(None, event)
 
 
 def forget_view(ctx: Any) -> None:

@@ -1,10 +1,11 @@
 """What happens after a click: errors without traceback, views in the grid and back, open samples, selected labels."""
 
+import asyncio
 import functools
 import logging
 import re
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, TypeAlias, TypeVar
 
 import fiftyone as fo
@@ -12,7 +13,8 @@ import fiftyone.operators as foo
 import fiftyone.operators.types as types
 
 from kalos_core import KalosError
-from kalos_core.fiftyone.internals import forget_view, requests_of, root_of, stages_of, view_of
+from kalos_core.fiftyone.app import send_selections, set_view
+from kalos_core.fiftyone.internals import requests_of, root_of, stages_of, view_of
 
 logger = logging.getLogger(__name__)
 
@@ -66,7 +68,13 @@ class Panel(foo.Panel):
     def reload(self, ctx: Context) -> None:
         raise NotImplementedError
 
-    def execute(self, ctx: Context) -> Any:
+    async def execute(self, ctx: Context) -> Any:
+        """Answer an event in a thread, then select the labels it points at."""
+        result = await asyncio.to_thread(self.answer, ctx)
+        await send_selections(ctx)
+        return result
+
+    def answer(self, ctx: Context) -> Any:
         """All that changes goes into one request for the state and one for the data.
 
         The App carries out one request after the other and draws anew after each: a menu that is set sends its event
@@ -75,7 +83,7 @@ class Panel(foo.Panel):
         With a choice in a menu the App copies the data into the state, and lays new data over that copy, entry by
         entry: of a figure with fewer bars the last bars of the one before would stay. So the copies go.
         """
-        result = super().execute(ctx)
+        result = foo.Panel.execute(self, ctx)
         state: dict[str, Any] = {}
         data: dict[str, Any] = {}
         rest: list[Any] = []
@@ -180,32 +188,11 @@ def show_view(ctx: Context, view: Any, content: str) -> None:
     if count > MOST_SORTED and len(stages_of(unsorted)) < len(stages_of(view)):
         view, which = view.limit(MOST_SORTED), f"the first {MOST_SORTED:,} of {count:,}"
     ctx.panel.state.in_grid = f"{which} {content}"
-    _set(ctx, view)
+    set_view(ctx, view)
 
 
 def go_back(ctx: Context) -> None:
     """The view that was in the grid before the last click."""
     *earlier, last = ctx.panel.state.before
     ctx.panel.state.before, ctx.panel.state.in_grid = earlier, None
-    _set(ctx, view_of(ctx.dataset, last))
-
-
-def _set(ctx: Context, view: Any) -> None:
-    """Another view in the grid; what is loaded after it sees that view: the App tells of it seconds later."""
-    if view.view() == ctx.dataset.view():  # without a stage it is no view that the App could set
-        ctx.ops.clear_view()
-    else:
-        ctx.ops.set_view(view)
-    ctx.request_params["view"] = requests_of(ctx)[-1].params.get("view", [])
-    forget_view(ctx)
-
-
-def open_sample(ctx: Context, sample_id: Any) -> None:
-    ctx.ops.open_sample(id=str(sample_id))
-
-
-def select_labels(ctx: Context, sample_id: Any, labels: Iterable[tuple[str, str]]) -> None:
-    """Select labels, pairs of an id and its field, of the open sample."""
-    ctx.ops.set_selected_labels(
-        [{"sample_id": str(sample_id), "label_id": str(label_id), "field": field} for label_id, field in labels]
-    )
+    set_view(ctx, view_of(ctx.dataset, last))

@@ -4,10 +4,11 @@ import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core.display import alpha_text, number_of, with_interval
+from kalos_core.fiftyone.app import open_sample
 from kalos_core.figures import alpha_bins, hardest_classes
 from kalos_core.text import plain
 
-from ..parts.events import Context, guarded, open_sample
+from ..parts.events import Context, guarded
 from ..parts.figures import add_part, put_parts
 from ..parts.layout import add_row, add_table
 from .base import Section

@@ -4,9 +4,10 @@ import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core.display import alpha_text, count_text, number_of, percent_text
+from kalos_core.fiftyone.app import open_sample
 from kalos_core.text import plain
 
-from ..parts.events import WORKBENCH, Context, guarded, open_sample, remember_queue
+from ..parts.events import WORKBENCH, Context, guarded, remember_queue
 from ..parts.layout import add_menu, add_row, add_table
 from .agreement import NOTHING_YET
 from .base import NOT_IN_LENS, Section

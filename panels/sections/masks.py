@@ -7,10 +7,11 @@ import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core.display import TRUTH_LABELS, alpha_text, count_text, number_of, percent_text, significant
+from kalos_core.fiftyone.app import open_sample
 from kalos_core.figures import least_first
 from kalos_core.text import names_shown, plain, shown
 
-from ..parts.events import PLUGIN, Context, guarded, open_sample
+from ..parts.events import PLUGIN, Context, guarded
 from ..parts.figures import add_part, put_parts
 from ..parts.layout import add_menu, add_table
 from .one_run import RunSection, chooses, chosen_rater, refuse_unasked, selected_in_form

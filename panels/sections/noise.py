@@ -8,10 +8,11 @@ import fiftyone.operators.types as types
 import kalos_core.fiftyone as kf
 from kalos_core import NoiseModel
 from kalos_core.display import EVENT_LABELS, OUTCOME_LABELS, STAGE_LABELS, number_of
+from kalos_core.fiftyone.app import open_sample
 from kalos_core.figures import fidelity_rows, fit_rows, loss_rows, origin_rows, stage_rows
 from kalos_core.text import names_shown, shown
 
-from ..parts.events import Context, guarded, open_sample
+from ..parts.events import Context, guarded
 from ..parts.figures import add_part, put_parts
 from ..parts.layout import add_table
 from .one_run import RunSection, take_title

@@ -9,10 +9,11 @@ import numpy as np
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
 from kalos_core.display import alpha_text, count_text, metric_text, number_of, percent_text, with_interval
+from kalos_core.fiftyone.app import open_sample
 from kalos_core.figures import band, doubt_of_weights, least_first, majority_order
 from kalos_core.text import plain, shown
 
-from ..parts.events import PLUGIN, Context, guarded, open_sample
+from ..parts.events import PLUGIN, Context, guarded
 from ..parts.figures import add_part, put_parts
 from ..parts.layout import add_menu, add_table, in_two_lines, or_reason
 from .one_run import RunSection, chooses, chosen_rater, refuse_unasked, selected_in_form, take_title

@@ -9,10 +9,11 @@ import numpy as np
 import kalos_core.fiftyone as kf
 from kalos_core import VARIATION_TYPES
 from kalos_core.display import VARIATION_LABELS, alpha_text, count_text, percent_text, significant
+from kalos_core.fiftyone.app import open_sample
 from kalos_core.text import bold, plain, shown
 from kalos_core.variation import Confusions, NarrowedVariations
 
-from ..parts.events import Context, guarded, open_sample
+from ..parts.events import Context, guarded
 from ..parts.figures import add_part, put_parts
 from ..parts.layout import add_table
 from .attributes import add_attributes, put_attributes

@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import fiftyone as fo
 import pytest
-from bson import ObjectId
 
 import kalos_core.fiftyone as kf
 from kalos_core import Annotations
@@ -324,18 +323,6 @@ class TestScorecards:
 
 
 # ---- names ----
-
-
-def test_ids_go_to_the_app_as_text() -> None:
-    sent: dict[str, object] = {}
-    ops = SimpleNamespace(open_sample=sent.update, set_selected_labels=lambda labels: sent.update(labels=labels))
-    sample, label = ObjectId(), ObjectId()
-    events.open_sample(SimpleNamespace(ops=ops), sample)
-    events.select_labels(SimpleNamespace(ops=ops), sample, [(str(label), "ann")])
-    assert sent == {
-        "id": str(sample),
-        "labels": [{"sample_id": str(sample), "label_id": str(label), "field": "ann"}],
-    }
 
 
 def test_names_that_look_like_options_are_only_names() -> None:

@@ -92,7 +92,7 @@ def test_a_row_selects_the_labels_of_its_unit(analysed: fo.Dataset) -> None:
     (sample,) = ids(analysed, 1)
     panel = beside(analysed, 1)
     assert "merged_rows" not in panel.shown  # nothing of this sample is
-    chosen = given(panel.send("click_unit", row=0), "set_selected_labels")["labels"]
+    chosen = given(panel.send("click_unit", row=0), "select_labels")["labels"]
     labels = [(field, analysed[sample][field].detections[0].id) for field in RATERS]
     assert [(label["field"], label["label_id"]) for label in chosen] == labels
     assert {label["sample_id"] for label in chosen} == {sample}
@@ -126,7 +126,7 @@ def test_a_unit_that_cannot_be_drawn_leaves_the_panel_as_it_is(
     monkeypatch.setattr(kf, "draw_unit", refuse)
     operations = panel.send("click_unit", row=0)
     assert given(operations, "notify")["message"] == "labels of volumes"
-    assert given(operations, "set_selected_labels")["labels"]
+    assert given(operations, "select_labels")["labels"]
     assert {"unit_rows", "reading"} <= set(panel.shown)
 
 
@@ -135,7 +135,7 @@ def test_one_annotation_is_selected_and_drawn_with_its_parts(analysed: fo.Datase
     panel = beside(analysed, 3)
     assert panel.rows("merged_rows") == [{"whole": "ann: bench", "parts": "bob: 2 × bench"}]
     panel.data.pop("crop")
-    chosen = given(panel.send("click_merged", row=0), "set_selected_labels")["labels"]
+    chosen = given(panel.send("click_merged", row=0), "select_labels")["labels"]
     labels = [(field, label.id) for field in RATERS for label in analysed[sample][field].detections]
     assert [(label["field"], label["label_id"]) for label in chosen] == labels
     assert {label["sample_id"] for label in chosen} == {sample}
@@ -237,7 +237,9 @@ def test_the_next_sample_is_shown_before_it_is_open(analysed: fo.Dataset) -> Non
     assert panel.state["sample"] == cats
     assert buttons(panel)[:2] == ["ann is right: cat", "bob is right: dog"]
     panel.request["current_sample"] = cats
-    (selected,) = (params["labels"] for name, params in panel.send("on_change_current_sample") if "selected" in name)
+    (selected,) = (
+        params["labels"] for name, params in panel.send("on_change_current_sample") if name == "select_labels"
+    )
     assert {label["label_id"] for label in selected} == set(panel.state["disputes"][0]["labels"])
     assert {label["sample_id"] for label in selected} == {cats}
 

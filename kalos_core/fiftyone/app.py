@@ -1,0 +1,58 @@
+"""Messages to the App that carry views, samples or labels, each in the form that FiftyOne's own code sends.
+
+The App passes them on to every Python session. A session that cannot read one loses its connection, and ten seconds
+later takes the App back to the data set that the session began with. Operators and panels send them only from here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from .internals import dispatch, forget_view, label_selection, requests_of, view_of
+
+SELECTION = "@kalos/variation/selection"
+"""Marks a selection among the requests of an event: the server sends it, not the App."""
+
+
+def set_view(ctx: Any, view: Any) -> None:
+    """Show a view in the grid; what is loaded for the same event sees it already."""
+    if view.view() == ctx.dataset.view():  # without a stage it is no view that the App could set
+        ctx.ops.clear_view()
+    else:
+        ctx.ops.set_view(view)
+    ctx.request_params["view"] = requests_of(ctx)[-1].params.get("view", [])
+    forget_view(ctx)
+
+
+def reload_dataset(ctx: Any) -> Any:
+    """Let the App read the data set again, without the current view if that needs a field which is gone."""
+    try:
+        view_of(ctx.dataset, ctx.request_params.get("view") or [])
+    except ValueError:
+        ctx.ops.clear_view()
+    return ctx.ops.reload_dataset()
+
+
+def open_sample(ctx: Any, sample_id: Any) -> None:
+    """Open a sample; its id may be an `ObjectId`, which the App would refuse without a word."""
+    ctx.ops.open_sample(id=str(sample_id))
+
+
+def select_labels(ctx: Any, sample_id: Any, labels: Iterable[tuple[str, str]]) -> None:
+    """Select labels, pairs of an id and its field, of the open sample, in place of those selected before.
+
+    The panel has to `send_selections` afterwards. FiftyOne's own `ctx.ops.set_selected_labels` cannot be used: the App
+    drops the type of each label, without which a Python session cannot read the message.
+    """
+    chosen = [{"sample_id": str(sample_id), "label_id": str(label), "field": field} for label, field in labels]
+    ctx.trigger(SELECTION, params={"labels": chosen})
+
+
+async def send_selections(ctx: Any) -> None:
+    """Send what `select_labels` selected, and take it from the requests that the App will see."""
+    requests = requests_of(ctx)
+    chosen = [request.params["labels"] for request in requests if request.operator_uri == SELECTION]
+    requests[:] = [request for request in requests if request.operator_uri != SELECTION]
+    for labels in chosen:
+        await dispatch(label_selection(labels))

@@ -1,0 +1,107 @@
+"""Messages to the App are ones that a Python session beside it can read."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import fiftyone as fo
+import pytest
+from bson import ObjectId
+from fiftyone.core.session.events import Event, LabelData
+from fiftyone.operators.executor import ExecutionContext, Executor
+from fiftyone.server.events.state import Listener, get_listeners
+
+from kalos_core.fiftyone import app
+from kalos_core.fiftyone.internals import requests_of
+from tests import messages
+
+ROOT = Path(app.__file__).resolve().parents[2]
+ONLY_HERE = {
+    "clear_view",
+    "open_sample",
+    "reload_dataset",
+    "set_selected_labels",
+    "set_selected_samples",
+    "set_spaces",
+    "set_view",
+    "show_samples",
+}
+"""Operations that carry views, samples, labels or spaces."""
+
+
+def context(dataset: fo.Dataset, view: Any = ()) -> ExecutionContext:
+    request = {"dataset_name": dataset.name, "view": list(view), "params": {}}
+    return ExecutionContext(request_params=request, executor=Executor())
+
+
+def asked(ctx: ExecutionContext) -> list[str]:
+    return [request.operator_uri for request in requests_of(ctx)]
+
+
+def test_a_selection_reaches_the_windows_and_sessions_with_all_that_they_read(unchanged: fo.Dataset) -> None:
+    ctx, sample, label = context(unchanged), ObjectId(), ObjectId()
+    app.open_sample(ctx, sample)
+    app.select_labels(ctx, sample, [(label, "ann")])  # type: ignore[list-item]
+
+    async def sent() -> Any:
+        listener = Listener(asyncio.LifoQueue(), "a window")
+        get_listeners()["select_labels"].add(listener)
+        await app.send_selections(ctx)
+        get_listeners()["select_labels"].discard(listener)
+        return listener.queue.get_nowait()[1]
+
+    event = asyncio.run(sent())
+    assert messages.received(event).labels == [
+        LabelData(label_id=str(label), field="ann", sample_id=str(sample), type="default")
+    ]
+    assert asked(ctx) == ["open_sample"]  # the App does not see what the server has sent
+    assert requests_of(ctx)[0].params == {"id": str(sample), "group_id": None}
+
+
+def test_sessions_cannot_read_what_the_app_makes_of_its_own_operation() -> None:
+    """Where this fails, FiftyOne has mended it, and `select_labels` may become its operation."""
+    label = {"label_id": "1", "field": "ann", "sample_id": "2", "frame_number": None, "instance_id": None, "type": None}
+    with pytest.raises(Exception, match="type"):
+        Event.from_data("select_labels", {"labels": [label]})
+
+
+@pytest.mark.parametrize(
+    ("field", "expected"), [("gone", ["clear_view", "reload_dataset"]), ("ann", ["reload_dataset"])]
+)
+def test_a_view_that_needs_a_deleted_field_is_left(unchanged: fo.Dataset, field: str, expected: list[str]) -> None:
+    stage = {"_cls": "fiftyone.core.stages.SelectFields", "kwargs": [["field_names", [field]]]}
+    ctx = context(unchanged, [stage])
+    app.reload_dataset(ctx)
+    assert asked(ctx) == expected
+
+
+def test_a_view_is_set_and_the_whole_data_set_is_no_view(unchanged: fo.Dataset) -> None:
+    ctx = context(unchanged)
+    app.set_view(ctx, unchanged.limit(2))
+    assert ctx.view == unchanged.limit(2)
+    app.set_view(ctx, unchanged)
+    assert ctx.view == unchanged.view()
+    assert asked(ctx) == ["set_view", "clear_view"]
+
+
+def test_only_one_module_sends_views_samples_labels_and_spaces() -> None:
+    found = {}
+    for folder in ("kalos_core", "operators", "panels"):
+        for path in (ROOT / folder).rglob("*.py"):
+            calls = [node.func for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
+            named = {
+                func.attr for func in calls if isinstance(func, ast.Attribute) and ast.unparse(func.value) == "ctx.ops"
+            }
+            if named & ONLY_HERE:
+                found[path.relative_to(ROOT).as_posix()] = named & ONLY_HERE
+    assert found == {"kalos_core/fiftyone/app.py": {"clear_view", "open_sample", "reload_dataset", "set_view"}}
+
+
+def test_an_operation_that_is_not_known_fails() -> None:
+    with pytest.raises(AssertionError, match="set_selected_labels: which events"):
+        messages.check("any", "set_selected_labels", {})
+    with pytest.raises(Exception, match="sample_id"):
+        messages.check("any", "open_sample", {"id": 5})
