@@ -1,13 +1,14 @@
 """The consensus of units: small tables by hand, loops as second witnesses, and the way through COCO and evaluation."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kalos_core import Annotations, agreement, map_of_predictions, read_coco, write_coco
+from kalos_core import Annotations, agreement, read_coco, write_coco
 from kalos_core.consensus import OUTCOMES, instance_consensus, staple
 from kalos_core.consensus.fusing import voted_pixels
 from kalos_core.errors import InputError
@@ -18,10 +19,17 @@ from tests.strategies import tables
 
 def boxes(*annotations, **more):
     keys = ("rater", "category", "box")
-    return Annotations.from_rows(
-        [{"image": 1, **dict(zip(keys, annotation, strict=True))} for annotation in annotations],
-        **{"assigned": "all"} | more,
-    )
+    rows = [{"image": 1, **dict(zip(keys, annotation, strict=True))} for annotation in annotations]
+    return Annotations.from_rows(rows, **{"assigned": "all"} | more)
+
+
+def of_three(kind, shapes, similarity="box_iou", **more):
+    """Agreement on a cat, of which each of up to three raters gives a shape."""
+    rows = [
+        {"image": 1, "rater": rater, "category": "cat", kind: shape}
+        for rater, shape in zip(("ann", "bob", "cid"), shapes, strict=False)
+    ]
+    return agreement(Annotations.from_rows(rows, **more), similarity, bootstrap=0)
 
 
 def test_quorum_class_shape_score_and_provenance_by_hand():
@@ -35,7 +43,8 @@ def test_quorum_class_shape_score_and_provenance_by_hand():
         raters=["ann", "bob", "cid", "dan"],
         assigned={1: ["ann", "bob", "cid"]},
     )
-    found = instance_consensus(agreement(table, bootstrap=0), quorum=0.5)
+    result = agreement(table, bootstrap=0)
+    found = instance_consensus(result, quorum=0.5)
     assert found.counts() == {"kept": 1, "below quorum": 1, "tied class": 1}
     assert found.annotations.shapes["box"].xywh().tolist() == [[0, 0, 10, 10]]
     assert found.annotations.categories[found.annotations.category].tolist() == ["cat"]
@@ -48,52 +57,35 @@ def test_quorum_class_shape_score_and_provenance_by_hand():
     assert found.tied.sum() == 1
     assert found.sensitivity.tolist() == pytest.approx([1, 1, 1, np.nan], nan_ok=True)  # dan is asked for no object
     assert found.ppv.tolist() == pytest.approx([1 / 2, 1 / 2, 1 / 2, np.nan], nan_ok=True)
-
-    first = instance_consensus(agreement(table, bootstrap=0), ties="first")
+    first = instance_consensus(result, ties="first")
     assert first.counts()["tied class"] == 0
     assert first.annotations.category.tolist() == [0, 0]
     assert first.tied.sum() == 1
-    everything = instance_consensus(agreement(table, bootstrap=0), quorum=0.1, ties="first")
-    assert len(everything.annotations) == 3
-    assert len(instance_consensus(agreement(table, bootstrap=0), quorum=1).annotations) == 1
+    assert len(instance_consensus(result, quorum=0.1, ties="first").annotations) == 3
+    assert len(instance_consensus(result, quorum=1).annotations) == 1
 
 
 def test_weights_pull_the_mean_box():
-    table = boxes(("ann", "cat", [0, 0, 10, 10]), ("bob", "cat", [0, 0, 10, 6]))
-    result = agreement(table, bootstrap=0)
-    found = instance_consensus(result, weights=[3, 1])
+    found = instance_consensus(of_three("box", [[0, 0, 10, 10], [0, 0, 10, 6]]), weights=[3, 1])
     assert found.annotations.shapes["box"].xywh().tolist() == [[0, 0, 10, 9]]
 
 
 def test_keypoints_are_medians_of_those_labelled():
+    none = (0, 0, 0)
+    poses = [[(0, 0, 2), (10, 0, 2), none], [(1, 2, 2), (12, 0, 2), (5, 5, 2)], [(5, 3, 2), none, none]]
     rows = [
-        {"image": 1, "rater": rater, "category": "man", "keypoints": points}
-        for rater, points in [
-            ("ann", [(0, 0), (10, 0), None]),
-            ("bob", [(1, 2), (12, 0), (5, 5)]),
-            ("cid", [(5, 3), None, None]),
-        ]
+        {"image": 1, "rater": rater, "category": "man", "keypoints": points, "box": [0, 0, 20, 20]}
+        for rater, points in zip(("ann", "bob", "cid"), poses, strict=True)
     ]
-    rows = [row | {"box": [0, 0, 20, 20], "keypoints": [p or (0, 0, 0) for p in row["keypoints"]]} for row in rows]
-    rows = [row | {"keypoints": [(*p, 2) if len(p) == 2 else p for p in row["keypoints"]]} for row in rows]
-    table = Annotations.from_rows(rows)
-    poses = instance_consensus(agreement(table, bootstrap=0)).annotations.shapes["keypoints"]
+    result = agreement(Annotations.from_rows(rows), bootstrap=0)
+    poses = instance_consensus(result).annotations.shapes["keypoints"]
     assert poses.visible.tolist() == [[True, True, False]]
     assert poses.points[0, :2].tolist() == [[1, 2], [11, 0]]
 
 
-def masks_table(arrays):
-    rows = [
-        {"image": 1, "rater": rater, "category": "cat", "mask": array, "box": [0, 0, 9, 9]}
-        for rater, array in zip(("ann", "bob", "cid"), arrays, strict=True)
-    ]
-    return agreement(Annotations.from_rows(rows), bootstrap=0)
-
-
 def test_regions_by_vote_and_by_staple():
-    rng = np.random.default_rng(0)
-    arrays = rng.random((3, 7, 9)) < 0.6
-    result = masks_table(arrays)
+    arrays = np.random.default_rng(0).random((3, 7, 9)) < 0.6
+    result = of_three("mask", arrays)
     voted = instance_consensus(result).annotations.shapes["mask"]
     assert pixels_of(voted, 0).tolist() == (arrays.sum(axis=0) >= 2).tolist()
     likely = instance_consensus(result, region="staple").annotations.shapes["mask"]
@@ -116,16 +108,12 @@ def test_voted_pixels_are_those_of_a_count(annotations):
 
 
 def test_polygons_become_masks():
-    rows = [
-        {"image": 1, "rater": rater, "category": "cat", "polygon": [[0, 0, 4, 0, 4, height, 0, height]]}
-        for rater, height in (("ann", 4), ("bob", 3), ("cid", 4))
-    ]
-    table = Annotations.from_rows(rows, image_size={1: (6, 5)})
-    found = instance_consensus(agreement(table, bootstrap=0)).annotations
+    polygons = [[[0, 0, 4, 0, 4, height, 0, height]] for height in (4, 3, 4)]
+    found = instance_consensus(of_three("polygon", polygons, image_size={1: (6, 5)})).annotations
     assert set(found.shapes) == {"box", "mask"}
     assert found.shapes["mask"].bounds().tolist() == [[0, 0, 4, 4]]
     with pytest.raises(InputError, match="expected the width and height of every image with polygons, got none of 1"):
-        instance_consensus(agreement(Annotations.from_rows(rows), bootstrap=0))
+        instance_consensus(of_three("polygon", polygons))
 
 
 @settings(max_examples=30)
@@ -133,25 +121,7 @@ def test_polygons_become_masks():
 def test_a_loop_over_units_says_the_same(table, quorum):
     if len(table.raters) < 2 or "polygon" not in table.shapes:
         return
-    table = Annotations(
-        **{
-            name: getattr(table, name)
-            for name in (
-                "image",
-                "rater",
-                "category",
-                "id",
-                "images",
-                "files",
-                "raters",
-                "categories",
-                "image_size",
-                "assigned",
-                "assigned_categories",
-            )
-        },
-        shapes={"box": table.shapes["box"]},
-    )
+    table = replace(table, shapes={"box": table.shapes["box"]})
     result = agreement(table, bootstrap=0)
     found = instance_consensus(result, quorum)
     kept = []
@@ -181,31 +151,16 @@ def test_through_coco_with_scores_and_sources(tmp_path):
     np.testing.assert_array_equal(again.shapes["box"].corners, found.annotations.shapes["box"].corners)
 
 
-def test_as_the_truth_of_a_model():
-    table = boxes(("ann", "cat", [0, 0, 10, 10]), ("bob", "cat", [0, 0, 10, 8]))
-    truth = instance_consensus(agreement(table, bootstrap=0)).annotations
-    model = boxes(("net", "cat", [0, 0, 10, 9]))
-    assert map_of_predictions(truth, model, [0.9], thresholds=(0.99,)).mean == 1
-
-
 def test_nothing_kept_is_a_table_of_nothing():
-    table = boxes(("ann", "cat", [0, 0, 9, 9]), raters=["ann", "bob", "cid"])
-    found = instance_consensus(agreement(table, bootstrap=0))
-    assert len(found.annotations) == 0
-    assert found.score.shape == (0,)
+    found = instance_consensus(of_three("box", [[0, 0, 9, 9]], raters=["ann", "bob", "cid"], assigned="all"))
+    assert (len(found.annotations), found.score.shape) == (0, (0,))
     assert found.fields() == {"score": [], "sources": []}
-    empty = Annotations.from_rows([], images=[1], raters=["ann", "bob"])
-    nobody = instance_consensus(agreement(empty, bootstrap=0))
+    nobody = instance_consensus(of_three("box", [], images=[1], raters=["ann", "bob"]))
     assert nobody.counts() == dict.fromkeys(OUTCOMES, 0)
     assert len(nobody.to_pandas()) == 0
 
 
-def test_of_real_labels(lvis):
-    found = instance_consensus(agreement(lvis, bootstrap=0), quorum=1.0)
-    result = agreement(lvis, bootstrap=0)
-    agreed = (result.units.values >= 0).all(axis=1) & (result.units.values[:, 0] == result.units.values[:, 1])
-    assert found.counts()["kept"] == agreed.sum()
-    assert (found.score == 1).all()
+CUBOIDS = of_three("cuboid", [[0, 0, 0, 1, 1, 1, 0, 0, 0]] * 2, "cuboid_iou")
 
 
 @pytest.mark.parametrize(
@@ -216,25 +171,13 @@ def test_of_real_labels(lvis):
         ({"region": "mean"}, "region: expected one of 'staple', 'vote'"),
         ({"weights": [1]}, "weights: expected a positive number for each of 2 raters"),
         ({"weights": [1, 0]}, "weights"),
+        ({"agreement": boxes()}, "agreement: expected Agreement, the result of"),
+        ({"agreement": CUBOIDS}, "expected shapes among box, polygon, mask, keypoints, got cuboid"),
     ],
 )
 def test_what_cannot_be_used_is_refused(arguments, message):
-    result = agreement(boxes(("ann", "cat", [0, 0, 9, 9]), ("bob", "cat", [0, 0, 9, 9])), bootstrap=0)
     with pytest.raises(InputError, match=message):
-        instance_consensus(result, **arguments)
-
-
-def test_it_is_asked_of_an_agreement():
-    with pytest.raises(InputError, match="agreement: expected Agreement, the result of"):
-        instance_consensus(boxes(("ann", "cat", [0, 0, 9, 9])))
-
-
-def test_cuboids_are_not_fused():
-    cuboid = [0, 0, 0, 1, 1, 1, 0, 0, 0]
-    rows = [{"image": 1, "rater": rater, "category": "cat", "cuboid": cuboid} for rater in ("ann", "bob")]
-    result = agreement(Annotations.from_rows(rows), "cuboid_iou", bootstrap=0)
-    with pytest.raises(InputError, match="expected shapes among box, polygon, mask, keypoints, got cuboid"):
-        instance_consensus(result)
+        instance_consensus(**{"agreement": of_three("box", [[0, 0, 9, 9]] * 2)} | arguments)
 
 
 @pytest.mark.parametrize(

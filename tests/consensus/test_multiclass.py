@@ -15,44 +15,34 @@ from kalos_core.consensus.truth import entropy_bits
 
 
 def maps(seed, raters=4, kinds=3, size=(12, 15), wrong=0.25):
-    """A truth in blocks, of which every rater has some wrong."""
+    """Label maps of raters who see a truth in blocks, each with some pixels wrong."""
     rng = np.random.default_rng(seed)
     truth = np.kron(rng.integers(0, kinds, (size[0] // 3, size[1] // 3)), np.ones((3, 3), int))
-    made = [
-        np.where(rng.random(truth.shape) < wrong, rng.integers(0, kinds, truth.shape), truth) for _ in range(raters)
-    ]
-    return truth, np.stack(made)
+    given_size = (raters, *truth.shape)
+    return np.where(rng.random(given_size) < wrong, rng.integers(0, kinds, given_size), truth)
 
 
 def loop(labels, kinds, iterations):
     """As Warfield et al. write it, pixel by pixel: probabilities and confusions."""
     pixels = labels.reshape(len(labels), -1).T.tolist()
-    raters = range(len(labels))
     prior = [sum(vote == kind for pixel in pixels for vote in pixel) / labels.size for kind in range(kinds)]
     weight = [[pixel.count(kind) / len(pixel) for kind in range(kinds)] for pixel in pixels]
     for _ in range(iterations):
-        whole = [sum(each[kind] for each in weight) for kind in range(kinds)]
-        confusion = [
-            [
-                [
-                    sum(w[s] for w, pixel in zip(weight, pixels, strict=True) if pixel[j] == d) / whole[s]
-                    for d in range(kinds)
-                ]
-                for s in range(kinds)
-            ]
-            for j in raters
-        ]
-        weight = [
-            [prior[s] * math.prod(confusion[j][s][pixel[j]] for j in raters) for s in range(kinds)] for pixel in pixels
-        ]
-        weight = [[value / sum(each) for value in each] for each in weight]
-    return np.array(weight), np.array(confusion)
+        confusion = np.zeros((len(labels), kinds, kinds))
+        for each, pixel in zip(weight, pixels, strict=True):
+            for rater, vote in enumerate(pixel):
+                confusion[rater, :, vote] += each
+        confusion /= np.sum(weight, axis=0)[:, None]
+        for place, pixel in enumerate(pixels):
+            likely = [prior[s] * math.prod(confusion[j, s, vote] for j, vote in enumerate(pixel)) for s in range(kinds)]
+            weight[place] = [value / sum(likely) for value in likely]
+    return np.array(weight), confusion
 
 
 @settings(max_examples=12)
 @given(st.integers(0, 1000), st.integers(2, 4), st.integers(2, 4))
 def test_it_is_a_loop_over_pixels(seed, raters, kinds):
-    _, labels = maps(seed, raters, kinds, (6, 9))
+    labels = maps(seed, raters, kinds, (6, 9))
     assume(len(np.unique(labels)) == kinds)
     found = staple_classes(labels, {kind: f"class {kind}" for kind in range(kinds)}, iterations=7)
     weight, confusion = loop(labels, kinds, found.iterations)
@@ -61,21 +51,24 @@ def test_it_is_a_loop_over_pixels(seed, raters, kinds):
         np.testing.assert_allclose(found.probability_of(f"class {kind}").ravel(), weight[:, kind], atol=1e-10)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_with_two_classes_it_is_staple(seed):
-    _, labels = maps(seed, 5, 2)
-    one, other = staple_classes(labels), staple(labels.astype(bool))
-    np.testing.assert_allclose(one.probability_of("1"), other.probability, atol=1e-9)
-    np.testing.assert_allclose(one.sensitivity[:, 1], other.sensitivity, atol=1e-9)
-    np.testing.assert_allclose(one.sensitivity[:, 0], other.specificity, atol=1e-9)
-    assert (one.iterations, one.converged) == (other.iterations, True)
-    np.testing.assert_array_equal(staple_classes(MaskStack.of(labels.astype(bool))).labels, one.labels)
+    labels = maps(seed, 5, 2)
+    found, other = staple_classes(labels), staple(labels.astype(bool))
+    np.testing.assert_allclose(found.sensitivity[:, 0], other.specificity, atol=1e-9)
+    assert (found.iterations, found.converged) == (other.iterations, True)
+    np.testing.assert_array_equal(staple_classes(MaskStack.of(labels.astype(bool))).labels, found.labels)
+    one = found.truth_of("1")
+    np.testing.assert_array_equal(one.mask, other.mask)
+    for name in ("probability", "sensitivity", "specificity"):
+        np.testing.assert_allclose(getattr(one, name), getattr(other, name), atol=1e-6)
+    np.testing.assert_array_equal(one.performance.confusion, other.performance.confusion)
 
 
 @pytest.mark.parametrize(("seed", "kinds", "wrong"), [(0, 3, 0.2), (1, 4, 0.3), (2, 3, 0.1)])
 def test_it_is_that_of_simpleitk(peer_package, seed, kinds, wrong):
     itk = peer_package("SimpleITK")
-    _, labels = maps(seed, 5, kinds, (30, 30), wrong)
+    labels = maps(seed, 5, kinds, (30, 30), wrong)
     tool = itk.MultiLabelSTAPLEImageFilter()
     tool.SetTerminationUpdateThreshold(1e-9)
     theirs = itk.GetArrayFromImage(tool.Execute([itk.GetImageFromArray(part.astype(np.uint8)) for part in labels]))
@@ -102,17 +95,8 @@ def test_one_step_by_hand():
     assert "not settled after 1 iteration" in found.headline
 
 
-def test_a_rater_who_mistakes_classes_is_evidence_of_the_other():
-    truth, labels = maps(0, 4, 3, (30, 30), wrong=0.1)
-    labels[3] = np.array([0, 2, 1])[truth]  # always one for the other
-    found = staple_classes(labels)
-    assert (found.labels == truth).mean() > 0.99
-    assert found.confusion[3, 1, 2] > 0.9
-    assert found.accuracy[3] < found.accuracy[:3].min()
-
-
 def test_volumes_are_maps_in_any_shape():
-    _, labels = maps(3, 3, 3, (12, 30))
+    labels = maps(3, 3, 3, (12, 30))
     flat, volume = staple_classes(labels), staple_classes(labels.reshape(3, 4, 3, 30))
     assert volume.labels.shape == (4, 3, 30)
     np.testing.assert_array_equal(volume.labels.ravel(), flat.labels.ravel())
@@ -122,14 +106,14 @@ def test_volumes_are_maps_in_any_shape():
 
 
 def test_ignored_pixels_count_for_nothing():
-    _, labels = maps(4)
+    labels = maps(4)
     ignore = np.zeros(labels.shape[1:], bool)
     ignore[:, 9:] = True
     found = staple_classes(LabelStack.of(labels, ignore=ignore))
     np.testing.assert_array_equal(found.confusion, staple_classes(labels[:, :, :9]).confusion)
-    assert (found.labels[:, 9:] == 0).all()
-    assert not found.tied[:, 9:].any()
-    assert (found.probability_of("1")[:, 9:] == 0).all()
+    for of_ignored in (found.labels, found.tied, found.probability_of("1"), found.truth_of("1").mask, found.entropy):
+        assert not of_ignored[:, 9:].any()
+    assert found.truth_of("1").patterns.pixels == 12 * 9
 
 
 def test_classes_that_nobody_gives_are_nowhere():
@@ -150,7 +134,7 @@ def test_a_prior_decides_where_votes_do_not():
 
 
 def test_many_raters_have_patterns_too(monkeypatch):
-    _, labels = maps(5, 6, 3)
+    labels = maps(5, 6, 3)
     expected = staple_classes(labels)
     monkeypatch.setattr(multiclass, "LARGEST", 20)
     found = staple_classes(labels)
@@ -184,32 +168,17 @@ def test_what_cannot_be_used_is_refused(call, message):
 
 
 def test_one_class_against_all_others():
-    """Two classes: that of `staple`. Three: the shares of posterior pixels, in a loop."""
-    _, labels = maps(3, 5, 2)
-    one, other = staple_classes(labels).truth_of("1"), staple(labels.astype(bool))
-    np.testing.assert_array_equal(one.mask, other.mask)
-    np.testing.assert_allclose(one.probability, other.probability, atol=1e-9)
-    np.testing.assert_allclose(one.specificity, other.specificity, atol=1e-6)
-    np.testing.assert_array_equal(one.performance.confusion, other.performance.confusion)
-    _, labels = maps(4, 4, 3)
+    """The shares of posterior pixels, in a loop."""
+    labels = maps(4, 4, 3)
     found = staple_classes(labels, {0: "a", 1: "b", 2: "c"})
     wrong, true = np.zeros(4), np.zeros(4)
     for true_class in "ac":
         weight = found.probability_of(true_class)
-        for rater in range(4):
-            wrong[rater] += (weight * (labels[rater] == 1)).sum()
-            true[rater] += weight.sum()
+        wrong += (weight * (labels == 1)).sum(axis=(1, 2))
+        true += weight.sum()
     np.testing.assert_allclose(found.truth_of("b").specificity, 1 - wrong / true, atol=1e-6)
     with pytest.raises(InputError, match="name: expected one of 'a', 'b', 'c', got 'd'"):
         found.truth_of("d")
-
-
-def test_ignored_pixels_belong_to_no_class():
-    stack = LabelStack.of({"ann": [[0, 1, 2]], "bob": [[0, 1, 2]]}, ignore=[[0, 0, 1]])
-    found = staple_classes(stack, {1: "road", 2: "car"})
-    assert found.truth_of("car").mask.tolist() == [[False, False, False]]
-    assert found.truth_of("road").patterns.pixels == 2
-    assert found.entropy.tolist() == [[0, 0, 0]]
 
 
 @given(arrays.arrays(float, (3, 4), elements=st.floats(0.0, 1.0)))

@@ -47,28 +47,23 @@ def test_votes_by_hand():
     assert half.probability.tolist() == [[0, 0.25, 0.5, 0.75, 1]]
 
 
-@pytest.mark.parametrize("raters", range(2, 50))
-def test_any_share_of_whole_raters_is_that_many(raters):
-    stack = (np.arange(raters)[:, None] < np.arange(raters + 1))[:, None]  # A = 0, 1, ..., N
-    for enough in range(1, raters + 1):
-        assert vote(stack, enough / raters).mask.sum() == raters + 1 - enough
+def test_any_share_of_whole_raters_is_that_many():
+    for raters in range(2, 50):
+        stack = (np.arange(raters)[:, None] < np.arange(raters + 1))[:, None]  # A = 0, 1, ..., N
+        for enough in range(1, raters + 1):
+            assert vote(stack, enough / raters).mask.sum() == raters + 1 - enough
 
 
 def test_an_outlier_has_no_vote():
     same = [[1, 1, 0, 0, 0, 0]]
-    stack = [same, same, [[1, 0, 0, 0, 0, 0]], [[0, 0, 1, 1, 1, 1]]]
-    found = vote_without_outliers(stack)
-    assert found.kept.tolist() == [True, True, True, False]
-    assert found.mask.astype(int).tolist() == [same[0]]
-    assert vote(stack).mask.astype(int).tolist() == [same[0]]
     # mean 1 - F1: (0 + 1/3 + 1) / 3 twice, (1/3 + 1/3 + 1) / 3, 1: mean .6111, sd .2620
+    found = vote_without_outliers([same, same, [[1, 0, 0, 0, 0, 0]], [[0, 0, 1, 1, 1, 1]]])
+    assert found.kept.tolist() == [True, True, True, False]
+    assert found.mask.astype(int).tolist() == same
     two = [[[0, 1]], [[1, 0]]]
     assert vote_without_outliers(two).mask.tolist() == vote(two).mask.tolist()
-
-
-def test_outliers_over_all_images_may_be_given():
     stack = {"ann": [[1, 1, 0]], "bob": [[1, 0, 0]], "cid": [[0, 0, 1]]}
-    found = vote_without_outliers(stack, ["bob", "eve"])
+    found = vote_without_outliers(stack, ["bob", "eve"])  # those of a study
     assert found.kept.tolist() == [True, False, True]
     assert found.mask.astype(int).tolist() == [[1, 1, 1]]
     with pytest.raises(InputError, match="outliers: expected somebody else among the raters ann, bob, cid"):
@@ -105,43 +100,28 @@ def test_staple_is_that_of_simpleitk(peer_package, raters, noise):
 
 def test_one_step_of_staple_by_hand():
     # one pixel of both, two of each alone, three of nobody: weights 1, .5, .5, 0 and prior 3 / 8
-    stack = [[[1, 1, 1, 0, 0, 0, 0, 0]], [[1, 0, 0, 1, 1, 0, 0, 0]]]
-    found = staple(stack, iterations=1)
+    found = staple([[[1, 1, 1, 0, 0, 0, 0, 0]], [[1, 0, 0, 1, 1, 0, 0, 0]]], iterations=1)
     assert found.sensitivity == pytest.approx([2 / 3, 2 / 3])
     assert found.specificity == pytest.approx([4 / 5, 4 / 5])
     # 3/8 * 4/9 against 5/8 * 1/25: what both marked is likely, and not certain beforehand
     assert found.probability[0, 0] == pytest.approx(20 / 23)
-
-
-@given(st.integers(0, 1000))
-@settings(max_examples=15)
-def test_truths_do_not_depend_on_the_order_of_raters(seed):
-    rng = np.random.default_rng(seed)
-    masks = discs(5, 0.1, seed, side=16)
-    order = rng.permutation(5)
-    for method in set(TRUTH_METHODS) - {"lsml"}:
-        one, other = estimate_truth(masks, method), estimate_truth(masks[order], method)
-        np.testing.assert_array_equal(one.mask, other.mask)
-        np.testing.assert_allclose(one.sensitivity[order], other.sensitivity, atol=1e-9)
+    assert "not settled after 1 iteration" in found.note
 
 
 def test_simple_by_hand():
     # pixels 0..7; the majority of four is 1 1 1 1 0 0 0 0
-    stack = [
-        [[1, 1, 1, 1, 0, 0, 0, 0]],
-        [[1, 1, 1, 1, 0, 0, 0, 0]],
-        [[1, 1, 1, 0, 0, 0, 0, 0]],
-        [[0, 0, 0, 0, 1, 1, 1, 1]],
-    ]
+    most, fewer, others = [[1, 1, 1, 1, 0, 0, 0, 0]], [[1, 1, 1, 0, 0, 0, 0, 0]], [[0, 0, 0, 0, 1, 1, 1, 1]]
+    stack = [most, most, fewer, others]
     patterns = find_patterns(MaskStack.of(stack))
     assert dice(patterns, patterns.votes.mean(axis=1) >= 0.5).tolist() == pytest.approx([1, 1, 6 / 7, 0])
     # .714 - .481 = .233: the fourth drops out; then 1, 1, .857: .952 - .082 = .870: the third; then nobody
     found = simple(stack)
     assert found.kept.tolist() == [True, True, False, False]
-    assert found.mask.astype(int).tolist() == stack[0]
+    assert found.mask.astype(int).tolist() == most
     assert found.iterations == 3
     # with 1.2 standard deviations: .952 - .099 = .853 keeps the third
     assert simple(stack, alpha=1.2).kept.tolist() == [True, True, True, False]
+    assert simple(discs(2, 0.05)).kept.all()
 
 
 @given(st.integers(2, 7), st.integers(0, 1000), st.sampled_from([0.5, 1.0, 2.0]))
@@ -151,11 +131,6 @@ def test_simple_is_that_of_a_loop_over_pixels(raters, seed, alpha):
     found = simple(masks, alpha)
     assert set(np.flatnonzero(found.mask)) == truth
     assert np.flatnonzero(found.kept).tolist() == kept
-
-
-def test_simple_of_two_keeps_both():
-    masks = discs(2, 0.05)
-    assert simple(masks).kept.all()
 
 
 def two_who_see_more():
@@ -173,18 +148,10 @@ def two_who_see_more():
 def test_lsml_is_that_of_a_loop_over_the_whole_grid(masks, smoothness):
     expected = naive.lsml(masks.tolist(), 12, smoothness)
     assert vote(masks).mask.tolist() != expected
-    found = lsml(masks, iterations=12, smoothness=smoothness)
-    assert found.mask.tolist() == expected
+    assert lsml(masks, iterations=12, smoothness=smoothness).mask.tolist() == expected
     turned = lsml(masks.transpose(0, 2, 1), iterations=12, smoothness=smoothness)
     assert turned.mask.T.tolist() == expected
-
-
-def test_lsml_lies_between_the_least_and_the_most():
-    masks = discs(5, 0.0, seed=3)
-    found = lsml(masks)
-    assert (masks.all(axis=0) <= found.mask).all()
-    assert (found.mask <= masks.any(axis=0)).all()
-    assert (found.mask & vote(masks).mask).sum() / vote(masks).mask.sum() > 0.8
+    assert not lsml(masks, iterations=2, smoothness=smoothness).converged
 
 
 def test_lsml_smooths_specks_away():
@@ -211,22 +178,20 @@ HALVES = np.array([[[1, 1, 0, 0]], [[0, 0, 1, 1]]], bool)
 
 
 @pytest.mark.parametrize("method", TRUTH_METHODS)
-@pytest.mark.parametrize("stack", [EMPTY, FULL, EMPTY[:2], FULL[:2], APART, HALVES], ids=str)
-def test_every_degenerate_stack_has_an_answer(method, stack):
-    found = estimate_truth(stack, method)
-    assert np.isfinite(found.sensitivity).all()
-    assert np.isfinite(found.specificity).all()
-    assert np.isfinite(found.probability).all()
-    if not stack.any():
-        assert not found.mask.any()
-        assert found.sensitivity.tolist() == [1.0] * len(stack)
-        assert found.note.startswith("nobody marked a pixel: the truth is empty")
-    elif stack.all():
-        assert found.mask.all()
-        assert found.specificity.tolist() == [1.0] * len(stack)
-        assert found.note.startswith("everybody marked every pixel")
-    elif not found.mask.any():
-        assert "the truth is empty, though raters marked pixels" in found.note
+def test_every_degenerate_stack_has_an_answer(method):
+    for stack in (EMPTY, FULL, EMPTY[:2], FULL[:2], APART, HALVES):
+        found = estimate_truth(stack, method)
+        assert np.isfinite([*found.sensitivity, *found.specificity, *found.probability.ravel()]).all()
+        if not stack.any():
+            assert not found.mask.any()
+            assert found.sensitivity.tolist() == [1.0] * len(stack)
+            assert found.note.startswith("nobody marked a pixel: the truth is empty")
+        elif stack.all():
+            assert found.mask.all()
+            assert found.specificity.tolist() == [1.0] * len(stack)
+            assert found.note.startswith("everybody marked every pixel")
+        elif not found.mask.any():
+            assert "the truth is empty, though raters marked pixels" in found.note
 
 
 def test_disjoint_raters_by_hand():
@@ -252,11 +217,6 @@ def test_ignored_pixels_count_for_nothing():
     for method in TRUTH_METHODS:
         found = estimate_truth(MaskStack.of(masks, ignore=np.ones_like(ignore)), method)
         assert "all pixels are ignored" in found.note
-
-
-def test_an_estimate_cut_short_says_so():
-    assert "not settled after 1 iteration" in staple(discs(3, 0.1), iterations=1).note
-    assert not lsml(discs(3, 0.1), iterations=2).converged
 
 
 @pytest.mark.parametrize(
