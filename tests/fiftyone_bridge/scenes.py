@@ -192,6 +192,16 @@ def raising(error: BaseException) -> Callable[..., Any]:
     return fails
 
 
+def stop_at(share: float) -> Callable[[float, str], None]:
+    """A report of progress that stops the work where so much of it is done."""
+
+    def stop(done: float, _: str) -> None:
+        if done >= share:
+            raise KeyboardInterrupt
+
+    return stop
+
+
 def without(document: Any, names: set[str]) -> Any:
     """A document without the given keys, at any depth."""
     if isinstance(document, dict):

@@ -26,7 +26,7 @@ from kalos_core.noise.experiments import signal_loss_table
 from kalos_core.noise.parameters import Chance, EventRate, SizeCurve
 from tests.fiftyone_bridge.conftest import Make
 from tests.fiftyone_bridge.noisy import CLASSES, FIELDS, IMAGES, annotated, samples
-from tests.fiftyone_bridge.scenes import detection, documents, polyline, untouched, without
+from tests.fiftyone_bridge.scenes import detection, documents, polyline, stop_at, untouched, without
 
 DEFAULT = NoiseModel.default()
 MODEL = replace(
@@ -666,18 +666,17 @@ def test_stopped_half_way_it_leaves_nothing(fresh, monkeypatch):
     for module in ("database", "encoding", "writing"):
         monkeypatch.setattr(f"kalos_core.fiftyone.dataset.{module}.BLOCK", 7)
     seen: list[int] = []
-    for share in (0.2, 0.55, 0.7, 0.95):
 
-        def stop(done: float, _: str, share: float = share) -> None:
-            if done > 0.6:
-                written = {"noise_synthetic_1": {"$exists": True, "$ne": None}}
-                seen.append(fresh._sample_collection.count_documents(written))
-            if done >= share:
-                raise KeyboardInterrupt
+    def look(done: float, label: str) -> None:
+        if done > 0.6:
+            written = {"noise_synthetic_1": {"$exists": True, "$ne": None}}
+            seen.append(fresh._sample_collection.count_documents(written))
+        stop(done, label)
 
+    for stop in map(stop_at, (0.2, 0.55, 0.7, 0.95)):
         with untouched(fresh), pytest.raises(KeyboardInterrupt):
-            inject(fresh, raters=3, progress=stop)
-    assert seen == [0, 7] + [0, 7, 14, 21]
+            inject(fresh, raters=3, progress=look)
+    assert seen == [0, 7, 0, 7, 14, 21]
 
 
 @pytest.mark.parametrize(("share", "message"), [(0.5, "1 sample was changed"), (0.6, "1 sample was deleted")])

@@ -6,7 +6,6 @@ import subprocess
 import sys
 import textwrap
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -36,18 +35,21 @@ from tests.fiftyone_bridge.scenes import (
     detections,
     documents,
     in_one_field,
+    make_sample,
     make_samples,
     polylines,
+    raising,
+    stop_at,
+    untouched,
     without,
 )
+from tests.tiers import extended
 
 ROOT = Path(__file__).resolve().parents[3]
 NAMES = kf.RunNames("run")
 WRITTEN = {*NAMES.of_samples, *NAMES.of_labels}
 ANALYSES = {"agreement": kf.compute_agreement, "variations": kf.find_variations}
-MODULES = {"agreement": of_agreement, "variations": of_variations}
-
-NOTHING_WRITTEN: dict[str, Any] = {"fields": [], "folder": None, "arrays": None}
+WRITTEN_UNIT = {"agreement": ("run_unit", UNITS), "variations": ("run", VARIATIONS)}
 
 every_analysis = pytest.mark.parametrize("kind", ANALYSES)
 
@@ -61,14 +63,18 @@ def paths(dataset: fo.Dataset) -> list[str]:
 
 
 class TestWhatIsWritten:
-    def test_alpha_and_units(self, dataset: fo.Dataset) -> None:
+    def test_alpha_and_units(self, dataset):
+        sample, times = dataset.first(), dataset.values("last_modified_at")
         run = run_analysis("agreement", dataset)
         assert run.result.alpha == pytest.approx(MEAN)
         assert dataset.values("run_alpha") == pytest.approx(ALPHAS)  # None, not NaN, where undefined
         assert [dataset.values(f"{name}.detections.run_unit") for name in RATERS] == UNITS
+        assert sample["run_alpha"] == 1.0  # a sample that was loaded before sees it
+        assert sample.ann.detections[0]["run_unit"] == 0
+        assert dataset.values("last_modified_at") == times  # no label has changed
 
     @pytest.mark.parametrize(("make_labels", "union"), [(detections, 1.0), (polylines, 0.95)])
-    def test_variations(self, make: Callable[..., fo.Dataset], make_labels: Any, union: float) -> None:
+    def test_variations(self, make, make_labels, union):
         dataset = make(make_samples(SCENES, make_labels))
         run = run_analysis("variations", dataset)
         ann, bob = (kf.label_fields(dataset)[name] for name in RATERS)
@@ -81,47 +87,41 @@ class TestWhatIsWritten:
         assert dataset.values(f"{bob}.run_match")[3] == [own[3], own[3]]
         assert run.metrics["counts"]["merged"] == 1
 
-    @every_analysis
-    @pytest.mark.parametrize("make_labels", [detections, polylines])
-    def test_nothing_else_changes(self, make: Callable[..., fo.Dataset], kind: str, make_labels: Any) -> None:
+    @pytest.mark.parametrize(("kind", "make_labels"), [("agreement", polylines), ("variations", detections)])
+    def test_nothing_else_changes(self, make, kind, make_labels):
         dataset = make(make_samples(SCENES, make_labels))
         dataset.set_values("mine", [{"a": number} for number in range(6)])
         before, fields = documents(dataset), paths(dataset)
-        run_analysis(kind, dataset)
-        assert without(documents(dataset), WRITTEN) == before
-        assert [path for path in paths(dataset) if path.split(".")[-1] not in WRITTEN] == fields
-        kf.delete_run(dataset, "run")
-        assert documents(dataset) == before
-        assert paths(dataset) == fields
-        assert dataset.list_runs() == []
+        with untouched(dataset):
+            run_analysis(kind, dataset)
+            assert without(documents(dataset), WRITTEN) == before
+            assert [path for path in paths(dataset) if path.split(".")[-1] not in WRITTEN] == fields
+            kf.delete_run(dataset, "run")
 
     @every_analysis
-    def test_one_field_for_all_raters(self, make: Callable[..., fo.Dataset], kind: str) -> None:
+    def test_one_field_for_all_raters(self, make, kind):
         dataset = make(in_one_field(SCENES))
-        before = documents(dataset)
-        run = run_analysis(kind, dataset, raters=None, field="marks")
-        expected = UNITS if kind == "agreement" else VARIATIONS
-        name = run.names.unit if kind == "agreement" else run.names.main
-        both = [(ann or []) + (bob or []) for ann, bob in zip(*expected, strict=True)]
-        assert dataset.values(f"marks.detections.{name}") == both
-        assert kf.load_run(dataset, "run").stale == ()
-        kf.delete_run(dataset, "run")
-        assert documents(dataset) == before
+        with untouched(dataset):
+            run_analysis(kind, dataset, raters=None, field="marks")
+            name, expected = WRITTEN_UNIT[kind]
+            both = [(ann or []) + (bob or []) for ann, bob in zip(*expected, strict=True)]
+            assert dataset.values(f"marks.detections.{name}") == both
+            assert kf.load_run(dataset, "run").stale == ()
+            kf.delete_run(dataset, "run")
 
-    def test_two_runs_side_by_side(self, dataset: fo.Dataset) -> None:
+    def test_two_runs_side_by_side(self, dataset):
         run_analysis("agreement", dataset, "first")
-        between = documents(dataset)
-        run_analysis("agreement", dataset, "second", threshold=0.4)
-        run_analysis("variations", dataset, "third")
-        assert dataset.values("second_alpha")[3] == pytest.approx(1 - (2 / 4) / (6 / 12))  # a half is enough
-        assert kf.list_runs(dataset) == ["third", "second", "first"]
-        assert kf.list_runs(dataset, "variations") == ["third"]
-        kf.delete_run(dataset, "second")
-        kf.delete_run(dataset, "third")
-        assert documents(dataset) == between
+        with untouched(dataset):
+            run_analysis("agreement", dataset, "second", threshold=0.4)
+            run_analysis("variations", dataset, "third")
+            assert dataset.values("second_alpha")[3] == pytest.approx(1 - (2 / 4) / (6 / 12))  # a half is enough
+            assert kf.list_runs(dataset) == ["third", "second", "first"]
+            assert kf.list_runs(dataset, "variations") == ["third"]
+            kf.delete_run(dataset, "second")
+            kf.delete_run(dataset, "third")
         assert kf.load_run(dataset, "first").result.alpha == pytest.approx(MEAN)
 
-    def test_the_sidebar_can_filter(self, make: Callable[..., fo.Dataset]) -> None:
+    def test_the_sidebar_can_filter(self, make):
         halves: list[Any] = [("bench", LEFT_HALF)]
         dataset = make(make_samples([*SCENES[:3], {"ann": halves, "bob": [("bench", [10, 10, 38, 19])]}]))
         run_analysis("variations", dataset, "found")
@@ -140,38 +140,32 @@ class TestWhatIsWritten:
         assert isinstance(schema["ann.detections.found_match"], fo.ListField)
         assert isinstance(schema["run_alpha"], fo.FloatField)
 
-    def test_samples_already_loaded_see_it(self, dataset: fo.Dataset) -> None:
-        sample = dataset.first()
-        run_analysis("agreement", dataset)
-        assert sample["run_alpha"] == 1.0
-        assert sample.ann.detections[0]["run_unit"] == 0
-
-    def test_the_time_of_the_change_is_kept(self, dataset: fo.Dataset) -> None:
-        before = dataset.values("last_modified_at")
-        run_analysis("variations", dataset)
-        assert dataset.values("last_modified_at") == before  # no label has changed
-
-    def test_a_reference_gets_nothing(self, make: Callable[..., fo.Dataset]) -> None:
+    def test_a_reference_gets_nothing(self, make):
         dataset = make(make_samples([{**scene, "gold": [("cat", CAT)]} for scene in SCENES]))
         run_analysis("agreement", dataset, raters=(*RATERS, "gold"), reference="gold")
         assert dataset.values("run_alpha") == pytest.approx(ALPHAS)
         assert not [path for path in paths(dataset) if path.startswith("gold") and path.endswith("run_unit")]
 
+    def test_a_label_drawn_twice_is_two_labels(self, make):
+        """Several labels that look the same keep their own values."""
+        twice = fo.Detections(detections=[detection("cat", CAT), detection("cat", CAT)])
+        dataset = make([make_sample(0, {}, raters=list(RATERS), ann=twice, bob=detections([("cat", CAT)]))])
+        run_analysis("agreement", dataset)
+        assert sorted(dataset.values("ann.detections.run_unit")[0]) == [0, 1]
+
+
+VIEWS: list[tuple[str, Any]] = [
+    ("agreement", lambda data: data.match(F("bob.detections").length() > 1)),
+    ("agreement", lambda data: data.shuffle().limit(3)),
+    ("variations", lambda data: data.take(3)),
+    ("agreement", lambda data: data.sort_by("filepath", reverse=True).select_fields(["bob", "ann"])),
+    ("variations", lambda data: data.filter_labels("ann", F("label") == "cat")),
+]
+
 
 class TestViews:
-    @pytest.mark.parametrize(
-        "make_view",
-        [
-            lambda data: data.limit(2),
-            lambda data: data.match(F("bob.detections").length() > 1),
-            lambda data: data.shuffle().limit(3),
-            lambda data: data.take(3),
-            lambda data: data.sort_by("filepath", reverse=True).select_fields(["bob", "ann"]),
-            lambda data: data.filter_labels("ann", F("label") == "cat"),
-        ],
-    )
-    @every_analysis
-    def test_a_run_remembers_its_view(self, dataset: fo.Dataset, make_view: Any, kind: str) -> None:
+    @pytest.mark.parametrize(("kind", "make_view"), VIEWS)
+    def test_a_run_remembers_its_view(self, dataset, kind, make_view):
         view = make_view(dataset)
         ids = view.values("id")
         run = run_analysis(kind, view)
@@ -184,11 +178,9 @@ class TestViews:
         if kind == "agreement":
             assert outside.values("run_alpha") == [None] * len(outside)
             assert None not in kf.image_alphas(dataset, "run")[1] or "/pictures/5.jpg" in view.values("filepath")
-        assert set(
-            outside.count_values("ann.detections.run_unit" if kind == "agreement" else "ann.detections.run")
-        ) <= {None}
+        assert set(outside.count_values(f"ann.detections.{WRITTEN_UNIT[kind][0]}")) <= {None}
 
-    def test_only_labels_that_were_read(self, dataset: fo.Dataset) -> None:
+    def test_only_labels_that_were_read(self, dataset):
         view = dataset.filter_labels("bob", F("label") == "bench", only_matches=False)
         run_analysis("agreement", view)
         assert dataset.values("bob.detections.run_unit") == [[None], [None], [], [4, 5], [], None]
@@ -197,76 +189,43 @@ class TestViews:
         run_analysis("variations", dataset, "cats", classes=("cat",))
         assert dataset.values("bob.detections.cats") == [["correct"], [None], [], [None, None], [], None]
 
-    def test_the_second_of_filtered_labels_gets_its_own_value(self, make: Callable[..., fo.Dataset]) -> None:
+    def test_the_second_of_filtered_labels_gets_its_own_value(self, make):
         dataset = make(make_samples([{"ann": [("dog", [60, 60, 9, 9]), ("cat", CAT)], "bob": [("cat", CAT)]}]))
         run_analysis("agreement", dataset.filter_labels("ann", F("label") == "cat"))
         assert dataset.values("ann.detections.run_unit") == [[None, 0]]
 
 
 class TestKeys:
-    @pytest.mark.parametrize("key", ["", "1a", "a b", "a.b", "a-b", "class", "None", "$a", None, 3, ["a"]])
-    def test_has_to_be_an_identifier(self, unchanged: fo.Dataset, key: Any) -> None:
-        with pytest.raises(InputError, match="run key: expected a name of letters"):
-            kf.check_run_key(unchanged, key)
+    def test_of_the_wrong_form(self, unchanged):
+        refused = dict.fromkeys(["", "1a", "a b", "a.b", "a-b", "class", "None", "$a", None, 3], "a name of letters")
+        refused |= dict.fromkeys(["a__b", "a_"], "no underscore at the end and no two in a row")
+        refused |= {"_a": "starts with a letter, got '_a'"}
+        attributes = ["id", "label", "tags", "mask", "copy", "points", "closed", "confidence", "bounding_box", "index"]
+        refused |= {key: f"'{key}' would overwrite the attribute '{key}' of a" for key in [*attributes, "attributes"]}
+        for key, message in refused.items():
+            with pytest.raises(InputError, match=rf"run key: .*{message}"):
+                kf.check_run_key(unchanged, key)
+        with pytest.raises(InputError, match="run key"):
+            kf.free_run_key(unchanged, "a b")
 
-    @pytest.mark.parametrize("key", ["a__b", "a_"])
-    def test_never_looks_like_that_of_another_run(self, unchanged: fo.Dataset, key: str) -> None:
-        with pytest.raises(InputError, match="no underscore at the end and no two in a row"):
-            kf.check_run_key(unchanged, key)
-
-    def test_does_not_start_with_an_underscore(self, unchanged: fo.Dataset) -> None:
-        with pytest.raises(InputError, match="starts with a letter, got '_a'"):
-            kf.check_run_key(unchanged, "_a")
-
-    @pytest.mark.parametrize(
-        "key",
-        [
-            "id",
-            "label",
-            "tags",
-            "mask",
-            "copy",
-            "points",
-            "closed",
-            "confidence",
-            "bounding_box",
-            "index",
-            "attributes",
-        ],
-    )
-    def test_is_no_attribute_of_labels(self, unchanged: fo.Dataset, key: str) -> None:
-        with pytest.raises(InputError, match=f"'{key}' would overwrite the attribute '{key}' of a"):
-            kf.check_run_key(unchanged, key)
-
-    def test_is_not_used_twice(self, dataset: fo.Dataset) -> None:
-        run_analysis("agreement", dataset)
-        before = documents(dataset)
-        for kind in ANALYSES:
-            with pytest.raises(InputError, match="'run' is the key of another run"):
-                run_analysis(kind, dataset)
-        assert documents(dataset) == before
-
-    def test_is_not_that_of_an_evaluation_or_a_foreign_run(self, dataset: fo.Dataset) -> None:
-        dataset.match(F("bob") != None).evaluate_detections(  # noqa: E711
-            "bob", gt_field="ann", eval_key="ev", progress=False
-        )
+    def test_is_not_used_twice(self, dataset):
+        """Also not where another kind, an evaluation of FiftyOne or anybody else uses it."""
+        dataset.match(F("bob").exists()).evaluate_detections("bob", gt_field="ann", eval_key="ev", progress=False)
         dataset.register_run("foreign", dataset.init_run())
-        for key in ("ev", "foreign"):
-            with pytest.raises(InputError, match=f"'{key}' is the key of another run"):
-                kf.check_run_key(dataset, key)
         assert kf.list_runs(dataset) == []
         with pytest.raises(InputError, match="got 'foreign'"):
             kf.delete_run(dataset, "foreign")
-
-    def test_overwrites_no_field(self, dataset: fo.Dataset) -> None:
-        dataset.add_sample_field("mine_alpha", fo.StringField)
-        with pytest.raises(InputError, match="'mine' would overwrite the field 'mine_alpha'"):
-            run_analysis("agreement", dataset, "mine")
+        run_analysis("agreement", dataset)
+        with untouched(dataset):
+            for key in ("run", "ev", "foreign"):
+                for kind in ANALYSES:
+                    with pytest.raises(InputError, match=f"'{key}' is the key of another run"):
+                        run_analysis(kind, dataset, key)
 
     @pytest.mark.parametrize(
         ("suffix", "declared"), [("", True), ("_similarity", False), ("_match", True), ("_unit", False)]
     )
-    def test_overwrites_no_label_attribute(self, dataset: fo.Dataset, suffix: str, declared: bool) -> None:
+    def test_overwrites_no_label_attribute(self, dataset, suffix, declared):
         sample = dataset.first()
         sample.bob.detections[0][f"mine{suffix}"] = 0
         sample.save()
@@ -278,23 +237,21 @@ class TestKeys:
                 kf.check_run_key(samples, "mine")
 
     @pytest.mark.parametrize(("first", "second"), [("a", "a_unit"), ("a_unit", "a"), ("a_match", "a")])
-    @every_analysis
-    def test_names_of_two_runs_never_meet(self, dataset: fo.Dataset, first: str, second: str, kind: str) -> None:
+    def test_names_of_two_runs_never_meet(self, dataset, first, second):
+        kind = "variations" if "match" in first else "agreement"
         run_analysis(kind, dataset, first)
         with pytest.raises(InputError, match=f"would overwrite .*the names of the run '{first}'"):
             run_analysis(kind, dataset, second)
 
-    def test_the_first_free_one(self, dataset: fo.Dataset) -> None:
+    def test_overwrites_no_field_and_the_first_free_one(self, dataset):
         assert kf.free_run_key(dataset, "agreement") == "agreement"
         run_analysis("agreement", dataset, "agreement")
         dataset.add_sample_field("agreement2_alpha", fo.StringField)
+        with pytest.raises(InputError, match="'agreement2' would overwrite the field 'agreement2_alpha'"):
+            run_analysis("agreement", dataset, "agreement2")
         assert kf.free_run_key(dataset, "agreement") == "agreement3"
 
-    def test_free_key_of_a_name_that_can_never_be_one(self, unchanged: fo.Dataset) -> None:
-        with pytest.raises(InputError, match="run key"):
-            kf.free_run_key(unchanged, "a b")
-
-    def test_unknown_runs(self, dataset: fo.Dataset) -> None:
+    def test_unknown_runs(self, dataset):
         for call in (kf.load_run, kf.load_run_view, kf.load_metrics, kf.delete_run, kf.image_alphas):
             with pytest.raises(InputError, match="of which there are none yet, got 'eve'"):
                 call(dataset, "eve")
@@ -305,60 +262,47 @@ class TestKeys:
 
 class TestDeleteAndRename:
     @every_analysis
-    def test_rename(self, dataset: fo.Dataset, kind: str) -> None:
-        before = documents(dataset)
-        run = run_analysis(kind, dataset)
-        kf.rename_run(dataset, "run", "other")
-        assert kf.list_runs(dataset) == ["other"]
-        assert not [path for path in paths(dataset) if path.split(".")[-1] in WRITTEN]
-        loaded = kf.load_run(dataset, "other")
-        assert (loaded.key, loaded.stale) == ("other", ())
-        assert loaded.metrics == run.metrics
-        name = "other_unit" if kind == "agreement" else "other"
-        expected = (UNITS if kind == "agreement" else VARIATIONS)[0]
-        assert dataset.values(f"ann.detections.{name}") == expected
-        kf.check_run_key(dataset, "run")
-        kf.delete_run(dataset, "other")
-        assert documents(dataset) == before
+    def test_rename(self, dataset, kind):
+        with untouched(dataset):
+            run = run_analysis(kind, dataset)
+            kf.rename_run(dataset, "run", "other")
+            assert kf.list_runs(dataset) == ["other"]
+            assert not [path for path in paths(dataset) if path.split(".")[-1] in WRITTEN]
+            loaded = kf.load_run(dataset, "other")
+            assert (loaded.key, loaded.stale) == ("other", ())
+            assert loaded.metrics == run.metrics
+            name, expected = WRITTEN_UNIT[kind]
+            assert dataset.values(f"ann.detections.{name.replace('run', 'other')}") == expected[0]
+            kf.check_run_key(dataset, "run")
+            kf.delete_run(dataset, "other")
 
-    @pytest.mark.parametrize("key", ["taken", "label", "1", "run"])
-    def test_rename_refuses_what_a_new_run_would(self, dataset: fo.Dataset, key: str) -> None:
+    def test_rename_refuses_what_a_new_run_would(self, dataset):
         run_analysis("agreement", dataset)
         run_analysis("agreement", dataset, "taken")
-        before = documents(dataset)
-        with pytest.raises(InputError, match="run key"):
-            kf.rename_run(dataset, "run", key)
-        assert documents(dataset) == before
+        with untouched(dataset):
+            for key in ("taken", "label", "1", "run"):
+                with pytest.raises(InputError, match="run key"):
+                    kf.rename_run(dataset, "run", key)
         assert kf.load_run(dataset, "run").stale == ()
 
     @pytest.mark.parametrize("method", ["copy_fields", "_switch"])
-    def test_a_failing_rename_changes_nothing(
-        self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch, method: str
-    ) -> None:
+    def test_a_failing_rename_changes_nothing(self, dataset, meanwhile, method):
         run_analysis("agreement", dataset)
-        before, original = documents(dataset), getattr(renaming, method)
-
-        def failing(*arguments: Any, **options: Any) -> None:
-            monkeypatch.undo()
-            if method == "copy_fields":
-                original(*arguments, **options)
-            raise KeyboardInterrupt
-
-        monkeypatch.setattr(renaming, method, failing)
-        with pytest.raises(KeyboardInterrupt):
+        stop = raising(KeyboardInterrupt())
+        meanwhile(renaming, method, **({"after": stop} if method == "copy_fields" else {"before": stop}))
+        with untouched(dataset), pytest.raises(KeyboardInterrupt):
             kf.rename_run(dataset, "run", "other")
-        assert documents(dataset) == before
         assert kf.load_run(dataset, "run").stale == ()
         kf.delete_run(dataset, "run")
         assert "run_alpha" not in paths(dataset)
 
-    def test_delete_although_a_field_is_gone(self, dataset: fo.Dataset) -> None:
+    def test_delete_although_a_field_is_gone(self, dataset):
         run_analysis("agreement", dataset)
         dataset.delete_sample_fields(["bob", "run_alpha"])
         kf.delete_run(dataset, "run")
         assert not [path for path in paths(dataset) if "run" in path]
 
-    def test_a_result_that_is_gone(self, dataset: fo.Dataset) -> None:
+    def test_a_result_that_is_gone(self, dataset):
         run_analysis("agreement", dataset)
         config = dataset.get_run_info("run").config
         dataset.register_run("run", config, overwrite=True)  # deletes the results
@@ -366,72 +310,36 @@ class TestDeleteAndRename:
             kf.load_run(dataset, "run")
 
 
-class Stop(BaseException):
-    """As unexpected as an interrupt."""
+STEPS: list[tuple[str, Any, str]] = [
+    ("agreement", life, "declare"),
+    ("agreement", of_agreement, "write_values"),
+    ("variations", of_variations, "write_values"),
+    ("variations", fo.core.odm, "bulk_write"),
+    ("agreement", life, "store_results"),
+    ("variations", life, "set_config"),
+    ("agreement", life, "store_arrays"),
+]
 
 
-class TestFailuresWhileWriting:
-    @pytest.mark.parametrize(
-        ("owner", "method"),
-        [
-            (life, "declare"),
-            (None, "write_values"),
-            (fo.core.odm, "bulk_write"),
-            (life, "store_results"),
-            (life, "set_config"),
-            (life, "store_arrays"),
-        ],
-    )
-    @every_analysis
-    def test_leave_nothing(
-        self,
-        dataset: fo.Dataset,
-        monkeypatch: pytest.MonkeyPatch,
-        owner: Any,
-        method: str,
-        kind: str,
-    ) -> None:
-        owner = owner or MODULES[kind]
-        before, fields, original = documents(dataset), paths(dataset), getattr(owner, method)
-
-        def failing(*arguments: Any, **options: Any) -> None:
-            monkeypatch.undo()
-            original(*arguments, **options)  # the harm is done, then it fails
-            raise Stop
-
-        monkeypatch.setattr(owner, method, failing)
-        with pytest.raises(Stop):
+class TestFailures:
+    @pytest.mark.parametrize(("kind", "owner", "method"), STEPS)
+    def test_while_writing_leave_nothing(self, dataset, meanwhile, kind, owner, method):
+        """Whatever it is, as unexpected as an interrupt: the harm is done, then it fails."""
+        meanwhile(owner, method, after=raising(KeyboardInterrupt()))
+        with untouched(dataset), pytest.raises(KeyboardInterrupt):
             run_analysis(kind, dataset)
-        assert documents(dataset) == before
-        assert paths(dataset) == fields
-        assert dataset.list_runs() == []
 
-    @pytest.mark.parametrize("share", [0.0, 0.2, 0.7])
-    def test_so_does_stopping_it_by_its_progress(self, unchanged: fo.Dataset, share: float) -> None:
-        before = documents(unchanged)
-
-        def stop(done: float, _: str) -> None:
-            if done >= share:
-                raise Stop
-
-        with pytest.raises(Stop):
-            run_analysis("agreement", unchanged, progress=stop)
-        assert documents(unchanged) == before
-        assert unchanged.list_runs() == []
-
-    @pytest.mark.parametrize("options", [{"threshold": 2}, {"similarity": "near"}, {"bootstrap": -1}, {"seed": 0.5}])
-    def test_options_that_cannot_be(self, unchanged: fo.Dataset, options: dict[str, Any]) -> None:
-        before = documents(unchanged)
-        with pytest.raises(InputError, match=next(iter(options))):
-            run_analysis("agreement", unchanged, **options)
-        assert documents(unchanged) == before
-        assert unchanged.list_runs() == []
-
-    def test_one_rater_only(self, unchanged: fo.Dataset) -> None:
-        for kind in ANALYSES:
-            with pytest.raises(InputError, match=r"at least two raters, got 1 \(ann\)"):
-                run_analysis(kind, unchanged, raters=("ann",))
-        assert unchanged.list_runs() == []
+    def test_so_does_stopping_it_by_its_progress_and_what_is_refused(self, unchanged):
+        with untouched(unchanged):
+            for share in (0.0, 0.2, 0.7):
+                with pytest.raises(KeyboardInterrupt):
+                    run_analysis("agreement", unchanged, progress=stop_at(share))
+            for name, value in [("threshold", 2), ("similarity", "near"), ("bootstrap", -1), ("seed", 0.5)]:
+                with pytest.raises(InputError, match=name):
+                    run_analysis("agreement", unchanged, **{name: value})
+            for kind in ANALYSES:
+                with pytest.raises(InputError, match=r"at least two raters, got 1 \(ann\)"):
+                    run_analysis(kind, unchanged, raters=("ann",))
 
 
 def remove_first(dataset: fo.Dataset) -> None:
@@ -447,77 +355,61 @@ def reverse(dataset: fo.Dataset) -> None:
 
 
 def remove_all(dataset: fo.Dataset) -> None:
-    sample = dataset.skip(3).first()
-    sample.bob = None
-    sample.save()
+    dataset.skip(3).limit(1).set_values("bob", [None])
 
 
 def remove_sample(dataset: fo.Dataset) -> None:
     dataset.delete_samples(dataset.skip(3).first())
 
 
+COMPUTED, WRITING = (writing, "_stored_ids"), (fo.core.odm, "bulk_write")
+
+
 class TestChangesMeanwhile:
-    @pytest.mark.parametrize("change", [remove_first, remove_all, remove_sample])
-    @pytest.mark.parametrize("when", ["computing", "writing"])
-    def test_are_an_error_and_nothing_is_kept(
-        self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch, change: Any, when: str
-    ) -> None:
-        owner, method = (writing, "_stored_ids") if when == "computing" else (fo.core.odm, "bulk_write")
-        original, after = getattr(owner, method), {}
-
-        def changed(*arguments: Any, **options: Any) -> Any:
-            monkeypatch.undo()
-            change(dataset)
-            after.update(documents(dataset))
-            return original(*arguments, **options)
-
-        monkeypatch.setattr(owner, method, changed)
+    @pytest.mark.parametrize(
+        ("change", "when"),
+        [(remove_first, COMPUTED), (remove_all, COMPUTED), (remove_first, WRITING), (remove_sample, WRITING)],
+    )
+    def test_are_an_error_and_nothing_is_kept(self, dataset, meanwhile, change, when):
+        after: dict[str, Any] = {}
+        meanwhile(*when, before=lambda: (change(dataset), after.update(documents(dataset))))
         with pytest.raises(KalosError, match="change"):
             run_analysis("variations", dataset)
-        assert without(documents(dataset), WRITTEN) == without(after, WRITTEN)
         assert documents(dataset) == without(after, WRITTEN)
         assert dataset.list_runs() == []
 
-    def test_of_places_only_are_no_harm_while_computing(
-        self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        original = writing._stored_ids
-
-        def changed(*arguments: Any) -> Any:
-            reverse(dataset)
-            return original(*arguments)
-
-        monkeypatch.setattr(writing, "_stored_ids", changed)
+    def test_of_places_only_are_no_harm_while_computing(self, dataset, meanwhile):
+        meanwhile(*COMPUTED, before=lambda: reverse(dataset))
         run_analysis("agreement", dataset)
         assert dataset.values("bob.detections.run_unit")[3] == [5, 4]
 
-    def test_of_a_class_are_stale_at_once(self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
-        original = writing._stored_ids
-
-        def changed(*arguments: Any) -> Any:
-            dataset.limit(1).set_values("ann.detections.label", [["dog"]])
-            return original(*arguments)
-
-        monkeypatch.setattr(writing, "_stored_ids", changed)
+    def test_of_a_class_are_stale_at_once(self, dataset, meanwhile):
+        first = dataset.limit(1)
+        meanwhile(*COMPUTED, before=lambda: first.set_values("ann.detections.label", [["dog"]]))
         run = run_analysis("agreement", dataset)
         assert run.result.image_alpha[0] == 1.0
         assert kf.load_run(dataset, "run").stale == (dataset.first().id,)
 
 
-def python(code: str, **options: Any) -> str:
+def python(code: str) -> str:
     """What another process prints; it sees the same database."""
     program = "import fiftyone as fo, kalos_core.fiftyone as kf\n" + textwrap.dedent(code)
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=120, **options
-    )
-    if options.get("check", True) and done.returncode:
-        raise AssertionError(done.stderr)
+    command, environment = [sys.executable, "-c", program], {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert not done.returncode, done.stderr
     return done.stdout
 
 
+def register_as_writing(dataset: fo.Dataset, **writer: Any) -> None:
+    """A run that somebody has only begun to write."""
+    with writing_now() as now:
+        config = {"method": "kalos/agreement", "status": "writing", "fields": [], "folder": None, "arrays": None}
+        dataset.register_run("run", dataset.init_run(**config, writer={**now, **writer}))
+
+
 class TestOtherProcesses:
-    def test_a_persistent_data_set_keeps_its_runs(self, make: Callable[..., fo.Dataset]) -> None:
+    @extended
+    def test_a_persistent_data_set_keeps_its_runs(self, make):
         dataset = make(persistent=True)
         run_analysis("agreement", dataset)
         run_analysis("variations", dataset, "found")
@@ -535,7 +427,7 @@ class TestOtherProcesses:
         assert printed == f"['found', 'run'] {alpha} ()\n"
         assert kf.list_runs(dataset) == ["theirs", "run"]
 
-    def test_what_others_change_is_seen(self, make: Callable[..., fo.Dataset]) -> None:
+    def test_what_others_change_is_seen(self, make):
         dataset = make(persistent=True)
         run_analysis("agreement", dataset)
         kf.calibrate_threshold(dataset, "tuned", raters=RATERS, similarities=["box_iou"])
@@ -549,19 +441,8 @@ class TestOtherProcesses:
         elsewhere(dataset, lambda there: kf.delete_run(there, "tuned"))
         assert (kf.list_runs(dataset), kf.default_threshold(dataset, "box_iou")) == (["other"], None)
 
-    def test_nothing_is_loaded_again_where_nothing_changed(
-        self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        run_analysis("agreement", dataset)
-        kf.list_runs(dataset)
-        monkeypatch.setattr(fo.Dataset, "reload", None)
-        assert kf.load_metrics(dataset, "run").key == "run"
-        assert kf.list_runs(dataset) == ["run"]
-
-    def test_a_run_loads_nothing_again_and_declares_all_at_once(
-        self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """Where nobody else changed the data set, also right after another run; each costs as much as all its reads."""
+    def test_where_nobody_else_changed_anything_nothing_is_loaded_again(self, dataset, monkeypatch):
+        """Also right after another run, which declares all its fields at once; each costs as much as all its reads."""
         merged, original = [], database.merge_schema
         monkeypatch.setattr(database, "merge_schema", lambda *given: merged.append(original(*given)))
         kf.list_runs(dataset)
@@ -572,8 +453,9 @@ class TestOtherProcesses:
         assert dataset.has_field("first_alpha")
         assert dataset.has_field("ann.detections.second")
         assert kf.list_runs(dataset) == ["second", "first"]
+        assert kf.load_metrics(dataset, "first").key == "first"
 
-    def test_what_others_changed_before_this_process_noted_a_change_is_seen(self, dataset: fo.Dataset) -> None:
+    def test_what_others_changed_before_this_process_noted_a_change_is_seen(self, dataset):
         database.refresh(dataset)
         database.touch(dataset)
         stored, own = internals.database().datasets, {"_id": internals.id_of(dataset)}
@@ -583,24 +465,18 @@ class TestOtherProcesses:
         database.refresh(dataset)
         assert dataset.info == {"about": "cats"}
 
-    def test_what_others_change_while_it_is_computed_is_seen(
-        self, make: Callable[..., fo.Dataset], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        dataset, original = make(persistent=True), life._register
+    def test_what_others_change_while_it_is_computed_is_seen(self, make, meanwhile):
+        dataset = make(persistent=True)
 
-        def overtaken(*given: Any) -> Any:
-            monkeypatch.undo()
+        def act() -> None:
             elsewhere(dataset, lambda there: there.add_sample_field("theirs", fo.IntField))
-            return original(*given)
 
-        monkeypatch.setattr(life, "_register", overtaken)
+        meanwhile(life, "_register", before=act)
         kf.find_variations(dataset, "run", raters=RATERS)
         assert dataset.has_field("theirs")
 
     @pytest.mark.parametrize("copies", [1, 20])
-    def test_no_sample_is_read_or_written_by_a_command_of_its_own(
-        self, make: Callable[..., fo.Dataset], copies: int
-    ) -> None:
+    def test_no_sample_is_read_or_written_by_a_command_of_its_own(self, make, copies):
         """What the database carried out for a run, as it says itself: one update a sample, many in a command."""
         dataset = make([sample for _ in range(copies) for sample in make_samples(SCENES)])
         kf.list_runs(dataset)
@@ -616,71 +492,47 @@ class TestOtherProcesses:
         swept = {"remove"}  # what other tests left
         assert sum(count for (name, _), count in seen.items() if name not in swept) <= 46
 
-    def test_what_a_killed_writer_left_is_swept(self, make: Callable[..., fo.Dataset]) -> None:
+    def test_what_a_killed_writer_left_is_swept(self, make):
         dataset = make(persistent=True)
-        before, fields = documents(dataset), paths(dataset)
 
         def writes(there: fo.Dataset) -> None:
             life.store_results = dying
             kf.compute_agreement(there, "run", raters=("ann", "bob"))
 
-        child = begin_elsewhere(dataset, writes)
-        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)  # dead, but a zombie until it is reaped
-        dataset.reload()
-        assert dataset.list_runs() == ["run"]
-        assert "run_alpha" in paths(dataset)
-        assert documents(dataset) != before
-        assert kf.list_runs(dataset) == []
-        assert child.wait().code == -signal.SIGKILL
-        assert dataset.list_runs() == []
-        assert documents(dataset) == before
-        assert paths(dataset) == fields
+        with untouched(dataset):
+            before = documents(dataset)
+            child = begin_elsewhere(dataset, writes)
+            os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)  # dead, but a zombie until it is reaped
+            dataset.reload()
+            assert dataset.list_runs() == ["run"]
+            assert "run_alpha" in paths(dataset)
+            assert documents(dataset) != before
+            assert kf.list_runs(dataset) == []
+            assert child.wait().code == -signal.SIGKILL
         run_analysis("agreement", dataset)
 
-    def test_what_a_living_writer_is_at_is_left_alone(self, dataset: fo.Dataset) -> None:
+    def test_what_a_living_writer_is_at_is_left_alone(self, dataset, meanwhile):
         seen = []
 
-        def look(share: float, _: str) -> None:
-            if share == 1.0:
-                seen.append(kf.list_runs(dataset))
-
-        original = of_agreement.write_values
-
-        def watching(*arguments: Any, **options: Any) -> None:
+        def look() -> None:
             seen.append(kf.list_runs(dataset))
-            with pytest.raises(InputError, match="got 'run'"):
-                kf.load_run(dataset, "run")
-            with pytest.raises(InputError, match="key of another run"):
-                kf.check_run_key(dataset, "run")
-            original(*arguments, **options)
+            for call, message in ((kf.load_run, "got 'run'"), (kf.check_run_key, "key of another run")):
+                with pytest.raises(InputError, match=message):
+                    call(dataset, "run")
 
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(of_agreement, "write_values", watching)
-            run_analysis("agreement", dataset, progress=look)
+        meanwhile(of_agreement, "write_values", before=look)
+        run_analysis("agreement", dataset, progress=lambda share, _: share == 1 and seen.append(kf.list_runs(dataset)))
         assert seen == [[], ["run"]]
 
-    def test_a_writer_on_another_machine_is_left_alone(self, dataset: fo.Dataset) -> None:
-        writer = {"host": "elsewhere", "pid": 1, "started": 0.0}
-        config = dataset.init_run(method="kalos/agreement", status="writing", writer=writer, **NOTHING_WRITTEN)
-        dataset.register_run("run", config)
-        assert kf.list_runs(dataset) == []
-        assert dataset.list_runs() == ["run"]
-
-    @pytest.mark.parametrize("reused", [True, False])
-    def test_the_number_of_a_dead_writer(self, dataset: fo.Dataset, reused: bool) -> None:
+    def test_whether_a_writer_lives(self, dataset):
+        """Not where its number is that of no process, or of another one; on another machine it is left alone."""
         gone = subprocess.Popen(["true"])
         gone.wait()
-        with writing_now() as now:
-            writer = {**now, "started": 1000.0, **({} if reused else {"pid": gone.pid})}
-        config = dataset.init_run(method="kalos/agreement", status="writing", writer=writer, **NOTHING_WRITTEN)
-        dataset.register_run("run", config)
-        assert kf.list_runs(dataset) == []
-        assert dataset.list_runs() == []
-
-
-def test_a_label_drawn_twice_is_two_labels(make: Callable[..., fo.Dataset]) -> None:
-    """Several labels that look the same keep their own values."""
-    twice = fo.Detections(detections=[detection("cat", CAT), detection("cat", CAT)])
-    dataset = make([fo.Sample("/pictures/0.jpg", raters=list(RATERS), ann=twice, bob=detections([("cat", CAT)]))])
-    run_analysis("agreement", dataset)
-    assert sorted(dataset.values("ann.detections.run_unit")[0]) == [0, 1]
+        for writer, left in [
+            ({"started": 1000.0}, []),
+            ({"started": 1000.0, "pid": gone.pid}, []),
+            ({"host": "elsewhere", "pid": 1, "started": 0.0}, ["run"]),
+        ]:
+            register_as_writing(dataset, **writer)
+            assert kf.list_runs(dataset) == []
+            assert dataset.list_runs() == left
