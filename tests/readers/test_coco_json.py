@@ -8,12 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kalos_core import InputError, read_coco
-from kalos_core.annotations.shapes.faults import ShapeFaults, Surroundings
-from kalos_core.annotations.shapes.polygons import build_polygons
-from kalos_core.errors import Problems
 from kalos_core.files import load_json
 from kalos_core.readers.coco.columns import decode_coco
-from kalos_core.shapes import Polygons
 from tests.readers.cases import contents, differing, lines, outcome, write
 from tests.readers.spoiling import spoiled
 from tests.readers.test_coco import document
@@ -61,24 +57,13 @@ OUTLINES = [
     [[True, True, True, True, True, True, True, True]],  # truth values are no numbers ...
     [[0, 0, 1, 0, 1, 1]],  # ... but 0 and 1 are
     [[True, 0.5, 3, 0, 1, 1]],  # as NumPy has it
-    [["0", "0", "8", "0", "8", "4"]],
-    [[0, 0, 8, 0, 8]],
-    [[0, 0, 8, 0]],
-    [[0, 0, 8, 0, 0, 0]],
+    *([ring] for ring in (["0", "0", "8", "0", "8", "4"], [0, 0, 8, 0, 8], [0, 0, 8, 0], [0, 0, 8, 0, 0, 0], [])),
+    *([[0, 0, 8, 0, 8, last]] for last in (None, 10**400, 2e9, 2**64)),
     [[0, 0, 8, 0, 8, 4, 0, 0]],
     [[[0, 0], [8, 0], [8, 4]]],
     [[0, 0, 8, 0, 8, 4], []],
-    [[]],
     [0, 0, 8, 0, 8, 4],
-    [[0, 0, 8, 0, 8, None]],
-    [[0, 0, 8, 0, 8, 10**400]],
-    [[0, 0, 8, 0, 8, 2e9]],
-    [[0, 0, 8, 0, 8, 2**64]],
-    [],
-    {},
-    "none",
-    7,
-    True,
+    *([], {}, "none", 7, True),
 ]
 SPACES = ["[]", "[ ]", "[ \n ]", "null", "  [\t[0, 0, 8, 0, 8, 4] ]", '{"size": [10, 20], "counts": "?"}']
 NUMBERS = ["-0", "-0.0", "0.1", "3.0000000000000004", "2.5e0", "25E-1", "1e-400", "1e400", "1" + 30 * "0", '"4"']
@@ -140,25 +125,6 @@ def test_outlines_are_not_made_into_lists():
     polygons, masks = decode_coco(content, None)["annotations"].outlines()
     assert [json.loads(bytes(polygon)) for polygon in polygons] == RINGS
     assert masks == [None] * 3
-
-
-@given(
-    shapes=st.lists(
-        st.lists(st.lists(st.floats(-9, 99) | st.integers(-9, 99), min_size=6, max_size=12), max_size=3), max_size=8
-    )
-)
-def test_flat_like_one_by_one(shapes):
-    """Rings of even length and no truth values, against `Polygons.from_rings` of each ring as an array."""
-    shapes = [[ring[: len(ring) // 2 * 2] for ring in rings] for rings in shapes]
-    rows = np.flatnonzero([bool(rings) for rings in shapes])
-    surroundings = Surroundings(np.zeros(len(shapes), np.intp), np.full((1, 2), np.nan))
-    faults = ShapeFaults(Problems("test"), str)
-    made = build_polygons(shapes, rows, surroundings, faults)
-    closed = [row for row, rings in enumerate(shapes) if any(len(r) == 6 and r[:2] == r[4:] for r in rings)]
-    expected = Polygons.from_rings([[] if row in closed else rings for row, rings in enumerate(shapes)])
-    assert sorted(faults.rows) == closed
-    for name in ("points", "ring_start", "part_start"):
-        assert getattr(made, name).tolist() == getattr(expected, name).tolist()
 
 
 def test_real_data_either_way(lvis, lvis_path):

@@ -222,12 +222,6 @@ def test_skip_reaches_files_scans_and_nodules(tmp_path):
     assert differing(read_lidc, tmp_path / "scans", cases, "a.json") == []
 
 
-def test_what_is_no_scan_is_found_before_the_first_scan_is_parsed(tmp_path, monkeypatch):
-    folder = write(tmp_path, FOLDERS["no scan"][0])
-    monkeypatch.setattr("kalos_core.readers.lidc._read_folder", lambda *_: pytest.fail("a scan was parsed"))
-    assert differing(read_lidc, None, [(folder, "z.xml: expected <LidcReadMessage>")]) == []
-
-
 def test_the_real_scans(lidc, lidc_path):
     scans = json.loads(gzip.decompress(lidc_path.read_bytes()))["scans"]
     assert (len(lidc.images), len(lidc), lidc.raters.tolist()) == (120, 959, [f"session {n}" for n in range(1, 5)])

@@ -6,28 +6,14 @@ from kalos_core.readers import read_voc
 from tests.readers.cases import LeftOut, Warned, differing, lines, write
 
 LABELIMG = """<annotation>
-\t<folder>images</folder>
-\t<filename>000012.jpg</filename>
-\t<path>/data/images/000012.jpg</path>
-\t<source>
-\t\t<database>Unknown</database>
-\t</source>
-\t<size>
-\t\t<width>500</width>
-\t\t<height>333</height>
-\t\t<depth>3</depth>
-\t</size>
+\t<folder>images</folder>\n\t<filename>000012.jpg</filename>\n\t<path>/data/images/000012.jpg</path>
+\t<source>\n\t\t<database>Unknown</database>\n\t</source>
+\t<size>\n\t\t<width>500</width>\n\t\t<height>333</height>\n\t\t<depth>3</depth>\n\t</size>
 \t<segmented>0</segmented>
 \t<object>
-\t\t<name>car</name>
-\t\t<pose>Rear</pose>
-\t\t<truncated>0</truncated>
-\t\t<difficult>0</difficult>
+\t\t<name>car</name>\n\t\t<pose>Rear</pose>\n\t\t<truncated>0</truncated>\n\t\t<difficult>0</difficult>
 \t\t<bndbox>
-\t\t\t<xmin>156</xmin>
-\t\t\t<ymin>97</ymin>
-\t\t\t<xmax>351</xmax>
-\t\t\t<ymax>270</ymax>
+\t\t\t<xmin>156</xmin>\n\t\t\t<ymin>97</ymin>\n\t\t\t<xmax>351</xmax>\n\t\t\t<ymax>270</ymax>
 \t\t</bndbox>
 \t</object>
 </annotation>

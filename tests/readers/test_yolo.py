@@ -1,8 +1,6 @@
 """YOLO text files, a folder a rater."""
 
 import numpy as np
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from kalos_core.readers import read_yolo
 from tests.readers.cases import LeftOut, Warned, differing, lines, write
@@ -144,18 +142,3 @@ def test_names_of_classes_that_are_given(tmp_path):
     for classes, name in ((["x", "y"], "y"), ({1: "y"}, "y"), (folder / "other.txt", "y")):
         assert lines(read_yolo(folder, classes=classes, **HUNDRED)) == [f"a 100x50 ann: ann {name} box 40 20 20 10"]
     assert read_yolo(folder, classes=["x", "y"], **HUNDRED).categories.tolist() == ["x", "y"]  # in their order
-
-
-corner = st.floats(0, 0.5)
-
-
-@settings(deadline=None, max_examples=30)
-@given(st.lists(st.tuples(st.integers(0, 2), corner, corner, st.floats(0.01, 0.5), st.floats(0.01, 0.5)), max_size=5))
-def test_any_boxes_come_back(tmp_path_factory, boxes):
-    rows = [f"{name} {x + w / 2!r} {y + h / 2!r} {w!r} {h!r}" for name, x, y, w, h in boxes]
-    folder = write(tmp_path_factory.mktemp("yolo"), {"ann/a.txt": "\n".join(rows)})
-    table = read_yolo(folder, sizes={"a": (200, 100)}, classes=["a", "b", "c"])
-    assert table.category.tolist() == [box[0] for box in boxes]
-    expected = np.array([box[1:] for box in boxes]).reshape(-1, 4) * [200, 100, 200, 100]
-    if boxes:
-        np.testing.assert_allclose(table.shapes["box"].xywh(), expected, atol=1e-9)
