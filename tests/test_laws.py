@@ -7,7 +7,6 @@ beside those of one machine in `tests/distributed`.
 
 from __future__ import annotations
 
-import inspect
 import math
 import warnings
 from collections.abc import Callable, Sequence
@@ -38,20 +37,20 @@ from kalos_core.consensus import (
     TRUTH_METHODS,
     class_truth,
     estimate_truth,
-    estimate_truths,
     instance_consensus,
     unit_truth,
 )
 from kalos_core.correspondence import COSTS, correspond, usable_solvers
 from kalos_core.nominal import METRICS, coefficients
-from kalos_core.pixels import MaskStack
 from kalos_core.sparse.weights import WEIGHTS
 from tests.similarity.test_similarities import LAWS as SIMILARITY_LAWS
 from tests.similarity.test_similarities import compare, every_pair, kind_of
 from tests.strategies import SIMILARITIES_OF_TABLES, partition, reordered, tables
+from tests.tiers import extended
 
 Drawn = Any
-Law = tuple[st.SearchStrategy[Any], Callable[[str, Drawn], bool]]
+Holds = Callable[[str, Drawn], bool]
+Law = tuple[st.SearchStrategy[Any], Holds]
 """What is drawn, and whether the law holds for a subject and that."""
 
 
@@ -60,55 +59,52 @@ def same(one: float | np.ndarray, other: float | np.ndarray) -> bool:
     return np.allclose(one, other, rtol=0, atol=1e-9, equal_nan=True)
 
 
+def quietly(call: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", KalosWarning)
+        return call(*arguments, **options)
+
+
 # ---- similarities of shapes ----
 
 shapes = st.tuples(st.integers(0, 10**6), st.integers(1, 8), st.integers(1, 8))
 """Seed of the shapes, and how many there are on both sides."""
 
 
-def columns(name: str, drawn: Drawn) -> tuple[Any, Any, np.random.Generator, Any]:
+def drawn_shapes(name: str, drawn: Drawn) -> tuple[Any, np.random.Generator, np.ndarray, np.ndarray]:
     seed, n, m = drawn
     rng = np.random.default_rng(seed)
-    column = kind_of(name).random(rng, n + m)
-    return column, every_pair(n, m), rng, partial(compare, name)
+    left, right = every_pair(n, m)
+    return kind_of(name).random(rng, n + m), rng, left, right + n
 
 
 def shapes_in_any_order(name: str, drawn: Drawn) -> bool:
-    column, (left, right), rng, values = columns(name, drawn)
-    right = right + drawn[1]
+    column, rng, left, right = drawn_shapes(name, drawn)
     order = rng.permutation(len(column))
-    place = np.argsort(order)
-    expected = values(column, left, column, right)
-    return bool((values(column.take(order), place[left], column.take(order), place[right]) == expected).all())
+    other, place = column.take(order), np.argsort(order)
+    expected = compare(name, column, left, column, right)
+    return bool((compare(name, other, place[left], other, place[right]) == expected).all())
 
 
 def shapes_alone(name: str, drawn: Drawn) -> bool:
     """Shards: a pair is as similar as among all others."""
-    column, (left, right), rng, values = columns(name, drawn)
-    right = right + drawn[1]
+    column, rng, left, right = drawn_shapes(name, drawn)
     at = rng.integers(len(left))
     zero, two = np.zeros(1, np.intp), column.take(np.array([left[at], right[at]]))
-    return bool(values(two, zero, two, zero + 1)[0] == values(column, left, column, right)[at])
+    return bool(compare(name, two, zero, two, zero + 1)[0] == compare(name, column, left, column, right)[at])
 
 
 def shapes_twice(name: str, drawn: Drawn) -> bool:
-    column, (left, right), _, values = columns(name, drawn)
-    right, size = right + drawn[1], len(column)
-    twice = column.take(np.concatenate([np.arange(size)] * 2))
-    expected = values(column, left, column, right)
-    return bool((values(twice, left + size, twice, right) == expected).all())
+    column, _, left, right = drawn_shapes(name, drawn)
+    doubled = column.take(np.tile(np.arange(len(column)), 2))
+    expected = compare(name, column, left, column, right)
+    return bool((compare(name, doubled, left + len(column), doubled, right) == expected).all())
 
 
-# ---- pairs of tables ----
+# ---- tables, changed ----
 
 annotated = tables(limits=True, exclusions=True)
-
-
-def found_pairs(annotations: Annotations, similarity: str, threshold: float = 0.1) -> dict[frozenset[Any], float]:
-    pairs = compute_pairs(annotations, similarity, threshold)
-    ids = annotations.id
-    keys = (frozenset((ids[a], ids[b])) for a, b in zip(pairs.left, pairs.right, strict=True))
-    return {key: value for key, value in zip(keys, pairs.similarity.tolist(), strict=True) if value >= threshold}
+Change = Callable[[Annotations], Annotations]
 
 
 def renamed(annotations: Annotations) -> Annotations:
@@ -146,16 +142,18 @@ def by_image(annotations: Annotations) -> list[Annotations]:
     return [annotations.select(images=[image]) for image in range(len(annotations.images))]
 
 
-def pairs_of_renamed(name: str, table: Drawn) -> bool:
-    return found_pairs(renamed(table), name) == found_pairs(table, name)
+# ---- pairs of tables ----
 
 
-def pairs_in_any_order(name: str, table: Drawn) -> bool:
-    return found_pairs(reordered(table, 1), name) == found_pairs(table, name)
+def found_pairs(annotations: Annotations, similarity: str, threshold: float = 0.1) -> dict[frozenset[Any], float]:
+    pairs = compute_pairs(annotations, similarity, threshold)
+    ids = annotations.id
+    keys = (frozenset((ids[a], ids[b])) for a, b in zip(pairs.left, pairs.right, strict=True))
+    return {key: value for key, value in zip(keys, pairs.similarity.tolist(), strict=True) if value >= threshold}
 
 
-def pairs_with_empty_image(name: str, table: Drawn) -> bool:
-    return found_pairs(with_empty_image(table), name) == found_pairs(table, name)
+def same_pairs(change: Change) -> Holds:
+    return lambda name, table: found_pairs(change(table), name) == found_pairs(table, name)
 
 
 def pairs_of_shards(name: str, table: Drawn) -> bool:
@@ -184,46 +182,19 @@ def units(name: str, table: Annotations, threshold: float, similarity: str) -> s
 
 def alphas(name: str, table: Annotations, threshold: float, similarity: str) -> dict[str, float]:
     solver, cost = name.split()
-    given = {"similarity": similarity, "threshold": threshold, "solver": solver, "cost": cost, "bootstrap": 0}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", KalosWarning)
-        found = agreement(table, **given)
+    found = quietly(agreement, table, similarity, threshold, solver, cost, bootstrap=0)
     return dict(zip(table.images.tolist(), found.image_alpha.tolist(), strict=True))
 
 
-def same_alphas(one: dict[str, float], other: dict[str, float]) -> bool:
-    return all(same(value, other[image]) for image, value in one.items())
+def same_units_and_alphas(change: Change) -> Holds:
+    def holds(name: str, drawn: Drawn) -> bool:
+        table, *how = drawn
+        other = change(table)
+        before, after = alphas(name, table, *how), alphas(name, other, *how)
+        is_same = all(same(value, after[image]) for image, value in before.items())
+        return is_same and units(name, other, *how) == units(name, table, *how)
 
-
-def units_in_any_order(name: str, drawn: Drawn) -> bool:
-    table, *how = drawn
-    other = reordered(table, 7)
-    return units(name, other, *how) == units(name, table, *how) and same_alphas(
-        alphas(name, table, *how), alphas(name, other, *how)
-    )
-
-
-def units_of_renamed(name: str, drawn: Drawn) -> bool:
-    table, *how = drawn
-    return units(name, renamed(table), *how) == units(name, table, *how) and same_alphas(
-        alphas(name, table, *how), alphas(name, renamed(table), *how)
-    )
-
-
-def units_with_empty_image(name: str, drawn: Drawn) -> bool:
-    table, *how = drawn
-    more = with_empty_image(table)
-    return units(name, more, *how) == units(name, table, *how) and same_alphas(
-        alphas(name, table, *how), alphas(name, more, *how)
-    )
-
-
-def units_with_silent_rater(name: str, drawn: Drawn) -> bool:
-    table, *how = drawn
-    more = with_silent_rater(table)
-    return units(name, more, *how) == units(name, table, *how) and same_alphas(
-        alphas(name, table, *how), alphas(name, more, *how)
-    )
+    return holds
 
 
 def units_of_shards(name: str, drawn: Drawn) -> bool:
@@ -275,71 +246,48 @@ def sparse(weights: str) -> Callable[[np.ndarray, int], float]:
     return statistic
 
 
-OF_COUNTS = ("alpha_of_counts", "fleiss_kappa", "free_marginal_kappa", "gwet_ac1", "observed_agreement")
-OF_VALUES = ("nominal_alpha", "conger_kappa")
+OF_COUNTS = ("alpha_of_counts", "fleiss_kappa", "free_marginal_kappa", "gwet_ac1", "observed_agreement", "gwet_ac2")
 STATISTICS: dict[str, Callable[[np.ndarray, int], float]] = {
     **{name: of_counts(getattr(coefficients, name)) for name in OF_COUNTS},
-    **{name: of_values(getattr(coefficients, name)) for name in OF_VALUES},
+    "nominal_alpha": of_values(coefficients.nominal_alpha),
     **{
         f"nominal_alpha {metric}": of_values(partial(coefficients.nominal_alpha, metric=metric))
         for metric in METRICS
         if metric != "nominal"
     },
+    "conger_kappa": of_values(coefficients.conger_kappa),
     "conger_kappa quadratic": of_values(partial(coefficients.conger_kappa, weights="quadratic")),
-    "gwet_ac2": of_counts(coefficients.gwet_ac2),
-    "cohen_kappa": lambda values, classes: coefficients.cohen_kappa(values[:, 0], values[:, 1]),  # noqa: ARG005
+    "cohen_kappa": of_values(lambda values: coefficients.cohen_kappa(values[:, 0], values[:, 1])),
     **{f"sparse_agreement {weights}": sparse(weights) for weights in WEIGHTS},
 }
 
 
 def value(name: str, values: np.ndarray, classes: int = 3) -> float:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", KalosWarning)
-        return STATISTICS[name](values, classes)
+    return quietly(STATISTICS[name], values, classes)
 
 
-def items_in_any_order(name: str, values: Drawn) -> bool:
-    return same(value(name, values[::-1]), value(name, values))
+def same_value(change: Callable[[np.ndarray], np.ndarray], classes: int = 3) -> Holds:
+    return lambda name, values: same(value(name, change(values), classes), value(name, values))
 
 
-def raters_in_any_order(name: str, values: Drawn) -> bool:
-    other = np.column_stack([values[:, 1::-1], values[:, 2:]])
-    return same(value(name, other), value(name, values))
+def no_lower(before: float, after: float) -> bool:
+    return math.isnan(before) or after >= before - 1e-9
 
 
-def classes_relabelled(name: str, values: Drawn) -> bool:
-    other = np.where(values == NOT_ASSIGNED, NOT_ASSIGNED, (values + 1) % 3)
-    return same(value(name, other), value(name, values))
-
-
-def item_of_nobody(name: str, values: Drawn) -> bool:
-    return same(value(name, np.vstack([values, np.full(values.shape[1], NOT_ASSIGNED)])), value(name, values))
-
-
-def rater_of_nothing(name: str, values: Drawn) -> bool:
-    return same(value(name, np.column_stack([values, np.full(len(values), NOT_ASSIGNED)])), value(name, values))
-
-
-def class_of_nobody(name: str, values: Drawn) -> bool:
-    return same(value(name, values, 4), value(name, values))
-
-
-def items_twice(name: str, values: Drawn) -> bool:
-    return same(value(name, np.vstack([values, values])), value(name, values))
+def turned_classes(values: np.ndarray) -> np.ndarray:
+    return np.where(values == NOT_ASSIGNED, NOT_ASSIGNED, (values + 1) % 3)
 
 
 def every_rater_twice(name: str, values: Drawn) -> bool:
     """Monotony: copies agree with one another, so agreement is not less; items with one label alone are left out."""
     alone = (values != NOT_ASSIGNED).sum(axis=1) == 1
     values = np.repeat(np.where(alone[:, None], NOT_ASSIGNED, values), 10, axis=0)  # else it seems to be turned
-    before, after = value(name, values), value(name, np.column_stack([values, values]))
-    return math.isnan(before) or after >= before - 1e-9
+    return no_lower(value(name, values), value(name, np.column_stack([values, values])))
 
 
 def unanimous_item(name: str, values: Drawn) -> bool:
     """Monotony: one more item that all call the same does not lower it."""
-    before, after = value(name, values), value(name, np.vstack([values, np.zeros(values.shape[1], int)]))
-    return math.isnan(before) or after >= before - 1e-9
+    return no_lower(value(name, values), value(name, np.vstack([values, np.zeros(values.shape[1], int)])))
 
 
 def all_agree(name: str, values: Drawn) -> bool:
@@ -358,17 +306,11 @@ def truth(method: str, stack: np.ndarray) -> np.ndarray:
     return estimate_truth(stack, method).mask
 
 
-def raters_of_masks_in_any_order(method: str, stack: Drawn) -> bool:
-    return bool((truth(method, stack[::-1]) == truth(method, stack)).all())
-
-
-def mirrored(method: str, stack: Drawn) -> bool:
-    """Neither left nor top counts more."""
-    return bool((truth(method, stack[:, ::-1, ::-1])[::-1, ::-1] == truth(method, stack)).all())
-
-
-def every_mask_twice(method: str, stack: Drawn) -> bool:
-    return bool((truth(method, np.concatenate([stack, stack])) == truth(method, stack)).all())
+def same_truth(
+    change: Callable[[np.ndarray], np.ndarray], expected: Callable[[np.ndarray], np.ndarray] = lambda mask: mask
+) -> Holds:
+    """`expected` answers the truth after the change, of that before it."""
+    return lambda method, stack: bool((truth(method, change(stack)) == expected(truth(method, stack))).all())
 
 
 def one_mask_of_all(method: str, stack: Drawn) -> bool:
@@ -387,14 +329,6 @@ def more_pixels_of_one(method: str, stack: Drawn) -> bool:
     more = stack.copy()
     more[0] = True
     return bool((truth(method, more) >= truth(method, stack)).all())
-
-
-def study_with_empty_image(method: str, stack: Drawn) -> bool:
-    names = [f"r{number}" for number in range(len(stack))]
-    images = [MaskStack.of(dict(zip(names, part, strict=True))) for part in (stack, stack[:, ::-1])]
-    nothing = MaskStack.of({name: np.zeros(stack.shape[1:], bool) for name in names})
-    one, other = estimate_truths(images, method), estimate_truths([*images, nothing], method)
-    return len(other) == 3 and all((a.mask == b.mask).all() for a, b in zip(one, list(other)[:2], strict=True))
 
 
 label_maps = arrays.arrays(
@@ -423,20 +357,8 @@ def apart(name: str, a: np.ndarray, b: np.ndarray, spacing: float = 1, tolerance
     return found.surface_dice(tolerance) if name == "surface_dice" else getattr(found, name)
 
 
-def either_way(name: str, drawn: Drawn) -> bool:
-    a, b, _ = drawn
-    return same(apart(name, b, a), apart(name, a, b))
-
-
-def boundaries_turned(name: str, drawn: Drawn) -> bool:
-    a, b, _ = drawn
-    return same(apart(name, a.T[::-1], b.T[::-1]), apart(name, a, b))
-
-
-def more_around(name: str, drawn: Drawn) -> bool:
-    """What lies outside the image is outside the masks."""
-    a, b, _ = drawn
-    return same(apart(name, np.pad(a, 2), np.pad(b, 2)), apart(name, a, b))
+def same_distance(change: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]) -> Holds:
+    return lambda name, drawn: same(apart(name, *change(*drawn[:2])), apart(name, *drawn[:2]))
 
 
 def larger_pixels(name: str, drawn: Drawn) -> bool:
@@ -470,29 +392,17 @@ def divided(name: str, a: np.ndarray, b: np.ndarray) -> float:
     return getattr(region_agreement([{"a": a, "b": b}], bootstrap=0), name).item()
 
 
-def divided_either_way(name: str, drawn: Drawn) -> bool:
-    a, b = drawn
-    return same(divided(name, b, a), divided(name, a, b))
+def same_division(change: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]) -> Holds:
+    return lambda name, drawn: same(divided(name, *change(*drawn)), divided(name, *drawn))
 
 
-def pixels_in_any_order(name: str, drawn: Drawn) -> bool:
-    a, b = (part.ravel()[None] for part in drawn)
+def shuffled_pixels(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     order = np.random.default_rng(0).permutation(a.size)
-    return same(divided(name, a[:, order], b[:, order]), divided(name, *drawn))
-
-
-def regions_renumbered(name: str, drawn: Drawn) -> bool:
-    a, b = drawn
-    return same(divided(name, 7 - 3 * a, b), divided(name, a, b))
+    return a.ravel()[None, order], b.ravel()[None, order]
 
 
 def divided_alike(name: str, drawn: Drawn) -> bool:
     return same(divided(name, drawn[0], drawn[0] + 1), float(name != "variation_of_information"))
-
-
-def pixels_twice(name: str, drawn: Drawn) -> bool:
-    a, b = (np.concatenate([part, part]) for part in drawn)
-    return same(divided(name, a, b), divided(name, *drawn))
 
 
 # ---- consensus of objects ----
@@ -502,25 +412,19 @@ def consensus_of(table: Annotations) -> set[Any]:
     if not len(table):
         return set()
     boxes = replace(table, shapes={"box": table.shapes["box"]})
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", KalosWarning)
-        found = instance_consensus(agreement(boxes, "box_iou", 0.25, bootstrap=0))
+    found = instance_consensus(quietly(agreement, boxes, "box_iou", 0.25, bootstrap=0))
     made = found.annotations
-    boxes = np.round(made.shapes["box"].xywh(), 9).tolist()
+    corners = np.round(made.shapes["box"].xywh(), 9).tolist()
     classes = made.categories[made.category].tolist()
     return {
         (made.images[image], kind, *box, frozenset(found.sources(row)))
-        for row, (image, kind, box) in enumerate(zip(made.image, classes, boxes, strict=True))
+        for row, (image, kind, box) in enumerate(zip(made.image, classes, corners, strict=True))
     }
 
 
 def truth_of_units(table: Annotations) -> dict[frozenset[Any], tuple[float, float]]:
     """Ids of a unit -> how likely it is an object, and one of its class, after four steps."""
-    if len(table.raters) < 2:
-        return {}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", KalosWarning)
-        result = agreement(table, threshold=0.25, bootstrap=0)
+    result = quietly(agreement, table, threshold=0.25, bootstrap=0)
     found = unit_truth(result, iterations=4)
     numbers = zip(found.existence.tolist(), found.confidence.tolist(), strict=True)
     return {frozenset(table.id[result.unit_of == unit].tolist()): both for unit, both in enumerate(numbers)}
@@ -531,30 +435,19 @@ def truth_of_units(table: Annotations) -> dict[frozenset[Any], tuple[float, floa
 
 def next_images(statistic: str, table: Annotations) -> dict[Any, tuple[float, float]]:
     """Image -> what one more rater takes away of the variance, and how far that moves the statistic."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", KalosWarning)
-        result = agreement(table, threshold=0.25, bootstrap=5)
-    if len(table.raters) < 2 or not np.isfinite(result.alpha):
+    result = quietly(agreement, table, threshold=0.25, bootstrap=5)
+    if not np.isfinite(result.alpha):
         return {}
     found = next_to_rate(result, 100, statistic, draws=5)
     return dict(zip(found.image.tolist(), zip(found.share.tolist(), found.shift.tolist(), strict=True), strict=True))
 
 
-def next_alike(statistic: str, one: Annotations, other: Annotations) -> bool:
-    ours, theirs = next_images(statistic, one), next_images(statistic, other)
-    return ours.keys() == theirs.keys() and all(same(ours[image], theirs[image]) for image in ours)
+def same_next(change: Change) -> Holds:
+    def holds(statistic: str, table: Drawn) -> bool:
+        ours, theirs = next_images(statistic, table), next_images(statistic, change(table))
+        return ours.keys() == theirs.keys() and all(same(ours[image], theirs[image]) for image in ours)
 
-
-def next_in_any_order(statistic: str, table: Drawn) -> bool:
-    return next_alike(statistic, table, reordered(table, 5))
-
-
-def next_of_renamed(statistic: str, table: Drawn) -> bool:
-    return next_alike(statistic, table, renamed(table))
-
-
-def next_with_silent_rater(statistic: str, table: Drawn) -> bool:
-    return len(table.raters) < 2 or next_alike(statistic, table, with_silent_rater(table))
+    return holds
 
 
 # ---- the tables of laws ----
@@ -571,9 +464,9 @@ LAWS: dict[str, tuple[Sequence[str], dict[str, Law]]] = {
     "pairs": (
         SIMILARITIES_OF_TABLES,
         {
-            "order": (annotated, pairs_in_any_order),
-            "relabelling": (annotated, pairs_of_renamed),
-            "empty image": (annotated, pairs_with_empty_image),
+            "order": (annotated, same_pairs(partial(reordered, seed=1))),
+            "relabelling": (annotated, same_pairs(renamed)),
+            "empty image": (annotated, same_pairs(with_empty_image)),
             "shards": (annotated, pairs_of_shards),
             "monotony": (annotated, pairs_above_higher),
         },
@@ -581,10 +474,10 @@ LAWS: dict[str, tuple[Sequence[str], dict[str, Law]]] = {
     "solver": (
         SOLVED,
         {
-            "order": (solved, units_in_any_order),
-            "relabelling": (solved, units_of_renamed),
-            "empty image": (solved, units_with_empty_image),
-            "silent rater": (solved, units_with_silent_rater),
+            "order": (solved, same_units_and_alphas(partial(reordered, seed=7))),
+            "relabelling": (solved, same_units_and_alphas(renamed)),
+            "empty image": (solved, same_units_and_alphas(with_empty_image)),
+            "silent rater": (solved, same_units_and_alphas(with_silent_rater)),
             "shards": (solved, units_of_shards),
             "monotony": (solved, units_split_higher),
         },
@@ -592,13 +485,22 @@ LAWS: dict[str, tuple[Sequence[str], dict[str, Law]]] = {
     "statistic": (
         tuple(STATISTICS),
         {
-            "order of items": (ratings, items_in_any_order),
-            "order of raters": (ratings, raters_in_any_order),
-            "relabelling": (ratings, classes_relabelled),
-            "item of nobody": (ratings, item_of_nobody),
-            "rater of nothing": (ratings, rater_of_nothing),
-            "class of nobody": (ratings, class_of_nobody),
-            "items twice": (ratings, items_twice),
+            "order of items": (ratings, same_value(lambda values: values[::-1])),
+            "order of raters": (
+                ratings,
+                same_value(lambda values: np.column_stack([values[:, 1::-1], values[:, 2:]])),
+            ),
+            "relabelling": (ratings, same_value(turned_classes)),
+            "item of nobody": (
+                ratings,
+                same_value(lambda values: np.vstack([values, np.full(values.shape[1], NOT_ASSIGNED)])),
+            ),
+            "rater of nothing": (
+                ratings,
+                same_value(lambda values: np.column_stack([values, np.full(len(values), NOT_ASSIGNED)])),
+            ),
+            "class of nobody": (ratings, same_value(lambda values: values, classes=4)),
+            "items twice": (ratings, same_value(lambda values: np.vstack([values, values]))),
             "raters twice": (ratings, every_rater_twice),
             "unanimous item": (ratings, unanimous_item),
             "unanimity": (ratings, all_agree),
@@ -607,9 +509,9 @@ LAWS: dict[str, tuple[Sequence[str], dict[str, Law]]] = {
     "truth": (
         tuple(TRUTH_METHODS),
         {
-            "order": (masks, raters_of_masks_in_any_order),
-            "mirror": (masks, mirrored),
-            "duplication": (masks, every_mask_twice),
+            "order": (masks, same_truth(lambda stack: stack[::-1])),
+            "mirror": (masks, same_truth(lambda stack: stack[:, ::-1, ::-1], lambda mask: mask[::-1, ::-1])),
+            "duplication": (masks, same_truth(lambda stack: np.concatenate([stack, stack]))),
             "unanimity": (masks, one_mask_of_all),
             "shards": (masks, halves_of_images),
             "monotony": (masks, more_pixels_of_one),
@@ -619,27 +521,27 @@ LAWS: dict[str, tuple[Sequence[str], dict[str, Law]]] = {
     "regions": (
         DIVIDED,
         {
-            "order": (two_divisions, divided_either_way),
-            "order of pixels": (two_divisions, pixels_in_any_order),
-            "relabelling": (two_divisions, regions_renumbered),
+            "order": (two_divisions, same_division(lambda a, b: (b, a))),
+            "order of pixels": (two_divisions, same_division(shuffled_pixels)),
+            "relabelling": (two_divisions, same_division(lambda a, b: (7 - 3 * a, b))),
             "unanimity": (two_divisions, divided_alike),
-            "duplication": (two_divisions, pixels_twice),
+            "duplication": (two_divisions, same_division(lambda a, b: (np.vstack([a, a]), np.vstack([b, b])))),
         },
     ),
     "next": (
         ("alpha", "global_alpha"),
         {
-            "order": (annotated, next_in_any_order),
-            "relabelling": (annotated, next_of_renamed),
-            "silent rater": (annotated, next_with_silent_rater),
+            "order": (annotated, same_next(partial(reordered, seed=5))),
+            "relabelling": (annotated, same_next(renamed)),
+            "silent rater": (annotated, same_next(with_silent_rater)),
         },
     ),
     "boundary": (
         DISTANCES,
         {
-            "order": (three_masks, either_way),
-            "mirror": (three_masks, boundaries_turned),
-            "empty surroundings": (three_masks, more_around),
+            "order": (three_masks, same_distance(lambda a, b: (b, a))),
+            "mirror": (three_masks, same_distance(lambda a, b: (a.T[::-1], b.T[::-1]))),
+            "empty surroundings": (three_masks, same_distance(lambda a, b: (np.pad(a, 2), np.pad(b, 2)))),
             "spacing": (three_masks, larger_pixels),
             "unanimity": (three_masks, boundary_of_itself),
             "triangle": (three_masks, by_way_of_another),
@@ -697,9 +599,6 @@ UNSAID: dict[tuple[str, str, str], str] = {
 }
 """Where theory says nothing, or the cases are too rare to be searched for."""
 
-EVERY = [(family, law, subject) for family, (subjects, laws) in LAWS.items() for law in laws for subject in subjects]
-
-
 TRIED = {
     (family, law): [subject for subject in subjects if (family, law, subject) not in {**EXCEPT, **UNSAID}]
     for family, (subjects, laws) in LAWS.items()
@@ -715,12 +614,13 @@ def test_a_law_holds(family: str, law: str, data: Any) -> None:
     strategy, holds = LAWS[family][1][law]
     drawn = data.draw(strategy)
     assert TRIED[family, law]
-    assert not [subject for subject in TRIED[family, law] if not holds(subject, drawn)]
+    assert [subject for subject in TRIED[family, law] if not holds(subject, drawn)] == []
 
 
-@pytest.mark.parametrize(("family", "law", "subject"), list(EXCEPT))
+@extended
+@pytest.mark.parametrize(("family", "law", "subject"), EXCEPT)
 def test_where_a_law_does_not_hold_there_is_a_case(family: str, law: str, subject: str) -> None:
-    assert (family, law, subject) in EVERY
+    assert subject in LAWS[family][0]
     strategy, holds = LAWS[family][1][law]
     every = list(HealthCheck)
     how = settings(max_examples=5000, suppress_health_check=every, database=None, phases=[Phase.generate])
@@ -739,20 +639,6 @@ def test_of_two_camps_that_mirror_each_other_staple_takes_one(order: list[int]) 
     assert truth("staple", lead[[*order, 4]]).tolist() == (stack[0] | stack[2]).tolist()
 
 
-def test_every_statistic_of_labels_is_tried() -> None:
-    """What answers one number for a table of labels or counts is in `STATISTICS`."""
-    public = {
-        name
-        for name, function in vars(coefficients).items()
-        if inspect.isfunction(function)
-        and function.__module__ == coefficients.__name__
-        and not name.startswith("_")
-        and inspect.signature(function).return_annotation == "float"
-    }
-    assert public == {name for name in STATISTICS if " " not in name}
-
-
-@settings(max_examples=25)
 @given(tables(raters=4, marks=10))
 def test_a_consensus_of_objects_keeps_the_laws(table: Annotations) -> None:
     """Order, relabelling, an empty image, and shards."""
@@ -763,13 +649,11 @@ def test_a_consensus_of_objects_keeps_the_laws(table: Annotations) -> None:
     assert set().union(*(consensus_of(part) for part in by_image(table))) == expected
 
 
-@settings(max_examples=25)
 @given(tables(raters=4, marks=10))
 def test_who_is_right_about_objects_keeps_the_laws(table: Annotations) -> None:
     """Order, relabelling, an empty image, and a rater who looked at nothing."""
     expected = truth_of_units(table)
     for other in (reordered(table, 3), renamed(table), with_empty_image(table), with_silent_rater(table)):
-        if len(table.raters) > 1:
-            found = truth_of_units(other)
-            assert found.keys() == expected.keys()
-            assert all(same(numbers, expected[unit]) for unit, numbers in found.items())
+        found = truth_of_units(other)
+        assert found.keys() == expected.keys()
+        assert all(same(numbers, expected[unit]) for unit, numbers in found.items())
