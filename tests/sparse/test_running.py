@@ -2,9 +2,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 from kalos_core import InputError, RunningAgreement, running_agreement, sparse_agreement
 from kalos_core.nominal import alpha_of_counts
+from kalos_core.sparse import tally
+from kalos_core.sparse.estimate import estimate
 
 streams = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 2)), min_size=1, max_size=40)
 
@@ -16,24 +19,15 @@ def counts_of(items, categories):
 
 
 @settings(max_examples=25)
-@given(streams, st.integers(1, 10))
-def test_every_step_is_what_counting_from_scratch_gives(stream, points):
+@given(streams, st.integers(1, 10), st.sampled_from(["flat", "annotations", "annotations_m1", "edges", "inv_var"]))
+def test_every_step_is_what_counting_from_scratch_gives(stream, points, weights):
     items, categories = zip(*stream, strict=True)
-    curve = running_agreement(items, categories, points=points, bootstrap=0)
+    curve = running_agreement(items, categories, weights=weights, points=points, bootstrap=0)
     for step, arrived in enumerate(curve.annotations):
-        counts = counts_of(items[:arrived], categories[:arrived])
-        assert curve.spa[step] == pytest.approx(sparse_agreement(counts, bootstrap=0).value, nan_ok=True)
+        counts = tally(csr_array(counts_of(items[:arrived], categories[:arrived])))
+        assert curve.spa[step] == pytest.approx(estimate(counts, weights, None, 0, 0).value, nan_ok=True)
         assert curve.alpha[step] == pytest.approx(alpha_of_counts(counts), nan_ok=True)
-        assert curve.usable_items[step] == (counts.sum(axis=1) >= 2).sum()
-
-
-@pytest.mark.parametrize("weights", ["flat", "annotations", "edges", "inv_var"])
-def test_weights(weights):
-    rng = np.random.default_rng(0)
-    items, categories = rng.integers(0, 9, 60), rng.integers(0, 3, 60)
-    curve = running_agreement(items, categories, weights=weights, points=7, bootstrap=0)
-    expected = sparse_agreement(counts_of(items.tolist(), categories.tolist()), weights, bootstrap=0)
-    assert curve.spa[-1] == pytest.approx(expected.value)
+        assert curve.usable_items[step] == counts.usable.sum()
 
 
 def test_replicates_too_are_those_from_scratch_and_batches_do_not_matter():
@@ -65,15 +59,13 @@ def test_time_decides_the_order():
     curve = running_agreement(items, categories, time, points=4, bootstrap=0)
     assert curve.spa == pytest.approx([np.nan, 0, 0, 0.5], nan_ok=True)
     assert curve.time.tolist() == [1, 2, 3, 4]
-    frame = curve.to_pandas()
-    assert frame["annotations"].tolist() == [1, 2, 3, 4]
+    assert curve.to_pandas()["annotations"].tolist() == [1, 2, 3, 4]
 
 
 def test_narrow_means_narrow_up_to_the_end():
     rng = np.random.default_rng(0)
     items = np.tile(np.arange(300), 5)
-    categories = np.where(rng.random(1500) < 0.8, 0, 1)
-    curve = running_agreement(items, categories, points=30)
+    curve = running_agreement(items, np.where(rng.random(1500) < 0.8, 0, 1), points=30)
     width = curve.spa_interval[:, 1] - curve.spa_interval[:, 0]
     for wanted in (0.2, 0.07, 0.057):
         step = curve.narrow_from(wanted)
@@ -81,18 +73,11 @@ def test_narrow_means_narrow_up_to_the_end():
         assert not width[step - 1] < wanted
     assert curve.narrow_from(1e-6) is None
     assert curve.narrow_from(0.3, of="alpha") is not None
-
-
-def test_few_items_have_no_interval():
-    curve = running_agreement([*range(9)] * 2, [0] * 18, points=1)
-    assert np.isnan(curve.spa_interval).all()
-    assert curve.spa[0] == 1
-
-
-def test_nothing_has_arrived():
-    curve = running_agreement([], [])
-    assert len(curve) == 0
-    assert curve.narrow_from(0.1) is None
+    few = running_agreement([*range(9)] * 2, [0] * 18, points=1)
+    assert np.isnan(few.spa_interval).all()
+    assert few.spa[0] == 1
+    nothing = running_agreement([], [])
+    assert (len(nothing), nothing.narrow_from(0.1)) == (0, None)
     running = RunningAgreement()
     running.add([], [])
     assert np.isnan(running.curve().spa[0])
