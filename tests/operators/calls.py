@@ -1,7 +1,8 @@
-"""Operators called from Python, from their forms and by an executor; what they answer; and a file to load."""
+"""Operators called from Python, from their forms and by an executor; what they answer; and what they are called on."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import fiftyone as fo
@@ -25,6 +26,13 @@ def coco(raters: tuple[str, ...] = tuple(BOX)) -> dict[str, Any]:
             for number, rater in enumerate(raters, 1)
         ],
     }
+
+
+def data_set(samples: Iterable[fo.Sample]) -> fo.Dataset:
+    """A data set of some samples, which the App can open by its name."""
+    dataset = fo.Dataset(persistent=True)
+    dataset.add_samples(samples, progress=False)
+    return dataset
 
 
 def run(name: str, dataset: fo.Dataset, **params: Any) -> dict[str, Any]:

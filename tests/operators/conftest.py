@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from fiftyone.core.odm import get_db_conn
 import kalos_core.fiftyone as kf
 from tests import plugin
 from tests.fiftyone_bridge.scenes import SCENES, in_one_field, make_samples
-from tests.operators.calls import coco
+from tests.operators.calls import coco, data_set
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -44,17 +45,13 @@ def nothing_stays() -> Iterator[None]:
 @pytest.fixture
 def fields() -> fo.Dataset:
     """Six scenes, a label field per rater, whose names are stored nowhere."""
-    dataset = fo.Dataset(persistent=True)
-    dataset.add_samples(make_samples(SCENES), progress=False)
-    return dataset
+    return data_set(make_samples(SCENES))
 
 
 @pytest.fixture
 def one_field() -> fo.Dataset:
     """The same in one field, whose labels name their rater."""
-    dataset = fo.Dataset(persistent=True)
-    dataset.add_samples(in_one_field(SCENES), progress=False)
-    return dataset
+    return data_set(in_one_field(SCENES))
 
 
 @pytest.fixture
@@ -67,3 +64,11 @@ def stored(tmp_path: Path) -> fo.Dataset:
 def pair(tmp_path: Path) -> fo.Dataset:
     """The same with two raters."""
     return kf.load_raters(coco(("ann", "bob")), "pair", canvas=tmp_path / "canvas").dataset
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """The file of three raters, without its image."""
+    path = tmp_path / "labels.json"
+    path.write_text(json.dumps(coco()))
+    return path

@@ -5,50 +5,48 @@ from __future__ import annotations
 import base64
 import errno
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
 
 import fiftyone as fo
-import fiftyone.operators as foo
 import pytest
+from fiftyone.operators.executor import ExecutionError
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, read_coco
-from tests.fiftyone_bridge.scenes import RATERS, SCENES, make_samples
+from tests.fiftyone_bridge.scenes import RATERS
 from tests.operators.calls import last_line, run
-from tests.plugin import form, post, uri
+from tests.plugin import form, post
 
 pytestmark = pytest.mark.filterwarnings("ignore::kalos_core.errors.KalosWarning")
 
 
 @pytest.fixture
-def dataset() -> Iterator[fo.Dataset]:
+def dataset(fields: fo.Dataset) -> fo.Dataset:
     """The scenes with an agreement."""
-    made = fo.Dataset(persistent=True)
-    made.add_samples(make_samples(SCENES), progress=False)
-    kf.compute_agreement(made, "run", raters=RATERS, bootstrap=0)
-    yield made
-    for key in kf.list_runs(made):
-        kf.delete_run(made, key)
-    made.delete()
+    kf.compute_agreement(fields, "run", raters=RATERS, bootstrap=0)
+    return fields
 
 
-def test_decide(dataset: fo.Dataset) -> None:
+def test_decide_and_export_resolved(dataset: fo.Dataset, tmp_path: Path) -> None:
+    inputs = form("decide", dataset)
+    assert [entry.value for entry in inputs["decision"].view.choices] == list(kf.DECISIONS)
+    assert "rater" not in inputs
+    taking = form("decide", dataset, {"decision": "take"})
+    assert [entry.value for entry in taking["rater"].view.choices] == list(RATERS)
     cat, dog = (dataset.skip(1).first()[name].detections[0].id for name in RATERS)
     answer = run("decide", dataset, key="run", labels=[cat], decision="take", rater="bob", note="a tail", who="eva")
     (made,) = kf.decisions(dataset, "run")
     assert (made.labels, made.rater, made.note, made.who) == ((cat, dog), "bob", "a tail", "eva")
     assert (answer["labels"], answer["text"]) == ([cat, dog], "One rater is right: decided about 2 labels.")
 
-
-def test_its_form_asks_who_is_right(dataset: fo.Dataset) -> None:
-    inputs = form("decide", dataset)
-    assert [entry.value for entry in inputs["decision"].view.choices] == list(kf.DECISIONS)
-    assert "rater" not in inputs
-    taking = form("decide", dataset, {"decision": "take"})
-    assert [entry.value for entry in taking["rater"].view.choices] == list(RATERS)
+    path = tmp_path / "resolved.json"
+    assert str(path) in run("export_resolved", dataset, path=str(path), undecided="drop")["text"]
+    content = json.loads(path.read_text())
+    found = [(one["origin"], one["note"], one["decided_by"]) for one in content["annotations"]]
+    assert sorted(found) == [("agreed", "", ""), ("agreed", "", ""), ("take", "a tail", "eva")]
+    assert len(read_coco(path)) == 3
 
 
 def test_resolved(dataset: fo.Dataset) -> None:
@@ -61,50 +59,27 @@ def test_resolved(dataset: fo.Dataset) -> None:
     assert not form("resolved", dataset)["field"].invalid
 
 
-def test_export_resolved(dataset: fo.Dataset, tmp_path: Path) -> None:
-    cat, _ = (dataset.skip(1).first()[name].detections[0].id for name in RATERS)
-    kf.decide(dataset, "run", [cat], "take", "bob", "a tail", "eva")
-    path = tmp_path / "resolved.json"
-    answer = run("export_resolved", dataset, path=str(path), undecided="drop")
-    assert str(path) in answer["text"]
-    content = json.loads(path.read_text())
-    found = [(one["origin"], one["note"], one["decided_by"]) for one in content["annotations"]]
-    assert sorted(found) == [("agreed", "", ""), ("agreed", "", ""), ("take", "a tail", "eva")]
-    assert len(read_coco(path)) == 3
-
-
 def test_report(dataset: fo.Dataset, tmp_path: Path) -> None:
     path = tmp_path / "report.html"
-    answer = run("report", dataset, path=str(path), title="Cats")
-    assert str(path) in answer["text"]
+    assert str(path) in run("report", dataset, path=str(path), title="Cats")["text"]
     assert "<h1>Cats</h1>" in path.read_text(encoding="utf-8")
-    asked = {"key": "run", "path": str(path), "panel_id": "p", "panel_state": {}}  # as the App's button sends it
-    post("report", dataset, asked).raise_exceptions()
-    assert f"How far the raters of {dataset.name} agree: run" in path.read_text(encoding="utf-8")
-
-
-def test_a_report_that_is_downloaded_is_the_file(dataset: fo.Dataset, tmp_path: Path) -> None:
-    path = tmp_path / "report.html"
-    asked = {"key": "run", "path": str(path), "download": True}
-    found = post("report", dataset, asked)
+    asked = {"key": "run", "path": str(path), "panel_id": "p", "panel_state": {}, "download": True}
+    found = post("report", dataset, asked)  # as the App's button sends it
     found.raise_exceptions()
-    sent = [call.params for call in found.executor._requests if call.operator_uri.endswith("browser_download")]
-    assert [one["filename"] for one in sent] == ["report.html"]
-    assert base64.b64decode(sent[0]["url"].partition("base64,")[2]) == path.read_bytes()
+    assert f"How far the raters of {dataset.name} agree: run" in path.read_text(encoding="utf-8")
+    (sent,) = [call.params for call in found.executor._requests if call.operator_uri.endswith("browser_download")]
+    assert sent["filename"] == "report.html"
+    assert base64.b64decode(sent["url"].partition("base64,")[2]) == path.read_bytes()
     assert form("report", dataset)["download"].type.__class__.__name__ == "Boolean"
 
 
-@pytest.mark.parametrize("operator", ["export_resolved", "report"])
-@pytest.mark.parametrize(("name", "reason"), [("", "expected a file"), ("away/a.json", "expected a folder to write")])
-def test_what_cannot_be_written(dataset: fo.Dataset, tmp_path: Path, operator: str, name: str, reason: str) -> None:
-    with pytest.raises(foo.executor.ExecutionError) as error:
-        run(operator, dataset, path=str(tmp_path / name))
-    assert str(tmp_path) in last_line(error)
-    assert reason in last_line(error)
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_file_that_cannot_be_replaced(dataset: fo.Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_written(dataset: fo.Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for operator in ("export_resolved", "report"):
+        for name, reason in (("", "expected a file"), ("away/a.json", "expected a folder to write")):
+            with pytest.raises(ExecutionError) as error:
+                run(operator, dataset, path=str(tmp_path / name))
+            assert str(tmp_path) in last_line(error)
+            assert reason in last_line(error)
     monkeypatch.setattr(Path, "replace", Mock(side_effect=OSError(errno.ENOSPC, "No space left on device")))
     with pytest.raises(InputError, match=r"a\.json: expected a file to write to, got No space left"):
         kf.export_resolved(dataset, "run", tmp_path / "a.json")
@@ -120,45 +95,20 @@ def test_what_the_app_adds_of_the_panel_that_asks_is_no_argument(
     assert result.result["key"] == "run"
 
 
-def test_tag_disputes(dataset: fo.Dataset) -> None:
+def test_disputes_are_tagged_and_images_named_for_one_more_rater(dataset: fo.Dataset) -> None:
     answer = run("tag_disputes", dataset, tag="look")
     assert answer["samples"] == len(dataset.match_tags("look")) == 3
-
-
-@pytest.mark.parametrize(
-    ("name", "required"),
-    [
-        ("decide", {"labels": ["x"], "decision": "none"}),
-        ("resolved", {"field": "gold"}),
-        ("tag_disputes", {"tag": "look"}),
-        ("next_to_rate", {"n": 2}),
-        ("export_resolved", {"path": "a.json"}),
-        ("report", {"path": "a.html"}),
-    ],
-)
-def test_an_unknown_argument_is_refused_and_no_run_is_said(
-    dataset: fo.Dataset, name: str, required: dict[str, Any]
-) -> None:
-    with pytest.raises(foo.executor.ExecutionError) as error:
-        foo.execute_operator(uri(name), {"dataset": dataset}, params={"key": "run", "remark": "none", **required})
-    assert f"{name}: expected arguments among" in last_line(error)
-    kf.delete_run(dataset, "run")
-    inputs: dict[str, Any] = form(name, dataset)
-    assert inputs["none"].view.label == "There is no agreement yet"
+    answer = run("next_to_rate", dataset, n=2, tag="more")
+    assert answer["images"] == len(dataset.match_tags("more")) == len(kf.view_of_next(dataset, "run")) > 0
+    assert answer["text"].startswith("One more rater on ")
+    assert "Their order is in `run_next`, and they are tagged more." in answer["text"]
 
 
 def test_hand_over_offers_the_back_ends_of_fiftyone(dataset: fo.Dataset) -> None:
     offered = [entry.value for entry in form("hand_over", dataset)["backend"].view.choices]
     assert offered == sorted(fo.annotation_config.backends)
-    with pytest.raises(foo.executor.ExecutionError) as error:
+    with pytest.raises(ExecutionError) as error:
         run("hand_over", dataset, anno_key="ann")
     assert "'ann' is there already" in last_line(error)
     answer = post("hand_over", dataset, {"anno_key": "ann"}).result
     assert answer["text"] == "**Nothing was written.** field: 'ann' is there already; choose another name"
-
-
-def test_next_to_rate_names_images_and_says_what_they_bring(dataset: fo.Dataset) -> None:
-    answer = run("next_to_rate", dataset, n=2, tag="more")
-    assert answer["images"] == len(dataset.match_tags("more")) == len(kf.view_of_next(dataset, "run")) > 0
-    assert answer["text"].startswith("One more rater on ")
-    assert "Their order is in `run_next`, and they are tagged more." in answer["text"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
 from typing import Any
 
 import fiftyone as fo
@@ -13,6 +12,7 @@ import kalos_core.fiftyone as kf
 from kalos_core import label_convergence, map_of_predictions
 from kalos_core.fiftyone.dataset.raters import store_raters
 from tests.fiftyone_bridge.lively import RATERS, lively
+from tests.operators.calls import data_set
 from tests.plugin import uri
 
 METRIC = uri("label_convergence")
@@ -22,12 +22,10 @@ pytestmark = pytest.mark.filterwarnings("ignore::kalos_core.errors.KalosWarning"
 
 
 @pytest.fixture
-def dataset() -> Iterator[fo.Dataset]:
-    made = fo.Dataset()
-    made.add_samples(lively(12), progress=False)
+def dataset() -> fo.Dataset:
+    made = data_set(lively(12))
     store_raters(made, {name: name for name in RATERS})
-    yield made
-    made.delete()
+    return made
 
 
 def ceiling(dataset: fo.Dataset, key: str, **options: Any) -> Any:
@@ -48,9 +46,9 @@ def evaluated(dataset: fo.Dataset, metrics: Any = (METRIC,), truth: str = "ann")
 
 
 def test_a_model_stands_beside_the_ceiling(dataset: fo.Dataset) -> None:
-    ceiling(dataset, "old", thresholds=[0.9])
-    ceiling(dataset, "new")
-    found = evaluated(dataset)
+    ceiling(dataset, "strict", thresholds=[0.9])
+    ceiling(dataset, "usual")
+    found = evaluated(dataset)  # beside the newest
     truth = kf.read_annotations(dataset, raters=("ann",), similarity="box_iou")
     model = kf.read_annotations(dataset, raters=("net",), assigned="all", similarity="box_iou")
     sure = {label.id: label.confidence for labels in dataset.values("net.detections") for label in labels}
@@ -83,11 +81,16 @@ def test_a_perfect_model_is_above_and_an_empty_one_below(dataset: fo.Dataset) ->
         dataset.delete_evaluation("eval")
 
 
-def test_another_run_may_be_named(dataset: fo.Dataset) -> None:
+def test_another_run_may_be_named_and_what_is_evaluated_renamed_and_deleted(dataset: fo.Dataset) -> None:
     strict = ceiling(dataset, "strict", thresholds=[0.9])
     ceiling(dataset, "usual")
+    before = set(dataset.get_field_schema())
     found = evaluated(dataset, {METRIC: {"run_key": "strict"}})
     assert found["label_convergence"] == pytest.approx(100 * strict.metrics["whole"])
+    dataset.rename_evaluation("eval", "other")
+    assert dataset.load_evaluation_results("other").metrics().items() >= found.items()
+    dataset.delete_evaluation("other")
+    assert set(dataset.get_field_schema()) == before
 
 
 def test_without_a_run_fiftyone_says_why_there_is_no_metric(
@@ -96,13 +99,3 @@ def test_without_a_run_fiftyone_says_why_there_is_no_metric(
     monkeypatch.setattr(logging.getLogger("fiftyone"), "propagate", True)
     assert evaluated(dataset) == {}
     assert "expected a run of label convergence (estimate_convergence), got none" in caplog.text
-
-
-def test_what_is_evaluated_can_be_renamed_and_deleted(dataset: fo.Dataset) -> None:
-    ceiling(dataset, "ceiling")
-    before = set(dataset.get_field_schema())
-    found = evaluated(dataset)
-    dataset.rename_evaluation("eval", "other")
-    assert dataset.load_evaluation_results("other").metrics().items() >= found.items()
-    dataset.delete_evaluation("other")
-    assert set(dataset.get_field_schema()) == before

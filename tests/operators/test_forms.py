@@ -1,290 +1,439 @@
-"""Forms say what is wrong while it is typed, and can be sent as they come."""
+"""Forms: what they offer, and what they refuse next to the input while it is typed."""
 
 from __future__ import annotations
 
-import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import fiftyone as fo
 import pytest
 
 import kalos_core.fiftyone as kf
-from tests.fiftyone_bridge.scenes import ALPHAS, MEAN
-from tests.operators.calls import coco, notices, send
-from tests.plugin import defaults, form, post, refused
+from kalos_core import SIMILARITIES, TRUTH_METHODS
+from tests.fiftyone_bridge.lively import RATERS, lively
+from tests.fiftyone_bridge.quiz import quiz
+from tests.fiftyone_bridge.scenes import ALPHAS, SCENES, make_samples, objects, polylines
+from tests.fiftyone_bridge.stacks import add_maps, small
+from tests.operators.calls import data_set, is_delegated_by_default, notices, send
+from tests.plugin import form, refused
 
-ANALYSES = ["compute_agreement", "find_variations"]
-each_analysis = pytest.mark.parametrize("name", ANALYSES)
 BY_FIELD, BY_ATTRIBUTE = "one field per rater", "one field with a rater attribute"
+THREE = {"raters": list(RATERS)}
 
 
-# ---- as they come ----
+@pytest.fixture(scope="module")
+def all_sets() -> Iterator[dict[str, fo.Dataset]]:
+    """Labels of each family, which no test changes."""
+    made = {
+        "scenes": data_set(make_samples(SCENES)),
+        "lively": data_set(lively(8)),
+        "quiz": data_set(quiz()),
+        "masks": add_maps(data_set(small())),
+        "boxes": data_set(objects()),
+    }
+    kf.calibrate_threshold(made["scenes"], "first", raters=("ann", "bob"), similarities=["box_iou"], bootstrap=0)
+    yield made
+    for dataset in made.values():
+        dataset.delete()
 
 
-@each_analysis
-@pytest.mark.parametrize("dataset", ["fields", "one_field", "stored", "pair"])
-def test_defaults_can_be_executed(name, dataset, request):
-    samples = request.getfixturevalue(dataset)
-    params = send(name, samples)
-    assert kf.list_runs(samples) == [params["run_key"]]
+# ---- what is wrong ----
+
+PAIR, SHARE, GONE = "at least two raters", "A number from 0 to 1", "There is no such file"
+KINDS_OF_LABELS = "expected a rater, or a field of Detections, Polylines or Keypoints"
+Wrong = list[tuple[dict[str, Any], str]]
+LIMITS: Wrong = [
+    ({"run_key": "not a key"}, "expected a name of letters"),
+    ({"run_key": None}, "expected a name of letters"),
+    ({"run_key": "first"}, "is the key of another run"),
+    ({"run_key": "label"}, "would overwrite the attribute 'label'"),
+    ({"raters": ["ann", "ann"]}, PAIR),
+    ({"raters": ["ann", "bob", "zoe"]}, KINDS_OF_LABELS),
+    ({"reference": "ann"}, "Without the reference, agreement needs at least two raters"),
+    ({"reference": "zoe"}, "There is no rater 'zoe'"),
+    ({"similarity": "polygon_iou"}, "Not every label has what polygon_iou compares"),
+    ({"threshold": 1.5}, SHARE),
+    ({"threshold": -0.1}, SHARE),
+    ({"more": True, "min_area": -1}, "A number of at least 0"),
+    ({"more": True, "min_confidence": "high"}, SHARE),
+    ({"storage": BY_ATTRIBUTE, "field": "ann", "rater_attribute": "rater"}, "No label of 'ann' has an attribute"),
+    ({"storage": BY_ATTRIBUTE, "rater_attribute": "$x"}, "has an attribute '$x'"),
+]
+WRONG: dict[tuple[str, str], Wrong] = {
+    ("compute_agreement", "scenes"): LIMITS,
+    ("find_variations", "scenes"): LIMITS,
+    ("calibrate_threshold", "scenes"): [
+        ({"similarities": []}, "Choose at least one similarity"),
+        ({"similarities": ["polygon_iou"]}, "Not every label has what polygon_iou compares"),
+        ({"repeats": 0}, "A number of at least 1"),
+    ],
+    ("choose_threshold", "scenes"): [
+        ({"run_key": "gone"}, "There is no calibration 'gone' any more"),
+        ({"similarity": "polygon_iou"}, "The run 'first' did not calibrate polygon_iou"),
+        ({"threshold": 2}, SHARE),
+    ],
+    ("delete_run", "scenes"): [({"run_key": "old"}, "There is no run 'old'")],
+    ("estimate_convergence", "lively"): [
+        ({"models": "YOLO"}, "expected names with their mAP, such as 'YOLO 0.412, DETR 0.437', got 'YOLO'"),
+        ({"least": 0.8, "greatest": 0.6}, "A number of at least 0.8, the least threshold"),
+        ({"least": 0}, "A number from 0.05 to 1"),
+        ({"fraction": 1}, "A number between 0 and 1"),
+        ({"fraction": "x"}, "A number between 0 and 1"),
+        ({"predictions": "ann"}, "'ann' is no field of predictions"),
+    ],
+    ("inject_noise", "lively"): [
+        ({"magnitude": "much"}, "expected numbers of 0 or more, such as 1 or 0.5, 1, 2, got 'much'"),
+        ({"magnitude": "-1"}, "expected numbers of 0 or more"),
+        ({"magnitude": "1, 2"}, "expected one number, or one for each of 3 raters, got 2"),
+        ({"reference": "nobody"}, "There is no rater 'nobody'"),
+        ({"more": True, "model": "file", "model_file": "/no/such"}, GONE),
+        ({"more": True, "class_source": "taxonomy", "taxonomy": "/no"}, GONE),
+    ],
+    ("compute_label_agreement", "quiz"): [
+        ({"raters": ["ann"]}, PAIR),
+        ({"raters": ["ann", "eve"]}, "expected a rater, or a field of Classification or Classifications"),
+        ({"compare_teams": True, "first_team": []}, "A team needs a rater"),
+        ({"compare_teams": True, "first_team": ["ann"], "second_team": ["ann"]}, "'ann' is in both teams"),
+        ({"quorum": 1.5}, "A number from 0.01 to 1"),
+        ({"exclusive": False, "named": True, "groups": "cat, dog"}, "expected names with labels"),
+        ({"exclusive": False, "own_group_0": ["cat"], "own_group_1": ["cat"]}, "'cat' is in another group"),
+        ({"metric": "by question", "metrics": "label: odd"}, "got 'odd'"),
+        ({"metric": "by question", "metrics": None}, "expected one of nominal, ordinal, interval, ratio"),
+    ],
+    ("rank_systems", "quiz"): [
+        ({"systems": ["net"]}, "A ranking needs at least two classifiers"),
+        ({"systems": ["net", "ann"]}, "'ann' is no field of scores"),
+        ({"tree": "cat"}, "expected names with labels"),
+    ],
+    ("compute_pixel_agreement", "masks"): [
+        ({"raters": ["ann"]}, PAIR),
+        ({"raters": ["ann", "eve"]}, "expected fields of Segmentation masks only"),
+        ({"ignore_value": 0}, "A number from 1 to 65535"),
+        ({"images": True, "channels": "red, nir=3"}, "or each with its number"),
+    ],
+    ("estimate_truth", "masks"): [
+        ({"methods": []}, "Choose at least one"),
+        ({"methods": ["best"]}, "'best' is no way to estimate a truth"),
+    ],
+    ("estimate_truth", "boxes"): [(THREE | {"quorum": text}, "quorum: expected") for text in ("half", "0", "1.5", "")],
+    ("rank_detectors", "masks"): [
+        ({"detectors": []}, "Choose the fields of at least one detector"),
+        ({"detectors": ["ann"]}, "'ann' is no field of a detector"),
+        ({"choose_skew": True, "skew_low": 0.3, "skew_high": 0.2}, "A number above 0.3, the least fraction"),
+        ({"contours": True, "tolerance": 1}, "A number from 0 to 0.1"),
+    ],
+}
+"""Operator and labels -> what is filled in, last the input that is marked, and part of what is said there."""
+
+FINE: dict[tuple[str, str], list[dict[str, Any]]] = {
+    ("compute_agreement", "scenes"): [
+        *({"run_key": "ann"}, {"raters": None}, {"threshold": None}),
+        *({"more": True, "classes": None, "min_area": None}, {"more": True, "advanced": True}),
+    ],
+    ("calibrate_threshold", "scenes"): [{"similarities": ["box_iou"]}, {"coordinates": "pixels"}],
+    ("estimate_convergence", "lively"): [{"models": "YOLO 0.412"}],
+    ("inject_noise", "lively"): [{"magnitude": "1, 2", "raters": 2}],
+    ("estimate_truth", "boxes"): [THREE | {"quorum": "0.5, 1"}],
+}
 
 
-@each_analysis
-@pytest.mark.parametrize("switches", [{"more": True}, {"advanced": True}, {"more": True, "advanced": True}])
-def test_defaults_behind_the_switches_can_be_executed(name, switches, fields):
-    params = send(name, fields, **switches)
-    assert kf.list_runs(fields) == [params["run_key"]]
+def not_marked(operator: str, dataset: fo.Dataset | None, wrong: Wrong) -> list[Any]:
+    """The wrong inputs that the form does not mark with what is wrong about them."""
+    found = [(params, message, refused(form(operator, dataset, params))) for params, message in wrong]
+    return [entry for entry in found if entry[1] not in entry[2].get(list(entry[0])[-1], "")]
 
 
-def test_defaults_of_one_field_are_the_raters_its_labels_name(one_field):
-    params = send("compute_agreement", one_field)
-    assert (params["storage"], params["field"], params["rater_attribute"]) == (BY_ATTRIBUTE, "marks", "rater")
-    assert params["raters_in_field"] == ["ann", "bob"]
-    assert one_field.values("agreement_alpha")[:5] == [pytest.approx(value) for value in ALPHAS[:5]]
+def marked(operator: str, dataset: fo.Dataset | None, fine: list[dict[str, Any]]) -> list[Any]:
+    """The inputs that the form marks although they can be sent."""
+    found = [(params, refused(form(operator, dataset, params))) for params in fine]
+    return [entry for entry in found if entry[1]]
 
 
-def test_the_attribute_of_an_import_is_found(one_field):
-    one_field.add_dynamic_sample_fields()
-    one_field.rename_sample_field("marks.detections.rater", "marks.detections.rater_id")
-    params = send("compute_agreement", one_field)
-    assert params["rater_attribute"] == "rater_id"
-    assert kf.load_metrics(one_field, "agreement").metrics["alpha"] == pytest.approx(MEAN)
+@pytest.mark.parametrize(("operator", "labels"), WRONG)
+def test_a_wrong_input_is_marked_and_no_other(all_sets: dict[str, fo.Dataset], operator: str, labels: str) -> None:
+    assert not_marked(operator, all_sets[labels], WRONG[operator, labels]) == []
+    assert marked(operator, all_sets[labels], FINE.get((operator, labels), [])) == []
 
 
-def test_the_run_key_is_the_first_free_one(fields):
-    assert send("compute_agreement", fields)["run_key"] == "agreement"
-    assert form("compute_agreement", fields)["run_key"].default == "agreement2"
+FROM_OBJECTS = ["analyse", "compute_agreement", "find_variations", "calibrate_threshold", "estimate_convergence"]
+FROM_LABELS = [*FROM_OBJECTS, "inject_noise", "compute_label_agreement", "rank_systems"]
+FROM_LABELS += ["compute_pixel_agreement", "estimate_truth", "rank_detectors"]
 
 
-def test_delete_run_can_be_executed_as_it_comes(fields):
-    send("compute_agreement", fields)
-    inputs = form("delete_run", fields)
-    assert (
-        "Deletes 'agreement_alpha' on samples, with those of classes, raters and thresholds, and 'agreement_unit' on "
-        "labels" in notices(inputs)
-    )
-    assert post("delete_run", fields, defaults(inputs)).error is None
-    assert kf.list_runs(fields) == []
+def test_where_there_is_nothing_to_read_a_form_says_what_to_do() -> None:
+    empty, videos = data_set([fo.Sample("/a.jpg")]), fo.Dataset()
+    videos.add_samples([fo.Sample("/a.mp4", ann=fo.Detections(), bob=fo.Detections())], progress=False)
+    for name in FROM_LABELS:
+        for dataset, said in ((empty, "No "), (None, "No data set is open")):
+            inputs = form(name, dataset)
+            assert set(inputs) == {"nothing", "refused"}, name
+            assert said in notices(inputs)
+            assert "refused" in refused(inputs)
+    for name in FROM_OBJECTS:
+        assert "expected images or 3D scenes, got samples of type 'video'" in notices(form(name, videos))
+
+
+def test_a_view_that_cannot_be_used_is_marked(all_sets: dict[str, fo.Dataset]) -> None:
+    scenes = all_sets["scenes"]
+    for name in FROM_OBJECTS:
+        assert "got an empty view" in refused(form(name, scenes, view=scenes.match_tags("nowhere")))["refused"]
+
+
+@pytest.mark.parametrize(
+    ("name", "noun"),
+    [
+        *((name, "run") for name in ("delete_run", "describe_run")),
+        *(
+            (name, "agreement")
+            for name in ("decide", "resolved", "tag_disputes", "hand_over", "next_to_rate", "report")
+        ),
+        ("choose_threshold", "calibration"),
+        ("update_run", "analysis"),
+    ],
+)
+def test_without_a_run_there_is_nothing_to_send(fields: fo.Dataset, name: str, noun: str) -> None:
+    inputs = form(name, fields)
+    assert f"There is no {noun} yet" in notices(inputs)
+    assert set(refused(inputs)) & {"run_key", "key"}
 
 
 # ---- what is offered ----
 
 
-def test_stored_raters_are_offered_by_name(stored):
+def test_stored_raters_are_offered_by_name(stored: fo.Dataset, pair: fo.Dataset) -> None:
     inputs = form("compute_agreement", stored)
     assert inputs["raters"].default == ["ann", "bob", "dr. c"]
-    assert "storage" not in inputs
     assert "reference" in inputs
-    assert "assigned" not in inputs
+    assert not {"storage", "assigned"} & set(inputs)
+    assert "reference" not in form("compute_agreement", pair)  # two raters leave none
 
 
-def test_fields_are_offered_where_no_rater_is_stored(fields):
+def test_fields_are_offered_where_no_rater_is_stored(fields: fo.Dataset) -> None:
     inputs = form("compute_agreement", fields)
     assert inputs["storage"].default == BY_FIELD
     assert inputs["raters"].default == ["ann", "bob"]
-
-
-def test_who_was_assigned_is_an_option_where_no_field_says_so(fields):
-    assert "assigned" not in form("compute_agreement", fields)
+    assert "assigned" not in inputs
     fields.delete_sample_field("raters")
     assert form("compute_agreement", fields)["assigned"].default == "all"
 
 
-def test_two_raters_leave_none_for_a_reference(pair):
-    assert "reference" not in form("compute_agreement", pair)
+def test_defaults_of_one_field_are_the_raters_its_labels_name(one_field: fo.Dataset) -> None:
+    params = send("compute_agreement", one_field)
+    assert (params["storage"], params["field"], params["rater_attribute"]) == (BY_ATTRIBUTE, "marks", "rater")
+    assert params["raters_in_field"] == ["ann", "bob"]
+    assert one_field.values("agreement_alpha")[:5] == [pytest.approx(value) for value in ALPHAS[:5]]
+    one_field.add_dynamic_sample_fields()
+    one_field.rename_sample_field("marks.detections.rater", "marks.detections.rater_id")  # as an import has it
+    assert form("compute_agreement", one_field)["rater_attribute"].default == "rater_id"
 
 
-def test_polygons_are_proposed_where_everybody_has_them(fields):
-    from tests.fiftyone_bridge.scenes import SCENES, make_samples, polylines
-
-    outlines = fo.Dataset()
-    outlines.add_samples(make_samples(SCENES, polylines), progress=False)
-    assert form("compute_agreement", outlines)["similarity"].default == "polygon_iou"
-    assert form("compute_agreement", fields)["similarity"].default == "box_iou"
-    outlines.delete()
-
-
-# ---- what is wrong ----
-
-
-@each_analysis
-def test_without_labels_the_form_says_what_to_do(name):
-    empty = fo.Dataset()
-    empty.add_samples([fo.Sample("a.jpg")], progress=False)
-    inputs = form(name, empty)
-    assert "No labels yet" in notices(inputs)
-    assert refused(inputs)
-    empty.delete()
+def test_only_similarities_that_fit_are_offered_each_explained(fields: fo.Dataset) -> None:
+    boxes = ["box_iou", "box_giou", "centroid_box", "centroid"]
+    assert form("calibrate_threshold", fields)["similarities"].default == boxes
+    outlines = data_set(make_samples(SCENES, polylines))
+    offered = form("calibrate_threshold", outlines)["similarities"].default
+    assert offered[0] == "polygon_iou"
+    assert {"box_iou", "polygon_giou"} <= set(offered) <= set(SIMILARITIES) - {"mask_iou"}
+    for name in ("compute_agreement", "find_variations"):
+        choices = form(name, outlines)["similarity"].view.choices
+        assert [choice.value for choice in choices] == offered
+        assert all(choice.label and choice.description for choice in choices)
 
 
-@each_analysis
-def test_without_a_data_set_the_form_says_so(name):
-    inputs = form(name, None)
-    assert "No data set is open" in notices(inputs)
-    assert refused(inputs)
+def test_boundaries_and_attributes_are_offered_where_labels_have_them(fields: fo.Dataset) -> None:
+    outlines = data_set(make_samples(SCENES, polylines))
+    assert "boundaries" in form("compute_agreement", outlines)
+    assert not {"boundaries", "attributes"} & set(form("compute_agreement", fields))
+    counts = [len(names or ()) for names in fields.values("ann.detections.label")]
+    fields.set_values("ann.detections.grade", [list(range(count)) for count in counts], dynamic=True)
+    kf.find_variations(fields, "differences", raters=("ann", "bob"))  # what it writes on labels is not offered
+    for name in ("compute_agreement", "analyse"):
+        assert [choice.value for choice in form(name, fields)["attributes"].view.choices] == ["grade"]
 
 
-@each_analysis
-@pytest.mark.parametrize(
-    ("params", "where", "message"),
-    [
-        ({"run_key": "not a key"}, "run_key", "expected a name of letters"),
-        ({"run_key": ""}, "run_key", "expected a name of letters"),
-        ({"run_key": None}, "run_key", "expected a name of letters"),
-        ({"run_key": "ann"}, None, ""),
-        ({"run_key": "label"}, "run_key", "would overwrite the attribute 'label'"),
-        ({"raters": []}, "raters", "at least two raters"),
-        ({"raters": ["ann"]}, "raters", "at least two raters"),
-        ({"raters": ["ann", "ann"]}, "raters", "at least two raters"),
-        (
-            {"raters": ["ann", "bob", "zoe"]},
-            "raters",
-            "expected a rater, or a field of Detections, Polylines or Keypoints, got 'zoe'",
-        ),
-        ({"raters": None}, None, ""),
-        ({"reference": "ann"}, "reference", "Without the reference, agreement needs at least two raters"),
-        ({"reference": "zoe"}, "reference", "There is no rater 'zoe'"),
-        ({"similarity": "polygon_iou"}, "similarity", "Not every label has what polygon_iou compares"),
-        ({"threshold": 1.5}, "threshold", "A number from 0 to 1"),
-        ({"threshold": -0.1}, "threshold", "A number from 0 to 1"),
-        ({"threshold": None}, None, ""),
-        ({"more": True, "min_area": -1}, "min_area", "A number of at least 0"),
-        ({"more": True, "min_confidence": 7}, "min_confidence", "A number from 0 to 1"),
-        ({"more": True, "min_confidence": "high"}, "min_confidence", "A number from 0 to 1"),
-        ({"more": True, "classes": None, "min_area": None}, None, ""),
-        ({"storage": BY_ATTRIBUTE, "field": "ann", "rater_attribute": "rater"}, "rater_attribute", "No label of 'ann'"),
-        ({"storage": BY_ATTRIBUTE, "field": "gone"}, "rater_attribute", "No label of 'ann' has an attribute 'rater'"),
-        ({"storage": BY_ATTRIBUTE, "rater_attribute": "$x"}, "rater_attribute", "has an attribute '$x'"),
-        ({"storage": BY_ATTRIBUTE, "rater_attribute": ""}, "rater_attribute", "has an attribute ''"),
-    ],
-)
-def test_a_wrong_input_is_marked(name, fields, params, where, message):
-    marked = refused(form(name, fields, params))
-    if where is None:
-        assert marked == {}
-    else:
-        assert message in marked[where]
+def test_fields_that_are_no_raters_are_offered_as_models(all_sets: dict[str, fo.Dataset]) -> None:
+    inputs = form("estimate_convergence", all_sets["lively"], THREE)
+    assert [choice.value for choice in inputs["predictions"].view.choices] == ["none", "net"]
+    assert "threshold" not in inputs
+    assert "predictions" not in form("estimate_convergence", all_sets["scenes"])
+    inputs = form("compute_label_agreement", all_sets["quiz"])  # fields with scores are classifiers
+    assert inputs["raters"].default == list(RATERS)
+    assert [choice.value for choice in inputs["raters"].view.choices] == [*RATERS, "net", "svm"]
+    assert form("rank_systems", all_sets["quiz"])["systems"].default == ["net", "svm"]
+    assert form("rank_detectors", all_sets["boxes"], THREE)["detectors"].default == ["net"]
+    assert form("rank_detectors", all_sets["masks"])["detectors"].default == ["good", "poor"]
 
 
-@each_analysis
-def test_a_run_key_that_is_taken_is_marked(name, fields):
-    send("compute_agreement", fields)
-    assert "is the key of another run" in refused(form(name, fields, {"run_key": "agreement"}))["run_key"]
+def test_forms_of_masks_ask_about_pixels_and_those_of_labels_about_objects(all_sets: dict[str, fo.Dataset]) -> None:
+    masks, boxes = all_sets["masks"], all_sets["boxes"]
+    inputs = form("compute_pixel_agreement", masks)
+    assert inputs["raters"].default == list(RATERS)
+    assert "classes" not in inputs
+    inputs = form("estimate_truth", masks)
+    assert [choice.value for choice in inputs["methods"].view.choices] == list(TRUTH_METHODS)
+    assert not {"quorum", "similarity"} & set(inputs)
+    inputs = form("estimate_truth", boxes, THREE)
+    assert inputs["of"].default == "objects"
+    assert {"quorum", "similarity", "threshold"} <= set(inputs)
+    assert "model" not in inputs
+    assert form("estimate_truth", boxes, THREE | {"estimate": True})["model"].default == "confusion"
+    inputs = form("estimate_truth", boxes, THREE | {"of": "pixels"})
+    assert "methods" in inputs
+    assert "ignore_value" not in inputs
+    named = masks.clone()
+    named.default_mask_targets = {1: "road", 2: "car"}
+    named.save()
+    choices = form("compute_pixel_agreement", named)["classes"].view.choices
+    assert [choice.value for choice in choices] == ["road", "car"]
 
 
-@each_analysis
-def test_a_view_that_cannot_be_used_is_marked(name, fields):
-    inputs = form(name, fields, view=fields.match_tags("nowhere"))
-    assert "got an empty view" in notices(inputs)
-    assert "got an empty view" in refused(inputs)["refused"]
+def test_much_work_is_delegated_by_default(all_sets: dict[str, fo.Dataset], monkeypatch: pytest.MonkeyPatch) -> None:
+    def is_delegated(name: str, labels: str, **params: Any) -> bool:
+        return is_delegated_by_default(name, all_sets[labels], **params)
+
+    assert not is_delegated("estimate_convergence", "lively", subsets=1_000)
+    assert is_delegated("estimate_convergence", "lively", subsets=1_250_000)
+    assert not is_delegated("inject_noise", "lively", raters=1_249)
+    assert is_delegated("inject_noise", "lively", raters=1_250)
+    pixels = "compute_pixel_agreement"
+    assert not is_delegated(pixels, "masks")
+    masks = all_sets["masks"]
+    for side, found in ((2_000, (False, False, True, False, True)), (40_000, (True,) * 5)):
+        masks.set_values("metadata.width", [side] * 3)
+        masks.set_values("metadata.height", [side] * 3)
+        assert found == (
+            is_delegated(pixels, "masks"),
+            is_delegated("estimate_truth", "masks", methods=["staple"]),
+            is_delegated("estimate_truth", "masks", methods=["lsml"]),
+            is_delegated("rank_detectors", "masks", detectors=["good"]),
+            is_delegated("rank_detectors", "masks", detectors=["good"], berkeley=True),
+        )
+    names = ("compute_label_agreement", "rank_systems")
+    assert not any(is_delegated(name, "quiz") for name in names)
+    monkeypatch.setattr(fo.Dataset, "__len__", lambda _: 100_000)
+    assert all(is_delegated(name, "quiz") for name in names)
 
 
-@each_analysis
-def test_videos_are_refused(name):
-    videos = fo.Dataset()
-    videos.add_samples([fo.Sample("a.mp4", ann=fo.Detections(), bob=fo.Detections())], progress=False)
-    assert "expected images or 3D scenes, got samples of type 'video'" in notices(form(name, videos))
-    videos.delete()
+# ---- thresholds: each similarity has its own ----
 
 
-def test_nothing_to_delete(fields):
-    inputs = form("delete_run", fields)
-    assert "There is no run yet" in notices(inputs)
-    assert refused(inputs)
-    assert refused(form("delete_run", None))
+def test_a_similarity_keeps_its_own_threshold(fields: fo.Dataset) -> None:
+    params = {"similarity": "centroid_box", "threshold": 0.9}  # what stood there for boxes
+    assert form("compute_agreement", fields, params)["threshold_of_centroid_box"].default == 0.5
+    send("compute_agreement", fields, **params)
+    settings = kf.load_metrics(fields, "agreement").settings
+    assert (settings["similarity"], settings["threshold"]) == ("centroid_box", 0.5)
 
 
-def test_a_run_that_is_gone_cannot_be_deleted(fields):
-    send("compute_agreement", fields)
-    assert "There is no run 'old'" in refused(form("delete_run", fields, {"run_key": "old"}))["run_key"]
+def test_a_chosen_threshold_is_the_default_of_later_forms(fields: fo.Dataset) -> None:
+    names = ("compute_agreement", "find_variations", "analyse")
+    kf.calibrate_threshold(fields, "first", raters=("ann", "bob"), similarities=["box_iou"], bootstrap=0)
+    assert [form(name, fields)["threshold"].default for name in names] == [0.5] * 3  # nobody chose it yet
+    kf.choose_threshold(fields, "first", "box_iou", 0.375)
+    inputs = form("compute_agreement", fields)
+    assert [form(name, fields)["threshold"].default for name in names] == [0.375] * 3
+    assert "Calibrated for box_iou: 0.38 (run first)" in inputs["threshold"].view.description
+    given = {"similarity": "centroid_box"}
+    assert form("compute_agreement", fields, given)["threshold_of_centroid_box"].default == 0.5
+    send("find_variations", fields)
+    assert kf.load_metrics(fields, "variations").settings["threshold"] == 0.375
+    kf.delete_run(fields, "first")
+    assert form("compute_agreement", fields)["threshold"].default == 0.5
+
+
+# ---- synthetic raters ----
+
+
+def test_sources_of_noise_are_a_switch_away(all_sets: dict[str, fo.Dataset], one_field: fo.Dataset) -> None:
+    def noise(dataset: fo.Dataset = all_sets["lively"], **params: Any) -> dict[str, Any]:
+        return form("inject_noise", dataset, params)
+
+    def choices(inputs: dict[str, Any], name: str) -> list[str]:
+        return [choice.value for choice in inputs[name].view.choices]
+
+    assert "class_source" not in noise()
+    inputs = noise(more=True)
+    assert choices(inputs, "model") == ["default", "fit", "file"]
+    assert choices(inputs, "class_source") == ["confusion", "embeddings", "taxonomy"]
+    assert choices(inputs, "false_positive_source") == ["transplanted", "images", "detections"]
+    inputs = noise(more=True, model="file", class_source="taxonomy", false_positive_source="detections")
+    assert {"model_file", "taxonomy", "detections"} <= set(inputs)
+    assert "preset" not in inputs
+    assert {"preset", "rate", "shifts"} <= set(noise(more=True, model="fit"))
+    assert "fit" in choices(noise(one_field, more=True), "model")
+    alone = data_set(lively(2, raters=()))
+    assert choices(noise(alone, more=True), "model") == ["default", "file"]  # one real rater: nothing to fit
+
+
+def test_a_preview_is_part_of_the_form(all_sets: dict[str, fo.Dataset]) -> None:
+    def previewed(**given: Any) -> tuple[list[str], dict[str, Any]]:
+        selected = given.pop("selected", [])
+        inputs = form("inject_noise", all_sets["lively"], {"reference": "ann", **given}, selected=selected)
+        found = [prop.default for name, prop in inputs.items() if name.startswith("preview_") and prop.default]
+        return found, inputs
+
+    (first,), inputs = previewed()
+    assert first.startswith("data:image/svg+xml;base64,")
+    assert ".jpg: " in inputs["preview_caption"].view.label
+    (second,), _ = previewed(magnitude="4")
+    assert first != second
+    _, inputs = previewed(selected=[all_sets["lively"].skip(7).first().id])
+    assert inputs["preview_caption"].view.label.startswith("7.jpg: ")
+    assert previewed(preview=False)[0] == []
+    found, inputs = previewed(magnitude="-1")
+    assert found == []
+    assert "No preview: magnitude: expected numbers" in inputs["no_preview"].view.label
 
 
 # ---- loading ----
 
 
-@pytest.fixture
-def labels(tmp_path):
-    file = tmp_path / "labels.json"
-    file.write_text(json.dumps(coco()))
-    return str(file)
-
-
-@pytest.mark.parametrize(
-    ("params", "where", "message"),
-    [
-        ({"labels": "/no/such/file.json"}, "labels", "There is no such file"),
-        ({"labels": "\0"}, "labels", "There is no such file"),
-        ({"images": "/no/such/folder"}, "images", "There is no such folder"),
-        ({"dataset_name": "stored"}, "dataset_name", "exists already"),
-        ({"dataset_name": "STORED"}, "dataset_name", "exists already"),
-        ({"dataset_name": "!!!"}, "dataset_name", "expected a name FiftyOne can use"),
-        ({"dataset_name": "free"}, None, ""),
-        ({"dataset_name": "stored", "target": "this data set"}, None, ""),
-        ({"more": True, "aliases": "{"}, "aliases", "expected JSON"),
-        ({"more": True, "aliases": "[1]"}, "aliases", "expected a mapping"),
-        ({"more": True, "aliases": '{"a": 1}'}, "aliases", "expected a written name and a class name"),
-        ({"more": True, "aliases": '{"/(/": "a"}'}, "aliases", "expected a regular expression, got /(/"),
-        ({"more": True, "aliases": '{"a": "b"}'}, None, ""),
-        ({"more": True, "aliases": ""}, None, ""),
-    ],
-)
-def test_a_wrong_input_of_loading_is_marked(stored, params, where, message):
-    marked = refused(form("load_raters", stored, params))
-    if where is None:
-        assert marked == {}
-    else:
-        assert message in marked[where]
-
-
-def test_loading_needs_no_open_data_set():
-    inputs = form("load_raters", None)
+def test_a_wrong_input_of_loading_is_marked(stored: fo.Dataset) -> None:
+    wrong: Wrong = [
+        ({"labels": "/no/such/file.json"}, GONE),
+        ({"labels": "\0"}, GONE),
+        ({"images": "/no/such/folder"}, "There is no such folder"),
+        ({"dataset_name": "STORED"}, "exists already"),
+        ({"dataset_name": "!!!"}, "expected a name FiftyOne can use"),
+        ({"more": True, "aliases": "{"}, "expected JSON"),
+        ({"more": True, "aliases": "[1]"}, "expected a mapping"),
+        ({"more": True, "aliases": '{"a": 1}'}, "expected a written name and a class name"),
+        ({"more": True, "aliases": '{"/(/": "a"}'}, "expected a regular expression, got /(/"),
+    ]
+    assert not_marked("load_raters", stored, wrong) == []
+    into = {"dataset_name": "stored", "target": "this data set"}
+    more = [{"more": True, "aliases": text} for text in ("", '{"a": "b"}')]
+    assert marked("load_raters", stored, [{"dataset_name": "free"}, into, *more]) == []
+    inputs = form("load_raters", None)  # no data set need be open
     assert [choice.value for choice in inputs["target"].view.choices] == ["a new data set"]
     assert refused(inputs) == {}
 
 
-MISSING = "expected a folder with all 1 image of labels.json, got none for 1, such as 'a.jpg'"
-
-
-def test_missing_images_are_one_sentence_at_one_field(stored, labels, tmp_path):
-    params = {"labels": labels, "dataset_name": "mine"}
+def test_missing_images_are_one_sentence_at_one_field(stored: fo.Dataset, file: Path) -> None:
+    params = {"labels": str(file), "dataset_name": "mine"}
     inputs = form("load_raters", stored, params)
     ((name, message),) = refused(inputs).items()
-    assert (name, message.count(MISSING)) == ("images", 1)
+    missing = "expected a folder with all 1 image of labels.json, got none for 1, such as 'a.jpg'"
+    assert (name, message.count(missing)) == ("images", 1)
     assert "canvas" in inputs
     # a folder of canvases, the samples that are there, or the images themselves mend it
-    assert refused(form("load_raters", stored, params | {"canvas": str(tmp_path / "grey")})) == {}
-    assert refused(form("load_raters", stored, {"labels": labels, "target": "this data set"})) == {}
-    (tmp_path / "a.jpg").write_bytes(b"")
+    assert refused(form("load_raters", stored, params | {"canvas": str(file.parent / "grey")})) == {}
+    assert refused(form("load_raters", stored, {"labels": str(file), "target": "this data set"})) == {}
+    (file.parent / "a.jpg").write_bytes(b"")
     mended = form("load_raters", stored, params)
     assert refused(mended) == {}
     assert "canvas" not in mended
 
 
-def test_the_form_reads_a_file_as_loading_does(stored, labels, tmp_path):
-    (tmp_path / "a.jpg").write_bytes(b"")
-    params = {"labels": labels, "dataset_name": "mine", "more": True, "category_field": "said"}
-    assert "expected" in refused(form("load_raters", stored, params))["labels"]
-    assert refused(form("load_raters", stored, params | {"more": False})) == {}
-    (tmp_path / "labels.json").write_text("no json")
-    assert "labels.json: expected JSON" in refused(form("load_raters", stored, params))["labels"]
-
-
-def test_a_large_file_is_not_read_by_the_form(stored, labels, monkeypatch):
-    def fail(*_, **__):
-        raise AssertionError("was read")
-
-    monkeypatch.setattr(kf, "check_images", fail)
-    with pytest.raises(AssertionError, match="was read"):
-        form("load_raters", stored, {"labels": labels})
-    with open(labels, "a", encoding="utf-8") as file:
-        file.truncate(2**25 + 1)
-    assert refused(form("load_raters", stored, {"labels": labels})) == {}
-
-
-def test_loading_can_be_executed_as_it_comes(stored, labels, tmp_path):
-    from PIL import Image
-
-    Image.new("RGB", (100, 80)).save(tmp_path / "a.jpg")
-    for switch in (False, True):
-        name = f"loaded {switch}"
-        send("load_raters", stored, labels=labels, more=switch, dataset_name=name)
-        assert len(fo.load_dataset(name)) == 1
+def test_the_form_reads_a_file_as_loading_does(file: Path) -> None:
+    """A large one only when it is loaded."""
+    (file.parent / "a.jpg").write_bytes(b"")
+    params = {"labels": str(file), "dataset_name": "mine", "more": True, "category_field": "said"}
+    assert "expected" in refused(form("load_raters", None, params))["labels"]
+    assert refused(form("load_raters", None, params | {"more": False})) == {}
+    file.write_text("no json")
+    assert "labels.json: expected JSON" in refused(form("load_raters", None, params))["labels"]
+    with file.open("a", encoding="utf-8") as large:
+        large.truncate(2**25 + 1)
+    assert refused(form("load_raters", None, {"labels": str(file)})) == {}

@@ -20,6 +20,7 @@ from fiftyone.operators.registry import OperatorRegistry
 
 import kalos_core
 from tests.plugin import NAME, ROOT
+from tests.tiers import extended
 
 MANIFEST = yaml.safe_load((ROOT / "fiftyone.yml").read_text(encoding="utf-8"))
 
@@ -30,22 +31,21 @@ def test_names_are_those_that_register_registers():
     assert {operator.plugin_name for operator in found.values()} == {NAME}
     panels = {name for name, operator in found.items() if isinstance(operator, foo.Panel)}
     assert panels == set(MANIFEST["panels"])
-
-
-def test_every_class_that_is_registered_is_in_the_manifest():
-    # a name that is not listed would be skipped without a word
-    from tests.plugin import ROOT as root
-
-    for kind in ("operators", "panels"):
-        text = (root / kind / "__init__.py").read_text(encoding="utf-8")
+    for kind in ("operators", "panels"):  # a name that is not listed would be skipped without a word
+        text = (ROOT / kind / "__init__.py").read_text(encoding="utf-8")
         assert text.count("plugin.register(") == len(MANIFEST[kind])
+    for operator in found.values():
+        icon = operator.config.icon
+        assert (ROOT / icon.lstrip("/")).is_file() if icon.startswith("/") else icon == "groups"  # of Material
 
 
-def test_nothing_failed_to_load(monkeypatch):
+def test_it_is_loaded_once_without_errors_and_with_one_copy_of_the_library(monkeypatch):
+    assert [plugin.name for plugin in fop.list_plugins(builtin=False)] == [NAME]
     monkeypatch.setattr(fo.config, "plugins_cache_enabled", False)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert OperatorRegistry().list_errors() == []
+    assert [name for name in sys.modules if name.endswith("kalos_core") and name != "kalos_core"] == []
 
 
 def test_version_is_that_of_the_library():
@@ -62,42 +62,17 @@ def test_a_library_of_another_version_is_warned_of(monkeypatch):
         foo.get_operator(f"{NAME}/delete_run")
 
 
-def test_there_is_one_copy_of_the_library():
-    foo.get_operator(f"{NAME}/delete_run")
-    copies = [name for name in sys.modules if name.endswith("kalos_core") and name != "kalos_core"]
-    assert copies == []
-
-
-def test_icons_of_the_manifest_exist():
-    for operator in foo.list_operators(builtin=False):
-        icon = operator.config.icon
-        assert (ROOT / icon.lstrip("/")).is_file() if icon.startswith("/") else icon == "groups"  # of Material
-
-
+@extended
 def test_requirements_are_met():
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            "from fiftyone.core.cli import main; main()",
-            "plugins",
-            "requirements",
-            NAME,
-            "--ensure",
-        ],
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    program = "from fiftyone.core.cli import main; main()"
+    command = [sys.executable, "-c", program, "plugins", "requirements", NAME, "--ensure"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr[-500:]
     listed = [line for line in (ROOT / "requirements.txt").read_text().splitlines() if line and line[0] != "#"]
     assert done.stdout.count("satisfied") == len(listed)
 
 
-def test_the_plugin_is_listed_once():
-    assert [plugin.name for plugin in fop.list_plugins(builtin=False)] == [NAME]
-
-
+@extended
 def test_an_archive_of_the_repository_can_be_downloaded_as_a_plugin(tmp_path):
     archive = tmp_path / "web" / "kalos.zip"
     archive.parent.mkdir()
