@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from pycocotools import mask as coco_mask
 
 from kalos_core import Annotations, InputError, KalosWarning, agreement
+from tests.readers.cases import LeftOut, differing, lines
 
 RIGHT = {
     "box": [0, 0, 4, 2],
@@ -64,23 +65,20 @@ def test_the_box_of_a_mask_or_a_pose_is_its_bounds():
 nan = float("nan")
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
+def test_every_way_to_write_keypoints_reads_as_the_same():
+    ways = [
         [5, 6, 2, 0, 0, 0, 7, 8, 1],
         [(5, 6, 2), (3, 3, 0), (7, 8, 1)],
         [(5, 6), (nan, nan), (7, 8)],
         [(5, 6), None, [7, 8]],
         [(5, 6), (None, None), (7, 8)],
         np.array([[5, 6], [nan, nan], [7, 8]]),
-    ],
-)
-def test_every_way_to_write_keypoints_reads_as_the_same(given):
-    column = marks("keypoints", given, image_size={1: (20, 10)}).shapes["keypoints"]
-    np.testing.assert_array_equal(column.points, [[(5, 6), (nan, nan), (7, 8)]])
-    assert column.visible.tolist() == [[True, False, True]]
-    assert column.size.tolist() == [[20, 10]]
-    assert column.bounds().tolist() == [[5, 6, 7, 8]]
+    ]
+    column = marks("keypoints", *ways, image_size={1: (20, 10)}).shapes["keypoints"]
+    np.testing.assert_array_equal(column.points, [[(5, 6), (nan, nan), (7, 8)]] * len(ways))
+    assert column.visible.tolist() == [[True, False, True]] * len(ways)
+    assert column.size[0].tolist() == [20, 10]
+    assert column.bounds()[0].tolist() == [5, 6, 7, 8]
 
 
 def test_a_pose_without_a_labelled_keypoint_is_a_pose():
@@ -89,8 +87,16 @@ def test_a_pose_without_a_labelled_keypoint_is_a_pose():
     assert column.area().tolist() == [0, 0]
 
 
-A_MASK = r"a mask \{'size': \[h, w\], 'counts': ...\} or an array \(h, w\) of 0 and 1, got"
-COUNTS = r"counts of 0 or more that sum to height x width, got"
+A_MASK = "a mask {'size': [h, w], 'counts': ...} or an array (h, w) of 0 and 1, got"
+COUNTS = "counts of 0 or more that sum to height x width, got"
+SIZE = "a mask with a size [height, width], got"
+TRIPLES = "keypoints x1, y1, v1, ... or a list of"
+
+
+def runs(counts, *size):
+    return {"size": list(size or (2, 4)), "counts": counts}
+
+
 BAD = {
     "box": [([0, 0, 0, 1], "a box of positive width and height, got")],
     "polygon": [
@@ -98,62 +104,52 @@ BAD = {
         ([[0, nan] * 3], "finite coordinates"),
     ],
     "mask": [
-        ({"size": [2, 4], "counts": [1, 2]}, COUNTS + r" \[1, 2\] for 2 x 4"),
-        ({"size": [2, 4], "counts": [5, -1]}, COUNTS),
-        ({"size": [2, 4], "counts": "zz"}, COUNTS + " 'zz' for 2 x 4"),
-        ({"size": [2, 4], "counts": "é"}, COUNTS),
-        ({"size": [2, 4], "counts": "4T"}, COUNTS),  # ends within a number
-        ({"size": [2, 4], "counts": "o" * 20 + "0"}, COUNTS),  # a number without end
-        ({"size": [2, 4], "counts": ""}, COUNTS),
-        ({"size": [2, 4], "counts": []}, A_MASK + r"|" + COUNTS),
-        ({"size": [2, 4], "counts": [0.5, 3.5]}, A_MASK + r" counts \[0.5, 3.5\]"),
+        (runs([1, 2]), COUNTS + " [1, 2] for 2 x 4"),
+        (runs([5, -1]), COUNTS),
+        (runs("zz"), COUNTS + " 'zz' for 2 x 4"),
+        (runs("é"), COUNTS),
+        (runs("4T"), COUNTS),  # ends within a number
+        (runs("o" * 20 + "0"), COUNTS),  # a number without end
+        (runs(""), COUNTS),
+        (runs([]), "expected "),
+        (runs([0.5, 3.5]), A_MASK + " counts [0.5, 3.5]"),
         ({"size": [2, 4]}, A_MASK + " counts None"),
-        ({"size": [2], "counts": [2]}, r"a mask with a size \[height, width\], got \[2\]"),
-        ({"size": [0, 2], "counts": [0]}, r"a mask with a size \[height, width\], got \[0, 2\]"),
-        ({"size": [1 << 20, 1 << 20], "counts": [1 << 40]}, "a mask with a size"),
-        ({"counts": [4]}, r"a mask with a size \[height, width\], got None"),
+        (runs([2], 2), SIZE + " [2]"),
+        (runs([0], 0, 2), SIZE + " [0, 2]"),
+        (runs([1 << 40], 1 << 20, 1 << 20), "a mask with a size"),
+        ({"counts": [4]}, SIZE + " None"),
         ([[0, 2]], A_MASK),
         ([[1], [1, 0]], A_MASK),
         ("mask.png", A_MASK + " 'mask.png'"),
-        (np.ones((2, 2, 3)), A_MASK + r" float64 of shape \(2, 2, 3\)"),
-        ({"size": [3, 4], "counts": [12]}, "a mask of its image's size 2 x 4, got 3 x 4"),
+        (np.ones((2, 2, 3)), A_MASK + " float64 of shape (2, 2, 3)"),
+        (runs([12], 3, 4), "a mask of its image's size 2 x 4, got 3 x 4"),
     ],
     "keypoints": [
-        ([1, 2], "keypoints x1, y1, v1, ... or a list of"),
+        ([1, 2], TRIPLES),
         ([1, 2, 3], "keypoints of which v is 0, 1 or 2"),
-        ([(1, 2), (3, 4, 2)], "keypoints x1, y1, v1, ... or a list of"),
+        ([(1, 2), (3, 4, 2)], TRIPLES),
         ([(1, None), (1, 2), (3, 4)], "keypoints of finite coordinates"),
         ([1, 2, 2, nan, 1, 1, 0, 0, 0], "keypoints of finite coordinates"),
-        ("nose", "keypoints x1, y1, v1, ... or a list of .*, got 'nose'"),
-        (7, "keypoints x1, y1, v1, ... or a list of .*, got 7"),
-        ({"nose": [1, 2]}, "keypoints x1, y1, v1, ... or a list of"),
+        ("nose", TRIPLES),
+        (7, TRIPLES),
+        ({"nose": [1, 2]}, TRIPLES),
         ([(1, 2), (3, 4)], "3 keypoints, as most annotations have, got 2"),
     ],
 }
-ALL_BAD = [(kind, shape, expected) for kind, cases in BAD.items() for shape, expected in cases]
 
 
-@pytest.mark.parametrize(("kind", "shape", "expected"), ALL_BAD)
-def test_what_cannot_be_used_is_named(kind, shape, expected):
-    with pytest.raises(
-        InputError, match=rf"rows: 1 record cannot be used.\n  record 2 \(id 2\): expected ({expected})"
-    ):
-        marks(kind, RIGHT[kind], shape, RIGHT[kind], image_size={1: (4, 2)})
-
-
-@pytest.mark.parametrize(("kind", "shape", "expected"), ALL_BAD)
-def test_what_cannot_be_used_is_left_out_named_and_counted_on_request(kind, shape, expected):
-    with pytest.warns(
-        KalosWarning, match=rf"record 2 \(id 2\): expected ({expected})[^\n]*\nThey are left out\."
-    ) as said:
-        annotations = marks(kind, RIGHT[kind], shape, RIGHT[kind], image_size={1: (4, 2)}, on_invalid="skip")
-    assert said[0].filename == __file__
-    assert (annotations.id.tolist(), annotations.skipped.tolist()) == ([1, 3], [1])
-    alone = marks(kind, RIGHT[kind], RIGHT[kind], image_size={1: (4, 2)})
-    assert annotations.shapes.keys() == alone.shapes.keys()
-    for name, column in annotations.shapes.items():
-        assert not column.absent().any()
-        np.testing.assert_array_equal(column.bounds(), alone.shapes[name].bounds())
+def test_what_cannot_be_used_is_named_or_left_out():
+    for kind, cases in BAD.items():
+        between = [
+            ((RIGHT[kind], shape, RIGHT[kind]), LeftOut("record 2 (id 2): expected " + words.removeprefix("expected ")))
+            for shape, words in cases
+        ]
+        read = lambda given, kind=kind, **more: marks(kind, *given, image_size={1: (4, 2)}, **more)  # noqa: E731
+        assert differing(read, None, between) == []
+        with pytest.warns(KalosWarning, match="They are left out"):
+            kept = read((RIGHT[kind], cases[0][0], RIGHT[kind]), on_invalid="skip")
+        alone = marks(kind, RIGHT[kind], RIGHT[kind], image_size={1: (4, 2)})
+        assert (kept.id.tolist(), lines(kept.select(rows=[1]))) == ([1, 3], lines(alone.select(rows=[1])))
 
 
 def test_other_faults_are_errors_also_where_broken_shapes_are_left_out():

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from kalos_core import Annotations, InputError, KalosWarning, agreement
 from kalos_core.annotations import id_array, object_array
 from kalos_core.shapes import Boxes
+from tests.readers.cases import differing
 from tests.strategies import tables
 
 BOX = [0, 0, 4, 2]
@@ -45,43 +46,23 @@ def test_vocabularies_in_order_of_first_occurrence():
     assert annotations.assigned_categories.tolist() == [[True, True], [True, False], [True, True]]
 
 
-def test_ids_count_from_one_unless_given():
-    assert Annotations.from_rows([row(), row()]).id.tolist() == [1, 2]
+def test_numbers_in_place_of_names_and_ids():
+    vocabulary = {"raters": [3, np.int64(4)], "categories": [9], "assigned": {1: [3]}, "assigned_categories": {3: [9]}}
+    table = Annotations.from_rows((row(rater=3, category=9) for _ in range(2)), **vocabulary)
+    assert table.id.tolist() == [1, 2]
+    assert (table.raters.tolist(), table.categories.tolist()) == (["3", "4"], ["9"])
+    assert table.assigned.tolist() == [[True, False]]
 
 
-def test_whole_numbers_become_names():
-    annotations = Annotations.from_rows(
-        [row(rater=3, category=9)],
-        raters=[3, np.int64(4)],
-        categories=[9],
-        assigned={1: [3]},
-        assigned_categories={3: [9]},
-    )
-    assert (annotations.raters.tolist(), annotations.categories.tolist()) == (["3", "4"], ["9"])
-    assert annotations.assigned.tolist() == [[True, False]]
-
-
-def test_a_box_that_is_absent_is_the_bounds_of_the_polygon():
+def test_boxes_and_polygons_however_they_are_given():
+    rows = [row(box=box) for box in (BOX, tuple(BOX), np.array(BOX), np.array(BOX, np.float32))]
+    table = Annotations.from_rows(rows)
+    assert (list(table.shapes), table.shapes["box"].xywh().tolist()) == (["box"], [BOX] * 4)
+    rings = [[0, 0, 4, 0, 4, 2]], [[(0, 0), (4, 0), (4, 2)]], np.array([[0, 0, 4, 0, 4, 2]])
+    table = Annotations.from_rows(row(box=None, polygon=polygon) for polygon in rings)
+    assert table.shapes["polygon"].area().tolist() == [4] * 3
     rows = [row(box=None, polygon=[[1, 2, 5, 2, 3, 8], [7, 2, 9, 2, 9, 4]]), row(polygon=[[1, 2, 5, 2, 3, 8]])]
-    assert Annotations.from_rows(rows).shapes["box"].xywh().tolist() == [[1, 2, 8, 6], BOX]
-
-
-def test_boxes_alone_make_no_polygons():
-    assert list(Annotations.from_rows([row()]).shapes) == ["box"]
-
-
-@pytest.mark.parametrize("box", [BOX, tuple(BOX), np.array(BOX), np.array(BOX, np.float32)])
-def test_a_box_may_be_any_four_numbers(box):
-    assert Annotations.from_rows([row(box=box)]).shapes["box"].xywh().tolist() == [BOX]
-
-
-@pytest.mark.parametrize("polygon", [[[0, 0, 4, 0, 4, 2]], [[(0, 0), (4, 0), (4, 2)]], np.array([[0, 0, 4, 0, 4, 2]])])
-def test_a_polygon_may_be_any_rings(polygon):
-    assert Annotations.from_rows([row(box=None, polygon=polygon)]).shapes["polygon"].area().tolist() == [4]
-
-
-def test_rows_may_come_one_by_one():
-    assert len(Annotations.from_rows(row(image=i) for i in range(3))) == 3
+    assert Annotations.from_rows(rows).shapes["box"].xywh().tolist() == [[1, 2, 8, 6], BOX]  # the bounds, or its own
 
 
 def test_everybody_is_assigned_unless_listed():
@@ -95,15 +76,15 @@ BAD_ROWS = {
     "no rater": (row(rater=None), "a rater of the source, got nothing"),
     "no name": (row(rater=""), "a rater of the source, got nothing"),
     "no category": (row(category=None), "a category of the source, got nothing"),
-    "no shape": (row(box=None), r"a shape \(box, polygon, .*\), got none"),
-    "empty shapes": (row(box=[], polygon=[]), r"a shape \(box, polygon, .*\), got none"),
-    "image is a list": (row(image=[1]), r"an image of the source, got \[1\]"),
-    "rater is a list": (row(rater=["ann"]), r"a rater of the source, got \['ann'\]"),
+    "no shape": (row(box=None), "a shape (box, polygon, "),
+    "empty shapes": (row(box=[], polygon=[]), "a shape (box, polygon, "),
+    "image is a list": (row(image=[1]), "an image of the source, got [1]"),
+    "rater is a list": (row(rater=["ann"]), "a rater of the source, got ['ann']"),
     "rater is true": (row(rater=True), "a rater of the source, got True"),
     "category is an object": (row(category={"name": "cat"}), "a category of the source, got {'name': 'cat'}"),
-    "id is a list": (row(id=[1]), r"an id, got \[1\]"),
+    "id is a list": (row(id=[1]), "an id, got [1]"),
     "id is true": (row(id=True), "an id, got True"),
-    "NaN in a box": (row(box=[0, 0, float("nan"), 1]), r"a box of finite numbers up to .*, got \[0, 0, nan, 1\]"),
+    "NaN in a box": (row(box=[0, 0, float("nan"), 1]), "a box of finite numbers up to"),
     "infinite box": (row(box=[0, 0, float("inf"), 1]), "a box of finite numbers up to"),
     "no width": (row(box=[0, 0, 0, 1]), "a box of positive width and height, got"),
     "negative height": (row(box=[0, 0, 1, -1]), "a box of positive width and height, got"),
@@ -123,32 +104,20 @@ BAD_ROWS = {
     "text for rings": (row(polygon="0 0 4 0 4 4"), "rings of numbers"),
     "run lengths": (row(polygon={"counts": [1, 2], "size": [3, 1]}), "rings of numbers"),
     "a number for rings": (row(polygon=7), "rings of numbers x1, y1, x2, y2, ..., got 7"),
-    "NaN in a ring": (row(polygon=[[0, 0, 4, 0, float("nan"), 4]]), "finite coordinates up to .*, got"),
+    "NaN in a ring": (row(polygon=[[0, 0, 4, 0, float("nan"), 4]]), "finite coordinates up to"),
 }
 
 
-@pytest.mark.parametrize(("record", "message"), BAD_ROWS.values(), ids=BAD_ROWS)
-def test_a_record_that_cannot_be_used_is_named_with_what_it_holds(record, message):
-    with pytest.raises(
-        InputError, match=rf"^rows: 1 record cannot be used\.\n  record 2 \(id .*\): expected {message}"
-    ):
-        Annotations.from_rows([row(id=99), record])
-
-
-@pytest.mark.parametrize("name", BAD_ROWS)
-def test_all_such_records_are_counted_and_five_shown(name):
-    bad = [BAD_ROWS[name][0] | ({"id": i} if "id" not in BAD_ROWS[name][0] else {}) for i in range(1234)]
-    with pytest.raises(InputError) as caught:
-        Annotations.from_rows([row(id="right"), *bad])
-    lines = str(caught.value).splitlines()
-    assert lines[0] == "rows: 1,234 records cannot be used."
-    assert len(lines) == 7
-    assert lines[-1] == "  ... and 1,229 more"
-
-
-def test_an_id_used_twice():
-    with pytest.raises(InputError, match=r"record 3 \(id 4\): expected an id of its own, got 4 a second time"):
-        Annotations.from_rows([row(id=4), row(id=5), row(id=4)])
+def test_a_record_that_cannot_be_used_is_named_with_what_it_holds():
+    start = "rows: 1 record cannot be used.\n  record 2"
+    cases = {
+        name: ([row(id=99), record], f"{start} (id {record.get('id', 2)}): expected {words}")
+        for name, (record, words) in BAD_ROWS.items()
+    }
+    cases["no record"] = ([row(), "ann"], f"{start}: expected a mapping, got 'ann'")
+    twice = "record 3 (id 4): expected an id of its own, got 4 a second time"
+    cases["twice"] = ([row(id=4), row(id=5), row(id=4)], twice)
+    assert differing(Annotations.from_rows, None, cases) == []
 
 
 def test_all_faults_are_told_at_once():
@@ -161,38 +130,31 @@ def test_all_faults_are_told_at_once():
     )
 
 
-@pytest.mark.parametrize(
-    ("vocabulary", "message"),
-    [
-        ({"images": [2]}, "an image of the source, got 1"),
-        ({"raters": ["bob"]}, "a rater of the source, got 'ann'"),
-        ({"categories": ["dog"]}, "a category of the source, got 'cat'"),
-        ({"raters": ["ann", "bob"], "assigned": {1: ["bob"]}}, "a rater in its image's list, got rater 'ann'"),
-        ({"assigned": {1: ["zoe"]}}, "image 1: expected known raters assigned to it, got 'zoe'"),
-        ({"assigned": {9: ["ann"]}}, "assigned: expected images of the table, got 9"),
-        (
-            {"categories": ["cat", "dog"], "assigned_categories": {"ann": ["dog"]}},
-            r"record 1 \(id 1\): expected a class its rater is assigned to, got 'cat' by 'ann'",
-        ),
-        ({"assigned_categories": {"zoe": ["cat"]}}, "assigned to rater 'zoe': expected a rater among ann, got 'zoe'"),
-        ({"assigned_categories": {"ann": ["cat", "emu"]}}, "to rater 'ann': expected known classes, got 'emu'"),
-        ({"raters": ["ann", "ann"]}, "raters: expected names, each once, got 'ann' again"),
-        ({"categories": ["cat", "cat"]}, "categories: expected names, each once, got 'cat' again"),
-        ({"raters": ["ann", None]}, "raters: expected names, each once, got None"),
-        ({"images": [1, 1]}, "images: expected each entry once, got 1 again"),
-        ({"image_size": {1: (0, 10)}}, "image_size: expected positive widths and heights"),
-        ({"image_size": {1: (10, float("inf"))}}, "image_size: expected positive widths and heights"),
-        ({"session": ["1", "2"]}, r"session: expected shape \(1,\), got \(2,\)"),
-    ],
-)  # fmt: skip
-def test_a_vocabulary_that_does_not_fit_is_reported(vocabulary, message):
-    with pytest.raises(InputError, match=message):
-        Annotations.from_rows([row()], **vocabulary)
+VOCABULARIES = [
+    ({"images": [2]}, "an image of the source, got 1"),
+    ({"raters": ["bob"]}, "a rater of the source, got 'ann'"),
+    ({"categories": ["dog"]}, "a category of the source, got 'cat'"),
+    ({"raters": ["ann", "bob"], "assigned": {1: ["bob"]}}, "a rater in its image's list, got rater 'ann'"),
+    ({"assigned": {1: ["zoe"]}}, "image 1: expected known raters assigned to it, got 'zoe'"),
+    ({"assigned": {9: ["ann"]}}, "assigned: expected images of the table, got 9"),
+    ({"assigned": "some"}, "assigned: expected a mapping of images to raters, 'all' or 'drew', got 'some'"),
+    ({"categories": ["cat", "dog"], "assigned_categories": {"ann": ["dog"]}},
+     "record 1 (id 1): expected a class its rater is assigned to, got 'cat' by 'ann'"),
+    ({"assigned_categories": {"zoe": ["cat"]}}, "assigned to rater 'zoe': expected a rater among ann, got 'zoe'"),
+    ({"assigned_categories": {"ann": ["cat", "emu"]}}, "to rater 'ann': expected known classes, got 'emu'"),
+    ({"raters": ["ann", "ann"]}, "raters: expected names, each once, got 'ann' again"),
+    ({"categories": ["cat", "cat"]}, "categories: expected names, each once, got 'cat' again"),
+    ({"raters": ["ann", None]}, "raters: expected names, each once, got None"),
+    ({"images": [1, 1]}, "images: expected each entry once, got 1 again"),
+    ({"image_size": {1: (0, 10)}}, "image_size: expected positive widths and heights"),
+    ({"image_size": {1: (10, float("inf"))}}, "image_size: expected positive widths and heights"),
+    ({"session": ["1", "2"]}, "session: expected shape (1,), got (2,)"),
+]  # fmt: skip
 
 
-def test_rows_that_are_no_records():
-    with pytest.raises(InputError, match=r"rows: 1 record cannot be used\.\n  record 2: expected a mapping, got 'ann'"):
-        Annotations.from_rows([row(), "ann"])
+def test_a_vocabulary_that_does_not_fit_is_reported():
+    cases = [([row()], vocabulary, words) for vocabulary, words in VOCABULARIES]
+    assert differing(Annotations.from_rows, None, cases) == []
 
 
 def test_annotations_beyond_the_image_are_kept_counted_and_reported_at_the_callers_line():
@@ -217,22 +179,21 @@ def parts():
     return {field.name: getattr(small(), field.name) for field in dataclasses.fields(Annotations)}
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"rater": [0, 0]}, r"rater: expected shape \(5,\), got \(2,\)"),
-        ({"category": [0, 0, 0, 0, 7]}, "category: expected codes 0 to 1, got 0 to 7"),
-        ({"image": [0, 0, 0, 0, -1]}, "image: expected codes 0 to 2, got -1 to 0"),
-        ({"assigned": np.ones((3, 2))}, r"assigned: expected shape \(3, 3\), got \(3, 2\)"),
-        ({"shapes": {"box": Boxes.from_xywh([BOX])}}, r"shapes\['box'\]: expected 5 shapes, got 1"),
-        ({"raters": ["ann", "ann", "bob"]}, "raters: expected each entry once, got ann again"),
-        ({"assigned": np.zeros((3, 3))}, "annotations: 5 records cannot be used"),
-        ({"assigned_categories": np.zeros((3, 2))}, "annotation 7: expected a class its rater is assigned to"),
-    ],
-)
-def test_the_constructor_checks_that_everything_fits(changes, message):
-    with pytest.raises(InputError, match=message):
-        Annotations(**parts() | changes)
+CHANGES = [
+    ({"rater": [0, 0]}, "rater: expected shape (5,), got (2,)"),
+    ({"category": [0, 0, 0, 0, 7]}, "category: expected codes 0 to 1, got 0 to 7"),
+    ({"image": [0, 0, 0, 0, -1]}, "image: expected codes 0 to 2, got -1 to 0"),
+    ({"assigned": np.ones((3, 2))}, "assigned: expected shape (3, 3), got (3, 2)"),
+    ({"shapes": {"box": Boxes.from_xywh([BOX])}}, "shapes['box']: expected 5 shapes, got 1"),
+    ({"raters": ["ann", "ann", "bob"]}, "raters: expected each entry once, got ann again"),
+    ({"assigned": np.zeros((3, 3))}, "annotations: 5 records cannot be used"),
+    ({"assigned_categories": np.zeros((3, 2))}, "annotation 7: expected a class its rater is assigned to"),
+    ({"excluded": [[0, 3, 0]]}, "excluded: expected codes of 3 images, 3 raters and 2 categories"),
+]
+
+
+def test_the_constructor_checks_that_everything_fits():
+    assert differing(lambda changes: Annotations(**parts() | changes), None, CHANGES) == []
 
 
 def test_columns_cannot_be_written_but_the_callers_arrays_can():
@@ -322,22 +283,20 @@ def test_select_nothing_is_an_empty_table(axis):
     assert len(part.shapes["box"]) == 0
 
 
-@pytest.mark.parametrize(
-    ("chosen", "message"),
-    [
-        ({"rows": [5]}, "rows: expected codes 0 to 4, got 5 to 5"),
-        ({"images": [-1]}, "images: expected codes 0 to 2, got -1 to -1"),
-        ({"images": [0, 0]}, "images: expected each code once, got 0 again"),
-        ({"raters": ["bob", "bob"]}, "raters: expected each code once, got 1 again"),
-        ({"raters": ["zoe"]}, "raters: expected names among ann, bob, cid, got zoe"),
-        ({"rows": [True, False]}, r"rows: expected a mask of shape \(5,\), got \(2,\)"),
-        ({"images": [0.5]}, r"images: expected a mask or whole numbers, got 0\.5"),
-        ({"images": ["a"]}, "images: expected a mask or whole numbers, got 'a'"),
-    ],
-)
-def test_select_names_what_is_not_there(chosen, message):
-    with pytest.raises(InputError, match=message):
-        small().select(**chosen)
+NOT_THERE = [
+    ({"rows": [5]}, "rows: expected codes 0 to 4, got 5 to 5"),
+    ({"images": [-1]}, "images: expected codes 0 to 2, got -1 to -1"),
+    ({"images": [0, 0]}, "images: expected each code once, got 0 again"),
+    ({"raters": ["bob", "bob"]}, "raters: expected each code once, got 1 again"),
+    ({"raters": ["zoe"]}, "raters: expected names among ann, bob, cid, got zoe"),
+    ({"rows": [True, False]}, "rows: expected a mask of shape (5,), got (2,)"),
+    ({"images": [0.5]}, "images: expected a mask or whole numbers, got 0.5"),
+    ({"images": ["a"]}, "images: expected a mask or whole numbers, got 'a'"),
+]
+
+
+def test_select_names_what_is_not_there():
+    assert differing(lambda chosen: small().select(**chosen), None, NOT_THERE) == []
 
 
 @given(tables(limits=True), st.data())
@@ -404,10 +363,6 @@ def test_who_was_assigned_in_a_word():
     assert Annotations.from_rows(rows, images=[1, 2, 3], assigned="all").assigned.all()
     drew = Annotations.from_rows(rows, images=[1, 2], assigned="drew")
     assert drew.assigned.tolist() == [[True, True], [True, False]]
-    with pytest.raises(
-        InputError, match="assigned: expected a mapping of images to raters, 'all' or 'drew', got 'some'"
-    ):
-        Annotations.from_rows(rows, assigned="some")
 
 
 def test_the_two_readings_by_hand():
