@@ -1,7 +1,4 @@
-"""KαLOS against worked cases, its conventions, a plain loop, and the figures of a real data set."""
-
-import inspect
-import warnings
+"""KαLOS against worked cases, its conventions, a plain loop, and the values of a real data set."""
 
 import krippendorff
 import numpy as np
@@ -9,22 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalos_core import (
-    COSTS,
-    NO_OBJECT,
-    NOT_ASSIGNED,
-    Annotations,
-    InputError,
-    agreement,
-    compute_pairs,
-    usable_solvers,
-)
+from kalos_core import NO_OBJECT, NOT_ASSIGNED, Annotations, InputError, agreement, compute_pairs
 from kalos_core._agreement import Configuration, band, convergence_band
 from tests.strategies import SIMILARITIES_OF_TABLES, reordered, tables
-
-every_solver = pytest.mark.parametrize("solver", usable_solvers())
-every_cost = pytest.mark.parametrize("cost", COSTS)
-every_similarity = pytest.mark.parametrize("similarity", SIMILARITIES_OF_TABLES)
 
 HERE, THERE, ELSEWHERE = [0, 0, 10, 10], [50, 0, 10, 10], [90, 0, 10, 10]
 
@@ -42,6 +26,9 @@ def of_image(*marks, **more):
     return agreement(table(*marks, **more), bootstrap=0).image_alpha[0]
 
 
+AGREED = [("ann", "cat", HERE), ("bob", "cat", HERE)]
+
+
 # ---- one image by hand
 
 
@@ -49,13 +36,7 @@ def test_a_worked_image():
     #        HERE  THERE  ELSEWHERE     n = 6; on the diagonal 2 + 2 + 0
     #  ann   cat   dog    none          cat 2, dog 3, none 1: D_o = 2/6, D_e = (36 - 14) / 30
     #  bob   cat   dog    dog           alpha = 1 - (1/3)(30/22) = 6/11
-    value = of_image(
-        ("ann", "cat", HERE),
-        ("bob", "cat", HERE),
-        ("ann", "dog", THERE),
-        ("bob", "dog", THERE),
-        ("bob", "dog", ELSEWHERE),
-    )
+    value = of_image(*AGREED, ("ann", "dog", THERE), ("bob", "dog", THERE), ("bob", "dog", ELSEWHERE))
     assert value == pytest.approx(6 / 11)
 
 
@@ -64,13 +45,7 @@ def test_a_worked_image_of_three_raters():
     #  ann   cat   none         cat 3, dog 1, none 2: D_o = 4/6, D_e = (36 - 14) / 30
     #  bob   cat   none         alpha = 1 - (2/3)(30/22) = 1/11
     #  cid   dog   cat
-    value = of_image(
-        ("ann", "cat", HERE),
-        ("bob", "cat", HERE),
-        ("cid", "dog", HERE),
-        ("cid", "cat", THERE),
-        raters=("ann", "bob", "cid"),
-    )
+    value = of_image(*AGREED, ("cid", "dog", HERE), ("cid", "cat", THERE), raters=("ann", "bob", "cid"))
     assert value == pytest.approx(1 / 11)
 
 
@@ -78,7 +53,7 @@ def test_a_worked_image_of_three_raters():
 
 
 def test_all_values_equal_is_one():
-    assert of_image(("ann", "cat", HERE), ("bob", "cat", HERE)) == 1
+    assert of_image(*AGREED) == 1
 
 
 def test_nothing_drawn_by_two_is_agreement_on_absence():
@@ -123,7 +98,7 @@ def test_what_the_other_was_not_assigned_to_has_no_pair():
 
 
 def test_not_assigned_and_saw_nothing_are_two_things():
-    marks = [("ann", "cat", HERE), ("bob", "cat", HERE), ("ann", "cat", THERE)]
+    marks = [*AGREED, ("ann", "cat", THERE)]
     three = ("ann", "bob", "cid")
     seen = agreement(table(*marks, raters=three), bootstrap=0)
     away = agreement(table(*marks, raters=three, assigned={1: ["ann", "bob"]}), bootstrap=0)
@@ -137,7 +112,7 @@ def test_the_mean_leaves_out_undefined_images_and_is_also_given_without_empty_on
     #  image 1: agreed, 1;  image 2: one of two, 0;  image 3: empty, 1;  image 4: one rater only, undefined
     result = agreement(
         table(
-            ("ann", "cat", HERE), ("bob", "cat", HERE), ("ann", "cat", HERE, 2), ("ann", "cat", HERE, 4),
+            *AGREED, ("ann", "cat", HERE, 2), ("ann", "cat", HERE, 4),
             images=(1, 2, 3, 4), assigned={key: ["ann", "bob"] for key in (1, 2, 3)} | {4: ["ann"]},
         ),
         bootstrap=0,
@@ -150,24 +125,7 @@ def test_the_mean_leaves_out_undefined_images_and_is_also_given_without_empty_on
     assert result.global_alpha == pytest.approx(1 - (2 / 6) / ((36 - 18) / 30))
 
 
-def test_the_table_of_conventions_is_in_the_docstring():
-    for words in ("all pairable values are equal", "agree on absence", "nobody to agree with", "no pairable value"):
-        assert words in inspect.getdoc(agreement)
-
-
-# ---- laws
-
-
-@every_solver
-@every_cost
-@every_similarity
-@given(tables(limits=True), st.integers(0, 999))
-def test_the_same_alpha_in_any_order(solver, cost, similarity, annotations, seed):
-    other = reordered(annotations, seed)
-    one, two = (agreement(a, similarity, 0.25, solver, cost, bootstrap=0) for a in (annotations, other))
-    back = np.argsort(one.annotations.images.tolist()), np.argsort(two.annotations.images.tolist())
-    np.testing.assert_array_equal(one.image_alpha[back[0]], two.image_alpha[back[1]])  # to the last bit
-    np.testing.assert_array_equal([one.alpha, one.global_alpha], [two.alpha, two.global_alpha])
+# ---- second witnesses and laws
 
 
 def whole_matrix(result, images):
@@ -228,9 +186,8 @@ def test_a_seed_repeats_and_no_bootstrap_means_no_interval(annotations):
     np.testing.assert_array_equal(none.image_alpha, one.image_alpha)
 
 
-@every_similarity
-@given(tables())
-def test_pairs_computed_before_change_nothing(similarity, annotations):
+@given(tables(), st.sampled_from(SIMILARITIES_OF_TABLES))
+def test_pairs_computed_before_change_nothing(annotations, similarity):
     pairs = compute_pairs(annotations, similarity, 0.1)
     again = agreement(annotations, similarity, 0.5, bootstrap=0, pairs=pairs)
     alone = agreement(annotations, similarity, 0.5, bootstrap=0)
@@ -240,23 +197,19 @@ def test_pairs_computed_before_change_nothing(similarity, annotations):
 
 @given(tables())
 def test_the_input_is_not_written_on(annotations):
-    before = [annotations.image.copy(), annotations.shapes["box"].corners.copy(), annotations.assigned.copy()]
+    held = [annotations.image, annotations.category, annotations.shapes["box"].corners, annotations.assigned]
+    before = [array.copy() for array in held]
     agreement(annotations, "polygon_iou", bootstrap=5)
-    after = [annotations.image, annotations.shapes["box"].corners, annotations.assigned]
-    for one, two in zip(before, after, strict=True):
-        np.testing.assert_array_equal(one, two)
+    assert all(map(np.array_equal, before, held))
 
 
-@pytest.mark.parametrize("images", [1, 2, 17])
-@pytest.mark.parametrize("raters", [2, 3, 70])
+@pytest.mark.parametrize(("images", "raters"), [(1, 2), (2, 3), (17, 70)])
 def test_everybody_draws_the_same(images, raters):
     names = [f"r{rater}" for rater in range(raters)]
-    annotations = table(
-        *((name, f"class {place}", [30 * place, 0, 10, 10], image)
-          for name in names for place in range(3) for image in range(images)),
-        images=range(images), raters=names,
-    )  # fmt: skip
-    result = agreement(annotations, bootstrap=10)
+    marks = [
+        (name, f"class {x}", [30 * x, 0, 10, 10], image) for name in names for x in range(3) for image in range(images)
+    ]
+    result = agreement(table(*marks, images=range(images), raters=names), bootstrap=10)
     assert (result.alpha, result.global_alpha, len(result.units)) == (1, 1, 3 * images)
     assert result.alpha_interval.tolist() == [1, 1]
 
@@ -265,52 +218,40 @@ def test_everybody_draws_the_same(images, raters):
 
 
 def test_a_result_reads_as_a_sentence():
-    result = agreement(table(("ann", "cat", HERE), ("bob", "cat", HERE)), bootstrap=10)
-    assert (
-        str(result)
-        == repr(result)
-        == (
-            "KαLOS(box_iou, τ_s=0.5, S=greedy, ψ_soft) = 1.000 [1.000, 1.000] (near perfect; label convergence: "
-            "reliable), mean over 1 image; median 1.000; 1.000 over all 1 unit"
-        )
+    sentence = (
+        "KαLOS(box_iou, τ_s=0.5, S=greedy, ψ_soft) = 1.000 [1.000, 1.000] (near perfect; label convergence: "
+        "reliable), mean over 1 image; median 1.000; 1.000 over all 1 unit"
     )
+    result = agreement(table(*AGREED), bootstrap=10)
+    assert str(result) == repr(result) == sentence
+    assert "nan (undefined), mean over 0 images" in str(agreement(table(assigned={1: []}), bootstrap=10))
+    # KαLOS §14: τ is a distance, τ_s a similarity; MARS's τ = .08 is τ_s = .92; the similarity may be one's own
+    assert Configuration("iou", threshold=0.92).notation == "KαLOS(iou, τ_s=0.92, S=greedy, ψ_soft)"
 
 
-def test_an_undefined_result_reads_as_such():
-    result = agreement(table(assigned={1: []}), bootstrap=10)
-    assert "nan (undefined), mean over 0 images" in str(result)
-
-
-def test_the_threshold_printed_is_a_similarity_and_is_called_so():
-    # KαLOS §14: τ is a distance, τ_s a similarity; MARS's τ = .08 is τ_s = .92
-    result = agreement(table(("ann", "cat", HERE), ("bob", "cat", HERE)), threshold=0.92, bootstrap=0)
-    assert result.notation == "KαLOS(box_iou, τ_s=0.92, S=greedy, ψ_soft)"
-
-
-@pytest.mark.parametrize(
-    ("alpha", "words", "of_convergence"),
-    [
-        # KαLOS §3.3: .8, .6, .4, 0; label convergence App. B: .8, .667
+def test_bands_of_both_papers_begin_at_their_least_value():
+    # KαLOS §3.3: .8, .6, .4, 0; label convergence App. B: .8, .667
+    rows = [
         (1.0, "near perfect", "reliable"),
         (0.8, "near perfect", "reliable"),
         (0.799, "substantial", "tentative"),
         (0.667, "substantial", "tentative"),
         (0.666, "substantial", "not reliable"),
         (0.6, "substantial", "not reliable"),
+        (0.599, "moderate", "not reliable"),
         (0.4, "moderate", "not reliable"),
         (0.399, "low", "not reliable"),
         (0.0, "low", "not reliable"),
         (-0.001, "systematic disagreement", "not reliable"),
-    ],
-)
-def test_bands_are_those_of_both_papers(alpha, words, of_convergence):
-    assert (band(alpha), convergence_band(alpha)) == (words, of_convergence)
+    ]
+    assert [(alpha, band(alpha), convergence_band(alpha)) for alpha, _, _ in rows] == rows
+    assert band(np.nan) == "undefined"
 
 
 def test_the_median_is_of_defined_image_alphas():
     #  image 1: both agree, 1; image 2: ann alone, n = 2, o_cc = 0, D_e = 1 - 0 = 1, alpha 0; image 3: nobody assigned
     result = agreement(
-        table(("ann", "cat", HERE), ("bob", "cat", HERE), ("ann", "cat", HERE, 2), images=(1, 2, 3, 4),
+        table(*AGREED, ("ann", "cat", HERE, 2), images=(1, 2, 3, 4),
               assigned={key: ["ann", "bob"] for key in (1, 2, 4)} | {3: []}), bootstrap=0)  # fmt: skip
     assert result.image_alpha[[0, 1, 3]].tolist() == [1, 0, 1]  # image 4 is empty for both
     assert np.isnan(result.image_alpha[2])
@@ -330,85 +271,56 @@ def test_a_row_an_image():
     }
 
 
-@pytest.mark.parametrize(
-    ("value", "words"),
-    [
-        (1, "near perfect"), (0.8, "near perfect"), (0.79, "substantial"), (0.6, "substantial"), (0.59, "moderate"),
-        (0.4, "moderate"), (0.39, "low"), (0, "low"), (-0.01, "systematic disagreement"), (np.nan, "undefined"),
-    ],
-)  # fmt: skip
-def test_bands_begin_at_their_least_value(value, words):
-    assert band(value) == words
-
-
 # ---- what cannot be computed
 
 
-REFUSED = pytest.mark.parametrize(
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({"threshold": "0.5"}, "threshold: expected a similarity from 0 to 1, got '0.5'"),
         ({"threshold": float("nan")}, "threshold: expected a similarity from 0 to 1, got nan"),
-        ({"threshold": True}, "threshold: expected a similarity from 0 to 1, got True"),
         ({"threshold": 1.5}, "threshold: expected a similarity from 0 to 1, got 1.5"),
         ({"similarity": None}, "similarity: expected .* got None"),
-        ({"similarity": ""}, "similarity: expected .* got ''"),
         ({"solver": "best"}, "solver: expected one of .* got 'best'"),
         ({"cost": ["soft"]}, "cost: expected one of 'neg', 'soft', got"),
         ({"bootstrap": -1}, "bootstrap: expected a whole number of at least 0, got -1"),
-        ({"bootstrap": "many"}, "bootstrap: expected a whole number of at least 0, got 'many'"),
-        ({"bootstrap": 1.5}, "bootstrap: expected a whole number of at least 0, got 1.5"),
-        ({"seed": -1}, "seed: expected a whole number of at least 0, got -1"),
         ({"seed": None}, "seed: expected a whole number of at least 0, got None"),
     ],
 )
-
-
-@REFUSED
 def test_an_argument_that_cannot_be_used_is_named(arguments, message):
     with pytest.raises(InputError, match=message):
         agreement(table(("ann", "cat", HERE)), **arguments)
-
-
-@REFUSED
-def test_a_configuration_is_refused_for_the_same_arguments(arguments, message):
     with pytest.raises(InputError, match=message):
         Configuration(**arguments)
 
 
-def test_an_unknown_similarity_is_named():
-    with pytest.raises(InputError, match=r"similarity: expected one of .* got 'iou'"):
-        agreement(table(("ann", "cat", HERE)), "iou")
-    assert Configuration("iou").notation == "KαLOS(iou, τ_s=0.5, S=greedy, ψ_soft)"  # it may be one's own
+ONE = table(("ann", "cat", HERE))
 
 
 @pytest.mark.parametrize(
-    ("annotations", "message"),
+    ("call", "message"),
     [
-        (lambda: table(("ann", "cat", HERE), raters=["ann"]), r"at least two raters, got 1 \(ann\)"),
-        (lambda: Annotations.from_rows([], images=[1]), r"at least two raters, got 0 \(none\)"),
-        (lambda: Annotations.from_rows([], raters=["ann", "bob"]), "at least one image, got none"),
-        (lambda: {"images": []}, "expected Annotations, got dict"),
+        (lambda: agreement(table(raters=["ann"])), r"at least two raters, got 1 \(ann\)"),
+        (lambda: agreement(Annotations.from_rows([], images=[1])), r"at least two raters, got 0 \(none\)"),
+        (lambda: agreement(Annotations.from_rows([], raters=["ann", "bob"])), "at least one image, got none"),
+        (lambda: agreement({"images": []}), "expected Annotations, got dict"),
+        (lambda: agreement(ONE, "iou"), r"similarity: expected one of .* got 'iou'"),
+        (
+            lambda: agreement(ONE, "polygon_iou", pairs=compute_pairs(ONE)),
+            "pairs: expected pairs of 'polygon_iou', got 'box_iou'",
+        ),
+        (
+            lambda: agreement(ONE, pairs=compute_pairs(ONE, floor=0.7)),
+            r"expected at least 0\.7, from which these pairs were computed, got 0\.5",
+        ),
     ],
 )
-def test_too_little_to_agree_on_is_reported(annotations, message):
+def test_what_cannot_be_compared_is_refused(call, message):
     with pytest.raises(InputError, match=message):
-        agreement(annotations())
+        call()
 
 
-def test_pairs_of_another_similarity_are_refused():
-    annotations = table(("ann", "cat", HERE))
-    with pytest.raises(InputError, match="pairs: expected pairs of 'polygon_iou', got 'box_iou'"):
-        agreement(annotations, "polygon_iou", pairs=compute_pairs(annotations))
-
-
-def test_pairs_computed_too_high_are_refused():
-    annotations = table(("ann", "cat", HERE))
-    with pytest.raises(InputError, match=r"expected at least 0\.7, from which these pairs were computed, got 0\.5"):
-        agreement(annotations, pairs=compute_pairs(annotations, floor=0.7))
-
-
-# ---- the figures of a real data set
+# ---- the values of a real data set
 
 
 @pytest.mark.parametrize(
@@ -429,13 +341,11 @@ def test_lvis200_as_kalos_gives_it(lvis, similarity, cost, mean, whole):
     assert result.alpha_without_empty < result.alpha
 
 
-@pytest.mark.parametrize(
-    ("threshold", "mean"),
-    # .613014 is what `kalos` 0.8.0 gives at .7 when it is run; a table of figures that prints .612939 is off there
-    [(0.1, 0.790964), (0.3, 0.750339), (0.6, 0.658877), (0.7, 0.613014), (0.8, 0.515299), (0.9, 0.319607)],
-)
-def test_lvis200_over_thresholds(lvis, threshold, mean):
-    assert agreement(lvis, threshold=threshold, bootstrap=0).alpha == pytest.approx(mean, abs=1e-6)
+def test_lvis200_over_thresholds(lvis):
+    # .613014 is what `kalos` 0.8.0 gives at .7 when it is run; a table that prints .612939 is off there
+    expected = {0.1: 0.790964, 0.3: 0.750339, 0.6: 0.658877, 0.7: 0.613014, 0.8: 0.515299, 0.9: 0.319607}
+    found = {threshold: agreement(lvis, threshold=threshold, bootstrap=0).alpha for threshold in expected}
+    assert found == pytest.approx(expected, abs=1e-6)
 
 
 def test_lvis200_in_any_order(lvis):
@@ -446,9 +356,3 @@ def test_lvis200_in_any_order(lvis):
     np.testing.assert_allclose(other.global_alpha_interval, result.global_alpha_interval, atol=1e-12)
     low, high = result.alpha_interval
     assert low < result.alpha < high
-
-
-def test_nothing_warns_on_real_data(lvis):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        agreement(lvis, "polygon_iou", bootstrap=10)

@@ -2,18 +2,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalos_core.arrays import (
-    SLICE,
-    distinct_codes,
-    expand_runs,
-    find_sorted,
-    first_at_all,
-    in_slices,
-    run_ends,
-    run_starts,
-    take_down,
-    total,
-)
+from kalos_core import arrays
+from kalos_core.arrays import SLICE, distinct_codes, expand_runs, find_sorted, first_at_all, in_slices, take_down, total
 
 runs = st.lists(st.tuples(st.integers(0, 50), st.integers(0, 5)), max_size=8)
 
@@ -40,22 +30,15 @@ def test_found_where_they_stand(known, wanted):
     assert found.tolist() == [ordered.index(number) if number in known else -1 for number in wanted]
 
 
-def test_distinct_codes_by_hand():
-    for wide in (1, 1000):  # looked up, and sorted
-        distinct, index = distinct_codes(wide * np.array([4, 0, 4, 1]))
-        assert distinct.tolist() == [0, wide, 4 * wide]
-        assert index.tolist() == [2, 0, 2, 1]
-
-
 @given(st.lists(st.integers(0, 9)).map(sorted))
 def test_run_ends_are_found_by_search(codes):
     ordered = np.array(codes, np.intp)
-    assert run_ends(ordered).tolist() == np.searchsorted(ordered, ordered, side="right").tolist()
+    assert arrays.run_ends(ordered).tolist() == np.searchsorted(ordered, ordered, side="right").tolist()
 
 
 @given(st.lists(st.integers(0, 9)))
 def test_run_starts_cut_a_list_into_its_runs(lengths):
-    starts = run_starts(lengths)
+    starts = arrays.run_starts(lengths)
     assert np.diff(starts).tolist() == lengths
     assert starts[0] == 0
 
