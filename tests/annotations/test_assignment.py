@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kalos_core import NO_OBJECT, NOT_ASSIGNED, Annotations, InputError, agreement, variations
-from tests.strategies import reordered, tables
+from tests.strategies import tables
 
 HERE, THERE = [0, 0, 10, 10], [50, 0, 10, 10]
 
@@ -122,14 +122,6 @@ def test_no_finding_says_that_an_excluded_class_is_missing(annotations):
         if not own or not other:
             silent = two if own else one
             assert asks(annotations, image, silent, annotations.category[(own or other)[0]])
-
-
-@given(tables(limits=True, exclusions=True), st.integers(0, 99))
-def test_the_same_in_any_order(annotations, seed):
-    other = reordered(annotations, seed)
-    one, two = (agreement(given, threshold=0.25, bootstrap=0) for given in (annotations, other))
-    np.testing.assert_allclose(two.alpha, one.alpha, atol=1e-12)
-    np.testing.assert_allclose(two.global_alpha, one.global_alpha, atol=1e-12)
 
 
 @given(tables(exclusions=True), st.data())

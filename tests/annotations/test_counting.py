@@ -58,18 +58,6 @@ def test_a_row_an_annotation():
     }  # fmt: skip
 
 
-def test_the_table_holds_what_the_file_holds(lvis, data_folder):
-    content = json.loads((data_folder / "lvis200.json").read_text())
-    names = {category["id"]: category["name"] for category in content["categories"]}
-    by_id = {entry["id"]: entry for entry in content["annotations"]}
-    frame = lvis.to_pandas()
-    assert len(frame) == len(by_id)
-    for row in frame.sample(50, random_state=0).to_dict("records"):
-        entry = by_id[row["id"]]
-        assert (row["image"], row["category"]) == (entry["image_id"], names[entry["category_id"]])
-        np.testing.assert_allclose([row["x"], row["y"], row["width"], row["height"]], entry["bbox"], atol=1e-9)
-
-
 def test_without_boxes_there_are_no_columns_of_one():
     cuboid = {"image": 1, "rater": "ann", "category": "car", "cuboid": [0, 0, 0, 1, 1, 1, 0, 0, 0]}
     assert "x" not in Annotations.from_rows([cuboid]).to_pandas()

@@ -16,7 +16,12 @@ DIGITS = st.text("0123456789", min_size=1, max_size=9)
 SHORT = st.builds(lambda whole, places: f"{int(whole)}{places}", DIGITS, DIGITS.map(".{}".format) | st.just(""))
 LONG = (st.floats(allow_nan=False, allow_infinity=False) | st.integers()).map(json.dumps)
 SIGNED = st.builds("{}{}".format, st.sampled_from(["", "", "-"]), SHORT)
-BRIEF = st.from_regex(r"\A(-?(0|[1-9][0-9]{0,2})(\.[0-9]{1,3})?|[0-9]\.[0-9]{1,6}|[1-9][0-9]{0,7})\Z")
+PLACES = [st.text("0123456789", min_size=1, max_size=most) for most in (3, 6)]
+BRIEF = st.one_of(
+    st.integers(-999, 99_999_999).map(str),
+    st.builds("{}{}.{}".format, st.sampled_from(["", "-"]), st.integers(0, 999), PLACES[0]),
+    st.builds("{}.{}".format, st.integers(0, 9), PLACES[1]),
+)
 STRANGE = st.sampled_from(["-0", "-0.0", "0.0", "1e2", "1E-2", "-2.5e+3", "null", "true", '"12"', '"],["', "{}", "[1]"])
 
 

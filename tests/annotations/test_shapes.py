@@ -160,16 +160,9 @@ def test_other_faults_are_errors_also_where_broken_shapes_are_left_out():
         Annotations.from_rows([], on_invalid="ignore")
 
 
-def test_nothing_is_left_out_of_what_can_be_used():
-    annotations = marks("polygon", RIGHT["polygon"], on_invalid="skip")
-    assert (len(annotations), annotations.skipped.tolist()) == (1, [0])
-
-
-@pytest.mark.parametrize(("name", "kind"), [("mask_iou", "mask"), ("pose", "keypoints"), ("polygon_giou", "polygon")])
-def test_annotations_without_the_kind_that_is_compared_are_named(name, kind):
-    rows = [
-        {"id": 7, "image": 1, "rater": "ann", "category": "cat", kind: RIGHT[kind]},
-        {"id": 8, "image": 1, "rater": "bob", "category": "cat", "box": [0, 0, 1, 1]},
-    ]
-    with pytest.raises(InputError, match=rf"{name} compares shapes of kind '{kind}': .* 1 of 2 .* without \(ids 8\)"):
-        agreement(Annotations.from_rows(rows, image_size={1: (4, 2)}), name)
+def test_annotations_without_the_kind_that_is_compared_are_named():
+    for name, kind in (("mask_iou", "mask"), ("pose", "keypoints"), ("polygon_giou", "polygon")):
+        other = {"id": 8, "image": 1, "rater": "bob", "category": "cat", "box": [0, 0, 1, 1]}
+        table = Annotations.from_rows([other | {"id": 7, "rater": "ann", kind: RIGHT[kind]}, other])
+        with pytest.raises(InputError, match=rf"{name} compares shapes of kind '{kind}': .* 1 of 2 .* \(ids 8\)"):
+            agreement(table, name)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kalos_core import Annotations, InputError, KalosWarning, agreement
 from kalos_core.annotations import id_array, object_array
 from kalos_core.shapes import Boxes
-from tests.readers.cases import differing
+from tests.readers.cases import Warned, differing, lines, shapes
 from tests.strategies import tables
 
 BOX = [0, 0, 4, 2]
@@ -35,13 +35,14 @@ def small():
 
 def test_vocabularies_in_order_of_first_occurrence():
     annotations = small()
-    assert annotations.images.tolist() == ["b", "a", "c"]
-    assert annotations.files.tolist() == ["b", "a", "c"]
-    assert annotations.raters.tolist() == annotations.person.tolist() == ["ann", "bob", "cid"]
+    shape, who = "box 0 0 4 2", "? ann bob cid"
+    assert lines(annotations) == [
+        f"b {who}: ann cat {shape}; bob cat {shape}",
+        f"a {who}: ann dog {shape}",
+        f"c {who}: bob cat {shape}; cid cat {shape}",
+    ]
+    assert annotations.person.tolist() == ["ann", "bob", "cid"]
     assert annotations.categories.tolist() == ["cat", "dog"]
-    assert annotations.image.tolist() == [0, 0, 1, 2, 2]
-    assert annotations.rater.tolist() == [0, 1, 0, 1, 2]
-    assert annotations.category.tolist() == [0, 0, 1, 0, 0]
     assert annotations.id.tolist() == [7, 8, 9, 5, 6]
     assert annotations.assigned_categories.tolist() == [[True, True], [True, False], [True, True]]
 
@@ -65,58 +66,41 @@ def test_boxes_and_polygons_however_they_are_given():
     assert Annotations.from_rows(rows).shapes["box"].xywh().tolist() == [[1, 2, 8, 6], BOX]  # the bounds, or its own
 
 
-def test_everybody_is_assigned_unless_listed():
-    with pytest.warns(KalosWarning, match="who was assigned to 1 of 2 images, and 1 of 1 images have"):
-        annotations = Annotations.from_rows([row()], images=[1, 2], raters=["ann", "bob"], assigned={2: []})
-    assert annotations.assigned.tolist() == [[True, True], [False, False]]
-
-
-BAD_ROWS = {
-    "no image": (row(image=None), "an image of the source, got nothing"),
-    "no rater": (row(rater=None), "a rater of the source, got nothing"),
-    "no name": (row(rater=""), "a rater of the source, got nothing"),
-    "no category": (row(category=None), "a category of the source, got nothing"),
-    "no shape": (row(box=None), "a shape (box, polygon, "),
-    "empty shapes": (row(box=[], polygon=[]), "a shape (box, polygon, "),
-    "image is a list": (row(image=[1]), "an image of the source, got [1]"),
-    "rater is a list": (row(rater=["ann"]), "a rater of the source, got ['ann']"),
-    "rater is true": (row(rater=True), "a rater of the source, got True"),
-    "category is an object": (row(category={"name": "cat"}), "a category of the source, got {'name': 'cat'}"),
-    "id is a list": (row(id=[1]), "an id, got [1]"),
-    "id is true": (row(id=True), "an id, got True"),
-    "NaN in a box": (row(box=[0, 0, float("nan"), 1]), "a box of finite numbers up to"),
-    "infinite box": (row(box=[0, 0, float("inf"), 1]), "a box of finite numbers up to"),
-    "no width": (row(box=[0, 0, 0, 1]), "a box of positive width and height, got"),
-    "negative height": (row(box=[0, 0, 1, -1]), "a box of positive width and height, got"),
-    "three numbers": (row(box=[0, 0, 1]), "a box of four numbers x, y, width, height, got"),
-    "one number": (row(box=7), "a box of four numbers x, y, width, height, got 7"),
-    "text for a box": (row(box="7"), "a box of four numbers x, y, width, height, got '7'"),
-    "texts in a box": (row(box=["0", "0", "4", "2"]), "a box of four numbers"),
-    "nothing in a box": (row(box=[0, 0, 4, None]), "a box of four numbers"),
-    "a box in a box": (row(box=[BOX]), "a box of four numbers"),
-    "a huge number": (row(box=[0, 0, 10**400, 1]), "a box of four numbers"),
-    "two points": (row(polygon=[[0, 0, 4, 0]]), "rings of at least 3 points, got a ring of 2"),
-    "no points": (row(polygon=[[]]), "rings of at least 3 points, got a ring of 0"),
-    "two points, closed": (row(polygon=[[0, 0, 4, 0, 0, 0]]), "rings of at least 3 points, got a ring of 2"),
-    "half a point": (row(polygon=[[0, 0, 4, 0, 4]]), "rings of numbers x1, y1, x2, y2, ..., got"),
-    "points of three": (row(polygon=[[[0, 0, 4], [0, 4, 4]]]), "rings of numbers"),
-    "flat rings": (row(polygon=[0, 0, 4, 0, 4, 4]), "rings of numbers"),
-    "text for rings": (row(polygon="0 0 4 0 4 4"), "rings of numbers"),
-    "run lengths": (row(polygon={"counts": [1, 2], "size": [3, 1]}), "rings of numbers"),
-    "a number for rings": (row(polygon=7), "rings of numbers x1, y1, x2, y2, ..., got 7"),
-    "NaN in a ring": (row(polygon=[[0, 0, 4, 0, float("nan"), 4]]), "finite coordinates up to"),
-}
+BAD_ROWS = [
+    (row(image=None), "an image of the source, got nothing"),
+    (row(rater=None), "a rater of the source, got nothing"),
+    (row(rater=""), "a rater of the source, got nothing"),
+    (row(category=None), "a category of the source, got nothing"),
+    (row(box=None), "a shape (box, polygon, "),
+    (row(box=[], polygon=[]), "a shape (box, polygon, "),
+    (row(image=[1]), "an image of the source, got [1]"),
+    (row(rater=["ann"]), "a rater of the source, got ['ann']"),
+    (row(rater=True), "a rater of the source, got True"),
+    (row(category={"name": "cat"}), "a category of the source, got {'name': 'cat'}"),
+    (row(id=[1]), "an id, got [1]"),
+    (row(id=True), "an id, got True"),
+    *((row(box=[0, 0, bad, 1]), "a box of finite numbers up to ") for bad in (float("nan"), float("inf"))),
+    *((row(box=[0, 0, *sides]), "a box of positive width and height, got [0, 0, ") for sides in ([0, 1], [1, -1])),
+    (row(box=7), "a box of four numbers x, y, width, height, got 7"),
+    *((row(box=box), "a box of four numbers x, y, width, height, got ")
+      for box in ([0, 0, 1], "7", ["0", "0", "4", "2"], [0, 0, 4, None], [BOX], [0, 0, 10**400, 1])),
+    (row(polygon=[[0, 0, 4, 0]]), "rings of at least 3 points, got a ring of 2"),
+    (row(polygon=[[]]), "rings of at least 3 points, got a ring of 0"),
+    (row(polygon=[[0, 0, 4, 0, 0, 0]]), "rings of at least 3 points, got a ring of 2"),  # it is closed
+    *((row(polygon=rings), "rings of numbers x1, y1, x2, y2, ..., got ")
+      for rings in ([[0, 0, 4, 0, 4]], [[[0, 0, 4], [0, 4, 4]]], [0, 0, 4, 0, 4, 4], "0 0 4", {"counts": [1]}, 7)),
+    (row(polygon=[[0, 0, 4, 0, float("nan"), 4]]), "finite coordinates up to "),
+]  # fmt: skip
 
 
 def test_a_record_that_cannot_be_used_is_named_with_what_it_holds():
     start = "rows: 1 record cannot be used.\n  record 2"
-    cases = {
-        name: ([row(id=99), record], f"{start} (id {record.get('id', 2)}): expected {words}")
-        for name, (record, words) in BAD_ROWS.items()
-    }
-    cases["no record"] = ([row(), "ann"], f"{start}: expected a mapping, got 'ann'")
+    cases = [
+        ([row(id=99), record], f"{start} (id {record.get('id', 2)}): expected {words}") for record, words in BAD_ROWS
+    ]
+    cases.append(([row(), "ann"], f"{start}: expected a mapping, got 'ann'"))
     twice = "record 3 (id 4): expected an id of its own, got 4 a second time"
-    cases["twice"] = ([row(id=4), row(id=5), row(id=4)], twice)
+    cases.append(([row(id=4), row(id=5), row(id=4)], twice))
     assert differing(Annotations.from_rows, None, cases) == []
 
 
@@ -206,41 +190,17 @@ def test_columns_cannot_be_written_but_the_callers_arrays_can():
     codes[0] = 1
 
 
-@pytest.mark.parametrize(
-    ("ids", "dtype"),
-    [([1, 2], np.int64), (["1", 2], object), ([True, 2], object), ([2**70, 1], object), ([], np.int64)],
-)
-def test_ids_are_whole_numbers_or_objects(ids, dtype):
-    array = id_array(ids)
-    assert array.dtype == dtype
-    assert array.tolist() == ids
-
-
-def test_tuples_stay_tuples():
-    assert object_array([(1, 2), (3, 4)]).tolist() == [(1, 2), (3, 4)]
-    assert object_array([(1, 2)]).tolist() == [(1, 2)]
-
-
-# ---- who can be compared
-
-
-@pytest.mark.parametrize(
-    ("limits", "comparable"),
-    [(None, True), ({"ann": ["cat"], "bob": ["dog"]}, False), ({"ann": ["cat", "dog"], "bob": ["dog"]}, True)],
-)
-def test_two_raters_of_a_common_class_can_be_compared(limits, comparable):
-    annotations = Annotations.from_rows(
-        [], images=[1, 2], raters=["ann", "bob"], categories=["cat", "dog"], assigned={2: ["ann"]},
-        assigned_categories=limits,
-    )  # fmt: skip
-    assert annotations.comparable_images.tolist() == [comparable, False]
-
-
-def test_a_rater_assigned_to_no_class_was_not_assigned():
-    annotations = Annotations.from_rows(
-        [], images=[1], raters=["ann", "bob"], categories=["cat"], assigned_categories={"bob": []}
-    )
-    assert annotations.assigned_any_class.tolist() == [[True, False]]
+def test_ids_are_whole_numbers_or_objects_and_tuples_stay_tuples():
+    for ids, dtype in (
+        ([1, 2], np.int64),
+        (["1", 2], object),
+        ([True, 2], object),
+        ([2**70, 1], object),
+        ([], np.int64),
+    ):
+        assert (id_array(ids).dtype, id_array(ids).tolist()) == (dtype, ids)
+    for tuples in ([(1, 2), (3, 4)], [(1, 2)]):
+        assert object_array(tuples).tolist() == tuples
 
 
 # ---- select
@@ -254,18 +214,15 @@ def test_select_images_brings_their_annotations_and_cuts_the_vocabulary():
     assert part.categories.tolist() == ["cat", "dog"]
 
 
-@pytest.mark.parametrize("chosen", [["cid", "ann"], [2, 0], np.array(["cid", "ann"])])
-def test_select_raters_by_name_or_code_in_the_order_given(chosen):
-    part = small().select(raters=chosen)
-    assert (part.raters.tolist(), part.session.tolist()) == (["cid", "ann"], ["3", "1"])
-    assert part.id.tolist() == [7, 9, 6]
-    assert part.raters[part.rater].tolist() == ["ann", "ann", "cid"]
-    assert part.assigned_categories.tolist() == [[True, True], [True, True]]
-
-
-def test_select_one_rater_by_name_and_by_mask():
-    assert small().select(raters="bob").id.tolist() == [8, 5]
-    assert small().select(raters=[False, True, False]).id.tolist() == [8, 5]
+def test_select_raters_by_name_code_or_mask():
+    for chosen in (["cid", "ann"], [2, 0], np.array(["cid", "ann"])):  # in the order given
+        part = small().select(raters=chosen)
+        assert (part.raters.tolist(), part.session.tolist()) == (["cid", "ann"], ["3", "1"])
+        assert part.id.tolist() == [7, 9, 6]
+        assert part.raters[part.rater].tolist() == ["ann", "ann", "cid"]
+        assert part.assigned_categories.tolist() == [[True, True], [True, True]]
+    for chosen in ("bob", [False, True, False]):
+        assert small().select(raters=chosen).id.tolist() == [8, 5]
 
 
 def test_select_rows_leaves_who_was_assigned():
@@ -276,11 +233,10 @@ def test_select_rows_leaves_who_was_assigned():
     assert small().select(rows=[True, False, False, False, True]).id.tolist() == [7, 6]
 
 
-@pytest.mark.parametrize("axis", ["rows", "images", "raters"])
-def test_select_nothing_is_an_empty_table(axis):
-    part = small().select(**{axis: []})
-    assert len(part) == 0
-    assert len(part.shapes["box"]) == 0
+def test_select_nothing_is_an_empty_table():
+    for axis in ("rows", "images", "raters"):
+        part = small().select(**{axis: []})
+        assert len(part) == len(part.shapes["box"]) == 0
 
 
 NOT_THERE = [
@@ -308,14 +264,9 @@ def test_select_keeps_every_row_together(annotations, data):
     part = annotations.select(rows, images, raters)
 
     def marks(table):
-        shapes = table.shapes.get("polygon", table.shapes["box"])
-        columns = (
-            table.images[table.image],
-            table.raters[table.rater],
-            table.categories[table.category],
-            shapes.area(),
-        )
-        return dict(zip(table.id.tolist(), zip(*map(list, columns), strict=True), strict=True))
+        columns = (table.images[table.image], table.raters[table.rater], table.categories[table.category])
+        rows = zip(*columns, (shapes(table, row) for row in range(len(table))), strict=True)
+        return dict(zip(table.id.tolist(), rows, strict=True))
 
     everything, kept = marks(annotations), marks(part)
     assert kept == {key: everything[key] for key in kept}
@@ -336,33 +287,45 @@ def test_a_table_reads_as_a_sentence():
 # ---- who was assigned, where it is not said
 
 
-def test_it_is_said_once_that_everybody_is_taken_as_assigned():
-    rows = [row(), row(rater="bob"), row(image=2), row(image=3, rater="bob")]
-    with pytest.warns(
-        KalosWarning, match=r"2 of 4 images have annotations of some raters only.*assigned='drew'"
-    ) as got:
-        table = Annotations.from_rows(rows, images=[1, 2, 3, 4])
-    assert len(got) == 1
-    assert got[0].filename == __file__
-    assert table.assigned.all()
-    with pytest.warns(KalosWarning, match="1 of 1 images"):
-        Annotations.from_rows([row()], raters=["ann", "bob"])
+def said(words, *rows, warned="", **options):
+    """A case of boxes of raters in images, and who is then assigned to each image."""
+    expected = [f"{image} ? {who}:" for image, who in enumerate(words.split(", "), 1)]
+    return (
+        [row(image=image, rater=rater) for image, rater in rows],
+        options,
+        Warned(warned, expected) if warned else expected,
+    )
 
 
-def test_nothing_is_said_where_it_does_not_matter():
-    rows = [row(), row(rater="bob")]
-    for images in ([1], [1, 2]):  # nobody annotated anything in the second
-        Annotations.from_rows(rows, images=images)
-    Annotations.from_rows([row(), row(image=2)])  # one rater
-    Annotations.from_rows([], images=[1], raters=["ann", "bob"])
-    Annotations.from_rows([row()], raters=["ann", "bob"], assigned={1: ["ann"]})
+def test_who_was_assigned_where_it_is_not_said():
+    both, one = [(1, "ann"), (1, "bob")], (2, "ann")
+    two, names = {"images": [1, 2]}, {"raters": ["ann", "bob"]}
+    some = "annotations of some raters only"
+    cases = [
+        said("ann bob, ann bob, ann bob", *both, one, (3, "bob"), warned=f"2 of 3 images have {some}"),
+        said("ann bob", both[0], **names, warned=f"1 of 1 images have {some}"),
+        said(
+            "ann bob, ",
+            both[0],
+            **two,
+            **names,
+            assigned={2: []},
+            warned="assigned to 1 of 2 images, and 1 of 1 images",
+        ),
+        # it does not matter: nobody annotated anything in the second; one rater; nothing at all; listed
+        said("ann bob", *both),
+        said("ann bob, ann bob", *both, **two),
+        said("ann, ann", both[0], one),
+        said("ann bob", images=[1], **names),
+        said("ann", both[0], **names, assigned={1: ["ann"]}),
+        said("ann bob, ann bob, ann bob", *both, one, images=[1, 2, 3], assigned="all"),
+        said("ann bob, ann", *both, one, **two, assigned="drew"),
+    ]
+    assert differing(Annotations.from_rows, None, cases, show=who_is_assigned) == []
 
 
-def test_who_was_assigned_in_a_word():
-    rows = [row(), row(rater="bob"), row(image=2)]
-    assert Annotations.from_rows(rows, images=[1, 2, 3], assigned="all").assigned.all()
-    drew = Annotations.from_rows(rows, images=[1, 2], assigned="drew")
-    assert drew.assigned.tolist() == [[True, True], [True, False]]
+def who_is_assigned(table):
+    return [line.partition(":")[0] + ":" for line in lines(table)]
 
 
 def test_the_two_readings_by_hand():
