@@ -7,6 +7,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from kalos_core.noise.experiments import signal_loss_table
 from kalos_core.noise.parameters import Chance, EventRate, SizeCurve
 from tests.fiftyone_bridge.conftest import Make
 from tests.fiftyone_bridge.noisy import CLASSES, FIELDS, IMAGES, annotated, samples
-from tests.fiftyone_bridge.scenes import detection, documents, polyline, stop_at, untouched, without
+from tests.fiftyone_bridge.scenes import detection, documents, polyline, untouched, without
 
 DEFAULT = NoiseModel.default()
 MODEL = replace(
@@ -667,15 +668,16 @@ def test_stopped_half_way_it_leaves_nothing(fresh, monkeypatch):
         monkeypatch.setattr(f"kalos_core.fiftyone.dataset.{module}.BLOCK", 7)
     seen: list[int] = []
 
-    def look(done: float, label: str) -> None:
+    def look(share: float, done: float, _: str) -> None:
         if done > 0.6:
             written = {"noise_synthetic_1": {"$exists": True, "$ne": None}}
             seen.append(fresh._sample_collection.count_documents(written))
-        stop(done, label)
+        if done >= share:
+            raise KeyboardInterrupt
 
-    for stop in map(stop_at, (0.2, 0.55, 0.7, 0.95)):
+    for share in (0.2, 0.55, 0.7, 0.95):
         with untouched(fresh), pytest.raises(KeyboardInterrupt):
-            inject(fresh, raters=3, progress=look)
+            inject(fresh, raters=3, progress=partial(look, share))
     assert seen == [0, 7, 0, 7, 14, 21]
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import fiftyone as fo
@@ -29,37 +27,69 @@ from kalos_core.fiftyone.kinds.agreement import compute, rerating
 from kalos_core.fiftyone.kinds.calibration import compute as calibration
 from kalos_core.fiftyone.runs import arranging, explaining, life, renaming, stored
 from kalos_core.fiftyone.runs.writers import writing_now
-from tests.fiftyone_bridge.conftest import Make
 from tests.fiftyone_bridge.elsewhere import dying, kill
-from tests.fiftyone_bridge.scenes import RATERS, documents
+from tests.fiftyone_bridge.scenes import RATERS, documents, raising, untouched
 from tests.fiftyone_bridge.stacks import small
 
 ROWS = pd.DataFrame([{"item": "0.jpg", "rater": rater, "label": "x"} for rater in ("dan", "eve")])
+FULL = OperationFailure("no room", explaining.OUT_OF_DISK_SPACE)
+NO_ROOM = "the disk of the database is full"
+RESTARTED = "the database was restarted meanwhile"
+LOST = f"{RESTARTED}, and may have lost the last"
+CUT_OFF = "was cut off half-way"
+SOMEBODY = "another process is changing runs"
+
+
+def agree(dataset: fo.Dataset, key: str = "run") -> kf.Run:
+    return kf.compute_agreement(dataset, key, raters=RATERS, bootstrap=0)
 
 
 def stored_files(dataset: fo.Dataset) -> int:
     return int(get_db_conn()["kalos.files"].count_documents({"metadata.dataset": dataset._doc.id}))
 
 
+def served(monkeypatch: pytest.MonkeyPatch, module: Any, *, first_only: bool = True) -> None:
+    """The database says that it is another one than that which is there now: the first time it is asked, or always."""
+    original, answers = module.server, iter(["the one before"])
+    monkeypatch.setattr(module, "server", lambda: next(answers, original() if first_only else "the one before"))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A file to load: one cat on an image that is there, and an image that is not."""
+    size = {"width": 100, "height": 100}
+    content = {
+        "images": [{"id": 0, "file_name": "0.jpg", **size}, {"id": 1, "file_name": "new.jpg", **size}],
+        "categories": [{"id": 0, "name": "cat"}],
+        "annotations": [{"id": 0, "image_id": 0, "rater_id": "cid", "category_id": 0, "bbox": [1, 1, 9, 9]}],
+    }
+    path = tmp_path / "labels.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    return path
+
+
+def load(path: Path, target: Any, **options: Any) -> Any:
+    return kf.load_raters(path, target, canvas=path.parent / "canvas", **options)
+
+
 class TestKilled:
     @pytest.mark.parametrize("where", ["delete_fields", "delete_arrays"])
-    def test_while_deleting_a_run(self, make: Make, where: str) -> None:
+    def test_while_deleting_a_run(self, make, where):
         """Half a run is never listed: whoever looks next finishes."""
         dataset = make(persistent=True)
-        before, files = documents(dataset), stored_files(dataset)
-        kf.compute_agreement(dataset, "run", raters=RATERS)
-        kill(dataset, lambda there: kf.delete_run(there, "run"), (life, where))
-        dataset.reload()
-        assert dataset.list_runs() == ["run"]
-        assert kf.list_runs(dataset) == []
-        assert dataset.list_runs() == []
-        assert documents(dataset) == before
+        files = stored_files(dataset)
+        with untouched(dataset):
+            agree(dataset)
+            kill(dataset, lambda there: kf.delete_run(there, "run"), (life, where))
+            dataset.reload()
+            assert dataset.list_runs() == ["run"]
+            assert kf.list_runs(dataset) == []
         assert stored_files(dataset) == files
 
-    def test_an_index_that_the_database_got_back_goes_without_its_field(self, make: Make) -> None:
+    def test_an_index_that_the_database_got_back_goes_without_its_field(self, make):
         """Where the database died in mid of a deletion, too, the field may be gone and its index be back."""
         dataset = make(persistent=True)
-        kf.compute_agreement(dataset, "run", raters=RATERS)
+        agree(dataset)
         samples = dataset._sample_collection
         indexes = samples.index_information()
         (lost,) = (name for name in indexes if "run_alpha" in name)
@@ -73,10 +103,10 @@ class TestKilled:
         assert lost not in samples.index_information()
         assert not any("run_alpha" in sample for sample in documents(dataset).values())
 
-    def test_while_an_order_is_written(self, make: Make) -> None:
+    def test_while_an_order_is_written(self, make):
         """A field without a value goes, and the run is as it was; one with values stays, and goes with the run."""
         dataset = make(persistent=True)
-        run = kf.compute_agreement(dataset, "run", raters=RATERS)
+        run = agree(dataset)
         for where, is_there in (("_write", False), ("reload_samples", True)):
             kill(dataset, lambda there: kf.next_to_rate(there, "run", 2), (rerating, where))
             dataset.reload()
@@ -89,7 +119,7 @@ class TestKilled:
         kf.delete_run(dataset, "run")
         assert not any("run_next" in sample for sample in documents(dataset).values())
 
-    def test_before_the_folder_of_a_run_is_made(self, make: Make) -> None:
+    def test_before_the_folder_of_a_run_is_made(self, make):
         """That of the data set is there already, and goes if nothing else is in it."""
         dataset = make(small(), persistent=True)
         home = life.folder_of(dataset)
@@ -109,20 +139,17 @@ class TestKilled:
         assert kf.list_runs(dataset) == []
         assert not home.exists()
 
-    @pytest.mark.parametrize(("module", "where"), [(loads, "write_documents"), (objects, "store_raters")])
-    def test_while_loading_into_samples_that_are_there(
-        self, make: Make, tmp_path: Path, module: ModuleType, where: str
-    ) -> None:
+    @pytest.mark.parametrize("where", [(loads, "write_documents"), (objects, "store_raters")])
+    def test_while_loading_into_samples_that_are_there(self, make, path, where):
         """The next load says so, puts everything back, and loads."""
         dataset = make(persistent=True)
-        before, path = documents(dataset), tmp_path / "labels.json"
-        path.write_text(json.dumps(labels_of("cid")), encoding="utf-8")
-        kill(dataset, lambda there: kf.load_raters(path, there, canvas=tmp_path / "canvas"), (module, where))
+        before = documents(dataset)
+        kill(dataset, lambda there: load(path, there), where)
         dataset.reload()
         assert len(dataset) == 7
         assert dataset.has_field("cid")
-        with pytest.warns(KalosWarning, match="was cut off half-way; what it left is removed first"):
-            done = kf.load_raters(path, dataset, canvas=tmp_path / "canvas")
+        with pytest.warns(KalosWarning, match=f"{CUT_OFF}; what it left is removed first"):
+            done = load(path, dataset)
         assert (done.added_samples, len(dataset)) == (1, 7)
         assert kf.rater_fields(dataset) == {"cid": "cid"}
         own = {key: document for key, document in documents(dataset).items() if key in before}
@@ -133,110 +160,73 @@ class TestKilled:
         assert not dataset.tags
         assert not dataset.count_sample_tags()
 
-    def test_while_loading_a_new_data_set(self, make: Make, tmp_path: Path) -> None:
-        other, path = make(persistent=True), tmp_path / "labels.json"
-        path.write_text(json.dumps(labels_of("cid")), encoding="utf-8")
-        kill(other, lambda _: kf.load_raters(path, "half", canvas=tmp_path / "canvas"), (loads, "write_documents"))
+    def test_while_loading_a_new_data_set(self, make, path):
+        kill(make(persistent=True), lambda _: load(path, "half"), (loads, "write_documents"))
         assert fo.dataset_exists("half")
-        with pytest.warns(KalosWarning, match="was cut off half-way"):
-            done = kf.load_raters(path, "half", canvas=tmp_path / "canvas", persistent=False)
+        with pytest.warns(KalosWarning, match=CUT_OFF):
+            done = load(path, "half", persistent=False)
         assert done.added_samples == len(done.dataset) == 2
 
 
-def labels_of(rater: str) -> dict[str, Any]:
-    """One cat on an image that is there, and an image that is not."""
-    return {
-        "images": [
-            {"id": 0, "file_name": "0.jpg", "width": 100, "height": 100},
-            {"id": 1, "file_name": "new.jpg", "width": 100, "height": 100},
-        ],
-        "categories": [{"id": 0, "name": "cat"}],
-        "annotations": [{"id": 0, "image_id": 0, "rater_id": rater, "category_id": 0, "bbox": [1, 1, 9, 9]}],
-    }
-
-
 class TestAtTheSameTime:
-    def test_of_two_runs_of_one_key_the_database_refuses_one(
-        self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_of_two_runs_of_one_key_the_database_refuses_one(self, dataset, meanwhile):
         """The other began after this one had looked whether the key is free."""
-        original, kept = life._register, []
+        kept: list[kf.Run] = []
 
-        def overtaken(*arguments: Any) -> None:
-            monkeypatch.undo()
+        def other() -> None:
             kept.append(kf.find_variations(fo.load_dataset(dataset.name), "run", raters=RATERS))
-            original(*arguments)
 
-        monkeypatch.setattr(life, "_register", overtaken)
+        meanwhile(life, "_register", before=other)
         with pytest.raises(InputError, match="'run' is the key of another run"):
-            kf.compute_agreement(dataset, "run", raters=RATERS)
+            agree(dataset)
         assert kf.list_runs(dataset, "variations") == ["run"]
         assert kf.load_run(dataset, "run").metrics == kept[0].metrics
         assert not dataset.has_field("run_alpha")
 
-    def test_what_this_process_gave_up_is_dead_though_it_lives(
-        self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        before = documents(dataset)
+    def test_what_this_process_gave_up_is_dead_though_it_lives(self, dataset, meanwhile):
+        for name in ("store_arrays", "remove_run"):
+            meanwhile(life, name, before=raising(OSError("no answer")))
+        with untouched(dataset):
+            with pytest.raises(OSError, match="no answer"):
+                agree(dataset)
+            assert dataset.list_runs() == ["run"]
+            assert kf.list_runs(dataset) == []
 
-        def failing(*_: Any) -> None:
-            raise OSError("no answer")
-
-        monkeypatch.setattr(life, "store_arrays", failing)
-        monkeypatch.setattr(life, "remove_run", failing)
-        with pytest.raises(OSError, match="no answer"):
-            kf.compute_agreement(dataset, "run", raters=RATERS)
-        monkeypatch.undo()
-        assert dataset.list_runs() == ["run"]
-        assert kf.list_runs(dataset) == []
-        assert documents(dataset) == before
-
-    def test_files_of_no_run_go_with_the_next_run(self, dataset: fo.Dataset) -> None:
+    def test_files_of_no_run_go_with_the_next_run(self, dataset):
         files = stored_files(dataset)
-        with life.writing_now() as writer:
+        with writing_now() as writer:
             life.store_arrays(dataset, {}, writer, str(ObjectId()))
         assert stored_files(dataset) == files + 1
-        kf.compute_agreement(dataset, "run", raters=RATERS)
+        agree(dataset)
         assert stored_files(dataset) == files + 1
         kf.delete_run(dataset, "run")
         assert stored_files(dataset) == files
 
-    def test_runs_that_somebody_renames_are_neither_renamed_nor_deleted(self, dataset: fo.Dataset) -> None:
-        kf.compute_agreement(dataset, "run", raters=RATERS)
+    def test_runs_that_somebody_renames_are_neither_renamed_nor_deleted(self, dataset):
+        agree(dataset)
         with writing_now() as writer:
             update_info(dataset, renaming={"writer": dict(writer), "moves": [], "is_done": False})
-            with pytest.raises(InputError, match="another process is changing runs"):
-                kf.rename_run(dataset, "run", "other")
-            with pytest.raises(InputError, match="another process is changing runs"):
-                kf.delete_run(dataset, "run")
+            for act in (lambda: kf.rename_run(dataset, "run", "other"), lambda: kf.delete_run(dataset, "run")):
+                with pytest.raises(InputError, match=SOMEBODY):
+                    act()
             assert kf.list_runs(dataset) == ["run"]
         kf.rename_run(dataset, "run", "other")  # the other one is dead now, and had not begun
         assert kf.list_runs(dataset) == ["other"]
         assert "renaming" not in dataset.info.get("kalos", {})
 
-    @pytest.mark.parametrize("what", ["rename", "delete"])
-    def test_a_run_that_somebody_was_quicker_with(
-        self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch, what: str
-    ) -> None:
+    def test_a_run_that_somebody_was_quicker_with(self, dataset, meanwhile):
         """After it was looked up to be deleted, and before that is noted: a renamed run stays under its new key."""
-        alpha, original = kf.compute_agreement(dataset, "run", raters=RATERS).result.alpha, life.server
-
-        def overtaken() -> Any:
-            monkeypatch.undo()
-            kf.rename_run(dataset, "run", "other") if what == "rename" else kf.delete_run(dataset, "run")
-            return original()
-
-        monkeypatch.setattr(life, "server", overtaken)
-        if what == "delete":
-            kf.delete_run(dataset, "run")
-            assert kf.list_runs(dataset) == []
-            return
-        with pytest.raises(InputError, match="another process is changing runs"):
+        alpha = agree(dataset).result.alpha
+        meanwhile(life, "server", before=lambda: kf.rename_run(dataset, "run", "other"))
+        with pytest.raises(InputError, match=SOMEBODY):
             kf.delete_run(dataset, "run")
         assert kf.list_runs(dataset) == ["other"]
         assert kf.load_run(dataset, "other").result.alpha == alpha
+        meanwhile(life, "server", before=lambda: kf.delete_run(dataset, "other"))
+        kf.delete_run(dataset, "other")
+        assert kf.list_runs(dataset) == []
 
-    def test_what_somebody_else_remembers_stays(self, dataset: fo.Dataset) -> None:
+    def test_what_somebody_else_remembers_stays(self, dataset):
         entry = {"$set": {"info.kalos.raters": {"ann": "Ann"}}}
         get_db_conn().datasets.update_one({"_id": dataset._doc.id}, entry)  # this process has not seen it
         update_info(dataset, rater_facts=[{"rater": "Ann"}])
@@ -245,141 +235,94 @@ class TestAtTheSameTime:
         assert dataset.info == {}
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """A file to load."""
-    path = tmp_path / "labels.json"
-    path.write_text(json.dumps(labels_of("cid")), encoding="utf-8")
-    return path
-
-
 class TestFullDisk:
     @pytest.mark.parametrize(
         ("error", "expected"),
         [
             (OSError(errno.ENOSPC, "No space left", "a.png"), r"the disk is full \(a.png\); make room, then try again"),
-            (OperationFailure("no room", explaining.OUT_OF_DISK_SPACE), "the disk of the database is full"),
+            (FULL, NO_ROOM),
             (AutoReconnect("connection closed"), "the database did not answer for a moment"),
         ],
     )
-    def test_it_is_said_in_words(
-        self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch, error: Exception, expected: str
-    ) -> None:
-        before = documents(dataset)
+    def test_it_is_said_in_words(self, dataset, meanwhile, error, expected):
+        meanwhile(life, "store_arrays", before=raising(error))
+        with untouched(dataset), pytest.raises(KalosError, match=f"{expected}.*; nothing of this run is kept"):
+            agree(dataset)
 
-        def failing(*_: Any) -> None:
-            raise error
-
-        monkeypatch.setattr(life, "store_arrays", failing)
-        with pytest.raises(KalosError, match=f"{expected}.*; nothing of this run is kept"):
-            kf.compute_agreement(dataset, "run", raters=RATERS)
-        assert dataset.list_runs() == []
-        assert documents(dataset) == before
-
-    @pytest.mark.parametrize(
-        ("where", "act", "outcome"),
-        [
-            ((loads, "_claim"), lambda data: kf.load_label_table(ROWS, data), "nothing is loaded"),
-            ((arranging, "refresh"), lambda data: kf.arrange_app(data), "the labels are there"),
-            ((results, "update_info"), lambda data: kf.hand_over(data, "run", "arbiter"), "nothing is handed over"),
-            (
-                (calibration, "store_choice"),
-                lambda data: kf.choose_threshold(data, "sure", "box_iou", 0.4),
+    def test_by_all_that_write(self, dataset, meanwhile):
+        agree(dataset)
+        kf.calibrate_threshold(dataset, "sure", raters=RATERS, bootstrap=0)
+        for owner, name, act, outcome in [
+            (loads, "_claim", lambda: kf.load_label_table(ROWS, dataset), "nothing is loaded"),
+            (arranging, "refresh", lambda: kf.arrange_app(dataset), "the labels are there"),
+            (results, "update_info", lambda: kf.hand_over(dataset, "run", "arbiter"), "nothing is handed over"),
+            (  # it is stored, and what follows finds no room
+                calibration,
+                "load_metrics",
+                lambda: kf.choose_threshold(dataset, "sure", "box_iou", 0.4),
                 "the threshold is stored",
             ),
-        ],
-    )
-    def test_by_all_that_write(
-        self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch, where: Any, act: Callable[[Any], Any], outcome: str
-    ) -> None:
-        kf.compute_agreement(dataset, "run", raters=RATERS, bootstrap=0)
-        kf.calibrate_threshold(dataset, "sure", raters=RATERS, bootstrap=0)
+        ]:
+            call = 2 if name == "load_metrics" else 1
+            meanwhile(owner, name, before=raising(FULL), call=call)
+            with pytest.raises(KalosError, match=f"{NO_ROOM}; make room.*; {outcome}"):
+                act()
 
-        def failing(*_: Any, **__: Any) -> None:
-            def fails(*_: Any) -> None:
-                raise OperationFailure("no room", explaining.OUT_OF_DISK_SPACE)
-
-            if where[1] == "store_choice":  # it is stored, and what follows finds no room
-                monkeypatch.setattr(calibration, "load_metrics", fails)
-            else:
-                fails()
-
-        monkeypatch.setattr(*where, failing)
-        with pytest.raises(KalosError, match=f"the disk of the database is full; make room.*; {outcome}"):
-            act(dataset)
-
-    def test_by_an_analysis_of_which_all_runs_are_there(
-        self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_by_an_analysis_of_which_all_runs_are_there(self, dataset, monkeypatch):
         original = life.set_config
 
         def failing(samples: Any, keys: Any, **entries: Any) -> None:
             if entries == {"status": "complete"}:
-                raise OperationFailure("no room", explaining.OUT_OF_DISK_SPACE)
+                raise FULL
             original(samples, keys, **entries)
 
         monkeypatch.setattr(life, "set_config", failing)
-        with pytest.raises(KalosError, match=r"the disk of the database is full.*; nothing of this run is kept"):
+        with pytest.raises(KalosError, match=rf"{NO_ROOM}.*; nothing of this run is kept"):
             kf.analyse(dataset, "run", raters=RATERS, kinds=["agreement", "variations"])
         assert kf.list_runs(dataset) == []
 
-    def test_after_all_is_loaded(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_after_all_is_loaded(self, path, meanwhile):
         """The note of the load is gone, and what the database should have been told next was not: the labels stay."""
-
-        def failing(*_: Any) -> None:
-            raise OperationFailure("no room", explaining.OUT_OF_DISK_SPACE)
-
-        monkeypatch.setattr(loads, "reload_samples", failing)
-        with pytest.raises(KalosError, match=r"the disk of the database is full.*; the load is complete"):
-            kf.load_raters(path, "made by a load", canvas=path.parent / "canvas")
+        meanwhile(loads, "reload_samples", before=raising(FULL))
+        with pytest.raises(KalosError, match=rf"{NO_ROOM}.*; the load is complete"):
+            load(path, "made by a load")
         assert fo.load_dataset("made by a load").values("cid.detections.label") == [["cat"], []]
         fo.delete_dataset("made by a load")
 
 
 class TestRestarted:
     @pytest.mark.parametrize("given", ["made by a load", None])
-    def test_a_data_set_that_was_just_being_made(
-        self, path: Path, monkeypatch: pytest.MonkeyPatch, given: str | None
-    ) -> None:
+    def test_a_data_set_that_was_just_being_made(self, dataset, path, monkeypatch, given):
         """An index of it may be lost, or its record, about which FiftyOne raises a `ValueError`."""
-        before = fo.list_datasets()
-        monkeypatch.setattr(loads, "server", lambda: "the one before")
-        with pytest.raises(KalosError, match="the database was restarted meanwhile"):
-            kf.load_raters(path, given, canvas=path.parent / "canvas")
-        assert fo.list_datasets() == before
-
-        def failing(*_: Any, **__: Any) -> None:
-            raise ValueError("Failed to update document")
-
-        monkeypatch.setattr(fo, "Dataset", failing)
-        with pytest.raises(KalosError, match="the database was restarted meanwhile"):
+        served(monkeypatch, loads, first_only=False)
+        with untouched(dataset), pytest.raises(KalosError, match=RESTARTED):
+            load(path, given)
+        monkeypatch.setattr(fo, "Dataset", raising(ValueError("Failed to update document")))
+        with pytest.raises(KalosError, match=RESTARTED):
             loads._make("made by a load", False)
 
-    def test_a_data_set_that_the_database_did_not_finish(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        before = fo.list_datasets()
-
+    def test_a_data_set_that_the_database_did_not_finish(self, dataset, path, monkeypatch):
         def failing(collection: Any, *_: Any, **__: Any) -> None:
             if collection.name.startswith("samples."):
                 raise AutoReconnect("connection closed")
 
         monkeypatch.setattr(Collection, "create_index", failing)
-        with pytest.raises(KalosError, match=r"the database did not answer for a moment.*; no data set was made"):
-            kf.load_raters(path, "made by a load", canvas=path.parent / "canvas")
-        assert fo.list_datasets() == before
+        message = r"the database did not answer for a moment.*; no data set was made"
+        with untouched(dataset), pytest.raises(KalosError, match=message):
+            load(path, "made by a load")
 
-    def test_an_arrangement(self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_an_arrangement(self, dataset, monkeypatch):
         """FiftyOne does not wait until it is on disk."""
-        monkeypatch.setattr(arranging, "server", lambda: "the one before")
-        with pytest.raises(KalosError, match="the database was restarted meanwhile, and may have lost the last"):
+        served(monkeypatch, arranging, first_only=False)
+        with pytest.raises(KalosError, match=LOST):
             kf.arrange_app(dataset)
 
-    def test_fields_that_are_shown_and_were_lost_before_they_were_there(self, dataset: fo.Dataset) -> None:
+    def test_fields_that_are_shown_and_were_lost_before_they_were_there(self, dataset):
         """The App was told to show them, and the database lost that they were made."""
         dataset.add_sample_field("run_alpha", fo.FloatField)
         kf.arrange_app(dataset)
-        dataset.app_config.active_fields.paths.append("run_alpha")
+        dataset.app_config.active_fields.paths += ["run_alpha", "run_lost"]
         dataset.app_config.sidebar_groups[0].paths.append("run_lost")
-        dataset.app_config.active_fields.paths.append("run_lost")
         dataset.save()
         delete_fields(dataset, ["run_alpha", "run_lost"])
         dataset.reload()
@@ -387,139 +330,98 @@ class TestRestarted:
         assert "run_lost" not in dataset.app_config.sidebar_groups[0].paths
         assert not dataset.has_field("run_alpha")
 
-    def test_a_load_is_not_complete(self, dataset: fo.Dataset, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_load_is_not_complete(self, dataset, path, monkeypatch):
         """What the database said was written may be lost, so nobody says that it is there."""
-        before, original, first = documents(dataset), loads.server, iter(["the one before"])
-        monkeypatch.setattr(loads, "server", lambda: next(first, None) or original())
-        with pytest.raises(KalosError, match="the database was restarted meanwhile, and may have lost the last"):
-            kf.load_raters(path, dataset, canvas=path.parent / "canvas")
+        before = documents(dataset)
+        served(monkeypatch, loads)
+        with pytest.raises(KalosError, match=LOST):
+            load(path, dataset)
         assert documents(dataset) == before
         assert not dataset.has_field("cid")
         assert dataset.info == {}
 
-    def test_a_load_is_not_undone(self, dataset: fo.Dataset, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_load_is_not_undone(self, dataset, path, monkeypatch):
         """What the database said was taken back may be there again, so the next load looks once more."""
-        monkeypatch.setattr(loads, "server", lambda: "the one before")
-        with pytest.raises(KalosError, match="the database was restarted meanwhile, and may have lost the last"):
-            kf.load_raters(path, dataset, canvas=path.parent / "canvas")
+        served(monkeypatch, loads, first_only=False)
+        with pytest.raises(KalosError, match=LOST):
+            load(path, dataset)
         assert "load" in dataset.info["kalos"]
         monkeypatch.undo()
-        with pytest.warns(KalosWarning, match="was cut off half-way"):
-            assert kf.load_raters(path, dataset, canvas=path.parent / "canvas").added_samples == 1
+        with pytest.warns(KalosWarning, match=CUT_OFF):
+            assert load(path, dataset).added_samples == 1
         assert "load" not in dataset.info["kalos"]
 
-    def test_an_error_that_comes_of_it_is_said_in_words(
-        self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_an_error_that_comes_of_it_is_said_in_words(self, dataset, monkeypatch):
         """Such as that there is no field, which the database said that it had made."""
-
-        def failing(*_: Any) -> None:
-            raise ValueError("field 'run_alpha' does not exist")
-
-        monkeypatch.setattr(life, "declare", failing)
+        monkeypatch.setattr(life, "declare", raising(ValueError("field 'run_alpha' does not exist")))
         with pytest.raises(ValueError, match="does not exist"):
-            kf.compute_agreement(dataset, "run", raters=RATERS)
-        original, first = explaining.server, iter(["the one before"])
-        monkeypatch.setattr(explaining, "server", lambda: next(first, None) or original())
-        with pytest.raises(KalosError, match=r"the database was restarted meanwhile.*; nothing of this run is kept"):
-            kf.compute_agreement(dataset, "run", raters=RATERS)
+            agree(dataset)
+        served(monkeypatch, explaining)
+        with pytest.raises(KalosError, match=rf"{RESTARTED}.*; nothing of this run is kept"):
+            agree(dataset)
 
 
 class TestWhileRenaming:
     @pytest.fixture
-    def decided(self, dataset: fo.Dataset) -> tuple[str, list[str]]:
-        """A sample with a unit in dispute, and its labels."""
-        kf.compute_agreement(dataset, "run", raters=RATERS)
+    def decided(self, dataset: fo.Dataset) -> dict[str, Any]:
+        """A unit in dispute, and what is decided about it."""
+        agree(dataset)
         sample_id = kf.next_dispute(dataset, "run")
-        assert sample_id is not None
-        return sample_id, list(kf.disputed_units(dataset, "run", sample_id)[0].labels)
+        labels = list(kf.disputed_units(dataset, "run", sample_id)[0].labels)
+        return {"labels": labels, "decision": "none", "sample_id": sample_id}
 
-    def test_nobody_decides_what_is_lost_with_the_old_fields(
-        self, dataset: fo.Dataset, decided: tuple[str, list[str]], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        original, (sample_id, labels) = renaming._switch, decided
-
-        def deciding(*arguments: Any) -> None:
+    def test_nobody_decides_what_is_lost_with_the_old_fields(self, dataset, decided, meanwhile):
+        def deciding() -> None:
             with pytest.raises(InputError, match="another process is renaming or deleting 'run'; wait"):
-                kf.decide(dataset, "run", labels, "none", sample_id=sample_id)
-            original(*arguments)
+                kf.decide(dataset, "run", **decided)
 
-        monkeypatch.setattr(renaming, "_switch", deciding)
+        meanwhile(renaming, "_switch", before=deciding)
         kf.rename_run(dataset, "run", "other")
         assert kf.decisions(dataset, "other") == []
-        kf.decide(dataset, "other", labels, "none", sample_id=sample_id)
+        kf.decide(dataset, "other", **decided)
         assert len(kf.decisions(dataset, "other")) == 1
 
-    @pytest.mark.parametrize("what", ["rename", "delete"])
-    def test_a_decision_that_came_too_late_is_said_to_be_lost(
-        self, dataset: fo.Dataset, decided: tuple[str, list[str]], monkeypatch: pytest.MonkeyPatch, what: str
-    ) -> None:
-        original, (sample_id, labels) = decide.add, decided
-
-        def late(*arguments: Any) -> Any:
-            done = original(*arguments)
-            kf.rename_run(dataset, "run", "other") if what == "rename" else kf.delete_run(dataset, "run")
-            return done
-
-        monkeypatch.setattr(decide, "add", late)
+    @pytest.mark.parametrize("act", [lambda of: kf.rename_run(of, "run", "other"), lambda of: kf.delete_run(of, "run")])
+    def test_a_decision_that_came_too_late_is_said_to_be_lost(self, dataset, decided, meanwhile, act):
+        meanwhile(decide, "add", after=lambda: act(dataset))
         with pytest.raises(KalosError, match="somebody renamed or deleted 'run' meanwhile"):
-            kf.decide(dataset, "run", labels, "none", sample_id=sample_id)
+            kf.decide(dataset, "run", **decided)
 
-    def test_decisions_are_not_read_in_part(self, dataset: fo.Dataset, decided: tuple[str, list[str]]) -> None:
-        kf.decide(dataset, "run", decided[1], "none", sample_id=decided[0])
+    def test_decisions_are_not_read_in_part(self, dataset, decided):
+        kf.decide(dataset, "run", **decided)
         read = iter(decide.stored_decisions(dataset, "run"))
         next(read)
         kf.rename_run(dataset, "run", "other")
         with pytest.raises(InputError, match=r"expected one of .* got 'run'"):
             list(read)
 
-    def test_nobody_renames_or_deletes_a_run_that_is_given_an_order(
-        self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        kf.compute_agreement(dataset, "run", raters=RATERS)
-        original = rerating._write
+    def test_nobody_renames_or_deletes_a_run_that_is_given_an_order(self, dataset, meanwhile):
+        agree(dataset)
 
-        def meanwhile(*arguments: Any) -> None:
-            for changes in (lambda: kf.rename_run(dataset, "run", "other"), lambda: kf.delete_run(dataset, "run")):
-                with pytest.raises(InputError, match="another process is changing runs"):
-                    changes()
-            original(*arguments)
+        def changing() -> None:
+            for act in (lambda: kf.rename_run(dataset, "run", "other"), lambda: kf.delete_run(dataset, "run")):
+                with pytest.raises(InputError, match=SOMEBODY):
+                    act()
 
-        monkeypatch.setattr(rerating, "_write", meanwhile)
+        meanwhile(rerating, "_write", before=changing)
         kf.next_to_rate(dataset, "run", 2)
         assert kf.list_runs(dataset) == ["run"]
         assert len(kf.view_of_next(dataset, "run"))
-        monkeypatch.undo()
         kf.delete_run(dataset, "run")
         assert not any("run_next" in sample for sample in documents(dataset).values())
 
-    def test_somebody_else_who_sweeps_leaves_the_run(
-        self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_somebody_else_who_sweeps_leaves_the_run(self, dataset, meanwhile):
         """Between two steps of it the run is listed under its new key, and does not know that yet."""
-        alpha, original = kf.compute_agreement(dataset, "run", raters=RATERS).result.alpha, renaming._take_over
-
-        def swept(*arguments: Any) -> None:
-            life.sweep(dataset)
-            original(*arguments)
-
-        monkeypatch.setattr(renaming, "_take_over", swept)
+        alpha = agree(dataset).result.alpha
+        meanwhile(renaming, "_take_over", before=lambda: life.sweep(dataset))
         kf.rename_run(dataset, "run", "other")
         assert kf.list_runs(dataset) == ["other"]
         assert kf.load_run(dataset, "other").result.alpha == alpha
 
     @pytest.mark.parametrize("where", ["copy_fields", "_switch"])
-    def test_attributes_go_with_a_label_field_that_somebody_renames(
-        self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch, where: str
-    ) -> None:
-        kf.compute_agreement(dataset, "run", raters=RATERS)
-        original = getattr(renaming, where)
-
-        def changed(*arguments: Any, **options: Any) -> None:
-            original(*arguments, **options)
-            dataset.rename_sample_field("ann", "anna")
-
-        monkeypatch.setattr(renaming, where, changed)
+    def test_attributes_go_with_a_label_field_that_somebody_renames(self, dataset, meanwhile, where):
+        agree(dataset)
+        meanwhile(renaming, where, after=lambda: rename_field(dataset))
         kf.rename_run(dataset, "run", "other")
         paths = dataset.get_field_schema(flat=True)
         assert "anna.detections.other_unit" in paths
@@ -544,138 +446,96 @@ def files_of(identity: ObjectId) -> dict[str, int]:
     return files | {"runs": database.runs.count_documents({"_dataset_id": identity})}
 
 
+NOTHING = {"kalos": 0, "fs": 0, "runs": 0}
+
+
 class TestChangedMeanwhile:
+    def test_a_field_that_was_renamed_is_said_in_words(self, dataset, meanwhile):
+        meanwhile(compute, "write_values", before=lambda: rename_field(dataset))
+        with pytest.raises(KalosError, match=r"were renamed meanwhile|were changed|is gone"):
+            agree(dataset)
+        assert dataset.list_runs() == []
+        assert not [path for path in dataset.get_field_schema(flat=True) if "run" in path]
+
     @pytest.mark.parametrize(
-        ("change", "expected"),
+        ("act", "owner", "where"),
         [
-            (rename_field, r"were renamed meanwhile|were changed|is gone"),
-            (delete_data, r"was deleted meanwhile"),
+            ("compute_agreement", compute, "write_values"),
+            ("compute_agreement", life, "declare"),
+            ("analyse", life, "store_arrays"),
+            ("compute_agreement", life, "store_results"),
+            ("analyse", life, "set_config"),
         ],
     )
-    def test_is_said_in_words(
-        self, make: Make, monkeypatch: pytest.MonkeyPatch, change: Callable[[fo.Dataset], None], expected: str
-    ) -> None:
-        dataset, original = make(), compute.write_values
-
-        def changed(*arguments: Any, **options: Any) -> None:
-            change(dataset)
-            original(*arguments, **options)
-
-        monkeypatch.setattr(compute, "write_values", changed)
-        with pytest.raises(KalosError, match=expected):
-            kf.compute_agreement(dataset, "run", raters=RATERS)
-        if not dataset.deleted:
-            assert dataset.list_runs() == []
-            assert not [path for path in dataset.get_field_schema(flat=True) if "run" in path]
-
-    @pytest.mark.parametrize("where", ["declare", "store_arrays", "store_results", "set_config"])
-    @pytest.mark.parametrize("act", ["compute_agreement", "analyse"])
-    def test_nothing_stays_of_a_data_set_that_was_deleted(
-        self, make: Make, monkeypatch: pytest.MonkeyPatch, where: str, act: str
-    ) -> None:
+    def test_nothing_stays_of_a_data_set_that_was_deleted(self, make, meanwhile, act, owner, where):
         """Its last run finds that the data set is gone, at whatever it does next, and takes its files along."""
-        dataset, original, calls = make(), getattr(life, where), []
+        dataset = make()
         dataset_id = dataset._doc.id
-
-        def changed(*arguments: Any, **options: Any) -> Any:
-            calls.append(where)
-            if len(calls) == (2 if act == "analyse" else 1):
-                delete_data(dataset)
-            return original(*arguments, **options)
-
-        monkeypatch.setattr(life, where, changed)
+        meanwhile(owner, where, before=lambda: delete_data(dataset), call=2 if act == "analyse" else 1)
         with pytest.raises(KalosError, match=r"was deleted (by somebody else )?meanwhile"):
             getattr(kf, act)(dataset, "run", raters=RATERS)
-        assert files_of(dataset_id) == {"kalos": 0, "fs": 0, "runs": 0}
+        assert files_of(dataset_id) == NOTHING
 
-    def test_no_file_stays_of_a_data_set_that_was_deleted(self, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-        dataset, original = make(small()), life.store_arrays
+    def test_no_file_stays_of_a_data_set_that_was_deleted(self, make, meanwhile):
+        dataset = make(small())
         folder = life.folder_of(dataset)
 
-        def changed(*arguments: Any) -> None:
+        def act() -> None:
             assert any(folder.rglob("*.png"))
             delete_data(dataset)
-            original(*arguments)
 
-        monkeypatch.setattr(life, "store_arrays", changed)
+        meanwhile(life, "store_arrays", before=act)
         with pytest.raises(KalosError, match="was deleted meanwhile; nothing of this run is kept"):
             kf.compute_pixel_agreement(dataset, "run", raters=RATERS)
         assert not folder.exists()
 
-    def test_no_record_stays_of_a_data_set_that_was_deleted_while_its_run_was(
-        self, make: Make, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        dataset = make(persistent=True)
-        kf.compute_agreement(dataset, "run", raters=RATERS)
-        identity, record = dataset._doc.id, get_db_conn().runs.find_one({"_id": dataset._doc.runs["run"].id})
-        original = life._delete_files
+    def test_no_record_stays_of_a_data_set_that_was_deleted_or_renamed_while_its_run_was_deleted(self, make, meanwhile):
+        dataset, other, runs = make(persistent=True), make(persistent=True), get_db_conn().runs
+        for each in (dataset, other):
+            agree(each)
+        identity, record = dataset._doc.id, runs.find_one({"_id": dataset._doc.runs["run"].id})
 
-        def changed(*arguments: Any) -> None:
-            original(*arguments)
+        def deleted() -> None:
             dataset.delete()
-            get_db_conn().runs.replace_one({"_id": record["_id"]}, record, upsert=True)  # FiftyOne passed over it
+            runs.replace_one({"_id": record["_id"]}, record, upsert=True)  # FiftyOne passed over it
 
-        monkeypatch.setattr(life, "_delete_files", changed)
+        meanwhile(life, "_delete_files", after=deleted)
         with pytest.raises(KalosError, match="was deleted meanwhile"):
             kf.delete_run(dataset, "run")
-        assert files_of(identity) == {"kalos": 0, "fs": 0, "runs": 0}
+        assert files_of(identity) == NOTHING
 
-    def test_no_record_stays_where_the_data_set_is_renamed_while_its_run_is_deleted(
-        self, make: Make, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        dataset = make(persistent=True)
-        kf.compute_agreement(dataset, "run", raters=RATERS)
-        identity, original = dataset._doc.id, life._delete_files
-
-        def changed(*arguments: Any) -> None:
-            original(*arguments)
-            names = {"name": "renamed", "slug": "renamed"}  # by another process: this one has not seen it
-            get_db_conn().datasets.update_one({"_id": identity}, {"$set": names})
-
-        monkeypatch.setattr(life, "_delete_files", changed)
+        names = {"name": "renamed", "slug": "renamed"}  # by another process: this one has not seen it
+        own = {"_id": other._doc.id}
+        meanwhile(life, "_delete_files", after=lambda: get_db_conn().datasets.update_one(own, {"$set": names}))
         with pytest.raises(KalosError, match="was renamed to 'renamed' meanwhile"):
-            kf.delete_run(dataset, "run")
+            kf.delete_run(other, "run")
         renamed = fo.load_dataset("renamed")
         assert kf.list_runs(renamed) == []
-        assert files_of(identity) == {"kalos": 0, "fs": 0, "runs": 0}
+        assert files_of(own["_id"]) == NOTHING
         renamed.delete()
 
-    def test_a_copy_keeps_its_runs_when_the_first_is_deleted(self, make: Make) -> None:
+    def test_files_of_a_deleted_data_set_go_with_the_next_run_and_a_copy_keeps_its_own(self, make):
         first, other = make(), make()
-        alpha = kf.compute_agreement(first, "run", raters=RATERS).result.alpha
-        copy = first.clone()
-        first.delete()
-        kf.compute_agreement(other, "run", raters=RATERS)  # sweeps
-        assert kf.load_run(copy, "run").result.alpha == alpha
-        copy.delete()
-
-    def test_files_of_a_deleted_data_set_go_with_the_next_run(self, make: Make) -> None:
-        first, other = make(), make()
-        kf.compute_agreement(first, "run", raters=RATERS)
-        identity = first._doc.id
+        alpha = agree(first).result.alpha
+        copy, identity = first.clone(), first._doc.id
         record = get_db_conn().runs.find_one({"_dataset_id": identity})
         first.delete()
         assert files_of(identity) == {"kalos": 1, "fs": 0, "runs": 0}  # FiftyOne deletes what is its own
         get_db_conn().runs.insert_one(record)  # but for what it finds in no list
-        kf.compute_agreement(other, "run", raters=RATERS)
-        assert files_of(identity) == {"kalos": 0, "fs": 0, "runs": 0}
+        agree(other)  # sweeps
+        assert kf.load_run(copy, "run").result.alpha == alpha
+        copy.delete()
+        agree(other, "more")
+        assert files_of(identity) == NOTHING
 
-    def test_a_run_that_was_deleted_cannot_be_described(
-        self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        kf.compute_agreement(dataset, "run", raters=RATERS)
-        original = stored.set_config
-
-        def too_late(*arguments: Any, **entries: Any) -> None:
-            get_db_conn().runs.delete_one({"_id": dataset._doc.runs["run"].id})
-            original(*arguments, **entries)
-
-        monkeypatch.setattr(stored, "set_config", too_late)
+    def test_a_run_that_was_deleted_cannot_be_described(self, dataset, meanwhile):
+        agree(dataset)
+        record = {"_id": dataset._doc.runs["run"].id}
+        meanwhile(stored, "set_config", before=lambda: get_db_conn().runs.delete_one(record))
         with pytest.raises(KalosError, match="run key: 'run' was deleted by somebody else meanwhile"):
             kf.describe_run(dataset, "run", note="look")
 
-    def test_fields_are_known_before_anybody_named_the_raters(self, make: Make) -> None:
-        dataset = make()
+    def test_fields_are_known_before_anybody_named_the_raters(self, dataset):
         update_info(dataset, raters={})
 
         @explaining.explained(dataset)
