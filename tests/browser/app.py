@@ -24,11 +24,20 @@ class App:
         self.page = page
         self.server = server
         self.keeps_pictures = keeps_pictures
+        self.opened = ""
+        """The name of the data set that the user opened last."""
 
-    def open(self, dataset: str, workspace: str) -> None:
+    def open(self, dataset: str, workspace: str, view: str | None = None) -> None:
         """The server keeps what was open before, so a workspace says what is to be open."""
-        self.page.goto(f"{self.server}/datasets/{dataset}?workspace={workspace}")
+        named = f"&view={view}" if view else ""
+        self.page.goto(f"{self.server}/datasets/{dataset}?workspace={workspace}{named}")
         expect(self.page.locator('[data-cy="looker"]').first).to_be_visible()
+        self.opened = dataset
+
+    def expect_still_open(self) -> None:
+        """The data set that the user opened is the one in the window."""
+        if self.opened:
+            expect(self.dataset()).to_have_value(self.opened)
 
     def dataset(self) -> Locator:
         return self.page.get_by_role("textbox", name="Select dataset")

@@ -3,15 +3,8 @@
 from __future__ import annotations
 
 import os
-import signal
 import socket
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -26,6 +19,7 @@ from demo.raters import simulate
 from demo.scenes import Scene, draw_scenes
 from kalos_core import KalosWarning
 from scripts.setup_environment import find_browser
+from tests.browser.living import Living
 
 ROOT = Path(__file__).resolve().parents[2]
 SCREENSHOTS = ROOT / "artifacts" / "screenshots"
@@ -35,6 +29,7 @@ QUICK = {"calibration": {"bootstrap": 20}, "convergence": {"subsets": 200, "frac
 """Settings of an analysis that takes seconds."""
 
 NUMBERS = count(1)  # of copies, none of which shares its name with another
+FEW = 40  # images: as many as a sentence about the hardest class needs
 PATIENCE = 20_000  # milliseconds, on a machine that does other things too
 
 # No look-ups of the browser's maker: the tests need no network
@@ -83,53 +78,41 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[str]:
-    """The address of an App on this process's own database, with this folder as its only plugin."""
-    import fiftyone
+def living(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[Living]:
+    """A Python session with its App, on this process's own database, with this folder as its only plugin."""
     from fiftyone.core.odm import get_db_client
 
     folder = tmp_path_factory.mktemp("app")
     (folder / "plugins").mkdir()
     (folder / "plugins" / "kalos").symlink_to(ROOT, target_is_directory=True)
     host, database_port = get_db_client().address
-    port = _free_port()
     environment = {
         **os.environ,
         "FIFTYONE_PLUGINS_DIR": str(folder / "plugins"),
         "FIFTYONE_DATABASE_URI": f"mongodb://{host}:{database_port}",  # else it might find another one's server
+        "PYTHONUNBUFFERED": "1",
     }
     if not request.config.getoption("--pictures"):  # each click draws the grid anew: large pictures are few
         environment["FIFTYONE_APP_GRID_ZOOM"] = "10"
-    main = Path(fiftyone.__file__).parent / "server" / "main.py"
-    command = [sys.executable, str(main), "--address", "127.0.0.1", "--port", str(port)]
-    with (folder / "log.txt").open("w") as log:
-        process = subprocess.Popen(
-            command, env=environment, cwd=folder, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
-        )
-    try:
-        _wait_for(f"http://127.0.0.1:{port}/", process, folder / "log.txt")
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)  # the server and all that it started
-        process.wait(10)
+    first = fo.Dataset("shown-first", persistent=True, overwrite=True)
+    session = Living(folder, _free_port(), first.name, environment)
+    yield session
+    session.end()
+    first.delete()
+
+
+@pytest.fixture
+def server(living: Living) -> Iterator[str]:
+    """The address of the App; a test fails on what went wrong in the session or its server meanwhile."""
+    living.failures()
+    yield living.address
+    assert not (found := living.failures()), "\n\n".join(found)
 
 
 def _free_port() -> int:
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         return int(listening.getsockname()[1])
-
-
-def _wait_for(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    for _ in range(240):
-        with suppress(urllib.error.URLError, ConnectionError):
-            urllib.request.urlopen(address, timeout=5).close()
-            return
-        if process.poll() is not None:
-            break
-        time.sleep(0.25)
-    pytest.fail(f"the App did not start:\n{log.read_text()[-2000:]}")
 
 
 @pytest.fixture(scope="module")
@@ -150,6 +133,8 @@ def page(
 ) -> Iterator[Any]:
     """A window of the size the panels are made for; what it shows at the end of a failed test is kept."""
     page = context.new_page()
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
     failed_before = request.session.testsfailed
     yield page
     if request.session.testsfailed > failed_before:
@@ -158,6 +143,7 @@ def page(
     if page.url.startswith("http"):  # else it was never opened
         page.evaluate("localStorage.clear(); sessionStorage.clear()")  # the next test begins as a new visitor
     page.close()
+    assert not errors, "\n".join(errors)
 
 
 # ---- data sets and the App ----
@@ -171,24 +157,29 @@ def drawn() -> list[Scene]:
 
 @pytest.fixture(scope="session")
 def scenes(tmp_path_factory: pytest.TempPathFactory, drawn: list[Scene]) -> Path:
-    """A folder with the pictures of the demo and the labels of its four raters."""
+    """A folder with the images of the demo and the labels of its four raters."""
     return write(tmp_path_factory.mktemp("demo") / "scenes", drawn, simulate(drawn))
 
 
 @pytest.fixture(scope="session")
-def originals(scenes: Path, drawn: list[Scene]) -> Iterator[dict[str, fo.Dataset]]:
-    """The labels with a workspace that shows nothing but the grid; and the same with all that the demo adds."""
-    before = set(fo.list_datasets())
-    loaded = kf.load_raters(scenes / LABELS, "original", images=scenes / IMAGES).dataset
-    tag_themes(loaded, drawn)
-    loaded.save_workspace(GRID, fo.Space(children=[fo.Panel(type="Samples", pinned=True)]))
-    analysed = loaded.clone("analysed")
+def loaded_once(scenes: Path, drawn: list[Scene]) -> Iterator[fo.Dataset]:
+    """The labels, with a workspace that shows nothing but the grid."""
+    dataset = kf.load_raters(scenes / LABELS, "original", images=scenes / IMAGES).dataset
+    tag_themes(dataset, drawn)
+    dataset.save_workspace(GRID, fo.Space(children=[fo.Panel(type="Samples", pinned=True)]))
+    yield dataset
+    dataset.delete()  # at the very end: the App may still be asking for something
+
+
+@pytest.fixture(scope="session")
+def analysed_once(loaded_once: fo.Dataset) -> Iterator[fo.Dataset]:
+    """The same with all that the demo adds."""
+    dataset = loaded_once.clone("analysed")
     with pytest.warns(KalosWarning, match="label convergence is .* on all|have fewer than 100 images"):
-        kf.analyse(analysed, KEY, settings=QUICK)
-    _arrange(analysed, fo)
-    yield {"loaded": loaded, "analysed": analysed}
-    for name in set(fo.list_datasets()) - before:  # at the very end: the App may still be asking for something
-        fo.delete_dataset(name)
+        kf.analyse(dataset, KEY, settings=QUICK)
+    _arrange(dataset, fo)
+    yield dataset
+    dataset.delete()
 
 
 @pytest.fixture
@@ -209,22 +200,35 @@ def copy() -> Iterator[Callable[[fo.Dataset], fo.Dataset]]:
 
 
 @pytest.fixture
-def loaded(originals: dict[str, fo.Dataset], copy: Callable[[fo.Dataset], fo.Dataset]) -> fo.Dataset:
+def loaded(loaded_once: fo.Dataset, copy: Callable[[fo.Dataset], fo.Dataset]) -> fo.Dataset:
     """Labels of four raters, and nothing computed yet."""
-    return copy(originals["loaded"])
+    return copy(loaded_once)
 
 
 @pytest.fixture
-def analysed(originals: dict[str, fo.Dataset], copy: Callable[[fo.Dataset], fo.Dataset]) -> fo.Dataset:
+def few(loaded_once: fo.Dataset, copy: Callable[[fo.Dataset], fo.Dataset]) -> fo.Dataset:
+    """A few of them, which are analysed in seconds."""
+    dataset = copy(loaded_once)
+    dataset.delete_samples(dataset.skip(FEW))
+    return dataset
+
+
+@pytest.fixture
+def analysed(analysed_once: fo.Dataset, copy: Callable[[fo.Dataset], fo.Dataset]) -> fo.Dataset:
     """The same analysed, in the demo's workspace."""
-    return copy(originals["analysed"])
+    return copy(analysed_once)
 
 
 @pytest.fixture
-def app(page: Any, server: str, request: pytest.FixtureRequest) -> Any:
+def app(page: Any, server: str, living: Living, request: pytest.FixtureRequest) -> Iterator[Any]:
+    """The App in a window; at the end both it and the session show what the user opened last."""
     from tests.browser.app import App
 
-    return App(page, server, keeps_pictures=request.config.getoption("--pictures"))
+    app = App(page, server, keeps_pictures=request.config.getoption("--pictures"))
+    yield app
+    if app.opened:
+        app.expect_still_open()
+        assert living.known()["dataset"] == app.opened
 
 
 def expect(target: Any) -> Any:

@@ -27,8 +27,9 @@ from kalos_core.figures import (
 )
 from tests.browser.conftest import GRID, expect, rows
 from tests.fiftyone_bridge.scenes import metrics_of
+from tests.tiers import extended
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser")]  # first of all, is there one?
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser"), extended]
 
 FARM = 3  # a scene whose raters disagree in several ways
 
@@ -172,7 +173,8 @@ def test_a_file_is_loaded_from_its_form(app: Any, loaded: fo.Dataset, scenes: Pa
     expect(summary).to_contain_text(f"annotations of 4 raters on {len(loaded)} images", timeout=120_000)
     app.picture("11-load-summary")
     app.finish()
-    expect(app.dataset()).to_have_value("from the form")
+    app.opened = "from the form"
+    app.expect_still_open()
     app.expect_count(len(loaded))
     made = fo.load_dataset("from the form")
     assert kf.rater_fields(made) == kf.rater_fields(loaded)

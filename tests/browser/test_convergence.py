@@ -11,8 +11,9 @@ import kalos_core.fiftyone as kf
 from demo.__main__ import KEY, WORKSPACE
 from kalos_core.figures import convergence_title, directions_title
 from tests.browser.conftest import GRID, expect, rows
+from tests.tiers import extended
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser")]  # first of all, is there one?
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser"), extended]
 
 RUN = f"{KEY}_convergence"
 

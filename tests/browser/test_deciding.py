@@ -11,8 +11,9 @@ import pytest
 import kalos_core.fiftyone as kf
 from demo.__main__ import KEY, WORKSPACE
 from tests.browser.conftest import GRID, expect
+from tests.tiers import extended
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser")]
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser"), extended]
 
 
 def open_first(app: Any, dataset: fo.Dataset, theme: str = "dark") -> tuple[Any, str]:
@@ -20,7 +21,7 @@ def open_first(app: Any, dataset: fo.Dataset, theme: str = "dark") -> tuple[Any,
     first = kf.next_dispute(dataset, KEY)
     assert first is not None
     dataset.save_view("first", dataset.select(first))
-    app.page.goto(f"{app.server}/datasets/{dataset.name}?view=first&workspace={GRID}")
+    app.open(dataset.name, GRID, view="first")
     app.expect_count(1)
     if theme == "light":
         app.use_light_theme()

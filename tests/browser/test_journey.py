@@ -17,6 +17,7 @@ from kalos_core import KalosWarning
 from kalos_core.display import with_interval
 from kalos_core.text import plain
 from tests.browser.conftest import GRID, expect
+from tests.tiers import extended
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser")]  # first of all, is there one
 
@@ -24,9 +25,9 @@ MINUTES = 240_000
 """Milliseconds for an analysis with its usual settings."""
 
 
-def test_from_raw_labels_to_what_a_mended_label_changed(app: Any, loaded: fo.Dataset) -> None:
+def test_from_raw_labels_to_what_a_mended_label_changed(app: Any, few: fo.Dataset) -> None:
     # raw labels: the button above the grid opens the panel, which says what it found
-    app.open(loaded.name, GRID)
+    app.open(few.name, GRID)
     app.page.locator('img[src$="/assets/agreement.svg"]').first.click()
     panel = app.raters()
     expect(panel).to_contain_text("Found: 4 raters")
@@ -41,7 +42,7 @@ def test_from_raw_labels_to_what_a_mended_label_changed(app: Any, loaded: fo.Dat
     app.finish()
 
     # Overview: the worst class, its images, and back
-    statements = kf.overview_of(loaded, KEY)
+    statements = kf.overview_of(few, KEY)
     for statement in statements:
         expect(panel).to_contain_text(plain(statement.text, None))
     app.picture("journey-4-overview")
@@ -50,29 +51,29 @@ def test_from_raw_labels_to_what_a_mended_label_changed(app: Any, loaded: fo.Dat
     panel.get_by_role("button", name=hardest.text).click()
     app.expect_section("Classes")
     app.click_bar("raters", 0)
-    app.expect_count(len(kf.view_of_class(loaded, KEY, name)))
+    app.expect_count(len(kf.view_of_class(few, KEY, name)))
     app.picture("journey-5-worst-class")
     app.back()
-    app.expect_count(len(loaded))
+    app.expect_count(len(few))
 
     # the next dispute, decided beside its image
     app.choose_part("Decide")
-    count = kf.count_disputes(loaded, KEY)
+    count = kf.count_disputes(few, KEY)
     expect(panel).to_contain_text(f"0 of {count.all} units in dispute decided")
     panel.get_by_role("button", name="Open the next dispute").click()
-    first = kf.next_dispute(loaded, KEY, category=name)
-    app.expect_open_sample(Path(loaded[first].filepath).name)
+    first = kf.next_dispute(few, KEY, category=name)
+    app.expect_open_sample(Path(few[first].filepath).name)
     beside = app.sample_panel()
     beside.get_by_role("button", name="is right").first.click()
     expect(beside.get_by_role("button", name="Undo")).to_be_visible()
     app.picture("journey-6-decided")
-    assert len(kf.decisions(loaded, KEY)) == 1
+    assert len(kf.decisions(few, KEY)) == 1
     app.close_sample()
 
     # a label is mended, as FiftyOne's tab "Annotate" does; the panel says so
-    worst = kf.worst_images(loaded, KEY, 1)[0]
-    sample = loaded[worst.sample_id]
-    edited = next(field for field in kf.rater_fields(loaded).values() if sample[field] and sample[field].polylines)
+    worst = kf.worst_images(few, KEY, 1)[0]
+    sample = few[worst.sample_id]
+    edited = next(field for field in kf.rater_fields(few).values() if sample[field] and sample[field].polylines)
     sample[edited].polylines = sample[edited].polylines[1:]
     sample.save()
     app.choose_part("Overview")
@@ -86,19 +87,20 @@ def test_from_raw_labels_to_what_a_mended_label_changed(app: Any, loaded: fo.Dat
     form.get_by_role("button", name="Execute").first.click()
     expect(summary).to_contain_text("Agreement: run ", timeout=MINUTES)
     app.finish()
-    newest, before = [analysis.key for analysis in kf.list_analyses(loaded)]
+    newest, before = [analysis.key for analysis in kf.list_analyses(few)]
     assert before == KEY
     expect(panel).to_contain_text(f"{newest} · ")
     app.choose_part("Runs", "Compare")
-    comparison = kf.compare_runs(loaded, before, newest).comparison
+    comparison = kf.compare_runs(few, before, newest).comparison
     expect(panel).to_contain_text(f"α changed by {with_interval(comparison.difference, comparison.interval)}")
     expect(panel.get_by_role("button", name=f"{len(comparison.improved)} improved")).to_be_visible()
     expect(panel.get_by_role("button", name=f"{len(comparison.worsened)} worsened")).to_be_visible()
     app.picture("journey-8-compared")
     app.expect_nothing_cut_off("raters")
-    assert len(kf.decisions(loaded, newest)) == 1  # what was decided goes on
+    assert len(kf.decisions(few, newest)) == 1  # what was decided goes on
 
 
+@extended
 def test_two_windows_at_once_show_what_was_clicked_in_each(
     app: Any, context: Any, server: str, analysed: fo.Dataset
 ) -> None:
@@ -122,6 +124,7 @@ def test_two_windows_at_once_show_what_was_clicked_in_each(
     other.page.close()
 
 
+@extended
 def test_a_run_that_goes_and_another_data_set_are_survived(app: Any, analysed: fo.Dataset, loaded: fo.Dataset) -> None:
     app.open(analysed.name, WORKSPACE)
     panel = app.choose_part("Images")
@@ -134,13 +137,13 @@ def test_a_run_that_goes_and_another_data_set_are_survived(app: Any, analysed: f
 
     # another data set while a section is open
     kf.compute_agreement(loaded, "other")
-    app.page.goto(f"{app.server}/datasets/{loaded.name}")
-    expect(app.page.locator('[data-cy="looker"]').first).to_be_visible()
+    app.open(loaded.name, "")
     panel = app.raters() if app.raters().count() else app.add_panel("raters")
     expect(panel).to_contain_text(plain(kf.overview_of(loaded, "other")[0].text, None))
     app.dataset().click()
     app.page.keyboard.type(analysed.name)  # of many data sets the list shows some
     app.page.locator('[data-cy^="selector-result-"]').get_by_text(analysed.name, exact=True).first.click()
+    app.opened = analysed.name
     expect(app.raters()).to_have_count(0)  # the App begins every data set with its own panels
     panel = app.add_panel("raters")
     expect(panel).to_contain_text("Found: 4 raters")
@@ -160,7 +163,7 @@ RATERS = {"ana": "$x|y", "dara": "*d* <i>\u202ea</i>"}
 
 
 @pytest.fixture
-def hostile(scenes: Path, originals: dict[str, fo.Dataset]) -> Iterator[fo.Dataset]:
+def hostile(scenes: Path, analysed_once: fo.Dataset) -> Iterator[fo.Dataset]:
     """The demo with names that Markdown, plotly or the browser could read something into."""
     text = json.loads((scenes / LABELS).read_text())
     for category in text["categories"]:
@@ -174,11 +177,12 @@ def hostile(scenes: Path, originals: dict[str, fo.Dataset]) -> Iterator[fo.Datas
     settings = {"calibration": {"bootstrap": 5}, "convergence": {"subsets": 20, "fraction": 0.5}}
     with pytest.warns(KalosWarning, match="label convergence is .* on all|have fewer than 100 images"):
         kf.analyse(dataset, KEY, settings=settings)
-    dataset.save_workspace(WORKSPACE, originals["analysed"].load_workspace(WORKSPACE))
+    dataset.save_workspace(WORKSPACE, analysed_once.load_workspace(WORKSPACE))
     yield dataset
     dataset.delete()
 
 
+@extended
 def test_names_from_data_are_text_in_every_section(app: Any, hostile: fo.Dataset) -> None:
     app.open(hostile.name, WORKSPACE)
     panel = app.raters()

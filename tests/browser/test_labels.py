@@ -13,8 +13,9 @@ import pytest
 import kalos_core.fiftyone as kf
 from kalos_core.figures import accuracy_title, kappa_title, majority_title, ranking_title, skill_title
 from tests.browser.conftest import expect
+from tests.tiers import extended
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser")]  # first of all, is there one
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser"), extended]
 
 BESIDE = "beside"
 

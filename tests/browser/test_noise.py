@@ -10,8 +10,9 @@ import pytest
 import kalos_core.fiftyone as kf
 from kalos_core.figures import events_title, fidelity_title
 from tests.browser.conftest import GRID, expect, rows
+from tests.tiers import extended
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser")]  # first of all, is there one
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser"), extended]
 
 
 def title(figures: Any) -> str:

@@ -12,8 +12,9 @@ import kalos_core.fiftyone as kf
 from demo.__main__ import KEY, WORKSPACE
 from kalos_core.text import plain
 from tests.browser.conftest import SCREENSHOTS, brightness, expect
+from tests.tiers import extended
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser")]  # first of all, is there one
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser"), extended]
 
 
 def test_the_button_writes_what_a_browser_shows(app: Any, context: Any, analysed: fo.Dataset, tmp_path: Path) -> None:

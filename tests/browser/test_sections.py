@@ -11,8 +11,9 @@ import kalos_core.fiftyone as kf
 from demo.__main__ import KEY, WORKSPACE
 from kalos_core.text import plain
 from tests.browser.conftest import SIZE, brightness, expect
+from tests.tiers import extended
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser")]  # first of all, is there one
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser"), extended]
 
 LARGE = {"width": 1920, "height": 1080}
 

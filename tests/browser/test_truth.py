@@ -13,8 +13,9 @@ import kalos_core.fiftyone as kf
 from kalos_core.figures import pixel_title, ranking_title, skill_title, tree_title
 from tests.browser.conftest import expect
 from tests.fiftyone_bridge.stacks import add_scores, drawn_stack
+from tests.tiers import extended
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser")]  # first of all, is there one
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser"), extended]
 
 Copy = Callable[[fo.Dataset], fo.Dataset]
 BESIDE = "beside"

@@ -14,8 +14,9 @@ from kalos_core import VARIATION_TYPES
 from kalos_core.display import count_and_share
 from kalos_core.figures import VARIATION_LABELS, boundary_title, shares_title, variations_title
 from tests.browser.conftest import expect, rows
+from tests.tiers import extended
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser")]  # first of all, is there one
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser"), extended]
 
 RUN = f"{KEY}_variations"
 
