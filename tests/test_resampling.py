@@ -9,16 +9,9 @@ from hypothesis import strategies as st
 
 from kalos_core import NO_OBJECT, NOT_ASSIGNED, resampling
 from kalos_core.reliability import coincidences
-from kalos_core.resampling import (
-    Cells,
-    WeightedSums,
-    estimate,
-    interval_columns,
-    intervals,
-    join_cells,
-    resample,
-)
+from kalos_core.resampling import Cells, WeightedSums, estimate, interval_columns, intervals, join_cells, resample
 from tests.diagnostics.naive import alpha_of, mean
+from tests.tiers import pairwise
 
 STATISTICS, IMAGES = 3, 4
 
@@ -129,42 +122,36 @@ def test_columns_of_an_interval():
     }
 
 
-@pytest.mark.parametrize("replicates", [1, 100, 250])
-def test_the_same_draws_for_every_statistic(replicates):
+def test_the_same_draws_for_every_statistic():
     # one image carries one statistic each: a replicate without it leaves that statistic undefined, never both at once
     sums = coincidences(np.array([[0, 0], [0, 0]]), np.array([0, 1]), 2)
-    made = resample(Cells.of(np.array([0, 1]), np.array([0, 1]), sums), 2, replicates, 1)
-    assert made.mean.shape == (replicates, 2)
+    made = resample(Cells.of(np.array([0, 1]), np.array([0, 1]), sums), 2, 250, 1)
+    assert made.mean.shape == (250, 2)
     assert not np.isnan(made.mean).all(axis=1).any()
 
 
-@pytest.mark.parametrize("dense", [0, 1 << 30])
-@pytest.mark.parametrize("exact", [0, resampling.EXACT])
-@pytest.mark.parametrize("distinct", [2, 40])
-@pytest.mark.parametrize("lines", [1, resampling.LINES_AT_ONCE])
-@pytest.mark.parametrize("kept", [1, resampling.KEPT])
+WAYS = pairwise([0, 1 << 30], [0, resampling.EXACT], [2, 40], [1, resampling.LINES_AT_ONCE], [1, resampling.KEPT])
+
+
+@pytest.mark.parametrize(("dense", "exact", "distinct", "lines", "kept"), WAYS)
 def test_every_way_to_multiply_is_a_plain_loop(monkeypatch, dense, exact, distinct, lines, kept):
     """Few distinct images (alike ones are counted together) and many, as full tables and sparse, in both precisions.
 
     Lines some at a time and all at once; draws that are kept, and one replicate at a time.
     """
-    monkeypatch.setattr(resampling, "DENSE", dense)
-    monkeypatch.setattr(resampling, "EXACT", exact)
-    monkeypatch.setattr(resampling, "LINES_AT_ONCE", lines)
-    monkeypatch.setattr(resampling, "KEPT", kept)
+    for name, value in {"DENSE": dense, "EXACT": exact, "LINES_AT_ONCE": lines, "KEPT": kept}.items():
+        monkeypatch.setattr(resampling, name, value)
     rng = np.random.default_rng(0)
     pool = rng.integers(-1, 4, (distinct, 5, 3)).astype(np.int32)
     values = pool[rng.integers(0, distinct, 40)]  # (images, units, raters)
-    cells = join_cells([one_statistic(values[:, :, pair], number) for number, pair in enumerate(([0, 1], [0, 2]))])
+    pairs = ([0, 1], [0, 2])
+    cells = join_cells([one_statistic(values[:, :, pair], number) for number, pair in enumerate(pairs)])
     found = resample(cells, 2, replicates=6, seed=3)
-    draws = [np.random.default_rng(3).integers(0, 40, (6, 40))[row] for row in range(6)]
-    for number, pair in enumerate(([0, 1], [0, 2])):
-        for row, drawn in enumerate(draws):
-            of_images = [alpha_of(v[:, pair].astype(float)) for v in values[drawn]]
-            assert found.mean[row, number] == pytest.approx(np.mean(of_images), abs=1e-12)
-            units = values[drawn][:, :, pair].reshape(-1, 2)
-            whole = alpha_of(units.astype(float))
-            assert found.whole[row, number] == pytest.approx(whole, abs=1e-12)
+    draws = values.astype(float)[np.random.default_rng(3).integers(0, 40, (6, 40))]
+    means = [[np.mean([alpha_of(units[:, pair]) for units in drawn]) for pair in pairs] for drawn in draws]
+    wholes = [[alpha_of(drawn[:, :, pair].reshape(-1, 2)) for pair in pairs] for drawn in draws]
+    np.testing.assert_allclose(found.mean, means, atol=1e-12)
+    np.testing.assert_allclose(found.whole, wholes, atol=1e-12)
 
 
 def test_sums_beyond_single_precision_are_exact():
