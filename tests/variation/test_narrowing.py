@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from kalos_core import Annotations, InputError, variations
+from kalos_core import InputError, variations
 from kalos_core.variation import narrowed_variations
 from tests.variation.scenes import random_table, two_raters
 
@@ -28,7 +30,7 @@ def test_by_hand():
     assert narrowed_variations(found, "bench").merged.whole_rater.tolist() == ["ann"]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_some_images_are_searched_alone(seed):
     table = random_table(seed)
     images = np.random.default_rng(seed).permutation(len(table.images))[:5]
@@ -41,7 +43,7 @@ def test_some_images_are_searched_alone(seed):
     assert part.boundary.median == pytest.approx(narrowed_variations(alone).boundary.median, nan_ok=True)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize(("category", "rater"), [("cat", None), (None, "r1"), ("dog", "r2")])
 def test_a_class_and_a_rater_are_a_plain_loop(seed, category, rater):
     table = random_table(seed)
@@ -69,21 +71,13 @@ def test_what_is_unknown(part, said):
 
 def test_rates_do_not_depend_on_who_comes_first():
     table = random_table(0)
-    corners = table.shapes["box"].corners
-    rows = [
-        {"image": image, "rater": rater, "category": category, "box": box, "id": key}
-        for image, rater, category, box, key in zip(
-            table.images[table.image],
-            table.raters[table.rater],
-            table.categories[table.category],
-            np.column_stack([corners[:, :2], corners[:, 2:] - corners[:, :2]]),
-            table.id,
-            strict=True,
-        )
-    ]
-    raters = table.raters.tolist()[::-1]
-    other = Annotations.from_rows(rows, raters=raters, images=table.images.tolist(), assigned="all")
-    mine, theirs = (narrowed_variations(variations(given)).rates for given in (table, other))
-    for rater in raters:
+    turned = replace(
+        table,
+        rater=2 - table.rater,
+        **{name: getattr(table, name)[::-1] for name in ("raters", "person", "session")},
+        assigned=table.assigned[:, ::-1],
+    )
+    mine, theirs = (narrowed_variations(variations(given)).rates for given in (table, turned))
+    for rater in table.raters:
         for name in ("missing", "additional"):
             assert mine[rater][name] == theirs[rater][name]

@@ -49,39 +49,20 @@ def test_without_an_equilibrium_there_is_a_reason(annotations, thresholds, reaso
     assert found.no_equilibrium == reason
 
 
-def test_each_threshold_is_a_search_of_its_own(lvis):
-    found = variation_shares(lvis, (0.5, 0.75))
+@pytest.mark.parametrize(("similarity", "images"), [("box_iou", 200), ("polygon_iou", 60)])
+def test_each_threshold_is_a_search_of_its_own(lvis, similarity, images):
+    some = lvis.select(images=np.arange(len(lvis.images)) < images)
+    found = variation_shares(some, (0.2, 0.5, 0.75), similarity)
     for counts, threshold in zip(found.counts, found.threshold, strict=True):
-        assert (
-            dict(zip(VARIATION_TYPES, counts.tolist(), strict=True)) == variations(lvis, threshold=threshold).counts()
-        )
-    assert found.counts[:, 0].tolist() == [1398, 1222]  # formulas
-    np.testing.assert_allclose(found.shares.sum(axis=1), 1)
-
-
-def test_each_threshold_is_a_search_of_its_own_on_outlines(lvis):
-    images = np.arange(len(lvis.images)) < 60
-    some = lvis.select(images=images)
-    found = variation_shares(some, [0.2, 0.5, 0.8], "polygon_iou")
-    for threshold, counts in zip(found.threshold, found.counts, strict=True):
-        expected = variations(some, "polygon_iou", threshold).counts()
+        expected = variations(some, similarity, threshold).counts()
         assert dict(zip(VARIATION_TYPES, counts.tolist(), strict=True)) == expected
-    merged = VARIATION_TYPES.index("merged")
-    assert found.counts[:, merged].any()  # unions were compared
+    assert found.counts[:, VARIATION_TYPES.index("merged")].any()  # unions were compared
+    np.testing.assert_allclose(found.shares.sum(axis=1), 1)
 
 
 def test_the_equilibrium_of_lvis_is_near_the_papers(lvis):
     # KαLOS §9.2: about .75 for the whole of LVIS
     assert variation_shares(lvis, max_merge=2).equilibrium == pytest.approx(0.75, abs=0.06)
-
-
-def test_thresholds_are_needed():
-    with pytest.raises(InputError, match="at least one similarity, got none"):
-        variation_shares(table(0.5), ())
-    with pytest.raises(InputError, match="thresholds: expected a similarity"):
-        variation_shares(table(0.5), (0.5, 2))
-    with pytest.raises(InputError, match="expected a similarity above 0"):
-        variation_shares(table(0.5), (0, 0.5))
 
 
 def test_boundary_quality_by_hand():
@@ -92,12 +73,21 @@ def test_boundary_quality_by_hand():
     assert found.identical == 2
     assert found.median == pytest.approx(0.1)
     assert found.to_pandas()["count"].sum() == 5
-
-
-def test_boundary_quality_of_equal_outlines_and_of_nothing():
     assert boundary_quality(variations(table(1), threshold=1.0), bins=2).counts.tolist() == [1, 0]
     nothing = boundary_quality(variations(table(0.1)), bins=2)
     assert np.isnan(nothing.median)
     assert nothing.counts.tolist() == [0, 0]
-    with pytest.raises(InputError, match="bins: expected a whole number from 1 to 10,000, got 0"):
-        boundary_quality(variations(table(0.1)), bins=0)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: variation_shares(table(0.5), ()), "at least one similarity, got none"),
+        (lambda: variation_shares(table(0.5), (0.5, 2)), "thresholds: expected a similarity"),
+        (lambda: variation_shares(table(0.5), (0, 0.5)), "expected a similarity above 0"),
+        (lambda: boundary_quality(variations(table(0.1)), 0), "bins: expected a whole number from 1 to 10,000, got 0"),
+    ],
+)
+def test_what_is_refused(call, message):
+    with pytest.raises(InputError, match=message):
+        call()

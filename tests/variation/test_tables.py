@@ -1,6 +1,5 @@
 """What is read off the findings: counts, confusions, each annotation's own view."""
 
-import math
 from collections import Counter
 
 import numpy as np
@@ -35,18 +34,26 @@ def example():
     )
 
 
-def test_counts_by_type():
+def nonzero(counts):
+    return {kind: count for kind, count in counts.items() if count}
+
+
+def test_counts_and_rates_by_hand():
+    found = variations(example())
     # ann-bob: wrong class, additional; ann-cid: correct, additional; bob-cid: wrong class, missing, additional
-    assert variations(example()).counts() == {
-        "correct": 1, "merged": 0, "merged_wrong_class": 0, "wrong_class": 2, "missing": 1, "additional": 3,
-    }  # fmt: skip
-
-
-@given(tables())
-def test_counts_are_those_of_the_rows(annotations):
-    found = variations(annotations, threshold=0.25)
-    assert found.counts() == {name: found.type.tolist().count(name) for name in VARIATION_TYPES}
-    assert sum(found.counts().values()) == len(found)
+    assert list(found.counts()) == list(VARIATION_TYPES)
+    assert nonzero(found.counts()) == {"correct": 1, "wrong_class": 2, "missing": 1, "additional": 3}
+    seen = found.counts_by_rater()
+    #  ann: wrong class with bob, correct with cid; misses bob's emu and cid's second cat
+    assert nonzero(seen["ann"]) == {"correct": 1, "wrong_class": 1, "missing": 2}
+    #  bob: alone with the emu towards both others; misses cid's second cat
+    assert nonzero(seen["bob"]) == {"wrong_class": 2, "additional": 2, "missing": 1}
+    #  cid: correct with ann, wrong class with bob; alone with the second cat; misses bob's emu
+    assert nonzero(seen["cid"]) == {"correct": 1, "wrong_class": 1, "additional": 2, "missing": 1}
+    for rater, own in (("ann", 1), ("bob", 2), ("cid", 2)):
+        assert found.rates()[rater] == {name: 100 * count / own for name, count in seen[rater].items()}
+    assert (len(found.merged), found.merged.parts.tolist(), len(found.merged.part)) == (0, [], 0)
+    assert found.split_by() == found.merged_by() == {"ann": 0, "bob": 0, "cid": 0}
 
 
 def test_the_most_serious_view_and_the_least_similarity_of_each_annotation():
@@ -55,19 +62,12 @@ def test_the_most_serious_view_and_the_least_similarity_of_each_annotation():
     assert own.type.tolist() == ["wrong_class", "wrong_class", "additional", "wrong_class", "additional"]
     np.testing.assert_array_equal(own.similarity, [0.9, 0.9, np.nan, 0.9, np.nan])
     assert [sorted(rows) for rows in own.matches] == [[1, 3], [0, 3], [], [0, 1], []]
-
-
-def test_an_annotation_missed_by_one_is_additional_even_where_another_agrees():
-    own = variations(table(("ann", "cat", 0, 20), ("bob", "cat", 0, 18))).of_annotations()
-    assert own.type.tolist() == ["additional"] * 2
-    assert own.similarity.tolist() == [0.9] * 2
-    assert own.matches.tolist() == [(1,), (0,)]
-
-
-def test_an_annotation_nobody_else_was_assigned_to_has_no_view():
-    own = variations(table(("ann", "cat", 0, 20), assigned={"a.jpg": ["ann"]})).of_annotations()
-    assert (own.type.tolist(), own.matches.tolist()) == ([""], [()])
-    assert np.isnan(own.similarity).all()
+    missed = variations(table(("ann", "cat", 0, 20), ("bob", "cat", 0, 18))).of_annotations()
+    assert missed.type.tolist() == ["additional"] * 2  # by cid, even where another agrees
+    assert (missed.similarity.tolist(), missed.matches.tolist()) == ([0.9] * 2, [(1,), (0,)])
+    alone = variations(table(("ann", "cat", 0, 20), assigned={"a.jpg": ["ann"]})).of_annotations()
+    assert (alone.type.tolist(), alone.matches.tolist()) == ([""], [()])
+    assert np.isnan(alone.similarity).all()
 
 
 @given(tables(limits=True))
@@ -80,6 +80,8 @@ def test_each_view_is_the_worst_of_the_findings_an_annotation_is_in(annotations)
         values = [found.similarity[f] for f in mine if np.isfinite(found.similarity[f])]
         assert own.type[row] == (max(types, key=SERIOUSNESS.index) if types else "")
         np.testing.assert_array_equal(own.similarity[row], min(values, default=np.nan))
+    assert found.counts() == {name: found.type.tolist().count(name) for name in VARIATION_TYPES}
+    assert sum(count for counts in found.counts_by_rater().values() for count in counts.values()) == 2 * len(found)
 
 
 def test_confusions_count_classes_taken_for_one_another_most_often_first():
@@ -97,14 +99,11 @@ def test_confusions_count_classes_taken_for_one_another_most_often_first():
 def test_confusions_name_each_such_finding_once(annotations):
     found = variations(annotations, threshold=0.25)
     confused = found.confusions()
-    named = sorted(row for rows in confused.findings for row in rows)
     wrong = np.isin(found.type, ["wrong_class", "merged_wrong_class"])
-    assert named == np.flatnonzero(wrong).tolist()
-    assert confused.count.tolist() == list(map(len, confused.findings))
-    assert confused.count.tolist() == sorted(confused.count.tolist(), reverse=True)
-    for first, second, rows, by_rater in zip(
-        confused.category_a, confused.category_b, confused.findings, confused.by_rater, strict=True
-    ):
+    assert sorted(row for rows in confused.findings for row in rows) == np.flatnonzero(wrong).tolist()
+    assert confused.count.tolist() == sorted(map(len, confused.findings), reverse=True)
+    rows_of = zip(confused.category_a, confused.category_b, confused.findings, confused.by_rater, strict=True)
+    for first, second, rows, by_rater in rows_of:
         sides = [side[0] for row in rows for side in (found.rows_a[row], found.rows_b[row])]
         said = Counter((annotations.categories[annotations.category[side]], annotations.rater[side]) for side in sides)
         expected = [[said[name, rater] for rater in range(len(annotations.raters))] for name in (first, second)]
@@ -113,23 +112,11 @@ def test_confusions_name_each_such_finding_once(annotations):
 
 @pytest.mark.parametrize(("width", "share"), [(20, 1.0), (18, 0.0)])
 def test_copies_are_counted(width, share):
-    marks = [("ann", "cat", 0, 20), ("bob", "cat", 0, width)]
-    assert variations(table(*marks, raters=["ann", "bob"])).identical_share == share
-
-
-def test_a_row_a_finding_with_names_and_ids():
-    frame = variations(table(("ann", "cat", 0, 20), ("bob", "cat", 0, 18), raters=["ann", "bob"])).to_pandas()
-    assert frame.to_dict("records") == [
-        {
-            "image": "a.jpg",
-            "rater_a": "ann",
-            "rater_b": "bob",
-            "type": "correct",
-            "similarity": 0.9,
-            "ids_a": [10],
-            "ids_b": [11],
-        }
-    ]
+    found = variations(table(("ann", "cat", 0, 20), ("bob", "cat", 0, width), raters=["ann", "bob"]))
+    assert found.identical_share == share
+    row = {"image": "a.jpg", "rater_a": "ann", "rater_b": "bob", "type": "correct"}
+    row |= {"similarity": width / 20, "ids_a": [10], "ids_b": [11]}
+    assert found.to_pandas().to_dict("records") == [row]
 
 
 def test_counts_by_rater_are_seen_from_each_rater():
@@ -144,35 +131,18 @@ def test_counts_by_rater_are_seen_from_each_rater():
     }  # fmt: skip
 
 
-def test_rates_are_for_a_hundred_own_annotations():
-    found = variations(example())
-    counts, rates = found.counts_by_rater(), found.rates()
-    frame = found.annotations.to_pandas()  # own annotations counted by pandas
-    own = frame.groupby("rater").size()
-    for rater, seen in counts.items():
-        assert rates[rater] == pytest.approx({name: 100 * count / own[rater] for name, count in seen.items()})
-
-
 def test_a_rater_without_an_annotation_has_no_rates():
-    rows = [{"image": 1, "rater": "ann", "category": "cat", "box": [0, 0, 9, 9]}]
-    found = variations(Annotations.from_rows(rows, raters=["ann", "bob"], assigned="all"))
-    assert found.rates()["ann"]["additional"] == 100
-    assert all(math.isnan(value) for value in found.rates()["bob"].values())
-
-
-@given(tables(limits=True))
-def test_every_finding_counts_for_both_its_raters(annotations):
-    found = variations(annotations, threshold=0.25)
-    total = sum(count for counts in found.counts_by_rater().values() for count in counts.values())
-    assert total == 2 * len(found)
+    rates = variations(table(("ann", "cat", 0, 9), raters=["ann", "bob"])).rates()
+    assert rates["ann"]["additional"] == 100
+    assert np.isnan(list(rates["bob"].values())).all()
 
 
 def parts():
     # ann |      10      |  the whole of bob's 11, 12 and 13, of which none reaches half of it
     # bob | 11 | 12 | 13 |
     # cid |      14      |  correct towards ann, and the whole of bob's parts, too
-    boxes = [("bob", 0, 8), ("bob", 8, 6), ("bob", 14, 6)]
-    return table(("ann", "cat", 0, 20), *((rater, "cat", x, w) for rater, x, w in boxes), ("cid", "cat", 0, 20))
+    places = [("bob", 0, 8), ("bob", 8, 6), ("bob", 14, 6), ("cid", 0, 20)]
+    return table(("ann", "cat", 0, 20), *((rater, "cat", x, width) for rater, x, width in places))
 
 
 def test_wholes_and_their_parts_by_hand():
@@ -186,12 +156,6 @@ def test_wholes_and_their_parts_by_hand():
     assert merged.to_pandas()[["number", "whole_rater", "parts"]].values.tolist() == [[0, "ann", 3], [1, "cid", 3]]
     assert found.split_by() == {"ann": 0, "bob": 2, "cid": 0}
     assert found.merged_by() == {"ann": 1, "bob": 0, "cid": 1}
-
-
-def test_nothing_is_merged_by_hand():
-    found = variations(example())
-    assert (len(found.merged), found.merged.parts.tolist(), len(found.merged.part)) == (0, [], 0)
-    assert found.split_by() == found.merged_by() == {"ann": 0, "bob": 0, "cid": 0}
 
 
 @given(tables())

@@ -1,25 +1,31 @@
 """Variation types against worked cases, a plain loop, and the figures of a real data set."""
 
 import functools
-from itertools import combinations
+from collections import Counter
+from itertools import combinations, product
 
 import numpy as np
 import pytest
 import shapely
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kalos_core import SIMILARITIES, VARIATION_TYPES, Annotations, InputError, Similarity, compute_pairs, variations
 from tests.strategies import SIMILARITIES_OF_TABLES, reordered, tables
 
-every_similarity = pytest.mark.parametrize("similarity", SIMILARITIES_OF_TABLES)
-
 
 def table(*marks, **more):
     """Boxes of height 10: rater, class, x, width; in image 1. ann comes before bob before cid."""
     rows = [{"image": 1, "rater": rater, "category": name, "box": [x, 0, w, 10]} for rater, name, x, w in marks]
-    more = {"images": [1], "raters": ["ann", "bob"], "assigned": "all"} | more
-    return Annotations.from_rows(rows, **more)
+    return Annotations.from_rows(rows, **{"images": [1], "raters": ["ann", "bob"], "assigned": "all"} | more)
+
+
+def outlined(*marks):
+    """Polygons of rectangles: rater, class, x, y, width, height; in image 1."""
+    return Annotations.from_rows(
+        {"image": 1, "rater": rater, "category": name, "polygon": [[x, y, x + w, y, x + w, y + h, x, y + h]]}
+        for rater, name, x, y, w, h in marks
+    )
 
 
 def found(annotations, *arguments, **more):
@@ -33,12 +39,40 @@ def found(annotations, *arguments, **more):
 CAT = ("ann", "cat", 0, 20)
 
 
-def test_the_same_class_at_the_same_position_is_correct():
-    assert found(table(CAT, ("bob", "cat", 0, 18))) == [("correct", (0,), (1,))]
-
-
-def test_another_class_at_the_same_position_is_wrong_class():
-    assert found(table(CAT, ("bob", "dog", 0, 18))) == [("wrong_class", (0,), (1,))]
+@pytest.mark.parametrize(
+    ("marks", "expected"),
+    [
+        ([("bob", "cat", 0, 18)], [("correct", (0,), (1,))]),
+        ([("bob", "dog", 0, 18)], [("wrong_class", (0,), (1,))]),
+        #   |--------20--------|    either half alone covers .45, the box around both all of it
+        #   |---9---|  |---9---|
+        ([("bob", "cat", 0, 9), ("bob", "cat", 11, 9)], [("merged", (0,), (1, 2))]),
+        ([("bob", "dog", 0, 9), ("bob", "dog", 11, 9)], [("merged_wrong_class", (0,), (1, 2))]),
+        (
+            [("bob", "dog", 0, 9), ("bob", "cat", 11, 9)],
+            [("missing", (0,), ()), ("additional", (), (1,)), ("additional", (), (2,))],
+        ),
+        #   |------20------|             the third cat would widen the box, but does not overlap ann's
+        #   |--10--||--9--|   |-2-|
+        (
+            [("bob", "cat", 0, 9), ("bob", "cat", 11, 9), ("bob", "cat", 22, 2)],
+            [("merged", (0,), (1, 2)), ("additional", (), (3,))],
+        ),
+        #   |---------20---------|    bob's outer two enclose everything, the third lies between them
+        #   |-6-|  |--4--|   |-6-|
+        ([("bob", "cat", 0, 6), ("bob", "cat", 14, 6), ("bob", "cat", 8, 4)], [("merged", (0,), (1, 2, 3))]),
+        #   bob's first covers .9, his second .95: ann has one annotation only, so the first is additional
+        ([("bob", "cat", 0, 18), ("bob", "cat", 0, 19)], [("correct", (0,), (2,)), ("additional", (), (1,))]),
+        #   the same class goes before a better overlap of another, and a merge before a wrong class
+        ([("bob", "dog", 0, 20), ("bob", "cat", 0, 12)], [("correct", (0,), (2,)), ("additional", (), (1,))]),
+        (
+            [("bob", "cat", 0, 9), ("bob", "cat", 11, 9), ("bob", "dog", 0, 20)],
+            [("merged", (0,), (1, 2)), ("additional", (), (3,))],
+        ),
+    ],
+)
+def test_types_beside_a_cat_of_ann(marks, expected):
+    assert found(table(CAT, *marks)) == expected
 
 
 def test_the_first_rater_of_the_vocabulary_is_the_reference():
@@ -46,76 +80,16 @@ def test_the_first_rater_of_the_vocabulary_is_the_reference():
     assert found(table(CAT)) == [("missing", (0,), ())]
     assert found(table(("bob", "cat", 0, 20))) == [("additional", (), (0,))]
     assert found(table(CAT, raters=["bob", "ann"])) == [("additional", (), (0,))]
-
-
-def test_two_halves_of_one_are_merged_whoever_annotated_them():
-    #   |--------20--------|    either half alone covers .45, the box around both all of it
-    #   |---9---|  |---9---|
-    halves = [("bob", "cat", 0, 9), ("bob", "cat", 11, 9)]
-    assert found(table(CAT, *halves)) == [("merged", (0,), (1, 2))]
-    turned = [("ann", "cat", 0, 9), ("ann", "cat", 11, 9), ("bob", "cat", 0, 20)]
-    assert found(table(*turned)) == [("merged", (0, 1), (2,))]
-
-
-def test_halves_of_another_class_are_merged_wrong_class():
-    assert found(table(CAT, ("bob", "dog", 0, 9), ("bob", "dog", 11, 9))) == [("merged_wrong_class", (0,), (1, 2))]
-
-
-def test_halves_of_two_classes_are_no_merge():
-    types = [kind for kind, _, _ in found(table(CAT, ("bob", "dog", 0, 9), ("bob", "cat", 11, 9)))]
-    assert types == ["missing", "additional", "additional"]
-
-
-def test_what_only_touches_the_box_around_is_no_part_of_a_merge():
-    #   |------20------|             the third cat would widen the box, but does not overlap ann's
-    #   |--10--||--9--|   |-2-|
-    marks = [CAT, ("bob", "cat", 0, 9), ("bob", "cat", 11, 9), ("bob", "cat", 22, 2)]
-    assert found(table(*marks)) == [("merged", (0,), (1, 2)), ("additional", (), (3,))]
+    halves = [("ann", "cat", 0, 9), ("ann", "cat", 11, 9), ("bob", "cat", 0, 20)]
+    assert found(table(*halves)) == [("merged", (0, 1), (2,))]
 
 
 @pytest.mark.parametrize(("most", "merged"), [(1, 0), (2, 2), (3, 3), (4, 4), (9, 5)])
 def test_a_merge_grows_up_to_its_limit(most, merged):
     #   one of 50, drawn as five of 10: two cover .4, three .6, ...
-    rows = [("ann", 0, 50), *(("bob", 10 * place, 10) for place in range(5))]
-    annotations = Annotations.from_rows(
-        {"image": 1, "rater": rater, "category": "cat", "polygon": [[x, 0, x + w, 0, x + w, 9, x, 9]]}
-        for rater, x, w in rows
-    )
-    result = variations(annotations, "polygon_iou", 0.4, max_merge=most)
+    parts = [("bob", "cat", 10 * place, 0, 10, 9) for place in range(5)]
+    result = variations(outlined(("ann", "cat", 0, 0, 50, 9), *parts), "polygon_iou", 0.4, max_merge=most)
     assert [len(parts) for parts in result.rows_b[result.type == "merged"]] == [merged] * bool(merged)
-
-
-def test_a_part_inside_the_whole_is_merged_with_it():
-    #   |---------20---------|    bob's outer two enclose everything, the third lies between them
-    #   |-6-|  |--4--|   |-6-|
-    marks = [CAT, ("bob", "cat", 0, 6), ("bob", "cat", 14, 6), ("bob", "cat", 8, 4)]
-    assert found(table(*marks)) == [("merged", (0,), (1, 2, 3))]
-
-
-def test_many_small_parts_of_one_large_annotation_take_no_time():
-    # 300 parts make 45,000 couples and four million triples; none of four can reach the threshold
-    rows = [("ann", 0, 300), *(("bob", place, 1) for place in range(300))]
-    annotations = Annotations.from_rows(
-        {"image": 1, "rater": rater, "category": "cat", "polygon": [[x, 0, x + w, 0, x + w, 9, x, 9]]}
-        for rater, x, w in rows
-    )
-    assert variations(annotations, "polygon_iou").counts()["additional"] == 300
-
-
-def test_the_best_overlap_goes_first_and_nothing_is_used_twice():
-    #   bob's first covers .95, his second .9: ann has one annotation only, so the second is additional
-    marks = [CAT, ("bob", "cat", 0, 18), ("bob", "cat", 0, 19)]
-    assert found(table(*marks)) == [("correct", (0,), (2,)), ("additional", (), (1,))]
-
-
-def test_the_same_class_goes_before_a_better_overlap_of_another():
-    marks = [CAT, ("bob", "dog", 0, 20), ("bob", "cat", 0, 12)]
-    assert found(table(*marks)) == [("correct", (0,), (2,)), ("additional", (), (1,))]
-
-
-def test_a_merge_goes_before_a_wrong_class():
-    marks = [CAT, ("bob", "cat", 0, 9), ("bob", "cat", 11, 9), ("bob", "dog", 0, 20)]
-    assert found(table(*marks)) == [("merged", (0,), (1, 2)), ("additional", (), (3,))]
 
 
 def test_each_two_raters_are_compared():
@@ -151,15 +125,10 @@ def test_similarity_of_a_finding():
 
 def test_polygons_merge_by_their_union_and_boxes_by_the_box_around():
     #   ann's L of three squares; bob draws its lower bar and its upper square
-    def square(x, y, w, h):
-        return [x, y, x + w, y, x + w, y + h, x, y + h]
-
-    rows = [
-        {"image": 1, "rater": "ann", "category": "cat", "polygon": [[0, 0, 20, 0, 20, 10, 10, 10, 10, 20, 0, 20]]},
-        {"image": 1, "rater": "bob", "category": "cat", "polygon": [square(0, 0, 8, 10)]},
-        {"image": 1, "rater": "bob", "category": "cat", "polygon": [square(10, 0, 10, 10)]},
-        {"image": 1, "rater": "bob", "category": "cat", "polygon": [square(0, 10, 10, 10)]},
-    ]
+    corner = [[0, 0, 20, 0, 20, 10, 10, 10, 10, 20, 0, 20]]
+    parts = [[x, y, x + w, y, x + w, y + 10, x, y + 10] for x, y, w in ((0, 0, 8), (10, 0, 10), (0, 10, 10))]
+    shapes = [("ann", corner), *(("bob", [part]) for part in parts)]
+    rows = [{"image": 1, "rater": rater, "category": "cat", "polygon": shape} for rater, shape in shapes]
     result = variations(Annotations.from_rows(rows), "polygon_iou", 0.75)
     assert result.type.tolist() == ["merged"]
     assert sorted(result.rows_b[0]) == [1, 2, 3]
@@ -306,45 +275,44 @@ def as_loop(result):
     )
 
 
-@every_similarity
-@pytest.mark.parametrize("max_merge", [1, 2, 4])
-@given(tables(images=2, raters=3, categories=2, marks=14, limits=True), st.sampled_from([0.2, 0.35, 0.5, 0.75]))
-def test_array_steps_equal_the_plain_loop(similarity, max_merge, annotations, threshold):
+@pytest.mark.parametrize("similarity", SIMILARITIES_OF_TABLES)
+@given(
+    tables(images=2, raters=3, categories=2, marks=14, limits=True),
+    st.sampled_from([0.2, 0.35, 0.5, 0.75]),
+    st.sampled_from([4, 2, 1]),
+)
+def test_array_steps_equal_the_plain_loop(similarity, annotations, threshold, max_merge):
     ours = variations(annotations, similarity, threshold, max_merge)
     kind = SIMILARITIES[similarity].kind
     assert as_loop(ours) == plain_loop(annotations, kind, threshold, max_merge, by_library(similarity))
+    assert as_loop(variations(annotations, similarity, threshold, max_merge, pairs=ours.pairs)) == as_loop(ours)
+    types = [VARIATION_TYPES.index(name) for name in ours.type]
+    columns = ours.image, ours.rater_a, ours.rater_b, types, -np.nan_to_num(ours.similarity)
+    order = list(zip(*columns, strict=True))
+    assert order == sorted(order)
 
 
 def crowded(seed, parts=6):
     """Every object of one rater drawn as several by the other, some of another class: many merges, no ties."""
     rng = np.random.default_rng(seed)
-    rows = []
+    marks = []
     for _ in range(3):
         x, y, w, h = *rng.random(2) * 40, *(rng.random(2) * 20 + 20)
-        first, second = rng.permutation(["ann", "bob"])
-        rows.append((first, "cat", x, y, w, h))
+        first, second = map(str, rng.permutation(["ann", "bob"]))
+        marks.append((first, "cat", x, y, w, h))
         for _ in range(parts):
-            u, v = rng.random(2) * 0.6
-            a, b = rng.random(2) * 0.2 + 0.3
-            rows.append((second, rng.choice(["cat", "cat", "dog"]), x + u * w, y + v * h, w * a, h * b))
-    return Annotations.from_rows(
-        {
-            "image": 1,
-            "rater": str(rater),
-            "category": str(name),
-            "polygon": [[x, y, x + w, y, x + w, y + h, x, y + h]],
-        }
-        for rater, name, x, y, w, h in rows
-    )
+            (u, v), (a, b) = rng.random(2) * 0.6, rng.random(2) * 0.2 + 0.3
+            marks.append((second, str(rng.choice(["cat", "cat", "dog"])), x + u * w, y + v * h, w * a, h * b))
+    return outlined(*marks)
 
 
 @pytest.mark.parametrize("similarity", ["box_iou", "polygon_iou"])
-@pytest.mark.parametrize("max_merge", [2, 3, 5])
-@pytest.mark.parametrize("seed", range(5))
-def test_crowded_positions_equal_the_plain_loop(similarity, max_merge, seed):
-    annotations = crowded(seed)
-    ours = variations(annotations, similarity, 0.3, max_merge)
-    assert as_loop(ours) == plain_loop(annotations, SIMILARITIES[similarity].kind, 0.3, max_merge, by_shapely)
+def test_crowded_positions_equal_the_plain_loop_in_any_order(similarity):
+    for seed, max_merge in product(range(3), (2, 3, 5)):
+        annotations = crowded(seed)
+        ours = variations(annotations, similarity, 0.3, max_merge)
+        assert as_loop(ours) == plain_loop(annotations, SIMILARITIES[similarity].kind, 0.3, max_merge, by_shapely)
+        assert by_name(ours) == by_name(variations(reordered(annotations, seed + 1), similarity, 0.3, max_merge))
 
 
 # ---- laws
@@ -363,34 +331,28 @@ def by_name(result):
     return entries
 
 
-@every_similarity
-@given(tables(limits=True), st.integers(0, 999), st.sampled_from([0.2, 0.5]))
+some_similarity = st.sampled_from(SIMILARITIES_OF_TABLES)
+
+
+@settings(max_examples=25)
+@given(some_similarity, tables(limits=True), st.integers(0, 999), st.sampled_from([0.2, 0.5]))
 def test_the_same_findings_in_any_order(similarity, annotations, seed, threshold):
-    other = reordered(annotations, seed)
-    assert by_name(variations(annotations, similarity, threshold)) == by_name(variations(other, similarity, threshold))
+    one, two = (variations(each, similarity, threshold) for each in (annotations, reordered(annotations, seed)))
+    assert by_name(one) == by_name(two)
 
 
-@every_similarity
-@pytest.mark.parametrize("seed", range(8))
-def test_the_same_findings_in_any_order_of_crowded_positions(similarity, seed):
-    annotations = crowded(seed, parts=9)
-    other = reordered(annotations, seed + 1)
-    assert by_name(variations(annotations, similarity, 0.3)) == by_name(variations(other, similarity, 0.3))
-
-
-@every_similarity
-@given(tables(limits=True), st.sampled_from([1, 2, 4]))
+@settings(max_examples=25)
+@given(some_similarity, tables(limits=True), st.sampled_from([1, 2, 4]))
 def test_every_annotation_is_in_exactly_one_finding_of_each_pair_it_is_assigned_to(similarity, annotations, max_merge):
     result = variations(annotations, similarity, 0.25, max_merge)
     limits = annotations.assigned_categories
-    seen = {}
+    seen = Counter()
     for a, b, rows_a, rows_b in zip(result.rater_a, result.rater_b, result.rows_a, result.rows_b, strict=True):
         assert a < b
         for own, other, rows in ((a, b, rows_a), (b, a, rows_b)):
-            for row in rows:
-                assert annotations.rater[row] == own
-                seen[row, int(other)] = seen.get((row, int(other)), 0) + 1
-    expected = {
+            assert (annotations.rater[list(rows)] == own).all()
+            seen.update((row, int(other)) for row in rows)
+    assert seen == {
         (row, other): 1
         for row in range(len(annotations))
         for other in range(len(annotations.raters))
@@ -398,45 +360,6 @@ def test_every_annotation_is_in_exactly_one_finding_of_each_pair_it_is_assigned_
         and annotations.assigned[annotations.image[row], other]
         and (limits is None or limits[other, annotations.category[row]])
     }
-    assert seen == expected
-
-
-@every_similarity
-@given(tables())
-def test_each_finding_is_what_its_type_says(similarity, annotations):
-    result = variations(annotations, similarity, 0.3)
-    for kind, value, a, b in zip(result.type, result.similarity, result.rows_a, result.rows_b, strict=True):
-        classes = [set(annotations.category[list(rows)].tolist()) for rows in (a, b)]
-        sizes = sorted((len(a), len(b)))
-        if kind in ("missing", "additional"):
-            assert (len(a), len(b)) == ((1, 0) if kind == "missing" else (0, 1))
-            assert np.isnan(value)
-            continue
-        assert value >= 0.3
-        assert sizes[0] == 1
-        assert (2 <= sizes[1] <= 4) if kind.startswith("merged") else sizes[1] == 1
-        assert len(classes[0]) == len(classes[1]) == 1
-        assert (classes[0] == classes[1]) == (kind in ("correct", "merged"))
-
-
-@given(tables())
-def test_findings_stand_by_image_raters_type_and_similarity(annotations):
-    result = variations(annotations, threshold=0.25)
-    rank = {name: place for place, name in enumerate(VARIATION_TYPES)}
-    keys = [
-        (image, a, b, rank[kind], -np.nan_to_num(value))
-        for image, a, b, kind, value in zip(
-            result.image, result.rater_a, result.rater_b, result.type.tolist(), result.similarity, strict=True
-        )
-    ]
-    assert keys == sorted(keys)
-
-
-@every_similarity
-@given(tables())
-def test_pairs_computed_before_change_nothing(similarity, annotations):
-    first = variations(annotations, similarity, 0.3)
-    assert as_loop(variations(annotations, similarity, 0.3, pairs=first.pairs)) == as_loop(first)
 
 
 @pytest.mark.parametrize("similarity", ["box_giou", "centroid"])
@@ -465,50 +388,35 @@ def test_a_similarity_of_ones_own_breaks_ties_by_its_shapes():
         ({"threshold": 0}, "threshold: expected a similarity above 0, got 0"),
         ({"threshold": "0.5"}, "threshold: expected a similarity from 0 to 1, got '0.5'"),
         ({"threshold": float("nan")}, "threshold: expected a similarity"),
-        ({"threshold": True}, "threshold: expected a similarity"),
         ({"similarity": "iou"}, "similarity: expected one of"),
         ({"max_merge": 0}, "max_merge: expected a whole number of at least 1, got 0"),
         ({"max_merge": 2.5}, "max_merge: expected a whole number of at least 1, got 2.5"),
         ({"max_merge": None}, "max_merge: expected a whole number of at least 1, got None"),
-        ({"max_merge": float("inf")}, "max_merge: expected a whole number of at least 1, got inf"),
-        ({"max_merge": "2"}, "max_merge: expected a whole number of at least 1, got '2'"),
+        ({"annotations": table(CAT, raters=["ann"])}, r"at least two raters, got 1 \(ann\)"),
+        ({"pairs": compute_pairs(table(CAT))}, r"expected at least 0\.5, from which these pairs"),
+        (
+            {"similarity": "polygon_iou", "pairs": compute_pairs(table(CAT))},
+            "expected pairs of 'polygon_iou', got 'box_iou'",
+        ),
     ],
 )
 def test_an_argument_that_cannot_be_used_is_named(arguments, message):
     with pytest.raises(InputError, match=message):
-        variations(table(CAT), **arguments)
-
-
-def test_one_rater_has_nobody_to_differ_from():
-    with pytest.raises(InputError, match=r"at least two raters, got 1 \(ann\)"):
-        variations(table(CAT, raters=["ann"]))
-
-
-def test_pairs_that_do_not_fit_are_refused():
-    annotations = table(CAT)
-    with pytest.raises(InputError, match=r"expected at least 0\.5, from which these pairs"):
-        variations(annotations, pairs=compute_pairs(annotations))
-    with pytest.raises(InputError, match="expected pairs of 'polygon_iou', got 'box_iou'"):
-        variations(annotations, "polygon_iou", pairs=compute_pairs(annotations))
+        variations(**{"annotations": table(CAT)} | arguments)
 
 
 # ---- the figures of a real data set
 
 
-@pytest.mark.parametrize(("threshold", "correct"), [(0.5, 1398), (0.75, 1222)])
-@pytest.mark.parametrize("max_merge", [1, 2, 4])
-def test_lvis200_correct_one_to_one(lvis, threshold, correct, max_merge):
+@pytest.mark.parametrize("max_merge", [1, 4])
+def test_lvis200_correct_one_to_one(lvis, max_merge):
     # the authors' plugin says 1,405 at .5, because it may match an annotation twice
-    counts = variations(lvis, threshold=threshold, max_merge=max_merge).counts()
-    assert counts["correct"] == correct
+    for threshold, correct in ((0.5, 1398), (0.75, 1222)):
+        assert variations(lvis, threshold=threshold, max_merge=max_merge).counts()["correct"] == correct
 
 
-@every_similarity
-def test_lvis200_every_annotation_once(lvis, similarity):
-    result = variations(lvis, similarity)
+def test_lvis200_every_annotation_once_and_in_any_order(lvis):
+    result = variations(lvis, "polygon_iou")
     used = [row for rows in (*result.rows_a, *result.rows_b) for row in rows]
     assert sorted(used) == list(range(len(lvis)))
-
-
-def test_lvis200_in_any_order(lvis):
-    assert by_name(variations(lvis, "polygon_iou")) == by_name(variations(reordered(lvis, 3), "polygon_iou"))
+    assert by_name(result) == by_name(variations(reordered(lvis, 3), "polygon_iou"))
