@@ -9,7 +9,7 @@
 #   FIFTYONE_DATABASE_URI=mongodb://...          a MongoDB of your own, instead of FiftyOne's
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-peers lint docs bench clean check site
+.PHONY: help setup demo test test-all test-oldest test-peers lint docs bench clean check site
 
 VENV := .venv
 RUN := $(VENV)/bin/python -m
@@ -29,7 +29,7 @@ export KALOS_REQUIRE_BROWSER := 1
 endif
 
 # A worker for each core, four at most: each imports FiftyOne. A file's tests stay together, as they share data sets; so
-# do all of the browser's (tests/conftest.py). Few, but the longest: in the order of the folders they begin early.
+# do all of the browser's (tests/conftest.py). They take longest, and in the order of the folders they begin early.
 WORKERS := -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 help: ## list the commands
@@ -42,10 +42,27 @@ demo: setup ## open the App on a data set with four raters (or on yours: LABELS=
 	@$(RUN) demo $${LABELS:+--labels "$$LABELS"} $${IMAGES:+--images "$$IMAGES"} $${PORT:+--port "$$PORT"} \
 		$${CATEGORY_FIELD:+--category-field "$$CATEGORY_FIELD"} $${ALIASES:+--aliases "$$ALIASES"}
 
-test: ## check style and types, build the documentation, then run all tests
+test: ## check style and types, build the documentation, then run the tests (ten minutes on two cores)
 	@$(SETUP) --extras test,dev,docs --browser
 	@$(MAKE) --no-print-directory --jobs=2 check site
-	$(RUN) pytest $(WORKERS)
+	$(RUN) pytest $(WORKERS) $(TESTS)
+
+# Also: every page of the App in both themes, all examples of the documentation, longer searches for counterexamples, every
+# writing act killed at each of its steps and beside every other act, and the oldest dependencies.
+test-all: TESTS := --all --pictures --hypothesis-profile=thorough
+test-all: test ## run everything, which takes hours: before a release
+	$(RUN) tests.kills
+	$(RUN) tests.kills --trouble another
+	$(RUN) tests.fuzz --minutes 10
+	@$(MAKE) --no-print-directory test-oldest test-peers
+
+test-oldest: ## run the tests with the oldest dependencies that pyproject.toml allows, in .venv-oldest
+	@$(SETUP) --extras dev
+	@mkdir -p artifacts
+	$(RUN) uv pip compile pyproject.toml --quiet --extra app --extra test --resolution lowest-direct \
+		--python $(VENV)/bin/python --output-file artifacts/oldest.txt
+	@PIP_CONSTRAINT=$(CURDIR)/artifacts/oldest.txt VENV=.venv-oldest $(SETUP) --extras test --browser
+	.venv-oldest/bin/python -m pytest $(WORKERS)
 
 check:
 	$(RUN) ruff check
@@ -75,5 +92,5 @@ bench: ## measure speed beside the peers and write the results into the document
 	$(RUN) benchmarks.page
 
 clean: ## remove .venv and all that was built or cached
-	rm -rf $(VENV) .venv-peers artifacts build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) .venv-oldest .venv-peers artifacts build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

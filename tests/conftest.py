@@ -19,7 +19,7 @@ from tests import fiftyone_environment  # before any test imports FiftyOne
 
 # `pytest --hypothesis-profile=thorough` looks longer
 settings.register_profile("kalos", deadline=None, max_examples=20, derandomize=bool(os.environ.get("CI")))
-settings.register_profile("thorough", deadline=None, max_examples=1000)
+settings.register_profile("thorough", deadline=None, max_examples=300)
 settings.load_profile("kalos")
 
 
