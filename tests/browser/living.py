@@ -46,7 +46,11 @@ class Living:
                 text=True,
                 start_new_session=True,
             )
-        self.known()  # which it answers once the App is there
+        try:
+            self.known()  # which it answers once the App is there
+        except BaseException:
+            self.end()
+            raise
 
     def known(self) -> dict[str, Any]:
         """The data set, the selected labels and the open sample, as Python sees them."""
@@ -82,7 +86,10 @@ def main(port: int, name: str) -> None:
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what anybody prints is part of the log: FiftyOne's server, too
     import fiftyone as fo
+    from fiftyone.core.service import Service
     from fiftyone.core.session import client
+
+    Service._wait_for_child_port.__defaults__ = (None, 600)  # seconds, not a minute, for the server of a busy machine
 
     logging.getLogger("fiftyone").setLevel(logging.INFO)
     dispatch = client.Event.from_data
