@@ -10,7 +10,6 @@ from scipy.stats import ks_2samp
 
 from kalos_core import Annotations, InputError, KalosWarning, calibrate
 from kalos_core.calibration import SIZES, Sample, Separation, crossings, do_cross, once_each, size_classes
-from kalos_core.calibration.distances import draw_references
 from kalos_core.figures import PUBLISHED_CALIBRATIONS
 from kalos_core.resampling import draws
 from kalos_core.similarity import get_similarity
@@ -34,32 +33,24 @@ def scene(images=12, seed=0, size=(120, 120), **more):
 
 
 def test_numbers_of_lvis(lvis):
-    found = [calibrate(lvis, ["box_iou", "polygon_iou"], seed=seed) for seed in range(6)]
+    found = [calibrate(lvis, ["box_iou", "polygon_iou"], seed=seed) for seed in range(3)]
     assert {result.best.name for result in found} == {"polygon_iou"}
     boxes, polygons = ([result[name] for result in found] for name in ("box_iou", "polygon_iou"))
-    # formulas.md §13: the peer, relative to the images, has KS .818 and .834, tau* .67 and .70 (a random draw each)
-    assert np.mean([one.ks for one in boxes]) == pytest.approx(0.817, abs=0.004)
-    assert np.mean([one.ks for one in polygons]) == pytest.approx(0.833, abs=0.004)
-    assert np.mean([one.tau for one in boxes]) == pytest.approx(0.69, abs=0.03)
-    assert np.mean([one.tau for one in polygons]) == pytest.approx(0.71, abs=0.03)
+    # formulas.md §13: the peer, relative to the images, has KS .818 and .834, tau* .67 and .70 (a random draw each);
+    # the public `kalos` 0.8.0 with seeds 0 to 11 for boxes: KS .8171 +- .0022, tau* .686 +- .028
+    for of_each, ks, tau in ((boxes, 0.817, 0.686), (polygons, 0.833, 0.71)):
+        assert np.mean([one.ks for one in of_each]) == pytest.approx(ks, abs=0.004)
+        assert np.mean([one.tau for one in of_each]) == pytest.approx(tau, abs=0.03)
     # what is observed is not drawn
     assert {one.observed.mean() for one in boxes} == {0.26230440090955554}
     assert len(boxes[0].observed) == len(boxes[0].expected) == 3521
     assert {(one.coordinates, one.trusted, one.why) for one in (*boxes, *polygons)} == {("relative", True, "")}
 
 
-def test_the_numbers_are_the_peers(lvis):
-    # the public `kalos` 0.8.0, seeds 0 to 11: KS .8171 +- .0022, tau* .686 +- .028
-    found = [calibrate(lvis, "box_iou", seed=seed).best for seed in range(12)]
-    assert np.mean([one.ks for one in found]) == pytest.approx(0.817, abs=0.004)
-    assert np.mean([one.tau for one in found]) == pytest.approx(0.686, abs=0.03)
-
-
 def test_in_pixels_the_numbers_are_what_they_were(lvis):
-    found = [calibrate(lvis, ["box_iou", "polygon_iou"], seed=seed, coordinates="pixels") for seed in range(6)]
-    for name, ks, tau in (("box_iou", 0.827, 0.717), ("polygon_iou", 0.838, 0.735)):
-        assert np.mean([result[name].ks for result in found]) == pytest.approx(ks, abs=0.006)
-        assert np.mean([result[name].tau for result in found]) == pytest.approx(tau, abs=0.03)
+    found = [calibrate(lvis, "box_iou", seed=seed, coordinates="pixels") for seed in range(4)]
+    assert np.mean([result.best.ks for result in found]) == pytest.approx(0.827, abs=0.006)
+    assert np.mean([result.best.tau for result in found]) == pytest.approx(0.717, abs=0.03)
     assert {(result.coordinates, result.best.coordinates) for result in found} == {("pixels", "pixels")}
 
 
@@ -87,6 +78,10 @@ def test_where_sizes_are_unknown_pixels_are_compared_and_said():
     assert (found.coordinates, found.best.coordinates) == ("relative", "pixels")
     in_pixels = calibrate(scene(size=None), "box_iou", coordinates="pixels")
     assert found.best.expected.tolist() == in_pixels.best.expected.tolist()
+    strata = in_pixels.best.strata
+    assert [strata[name].reason for name in SIZES] == ["the sizes of the images are unknown"] * 3
+    assert np.isnan([[one.ks, one.tau, one.threshold] for one in strata.values()]).all()
+    assert np.isnan([found.best.ks_interval, found.best.tau_interval, found.best.threshold_interval]).all()
 
 
 def test_what_sees_to_its_own_coordinates_says_so():
@@ -102,10 +97,16 @@ def test_what_sees_to_its_own_coordinates_says_so():
 
 def test_small_annotations_need_a_more_lenient_threshold(lvis):
     # KαLOS Table 5 says so of all of LVIS: tau* .976, .748, .488
-    strata = calibrate(lvis, "box_iou", repeats=5).best.strata
-    small, medium, large = (strata[name].tau for name in SIZES)
+    best = calibrate(lvis, "box_iou", repeats=5).best
+    small, medium, large = (best.strata[name].tau for name in SIZES)
     assert small > medium > large
     assert small == pytest.approx(0.965, abs=0.02)
+    parts = np.concatenate([best.strata[name].observed for name in SIZES])
+    assert sorted(parts) == sorted(best.observed)
+    assert len(best.expected) == 5 * len(best.observed)
+    bare = best.without_distances()
+    assert [bare.strata[name].why for name in SIZES] == [best.strata[name].why for name in SIZES]
+    assert not any("only 0 observed" in bare.strata[name].why for name in SIZES)
 
 
 # ---- intervals ----
@@ -130,11 +131,6 @@ def test_an_interval_of_tau_holds_tau_and_that_of_the_threshold_is_its_mirror():
     assert low <= found.tau <= high
     assert found.threshold == 1 - found.tau
     assert found.threshold_interval.tolist() == [1 - high, 1 - low]
-
-
-def test_without_a_bootstrap_there_is_no_interval():
-    found = calibrate(scene()).best
-    assert np.isnan([found.ks_interval, found.tau_interval, found.threshold_interval]).all()
 
 
 @given(annotations=tables(images=4), seed=st.integers(0, 99))
@@ -183,18 +179,6 @@ def test_a_stratum_is_of_targets_against_annotations_of_any_size():
     assert sorted(whole.observed) == [distance] * 4
 
 
-def test_strata_part_the_targets(lvis):
-    whole = calibrate(lvis, "box_iou").best
-    parts = np.concatenate([whole.strata[name].observed for name in SIZES])
-    assert sorted(parts) == sorted(whole.observed)
-
-
-def test_where_image_sizes_are_unknown_strata_say_so():
-    strata = calibrate(scene(size=None), "box_iou", coordinates="pixels").best.strata
-    assert [strata[name].reason for name in SIZES] == ["the sizes of the images are unknown"] * 3
-    assert np.isnan([[one.ks, one.tau, one.threshold] for one in strata.values()]).all()
-
-
 # ---- what comes back ----
 
 
@@ -218,24 +202,10 @@ def test_a_table_has_a_row_for_each_similarity():
     result = calibrate(scene(), "box_iou", bootstrap=10)
     (row,) = result.to_pandas().to_dict("records")
     found = result.best
-    assert (row["similarity"], row["ks"], row["tau"], row["threshold"]) == (
-        found.name,
-        found.ks,
-        found.tau,
-        found.threshold,
-    )
-    assert [row["tau_low"], row["tau_high"]] == found.tau_interval.tolist()
-    assert (row["observed"], row["expected"]) == (len(found.observed), len(found.expected))
+    expected = {"similarity": found.name, "ks": found.ks, "tau": found.tau, "threshold": found.threshold}
+    expected |= {"tau_low": found.tau_interval[0], "tau_high": found.tau_interval[1]}
+    assert row == row | expected | {"observed": len(found.observed), "expected": len(found.expected)}
     assert result.strata_to_pandas()["size"].tolist() == list(SIZES)
-
-
-def test_a_result_says_its_numbers():
-    text = str(calibrate(scene(images=30), "box_iou", bootstrap=20))
-    assert text.startswith("box_iou: KS = ")
-    assert "τ* = " in text
-    assert "no τ*: there are no annotations" in str(
-        calibrate(Annotations.from_rows([], images=[1, 2], raters=["ann", "bob"]), "box_iou")
-    )
 
 
 def test_similarities_see_the_same_draws():
@@ -246,13 +216,6 @@ def test_similarities_see_the_same_draws():
     first, second = calibrate(scene(), ["box_iou", box_iou_again])
     # a function compares as it pleases, here in pixels: all images are of one size
     np.testing.assert_allclose(first.expected, second.expected, atol=1e-12)
-
-
-def test_repeats_draw_more_expected_distances_and_leave_the_observed_ones():
-    annotations = scene()
-    once, thrice = calibrate(annotations).best, calibrate(annotations, repeats=3).best
-    assert thrice.observed.tolist() == once.observed.tolist()
-    assert len(thrice.expected) == 3 * len(once.expected)
 
 
 # ---- whether it can be trusted ----
@@ -266,6 +229,7 @@ def separation(**changed):
 @pytest.mark.parametrize(
     ("changed", "why"),
     [
+        ({"ks": 0.3, "tau": 0.97, "tau_interval": np.array([0.4, 0.98])}, "; "),
         ({}, ""),
         ({"tau_interval": np.full(2, np.nan)}, ""),  # no bootstrap: nothing is known of its width
         ({"tau": np.nan, "reason": "nothing"}, "there is no τ*: nothing"),
@@ -283,11 +247,6 @@ def test_what_speaks_against_a_threshold_is_said(changed, why):
     assert ("not to be trusted" in str(found)) == (bool(why) and np.isfinite(found.tau))
 
 
-def test_several_reasons_are_all_said():
-    found = separation(ks=0.3, tau=0.97, tau_interval=np.array([0.4, 0.98]))
-    assert found.why.count(";") == 2
-
-
 def test_published_calibrations_are_judged_as_one_would():
     # KαLOS Tables 4 and 5: LVIS and TexBiG can be used, VinDr's crossing at .996 lies in the peak at distance 1
     verdicts = {
@@ -302,9 +261,8 @@ def test_a_valley_is_known_as_one():
     # one mode each, equal spread and weight at the ends: the observed density stays above the expected one nowhere
     found = calibrate(scene(images=30), "box_iou").best
     assert found.crosses
-    observed, expected = (
-        Sample(np.array(values), np.zeros(4, int)) for values in ([0.9] * 3 + [1.0], [0.0] * 3 + [0.1])
-    )
+    far, near = [0.9] * 3 + [1.0], [0.0] * 3 + [0.1]
+    observed, expected = (Sample(np.array(values), np.zeros(4, int)) for values in (far, near))
     assert not do_cross(observed, expected)  # what is observed is the farther: no crossing beyond its mode
     (tau,) = crossings(observed, expected, once_each(1))
     assert 0 < tau < 0.9
@@ -362,41 +320,16 @@ def test_signal_like_chance_has_no_tau():
     [
         ({"similarities": []}, "similarities: expected one or more, each once, got none"),
         ({"similarities": ["box_iou", "box_iou"]}, "each once, got box_iou, box_iou"),
-        ({"similarities": "iou"}, "similarity: expected one of"),
         ({"similarities": "polygon_iou"}, "compares shapes of kind 'polygon'"),
         ({"repeats": 0}, "repeats: expected a whole number of at least 1, got 0"),
-        ({"bootstrap": -1}, "bootstrap: expected a whole number of at least 0, got -1"),
-        ({"seed": 0.5}, "seed: expected a whole number"),
         ({"coordinates": "metres"}, "coordinates: expected one of 'relative', 'pixels', got 'metres'"),
     ],
 )
 def test_what_cannot_be_done_is_reported(arguments, message):
+    table = scene(images=2)
     with pytest.raises(InputError, match=message):
-        calibrate(scene(images=2), **arguments)
-
-
-def test_one_image_is_refused_with_the_reason():
-    with pytest.raises(
-        InputError,
-        match=r"at least two images with raters assigned, as .* what chance is .*, got 1",
-    ):
-        calibrate(scene(images=1))
-
-
-def test_one_rater_is_refused():
-    rows = [{"image": image, "rater": "ann", "category": "cat", "box": [0, 0, 9, 9]} for image in (1, 2)]
+        calibrate(table, **arguments)
+    with pytest.raises(InputError, match=r"at least two images with raters assigned, as .* what chance is .*, got 1"):
+        calibrate(table.select(images=[0]))
     with pytest.raises(InputError, match="at least two raters, got 1"):
-        calibrate(Annotations.from_rows(rows))
-
-
-def test_draws_are_of_the_seed():
-    annotations = scene()
-    first, again, other = (draw_references(annotations, 1, seed).image.tolist() for seed in (0, 0, 1))
-    assert first == again != other
-
-
-def test_parts_without_their_distances_are_judged_as_with_them(lvis):
-    best = calibrate(lvis, "box_iou", repeats=5).best
-    bare = best.without_distances()
-    assert [bare.strata[name].why for name in SIZES] == [best.strata[name].why for name in SIZES]
-    assert not any("only 0 observed" in bare.strata[name].why for name in SIZES)
+        calibrate(table.select(raters=["ann"]))

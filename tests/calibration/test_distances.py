@@ -37,25 +37,14 @@ def test_observed_distances_by_hand():
     #   +--------+        +--------+       ann: two boxes
     #   +------+          (8 wide)         bob: one, 0.2 from the first and 1 from the second
     #                                      cid: looked, annotated nothing; dan: not assigned
-    rows = [mark(1, "ann", 0), mark(1, "ann", 20), mark(1, "bob", 0, 8.0)]
-    annotations = Annotations.from_rows(rows, raters=["ann", "bob", "cid", "dan"], assigned={1: ["ann", "bob", "cid"]})
+    #                                      eve: assigned to the image, and to no class
+    rows = [mark(1, "ann", 0), mark(1, "ann", 20), {**mark(1, "bob", 0, 8.0), "category": "dog"}]
+    raters = ["ann", "bob", "cid", "dan", "eve"]
+    assigned = {1: ["ann", "bob", "cid", "eve"]}
+    annotations = Annotations.from_rows(rows, raters=raters, assigned=assigned, assigned_categories={"eve": []})
     found = observed_distances(annotations, get_similarity("box_iou"))
     assert found.row.tolist() == [0, 0, 1, 1, 2, 2]
     np.testing.assert_allclose(found.distance, [0.2, 1, 1, 1, 0.2, 1])
-
-
-def test_who_was_assigned_to_no_class_is_not_assigned():
-    rows = [mark(1, "ann", 0), mark(1, "bob", 0)]
-    annotations = Annotations.from_rows(
-        rows, raters=["ann", "bob", "cid"], assigned="all", assigned_categories={"cid": []}
-    )
-    found = observed_distances(annotations, get_similarity("box_iou"))
-    assert (found.row.tolist(), found.distance.tolist()) == ([0, 1], [0, 0])
-
-
-def test_classes_do_not_matter():
-    annotations = Annotations.from_rows([mark(1, "ann", 0), {**mark(1, "bob", 0), "category": "dog"}])
-    assert observed_distances(annotations, get_similarity("box_iou")).distance.tolist() == [0, 0]
 
 
 @both
@@ -70,16 +59,6 @@ def test_observed_distances_equal_a_plain_loop(name, annotations):
     ]
     found = observed_distances(annotations, measure)
     assert list(zip(found.row.tolist(), found.distance.tolist(), strict=True)) == expected
-
-
-@both
-@given(annotations=tables(), seed=st.integers(0, 99))
-def test_observed_distances_do_not_depend_on_any_order(name, annotations, seed):
-    def by_id(table):
-        found = observed_distances(table, get_similarity(name))
-        return sorted(zip(table.id[found.row].tolist(), found.distance.tolist(), strict=True))
-
-    assert by_id(annotations) == by_id(reordered(annotations, seed))
 
 
 @both
@@ -186,6 +165,7 @@ def test_images_are_drawn_evenly_and_then_raters():
     np.add.at(count, (drawn.image[:, 0], drawn.rater[:, 0]), 1)
     shares = [[0, 0, 0], [1 / 6, 1 / 6, 1 / 6], [0, 1 / 2, 0], [0, 0, 0]]
     np.testing.assert_allclose(count / 12_000, shares, atol=0.02)
+    assert (draw_references(annotations, 12_000, seed=1).image != drawn.image).any()
 
 
 @given(annotations=tables(everyone=True), seed=st.integers(0, 99))
@@ -199,9 +179,3 @@ def test_a_seed_draws_the_same_whatever_the_order(annotations, seed):
         return sorted(zip(*(column.tolist() for column in columns), strict=True))
 
     assert by_id(annotations) == by_id(reordered(annotations, seed))
-
-
-def test_other_seeds_and_other_repeats_draw_other_raters(lvis):
-    first, second = draw_references(lvis, 2, seed=0).image
-    assert (first != second).any()
-    assert (draw_references(lvis, 1, seed=1).image[0] != first).any()

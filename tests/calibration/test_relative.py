@@ -108,14 +108,6 @@ def test_masks_of_one_size_stay_as_they_are_and_others_meet_on_one_grid():
     assert resampled(alike, 4, 4) is alike
 
 
-def test_an_absent_mask_stays_absent():
-    masks = Masks.from_arrays([np.ones((2, 2), bool)]).union(np.array([[0]]))
-    absent = Masks(np.array([[2, 2], [0, 0]]), masks.first, masks.length, np.array([0, 1, 1]))
-    found = resampled(absent, 4, 4)
-    assert found.absent().tolist() == [False, True]
-    assert found.area().tolist() == [16, 0]
-
-
 def test_an_unknown_size_is_named():
     annotations = table({1: {"box": [0, 0, 9, 9]}, 2: {"box": [0, 0, 9, 9]}}, {1: (10, 10)})
     with pytest.raises(InputError, match=r"relative coordinates: expected the size of every image .* \(2\)"):
