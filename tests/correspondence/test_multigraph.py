@@ -13,6 +13,7 @@ from kalos_core import COSTS, Annotations, InputError, compute_pairs
 from kalos_core.correspondence import correspond, multigraph, usable_solvers
 from tests.correspondence.witnesses import best_cliques, crowd, in_strict_order, table, total_cost
 from tests.strategies import partition, tables
+from tests.tiers import extended
 
 ROOT = Path(__file__).resolve().parents[2]
 every_cost = pytest.mark.parametrize("cost", COSTS)
@@ -36,14 +37,10 @@ def test_without_the_library_it_says_what_to_install(monkeypatch):
     assert usable_solvers() == ["greedy", "shm", "ahc"]
 
 
+@extended
 def test_the_library_is_imported_only_when_needed():
     code = "import kalos_core, sys; kalos_core.SOLVERS['mgm']; assert 'pylibmgm' not in sys.modules"
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, cwd=ROOT)
-
-
-@needs_library
-def test_with_the_library_it_is_offered():
-    assert usable_solvers() == ["greedy", "shm", "ahc", "mgm"]
 
 
 @needs_library
@@ -95,6 +92,7 @@ def test_the_best_of_three_starts(monkeypatch):
     assert total_cost(annotations, pairs, "neg", unit_of) == pytest.approx(sum(map(min, sums)))
     # and none of the starts does without the others
     assert {int(np.argmin(three)) for three in sums if len(three) == 3} == {0, 1, 2}
+    assert usable_solvers() == ["greedy", "shm", "ahc", "mgm"]
 
 
 @needs_library
@@ -115,11 +113,8 @@ def test_the_sum_over_all_pairs_by_hand(cost):
 def test_images_in_which_a_rater_has_nothing(cost):
     # cid annotated nothing in the first image, ann and bob nothing in the second, and dan nothing at all
     marks = [(1, "ann", 0, 10), (1, "bob", 0, 9), (1, "bob", 2, 9), (1, "ann", 2, 8), (2, "cid", 0, 10)]
-    annotations = Annotations.from_rows(
-        [{"image": image, "rater": name, "category": "cat", "box": [x, 0, w, 10]} for image, name, x, w in marks],
-        raters=["dan", "cid", "bob", "ann"],
-        assigned={1: ["ann", "bob", "cid", "dan"], 2: ["ann", "bob", "cid", "dan"]},
-    )
+    rows = [{"image": image, "rater": name, "category": "cat", "box": [x, 0, w, 10]} for image, name, x, w in marks]
+    annotations = Annotations.from_rows(rows, raters=["dan", "cid", "bob", "ann"], assigned="all")
     assert mgm(annotations, cost, 0.5)[1].tolist() == [0, 0, 1, 1, 2]
 
 

@@ -6,7 +6,7 @@ import pytest
 from kalos_core import COSTS, compute_pairs
 from kalos_core.correspondence import correspond
 from kalos_core.pairs import Pairs
-from tests.correspondence.witnesses import by_peer, crowd, shm_one_by_one, table
+from tests.correspondence.witnesses import by_peer, crowd, table
 from tests.strategies import partition
 
 every_cost = pytest.mark.parametrize("cost", COSTS)
@@ -63,16 +63,6 @@ def test_of_equal_sums_the_one_with_the_best_pair():
     assert correspond(annotations, pairs, 0.1, "shm", "neg").tolist() == [0, 1, 0, 1]
     annotations, pairs = square(0.625, 0.625, 0.5, 0.75)
     assert correspond(annotations, pairs, 0.1, "shm", "neg").tolist() == [0, 1, 1, 0]
-
-
-@every_cost
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("threshold", [0.3, 0.5])
-def test_exact_ties_among_many_raters(cost, seed, threshold):
-    annotations = crowd(6, 4, seed, images=2, step=4.0)
-    pairs = compute_pairs(annotations, floor=threshold)
-    unit_of = correspond(annotations, pairs, threshold, "shm", cost)
-    assert partition(annotations, unit_of) == shm_one_by_one(annotations, pairs, cost)
 
 
 @every_cost

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import shapely
@@ -46,9 +47,8 @@ def greedy_one_by_one(annotations: Annotations, pairs: Pairs, cost: str) -> set[
     cluster = {row: row for row in members}
     for _, a, b in in_strict_order(annotations, pairs, cost):
         one, two = cluster[a], cluster[b]
-        if one != two and not {annotations.rater[m] for m in members[one]} & {
-            annotations.rater[m] for m in members[two]
-        }:
+        raters = [{annotations.rater[row] for row in members[place]} for place in (one, two)]
+        if one != two and raters[0].isdisjoint(raters[1]):
             for row in members[two]:
                 cluster[row] = one
             members[one] |= members.pop(two)
@@ -113,11 +113,8 @@ def shm_one_by_one(annotations: Annotations, pairs: Pairs, cost: str) -> set[fro
         for k, new in enumerate(sorted(set(annotations.raters))):
             for placed in sorted(set(annotations.raters))[:k]:
                 own = {row for row in inside if names[row] == new and len(unit_of[row]) == 1}
-                free = {
-                    row
-                    for row in inside
-                    if names[row] == placed and new not in {names[other] for other in unit_of[row]}
-                }
+                before = [row for row in inside if names[row] == placed]
+                free = {row for row in before if new not in {names[other] for other in unit_of[row]}}
                 open_ = [(c, *sorted((a, b), key=own.__contains__)) for c, a, b in candidates]
                 for _, old, mark in first_best([(c, a, b) for c, a, b in open_ if a in free and b in own]):
                     unit_of[old].add(mark)
@@ -163,29 +160,16 @@ def by_peer(match: Callable, annotations: Annotations, pairs: Pairs, cost: str) 
     def peer_cost(similarity, one, other):
         return -similarity - (cost == "soft" and one["category_id"] == other["category_id"] if one else 0)
 
-    found = match(
-        {
-            "annotations_by_rater": {rater: [mark for mark in marks if mark["rater_id"] == rater] for rater in raters},
-            "rater_list": list(raters),
-        },
-        scores,
-        peer_cost,
-        pairs.floor,
-    )
-    return set(map(frozenset, found))
+    of_raters = {rater: [mark for mark in marks if mark["rater_id"] == rater] for rater in raters}
+    image = {"annotations_by_rater": of_raters, "rater_list": list(raters)}
+    return set(map(frozenset, match(image, scores, peer_cost, pairs.floor)))
 
 
 def alike(annotations: Annotations, unit_of: np.ndarray) -> Counter:
     """The units, of annotations told apart by all but their ids."""
-    marks = list(
-        zip(
-            annotations.images[annotations.image].tolist(),
-            annotations.raters[annotations.rater].tolist(),
-            annotations.categories[annotations.category].tolist(),
-            map(tuple, annotations.shapes["box"].corners.tolist()),
-            strict=True,
-        )
-    )
+    images, raters = annotations.images[annotations.image], annotations.raters[annotations.rater]
+    classes, corners = annotations.categories[annotations.category], annotations.shapes["box"].corners.tolist()
+    marks = list(zip(images, raters, classes, map(tuple, corners), strict=True))
     return Counter(tuple(sorted(marks[row] for row in np.flatnonzero(unit_of == unit))) for unit in np.unique(unit_of))
 
 
@@ -205,18 +189,12 @@ def crowd(raters: int, marks: int, seed: int, *, images: int = 1, step: float | 
         return place + (shift if step is None else step * round(shift / step))
 
     places = rng.integers(20, 20 + 6 * marks, (images, marks, 2))
-    rows = [
-        {
-            "image": image,
-            "rater": f"r{rater:03}",
-            "category": "cat" if rng.random() < 0.8 else "dog",
-            "box": [moved(x), moved(y), moved(20), moved(20)],
-        }
-        for rater in range(raters)
-        for image in range(images)
-        for x, y in places[image]
-        if rng.random() < 0.9
-    ]
+    rows = []
+    for rater, image, number in product(range(raters), range(images), range(marks)):
+        x, y = places[image, number]
+        if rng.random() < 0.9:
+            category, box = "cat" if rng.random() < 0.8 else "dog", [moved(x), moved(y), moved(20), moved(20)]
+            rows.append({"image": image, "rater": f"r{rater:03}", "category": category, "box": box})
     return Annotations.from_rows(rows, assigned="all")
 
 
