@@ -20,6 +20,9 @@ def test_corners_area_and_bounds_of_a_box_by_hand():
     assert column.corners.tolist() == [[10, 20, 40, 60]]
     assert column.bounds().tolist() == [[10, 20, 40, 60]]
     assert column.area().tolist() == [1200]
+    empty = Boxes.from_xywh([])
+    shapes = (empty.bounds().shape, empty.area().shape, empty.union(np.zeros((0, 2), int)).corners.shape)
+    assert shapes == ((0, 4), (0,), (0, 4))
 
 
 @given(boxes)
@@ -27,13 +30,6 @@ def test_xywh_goes_in_and_comes_out(rows):
     column = Boxes.from_xywh(rows)
     assert len(column) == len(rows)
     np.testing.assert_allclose(column.xywh(), np.reshape(rows, (-1, 4)), rtol=1e-9, atol=1e-9)
-
-
-def test_no_boxes_have_every_shape():
-    empty = Boxes.from_xywh([])
-    assert (len(empty), empty.bounds().shape, empty.area().shape) == (0, (0, 4), (0,))
-    assert empty.union(np.zeros((0, 2), int)).corners.shape == (0, 4)
-    assert empty.take(np.zeros(0, int)).corners.shape == (0, 4)
 
 
 def test_union_is_the_enclosing_box():
@@ -44,16 +40,8 @@ def test_union_is_the_enclosing_box():
     column = Boxes.from_xywh([[0, 0, 2, 2], [6, 4, 2, 2], [1, 1, 1, 9]])
     assert column.union(np.array([[0, 1], [2, 2]])).corners.tolist() == [[0, 0, 8, 6], [1, 1, 2, 10]]
     assert column.union(np.array([[0, 1, 2]])).corners.tolist() == [[0, 0, 8, 10]]
-
-
-def test_take_repeats_and_reorders():
-    column = Boxes.from_xywh([[0, 0, 1, 1], [5, 5, 2, 2]])
-    assert column.take(np.array([1, 0, 1])).area().tolist() == [4, 1, 4]
-
-
-def test_tie_keys_order_by_corners():
-    column = Boxes.from_xywh([[1, 0, 1, 1], [0, 5, 1, 1], [0, 2, 1, 1]])
-    keys = column.tie_keys(np.arange(3))
+    assert column.take(np.array([1, 0, 1])).corners.tolist() == [[6, 4, 8, 6], [0, 0, 2, 2], [6, 4, 8, 6]]
+    keys = column.tie_keys(np.array([1, 2, 0]))  # in the order of corners
     assert np.lexsort(keys[::-1]).tolist() == [2, 1, 0]
 
 
@@ -61,12 +49,10 @@ def test_tie_keys_order_by_corners():
     ("box", "expected"),
     [
         ([0, 0, 0, 5], "positive"),
-        ([0, 0, 5, 0], "positive"),
-        ([0, 0, -1, 5], "positive"),
+        ([0, 0, 5, -1], "positive"),
         ([1e9, 0, 1e-9, 5], "positive"),  # lost in rounding: 1e9 + 1e-9 is 1e9
         ([np.nan, 0, 1, 1], "finite"),
         ([0, 0, np.inf, 1], "finite"),
-        ([-np.inf, 0, np.inf, 1], "finite"),
         ([0, 0, 2 * LARGEST, 1], "finite"),
         ([0, 9e307, 1, 9e307], "finite"),  # the far corner is beyond all numbers
     ],

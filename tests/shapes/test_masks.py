@@ -1,18 +1,12 @@
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
 from pycocotools import mask as coco_mask
 
 from kalos_core.shapes import Masks
 
-sizes = st.tuples(st.integers(1, 7), st.integers(1, 7))
-
-
-@st.composite
-def canvases(draw):
-    height, width = draw(sizes)
-    return np.reshape(draw(st.lists(st.booleans(), min_size=height * width, max_size=height * width)), (height, width))
+canvases = arrays.arrays(bool, st.tuples(st.integers(1, 7), st.integers(1, 7)))
 
 
 def test_runs_go_down_the_columns_by_hand():
@@ -21,12 +15,19 @@ def test_runs_go_down_the_columns_by_hand():
     masks = Masks.from_arrays([[[0, 1, 1], [1, 1, 0]]])
     assert (masks.size.tolist(), masks.first.tolist(), masks.length.tolist()) == ([[3, 2]], [1], [4])
     assert masks.area().tolist() == [4]
+    empty = Masks.from_arrays([])
+    assert (empty.bounds().shape, empty.area().shape, len(empty.union(np.zeros((0, 2), int)))) == ((0, 4), (0,), 0)
+    assert [key.shape for key in empty.tie_keys(np.zeros(0, int))] == [(0,)] * 8
     assert masks.bounds().tolist() == masks.outline_bounds().tolist() == [[0, 0, 3, 2]]
 
 
-@given(st.lists(canvases(), min_size=1, max_size=5))
+@given(st.lists(canvases, min_size=1, max_size=5))
 def test_area_bounds_and_run_lengths_are_those_of_pycocotools(drawn):
     masks = Masks.from_arrays(drawn)
+    order = list(reversed(range(len(drawn))))
+    taken = masks.take(np.array(order))
+    assert [taken.rle(row) for row in range(len(drawn))] == [masks.rle(row) for row in order]
+    np.testing.assert_array_equal(taken.bounds(), masks.bounds()[order])
     for row, canvas in enumerate(drawn):
         code = coco_mask.encode(np.asfortranarray(canvas.astype(np.uint8)))
         assert masks.rle(row) == {"size": list(canvas.shape), "counts": code["counts"].decode()}
@@ -38,7 +39,7 @@ def test_area_bounds_and_run_lengths_are_those_of_pycocotools(drawn):
             assert np.isnan(masks.bounds()[row]).all()
 
 
-@given(st.lists(canvases(), min_size=2, max_size=6))
+@given(st.lists(canvases, min_size=2, max_size=6))
 def test_union_is_what_any_covers(drawn):
     high, wide = np.max([canvas.shape for canvas in drawn], axis=0)
     together = np.zeros((high, wide), bool)
@@ -48,17 +49,7 @@ def test_union_is_what_any_covers(drawn):
     assert joined.rle(0) == Masks.from_arrays([together]).rle(0)
 
 
-@given(st.lists(canvases(), min_size=1, max_size=5), st.data())
-def test_take_repeats_and_reorders(drawn, data):
-    rows = data.draw(st.lists(st.integers(0, len(drawn) - 1)))
-    taken = Masks.from_arrays(drawn).take(np.array(rows, np.intp))
-    expected = Masks.from_arrays([drawn[row] for row in rows])
-    for name in ("size", "first", "length", "run_start"):
-        np.testing.assert_array_equal(getattr(taken, name), getattr(expected, name))
-    np.testing.assert_array_equal(taken.bounds(), expected.bounds())
-
-
-@given(canvases())
+@given(canvases)
 def test_strips_cover_the_pixels(canvas):
     _, column, top, bottom = Masks.from_arrays([canvas]).strips(np.array([0]))
     drawn = np.zeros_like(canvas)
@@ -66,13 +57,6 @@ def test_strips_cover_the_pixels(canvas):
         assert not drawn[low:high, x].any()
         drawn[low:high, x] = True
     np.testing.assert_array_equal(drawn, canvas)
-
-
-def test_no_masks_have_every_shape():
-    empty = Masks.from_arrays([])
-    assert (len(empty), empty.bounds().shape, empty.area().shape, empty.absent().shape) == (0, (0, 4), (0,), (0,))
-    assert len(empty.union(np.zeros((0, 2), int))) == 0
-    assert [key.shape for key in empty.tie_keys(np.zeros(0, int))] == [(0,)] * 8
 
 
 def test_a_mask_without_a_pixel_is_there_and_one_that_is_not_drawn_is_absent():
@@ -87,9 +71,8 @@ def test_counts_may_hold_nothing_between_two_runs():
     assert (masks.first.tolist(), masks.length.tolist()) == ([0], [3])
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_tie_keys_tell_masks_apart_by_their_pixels_alone(seed):
-    rng = np.random.default_rng(seed)
+def test_tie_keys_tell_masks_apart_by_their_pixels_alone():
+    rng = np.random.default_rng(0)
     drawn = rng.random((12, 2, 2)) < 0.5
     keys = np.stack(Masks.from_arrays(drawn).tie_keys(np.arange(12)), axis=1)
     for i in range(12):

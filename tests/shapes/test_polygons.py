@@ -94,12 +94,7 @@ def test_absent_polygons_keep_their_position():
 
 def test_no_polygons_have_every_shape():
     empty = Polygons.from_rings([])
-    assert (len(empty), empty.bounds().shape, empty.area().shape, empty.outline_bounds().shape) == (
-        0,
-        (0, 4),
-        (0,),
-        (0, 4),
-    )
+    assert (empty.bounds().shape, empty.area().shape, empty.outline_bounds().shape) == ((0, 4), (0,), (0, 4))
     assert len(empty.take(np.zeros(0, int))) == 0
     assert len(empty.union(np.zeros((0, 2), int))) == 0
     assert all(len(key) == 0 for key in empty.tie_keys(np.zeros(0, int)))
@@ -135,9 +130,3 @@ def test_tie_keys_see_the_outline_and_not_how_it_was_drawn(form, start, backward
     bounds_area_outline = np.stack(column.tie_keys(np.arange(3)), axis=1)
     np.testing.assert_array_equal(bounds_area_outline[0], bounds_area_outline[1])
     assert (bounds_area_outline[0] != bounds_area_outline[2]).any()
-
-
-def test_points_may_come_flat_or_in_twos():
-    flat = Polygons.from_rings([[SQUARE]])
-    twos = Polygons.from_rings([[np.reshape(SQUARE, (-1, 2)).tolist()]])
-    np.testing.assert_array_equal(flat.points, twos.points)

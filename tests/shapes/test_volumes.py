@@ -1,12 +1,14 @@
 """Volumes: what they enclose, what is counted, how sources write them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import shapely
 
 from kalos_core import Annotations, InputError
 from kalos_core.shapes.volumes import Scans
-from tests.similarity.shapes_3d import lidc_annotations, random_volumes, read_scans, volumes
+from tests.similarity.shapes_3d import random_volumes, volumes
 
 SQUARE, HOLE = [0, 0, 4, 0, 4, 4, 0, 4], [1, 1, 3, 1, 3, 3, 1, 3]
 
@@ -64,12 +66,13 @@ def test_contours_of_fewer_than_three_points_enclose_nothing_and_are_counted():
     np.testing.assert_array_equal(column.outline_bounds()[1:], [[0, 0, 5, 5], [1, 1, 5, 5], [np.nan] * 4])
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_sections_equal_shapely_one_by_one(seed):
     column = random_volumes(np.random.default_rng(seed), 12)
     expected = [naive_sections(column, row) for row in range(12)]
-    assert [dict.fromkeys(regions) for regions in expected] == [
-        dict.fromkeys(np.sort(column.sections.slice[column.sections.annotation == row]).tolist()) for row in range(12)
+    made = column.sections
+    assert [sorted(regions) for regions in expected] == [
+        sorted(made.slice[made.annotation == row].tolist()) for row in range(12)
     ]
     areas = [sum(region.area for region in regions.values()) for regions in expected]
     np.testing.assert_allclose(column.area(), areas, rtol=1e-12)
@@ -77,11 +80,8 @@ def test_sections_equal_shapely_one_by_one(seed):
 
 @pytest.mark.parametrize("made", [False, True])
 def test_take_gives_the_same_volumes_in_another_order(made):
-    column = random_volumes(np.random.default_rng(1), 9)
-    area, bounds = (
-        random_volumes(np.random.default_rng(1), 9).area(),
-        random_volumes(np.random.default_rng(1), 9).bounds(),
-    )
+    column, same = (random_volumes(np.random.default_rng(1), 9) for _ in range(2))
+    area, bounds = same.area(), same.bounds()
     if made:
         column.area()
     rows = np.array([4, 0, 8, 4])
@@ -92,10 +92,8 @@ def test_take_gives_the_same_volumes_in_another_order(made):
     assert len(column.take(np.array([], np.intp))) == 0
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_union_is_the_union_slice_by_slice(seed):
-    rng = np.random.default_rng(seed)
-    column = random_volumes(rng, 8)
+def test_union_is_the_union_slice_by_slice():
+    column = random_volumes(np.random.default_rng(0), 8)
     rows = np.array([[0, 1, 2], [3, 4, 5], [6, 7, 7]])
     joined = column.union(rows)
     for line, members in enumerate(rows):
@@ -104,19 +102,7 @@ def test_union_is_the_union_slice_by_slice(seed):
             expected = shapely.union_all([regions[number] for regions in parts if number in regions])
             here = (joined.sections.annotation == line) & (joined.sections.slice == number)
             assert shapely.area(joined.sections.geometry[here][0]) == pytest.approx(expected.area, rel=1e-12)
-    again = volumes(  # its contours say the same as its sections
-        [
-            [
-                (
-                    joined.slice[g],
-                    joined.points[joined.contour_start[g] : joined.contour_start[g + 1]],
-                    joined.inclusion[g],
-                )
-                for g in range(joined.annotation_start[line], joined.annotation_start[line + 1])
-            ]
-            for line in range(3)
-        ]
-    )
+    again = replace(joined)  # of its contours alone, which say the same as its sections
     np.testing.assert_allclose(again.area(), joined.area(), rtol=1e-9)
 
 
@@ -154,47 +140,31 @@ def test_rows_are_read():
 @pytest.mark.parametrize(
     ("volume", "where", "message"),
     [
-        (
-            [{"z": 3, "points": POINTS}],
-            {},
-            "lie in a slice of their scan, got one at z = 3, the nearest slice being at [24]",
-        ),
+        ([{"z": 3, "points": POINTS}], {}, "lie in a slice .*, got one at z = 3, the nearest slice being at [24]"),
         ([{"z": float("nan"), "points": POINTS}], {}, "lie in a slice of their scan, got one at z = nan"),
-        ([{"z": 9, "points": POINTS}], {}, "z = 9, the nearest slice being at 4"),
         ([{"z": 2, "points": POINTS}], {"slice_positions": None}, "known slice positions .* got none"),
         ([{"z": 2, "points": POINTS}], {"slice_positions": {}}, "known slice positions .* got none"),
-        (
-            [{"z": 2, "points": [[0, 0], [10, 0], [1, 1]]}],
-            {},
-            r"inside of their slice, got a point at \[10.0, 0.0\] in 9 x 9",
-        ),
+        ([{"z": 2, "points": [[0, 0], [10, 0], [1, 1]]}], {}, r"inside of .*, got a point at \[10.0, 0.0\] in 9 x 9"),
         ([{"z": 2, "points": [[0, 0], [-1, 0], [1, 1]]}], {}, "inside of their slice"),
         ([{"z": 2, "points": [[0, 0], [float("inf"), 0], [1, 1]]}], {}, r"finite coordinates, got a point at \[inf, 0"),
-        ([{"z": 2, "points": []}], {}, "expected contours"),
-        ([{"z": "2", "points": POINTS}], {}, "expected contours"),
-        ([{"points": POINTS}], {}, "expected contours"),
-        ([{"z": 2, "points": SQUARE}], {}, "expected contours"),
-        ([{"z": 2, "points": POINTS, "inclusion": "no"}], {}, "expected contours"),
-        ([POINTS], {}, "expected contours"),
-        ({"z": 2, "points": POINTS}, {}, "expected contours"),
-        ("contours", {}, "expected contours"),
-        (7, {}, "expected contours"),
         (
             [{"z": 2, "points": POINTS}],
             {"pixel_spacing": {1: 0}},
-            "pixel_spacing: expected positive mm per pixel, got 0",
+            "pixel_spacing: expected positive mm per pixel",
+        ),
+        *(
+            (volume, {}, "expected contours")
+            for volume in (
+                *([{"z": 2, "points": []}], [{"z": "2", "points": POINTS}], [{"points": POINTS}]),
+                *([{"z": 2, "points": SQUARE}], [{"z": 2, "points": POINTS, "inclusion": "no"}]),
+                *([POINTS], {"z": 2, "points": POINTS}, 7),
+            )
         ),
     ],
 )
 def test_what_is_no_volume_is_named(volume, where, message):
     with pytest.raises(InputError, match=message):
         one_mark(volume, **where)
-
-
-def test_a_volume_without_an_image_is_an_error_of_its_own():
-    row = {"rater": "ann", "category": "nodule", "volume": [{"z": 0, "points": POINTS}]}
-    with pytest.raises(InputError, match="expected an image of the source, got nothing"):
-        Annotations.from_rows([row])
 
 
 def test_a_broken_volume_is_left_out_on_request():
@@ -207,10 +177,7 @@ def test_a_broken_volume_is_left_out_on_request():
     assert made.shapes["volume"].scans.span.tolist() == [[2, 2]]  # nor does it stretch the scan
 
 
-def test_lidc(data_folder):
-    scans = read_scans(data_folder / "lidc120.json.gz")
-    column = lidc_annotations(scans).shapes["volume"]
+def test_lidc(lidc):
+    column = lidc.shapes["volume"]
     assert (len(column), len(column.z), column.flat_contours, (~column.inclusion).sum()) == (959, 5214, 7, 126)
     assert (column.area() > 0).all()
-    thickness = np.array([scan["slice_thickness"] for scan in scans])
-    assert (np.abs(column.scans.slice_spacing - thickness) > 0.01).sum() == 5
