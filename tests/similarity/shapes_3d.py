@@ -1,12 +1,9 @@
-"""Volumes and cuboids to draw from, and the scans of LIDC-IDRI as rows."""
+"""Volumes and cuboids to draw from."""
 
-import gzip
-import json
 from types import SimpleNamespace
 
 import numpy as np
 
-from kalos_core import Annotations
 from kalos_core.arrays import run_starts
 from kalos_core.shapes import Cuboids, Volumes
 from kalos_core.shapes.volumes import Scans
@@ -72,37 +69,3 @@ KINDS = {
         empty=lambda: Cuboids.from_rows([]),
     ),
 }
-
-
-def read_scans(path):
-    """The scans of `lidc120.json.gz` as they are."""
-    with gzip.open(path) as file:
-        return json.load(file)["scans"]
-
-
-def lidc_annotations(scans):
-    """The nodules of these scans; a session is a rater of its scan."""
-    rows = [
-        {
-            "image": scan["series_uid"],
-            "rater": f"session {session['session']}",
-            "category": "nodule",
-            "volume": [
-                {"z": contour["z"], "points": contour["pts"], "inclusion": bool(contour["incl"])}
-                for contour in nodule["contours"]
-            ],
-        }
-        for scan in scans
-        for session in scan["sessions"]
-        for nodule in session["nodules"]
-    ]
-    return Annotations.from_rows(
-        rows,
-        images=[scan["series_uid"] for scan in scans],
-        raters=[f"session {number}" for number in range(1, 5)],
-        assigned="all",
-        image_size={scan["series_uid"]: (scan["width"], scan["height"]) for scan in scans},
-        slice_positions={scan["series_uid"]: scan["slice_z"] for scan in scans},
-        pixel_spacing={scan["series_uid"]: scan["pixel_spacing"] for scan in scans},
-        raters_are_local=True,
-    )

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from kalos_core.shapes import Cuboids
-from kalos_core.similarity.cuboids import cuboid_bound, cuboid_iou
+from kalos_core.similarity.cuboids import cuboid_iou
 from tests.similarity.shapes_3d import random_cuboids
 
 
@@ -20,13 +20,8 @@ def iou(*rows):
 
 def test_along_the_axes_by_hand():
     cube = [0, 0, 0, 2, 2, 2]
-    moved, inside, around, beside, far = (
-        [1, 1, 1, 2, 2, 2],
-        [0.5, 0.5, 0.5, 1, 1, 1],
-        [0, 0, 0, 4, 4, 4],
-        [2, 0, 0, 2, 2, 2],
-        [9, 9, 9, 1, 1, 1],
-    )
+    moved, inside, around = [1, 1, 1, 2, 2, 2], [0.5, 0.5, 0.5, 1, 1, 1], [0, 0, 0, 4, 4, 4]
+    beside, far = [2, 0, 0, 2, 2, 2], [9, 9, 9, 1, 1, 1]
     assert iou(cube, moved, inside, around, beside, far) == pytest.approx([1 / 15, 1 / 8, 1 / 8, 0, 0], abs=1e-15)
 
 
@@ -84,11 +79,10 @@ def test_faces_that_are_all_but_parallel_do_no_harm(a, b, tilt):
     assert iou(a, [*b, tilt, -tilt / 2, tilt / 3]) == pytest.approx([shared_by_axes(a, b)], abs=10 * tilt + 1e-6)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_containment_is_the_quotient_of_volumes(seed):
-    rng = np.random.default_rng(seed)
-    outer = random_cuboids(rng, 20)
-    inner = Cuboids(outer.location, outer.dimensions / 4, rng.random((20, 3)) * 6)  # its half diagonal fits if turned
+def test_containment_is_the_quotient_of_volumes():
+    rng = np.random.default_rng(0)
+    outer = random_cuboids(rng, 100)
+    inner = Cuboids(outer.location, outer.dimensions / 4, rng.random((100, 3)) * 6)  # its half diagonal fits if turned
     fits = np.linalg.norm(inner.dimensions, axis=1) <= outer.dimensions.min(axis=1)
     assert fits.any()
     rows = np.flatnonzero(fits)
@@ -108,17 +102,9 @@ def test_is_near_what_random_points_say():
     np.testing.assert_allclose(cuboid_iou(column, left, column, right), expected, atol=0.03)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_the_bound_is_never_below(seed):
-    column = random_cuboids(np.random.default_rng(seed), 30)
-    left, right = np.divmod(np.arange(900), 30)
-    assert (cuboid_bound(column, left, column, right) >= cuboid_iou(column, left, column, right)).all()
-
-
-@pytest.mark.parametrize("size", [1, 7, 50])
-def test_blocks_change_nothing(size, monkeypatch):
+def test_blocks_change_nothing(monkeypatch):
     column = random_cuboids(np.random.default_rng(0), 12)
     left, right = np.divmod(np.arange(144), 12)
     whole = cuboid_iou(column, left, column, right)
-    monkeypatch.setattr("kalos_core.similarity.cuboids.PAIRS_AT_ONCE", size)
+    monkeypatch.setattr("kalos_core.similarity.cuboids.PAIRS_AT_ONCE", 7)
     np.testing.assert_array_equal(cuboid_iou(column, left, column, right), whole)

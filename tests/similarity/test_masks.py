@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
 from pycocotools import mask as coco_mask
 
 from kalos_core import Annotations, agreement
-from kalos_core.shapes import Masks, Polygons
-from kalos_core.similarity import mask_iou, polygon_iou
+from kalos_core.shapes import Masks
+from kalos_core.similarity import mask_iou
 from tests.similarity.shapes_2d import every_pair
 
 
@@ -19,13 +20,7 @@ def test_by_hand():
     assert mask_iou(masks, left, masks, right).tolist() == [1, 1 / 3, 0, 0, 1 / 2]
 
 
-def canvases(height, width):
-    return st.lists(st.booleans(), min_size=height * width, max_size=height * width).map(
-        lambda pixels: np.reshape(pixels, (height, width))
-    )
-
-
-any_canvas = st.tuples(st.integers(1, 6), st.integers(1, 6)).flatmap(lambda size: canvases(*size))
+any_canvas = arrays.arrays(bool, st.tuples(st.integers(1, 6), st.integers(1, 6)))
 
 
 @given(st.lists(any_canvas, min_size=1, max_size=5), st.lists(any_canvas, min_size=1, max_size=4))
@@ -42,9 +37,8 @@ def test_pixel_by_pixel_on_canvases_of_any_size(first, second):
     assert mask_iou(columns[0], left, columns[1], right).tolist() == expected
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_equal_to_pycocotools(seed, monkeypatch):
-    rng = np.random.default_rng(seed)
+def test_equal_to_pycocotools(monkeypatch):
+    rng = np.random.default_rng(0)
     drawn = rng.random((40, 30, 20)) < rng.choice([0.1, 0.5, 0.9, 1.0], (40, 1, 1))
     codes = [coco_mask.encode(np.asfortranarray(canvas.astype(np.uint8))) for canvas in drawn]
     expected = coco_mask.iou(codes, codes, [0] * 40).ravel()
@@ -53,18 +47,6 @@ def test_equal_to_pycocotools(seed, monkeypatch):
     assert mask_iou(masks, left, masks, right).tolist() == expected.tolist()
     monkeypatch.setattr("kalos_core.similarity.masks.RUNS_AT_ONCE", 50)
     assert mask_iou(masks, left, masks, right).tolist() == expected.tolist()
-
-
-def test_near_what_polygons_say():
-    # ten pixels a unit: off by no more than the outlines
-    shapes = [[0, 0, 20, 0, 0, 20], [3, 2, 25, 2, 25, 18, 3, 18], [5, 5, 30, 15, 12, 28]]
-    codes = [coco_mask.merge(coco_mask.frPyObjects([[10 * v for v in flat]], 400, 400)) for flat in shapes]
-    rows = [{"image": 1, "rater": "ann", "category": "cat", "mask": code} for code in codes]
-    masks = Annotations.from_rows(rows).shapes["mask"]
-    polygons = Polygons.from_rings([[flat] for flat in shapes])
-    left, right = every_pair(3, 3)
-    expected = polygon_iou(polygons, left, polygons, right)
-    np.testing.assert_allclose(mask_iou(masks, left, masks, right), expected, atol=0.02)
 
 
 def test_agreement_of_masks_end_to_end_by_hand():

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pycocotools import mask as coco_mask
 
-from kalos_core import SIMILARITIES, Annotations, InputError, Similarity
+from kalos_core import SIMILARITIES, Annotations, InputError
 from kalos_core.shapes import Boxes, Keypoints, Masks, Polygons
 from kalos_core.similarity import (
     box_giou,
@@ -26,9 +26,7 @@ from kalos_core.similarity.keypoints import ScaledPoses
 from kalos_core.similarity.masks import rasterise
 from tests.similarity import shapes_3d
 from tests.similarity.shapes_2d import IMAGE_SIZE, every_pair, random_boxes, random_masks, random_polygons, random_poses
-from tests.strategies import ring, rings
-
-"""Width and height, in pixels, of the image that random shapes lie in."""
+from tests.strategies import rings
 
 
 def _poses(*points):
@@ -131,21 +129,20 @@ def compare(name, left, left_rows, right, right_rows, floor=0.0, scale=1):
 
 
 def test_every_similarity_of_the_table_has_its_properties():
-    assert set(LAWS) == set(SIMILARITIES)
+    assert list(LAWS) == list(SIMILARITIES) == [measure.name for measure in SIMILARITIES.values()]
 
 
 @every_similarity
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize(("n", "m"), [(1, 1), (1, 9), (9, 1), (7, 12)])
-def test_symmetric_to_the_last_bit(name, seed, n, m):
-    rng = np.random.default_rng(seed)
-    a, b = kind_of(name).random(rng, n), kind_of(name).random(rng, m)
-    left, right = every_pair(n, m)
-    np.testing.assert_array_equal(compare(name, a, left, b, right), compare(name, b, right, a, left))
+def test_symmetric_to_the_last_bit(name):
+    for seed, (n, m) in enumerate([(1, 1), (1, 9), (9, 1), (7, 12), (12, 7), (9, 9)]):
+        rng = np.random.default_rng(seed)
+        a, b = kind_of(name).random(rng, n), kind_of(name).random(rng, m)
+        left, right = every_pair(n, m)
+        np.testing.assert_array_equal(compare(name, a, left, b, right), compare(name, b, right, a, left))
 
 
 @those("one_on_itself")
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_shape_and_itself_are_exactly_one(name, seed):
     column = kind_of(name).random(np.random.default_rng(seed), 50)
     rows = np.arange(50)
@@ -154,7 +151,7 @@ def test_a_shape_and_itself_are_exactly_one(name, seed):
 
 
 @every_similarity
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_never_below_zero_nor_above_one(name, seed):
     column = kind_of(name).random(np.random.default_rng(seed), 40)
     left, right = every_pair(40, 40)
@@ -202,17 +199,18 @@ def test_enlarging_the_image_changes_nothing(name):
 
 
 @every_similarity
-@pytest.mark.parametrize("floor", [1e-9, 0.25, 0.5, 0.9, 1.0])
-def test_a_floor_only_silences_what_is_below_it(name, floor):
+def test_a_floor_only_silences_what_is_below_it(name):
     column = kind_of(name).random(np.random.default_rng(2), 40)
     left, right = every_pair(40, 40)
-    every, some = (compare(name, column, left, column, right, least) for least in (0.0, floor))
-    np.testing.assert_array_equal(every[every >= floor], some[every >= floor])
-    assert (some[every < floor] <= every[every < floor]).all()
+    every = compare(name, column, left, column, right)
+    for floor in (1e-9, 0.25, 0.5, 0.9, 1.0):
+        some = compare(name, column, left, column, right, floor)
+        np.testing.assert_array_equal(every[every >= floor], some[every >= floor])
+        assert (some[every < floor] <= every[every < floor]).all()
 
 
 @pytest.mark.parametrize("name", [name for name, measure in SIMILARITIES.items() if measure.bound])
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 def test_no_similarity_exceeds_its_bound(name, seed):
     shapes = kind_of(name).random(np.random.default_rng(seed), 60)
     column = LAWS[name].column(shapes, 1)
@@ -249,9 +247,8 @@ def test_box_iou_counts_pixels(left, right):
     assert box_iou(Boxes.from_xywh(left), rows[0], Boxes.from_xywh(right), rows[1]).tolist() == expected
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_box_iou_equals_pycocotools(seed):
-    rng = np.random.default_rng(seed)
+def test_box_iou_equals_pycocotools():
+    rng = np.random.default_rng(0)
     a, b = random_boxes(rng, 30), random_boxes(rng, 20)
     theirs = coco_mask.iou(a.xywh(), b.xywh(), [0] * 20)
     left, right = every_pair(30, 20)
@@ -302,14 +299,14 @@ def test_polygon_giou_equals_shapely_one_by_one(shapes):
     np.testing.assert_allclose(polygon_giou(column, left, column, right), expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_a_convex_polygon_and_itself_are_exactly_one_by_giou(seed):
-    rng = np.random.default_rng(seed)
-    hull = shapely.MultiPoint(rng.random((12, 2)) * 100).convex_hull
-    points = shapely.get_coordinates(hull)[:-1]
-    column = Polygons.from_rings([[points], [np.roll(points, 2, axis=0)], [points[::-1]]])
-    left, right = every_pair(3, 3)
-    assert (polygon_giou(column, left, column, right) == 1).all()
+def test_a_convex_polygon_and_itself_are_exactly_one_by_giou():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        hull = shapely.MultiPoint(rng.random((12, 2)) * 100).convex_hull
+        points = shapely.get_coordinates(hull)[:-1]
+        column = Polygons.from_rings([[points], [np.roll(points, 2, axis=0)], [points[::-1]]])
+        left, right = every_pair(3, 3)
+        assert (polygon_giou(column, left, column, right) == 1).all()
 
 
 def test_centroid_box_by_hand():
@@ -366,38 +363,22 @@ def test_polygon_iou_equals_shapely_one_by_one(shapes):
     np.testing.assert_allclose(polygon_iou(column, left, column, right), expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_polygon_iou_is_near_what_pixels_say(seed):
-    # whole vertices, so that the two rasters of 10 pixels a unit are off by no more than their outlines
-    rng = np.random.default_rng(seed)
-    flat = [ring(form, *rng.integers(0, 20, 2), *rng.integers(15, 30, 2)) for form in (0, 1, 2, 0, 1, 2)]
-    masks = [coco_mask.merge(coco_mask.frPyObjects([[10 * v for v in points]], 500, 500)) for points in flat]
-    column = Polygons.from_rings([[points] for points in flat])
-    left, right = every_pair(6, 6)
-    expected = coco_mask.iou(masks, masks, [0] * 6).ravel()
-    np.testing.assert_allclose(polygon_iou(column, left, column, right), expected, atol=0.02)
+def test_a_copied_polygon_is_exactly_one_wherever_its_outline_begins():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        points = rng.random((rng.integers(3, 12), 2)) * 100
+        drawn = [points, np.roll(points, 1, axis=0), points[::-1], np.roll(points[::-1], 2, axis=0)]
+        column = Polygons.from_rings([[flat] for flat in drawn])
+        left, right = every_pair(4, 4)
+        assert (polygon_iou(column, left, column, right) == 1).all()
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_a_copied_polygon_is_exactly_one_wherever_its_outline_begins(seed):
-    rng = np.random.default_rng(seed)
-    points = rng.random((rng.integers(3, 12), 2)) * 100
-    drawn = [points, np.roll(points, 1, axis=0), points[::-1], np.roll(points[::-1], 2, axis=0)]
-    column = Polygons.from_rings([[flat] for flat in drawn])
-    left, right = every_pair(4, 4)
-    assert (polygon_iou(column, left, column, right) == 1).all()
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_threads_change_nothing(seed, monkeypatch):
-    rng = np.random.default_rng(seed)
-    column = random_polygons(rng, 30)
+def test_threads_change_nothing(monkeypatch):
+    column = random_polygons(np.random.default_rng(0), 30)
     left, right = every_pair(30, 30)
-    values = []
-    for worth in (1, 10**9):
-        monkeypatch.setattr("kalos_core.similarity.polygons.PAIRS_A_THREAD", worth)
-        values.append(polygon_iou(column, left, column, right))
-    np.testing.assert_array_equal(*values)
+    alone = polygon_iou(column, left, column, right)
+    monkeypatch.setattr("kalos_core.similarity.polygons.PAIRS_A_THREAD", 1)
+    np.testing.assert_array_equal(polygon_iou(column, left, column, right), alone)
 
 
 def test_outlines_of_people_share_what_shapely_says(lvis):
@@ -415,42 +396,23 @@ def test_outlines_of_people_share_what_shapely_says(lvis):
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["iou", "", None, 3, ["box_iou"]])
+@pytest.mark.parametrize("name", ["iou", None, ["box_iou"]])
 def test_an_unknown_similarity_lists_the_known_ones(name):
     with pytest.raises(InputError, match=r"similarity: expected one of 'box_giou', .*'polygon_iou'.*, got"):
         get_similarity(name)
 
 
-def test_a_similarity_of_ones_own_is_taken_as_it_is():
-    mine = Similarity("mine", "box", "always one", lambda _a, rows, _b, _r, _f: np.ones(len(rows)))
-    assert get_similarity(mine) is mine
-
-
-def test_the_table_is_keyed_by_its_entries_names():
-    assert all(key == measure.name for key, measure in SIMILARITIES.items())
-
-
-@pytest.mark.parametrize(
-    "threshold", [-0.1, 1.1, float("nan"), float("inf"), "0.5", None, True, [0.5], 10**400, 1 + 0j]
-)
+@pytest.mark.parametrize("threshold", [-0.1, 1.1, float("nan"), "0.5", None, True, [0.5], 10**400, 1 + 0j])
 def test_a_threshold_is_a_number_from_zero_to_one(threshold):
     with pytest.raises(InputError, match="threshold: expected a similarity from 0 to 1, got"):
         check_threshold(threshold)
-
-
-@pytest.mark.parametrize("threshold", [0, 1, 0.5, np.float32(0.5), np.int64(1)])
-def test_thresholds_of_any_number_type_are_floats(threshold):
-    assert type(check_threshold(threshold)) is float
-
-
-def test_a_shape_kind_that_is_not_there_is_reported():
-    rows = [{"image": 1, "rater": "ann", "category": "cat", "box": [0, 0, 4, 4]}]
-    with pytest.raises(InputError, match=r"polygon_iou compares shapes of kind 'polygon': expected .*, got box"):
-        get_similarity("polygon_iou").column(Annotations.from_rows(rows))
+    assert [type(check_threshold(one)) for one in (0, 1, 0.5, np.float32(0.5), np.int64(1))] == [float] * 5
 
 
 def test_annotations_without_a_polygon_are_counted_and_named():
     rows = [{"id": i, "image": 1, "rater": "ann", "category": "cat", "box": [0, 0, 4, 4]} for i in range(1, 8)]
+    with pytest.raises(InputError, match=r"polygon_iou compares shapes of kind 'polygon': expected .*, got box"):
+        get_similarity("polygon_iou").column(Annotations.from_rows(rows))
     rows.append({"id": 8, "image": 1, "rater": "ann", "category": "cat", "polygon": [[0, 0, 4, 0, 4, 4]]})
     with pytest.raises(InputError, match=r"got 7 of 8 annotations without \(ids 1, 2, 3, 4, 5 and 2 more\)"):
         get_similarity("polygon_iou").column(Annotations.from_rows(rows))
