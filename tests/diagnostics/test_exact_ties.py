@@ -1,10 +1,13 @@
 """What is equal in exact arithmetic is equal to the last bit, whatever the order of images, raters and classes."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
 from kalos_core import Annotations, agreement, class_difficulty, collaboration, rater_vitality
 from tests.strategies import reordered
+from tests.tiers import first
 
 
 def crowd(seed):
@@ -24,25 +27,18 @@ def numbers(annotations):
     """Every mean by the names it belongs to."""
     result = agreement(annotations, bootstrap=0)
     classes, vitality, pairs = class_difficulty(result), rater_vitality(result), collaboration(result)
-    return (
-        {"all": result.alpha}
-        | dict(zip(classes.category, classes.alpha, strict=True))
-        | dict(zip(vitality.rater, vitality.vitality, strict=True))
-        | {
-            (first, second): pairs.alpha[a, b]
-            for a, first in enumerate(pairs.raters)
-            for b, second in enumerate(pairs.raters)
-        }
-    )
+    numbers = {"all": result.alpha} | dict(zip(classes.category, classes.alpha, strict=True))
+    numbers |= dict(zip(vitality.rater, vitality.vitality, strict=True))
+    return numbers | dict(zip(product(pairs.raters, repeat=2), pairs.alpha.ravel(), strict=True))
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", first(range(8), 3))
 def test_the_order_of_the_table_changes_no_bit(seed):
     annotations = crowd(seed)
     assert numbers(reordered(annotations, seed + 1)) == numbers(annotations)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", first(range(8), 3))
 def test_mirrored_raters_tie(seed):
     """Every image once more with a and b exchanged: what is said of the one is said of the other."""
     given = crowd(seed).to_pandas()

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from scipy.cluster import hierarchy
 from scipy.spatial.distance import squareform
 
-from kalos_core import Annotations, InputError, agreement, collaboration, read_coco
+from kalos_core import InputError, agreement, collaboration, read_coco
 from kalos_core.diagnostics import pair_image_alpha
 from tests.diagnostics.naive import alpha_of, among, columns, marks, several_raters
-from tests.strategies import reordered, tables
+from tests.strategies import tables
 
 FOUR = ("ann", "bob", "cid", "dan")
 
@@ -25,45 +25,38 @@ def two_schools(**more):
 def test_two_worked_schools():
     # of one school all equal, 1; across: cat cat | dog none | none dog, n = 6, diagonal 2, cat 2, dog 2, none 2:
     # 1 - (4/6) / ((36 - 12)/30) = 1/6
-    found = collaboration(two_schools())
+    result = two_schools()
+    found = collaboration(result)
     same, other = 1, 1 - (4 / 6) / (24 / 30)
     expected = [[1, other, same, other], [other, 1, other, same], [same, other, 1, other], [other, same, other, 1]]
     np.testing.assert_allclose(found.alpha, expected)
     np.testing.assert_allclose(found.global_alpha, expected)
     assert (found.images == 1).all()
-
-
-def test_schools_stand_side_by_side():
-    found = collaboration(two_schools())
+    # schools stand side by side
     order = found.raters[found.order].tolist()
     assert {frozenset(order[:2]), frozenset(order[2:])} == {frozenset({"ann", "cid"}), frozenset({"bob", "dan"})}
     np.testing.assert_allclose(found.linkage[:, 2], [0, 0, 5 / 6])
+    assert np.isnan(found.alpha_interval[[0, 1], [0, 1]]).all()
+    frame = found.to_pandas()
+    assert frame["rater_a"].tolist() == ["ann", "ann", "ann", "bob", "bob", "cid"]
+    assert frame["rater_b"].tolist() == ["bob", "cid", "dan", "cid", "dan", "dan"]
+    assert (frame["alpha_low"].tolist(), frame["alpha_high"].tolist()) == (frame["alpha"].tolist(),) * 2
+    for raters in (("ann", "eve"), ("ann", "ann")):
+        with pytest.raises(InputError, match=r"expected two of .* got '"):
+            pair_image_alpha(result, *raters)
 
 
 def test_raters_who_never_met_are_undefined_and_stand_where_chance_does():
     assigned = {1: ["ann", "bob"], 2: ["bob", "cid"]}
     rows = [("ann", "cat", 0), ("bob", "cat", 0), ("bob", "cat", 0, 2), ("cid", "cat", 0, 2)]
-    found = collaboration(
-        agreement(marks(*rows, raters=("ann", "bob", "cid", "dan"), images=(1, 2), assigned=assigned))
-    )
-    np.testing.assert_array_equal(
-        found.alpha, [[1, 1, np.nan, np.nan], [1, 1, 1, np.nan], [np.nan, 1, 1, np.nan], [np.nan] * 4]
-    )
+    found = collaboration(agreement(marks(*rows, raters=FOUR, images=(1, 2), assigned=assigned)))
+    nan = np.nan
+    np.testing.assert_array_equal(found.alpha, [[1, 1, nan, nan], [1, 1, 1, nan], [nan, 1, 1, nan], [nan] * 4])
     assert found.images.tolist() == [[1, 1, 0, 0], [1, 2, 1, 0], [0, 1, 1, 0], [0, 0, 0, 0]]
     # bob joins one of the others at 0, the third joins at the mean of 0 and 1, dan at 1
     np.testing.assert_allclose(found.linkage[:, 2], [0, 0.5, 1])
     assert sorted(found.order.tolist()) == [0, 1, 2, 3]
     assert found.order.tolist().index(3) in (0, 3)
-
-
-def test_two_raters_are_the_whole_agreement():
-    result = agreement(marks(("ann", "cat", 0), ("ann", "cat", 0, 2), ("bob", "cat", 0, 2), images=(1, 2)))
-    found = collaboration(result)
-    assert found.alpha[0, 1] == found.alpha[1, 0] == result.alpha
-    np.testing.assert_array_equal(found.alpha_interval[0, 1], result.alpha_interval)
-    np.testing.assert_array_equal(found.global_alpha_interval[1, 0], result.global_alpha_interval)
-    assert np.isnan(found.alpha_interval[[0, 1], [0, 1]]).all()
-    assert sorted(found.order.tolist()) == [0, 1]
 
 
 @given(tables(images=4, limits=True, exclusions=True), st.integers(0, 9))
@@ -108,16 +101,6 @@ def test_intervals_as_a_plain_loop(annotations, seed):
             np.testing.assert_allclose(found.global_alpha_interval[one, two], expected, atol=1e-9)
 
 
-@given(tables(limits=True, exclusions=True), st.integers(0, 99))
-def test_the_same_in_any_order(annotations, seed):
-    one, two = (
-        collaboration(agreement(a, threshold=0.25, bootstrap=0)) for a in (annotations, reordered(annotations, seed))
-    )
-    order = [two.raters.tolist().index(name) for name in one.raters]
-    for field in ("alpha", "global_alpha", "images"):
-        np.testing.assert_allclose(getattr(two, field)[np.ix_(order, order)], getattr(one, field), atol=1e-12)
-
-
 def test_many_raters():
     # more raters than bits in a word, all pairs at once
     annotations = read_coco(several_raters(raters=70, images=2))
@@ -125,28 +108,3 @@ def test_many_raters():
     found = collaboration(result)
     for one, two in ((0, 69), (64, 3), (20, 21)):
         assert found.alpha[one, two] == pytest.approx(among(result, [one, two]).alpha, abs=1e-12)
-
-
-def test_a_row_a_pair():
-    frame = collaboration(two_schools(images=(1, 2))).to_pandas()
-    assert frame["rater_a"].tolist() == ["ann", "ann", "ann", "bob", "bob", "cid"]
-    assert frame["rater_b"].tolist() == ["bob", "cid", "dan", "cid", "dan", "dan"]
-    assert frame["images"].tolist() == [2] * 6
-    assert (frame["alpha_low"] <= frame["alpha"]).all()
-    assert (frame["alpha"] <= frame["alpha_high"]).all()
-
-
-@pytest.mark.parametrize(
-    ("raters", "message"),
-    [(("ann", "eve"), "expected two of .* got 'eve'"), (("ann", "ann"), "expected two of .* got 'ann', 'ann'")],
-)
-def test_raters_that_are_no_pair_are_named(raters, message):
-    with pytest.raises(InputError, match=message):
-        pair_image_alpha(two_schools(), *raters)
-
-
-def test_local_raters_are_refused_with_the_reason():
-    result = agreement(Annotations.from_rows([], images=[1], raters=["1", "2"], raters_are_local=True))
-    for refused in (collaboration, lambda given: pair_image_alpha(given, "1", "2")):
-        with pytest.raises(InputError, match=r"collaboration: .* local to their image"):
-            refused(result)

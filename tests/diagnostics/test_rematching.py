@@ -1,5 +1,7 @@
 """Matching among some raters again is the same as selecting them and starting over."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,7 +10,6 @@ from hypothesis import strategies as st
 from kalos_core import (
     COSTS,
     SOLVERS,
-    Annotations,
     InputError,
     agreement,
     class_difficulty,
@@ -21,7 +22,7 @@ from kalos_core import (
 )
 from kalos_core.diagnostics import rematching
 from kalos_core.diagnostics.parts import Part
-from kalos_core.diagnostics.rematching import refuse_local_raters, rematch
+from kalos_core.diagnostics.rematching import rematch
 from kalos_core.shapes import Boxes
 from kalos_core.shapes.borrowed import Borrowed
 from tests.diagnostics.naive import alpha_of, among, columns, marks, several_raters
@@ -141,16 +142,15 @@ def test_a_worked_group():
     assert cells.value[1] == pytest.approx(alpha_of(columns(result, [0])))
 
 
-def test_local_raters_are_refused_with_the_reason():
-    annotations = Annotations.from_rows([], images=[1], raters=["1", "2"], raters_are_local=True)
-    with pytest.raises(InputError, match=r"vitality: expected raters who .* local to their image .* mix different"):
-        refuse_local_raters(annotations, "vitality")
-
-
 @pytest.mark.parametrize("diagnostic", [class_difficulty, rater_vitality, collaboration, intra_rater, team_agreement])
-def test_annotations_are_not_taken_for_their_agreement(diagnostic):
+def test_annotations_and_raters_without_names_are_refused(diagnostic):
+    table = marks(("ann", "cat", 0), ("bob", "cat", 0))
     with pytest.raises(InputError, match=r"agreement: expected Agreement, the result of .* got Annotations"):
-        diagnostic(marks(("ann", "cat", 0), ("bob", "cat", 0)))
+        diagnostic(table)
+    if diagnostic is not class_difficulty:
+        message = r"(vitality|collaboration|sessions): expected raters who .* local to their image"
+        with pytest.raises(InputError, match=message):
+            diagnostic(agreement(replace(table, raters_are_local=True), bootstrap=0))
 
 
 def frames(annotations):

@@ -29,7 +29,9 @@ def test_two_people_twice():
     np.testing.assert_allclose(own.global_alpha, [1, 0.4])
     assert own.images.tolist() == [2, 2]
     assert own.alpha_interval.tolist() == [[1, 1], [0, 1]]
+    assert own.to_pandas().loc[1].tolist() == ["bob", 2, 0.5, 0.4, 0, 1, *own.global_alpha_interval[1], 2]
     team = team_agreement(result)
+    assert team.to_pandas()["raters"].tolist() == [2, 2]
     assert team.session.tolist() == ["1", "2"]
     assert team.raters.tolist() == [2, 2]
     assert team.alpha.tolist() == [1, 0.5]
@@ -44,6 +46,9 @@ def test_one_session_only_is_undefined():
     assert (own.sessions.tolist(), own.images.tolist()) == ([2, 1], [1, 0])
     np.testing.assert_array_equal(team.alpha, [1, np.nan])
     assert (team.raters.tolist(), team.images.tolist()) == ([2, 1], [1, 0])
+    for diagnostic in (intra_rater, team_agreement):
+        with pytest.raises(InputError, match=r"sessions: expected at least one person with two sessions .* got 2 r"):
+            diagnostic(agreement(marks(("ann", "cat", 0))))
 
 
 def with_sessions(annotations, seed):
@@ -80,27 +85,6 @@ def test_intervals_are_those_of_the_people_alone():
     alone = agreement(result.annotations.select(raters=["a1", "a2"]))
     np.testing.assert_array_equal(intra_rater(result).alpha_interval[0], alone.alpha_interval)
     np.testing.assert_array_equal(intra_rater(result).global_alpha_interval[0], alone.global_alpha_interval)
-
-
-@pytest.mark.parametrize("diagnostic", [intra_rater, team_agreement])
-def test_nobody_with_two_sessions_is_refused_with_the_reason(diagnostic):
-    with pytest.raises(InputError, match=r"sessions: expected at least one person with two sessions .* got 2 raters"):
-        diagnostic(agreement(marks(("ann", "cat", 0))))
-
-
-@pytest.mark.parametrize("diagnostic", [intra_rater, team_agreement])
-def test_local_raters_are_refused_with_the_reason(diagnostic):
-    annotations = marks(("a1", "cat", 0), raters_are_local=True, **TWICE)
-    with pytest.raises(InputError, match=r"sessions: .* local to their image"):
-        diagnostic(agreement(annotations))
-
-
-def test_rows():
-    result = agreement(marks(("a1", "cat", 0), ("a2", "cat", 0), **TWICE), bootstrap=5)
-    figures = ["alpha", "global_alpha", "alpha_low", "alpha_high", "global_alpha_low", "global_alpha_high", "images"]
-    assert list(intra_rater(result).to_pandas()) == ["person", "sessions", *figures]
-    assert list(team_agreement(result).to_pandas()) == ["session", "raters", *figures]
-    assert len(intra_rater(result)) == len(team_agreement(result)) == 2
 
 
 def test_labels_name_the_session_where_there_is_one():
