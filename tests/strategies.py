@@ -32,16 +32,9 @@ def ring(form: int, x: float, y: float, width: float, height: float, start: int 
 
 def rings() -> st.SearchStrategy[list]:
     """Rings on a small integer grid, so that equal shapes and equal overlaps are common."""
-    return st.builds(
-        ring,
-        st.integers(0, len(FORMS) - 1),
-        st.integers(0, 4),
-        st.integers(0, 4),
-        st.sampled_from([2, 4]),
-        st.sampled_from([2, 4]),
-        st.integers(0, 5),
-        st.booleans(),
-    )
+    place, size = st.integers(0, 4), st.sampled_from([2, 4])
+    form = st.integers(0, len(FORMS) - 1)
+    return st.builds(ring, form, place, place, size, size, st.integers(0, 5), st.booleans())
 
 
 def bounds(polygon: list) -> list[float]:
@@ -71,12 +64,8 @@ def tables(
     image_names = [f"{name}.jpg" for name in range(draw(st.integers(1, images)))]
     rater_names = draw(st.permutations(["ann", "bob", "cid", "dan", "eve"][: draw(st.integers(2, raters))]))
     class_names = draw(st.permutations(["cat", "dog", "emu", "fox"][: draw(st.integers(1, categories))]))
-    one_mark = st.tuples(
-        st.sampled_from(image_names),
-        st.sampled_from(rater_names),
-        st.sampled_from(class_names),
-        st.lists(rings(), min_size=1, max_size=2),
-    )
+    names = {"images": image_names, "raters": rater_names, "categories": class_names}
+    one_mark = st.tuples(*map(st.sampled_from, names.values()), st.lists(rings(), min_size=1, max_size=2))
     drawn = draw(st.lists(one_mark, max_size=marks))
     asked = None
     if limits:
@@ -99,17 +88,8 @@ def tables(
             )
             for image in image_names
         }
-    return Annotations.from_rows(
-        rows,
-        images=image_names,
-        raters=rater_names,
-        categories=class_names,
-        assigned=assigned,
-        assigned_categories=asked,
-        exclusions=draw(st.lists(st.tuples(*map(st.sampled_from, (image_names, rater_names, class_names)))))
-        if exclusions
-        else None,
-    )
+    excluded = draw(st.lists(st.tuples(*map(st.sampled_from, names.values())))) if exclusions else None
+    return Annotations.from_rows(rows, **names, assigned=assigned, assigned_categories=asked, exclusions=excluded)
 
 
 def reordered(annotations: Annotations, seed: int) -> Annotations:

@@ -16,6 +16,7 @@ from kalos_core.figures import plot_regression
 from kalos_core.nominal import rater_accuracy
 from kalos_core.pixels import pixel_agreement
 from kalos_core.ranking import DetectorAccumulator, boundary_evaluation, rank_models
+from tests.test_imports import tree_of
 
 BOX = {"image": 1, "rater": "ann", "category": "cat", "box": [0, 0, 10, 10]}
 BOXES = [{**BOX, "image": image, "rater": rater} for image in (1, 2, 3) for rater in ("ann", "bob")]
@@ -34,7 +35,6 @@ def ranking():
     ("call", "message"),
     [
         (lambda: calibrate(ANNOTATIONS, None), "similarities: expected the name of a similarity, or several, got None"),
-        (lambda: calibrate(ANNOTATIONS, 5), "similarities: expected .*, got 5"),
         (lambda: modified_map(ANNOTATIONS, thresholds=0), r"thresholds: expected similarities above 0, .* got \[0\]"),
         (lambda: fit_line({"a": ["x"]}, {"a": [1]}), r"alpha of 'a': expected numbers, got \['x'\]"),
         (lambda: fit_line(None, None), "alpha: expected numbers, got None"),
@@ -63,12 +63,11 @@ def test_a_wrong_type_is_named_with_what_was_expected(call, message):
 def test_every_error_says_what_was_expected():
     bare = []
     for path in sorted(Path(kalos_core.__file__).parent.rglob("*.py")):
-        source = path.read_text()
         if "fiftyone" in path.parts or path.name == "errors.py":
             continue
-        for node in ast.walk(ast.parse(source)):
+        for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
-                text = ast.get_source_segment(source, node)
+                text = ast.unparse(node)
                 passed_on = "{error}" in text or "WITHOUT_ITEMS" in text or "_without_scores" in text
                 if text.startswith("raise InputError(") and "expected" not in text and not passed_on:
                     bare.append(f"{path.name}: {text}")
@@ -76,9 +75,7 @@ def test_every_error_says_what_was_expected():
 
 
 def test_a_line_of_lists_and_without_a_source():
-    line = fit_line([0, 0.5, 1.0], [0.1, 0.5, 0.9])
-    assert str(line) == "mAP = 0.800 α + 0.100 (ρ = 1.00, R² = 1.00)"
-    assert line.slope == fit_line(np.array([0, 0.5, 1]), np.array([0.1, 0.5, 0.9])).slope
+    assert str(fit_line([0, 0.5, 1.0], [0.1, 0.5, 0.9])) == "mAP = 0.800 α + 0.100 (ρ = 1.00, R² = 1.00)"
 
 
 def test_a_gap_in_the_truth_is_left_out_and_counted():

@@ -32,13 +32,8 @@ def test_of_an_analysis_by_hand() -> None:
     annotations, 2 of them of different classes.
     """
     table = scene()
-    said = statements(
-        narrowed(agreement(table)),
-        narrowed_variations(variations(table)),
-        ceiling=0.6607,
-        disputes=(12, 3),
-        changed=1402,
-    )
+    kinds = narrowed(agreement(table)), narrowed_variations(variations(table))
+    said = statements(*kinds, ceiling=0.6607, disputes=(12, 3), changed=1402)
     assert plain(said) == [
         "Raters agree little, alpha 0.375 [0.375, 0.375]: not reliable enough to draw conclusions from.",
         "Hardest class: dog, alpha 0.00 on 12 images.",
@@ -48,20 +43,10 @@ def test_of_an_analysis_by_hand() -> None:
         "3 (25 %) of 12 units in dispute are decided.",
         "1,402 samples were edited since.",
     ]
-    assert [statement.leads_to for statement in said] == [
-        "Images",
-        "Classes",
-        "Raters",
-        "Variations",
-        "Ceiling",
-        "Decide",
-        "Runs",
-    ]
-    assert [dict(statement.arguments) for statement in said[1:4]] == [
-        {"category": "dog"},
-        {"rater": "cid"},
-        {"kind": "wrong_class"},
-    ]
+    sections = ["Images", "Classes", "Raters", "Variations", "Ceiling", "Decide", "Runs"]
+    assert [statement.leads_to for statement in said] == sections
+    selected = [{"category": "dog"}, {"rater": "cid"}, {"kind": "wrong_class"}]
+    assert [dict(statement.arguments) for statement in said[1:4]] == selected
 
 
 def test_systematic_disagreement_is_said_as_such() -> None:
@@ -80,13 +65,8 @@ def test_a_class_on_few_images_is_not_called_the_hardest() -> None:
 
 def test_nothing_is_said_of_what_is_undefined() -> None:
     assert statements(ceiling=float("nan")) == []
-    alone = Annotations.from_rows(
-        [{"image": 1, "rater": "ann", "category": "cat", "box": [0, 0, 9, 9]}],
-        raters=["ann", "bob"],
-        assigned={1: ["ann"]},
-    )
+    rows = [{"image": 1, "rater": rater, "category": "cat", "box": [0, 0, 9, 9]} for rater in ("ann", "bob")]
+    alone = Annotations.from_rows(rows[:1], raters=["ann", "bob"], assigned={1: ["ann"]})
     assert plain(statements(narrowed(agreement(alone)))) == ["Alpha is undefined here: no two raters can be compared."]
-    same = Annotations.from_rows(
-        [{"image": 1, "rater": rater, "category": "cat", "box": [0, 0, 9, 9]} for rater in ("ann", "bob")]
-    )
-    assert plain(statements(found=narrowed_variations(variations(same)))) == ["No two raters differ in any finding."]
+    same = narrowed_variations(variations(Annotations.from_rows(rows)))
+    assert plain(statements(found=same)) == ["No two raters differ in any finding."]
