@@ -29,6 +29,8 @@ ANSWERS: list[list[str | None]] = [
     ["dog", None, None],
     ["cat", "dog", "owl"],
 ]
+VALUES = [[{"cat": 0, "dog": 1, "owl": 2, None: -2}[name] for name in row] for row in ANSWERS]
+"""The answers as codes of a table of labels; -2 for raters who were not assigned."""
 AGREEMENT = [1.0, 1 / 3, 1.0, 0.0, None, 0.0]
 DISPUTED = [False, True, False, True, None, True]
 SPA = 14 / 27

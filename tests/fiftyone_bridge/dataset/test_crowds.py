@@ -1,11 +1,7 @@
 """Crowd regions of a COCO file in a data set: kept as labels, out of agreement, ignored regions in mAP."""
 
-from __future__ import annotations
-
 import warnings
-from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import fiftyone as fo
@@ -14,7 +10,7 @@ import pytest
 
 import kalos_core.fiftyone as kf
 from kalos_core import Annotations, KalosWarning, agreement, label_convergence, modified_map, read_coco
-from tests.fiftyone_bridge.scenes import detection
+from tests.fiftyone_bridge.scenes import detection, in_fields
 
 CROWD = "iscrowd"
 SIZE = 64
@@ -74,14 +70,14 @@ def coco(kind: str, images: int = 16) -> dict[str, Any]:
     return {"images": records, "categories": names, "annotations": annotations}
 
 
-@pytest.fixture(params=list(KINDS))
-def crowded(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str, Annotations, fo.Dataset]]:
+@pytest.fixture(scope="module", params=list(KINDS))
+def crowded(request, tmp_path_factory):
     """The similarity, the table of a file, and the data set that it was loaded into."""
     data = coco(request.param)
     with pytest.warns(KalosWarning, match="crowd regions"):
         table = read_coco(data)
     with pytest.warns(KalosWarning, match="crowd regions"):
-        loaded = kf.load_raters(data, canvas=tmp_path, persistent=False)
+        loaded = kf.load_raters(data, canvas=tmp_path_factory.mktemp("canvas"), persistent=False)
     assert loaded.crowds == table.crowds.sum() > 20
     similarity, label_type = KINDS[request.param]
     assert type(loaded.dataset.first()["ann"]).__name__ == label_type
@@ -89,7 +85,7 @@ def crowded(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[st
     loaded.dataset.delete()
 
 
-def test_the_map_of_a_data_set_is_that_of_its_file(crowded: tuple[str, Annotations, fo.Dataset]) -> None:
+def test_the_map_of_a_data_set_is_that_of_its_file(crowded):
     similarity, table, dataset = crowded
     images = np.count_nonzero(table.crowds)
     with pytest.warns(KalosWarning, match=rf"crowd regions \(labels with a true 'iscrowd'\) on {images} images"):
@@ -104,13 +100,14 @@ def test_the_map_of_a_data_set_is_that_of_its_file(crowded: tuple[str, Annotatio
 
 
 @pytest.mark.filterwarnings("ignore::kalos_core.KalosWarning")
-def test_label_convergence_of_a_data_set_is_that_of_its_file(crowded: tuple[str, Annotations, fo.Dataset]) -> None:
+def test_label_convergence_of_a_data_set_is_that_of_its_file(crowded):
     similarity, table, dataset = crowded
     expected = label_convergence(table, 5, 0.5, similarity=similarity)
     run = kf.estimate_convergence(dataset, "ceiling", similarity=similarity, subsets=5, fraction=0.5)
     for result in (run.result, kf.load_run(dataset, "ceiling").result):  # the latter from what the run stored
         assert result.whole.mean == pytest.approx(expected.whole.mean, nan_ok=True)
         assert result.summary()["whole"].tolist() == pytest.approx(expected.summary()["whole"].tolist())
+    dataset = dataset.clone()
     sample = next(sample for sample in dataset if crowds(sample["ann"]))
     crowds(sample["ann"])[0][CROWD] = False
     sample.save()
@@ -124,7 +121,7 @@ def crowds(field: fo.Detections | fo.Polylines) -> list[Any]:
 
 
 @pytest.mark.filterwarnings("ignore::kalos_core.KalosWarning")
-def test_agreement_reads_none(crowded: tuple[str, Annotations, fo.Dataset]) -> None:
+def test_agreement_reads_none(crowded):
     similarity, table, dataset = crowded
     run = kf.compute_agreement(dataset, "run", similarity=similarity, bootstrap=0)
     assert run.result.image_alpha == pytest.approx(agreement(table, similarity, bootstrap=0).image_alpha, nan_ok=True)
@@ -134,29 +131,19 @@ def test_agreement_reads_none(crowded: tuple[str, Annotations, fo.Dataset]) -> N
     assert all("run_unit" not in label.to_dict() for label in found)
 
 
-def test_labels_that_somebody_else_marked_as_crowds(make: Callable[..., fo.Dataset]) -> None:
+def test_labels_that_somebody_else_marked_as_crowds(make):
     """FiftyOne's own importer writes numbers; ann's crowd holds bob's cat, which counts for nothing."""
-    cat, near = [0, 0, 10, 10], [50, 50, 10, 10]
-    around = detection("cat", [40, 40, 40, 40], iscrowd=1)
-    sample = fo.Sample(
-        "/a.png",
-        metadata=fo.ImageMetadata(width=100, height=100),
-        raters=["ann", "bob"],
-        ann=fo.Detections(detections=[detection("cat", cat, iscrowd=0), around]),
-        bob=fo.Detections(detections=[detection("cat", near), detection("cat", cat)]),
-    )
+    cat, near, around = [0, 0, 10, 10], [50, 50, 10, 10], [40, 40, 40, 40]
+
+    def read(crowd: int) -> Annotations:
+        given = [detection("cat", cat, iscrowd=0), detection("cat", around, iscrowd=crowd)]
+        scene = {"ann": given, "bob": [detection("cat", near), detection("cat", cat)]}
+        return kf.read_annotations(make([in_fields(0, scene)]), raters=("ann", "bob"))
+
     with pytest.warns(KalosWarning, match="1 crowd regions"):
-        read = kf.read_annotations(make([sample]), raters=("ann", "bob"))
-    assert len(read) == 3
-    assert modified_map(read).directions[0, 0, 1] == 1.0
-    dataset = make([without_crowds(sample)])  # of which FiftyOne warns, on Python 3.12 and later
+        found = read(1)
+    assert len(found) == 3
+    assert modified_map(found).directions[0, 0, 1] == 1.0
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        read = kf.read_annotations(dataset, raters=("ann", "bob"))
-    assert modified_map(read).directions[0, 0, 1] < 1
-
-
-def without_crowds(sample: fo.Sample) -> fo.Sample:
-    copy = sample.copy()
-    copy["ann"].detections[1]["iscrowd"] = 0
-    return copy
+        warnings.simplefilter("error", KalosWarning)
+        assert modified_map(read(0)).directions[0, 0, 1] < 1

@@ -1,13 +1,6 @@
 """Decisions about units in dispute: who decided what, what is next, and that none is lost."""
 
-from __future__ import annotations
-
 import json
-from functools import partial
-from itertools import pairwise
-from multiprocessing import get_context
-from pathlib import Path
-from unittest.mock import Mock
 
 import fiftyone as fo
 import pytest
@@ -17,27 +10,59 @@ import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosError, read_coco, write_coco
 from kalos_core.decisions import disputes
 from kalos_core.fiftyone.dataset.info import read_info, update_info
+from kalos_core.fiftyone.deciding import decide as module
 from kalos_core.fiftyone.deciding import results
 from kalos_core.fiftyone.deciding.results import settle_hand_over
-from kalos_core.fiftyone.internals import has_annotation_results
 from kalos_core.fiftyone.runs.writers import writing_now
 from tests.fiftyone_bridge.back_end import STUB, Stub
 from tests.fiftyone_bridge.conftest import Make
-from tests.fiftyone_bridge.elsewhere import begin_elsewhere
-from tests.fiftyone_bridge.scenes import CAT, RATERS, THREE, crowded, documents, make_sample, make_samples
+from tests.fiftyone_bridge.scenes import (
+    CAT,
+    RATERS,
+    THREE,
+    Scene,
+    counting,
+    crowded,
+    documents,
+    make_samples,
+    raising,
+    untouched,
+)
+from tests.tiers import first
 
+FAR = [60, 60, 30, 30]
 CAT_OR_DOG, ONLY_ANN, HALVES = 1, 2, 3
 """Scenes with units in dispute; the bench and its halves are three of them."""
 
 pytestmark = pytest.mark.filterwarnings("ignore::kalos_core.errors.KalosWarning")
 
 
-@pytest.fixture
-def dataset(make: Make) -> fo.Dataset:
+@pytest.fixture(scope="module")
+def analysed(make_once):
     """The six scenes with an agreement: five units in dispute."""
-    dataset = make()
+    dataset = make_once()
     kf.compute_agreement(dataset, "run", raters=RATERS, bootstrap=0)
     return dataset
+
+
+@pytest.fixture
+def dataset(analysed):
+    """A copy for tests that decide."""
+    return analysed.clone()
+
+
+def of(make: Make, scenes: list[Scene], raters: tuple[str, ...] = RATERS) -> fo.Dataset:
+    """Other scenes, with an agreement."""
+    dataset = make(make_samples(scenes))
+    kf.compute_agreement(dataset, "run", raters=raters, bootstrap=0)
+    return dataset
+
+
+def take_back(dataset: fo.Dataset, scene: int, rater: str = "bob", left: slice = slice(0)) -> None:
+    """Delete labels of a rater; none is left unless told."""
+    sample = dataset.skip(scene).first()
+    sample[rater].detections = sample[rater].detections[left]
+    sample.save()
 
 
 def labels_of(dataset: fo.Dataset, scene: int) -> list[str]:
@@ -56,7 +81,7 @@ def counted(dataset: fo.Dataset) -> tuple[int, int, int, int]:
 
 
 class TestDecide:
-    def test_it_is_of_the_whole_unit(self, dataset: fo.Dataset) -> None:
+    def test_it_is_of_the_whole_unit(self, dataset):
         cat, dog = labels_of(dataset, CAT_OR_DOG)
         made = kf.decide(dataset, "run", [dog], "take", "bob", "a tail", "eva")
         assert made.labels == (dog, cat)
@@ -65,7 +90,7 @@ class TestDecide:
         assert dataset.values("run_disputes") == [0, 0, 1, 3, 0, 0]
         assert counted(dataset) == (5, 1, 0, 4)
 
-    def test_the_latest_counts_and_all_are_kept(self, dataset: fo.Dataset) -> None:
+    def test_the_latest_counts_and_all_are_kept(self, dataset):
         labels = labels_of(dataset, ONLY_ANN)
         steps = [("take", "bob", 4), ("guideline", None, 4), ("none", None, 4), ("skip", None, 5)]
         for number, (decision, rater, open_) in enumerate(steps):
@@ -76,22 +101,28 @@ class TestDecide:
             ]
             assert kf.count_disputes(dataset, "run").open == open_
 
-    def test_a_question_to_the_guideline_is_neither_open_nor_decided(self, dataset: fo.Dataset) -> None:
+    def test_a_question_to_the_guideline_is_neither_open_nor_decided(self, dataset):
         kf.decide(dataset, "run", labels_of(dataset, CAT_OR_DOG), "guideline", note="cat or dog?")
         assert counted(dataset) == (5, 0, 1, 4)
         queue = {kf.next_dispute(dataset, "run", after) for after in [None, *dataset.values("id")]}
         assert {scene_of(dataset, found) for found in queue} == {ONLY_ANN, HALVES}
 
     @pytest.mark.parametrize("decision", ["whole", "parts", "both", "none", "consensus"])
-    def test_a_whole_and_its_parts(self, dataset: fo.Dataset, decision: str) -> None:
-        """All three units, whichever label of them is named, as soon as the decision needs them."""
+    def test_a_whole_and_its_parts_are_decided_together(self, dataset, decision):
+        """All three units, as soon as the decision needs them, whichever label of them is given."""
         whole, left, right = labels_of(dataset, HALVES)
+        sample_id = dataset.skip(HALVES).first().id
+        (unit,) = kf.disputed_units(dataset, "run", sample_id)
+        assert unit.values == {"ann": ("bench",), "bob": ("bench", "bench")}
+        assert (unit.units, set(unit.decisions)) == ((3, 4, 5), set(kf.DECISIONS))
         named = [left] if decision in ("whole", "parts") else [left, whole]
         made = kf.decide(dataset, "run", named, decision)
         assert set(made.labels) == {whole, left, right}
         assert counted(dataset) == (5, 3, 0, 2)
+        (unit,) = kf.disputed_units(dataset, "run", sample_id)
+        assert (unit.decision, unit.state) == (made, "decided")
 
-    def test_one_part_can_be_decided_alone_and_takes_the_other_decision_back(self, dataset: fo.Dataset) -> None:
+    def test_one_part_can_be_decided_alone_and_takes_the_other_decision_back(self, dataset):
         """As `resolve` has it: a decision about the whole counts as long as no unit of it was decided otherwise."""
         whole, left, right = labels_of(dataset, HALVES)
         kf.decide(dataset, "run", [whole, left, right], "whole")
@@ -115,52 +146,37 @@ class TestDecide:
             ([4], "none", None, "at least one annotation"),
         ],
     )
-    def test_what_is_no_unit_is_refused(
-        self, dataset: fo.Dataset, scenes: list[int], decision: str, rater: str | None, message: str
-    ) -> None:
-        before = documents(dataset)
-        with pytest.raises(InputError, match=message):
-            kf.decide(dataset, "run", [key for scene in scenes for key in labels_of(dataset, scene)], decision, rater)
-        assert documents(dataset) == before
+    def test_what_is_no_unit_is_refused(self, analysed, scenes, decision, rater, message):
+        labels = [key for scene in scenes for key in labels_of(analysed, scene)]
+        with untouched(analysed), pytest.raises(InputError, match=message):
+            kf.decide(analysed, "run", labels, decision, rater)
 
-    def test_two_units_beside_each_other_are_no_whole_and_its_parts(self, make: Make) -> None:
+    def test_two_units_beside_each_other_are_no_whole_and_its_parts(self, make):
         """One rater has one of them and another both, which alone says nothing."""
-        far = [60, 60, 30, 30]
-        dataset = make([make_sample(0, {"ann": [("cat", CAT), ("cat", far)], "bob": [("dog", CAT)]})])
-        kf.compute_agreement(dataset, "run", raters=RATERS, bootstrap=0)
+        dataset = of(make, [{"ann": [("cat", CAT), ("cat", FAR)], "bob": [("dog", CAT)]}])
         for decision in ("whole", "none"):
             with pytest.raises(InputError, match="of 2 units"):
                 kf.decide(dataset, "run", labels_of(dataset, 0), decision)
 
-    @pytest.mark.parametrize("key", ["x", "0" * 24])
-    def test_labels_that_are_nowhere_are_refused(self, dataset: fo.Dataset, key: str) -> None:
-        with pytest.raises(InputError, match="labels that the run 'run' matched"):
-            kf.decide(dataset, "run", [key], "none")
-
-    def test_labels_that_came_after_the_run_are_refused(self, dataset: fo.Dataset) -> None:
+    def test_labels_that_the_run_does_not_know_are_refused(self, dataset):
         sample = dataset.first()
         sample.ann.detections.append(fo.Detection(label="dog", bounding_box=[0.8, 0.8, 0.1, 0.1]))
         sample.save()
-        with pytest.raises(InputError, match="matched"):
-            kf.decide(dataset, "run", [sample.ann.detections[-1].id], "none")
+        for key in ("x", "0" * 24, sample.ann.detections[-1].id):
+            with pytest.raises(InputError, match="the run 'run' matched"):
+                kf.decide(dataset, "run", [key], "none")
 
-    def test_only_one_sample_is_read(self, make: Make) -> None:
-        dataset = make(make_samples(crowded(1, 40)))
-        kf.compute_agreement(dataset, "run", raters=THREE, bootstrap=0)
+    def test_only_one_sample_is_read(self, make):
+        dataset = of(make, crowded(1, 40), THREE)
         sample_id = kf.next_dispute(dataset, "run")
         unit = kf.disputed_units(dataset, "run", str(sample_id))[0]
-        one, database = len(str(documents(dataset)[str(sample_id)])), get_db_conn()
-        database.command("profile", 2)
-        kf.decide(dataset, "run", unit.labels, "consensus")
-        database.command("profile", 0)
-        asked = database["system.profile"].find({"ns": f"{database.name}.{dataset._sample_collection_name}"})
-        read = [entry.get("responseLength", 0) for entry in asked]
-        database.drop_collection("system.profile")
-        assert 0 < sum(read) < 5 * one
+        with counting(dataset) as read:
+            kf.decide(dataset, "run", unit.labels, "consensus")
+        assert 0 < read["bytes"] < 5 * len(str(documents(dataset)[str(sample_id)]))
 
 
 class TestWithOthers:
-    def test_a_decision_makes_no_run_stale_and_changes_no_label(self, dataset: fo.Dataset) -> None:
+    def test_a_decision_makes_no_run_stale_and_changes_no_label(self, dataset):
         before, made = documents(dataset), kf.load_run(dataset, "run").result
         kf.decide(dataset, "run", labels_of(dataset, HALVES), "whole")
         assert kf.count_changes(dataset, "run") == 0
@@ -172,49 +188,14 @@ class TestWithOthers:
         }
         assert changed == {(dataset.skip(HALVES).first().id, name) for name in own}
 
-    def test_two_processes_at_once_lose_nothing(self, make: Make) -> None:
-        """Each decides fifty times about one unit of the same sample."""
-        dataset = make(persistent=True)
-        kf.compute_agreement(dataset, "run", raters=RATERS, bootstrap=0)
+    def test_somebody_decides_between_reading_and_writing(self, dataset, meanwhile):
         whole, left, _ = labels_of(dataset, HALVES)
-        both = get_context("fork").Barrier(2)
-
-        def decide(label: str, who: str, there: fo.Dataset) -> None:
-            both.wait(60)
-            for number in range(50):
-                kf.decide(there, "run", [label], "none", note=str(number), who=who)
-
-        deciders = [
-            begin_elsewhere(dataset, partial(decide, label, who)) for label, who in [(whole, "eva"), (left, "ida")]
-        ]
-        for decider in deciders:
-            ended = decider.wait()
-            assert (ended.code, ended.error) == (0, None), ended.said
-        found = kf.decisions(dataset, "run", history=True)
-        for who in ("eva", "ida"):
-            assert [made.note for made in found if made.who == who] == [str(number) for number in range(50)]
-        assert sum(a.who != b.who for a, b in pairwise(found)) > 2  # they were at it together
-        assert counted(dataset) == (5, 2, 0, 3)
-
-    def test_somebody_decides_between_reading_and_writing(
-        self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        from kalos_core.fiftyone.deciding import decide as module
-
-        whole, left, _ = labels_of(dataset, HALVES)
-        states, quicker = module._states, [left]
-
-        def interrupted(*given: object) -> dict[int, str]:
-            if quicker:
-                kf.decide(dataset, "run", [quicker.pop()], "none", who="ida")
-            return states(*given)  # type: ignore[arg-type]
-
-        monkeypatch.setattr(module, "_states", interrupted)
+        meanwhile(module, "_states", before=lambda: kf.decide(dataset, "run", [left], "none", who="ida"))
         kf.decide(dataset, "run", [whole], "none", who="eva")
         assert [made.who for made in kf.decisions(dataset, "run")] == ["ida", "eva"]
         assert counted(dataset) == (5, 2, 0, 3)
 
-    def test_it_goes_with_the_run_and_follows_it(self, make: Make) -> None:
+    def test_it_goes_with_the_run_and_follows_it(self, make):
         dataset = make()
         before, indexes = documents(dataset), dataset.list_indexes()
         kf.compute_agreement(dataset, "run", raters=RATERS, bootstrap=0)
@@ -228,51 +209,36 @@ class TestWithOthers:
         assert documents(dataset) == before
         assert dataset.list_indexes() == indexes
 
-    def test_a_run_that_is_gone_meanwhile_is_told(self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
-        from kalos_core.fiftyone.deciding import decide as module
-
-        labels, added = labels_of(dataset, CAT_OR_DOG), module.add
-
-        def late(*given: object) -> None:
-            kf.delete_run(dataset, "run")
-            added(*given)  # type: ignore[arg-type]
-
-        monkeypatch.setattr(module, "add", late)
-        with pytest.raises(InputError, match="run key"):
-            kf.decide(dataset, "run", labels, "none")
-
 
 class TestQueue:
-    def test_the_least_agreement_first_then_the_id_and_around(self, dataset: fo.Dataset) -> None:
+    def test_the_least_agreement_first_then_the_id_and_around(self, analysed):
         """Alphas -2/3, 0 and 0."""
         seen, after = [], None
         for _ in range(4):
-            after = kf.next_dispute(dataset, "run", after)
-            seen.append(scene_of(dataset, after))
+            after = kf.next_dispute(analysed, "run", after)
+            seen.append(scene_of(analysed, after))
         assert seen == [HALVES, CAT_OR_DOG, ONLY_ANN, HALVES]
 
-    def test_what_is_decided_is_passed_over(self, dataset: fo.Dataset) -> None:
+    def test_what_is_decided_is_passed_over(self, dataset):
         for scene in (HALVES, CAT_OR_DOG, ONLY_ANN):
             assert scene_of(dataset, kf.next_dispute(dataset, "run")) == scene
             kf.decide(dataset, "run", labels_of(dataset, scene), "consensus")
         assert kf.next_dispute(dataset, "run") is None
         assert kf.next_dispute(dataset, "run", dataset.first().id) is None
 
-    def test_of_a_class_and_of_a_rater(self, make: Make) -> None:
+    def test_of_a_class_and_of_a_rater(self, make):
         """Bob stands alone with his dog; where ann and cid see nothing he is alone, too."""
-        far = [60, 60, 30, 30]
         scenes = [
             {"ann": [("cat", CAT)], "bob": [("dog", CAT)], "cid": [("cat", CAT)]},
-            {"ann": [("cat", CAT)], "bob": [("cat", CAT), ("cow", far)], "cid": [("cat", CAT)]},
+            {"ann": [("cat", CAT)], "bob": [("cat", CAT), ("cow", FAR)], "cid": [("cat", CAT)]},
             {"ann": [("cow", CAT)], "bob": [("cow", CAT)], "cid": []},
         ]
-        dataset = make(make_samples(scenes))
-        kf.compute_agreement(dataset, "run", raters=THREE, bootstrap=0)
-        first = {
+        dataset = of(make, scenes, THREE)
+        found = {
             (category, rater): kf.next_dispute(dataset, "run", category=category, rater=rater)
             for category, rater in [("dog", None), ("cow", "bob"), ("cow", "cid"), (None, "cid"), ("dog", "cid")]
         }
-        assert [found and scene_of(dataset, found) for found in first.values()] == [0, 1, 2, 2, None]
+        assert [one and scene_of(dataset, one) for one in found.values()] == [0, 1, 2, 2, None]
         assert kf.next_dispute(dataset, "run", rater="ann") is None
         assert kf.next_dispute(dataset, "run", category="$cow") is None
         view = kf.view_of_queue(dataset, "run", category="cow", rater="bob")
@@ -282,12 +248,11 @@ class TestQueue:
         with pytest.raises(InputError, match="rater: expected one of 'ann', 'bob', 'cid', got 'eva'"):
             kf.next_dispute(dataset, "run", rater="eva")
 
-    @pytest.mark.parametrize("seed", range(3))
-    def test_the_order_is_that_of_the_library(self, make: Make, seed: int) -> None:
+    @pytest.mark.parametrize("seed", first(range(3)))
+    def test_the_order_is_that_of_the_library(self, make, seed):
         """`disputes` of the whole agreement, image by image; ids grow with the images."""
-        dataset = make(make_samples(crowded(seed)))
-        result = kf.compute_agreement(dataset, "run", raters=THREE, bootstrap=0).result
-        assert result is not None
+        dataset = of(make, crowded(seed), THREE)
+        result = kf.load_run(dataset, "run").result
         found = disputes(result)
         expected = list(dict.fromkeys(result.annotations.images[found.image].tolist()))
         walked = [kf.next_dispute(dataset, "run")]
@@ -300,7 +265,7 @@ class TestQueue:
         assert [unit for key in walked for unit in queue[str(key)]] == found.unit.tolist()
         assert counted(dataset) == (len(found), 0, 0, len(found))
 
-    def test_samples_that_the_run_did_not_read_are_refused(self, dataset: fo.Dataset) -> None:
+    def test_samples_that_the_run_did_not_read_are_refused(self, dataset):
         for key in ("x", "0" * 24, dataset.add_sample(fo.Sample("new.jpg"))):
             with pytest.raises(kf.NotInRun):
                 kf.next_dispute(dataset, "run", key)
@@ -309,68 +274,46 @@ class TestQueue:
 
 
 class TestUnits:
-    def test_what_each_rater_gave_and_what_can_be_decided(self, dataset: fo.Dataset) -> None:
-        (unit,) = kf.disputed_units(dataset, "run", dataset.skip(ONLY_ANN).first().id)
+    def test_what_each_rater_gave_and_what_can_be_decided(self, analysed):
+        (unit,) = kf.disputed_units(analysed, "run", analysed.skip(ONLY_ANN).first().id)
         assert unit.values == {"ann": ("cat",), "bob": ()}
-        assert set(unit.labels) == set(labels_of(dataset, ONLY_ANN))
+        assert set(unit.labels) == set(labels_of(analysed, ONLY_ANN))
         assert set(kf.DECISIONS) - set(unit.decisions) == {"whole", "parts"}
         assert (unit.decision, unit.state) == (None, "open")
 
-    def test_a_whole_and_its_parts_are_decided_together(self, dataset: fo.Dataset) -> None:
-        sample_id = dataset.skip(HALVES).first().id
-        (unit,) = kf.disputed_units(dataset, "run", sample_id)
-        assert unit.values == {"ann": ("bench",), "bob": ("bench", "bench")}
-        assert unit.units == (3, 4, 5)
-        assert set(unit.decisions) == set(kf.DECISIONS)
-        made = kf.decide(dataset, "run", unit.labels, "parts", who="eva")
-        (unit,) = kf.disputed_units(dataset, "run", sample_id)
-        assert (unit.decision, unit.state) == (made, "decided")
-
-    def test_the_class_with_most_disputes_first(self, make: Make) -> None:
+    def test_the_class_with_most_disputes_first(self, make):
         """Two cats and a dog are in dispute; on the last image the dog was annotated first."""
-        far = [60, 60, 30, 30]
-        scenes = [
-            {"ann": [("cat", CAT)], "bob": []},
-            {"ann": [("dog", CAT), ("cat", far)], "bob": []},
-        ]
-        dataset = make(make_samples(scenes))
-        kf.compute_agreement(dataset, "run", raters=RATERS, bootstrap=0)
+        dataset = of(make, [{"ann": [("cat", CAT)], "bob": []}, {"ann": [("dog", CAT), ("cat", FAR)], "bob": []}])
         found = kf.disputed_units(dataset, "run", dataset.last().id)
         assert [unit.values["ann"] for unit in found] == [("cat",), ("dog",)]
 
-    def test_agreed_units_and_images_have_none(self, dataset: fo.Dataset) -> None:
-        for scene in (0, 4, 5):
-            assert kf.disputed_units(dataset, "run", dataset.skip(scene).first().id) == []
-
-    def test_labels_that_were_deleted_leave_their_unit(self, dataset: fo.Dataset) -> None:
-        sample = dataset.skip(ONLY_ANN).first()
-        sample.ann.detections = []
-        sample.save()
-        (unit,) = kf.disputed_units(dataset, "run", sample.id)
+    def test_labels_that_were_deleted_leave_their_unit(self, dataset):
+        take_back(dataset, ONLY_ANN, "ann")
+        (unit,) = kf.disputed_units(dataset, "run", dataset.skip(ONLY_ANN).first().id)
         assert (unit.labels, unit.decisions, unit.state) == ((), (), "open")
 
 
-class TestView:
-    def test_of_each_state(self, dataset: fo.Dataset) -> None:
-        kf.decide(dataset, "run", labels_of(dataset, CAT_OR_DOG), "guideline")
-        kf.decide(dataset, "run", labels_of(dataset, HALVES)[:1], "none")
-        shown = {}
-        for state in kf.QUEUED:
-            view = kf.view_of_queue(dataset, "run", state=state)
-            shown[state] = [
-                (scene_of(dataset, sample.id), [len(sample[name].detections) for name in RATERS]) for sample in view
-            ]
-        assert shown == {
-            "open": [(HALVES, [0, 2]), (ONLY_ANN, [1, 0])],
-            "waiting": [(CAT_OR_DOG, [1, 1])],
-            "decided": [(HALVES, [1, 0])],
-        }
-        with pytest.raises(InputError, match="state"):
-            kf.view_of_queue(dataset, "run", state="done")
+def test_a_view_of_each_state(dataset):
+    kf.decide(dataset, "run", labels_of(dataset, CAT_OR_DOG), "guideline")
+    kf.decide(dataset, "run", labels_of(dataset, HALVES)[:1], "none")
+    shown = {
+        state: [
+            (scene_of(dataset, sample.id), [len(sample[name].detections) for name in RATERS])
+            for sample in kf.view_of_queue(dataset, "run", state=state)
+        ]
+        for state in kf.QUEUED
+    }
+    assert shown == {
+        "open": [(HALVES, [0, 2]), (ONLY_ANN, [1, 0])],
+        "waiting": [(CAT_OR_DOG, [1, 1])],
+        "decided": [(HALVES, [1, 0])],
+    }
+    with pytest.raises(InputError, match="state"):
+        kf.view_of_queue(dataset, "run", state="done")
 
 
 class TestCarried:
-    def test_to_a_run_with_the_same_units(self, dataset: fo.Dataset) -> None:
+    def test_to_a_run_with_the_same_units(self, dataset):
         told = [kf.decide(dataset, "run", labels_of(dataset, HALVES), name) for name in ("whole", "parts")]
         kf.compute_agreement(dataset, "again", raters=RATERS, bootstrap=0)
         found = kf.carry_decisions(dataset, "run", "again")
@@ -380,16 +323,14 @@ class TestCarried:
         kf.carry_decisions(dataset, "run", "again")
         assert kf.decisions(dataset, "again", history=True) == told
 
-    def test_what_is_another_unit_now_is_left_and_brings_nothing_older_back(self, dataset: fo.Dataset) -> None:
+    def test_what_is_another_unit_now_is_left_and_brings_nothing_older_back(self, dataset):
         """At a threshold of .45 the bench and its left half are one unit, and a label of another sample is gone."""
         _, left, right = labels_of(dataset, HALVES)
         alone = kf.decide(dataset, "run", [right], "none")
         split = kf.decide(dataset, "run", [left], "none")
         gone = kf.decide(dataset, "run", labels_of(dataset, CAT_OR_DOG), "consensus")
         kept = kf.decide(dataset, "run", labels_of(dataset, ONLY_ANN), "none")
-        sample = dataset.skip(CAT_OR_DOG).first()
-        sample.bob.detections = []
-        sample.save()
+        take_back(dataset, CAT_OR_DOG)
         kf.compute_agreement(dataset, "again", raters=RATERS, threshold=0.45, bootstrap=0)
         found = kf.carry_decisions(dataset, "run", "again")
         assert {one.labels for one in found.carried} == {alone.labels, kept.labels}
@@ -397,18 +338,7 @@ class TestCarried:
         assert {one.labels for one in kf.decisions(dataset, "again")} == {alone.labels, kept.labels}
         assert len(kf.decisions(dataset, "run")) == 4
 
-    def test_an_older_decision_does_not_come_back(self, dataset: fo.Dataset) -> None:
-        whole, left, right = labels_of(dataset, HALVES)
-        kf.decide(dataset, "run", [right], "none")
-        kf.decide(dataset, "run", [whole, left, right], "whole")
-        sample = dataset.skip(HALVES).first()
-        sample.bob.detections = sample.bob.detections[1:]
-        sample.save()
-        kf.compute_agreement(dataset, "again", raters=RATERS, bootstrap=0)
-        assert kf.carry_decisions(dataset, "run", "again").carried == ()
-        assert kf.decisions(dataset, "again", history=True) == []
-
-    def test_an_analysis_made_again_keeps_them(self, make: Make) -> None:
+    def test_an_analysis_made_again_keeps_them(self, make):
         dataset = make()
         kf.analyse(dataset, "first", kinds=["agreement", "variations"], raters=RATERS)
         made = kf.decide(dataset, "first", labels_of(dataset, CAT_OR_DOG), "none")
@@ -418,7 +348,7 @@ class TestCarried:
 
 
 class TestResolved:
-    def test_a_field_with_where_each_label_is_from(self, dataset: fo.Dataset) -> None:
+    def test_a_field_with_where_each_label_is_from(self, dataset):
         cat, dog = labels_of(dataset, CAT_OR_DOG)
         kf.decide(dataset, "run", [cat], "take", "bob", "a tail", "eva")
         kf.decide(dataset, "run", labels_of(dataset, HALVES), "whole")
@@ -440,12 +370,11 @@ class TestResolved:
         kf.delete_run(dataset, "gold")
         assert documents(dataset) == before
 
-    def test_it_is_a_run(self, dataset: fo.Dataset) -> None:
+    def test_it_is_a_run(self, dataset):
         made = kf.resolved(dataset, "run", "gold", undecided="drop")
         assert set(made.metrics["origins"]) == {"agreed"}
         assert kf.list_runs(dataset, "resolved") == ["gold"]
         loaded = kf.load_run(dataset, "gold")
-        assert made.result is not None
         assert loaded.result.fields() == made.result.fields()
         assert loaded.result.annotations.shapes["box"].xywh().tolist() == [[10, 10, 40, 40]] * 2
         assert "2 labels" in kf.figures_of(kf.load_details(dataset, "gold"))["origins"].title
@@ -455,34 +384,21 @@ class TestResolved:
             with pytest.raises(InputError, match=message):
                 kf.resolved(dataset, "run", name)
 
-    def test_models_are_evaluated_against_it(self, dataset: fo.Dataset) -> None:
-        """Bob finds the dog that he was right about, and not the cat that nobody has decided."""
-        kf.decide(dataset, "run", labels_of(dataset, CAT_OR_DOG), "take", "bob")
-        kf.resolved(dataset, "run", "gold", undecided="majority")
-        view = dataset[1:3]
-        found = view.evaluate_detections("bob", gt_field="gold", eval_key="eval", progress=False)
-        assert found.report()["dog"]["recall"] == 1
-        assert view.values("eval_fn") == [0, 1]
-
-    def test_it_is_written_as_coco_with_its_provenance(self, dataset: fo.Dataset, tmp_path: Path) -> None:
+    def test_it_is_written_as_coco_with_its_provenance(self, dataset, tmp_path):
         kf.decide(dataset, "run", labels_of(dataset, CAT_OR_DOG), "take", "bob", "a tail", "eva")
         result = kf.resolved(dataset, "run", "gold").result
-        assert result is not None
         path = write_coco(result.annotations, tmp_path / "gold.json", result.fields())
-        written = json.loads(path.read_text())
-        (dog,) = (one for one in written["annotations"] if one["origin"] == "take")
+        (dog,) = (one for one in json.loads(path.read_text())["annotations"] if one["origin"] == "take")
         assert (dog["note"], dog["decided_by"], dog["sources"]) == ("a tail", "eva", labels_of(dataset, CAT_OR_DOG)[1:])
         assert len(read_coco(path)) == len(result.annotations)
 
-    def test_decisions_about_other_units_are_left_out_and_said(self, dataset: fo.Dataset) -> None:
+    def test_decisions_about_other_units_are_left_out_and_said(self, dataset):
         kf.decide(dataset, "run", labels_of(dataset, CAT_OR_DOG), "none")
-        sample = dataset.skip(CAT_OR_DOG).first()
-        sample.bob.detections = []
-        sample.save()
+        take_back(dataset, CAT_OR_DOG)
         run = kf.resolved(dataset, "run", "gold")
         assert (run.metrics["left_out"], run.metrics["decided"]) == (1, 0)
 
-    def test_images_of_unknown_size(self, make: Make) -> None:
+    def test_images_of_unknown_size(self, make):
         samples = make_samples(crowded(0, 3))
         for sample in samples:
             sample.metadata = None
@@ -495,7 +411,7 @@ class TestResolved:
 
 
 class TestResults:
-    def test_the_training_list(self, dataset: fo.Dataset) -> None:
+    def test_the_training_list(self, dataset):
         cat, dog = labels_of(dataset, CAT_OR_DOG)
         kf.decide(dataset, "run", [cat], "take", "bob")
         kf.decide(dataset, "run", labels_of(dataset, ONLY_ANN), "consensus")
@@ -506,7 +422,7 @@ class TestResults:
              "labels": labels_of(dataset, ONLY_ANN)},
         ]  # fmt: skip
 
-    def test_the_questions_to_the_guideline(self, dataset: fo.Dataset) -> None:
+    def test_the_questions_to_the_guideline(self, dataset):
         assert "None" in kf.guideline_questions(dataset, "run")
         kf.decide(dataset, "run", labels_of(dataset, CAT_OR_DOG), "guideline", note="<b>a *tail*?</b>", who="eva")
         kf.decide(dataset, "run", labels_of(dataset, ONLY_ANN), "guideline")
@@ -528,7 +444,7 @@ class TestResults:
             f"  - 1.jpg, sample {ids[CAT_OR_DOG]}",
         ]
 
-    def test_tags(self, dataset: fo.Dataset) -> None:
+    def test_tags(self, dataset):
         kf.decide(dataset, "run", labels_of(dataset, CAT_OR_DOG), "none")
         for _ in range(2):
             assert kf.tag_disputes(dataset, "run", "$look") == 2
@@ -542,88 +458,74 @@ class TestResults:
 
 
 class TestHandedOver:
-    def test_the_open_cases_go_to_annotate(self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
-        """With a back end as FiftyOne's configuration names one: its class is looked up by its name."""
+    """To a back end that FiftyOne's configuration names by its class."""
+
+    @pytest.fixture
+    def dataset(self, analysed, monkeypatch):
         monkeypatch.setitem(fo.annotation_config.backends, "stub", STUB)
+        return analysed.clone()
+
+    @staticmethod
+    def hand_over(dataset: fo.Dataset, name: str = "arbiter", **options: object) -> None:
+        kf.hand_over(dataset, "run", name, backend="stub", **options)
+
+    def test_the_open_cases_go_to_annotate(self, dataset):
         kf.decide(dataset, "run", labels_of(dataset, CAT_OR_DOG), "none")
         before = dataset.values("ann.detections.label")
-        kf.hand_over(dataset, "run", "arbiter", backend="stub")
+        self.hand_over(dataset)
         assert [scene_of(dataset, key) for key in Stub.given["ids"]] == [HALVES, ONLY_ANN]
         (about,) = Stub.given["schema"].values()
         assert (list(Stub.given["schema"]), about["type"]) == (["arbiter"], "detections")
         assert set(about["classes"]) == {"bench", "cat", "dog"}
         assert dataset.list_annotation_runs() == ["arbiter"]
         assert dataset.values("ann.detections.label") == before
+        assert "handing_over" not in read_info(dataset)
         with pytest.raises(InputError, match="field"):
-            kf.hand_over(dataset, "run", "other", backend="stub", field="ann")
+            self.hand_over(dataset, "other", field="ann")
         for scene in (ONLY_ANN, HALVES):
             kf.decide(dataset, "run", labels_of(dataset, scene), "consensus")
         with pytest.raises(InputError, match="open disputes"):
-            kf.hand_over(dataset, "run", "other", backend="stub")
+            self.hand_over(dataset, "other")
 
-    def test_a_back_end_that_fails_leaves_nothing(self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setitem(fo.annotation_config.backends, "stub", STUB)
-        for failed, said in ((EOFError(), "no login is configured"), (OSError("no route"), "OSError: no route")):
-            monkeypatch.setattr(Stub, "upload_annotations", Mock(side_effect=failed))
-            with pytest.raises(InputError, match=f"backend: 'stub' took nothing: {said}"):
-                kf.hand_over(dataset, "run", "arbiter", backend="stub")
-            assert dataset.list_annotation_runs() == []
-        assert not dataset.has_field("arbiter")
+    def test_a_failure_leaves_nothing(self, dataset, monkeypatch):
+        before = _stored()
+        for owner, name, fails, error, message in (
+            (Stub, "upload_annotations", raising(EOFError()), InputError, "took nothing: no login is configured"),
+            (Stub, "upload_annotations", raising(OSError("no route")), InputError, "took nothing: OSError: no route"),
+            (results, "server", lambda: "the one before", KalosError, "the database was restarted meanwhile"),
+        ):
+            with monkeypatch.context() as failing:
+                failing.setattr(owner, name, fails)
+                with pytest.raises(error, match=message):
+                    self.hand_over(dataset)
+            assert (_stored(), dataset.list_annotation_runs()) == (before, [])
+            assert not dataset.has_field("arbiter")
+            assert "handing_over" not in read_info(dataset)
 
-    def test_nothing_stays_where_the_database_may_have_lost_it(
-        self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setitem(fo.annotation_config.backends, "stub", STUB)
+    @pytest.mark.parametrize("stores", [False, True])
+    def test_what_a_dead_process_left_goes_with_the_next_one(self, dataset, stores):
+        """FiftyOne lists its run first and stores its results last; what it stored before both no list names."""
+        self.hand_over(dataset)
         stored = get_db_conn()
-        before = stored.runs.count_documents({}), stored["fs.files"].count_documents({})
-        with monkeypatch.context() as restarted:
-            restarted.setattr(results, "server", lambda: "the one before")
-            with pytest.raises(KalosError, match="the database was restarted meanwhile"):
-                kf.hand_over(dataset, "run", "arbiter", backend="stub")
-        assert (stored.runs.count_documents({}), stored["fs.files"].count_documents({})) == before
-        assert dataset.list_annotation_runs() == []
-        assert "handing_over" not in read_info(dataset)
-        kf.hand_over(dataset, "run", "arbiter", backend="stub")
-        assert dataset.list_annotation_runs() == ["arbiter"]
-
-    def test_what_fiftyone_lists_nowhere_goes_with_the_next_one(
-        self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """FiftyOne writes the record of its run before it lists it, and the file before the record names it."""
-        monkeypatch.setitem(fo.annotation_config.backends, "stub", STUB)
-        stored = get_db_conn()
-        before = stored.runs.count_documents({}), stored["fs.files"].count_documents({})
+        if not stores:
+            record = {"_id": dataset._doc.annotation_runs["arbiter"].id}
+            stored.runs.update_one(record, {"$unset": {"results": ""}})
+            dataset.reload()
+        before = _stored()
         with writing_now() as writer:
             update_info(dataset, handing_over={"key": "arbiter", "writer": dict(writer)})
             stored.runs.insert_one({"_dataset_id": dataset._doc.id, "key": "arbiter"})
             stored["fs.files"].insert_one({})
-        kf.hand_over(dataset, "run", "arbiter", backend="stub")
-        dataset.delete_annotation_run("arbiter")
-        assert (stored.runs.count_documents({}), stored["fs.files"].count_documents({})) == before
-
-    @pytest.mark.parametrize("stores", [False, True])
-    def test_what_a_dead_process_left_goes_with_the_next_one(
-        self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch, stores: bool
-    ) -> None:
-        """FiftyOne lists its annotation run first, and stores what the back end took last: whole it stays."""
-        monkeypatch.setitem(fo.annotation_config.backends, "stub", STUB)
-        kf.hand_over(dataset, "run", "arbiter", backend="stub")
-        assert "handing_over" not in read_info(dataset)
-        if not stores:
-            get_db_conn().runs.update_one(
-                {"_id": dataset._doc.annotation_runs["arbiter"].id}, {"$unset": {"results": ""}}
-            )
-            dataset.reload()
-            assert not has_annotation_results(dataset, "arbiter")
-        with writing_now() as writer:
-            update_info(dataset, handing_over={"key": "arbiter", "writer": dict(writer)})
             settle_hand_over(dataset)
-            assert dataset.list_annotation_runs() == ["arbiter"]  # it lives
-        if stores:
-            kf.hand_over(dataset, "run", "other", backend="stub")
-            assert dataset.list_annotation_runs() == ["arbiter", "other"]
-        else:
-            kf.hand_over(dataset, "run", "arbiter", backend="stub")
-            assert dataset.list_annotation_runs() == ["arbiter"]
-            assert has_annotation_results(dataset, "arbiter")
+            assert dataset.list_annotation_runs() == ["arbiter"]  # the process lives
+        self.hand_over(dataset, "other")
+        assert dataset.list_annotation_runs() == [*["arbiter"] * stores, "other"]
         assert "handing_over" not in read_info(dataset)
+        runs, files = before
+        assert _stored() == (runs + stores, files + 1)
+
+
+def _stored() -> tuple[int, int]:
+    """How many runs and files the database holds."""
+    stored = get_db_conn()
+    return stored.runs.count_documents({}), stored["fs.files"].count_documents({})

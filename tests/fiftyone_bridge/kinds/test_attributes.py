@@ -1,9 +1,5 @@
 """Attributes of labels: loaded from files with the labels, and the agreement on them where raters mean the same."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import fiftyone as fo
@@ -13,6 +9,7 @@ from PIL import Image
 import kalos_core.fiftyone as kf
 from kalos_core import Annotations, InputError, agreement, attribute_agreement
 from kalos_core.display import with_interval
+from tests.fiftyone_bridge.scenes import untouched
 
 pytestmark = pytest.mark.filterwarnings("ignore::kalos_core.errors.KalosWarning")
 
@@ -20,37 +17,37 @@ GRADES = {"ann": [1, 3, 5, 4, 2], "bob": [2, 3, 5, 5, None]}
 """Of one nodule an image; of the last bob gave none."""
 
 
-@pytest.fixture
-def table() -> Annotations:
+@pytest.fixture(scope="module")
+def table():
     rows = [
-        {
-            "image": f"{number}.png",
-            "rater": rater,
-            "category": "nodule",
-            "box": [0, 0, 9, 9],
-            "attributes": {"is hurt": number > 1}
-            | ({} if grade is None else {"malignancy": grade, "index": grade / 2}),
-        }
+        {"image": f"{number}.png", "rater": rater, "category": "nodule", "box": [0, 0, 9, 9]}
+        | {"attributes": {"is hurt": number > 1} | ({} if grade is None else {"malignancy": grade, "index": grade / 2})}
         for rater, grades in GRADES.items()
         for number, grade in enumerate(grades)
     ]
     return Annotations.from_rows(rows, image_size={f"{number}.png": (9, 9) for number in range(5)})
 
 
-@pytest.fixture
-def loaded(table: Annotations, tmp_path: Path) -> Iterator[fo.Dataset]:
+@pytest.fixture(scope="module")
+def loaded_once(table, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("images")
     for name in table.images:
-        Image.new("L", (9, 9)).save(tmp_path / name)
-    dataset = kf.load_raters(table, images=tmp_path).dataset
+        Image.new("L", (9, 9)).save(folder / name)
+    dataset = kf.load_raters(table, images=folder).dataset
     yield dataset
     dataset.delete()
+
+
+@pytest.fixture
+def loaded(loaded_once):
+    return loaded_once.clone()
 
 
 def given(dataset: fo.Dataset, rater: str, name: str) -> list[Any]:
     return [value for (value,) in dataset.values(f"{rater}.detections.{name}")]
 
 
-def test_attributes_stand_on_the_labels_that_are_loaded(loaded: fo.Dataset) -> None:
+def test_attributes_stand_on_the_labels_that_are_loaded(loaded):
     for rater, grades in GRADES.items():
         assert given(loaded, rater, "malignancy") == grades
         assert given(loaded, rater, "is_hurt") == [False, False, True, True, True]
@@ -63,7 +60,7 @@ def test_attributes_stand_on_the_labels_that_are_loaded(loaded: fo.Dataset) -> N
     assert sorted(map(str, read.attributes["malignancy"])) == sorted(map(str, GRADES["ann"] + GRADES["bob"]))
 
 
-def test_agreement_on_an_attribute_is_that_of_the_library(loaded: fo.Dataset, table: Annotations) -> None:
+def test_agreement_on_an_attribute_is_that_of_the_library(loaded, table):
     kf.compute_agreement(loaded, "run", bootstrap=0)
     found = kf.attribute_agreement(loaded, "run", "malignancy", bootstrap=50, seed=3)
     own = attribute_agreement(agreement(table, bootstrap=0), "malignancy", bootstrap=50, seed=3)
@@ -73,16 +70,7 @@ def test_agreement_on_an_attribute_is_that_of_the_library(loaded: fo.Dataset, ta
     assert nominal.coefficient.tolist() == ["alpha, nominal", "AC1", "Conger's kappa"]
 
 
-def test_attributes_are_those_of_now_and_matches_those_of_the_run(loaded: fo.Dataset) -> None:
-    kf.compute_agreement(loaded, "run", bootstrap=0)
-    sample = loaded.first()
-    sample.bob.detections[0]["malignancy"] = 1
-    sample.bob.detections[0].bounding_box = [0.9, 0.9, 0.1, 0.1]
-    sample.save()
-    assert kf.attribute_agreement(loaded, "run", "malignancy", bootstrap=0).codes[0].tolist() == [0, 0]
-
-
-def test_a_run_compares_attributes_as_it_is_told(loaded: fo.Dataset) -> None:
+def test_a_run_compares_attributes_as_it_is_told(loaded):
     asked = {"malignancy": "interval", "is_hurt": [False, True], "attribute_index": None}
     run = kf.compute_agreement(loaded, "run", attributes=asked, bootstrap=50)
     stored = kf.load_details(loaded, "run").details.attributes
@@ -104,11 +92,13 @@ def test_a_run_compares_attributes_as_it_is_told(loaded: fo.Dataset) -> None:
     assert run.result.annotations.attributes.keys() == asked.keys()
 
 
-def test_a_run_brings_attributes_up_to_date(loaded: fo.Dataset) -> None:
+def test_attributes_are_those_of_now_and_matches_those_of_the_run(loaded):
     kf.analyse(loaded, "first", kinds=["agreement"], settings={"agreement": {"attributes": ["malignancy"]}})
     sample = loaded.first()
     sample.bob.detections[0]["malignancy"] = 1
+    sample.bob.detections[0].bounding_box = [0, 0, 0.9, 0.9]
     sample.save()
+    assert kf.attribute_agreement(loaded, "first", "malignancy", bootstrap=0).codes[0].tolist() == [0, 0]
     for key in ("first", kf.update_analysis(loaded, "first").key):
         values = kf.load_run(loaded, key).result.annotations.attributes["malignancy"].tolist()
         assert sorted(map(str, values)) == sorted(["None", *map(str, [1, 3, 5, 4, 2, 1, 3, 5, 5])])
@@ -127,14 +117,12 @@ def test_a_run_brings_attributes_up_to_date(loaded: fo.Dataset) -> None:
         ({"malignancy": [1, 2, 3]}, "values: expected categories of the order 1, 2, 3, got 5, 4"),
     ],
 )
-def test_attributes_that_cannot_be_compared(loaded: fo.Dataset, attributes: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
+def test_attributes_that_cannot_be_compared(loaded, attributes, message):
+    with untouched(loaded), pytest.raises(InputError, match=message):
         kf.compute_agreement(loaded, "run", attributes=attributes, bootstrap=0)
-    assert kf.list_runs(loaded) == []
-    assert not loaded.has_field("run_alpha")
 
 
-def test_a_report_has_a_chapter_on_attributes(loaded: fo.Dataset, tmp_path: Path) -> None:
+def test_a_report_has_a_chapter_on_attributes(loaded, tmp_path):
     kf.analyse(loaded, "first", kinds=["agreement"], settings={"agreement": {"attributes": ["malignancy", "is_hurt"]}})
     text = kf.report(loaded, "first", tmp_path / "report.html").read_text()
     assert ">Attributes</h2>" in text
@@ -144,11 +132,9 @@ def test_a_report_has_a_chapter_on_attributes(loaded: fo.Dataset, tmp_path: Path
         assert with_interval(of.alpha, of.alpha_interval) in text
 
 
-def test_what_is_refused(loaded: fo.Dataset) -> None:
+def test_what_is_refused(loaded):
     kf.compute_agreement(loaded, "run", bootstrap=0)
-    with pytest.raises(
-        InputError, match=r"attribute: expected one that labels of the run have .in ann, bob., got 'age'"
-    ):
+    with pytest.raises(InputError, match=r"attribute: expected one that labels of the run have .*, got 'age'"):
         kf.attribute_agreement(loaded, "run", "age")
     with pytest.raises(InputError, match="metric: expected one of"):
         kf.attribute_agreement(loaded, "run", "malignancy", "cardinal")

@@ -1,7 +1,5 @@
 """The same analysis again, and two agreements side by side, against hand-worked scenes and the library itself."""
 
-from __future__ import annotations
-
 import errno
 import json
 from collections.abc import Callable
@@ -16,8 +14,6 @@ from kalos_core import InputError, KalosError, agreement, compare
 from kalos_core.fiftyone.analyses import analysis
 from kalos_core.fiftyone.kinds.agreement.stored import stored_agreement
 from kalos_core.fiftyone.runs.records import plain
-from kalos_core.fiftyone.runs.table import CARRIED
-from tests.fiftyone_bridge.conftest import Make
 from tests.fiftyone_bridge.quiz import RATERS as QUIZ_RATERS
 from tests.fiftyone_bridge.quiz import quiz
 from tests.fiftyone_bridge.scenes import (
@@ -28,11 +24,11 @@ from tests.fiftyone_bridge.scenes import (
     counting,
     crowded,
     detection,
-    documents,
     make_samples,
+    raising,
+    untouched,
 )
 from tests.fiftyone_bridge.stacks import small
-from tests.fiftyone_bridge.test_analysis import FEW, keys_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::kalos_core.errors.KalosWarning")
 
@@ -45,6 +41,13 @@ def mend(dataset: fo.Dataset) -> str:
     first.save()
     second.save()
     return str(second.id)
+
+
+FEW = {"convergence": {"subsets": 4, "fraction": 0.5}, "calibration": {"bootstrap": 0}}
+
+
+def keys_of(found: kf.Analysis) -> dict[str, str]:
+    return {kind: run.key for kind, run in found.runs.items()}
 
 
 # ---- the same again ----
@@ -72,37 +75,29 @@ OTHERS: dict[str, tuple[Callable[[], list[fo.Sample]], dict[str, Any]]] = {
 """Kind -> samples, and settings that are not the defaults."""
 
 
-def test_every_kind_of_an_analysis_is_here() -> None:
-    assert set(OTHERS) == {name for name, kind in kf.KINDS.items() if kind.suffix}
-
-
-@pytest.mark.parametrize("kind", OTHERS)
-def test_the_same_labels_give_the_same_run(make: Make, kind: str) -> None:
+@pytest.mark.parametrize("kind", [name for name, kind in kf.KINDS.items() if kind.suffix])
+def test_the_same_labels_give_the_same_run(make, kind):
     samples, settings = OTHERS[kind]
     dataset = make(samples())
     raters = {"image_labels": QUIZ_RATERS, "pixels": None}.get(kind, THREE)
     before = kf.KINDS[kind].compute(dataset, "one", raters=raters, **settings)
-    made = kf.update_analysis(dataset, "one", "two")
+    assert keys_of(kf.update_analysis(dataset, "one", "two")) == {kind: "two"}
     after = kf.load_details(dataset, "two")
-    assert keys_of(made) == {kind: "two"}
     assert (after.settings, after.selection, after.metrics) == (before.settings, before.selection, before.metrics)
     assert json.dumps(plain(after.details)) == json.dumps(plain(kf.load_details(dataset, "one").details))
-    kf.delete_run(dataset, "two")
-    kf.delete_run(dataset, "one")
+    for key in ("one", "two"):
+        kf.delete_run(dataset, key)  # with the files of masks
 
 
-def test_the_view_and_what_people_said_are_kept(make: Make) -> None:
+def test_the_view_and_what_people_said_are_kept(make, monkeypatch):
     dataset = make(make_samples(crowded(0, 16)))
     kf.analyse(dataset.limit(12), "first", raters=THREE, settings=FEW)
     kf.describe_run(dataset, "first", note="before", status="reviewed")
     kf.describe_run(dataset, "first_variations", note="cats")
     dataset.delete_samples([dataset.first().id])
     carried: list[tuple[str, str]] = []
-    CARRIED.append(lambda _, key, new: carried.append((key, new)))
-    try:
-        made = kf.update_analysis(dataset, "first_variations")
-    finally:
-        CARRIED.pop()
+    monkeypatch.setattr(analysis, "CARRIED", [lambda _, key, new: carried.append((key, new))])
+    made = kf.update_analysis(dataset, "first_variations")
     kinds = ("", "_calibration", "_convergence", "_variations")
     assert carried == [(f"first{kind}", f"first2{kind}") for kind in kinds]
     assert keys_of(made)["convergence"] == "first2_convergence"
@@ -112,63 +107,39 @@ def test_the_view_and_what_people_said_are_kept(make: Make) -> None:
     assert [analysis.key for analysis in kf.list_analyses(dataset)] == ["first2", "first"]
 
 
-def test_the_next_key_that_is_free(dataset: fo.Dataset) -> None:
+def test_the_next_key_that_is_free(dataset):
     kf.analyse(dataset, "v9", kinds=["agreement"], raters=RATERS)
     kf.calibrate_threshold(dataset, "v10_calibration", raters=RATERS, bootstrap=0)
     assert kf.update_analysis(dataset, "v9").key == "v11"
-    assert kf.update_analysis(dataset, "v11").key == "v12"
+    with pytest.raises(InputError, match="analysis: expected the key of one"):
+        kf.update_analysis(dataset, "v10")
 
 
-def test_what_fails_to_be_carried_over_leaves_nothing(dataset: fo.Dataset) -> None:
+def test_what_fails_to_be_carried_over_leaves_nothing(dataset, monkeypatch):
     kf.analyse(dataset, "first", kinds=["agreement"], raters=RATERS)
-    before = documents(dataset)
-
-    def fail(*_: Any) -> None:
-        raise RuntimeError("no room")
-
-    CARRIED.append(fail)
-    try:
-        with pytest.raises(RuntimeError, match="no room"):
-            kf.update_analysis(dataset, "first")
-    finally:
-        CARRIED.pop()
-    assert dataset.list_runs() == ["first"]
-    assert documents(dataset) == before
+    monkeypatch.setattr(analysis, "CARRIED", [raising(RuntimeError("no room"))])
+    with untouched(dataset), pytest.raises(RuntimeError, match="no room"):
+        kf.update_analysis(dataset, "first")
 
 
-def test_a_full_disk_once_all_is_stored_is_said_in_words(dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_once_all_is_stored(dataset, monkeypatch):
     """What is left is which fields the App shows."""
     kf.analyse(dataset, "first", kinds=["agreement"], raters=RATERS)
-
-    def fail(*_: Any) -> None:
-        raise OSError(errno.ENOSPC, "No space left")
-
-    monkeypatch.setattr(analysis, "tick_instead", fail)
+    monkeypatch.setattr(analysis, "tick_instead", raising(OSError(errno.ENOSPC, "No space left")))
     with pytest.raises(KalosError, match=r"the disk is full; .*; 'first2' is complete, and the App may still show"):
         kf.update_analysis(dataset, "first")
     assert set(dataset.list_runs()) == {"first", "first2"}
     assert kf.load_metrics(dataset, "first2").key == "first2"
 
 
-def test_an_analysis_that_is_not_there(dataset: fo.Dataset) -> None:
-    with pytest.raises(InputError, match="analysis: expected the key of one"):
-        kf.update_analysis(dataset, "first")
-
-
 # ---- side by side ----
 
 
-@pytest.fixture
-def mended(dataset: fo.Dataset) -> tuple[fo.Dataset, str]:
-    """Two analyses, before and after bob mended scene 1 (alpha 0 -> 1) and spoilt scene 0 (1 -> 0)."""
+def test_what_changed_by_hand(dataset):
+    """Bob mends scene 1 (alpha 0 -> 1) and spoils scene 0 (1 -> 0)."""
     kf.analyse(dataset, "first", kinds=["agreement"], raters=RATERS)
     image = mend(dataset)
     kf.update_analysis(dataset, "first")
-    return dataset, image
-
-
-def test_what_changed_by_hand(mended: tuple[fo.Dataset, str]) -> None:
-    dataset, image = mended
     found = kf.compare_runs(dataset, "first", "first2")
     assert found.comparison.improved.tolist() == [image]
     assert found.comparison.worsened.tolist() == [dataset.first().id]
@@ -179,37 +150,28 @@ def test_what_changed_by_hand(mended: tuple[fo.Dataset, str]) -> None:
     assert "first -> first2: mean alpha" in repr(found)
 
 
-def test_it_is_the_comparison_of_the_library(make: Make) -> None:
+def test_it_is_the_comparison_of_the_library(make):
     dataset = make(make_samples(crowded(0, 16)))
-    kf.compute_agreement(dataset, "a", raters=THREE)
+    run = kf.compute_agreement(dataset, "a", raters=THREE)
     read_a = kf.read_annotations(dataset, raters=THREE)
     mend(dataset)
     kf.compute_agreement(dataset, "b", raters=THREE, threshold=0.4)
     read_b = kf.read_annotations(dataset, raters=THREE)
     expected = compare(agreement(read_a), agreement(read_b, threshold=0.4))
     found = kf.compare_runs(dataset, "a", "b").comparison
-    assert found.by_class().equals(expected.by_class())
-    assert found.by_rater().equals(expected.by_rater())
-    assert found.by_image().equals(expected.by_image())
+    for table in ("by_class", "by_rater", "by_image"):
+        assert getattr(found, table)().equals(getattr(expected, table)()), table
     assert found.interval.tolist() == expected.interval.tolist()
     assert found.notes == expected.notes
-
-
-def test_an_agreement_as_it_was_stored(make: Make) -> None:
-    dataset = make(make_samples(crowded(0, 16)))
-    run = kf.compute_agreement(dataset, "a", raters=THREE)
-    mend(dataset)
     stored, whole = stored_agreement(dataset, "a", bootstrap=1000), run.result
-    assert whole is not None
-    assert stored.summary() | {"alpha_interval": 0, "global_alpha_interval": 0} == whole.summary() | {
-        "alpha_interval": 0, "global_alpha_interval": 0
-    }  # fmt: skip
+    intervals = {"alpha_interval": 0, "global_alpha_interval": 0}
+    assert stored.summary() | intervals == whole.summary() | intervals
     assert stored.alpha_interval.tolist() == whole.alpha_interval.tolist()
     np.testing.assert_array_equal(stored.image_alpha, whole.image_alpha)
     np.testing.assert_array_equal(stored.units.values, whole.units.values)
 
 
-def test_why_two_are_not_comparable(dataset: fo.Dataset) -> None:
+def test_why_two_are_not_comparable(dataset):
     kf.compute_agreement(dataset, "a", raters=RATERS)
     kf.compute_agreement(dataset.limit(4), "b", raters=RATERS, threshold=0.75, min_area=5.0)
     found = kf.compare_runs(dataset, "a", "b")
@@ -223,7 +185,7 @@ def test_why_two_are_not_comparable(dataset: fo.Dataset) -> None:
     assert rows["images"] == (6, 4)
 
 
-def test_nothing_in_common(dataset: fo.Dataset) -> None:
+def test_nothing_in_common(dataset):
     kf.compute_agreement(dataset.limit(2), "a", raters=RATERS)
     kf.compute_agreement(dataset.skip(2), "b", raters=RATERS)
     with pytest.raises(InputError, match="images: expected two agreements that share an image"):
@@ -232,7 +194,7 @@ def test_nothing_in_common(dataset: fo.Dataset) -> None:
         kf.compare_runs(dataset, "a", "c")
 
 
-def test_the_images_that_changed_are_stages(make: Make) -> None:
+def test_the_images_that_changed_are_stages(make):
     scenes = [*SCENES, {"ann": [("cat", CAT)], "bob": [("dog", CAT)]}]
     dataset = make(make_samples(scenes))
     kf.compute_agreement(dataset, "a", raters=RATERS)
