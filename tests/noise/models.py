@@ -55,9 +55,9 @@ def quiet(**groups: dict[str, Any]) -> NoiseModel:
     return replace(model, **{group: replace(getattr(model, group), **given) for group, given in distributions.items()})
 
 
-def unmatched(rate: float, deletion: float, **given: Any) -> NoiseModel:
-    """A model of `exp(rate)` unmatched annotations an image, of which that share is deletions."""
-    return quiet(unmatched={"rate": EventRate(rate, 0.0), "deletion": Chance(deletion)} | given)
+def unmatched(often: float, deletion: float, **given: Any) -> NoiseModel:
+    """A model of `exp(often)` unmatched annotations an image, of which that share is deletions."""
+    return quiet(unmatched={"rate": EventRate(often, 0.0), "deletion": Chance(deletion)} | given)
 
 
 def halves() -> dict[str, Any]:

@@ -4,8 +4,6 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import optimize, stats
 
 from kalos_core.noise.fit.shifts import NU_RANGE, fit_growing, fit_normal, fit_shift, fit_student, fit_tails
@@ -36,17 +34,15 @@ def test_known_parameters_come_back(intercept, slope, nu, sigma):
     assert found.mu == 0
 
 
-def test_growth_comes_back_and_lowers_aic_on_lvis(lvis_seen):
+def test_growth_comes_back_and_is_found_on_lvis(lvis_model):
     rng = np.random.default_rng(2)
     area = np.exp(rng.uniform(-8, -1, ROWS))
-    low = fit_growing(np.abs(0.02 + 0.004 * rng.standard_t(3, ROWS)) * area**-0.3, area)
-    assert (low.growth, low.nu) == (pytest.approx(-0.3, abs=0.03), pytest.approx(3, rel=0.3))
-    seen = lvis_seen.correct
+    size = np.abs(0.02 + 0.004 * rng.standard_t(3, ROWS)) * area**-0.3
+    found = fit_growing(size, area)
+    assert (found.growth, found.nu) == (pytest.approx(-0.3, abs=0.03), pytest.approx(3, rel=0.3))
+    assert found.log_likelihood == pytest.approx(np.log(found.density(size, area)).sum())
     for part, growth in (("translation", 0.24), ("width", -0.30), ("height", -0.27)):
-        size = getattr(seen, part)
-        found = fit_growing(size, seen.area)
-        assert found.growth == pytest.approx(growth, abs=0.02)
-        assert found.log_likelihood == pytest.approx(np.log(found.density(size, seen.area)).sum())
+        assert getattr(lvis_model.localization, part).growth == pytest.approx(growth, abs=0.02)
 
 
 def test_a_distribution_around_nothing_has_hardly_a_trend():
@@ -80,10 +76,10 @@ def test_the_normal_distribution_is_that_of_scipys_folded_normal():
 
 
 def test_heavy_tails_are_found_and_given_ones_kept():
-    heavy, area = drawn(0.2, 0.1, 2.0, 0.02)
+    heavy, area = drawn(0.2, 0.1, 2.0, 0.02, rows=1500)
     assert fit_student(heavy, area).aic < fit_normal(heavy, area).aic - 100
     assert fit_tails(heavy, area, 1.5).nu == 1.5
-    light, area = drawn(0.2, 0.1, 1e6, 0.02)
+    light, area = drawn(0.2, 0.1, 1e6, 0.02, rows=1500)
     assert fit_student(light, area).aic == pytest.approx(fit_normal(light, area).aic, abs=6)
 
 
@@ -101,7 +97,7 @@ def test_copies_equal_changes_and_one_far_away_do_not_end_the_search():
     assert NU_RANGE[0] <= nothing.nu <= NU_RANGE[1]
     rng = np.random.default_rng(0)
     area = np.exp(rng.uniform(-8, -1, 200))
-    for far in (1e3, 1e9, 1e15):  # nearly all hardly changed, one very much
+    for far in (1e3, 1e15):  # nearly all hardly changed, one very much
         size = np.append(np.abs(rng.normal(0, 1e-9, 199)), far)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -121,11 +117,11 @@ def test_one_area_shows_no_trend_and_rounding_of_it_none_either():
     assert found.nu == pytest.approx(nu, rel=0.1)
 
 
-@settings(max_examples=3)
-@given(st.floats(0.01, 100), st.integers(0, 100))
-def test_the_unit_of_length_does_not_matter(unit, seed):
-    size, area = drawn(0.2, 0.1, 3.0, 0.02, seed, rows=300)
-    one, other = fit_student(size, area), fit_student(size * unit, area)
-    assert other.intercept == pytest.approx(one.intercept * unit, rel=1e-3)
-    assert other.sigma == pytest.approx(one.sigma * unit, rel=1e-2)
-    assert other.log_likelihood == pytest.approx(one.log_likelihood - 300 * np.log(unit), abs=1e-2)
+def test_the_unit_of_length_does_not_matter():
+    size, area = drawn(0.2, 0.1, 3.0, 0.02, rows=300)
+    one = fit_student(size, area)
+    for unit in (0.02, 70.0):
+        other = fit_student(size * unit, area)
+        assert other.intercept == pytest.approx(one.intercept * unit, rel=1e-3)
+        assert other.sigma == pytest.approx(one.sigma * unit, rel=1e-2)
+        assert other.log_likelihood == pytest.approx(one.log_likelihood - 300 * np.log(unit), abs=1e-2)

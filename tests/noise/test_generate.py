@@ -16,9 +16,25 @@ from kalos_core.noise.sources import (
     TransplantedFalsePositives,
 )
 from kalos_core.noise.stages.topology import fragment_score, likeliest_partners
-from tests.noise.models import ALWAYS, SHARP, FixedFalsePositives, always, halves, quiet, table, towards
+from tests.noise.models import (
+    ALWAYS,
+    SHARP,
+    FixedFalsePositives,
+    always,
+    by_raters,
+    halves,
+    quiet,
+    table,
+    towards,
+    unmatched,
+)
 
-ONE = table((1, "cat", [80, 40, 20, 20]))  # its centre is 90, 50 on an image of 200 x 100
+CAT = (1, "cat", [80, 40, 20, 20])
+ONE = table(CAT)  # its centre is 90, 50 on an image of 200 x 100
+CAT_AND_DOG = table(CAT, (2, "dog", [0, 0, 9, 9]))
+NINE = table(*[(image, "cat", [10 * image, 20, 20, 30]) for image in range(9)])
+PLACE = FixedFalsePositives([10, 10, 30, 30])
+MERGING = quiet(topology={"susceptibility": ALWAYS, "split": Chance(0.0)})
 
 
 def xywh(annotations):
@@ -41,72 +57,51 @@ def test_a_annotation_moves_and_grows_by_what_was_drawn_times_the_magnitude():
     assert once.events.stage.tolist() == ["localization"] * 8
 
 
-def test_down_is_a_share_of_the_height():
-    model = quiet(localization={"translation": always(0.1), "angle": towards(1)})
-    assert xywh(model.generate(ONE, raters=1).annotations) == [[80.0, 50.0, 20.0, 20.0]]
-
-
-def test_a_centre_stops_at_the_edge_and_the_event_says_how_far_it_got():
-    model = quiet(localization={"translation": always(0.9), "angle": towards(0)})
-    made = model.generate(ONE, raters=1)
-    assert xywh(made.annotations) == [[190.0, 40.0, 20.0, 20.0]]
-    assert made.events.shift.round(4).tolist() == [[0.55, 0.0]]
-
-
-def test_a_side_stays_between_a_pixel_and_the_image():
-    model = quiet(localization={"width": always(20.0), "height": always(0)})
-    widths = {tuple(box[2:]) for box in xywh(model.generate(ONE, raters=8).annotations)}
-    assert widths == {(1.0, 20.0), (200.0, 20.0)}
+def test_moves_are_shares_of_their_side_and_stop_at_the_edge():
+    down = quiet(localization={"translation": always(0.1), "angle": towards(1)})
+    assert xywh(down.generate(ONE, raters=1).annotations) == [[80.0, 50.0, 20.0, 20.0]]
+    far = quiet(localization={"translation": always(0.9), "angle": towards(0)}).generate(ONE, raters=1)
+    assert xywh(far.annotations) == [[190.0, 40.0, 20.0, 20.0]]
+    assert far.events.shift.round(4).tolist() == [[0.55, 0.0]]  # the event says how far it got
+    wide = quiet(localization={"width": always(20.0), "height": always(0)}).generate(ONE, raters=8)
+    assert {tuple(box[2:]) for box in xywh(wide.annotations)} == {(1.0, 20.0), (200.0, 20.0)}  # a pixel; the image
 
 
 def test_another_class_comes_with_its_own_shift_and_is_not_moved_again():
-    reference = table((1, "cat", [80, 40, 20, 20]), (2, "dog", [80, 40, 20, 20]))
+    reference = table(CAT, (2, "dog", [80, 40, 20, 20]))
     own = {"occurrence": Chance(1.0), "translation": always(0.2), "angle": AxialAngle(0.0, SHARP)}
-    made = quiet(category=own, localization={"height": always(1.0)}).generate(reference, raters=6)
-    names = made.annotations.categories[made.annotations.category].tolist()
-    assert names == ["dog", "cat"] * 6
+    model = quiet(category=own, localization={"height": always(1.0)})
+    made = model.generate(reference, raters=6)
+    assert made.annotations.categories[made.annotations.category].tolist() == ["dog", "cat"] * 6
     assert {tuple(box) for box in xywh(made.annotations)} == {(40.0, 40.0, 20.0, 20.0), (120.0, 40.0, 20.0, 20.0)}
     assert made.events.counts()["wrong_class"] == {"done": 12, "lost": 0, "impossible": 0}
     assert made.events.counts()["shift"] == {"done": 0, "lost": 12, "impossible": 0}
-
-
-def test_a_class_without_another_cannot_be_mistaken():
-    made = quiet(category={"occurrence": Chance(1.0)}).generate(ONE, raters=1)
-    assert made.events.counts()["wrong_class"]["impossible"] == 1
-    assert made.events.counts()["shift"]["done"] == 1
+    alone = model.generate(ONE, raters=1).events.counts()  # without another class it cannot be mistaken
+    assert (alone["wrong_class"]["impossible"], alone["shift"]["done"]) == (1, 1)
 
 
 def test_a_annotation_is_missed_once_and_every_further_event_is_lost():
-    model = quiet(unmatched={"rate": EventRate(3.0, 0.0), "deletion": Chance(1.0)})
-    made = model.generate(ONE, raters=["r"])
+    missing = unmatched(3.0, 1.0)
+    made = missing.generate(ONE, raters=["r"])
     assert len(made.annotations) == 0
     assert made.annotations.assigned.tolist() == [[True]]
     counts = made.events.counts()["deletion"]
     assert counts["done"] == 1
     assert counts["lost"] > 5
     assert made.signal_loss().ratio == counts["lost"] / (counts["lost"] + 1)
-
-
-def test_on_an_image_without_annotations_nothing_can_be_missed():
-    model = quiet(unmatched={"rate": EventRate(3.0, 0.0), "deletion": Chance(1.0)})
-    made = model.generate(table((1, "cat", [80, 40, 20, 20]), images=[0, 1]), raters=1)
+    made = missing.generate(table(CAT, images=[0, 1]), raters=1)
     of_empty = made.events.image == 0
     assert set(made.events.outcome[of_empty]) == {"impossible"}
     assert set(made.events.reference_rows[of_empty].ravel()) == {-1}
 
 
 def test_additions_are_the_free_proposals_each_once():
-    reference = table((1, "cat", [80, 40, 20, 20]), (2, "dog", [0, 0, 9, 9]))
-    false_positives = FixedFalsePositives([10, 10, 30, 30], [82, 42, 20, 20], [98.5, 40, 20, 20], [150, 60, 10, 10])
-    model = quiet(unmatched={"rate": EventRate(4.0, 0.0), "deletion": Chance(0.0)})
-    made = model.generate(reference, raters=2, false_positive_source=false_positives)
+    places = FixedFalsePositives([10, 10, 30, 30], [82, 42, 20, 20], [98.5, 40, 20, 20], [150, 60, 10, 10])
+    made = unmatched(4.0, 0.0).generate(CAT_AND_DOG, raters=2, false_positive_source=places)
     # the second overlaps the cat by 0.68; the third by 1.5 x 20 of 770: less than a tenth
     added = made.truth[:, 0] == -1
-    assert [xywh(made.annotations)[row] for row in np.flatnonzero(added)] == [
-        [10.0, 10.0, 30.0, 30.0],
-        [98.5, 40.0, 20.0, 20.0],
-        [150.0, 60.0, 10.0, 10.0],
-    ] * 2
+    boxes = [[10.0, 10.0, 30.0, 30.0], [98.5, 40.0, 20.0, 20.0], [150.0, 60.0, 10.0, 10.0]]
+    assert np.array(xywh(made.annotations))[added].tolist() == boxes * 2
     # one place is one object for both raters, and none of the reference's
     assert made.object[added].ravel().tolist() == [2, 4, 5, 2, 4, 5]
     # seen on an image of cats, so not a cat
@@ -114,39 +109,30 @@ def test_additions_are_the_free_proposals_each_once():
     counts = made.events.counts()["addition"]
     assert counts["done"] == 6
     assert counts["impossible"] > 20
-    assert made.false_positive_source == "fixed places"
 
 
-def test_a_split_annotation_is_cut_across_its_longer_side():
-    square = [[60, 40, 100, 40, 100, 60, 60, 60]]
+def test_a_split_annotation_is_cut_across_its_longer_side_with_the_outline_on_each():
     pixels = np.zeros((100, 200), bool)
     pixels[40:60, 60:100] = True
-    row = {"image": 1, "rater": "ann", "category": "cat", "box": [60, 40, 40, 20], "polygon": square, "mask": pixels}
-    reference = Annotations.from_rows([row], image_size={1: (200, 100)})
-    made = quiet(topology=halves()).generate(reference, raters=1)
+    row = {"image": 1, "rater": "ann", "category": "cat"}
+    shapes = {"box": [60, 40, 40, 20], "polygon": [[60, 40, 100, 40, 100, 60, 60, 60]], "mask": pixels}
+    made = quiet(topology=halves()).generate(Annotations.from_rows([row | shapes], image_size={1: (200, 100)}), 1)
     # 80, 50 less and plus a tenth of 200: centres at 60 and 100, half as wide
-    expected = [[50.0, 40.0, 20.0, 20.0], [90.0, 40.0, 20.0, 20.0]]
-    assert xywh(made.annotations) == expected
+    assert xywh(made.annotations) == [[50.0, 40.0, 20.0, 20.0], [90.0, 40.0, 20.0, 20.0]]
     for kind in ("polygon", "mask"):
         assert made.annotations.shapes[kind].bounds().round(2).tolist() == [[50, 40, 70, 60], [90, 40, 110, 60]]
         assert made.annotations.shapes[kind].area().round(2).tolist() == [400.0, 400.0]
     assert made.truth.tolist() == [[0], [0]]
     assert made.events.rows[done(made, "split")].tolist() == [[0, 1]]
-
-
-def test_each_fragment_has_the_half_of_the_outline_on_its_side():
-    arrow = [[60, 50, 100, 40, 100, 60]]  # thin on the left, wide on the right
-    reference = Annotations.from_rows(
-        [{"image": 1, "rater": "ann", "category": "cat", "polygon": arrow}], image_size={1: (200, 100)}
-    )
-    polygons = quiet(topology=halves()).generate(reference, raters=1).annotations.shapes["polygon"]
-    assert polygons.area().round(2).tolist() == [200.0, 300.0]  # half of its box; three quarters
+    arrow = row | {"polygon": [[60, 50, 100, 40, 100, 60]]}  # thin on the left, wide on the right
+    made = quiet(topology=halves()).generate(Annotations.from_rows([arrow], image_size={1: (200, 100)}), 1)
+    # half of its box; three quarters
+    assert made.annotations.shapes["polygon"].area().round(2).tolist() == [200.0, 300.0]
 
 
 def test_two_annotations_are_merged_into_the_box_around_both():
     reference = table((1, "cat", [20, 20, 20, 20]), (1, "cat", [50, 30, 20, 20]), (1, "dog", [45, 20, 5, 20]))
-    model = quiet(topology={"susceptibility": ALWAYS, "split": Chance(0.0)})
-    made = model.generate(reference, raters=1)
+    made = MERGING.generate(reference, raters=1)
     assert xywh(made.annotations) == [[20.0, 20.0, 50.0, 30.0], [45.0, 20.0, 5.0, 20.0]]
     assert made.truth.tolist() == [[0, 1], [2, -1]]
     # each cat was drawn and found the other: the second came too late; the dog has no partner
@@ -157,7 +143,6 @@ def test_two_annotations_are_merged_into_the_box_around_both():
 
 
 def scene_of(reference):
-    nobody = FixedFalsePositives().propose(reference, np.random.default_rng(0))
     return Scene(
         image=reference.image,
         category=reference.category,
@@ -165,7 +150,7 @@ def scene_of(reference):
         image_size=reference.image_size,
         assigned=reference.assigned_any_class[:, 0],
         transitions=Transitions.of(ConfusionClasses(), reference),
-        proposals=nobody,
+        proposals=FixedFalsePositives().propose(reference, np.random.default_rng(0)),
         free=np.zeros(0, int),
         seen=np.ones(len(reference.images), bool),
     )
@@ -173,10 +158,9 @@ def scene_of(reference):
 
 def folded(distribution, size, area):
     """ln density of |trend + T|, written out."""
-    trend = distribution.intercept + distribution.slope * area
-    return np.log(
-        sum(stats.t.pdf(way * size - trend, distribution.nu, distribution.mu, distribution.sigma) for way in (1, -1))
-    )
+    trend, residual = distribution.intercept + distribution.slope * area, distribution
+    ways = (way * size - trend for way in (1, -1))
+    return np.log(sum(stats.t.pdf(way, residual.nu, residual.mu, residual.sigma) for way in ways))
 
 
 def score_of(distributions, a, b):
@@ -217,79 +201,50 @@ def test_the_score_of_two_fragments_is_the_product_of_the_fitted_densities():
         assert best[row] == max(same, key=lambda other: score[row, other])
 
 
-def test_without_magnitude_every_rater_is_the_reference(lvis):
-    reference = lvis.select(raters=["r2"])
-    made = NoiseModel.default().generate(lvis, raters=2, magnitude=0, reference="r2")
-    twice = np.concatenate([reference.category] * 2)
-    assert (made.annotations.category == twice).all()
-    for kind, attribute in (("box", "corners"), ("polygon", "points")):
-        same = getattr(reference.shapes[kind], attribute)
-        assert np.array_equal(getattr(made.annotations.shapes[kind], attribute), np.concatenate([same, same]))
-    assert made.truth[:, 0].tolist() == list(range(len(reference))) * 2
-    assert len(made.events) == 0
-    assert np.isnan(made.signal_loss().ratio)
-
-
 def test_a_rater_does_not_depend_on_how_many_follow():
-    reference = table(*[(image, "cat", [10 * image, 20, 20, 30]) for image in range(9)])
-    few = NoiseModel.default().generate(reference, raters=["a", "b"], magnitude=[1, 3], seed=5)
-    many = NoiseModel.default().generate(reference, raters=["a", "b", "c"], magnitude=[1, 3, 2], seed=5)
+    model = NoiseModel.default()
+    few, other = (model.generate(NINE, raters=["a", "b"], magnitude=[1, 3], seed=seed) for seed in (5, 6))
+    many = model.generate(NINE, raters=["a", "b", "c"], magnitude=[1, 3, 2], seed=5)
     first_two = np.isin(many.annotations.rater, (0, 1))
     assert xywh(few.annotations) == xywh(many.annotations.select(rows=first_two))
     assert few.events.to_pandas().equals(many.events.to_pandas().query("rater != 'c'"))
-    other = NoiseModel.default().generate(reference, raters=["a", "b"], magnitude=[1, 3], seed=6)
     assert xywh(few.annotations) != xywh(other.annotations)
 
 
 def test_each_school_has_a_reference_of_its_own_and_the_truth_leads_to_the_first():
-    reference = table(*[(image, "cat", [10 * image, 20, 20, 30]) for image in range(9)])
     model = quiet(localization={"translation": always(0.1), "angle": towards(0)})
-    false_positives = FixedFalsePositives([150, 60, 10, 10])
-    made = model.generate(reference, raters=5, magnitude=0, schools=[3, 2], false_positive_source=false_positives)
+    made = model.generate(NINE, raters=5, magnitude=0, schools=[3, 2], false_positive_source=PLACE)
     assert list(made.reference.raters) == ["school 1", "school 2"]
     assert made.reference_rater.tolist() == [0, 0, 0, 1, 1]
     assert made.original is made.schools.reference
     assert made.truth.tolist() == [[row] for _ in range(5) for row in range(9)]
     school = np.array(xywh(made.reference))
-    assert (school[:, 0] == np.tile(np.array(xywh(reference))[:, 0] + 20, 2)).all()
+    assert (school[:, 0] == np.tile(np.array(xywh(NINE))[:, 0] + 20, 2)).all()
     assert xywh(made.annotations) == np.concatenate([school[:9]] * 3 + [school[9:]] * 2).tolist()
 
 
-def test_what_a_school_adds_is_one_object_for_its_members():
-    reference = table((1, "cat", [80, 40, 20, 20]), (2, "dog", [0, 0, 9, 9]))
-    model = quiet(unmatched={"rate": EventRate(4.0, 0.0), "deletion": Chance(0.0)})
-    false_positives = FixedFalsePositives([10, 10, 30, 30])
-    made = model.generate(
-        reference, raters=2, magnitude=0, schools=[2], reference="ann", false_positive_source=false_positives
-    )
+def test_what_a_school_adds_is_one_object_for_its_members_and_what_it_misses_teaches_nothing():
+    adding = unmatched(4.0, 0.0)
+    made = adding.generate(CAT_AND_DOG, 2, 0, schools=[2], reference="ann", false_positive_source=PLACE)
     assert made.schools is None  # one school is no school
-    made = model.generate(reference, raters=4, magnitude=0, schools=[2, 2], false_positive_source=false_positives)
+    made = adding.generate(CAT_AND_DOG, 4, 0, schools=[2, 2], false_positive_source=PLACE)
     assert made.object.ravel().tolist() == [0, 1, 2] * 4
     assert made.truth.ravel().tolist() == [0, 1, -1] * 4
-
-
-def test_a_school_that_misses_everything_teaches_nothing():
-    everything = EventRate(4.0, 0.0)
-    missing = quiet(unmatched={"rate": everything, "deletion": Chance(1.0)})
-    made = missing.generate(ONE, raters=3, schools=[2, 1], false_positive_source=FixedFalsePositives([10, 10, 30, 30]))
+    made = unmatched(4.0, 1.0).generate(ONE, raters=3, schools=[2, 1], false_positive_source=PLACE)
     assert (len(made.reference), len(made.annotations), len(made.truth)) == (0, 0, 0)
     assert made.annotations.assigned.all()
     assert set(made.events.outcome) == {"impossible"}
 
 
 def test_a_split_that_is_merged_again_is_one_object():
-    reference = table((1, "cat", [60, 40, 40, 20]))
-    model = quiet(topology=halves())
-    split = model.generate(reference, raters=2, magnitude=0, schools=[1, 1])
-    merging = quiet(topology={"susceptibility": ALWAYS, "split": Chance(0.0)})
-    again = merging.generate(split.annotations, raters=1, reference="synthetic 1")
+    split = quiet(topology=halves()).generate(table((1, "cat", [60, 40, 40, 20])), 2, 0, schools=[1, 1])
+    again = MERGING.generate(split.annotations, raters=1, reference="synthetic 1")
     assert split.truth.tolist() == [[0], [0], [0], [0]]
     assert again.truth.tolist() == [[0, 1]]
 
 
 def test_two_real_raters_can_be_two_schools():
-    rows = [{"image": 1, "rater": r, "category": "cat", "box": [x, 10, 20, 20]} for r, x in (("a", 10), ("b", 50))]
-    both = Annotations.from_rows(rows, image_size={1: (100, 100)})
+    both = by_raters(*((1, rater, "cat", [x, 10, 20, 20]) for rater, x in (("a", 10), ("b", 50))))
     made = quiet().generate(both, raters=3, schools=[2, 1], reference=["a", "b"])
     assert [box[0] for box in xywh(made.annotations)] == [10.0, 10.0, 50.0]
     assert made.truth.ravel().tolist() == [0, 0, 1]
@@ -298,13 +253,11 @@ def test_two_real_raters_can_be_two_schools():
 
 @pytest.mark.filterwarnings("ignore:rows. it is not said who was assigned to 2 of")
 def test_everybody_was_asked_for_what_the_reference_was_asked_for():
-    rows = [{"image": i, "rater": "ann", "category": c, "box": [20, 20, 20, 20]} for i, c in ((1, "cat"), (2, "dog"))]
-    reference = Annotations.from_rows(
-        rows,
+    reference = table(
+        *((image, name, [20, 20, 20, 20]) for image, name in ((1, "cat"), (2, "dog"))),
         images=[1, 2, 3],
         raters=["ann", "bob"],
         categories=["cat", "dog", "emu"],
-        image_size=dict.fromkeys((1, 2, 3), (100, 100)),
         assigned={3: ["bob"]},
         assigned_categories={"ann": ["cat", "dog"]},
         exclusions=[(2, "ann", "cat")],
@@ -328,7 +281,6 @@ def test_shapes_that_noise_is_not_defined_for_are_left_out_with_a_warning():
     ("wrong", "message"),
     [
         ({"magnitude": -1}, "magnitude: expected finite numbers of 0 or more, got -1"),
-        ({"magnitude": float("nan")}, "magnitude: expected finite numbers"),
         ({"magnitude": "much"}, "magnitude: expected finite numbers"),
         ({"magnitude": [1, 2]}, "magnitude: expected one number, or one for each of 3 raters, got 2"),
         ({"raters": 0}, "raters: expected a whole number of at least 1"),
@@ -337,18 +289,12 @@ def test_shapes_that_noise_is_not_defined_for_are_left_out_with_a_warning():
         ({"seed": -1}, "seed: expected a whole number"),
         ({"schools": [2, 2]}, "schools: expected sizes that add up to 3 raters, got 2, 2"),
         ({"schools": [3, 0]}, "schools: expected a whole number of at least 1"),
-        (
-            {"schools": [2, 1], "school_magnitude": [1, 1, 1]},
-            "school_magnitude: expected one number, or one for each",
-        ),
+        ({"schools": [2, 1], "school_magnitude": [1, 1, 1]}, "school_magnitude: expected one number, or one for each"),
         ({"schools": 3}, "schools: expected the sizes of all schools, got 3"),
         ({"reference": 5}, "reference: expected the name of a rater, or several, got 5"),
         ({"reference": "bob"}, "raters: expected names among ann, got bob"),
         ({"reference": ["ann", "ann"]}, "reference: expected one rater, or one for each of 1 schools"),
-        (
-            {"class_source": EmbeddingClasses([[1.0]], ["dog"])},
-            "embeddings: expected every class of the reference",
-        ),
+        ({"class_source": EmbeddingClasses([[1.0]], ["dog"])}, "embeddings: expected every class of the reference"),
         ({"class_source": "clip"}, "class_source: expected a source with `similarity`, got 'clip'"),
         ({"false_positive_source": "owl"}, "false_positive_source: expected a source with `propose`, got 'owl'"),
         ({"false_positive_source": FixedFalsePositives([0, 0, 0, 9])}, "proposals: expected finite corners of boxes"),
@@ -359,52 +305,45 @@ def test_arguments_that_cannot_be_used(wrong, message):
         quiet().generate(ONE, **{"raters": 3} | wrong)
 
 
-def test_a_reference_that_cannot_be_used():
-    volume = {"location": [0, 0, 0], "dimensions": [1, 1, 1]}
-    solid = {"image": 1, "rater": "ann", "category": "cat", "cuboid": volume}
-    for rows, message in (
-        ([], "annotations: expected annotations to generate raters from, got none"),
-        ([solid], "annotation 1: expected a box, got none"),
-        ([solid | {"box": [0, 0, 9, 9]}], "image 1: expected a width and a height, got none"),
+SOLID = {"image": 1, "rater": "ann", "category": "cat", "cuboid": {"location": [0, 0, 0], "dimensions": [1, 1, 1]}}
+
+
+@pytest.mark.parametrize(
+    ("annotations", "given", "message"),
+    [
+        ([], {}, "annotations: expected Annotations, got list"),
+        (Annotations.from_rows([], images=[1], raters=["ann"]), {}, "expected annotations to generate raters from"),
+        (Annotations.from_rows([SOLID]), {}, "annotation 1: expected a box, got none"),
         (
-            [solid | {"rater": name, "id": name} for name in ("ann", "bob")],
-            "reference: expected the name of the rater to generate from, one of ann, bob, got none",
+            Annotations.from_rows([SOLID | {"box": [0, 0, 9, 9]}]),
+            {},
+            "image 1: expected a width and a height, got none",
         ),
-    ):
-        with pytest.raises(InputError, match=message):
-            quiet().generate(Annotations.from_rows(rows, images=[1], raters=None if rows else ["ann"]))
-    with pytest.raises(InputError, match="annotations: expected Annotations, got list"):
-        quiet().generate([])
-    two = table((1, "cat", [80, 40, 20, 20]), raters=["ann", "bob"])
-    with pytest.raises(InputError, match="reference: expected a rater with annotations, got 'bob', who has none"):
-        quiet().generate(two, reference="bob")
+        (by_raters((1, "ann", *CAT[1:]), (1, "bob", *CAT[1:])), {}, "generate from, one of ann, bob, got none"),
+        (table(CAT, raters=["ann", "bob"]), {"reference": "bob"}, "a rater with annotations, got 'bob', who has none"),
+    ],
+)
+def test_a_reference_that_cannot_be_used(annotations, given, message):
+    with pytest.raises(InputError, match=message):
+        quiet().generate(annotations, **given)
 
 
-def test_a_rate_far_beyond_the_images_it_was_fitted_on():
-    model = quiet(unmatched={"rate": EventRate(0.0, 20.0)})
+def test_more_events_than_annotations_allow_are_refused(monkeypatch):
+    far = quiet(unmatched={"rate": EventRate(0.0, 20.0)})  # far beyond the images it was fitted on
     with pytest.raises(InputError, match=r"at most 1e\+06 events on all images, got 4.85e\+08 at"):
-        model.generate(ONE)
-
-
-def test_the_most_events_grow_with_the_annotations(monkeypatch):
+        far.generate(ONE)
+    for magnitude in (1e7, 1e300):
+        with pytest.raises(InputError, match=r"got 1e\+\d+ at magnitude 1e\+\d+, .*choose a lower magnitude"):
+            quiet(unmatched={"rate": EventRate(0.0, 0.0)}).generate(ONE, magnitude=magnitude)
     monkeypatch.setattr("kalos_core.noise.stages.unmatched.MOST_EVENTS", 1)
-    made = quiet(unmatched={"rate": EventRate(np.log(50), 0.0)}).generate(ONE)
-    assert len(made.events) > 50
+    assert len(quiet(unmatched={"rate": EventRate(np.log(50), 0.0)}).generate(ONE).events) > 50
     with pytest.raises(InputError, match="at most 100 events on all images, got 200 at magnitude 1"):
         quiet(unmatched={"rate": EventRate(np.log(200), 0.0)}).generate(ONE)
 
 
-@pytest.mark.parametrize("magnitude", [1e7, 1e300])
-def test_a_magnitude_of_which_nothing_is_left(magnitude):
-    model = quiet(unmatched={"rate": EventRate(0.0, 0.0)})
-    with pytest.raises(InputError, match=r"got 1e\+\d+ at magnitude 1e\+\d+, .*choose a lower magnitude"):
-        model.generate(ONE, magnitude=magnitude)
-
-
 def test_two_proposals_at_one_place_are_one_object():
-    rows = [{"image": 1, "rater": "net", "category": "thing", "box": [x, 60, 20, 20]} for x in (100, 100, 101, 150)]
-    model = quiet(unmatched={"rate": EventRate(4.0, 0.0), "deletion": Chance(0.0)})
-    made = model.generate(ONE, raters=2, false_positive_source=DetectedFalsePositives(Annotations.from_rows(rows)))
+    source = DetectedFalsePositives(by_raters(*((1, "net", "thing", [x, 60, 20, 20]) for x in (100, 100, 101, 150))))
+    made = unmatched(4.0, 0.0).generate(ONE, raters=2, false_positive_source=source)
     added = made.annotations.select(rows=np.flatnonzero(made.truth[:, 0] < 0))
     assert added.shapes["box"].corners[:, 0].tolist() == [100, 150, 100, 150]
     assert len(np.unique(made.object[made.truth[:, 0] < 0])) == 2
@@ -412,11 +351,9 @@ def test_two_proposals_at_one_place_are_one_object():
 
 def test_sources_are_named_in_the_result():
     made = quiet().generate(ONE, raters=1, false_positive_source=TransplantedFalsePositives(per_image=3))
-    assert (made.class_source, made.false_positive_source) == (
-        "class frequency",
-        "annotations of other images (3 an image)",
-    )
+    named = (made.class_source, made.false_positive_source)
+    assert named == ("class frequency", "annotations of other images (3 an image)")
     assert "signal loss" in repr(made)
-    still = NoiseModel.default().generate(ONE, raters=1, magnitude=0)
-    assert "signal loss undefined (no event)" in repr(still)
-    assert "nan" not in repr(still)
+    still = repr(NoiseModel.default().generate(ONE, raters=1, magnitude=0))
+    assert "signal loss undefined (no event)" in still
+    assert "nan" not in still

@@ -1,12 +1,14 @@
 """The round trip: raters are generated from known distributions, and the fit finds these distributions again."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
 
 from kalos_core.noise import NoiseModel
 from kalos_core.noise.fit.distributions import estimate_distributions
-from kalos_core.noise.fit.observations import observe
+from kalos_core.noise.fit.observations import Shifts, observe
 from kalos_core.noise.parameters import CardinalAngle, Chance, EventRate, Shift, SizeCurve
 from tests.noise.models import quiet, table
 
@@ -41,74 +43,49 @@ def scattered(images, seed):
 
 @pytest.fixture(scope="module")
 def draws():
-    """The distributions found again in three draws; a rater of magnitude 0 is the reference itself."""
+    """The distributions found again in three draws, shifts in the first; magnitude 0 is the reference itself."""
     reference = scattered(150, 0)
     pairs = [KNOWN.generate(reference, raters=["reference", "noisy"], magnitude=[0, 1], seed=seed) for seed in range(3)]
-    return [estimate_distributions(observe(pair.annotations), paper=True) for pair in pairs]
+    first, *others = (observe(pair.annotations) for pair in pairs)
+    nothing = Shifts(*np.zeros((5, 0)))  # fits of shifts take long
+    seen = [first, *(replace(other, correct=nothing, wrong_class=nothing) for other in others)]
+    return [estimate_distributions(each, paper=True) for each in seen]
 
 
-@pytest.fixture(scope="module")
-def found(draws):
-    return draws[0]
-
-
-def test_the_rate_of_each_rater_is_found_within_a_tenth(draws):
+def test_events_are_found_again(draws):
     # half of the free events are annotations of either rater; the trend is steeper than it was, since what is added
     # counts among the annotations of the noisy rater
     for annotations in (10, 12):
         found = [draw["unmatched.rate"].distribution.expected(annotations) for draw in draws]
         assert np.mean(found) == pytest.approx(KNOWN.unmatched.rate.expected(annotations) / 2, rel=0.1)
-
-
-@pytest.mark.parametrize("name", ["category.occurrence"])
-def test_events_are_found_within_their_95_percent_intervals_but_for_one_draw(draws, name):
-    known = list(vars(KNOWN.distribution(name)).values())[: len(draws[0][name].interval)]
-    for index, value in enumerate(known):
-        ends = [draw[name].interval[index] for draw in draws]
-        assert all(low < high for low, high in ends)
-        assert sum(low <= value <= high for low, high in ends) >= len(draws) - 1
-
-
-def test_the_selection_by_size_is_found_within_a_quarter_of_its_slope(draws):
     # annotations compete with those of their own image, which flattens the curve over all images
     slopes = [draw["unmatched.selection"].distribution.slope for draw in draws]
     assert np.mean(slopes) == pytest.approx(KNOWN.unmatched.selection.slope, rel=0.25)
+    ends = [draw["category.occurrence"].interval[0] for draw in draws]
+    assert sum(low <= KNOWN.category.occurrence.probability <= high for low, high in ends) >= len(draws) - 1
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "localization.translation",
-        "localization.width",
-        "localization.height",
-        "category.translation",
-        "category.width",
-    ],
-)
-def test_shifts_are_found_within_a_tenth_and_their_spread_within_a_fifth(found, name):
-    distribution, known = found[name].distribution, KNOWN.distribution(name)
-    area = 0.01  # of most annotations
-    assert distribution.trend(area) + distribution.mu == pytest.approx(known.trend(area), rel=0.1)
-    assert distribution.sigma == pytest.approx(known.sigma, rel=0.2)
-
-
-def test_a_trend_over_the_area_is_found(found):
-    for name in ("localization.translation", "localization.width"):
+def test_shifts_and_directions_are_found_again(draws):
+    found = draws[0]
+    parts = ("localization.translation", "localization.width", "localization.height")
+    for name in (*parts, "category.translation", "category.width"):
+        distribution, known = found[name].distribution, KNOWN.distribution(name)
+        area = 0.01  # of most annotations
+        assert distribution.trend(area) + distribution.mu == pytest.approx(known.trend(area), rel=0.1), name
+        assert distribution.sigma == pytest.approx(known.sigma, rel=0.2), name
+    for name in parts[:2]:
         assert found[name].distribution.slope == pytest.approx(KNOWN.distribution(name).slope, rel=0.25)
-
-
-def test_directions_are_found_within_a_twentieth(found):
     distribution = found["localization.angle"].distribution
     assert distribution.weights == pytest.approx((0.4, 0.3, 0.2, 0.1), abs=0.05)
     assert distribution.kappas == pytest.approx((8.0,) * 4, rel=0.35)
 
 
-def test_what_the_default_model_shares_with_the_raters_it_was_fitted_on(lvis):
+def test_what_the_default_model_shares_with_the_raters_it_was_fitted_on(lvis, lvis_seen):
     # The paper leaves this comparison open; see also test_fidelity.
     pair = NoiseModel.default().generate(lvis, raters=["r1", "noisy"], magnitude=[0, 1], reference="r1")
-    real, drawn = observe(lvis), observe(pair.annotations)
+    drawn = observe(pair.annotations)
     for part, most in (("area", 0.06), ("width", 0.1), ("height", 0.1), ("translation", 0.15)):
-        distance = stats.ks_2samp(getattr(real.correct, part), getattr(drawn.correct, part)).statistic
+        distance = stats.ks_2samp(getattr(lvis_seen.correct, part), getattr(drawn.correct, part)).statistic
         assert distance < most
-    assert stats.ks_2samp(real.unmatched_area, drawn.unmatched_area).statistic < 0.12
-    assert len(drawn.correct) == pytest.approx(len(real.correct), rel=0.15)
+    assert stats.ks_2samp(lvis_seen.unmatched_area, drawn.unmatched_area).statistic < 0.12
+    assert len(drawn.correct) == pytest.approx(len(lvis_seen.correct), rel=0.15)
