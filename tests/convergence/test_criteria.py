@@ -10,11 +10,9 @@ from kalos_core import Annotations, InputError, check_convergence
 
 def table(images=10, second=10, copies=0, **more):
     """Ann on all images; bob on the first `second`, on the first `copies` of them exactly as ann."""
-    rows = [{"image": image, "rater": "ann", "category": "cat", "box": [0, 0, 10, 10]} for image in range(images)]
-    rows += [
-        {"image": image, "rater": "bob", "category": "cat", "box": [0, 0, 10, 10 if image < copies else 9]}
-        for image in range(second)
-    ]
+    given = [(image, "ann", 10) for image in range(images)]
+    given += [(image, "bob", 10 if image < copies else 9) for image in range(second)]
+    rows = [{"image": image, "rater": r, "category": "cat", "box": [0, 0, 10, height]} for image, r, height in given]
     asked = {image: ["ann", "bob"] if image < second else ["ann"] for image in range(images)}
     return Annotations.from_rows(rows, assigned=asked, **more)
 

@@ -21,28 +21,16 @@ def by_loop(hits, counts, positives):
     return np.mean([max((p for r, p in points if r >= recall), default=0) for recall in np.linspace(0, 1, 101)])
 
 
-def one_group(hits, positives, counts=None):
-    counted = None if counts is None else np.array([counts])
-    return average_precision(np.zeros(len(hits), int), np.array([hits], bool), counted, np.array([positives]))[0, 0]
-
-
 def test_by_hand():
-    # hit, miss, hit of two annotations: precision 1, 1/2, 2/3 at recall 1/2, 1/2, 1
-    np.testing.assert_allclose(one_group([True, False, True], 2), (51 + 50 * 2 / 3) / 101)
-    # miss, hit, hit: 0, 1/2, 2/3, so 2/3 everywhere
-    np.testing.assert_allclose(one_group([False, True, True], 2), 2 / 3)
-    # one of three annotations found: recall 1/3, that is the points 0 to .33
-    np.testing.assert_allclose(one_group([True], 3), 34 / 101)
-    # the miss counts neither for nor against
-    np.testing.assert_allclose(one_group([False, True], 1, [False, True]), 1)
-
-
-def test_without_detections_and_without_ground_truth():
-    ap = average_precision(np.array([1]), np.array([[True]]), None, np.array([2, 0]))
-    np.testing.assert_array_equal(ap, [[0, np.nan]])
-    none = average_precision(np.zeros(0, int), np.zeros((2, 0), bool), None, np.array([3]))
+    # hit, miss, hit of two annotations: precision 1, 1/2, 2/3 at recall 1/2, 1/2, 1; miss, hit, hit of two: 2/3 all the
+    # way; one of three annotations found: recall 1/3, that is the points 0 to .33; a miss that counts neither way
+    group, positives = np.array([0, 0, 0, 1, 1, 1, 2, 3, 3]), np.array([2, 2, 3, 1, 2, 0])
+    hit = np.array([[True, False, True, False, True, True, True, False, True]])
+    counts = np.arange(9)[None] != 7
+    expected = [(51 + 50 * 2 / 3) / 101, 2 / 3, 34 / 101, 1, 0, np.nan]
+    np.testing.assert_allclose(average_precision(group, hit, counts, positives), [expected])
+    none = average_precision(group[:0], np.zeros((2, 0), bool), None, np.array([3]))
     assert none.tolist() == [[0], [0]]
-    assert average_precision(np.zeros(0, int), np.zeros((2, 0), bool), None, np.zeros(0, int)).shape == (2, 0)
 
 
 groups = st.lists(
