@@ -71,10 +71,9 @@ def test_nothing_in_common():
         compare(after(), agreement(marks(("ann", "cat", 0, 9), ("bob", "cat", 0, 9), images=(9,))))
 
 
-@pytest.mark.parametrize("other", [0.75, 0.9])
-def test_on_real_raters(lvis, other):
+def test_on_real_raters(lvis):
     """The mean by NumPy, the interval by SciPy's own percentile bootstrap of the differences."""
-    a, b = (agreement(lvis, threshold=threshold, bootstrap=0) for threshold in (0.5, other))
+    a, b = (agreement(lvis, threshold=threshold, bootstrap=0) for threshold in (0.5, 0.75))
     found = compare(a, b, bootstrap=2000)
     change = (b.image_alpha - a.image_alpha)[np.isfinite(a.image_alpha) & np.isfinite(b.image_alpha)]
     assert found.difference == pytest.approx(change.mean())
@@ -82,11 +81,9 @@ def test_on_real_raters(lvis, other):
     assert found.interval == pytest.approx(np.array(drawn.confidence_interval), abs=0.006)
     assert found.whole.is_clear.all()
     assert found.whole.global_difference[0] == pytest.approx(b.global_alpha - a.global_alpha)
-    for name in ("cat", found.classes.name[0]):
-        if name in found.classes.name.tolist():
-            row = found.classes.name.tolist().index(name)
-            expected = np.nanmean(class_image_alpha(b, name) - class_image_alpha(a, name))
-            assert found.classes.difference[row] == pytest.approx(expected)
+    for row, name in enumerate(found.classes.name[:5]):
+        expected = np.nanmean(class_image_alpha(b, name) - class_image_alpha(a, name))
+        assert found.classes.difference[row] == pytest.approx(expected)
     assert set(found.classes.name) == set(class_difficulty(a).category)
 
 

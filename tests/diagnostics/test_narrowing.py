@@ -5,25 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kalos_core import Annotations, InputError, agreement, class_difficulty
+from kalos_core import InputError, agreement, class_difficulty
 from kalos_core.diagnostics import collaboration, narrowed
+from tests.diagnostics.naive import marks
 
 RATERS = ("ann", "bob", "cid")
-GIVEN = [
-    ("1", "ann", "cat", 0),
-    ("1", "bob", "cat", 0),
-    ("1", "cid", "dog", 0),
-    ("1", "ann", "dog", 50),
-    ("1", "bob", "dog", 50),
-    ("2", "ann", "cat", 0),
-    ("2", "bob", "cat", 0),
-]
+GIVEN = [("ann", "cat", 0), ("bob", "cat", 0), ("cid", "dog", 0), ("ann", "dog", 50), ("bob", "dog", 50)]
+GIVEN += [("ann", "cat", 0, 2), ("bob", "cat", 0, 2)]
 
 
 @pytest.fixture(scope="module")
 def result():
-    rows = [{"image": image, "rater": r, "category": c, "box": [x, 0, 9, 9]} for image, r, c, x in GIVEN]
-    return agreement(Annotations.from_rows(rows, raters=RATERS, assigned="all"), bootstrap=20)
+    return agreement(marks(*GIVEN, raters=RATERS, images=(1, 2)), bootstrap=20)
 
 
 def test_nothing_chosen_is_all_of_it(result):

@@ -6,6 +6,7 @@ so that there is none.
 
 import copy
 import json
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -44,40 +45,21 @@ def both(request, peer):
     return result, peer(coco, similarity, cost)
 
 
-def test_the_alphas_are_the_same(both):
+def test_every_diagnostic_is_the_same(both):
     result, theirs = both
-    assert result.alpha == pytest.approx(theirs[0], abs=1e-9)
-    assert result.global_alpha == pytest.approx(theirs[1], abs=1e-9)
-
-
-def test_vitality(both):
-    result, theirs = both
-    found = rater_vitality(result)
-    for row, rater in enumerate(found.rater):
-        assert found.images[row] == len(theirs[2][rater])
-        assert found.vitality[row] == pytest.approx(np.mean(theirs[2][rater]), abs=1e-9)
-        assert found.global_vitality[row] == pytest.approx(theirs[3][rater], abs=1e-9)
-
-
-def test_class_difficulty(both):
-    result, theirs = both
-    found = class_difficulty(result)
-    assert set(found.category) == set(theirs[4]) == set(theirs[5])
-    for row, name in enumerate(found.category):
-        assert found.images[row] == len(theirs[4][name]["alphas"])
-        assert found.alpha[row] == pytest.approx(np.mean(theirs[4][name]["alphas"]), abs=1e-9)
-        assert found.global_alpha[row] == pytest.approx(theirs[5][name]["alpha"], abs=1e-9)
-
-
-def test_collaboration(both):
-    result, theirs = both
-    found = collaboration(result)
-    for one, first in enumerate(found.raters):
-        for two, second in enumerate(found.raters):
-            if first < second:
-                assert found.images[one, two] == len(theirs[7][first][second])
-                assert found.alpha[one, two] == pytest.approx(np.mean(theirs[7][first][second]), abs=1e-9)
-                assert found.global_alpha[one, two] == pytest.approx(theirs[8][first][second], abs=1e-9)
+    vitality, classes, pairs = rater_vitality(result), class_difficulty(result), collaboration(result)
+    found, expected = [result.alpha, result.global_alpha], [*theirs[:2]]
+    for row, rater in enumerate(vitality.rater):
+        found += [vitality.images[row], vitality.vitality[row], vitality.global_vitality[row]]
+        expected += [len(theirs[2][rater]), np.mean(theirs[2][rater]), theirs[3][rater]]
+    assert set(classes.category) == set(theirs[4]) == set(theirs[5])
+    for row, name in enumerate(classes.category):
+        found += [classes.images[row], classes.alpha[row], classes.global_alpha[row]]
+        expected += [len(theirs[4][name]["alphas"]), np.mean(theirs[4][name]["alphas"]), theirs[5][name]["alpha"]]
+    for (one, first), (two, second) in combinations(enumerate(pairs.raters), 2):
+        found += [pairs.images[one, two], pairs.alpha[one, two], pairs.global_alpha[one, two]]
+        expected += [len(theirs[7][first][second]), np.mean(theirs[7][first][second]), theirs[8][first][second]]
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
 
 
 def test_a_real_data_set(peer, lvis_path, lvis):

@@ -9,7 +9,7 @@ from scipy.spatial.distance import squareform
 
 from kalos_core import InputError, agreement, collaboration, read_coco
 from kalos_core.diagnostics import pair_image_alpha
-from tests.diagnostics.naive import alpha_of, among, columns, marks, several_raters
+from tests.diagnostics.naive import among, marks, several_raters
 from tests.strategies import tables
 
 FOUR = ("ann", "bob", "cid", "dan")
@@ -81,24 +81,6 @@ def test_every_number_as_a_plain_loop(annotations, seed):
     heights = hierarchy.linkage(squareform(distance, checks=False), "average")[:, 2]
     np.testing.assert_allclose(np.sort(found.linkage[:, 2]), np.sort(heights), atol=1e-12)
     assert sorted(found.order.tolist()) == list(raters)
-
-
-@given(tables(images=4, everyone=True), st.integers(0, 9))
-def test_intervals_as_a_plain_loop(annotations, seed):
-    # everybody is assigned to everything: every image is defined for every pair
-    result = agreement(annotations, threshold=0.25, bootstrap=8, seed=seed)
-    found = collaboration(result)
-    count = len(annotations.images)
-    rng = np.random.default_rng(seed)
-    draws = [rng.integers(0, count, count) for _ in range(8)]
-    for one in range(len(annotations.raters)):
-        for two in range(one):
-            alone = among(result, [two, one])
-            means = [alone.image_alpha[images].mean() for images in draws]
-            np.testing.assert_allclose(found.alpha_interval[one, two], np.percentile(means, [2.5, 97.5]), atol=1e-12)
-            wholes = [alpha_of(columns(alone, images)) for images in draws]
-            expected = np.percentile(wholes, [2.5, 97.5])
-            np.testing.assert_allclose(found.global_alpha_interval[one, two], expected, atol=1e-9)
 
 
 def test_many_raters():

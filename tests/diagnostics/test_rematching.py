@@ -25,7 +25,7 @@ from kalos_core.diagnostics.parts import Part
 from kalos_core.diagnostics.rematching import rematch
 from kalos_core.shapes import Boxes
 from kalos_core.shapes.borrowed import Borrowed
-from tests.diagnostics.naive import alpha_of, among, columns, marks, several_raters
+from tests.diagnostics.naive import among, marks, several_raters
 from tests.strategies import reordered, tables
 
 NEEDS = {"mgm": "pylibmgm"}
@@ -119,27 +119,6 @@ def test_similarities_are_not_computed_again(monkeypatch):
     monkeypatch.setattr(type(result.annotations.shapes["box"]), "area", never)
     monkeypatch.setattr(type(result.annotations.shapes["box"]), "bounds", never)
     assert len(rematch(result, ~np.eye(4, dtype=bool))) == 20
-
-
-def test_no_image_and_no_group():
-    result = agreement(marks(("ann", "cat", 0)), bootstrap=0)
-    assert len(rematch(result, np.array([[True, False]]))) == 0
-    assert len(rematch(result, np.zeros((0, 2), bool))) == 0
-
-
-def test_a_worked_group():
-    #        0     50     without cid: cat cat | cat none, n = 4, D_o = 2/4, D_e = (16 - 10)/12: 0
-    #  ann   cat   cat    with all: 2·1/2 + 0 | 0 + 2·1/2 of 6, cat 4, dog 1, none 1: D_o = 4/6? by the package
-    #  bob   cat   none
-    #  cid   dog   cat
-    result = agreement(
-        marks(("ann", "cat", 0), ("ann", "cat", 50), ("bob", "cat", 0), ("cid", "dog", 0), ("cid", "cat", 50),
-              raters=("ann", "bob", "cid")),
-        bootstrap=0,
-    )  # fmt: skip
-    cells = rematch(result, np.array([[True, True, False], [True, True, True]]))
-    assert cells.value[0] == 0
-    assert cells.value[1] == pytest.approx(alpha_of(columns(result, [0])))
 
 
 @pytest.mark.parametrize("diagnostic", [class_difficulty, rater_vitality, collaboration, intra_rater, team_agreement])
