@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kalos_core import COSTS, Annotations, InputError, compute_pairs
 from kalos_core.correspondence import correspond, multigraph, usable_solvers
-from tests.correspondence.witnesses import best_cliques, crowd, in_strict_order, table, total_cost
+from tests.correspondence.witnesses import best_cliques, crowd, table, total_cost
 from tests.strategies import partition, tables
 from tests.tiers import extended
 
@@ -72,30 +72,6 @@ def test_never_above_the_sum_of_ahc_nor_below_the_least(cost, annotations, thres
 
 
 @needs_library
-def test_the_best_of_three_starts(monkeypatch):
-    sums, search = [], multigraph._search
-
-    def spied(*arguments):
-        solution = search(*arguments)
-        sums[-1].append(solution.evaluate())
-        return solution
-
-    def solve(*arguments):
-        sums.append([])
-        return solve_one(*arguments)
-
-    solve_one = multigraph._solve
-    monkeypatch.setattr(multigraph, "_search", spied)
-    monkeypatch.setattr(multigraph, "_solve", solve)
-    annotations = crowd(8, 30, seed=0, images=6, step=2.0)
-    pairs, unit_of = mgm(annotations, "neg")
-    assert total_cost(annotations, pairs, "neg", unit_of) == pytest.approx(sum(map(min, sums)))
-    # and none of the starts does without the others
-    assert {int(np.argmin(three)) for three in sums if len(three) == 3} == {0, 1, 2}
-    assert usable_solvers() == ["greedy", "shm", "ahc", "mgm"]
-
-
-@needs_library
 @every_cost
 def test_the_sum_over_all_pairs_by_hand(cost):
     #   ann 1   10..........20        1-2 .90 is the best pair, and 3-4 .82 goes with it: 1.72
@@ -124,11 +100,3 @@ def test_the_same_answer_every_time(cost):
     annotations = crowd(8, 30, seed=1, step=2.0)
     answers = {tuple(mgm(annotations, cost)[1].tolist()) for _ in range(10)}
     assert len(answers) == 1
-
-
-@needs_library
-def test_equal_sums_are_settled():
-    annotations = table(*[(rater, "cat", 0, 10) for rater in ("ann", "bob", "cid") for _ in range(3)])
-    pairs, unit_of = mgm(annotations, "neg", 0.5)
-    assert sorted(np.bincount(unit_of).tolist()) == [3, 3, 3]
-    assert len(in_strict_order(annotations, pairs, "neg")) == 27
