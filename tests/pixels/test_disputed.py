@@ -113,5 +113,3 @@ def test_what_cannot_be_compared():
         disputed_regions([{"ann": [[1]], "bob": [[0]]}], min_width=0)
     with pytest.raises(InputError, match="expected an image with at least two assigned raters, got none in 1 images"):
         disputed_regions([{"ann": [[1]]}])
-    with pytest.raises(InputError, match="classes: expected different names, got 'a', 'a'"):
-        disputed_regions([{"ann": [[1]], "bob": [[0]]}], {1: "a", 2: "a"})

@@ -75,15 +75,6 @@ def test_undefined_has_a_reason():
             assert (each.r, each.p, each.significant, reason in each.reason) == (None, None, False, True)
 
 
-def test_any_number_of_channels():
-    share = MASKS.mean(axis=0)
-    many = RNG.random((9, 11, 5))
-    assert list(property_moments(share, many)) == [f"channel {number}" for number in range(1, 6)]
-    named = property_moments(share, COLOUR[..., [0, 0, 1, 2]], names=["near-ir", "red", "green", "blue"])
-    assert list(named) == ["near-ir", "red", "green", "blue", "intensity", "contrast"]
-    assert named["contrast"] == property_moments(share, COLOUR)["contrast"]
-
-
 @pytest.mark.parametrize(
     ("image_pixels", "names", "message"),
     [
@@ -120,6 +111,9 @@ def test_which_channels_are_compared():
     # of channels without names: all of them, all named, or some by their numbers
     bare = MaskStack.of(masks, image_pixels=image_pixels)
     assert list(channels_of(bare)) == [f"channel {number}" for number in range(1, 5)]
+    share = MASKS.mean(axis=0)
+    named = property_moments(share, COLOUR[..., [0, 0, 1, 2]], names=["near-ir", "red", "green", "blue"])
+    assert named["contrast"] == property_moments(share, COLOUR)["contrast"]
     assert channels_of(bare, channels=names) == found
     assert channels_of(bare, channels={"nir": 3}) == {"nir": found["near-infrared"]}
     labels = LabelStack.of(np.array(masks), image_pixels=image_pixels, channels=names)

@@ -1,7 +1,6 @@
 """Boundaries of every two raters: pair by pair beside `boundary_distance`, means by hand and beside pandas."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from kalos_core import (
@@ -172,14 +171,6 @@ def test_empty_masks_of_a_unit_have_no_boundary():
     found = unit_boundaries(agreement(table, "box_iou", bootstrap=0), bootstrap=0)
     assert np.isnan(found.values).all()
     assert found.summary()["both_missing"] == len(found) == 6
-
-
-def test_without_a_unit_there_is_nothing_to_compare():
-    table = Annotations.from_rows(rows("polygon")[:1], raters=["ann", "bob"], assigned="all")
-    found = unit_boundaries(agreement(table, "polygon_iou", bootstrap=0), bootstrap=10)
-    assert len(found) == 0
-    assert isinstance(found.by_class(), pd.DataFrame)
-    assert found.summary()["pairs"] == 0
 
 
 BOXES = Annotations.from_rows([{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 9, 9]} for r in "ab"])
