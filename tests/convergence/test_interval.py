@@ -55,16 +55,6 @@ def test_a_replicate_is_what_its_images_alone_give(raters, ties):
         np.testing.assert_allclose(result.alpha[number], alphas, **SAME)
 
 
-def test_a_replicate_of_lvis(lvis, of_lvis):
-    result = of_lvis
-    for number in (0, 999):
-        part = lvis.select(images=result.drawn[number])
-        np.testing.assert_allclose(result.map[number], modified_map(part).per_threshold, **SAME)
-    assert result.images_per_replicate == 20
-    assert result.measured.mean == pytest.approx(0.7204, abs=0.005)  # 20 images: the paper's 500 give .6508
-    assert result.fitted.correlation == pytest.approx(0.93, abs=0.02)
-
-
 def test_images_are_drawn_without_replacement_from_those_of_two_raters():
     table = noisy()
     assigned = np.array([[True, image % 2 == 1] for image in range(40)])
@@ -74,15 +64,11 @@ def test_images_are_drawn_without_replacement_from_those_of_two_raters():
     assert (result.drawn % 2 == 1).all()
     assert all(len(set(images)) == 10 for images in result.drawn.tolist())
     assert len({tuple(images) for images in result.drawn.tolist()}) > 25
+    again, other = (label_convergence(part, 30, 0.5, seed, thresholds=LEVELS) for seed in (0, 1))
+    np.testing.assert_array_equal(result.map, again.map)
+    assert (result.drawn != other.drawn).any()
     alone = agreement(part, "box_iou", 0.75, "shm", "neg", bootstrap=0)
     assert result.whole_alpha[1] == pytest.approx(alone.alpha, abs=1e-12)
-
-
-def test_the_seed_decides():
-    annotations = noisy()
-    first, again, other = (label_convergence(annotations, 5, 0.3, seed, thresholds=LEVELS) for seed in (1, 1, 2))
-    np.testing.assert_array_equal(first.map, again.map)
-    assert (first.drawn != other.drawn).any()
 
 
 def test_the_order_of_the_table_does_not_matter():
@@ -95,7 +81,7 @@ def test_the_order_of_the_table_does_not_matter():
     np.testing.assert_allclose(ours.alpha, theirs.alpha, **SAME)
 
 
-def test_the_columns_of_table_3():
+def test_the_columns_of_table_3_and_the_line():
     result = label_convergence(noisy(), 200, 0.3, thresholds=LEVELS)
     values = result.map.mean(axis=1)
     row = result.summary().query("is_convergence").iloc[0]
@@ -110,10 +96,6 @@ def test_the_columns_of_table_3():
     frame = result.to_pandas()
     assert frame.shape == (600, 4)
     np.testing.assert_allclose(frame.groupby("replicate")["map"].mean(), values, **SAME)
-
-
-def test_the_line_is_that_of_numpy():
-    result = label_convergence(noisy(), 50, 0.3, thresholds=LEVELS)
     x, y = result.alpha.ravel(), result.map.ravel()
     slope, intercept = np.polyfit(x, y, 1)
     assert result.fitted.slope == pytest.approx(slope, abs=1e-9)
@@ -121,7 +103,7 @@ def test_the_line_is_that_of_numpy():
     assert result.fitted.correlation == pytest.approx(np.corrcoef(x, y)[0, 1], abs=1e-12)
     assert result.fitted.explained == pytest.approx(np.corrcoef(x, y)[0, 1] ** 2, abs=1e-12)
     np.testing.assert_allclose(result.fitted.residuals, y - slope * x - intercept, atol=1e-9)
-    assert result.fitted.source.endswith("50 subsets x 3 thresholds, α = KαLOS(box_iou, τ_s=0.5, S=shm, ψ_neg)")
+    assert result.fitted.source.endswith("200 subsets x 3 thresholds, α = KαLOS(box_iou, τ_s=0.5, S=shm, ψ_neg)")
 
 
 def test_the_published_line_belongs_to_the_papers_alpha_alone():
@@ -191,6 +173,7 @@ def test_the_whole_set_leads(lvis, of_lvis):
     assert "subsets of 20 of them" in str(result)
     alphas = [agreement(lvis, "box_iou", level, "shm", "neg", bootstrap=0).alpha for level in result.thresholds]
     np.testing.assert_allclose(result.whole_alpha, alphas, **SAME)
+    assert result.fitted.correlation == pytest.approx(0.93, abs=0.02)
     summary = result.summary().set_index("figure")["whole"]
     expected = [0.66068, 0.836 * np.mean(alphas) + 0.197, np.mean(alphas)]
     np.testing.assert_allclose(summary, expected, atol=5e-6)
@@ -301,7 +284,10 @@ def test_a_line_of_several_data_sets_is_that_of_all_their_pairs():
 @pytest.mark.parametrize("raters", [("ann", "bob"), ("ann", "bob", "cid")])
 def test_some_thresholds_are_a_run_at_these_alone(raters):
     annotations = noisy(raters=raters)
-    some = label_convergence(annotations, 20, 0.3, thresholds=LEVELS).replicates.between(0.75, 0.9)
+    replicates = label_convergence(annotations, 20, 0.3, thresholds=LEVELS).replicates
+    some = replicates.between(0.75, 0.9)
+    with pytest.raises(InputError, match=r"thresholds: expected some from 0\.5 to 0\.9, got 0\.6 to 0\.7"):
+        replicates.between(0.6, 0.7)
     alone = label_convergence(annotations, 20, 0.3, thresholds=LEVELS[1:])
     np.testing.assert_allclose(some.map, alone.map, **SAME)
     np.testing.assert_allclose(some.convergence.interval, alone.interval, **SAME)
@@ -310,15 +296,6 @@ def test_some_thresholds_are_a_run_at_these_alone(raters):
     assert (some.fitted is None) == (alone.fitted is None) == (len(raters) > 2)
     if some.fitted is not None:
         assert str(some.fitted) == str(alone.fitted)
-
-
-def test_the_replicates_of_two_thresholds_by_hand():
-    found = label_convergence(noisy(), 4, 0.3, thresholds=LEVELS).replicates
-    first = found.map[:, 0]
-    expected = first.mean() + 1.96 * first.std(ddof=1) * np.array([-1, 1])
-    np.testing.assert_allclose(found.between(0.1, 0.7).convergence.interval, expected, **SAME)
-    with pytest.raises(InputError, match=r"thresholds: expected some from 0\.5 to 0\.9, got 0\.6 to 0\.7"):
-        found.between(0.6, 0.7)
 
 
 def test_progress_rises_to_1_and_what_it_raises_ends_the_work():

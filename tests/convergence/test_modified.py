@@ -239,17 +239,6 @@ def test_shuffled_lvis_is_within_the_spread_of_formulas(lvis):
     assert np.ptp(orders) > 0.0005
 
 
-@given(tables(raters=4, limits=True).filter(a_comparable))
-def test_many_raters_are_every_ordered_pair(annotations):
-    result = modified_map(annotations, thresholds=COARSE)
-    for a, b in permutations(range(len(annotations.raters)), 2):
-        if a < b and np.isfinite(result.directions[:, [a, b], [b, a]]).any():
-            two = modified_map(annotations.select(raters=[a, b]), thresholds=COARSE)
-            np.testing.assert_allclose(result.directions[:, [a, b], [b, a]], two.directions[:, [0, 1], [1, 0]], **SAME)
-        if not result.images[a, b]:
-            assert np.isnan(result.directions[:, a, b]).all()
-
-
 def test_three_raters_say_that_there_is_no_one_number():
     asked = {1: ["ann", "bob"], 2: ["bob", "cid"]}
     marks = [(1, "ann", "cat", 0, 10), (1, "bob", "cat", 0, 8), (2, "bob", "cat", 0, 8), (2, "cid", "cat", 0, 8)]
