@@ -29,6 +29,16 @@ def scene(images=12, seed=0, size=(120, 120), **more):
     return Annotations.from_rows(rows, image_size=sizes, **more)
 
 
+def boxes(*marks, sizes=(640, 480), **more):
+    """Boxes as (image, rater, width, height) in the upper left corner, or (image, rater, width, height, x)."""
+    rows = [
+        {"image": image, "rater": rater, "category": "cat", "box": [sum(x), 0, width, height]}
+        for image, rater, width, height, *x in marks
+    ]
+    sizes = sizes if isinstance(sizes, dict) else dict.fromkeys({mark[0] for mark in marks}, sizes)
+    return Annotations.from_rows(rows, image_size=sizes, **more)
+
+
 # ---- a real data set ----
 
 
@@ -59,13 +69,8 @@ def test_annotations_of_images_of_two_sizes_are_compared_relative_to_them():
     #  pixels:   10 x 20 against 20 x 20 in one corner: 200 / 400, distance .5
     #  relative: .1 x .2 against .1 x .4: .02 / .04, distance .5; GIoU has no gap in either
     #  the left half, pixels 50 x 100 against 100 x 50: 2500 / 7500; relative .5 x 1 against .5 x 1: the same, 0
-    halves = {1: (100, 100), 2: (200, 50)}
-    rows = [
-        {"image": image, "rater": rater, "category": "cat", "box": [0, 0, halves[image][0] / 2, halves[image][1]]}
-        for image in (1, 2)
-        for rater in ("ann", "bob")
-    ]
-    annotations = Annotations.from_rows(rows, image_size=halves)
+    marks = [(image, rater, *half) for image, half in ((1, (50, 100)), (2, (100, 50))) for rater in ("ann", "bob")]
+    annotations = boxes(*marks, sizes={1: (100, 100), 2: (200, 50)})
     relative, pixels = (calibrate(annotations, "box_iou", coordinates=name).best for name in ("relative", "pixels"))
     assert relative.expected.tolist() == [0] * 4
     np.testing.assert_allclose(pixels.expected, [2 / 3] * 4)
@@ -89,9 +94,8 @@ def test_what_sees_to_its_own_coordinates_says_so():
         return (annotations.shapes["box"].xywh()[left, 2] == annotations.shapes["box"].xywh()[right, 2]).astype(float)
 
     found = calibrate(scene(), ["box_iou", "centroid", same_width])
-    assert {one.name: one.coordinates for one in found} == {
-        "box_iou": "relative", "centroid": "own", "same_width": "own",
-    }  # fmt: skip
+    expected = {"box_iou": "relative", "centroid": "own", "same_width": "own"}
+    assert {one.name: one.coordinates for one in found} == expected
     assert found.to_pandas()["coordinates"].tolist() == [one.coordinates for one in found]
 
 
@@ -154,24 +158,16 @@ def test_nothing_depends_on_the_order_of_rows_images_or_raters(annotations, seed
 
 def test_sizes_are_scaled_to_the_image():
     #  image of 640 x 480: small below 32 x 32, large above 96 x 96; of 320 x 240: half of each side
-    sides = [31.9, 32.0, 96.0, 96.1]
-    rows = [
-        {"image": image, "rater": "ann", "category": "cat", "box": [0, 0, side * scale, side * scale]}
-        for image, scale in (("large", 1.0), ("tiny", 0.5))
-        for side in sides
-    ]
-    annotations = Annotations.from_rows(rows, image_size={"large": (640, 480), "tiny": (320, 240)})
+    sides = np.array([31.9, 32.0, 96.0, 96.1])
+    marks = [(image, "ann", side, side) for image, scale in ((1, 1.0), (2, 0.5)) for side in scale * sides]
+    annotations = boxes(*marks, sizes={1: (640, 480), 2: (320, 240)})
     assert [SIZES[code] for code in size_classes(annotations, "box_iou")] == ["small", "medium", "medium", "large"] * 2
 
 
 def test_a_stratum_is_of_targets_against_annotations_of_any_size():
     # ann's annotation is small, bob's is medium: both have a distance below 1
-    rows = [
-        {"image": image, "rater": rater, "category": "cat", "box": [0, 0, side, side]}
-        for image in (1, 2)
-        for rater, side in (("ann", 30), ("bob", 40))
-    ]
-    whole = calibrate(Annotations.from_rows(rows, image_size={1: (640, 480), 2: (640, 480)}), "box_iou").best
+    marks = [(image, rater, side, side) for image in (1, 2) for rater, side in (("ann", 30), ("bob", 40))]
+    whole = calibrate(boxes(*marks), "box_iou").best
     distance = 1 - 900 / 1600
     assert whole.strata["small"].observed.tolist() == [distance] * 2
     assert whole.strata["medium"].observed.tolist() == [distance] * 2
@@ -272,25 +268,15 @@ def test_a_valley_is_known_as_one():
 
 
 def test_chance_without_variance_has_no_tau():
-    rows = [
-        {"image": image, "rater": rater, "category": "cat", "box": [100 * image, 0, 20, 20 + shift]}
-        for image in range(3)
-        for rater, shift in (("ann", 0), ("bob", image))
-    ]
-    sizes = dict.fromkeys(range(3), (400, 100))
-    found = calibrate(Annotations.from_rows(rows, image_size=sizes), "box_iou").best
+    marks = [(n, rater, 20, 20 + shift, 100 * n) for n in range(3) for rater, shift in (("ann", 0), ("bob", n))]
+    found = calibrate(boxes(*marks, sizes=(400, 100)), "box_iou").best
     assert (found.ks, found.expected.tolist()) == (1, [1] * 6)
     assert np.isnan([found.tau, found.threshold]).all()
     assert found.reason == "all 6 expected distances are 1, and have no density"
 
 
 def test_annotations_without_another_rater_have_no_observed_distance():
-    rows = [
-        {"image": image, "rater": rater, "category": "cat", "box": [0, 0, 9, 9]}
-        for image, rater in ((1, "ann"), (2, "bob"))
-    ]
-    sizes = {1: (640, 480), 2: (640, 480)}
-    annotations = Annotations.from_rows(rows, assigned={1: ["ann"], 2: ["bob"]}, image_size=sizes)
+    annotations = boxes((1, "ann", 9, 9), (2, "bob", 9, 9), assigned={1: ["ann"], 2: ["bob"]})
     found = calibrate(annotations, "box_iou").best
     assert np.isnan([found.ks, found.ks_at, found.tau]).all()
     assert found.reason == found.strata["small"].reason == "no annotation has another rater assigned to its image"
@@ -299,18 +285,13 @@ def test_annotations_without_another_rater_have_no_observed_distance():
 
 
 def test_signal_like_chance_has_no_tau():
-    rows = [
-        {"image": image, "rater": rater, "category": "cat", "box": [0, 0, 20, height]}
-        for image in (1, 2)
-        for rater in ("ann", "bob")
-        for height in (10, 20)
-    ]
+    marks = [(image, rater, 20, height) for image in (1, 2) for rater in ("ann", "bob") for height in (10, 20)]
 
     def alike(annotations, left, right):
         large = annotations.shapes["box"].area() > 300
         return np.where(large[left] & large[right], 0.5, 0.25)
 
-    found = calibrate(Annotations.from_rows(rows), alike).best
+    found = calibrate(boxes(*marks), alike).best
     assert sorted(found.observed) == sorted(found.expected)
     assert "same mode" in found.reason
 

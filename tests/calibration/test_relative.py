@@ -53,23 +53,6 @@ def test_polygons_are_scaled_with_what_they_enclose():
     assert column.area().tolist() == [300, 640]  # the table's own outlines stay
 
 
-def test_polygons_and_boxes_that_are_the_same_rectangles_are_as_far_apart(lvis):
-    annotations = lvis.select(images=np.arange(20))
-    rows = [
-        {"image": annotations.images[image], "rater": "ann", "category": "cat", "id": int(row) + 1,
-         "polygon": [[x0, y0, x1, y0, x1, y1, x0, y1]]}
-        for row, image, (x0, y0, x1, y1) in zip(
-            range(len(annotations)), annotations.image, annotations.shapes["box"].corners, strict=True)
-    ]  # fmt: skip
-    sizes = dict(zip(annotations.images, annotations.image_size, strict=True))
-    made = Annotations.from_rows(rows, images=annotations.images.tolist(), image_size=sizes)
-    drawn = Drawn((made.image[None] + 1) % 20, np.zeros((1, len(made)), int))
-    boxes, polygons = (
-        expected_distances(made, get_similarity(name), drawn).distance for name in ("box_iou", "polygon_iou")
-    )
-    np.testing.assert_allclose(boxes, polygons, atol=1e-9)
-
-
 def test_keypoints_of_oks_are_scaled_with_their_areas():
     sizes = {1: (100, 100), 2: (200, 200)}
     shapes = {n: {"box": [0, 0, 40 * n, 40 * n], "keypoints": [[10 * n, 20 * n], [30 * n, 5 * n]]} for n in (1, 2)}
