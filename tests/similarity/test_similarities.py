@@ -372,21 +372,6 @@ def test_threads_change_nothing(monkeypatch):
     np.testing.assert_array_equal(polygon_iou(column, left, column, right), alone)
 
 
-def test_outlines_of_people_share_what_shapely_says(lvis):
-    annotations = lvis.select(np.argsort(lvis.image, kind="stable"))
-    column = annotations.shapes["polygon"]
-    start = np.searchsorted(annotations.image, np.arange(len(annotations.images) + 1))
-    within = zip(start[:-1], np.diff(start), strict=True)
-    pairs = [np.triu_indices(count, 1) + np.array(first) for first, count in within]
-    left, right = np.concatenate(pairs, axis=1)
-    a, b = column.geometries[left], column.geometries[right]
-    shared = shapely.area(shapely.intersection(a, b))
-    expected = shared / (shapely.area(a) + shapely.area(b) - shared)
-    found = polygon_iou(column, left, column, right)
-    assert np.count_nonzero(found) > 5_000
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
-
-
 @pytest.mark.parametrize("name", ["iou", None, ["box_iou"]])
 def test_an_unknown_similarity_lists_the_known_ones(name):
     with pytest.raises(InputError, match=r"similarity: expected one of 'box_giou', .*'polygon_iou'.*, got"):
