@@ -46,15 +46,9 @@ def codes(text):
 
 
 @pytest.mark.parametrize(("command", "arguments"), RUNS, ids=[f"{name}-{text[1:6]}" for name, text in RUNS])
-def test_tables_and_results_are_those_documented(request, tmp_path, command, arguments):
+def test_tables_and_results_are_those_documented(files, tmp_path, command, arguments):
     out = tmp_path / "out"
-    names = set(re.findall(r"\{(\w+)\}", arguments)) - {"out"} - {"experts"}
-    known = {
-        name: request.getfixturevalue(name)
-        for name in names
-        if name in ("labels", "outlined", "graded", "table", "masks", "predictions", "scores")
-    }
-    assert main([command, *shlex.split(arguments.format(**known, out=out)), "--out", str(out)]) == 0
+    assert main([command, *shlex.split(arguments.format(**files, out=out)), "--out", str(out)]) == 0
     section = SECTIONS[command]
     if "Of classifiers" in section:
         section = section.split("Of classifiers")["{scores}" in arguments]
@@ -75,13 +69,14 @@ def test_every_command_is_documented():
         assert bool(command.score) == ("Score: " in SECTIONS.get(command.name, ""))
 
 
-def test_the_example_of_continuous_integration_runs(labels, monkeypatch):
+def test_the_example_of_continuous_integration_runs(labels, tmp_path, monkeypatch):
     workflow = yaml.safe_load((DOCS / "examples" / "agreement-workflow.yml").read_text(encoding="utf-8"))
     command = next(
         step["run"] for step in workflow["jobs"]["agreement"]["steps"] if "kalos-core" in step.get("run", "")
     )
-    monkeypatch.chdir(labels.parent)
-    Path("before.json").write_bytes(labels.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    for name in ("before.json", "labels.json"):
+        Path(name).write_bytes(labels.read_bytes())
     config = (DOCS / "examples" / "agreement.yaml").read_text(encoding="utf-8")
     for least, code in (("0.6", 0), ("0.99", 1)):
         Path("agreement.yaml").write_text(config.replace("fail_under: 0.6", f"fail_under: {least}"), encoding="utf-8")

@@ -1,22 +1,18 @@
 """Commands over a folder of shards: the numbers of the file it was written from."""
 
-import json
+import shlex
 
 import pytest
 
 from kalos_core.cli import main
+from tests.tiers import extended
 
 
-@pytest.fixture
-def shards(labels, tmp_path, capsys):
-    assert main(["shards", str(labels), str(tmp_path / "shards"), "--images-per-shard", "4"]) == 0
-    assert "2 shards, 6 images, 35 annotations" in capsys.readouterr().out
-    return tmp_path / "shards"
-
-
-def document(arguments, capsys):
-    assert main([*map(str, arguments), "--json", "-"]) == 0
-    return json.loads(capsys.readouterr().out)
+@pytest.fixture(scope="module")
+def shards(files):
+    folder = files["here"] / "shards"
+    assert main(["shards", str(files["labels"]), str(folder), "--images-per-shard", "4"]) == 0
+    return folder
 
 
 def close(one, other):
@@ -28,48 +24,37 @@ def close(one, other):
     return one == (pytest.approx(other, abs=1e-12) if isinstance(other, float) else other)
 
 
-@pytest.mark.parametrize(
-    ("command", "without", "more"),
-    [
-        (["agreement", "--thresholds", "0.3", "0.6", "--bootstrap", "9"], {"annotations"}, set()),
-        (["variations"], {"merged", "boundaries", "findings"}, {"images"}),
-        (["calibrate", "--bootstrap", "5", "--coordinates", "pixels"], set(), set()),
-        (["convergence", "--samples", "5", "--fraction", "0.5", "--models", "net 0.4"], {"criteria"}, set()),
-    ],
-    ids=lambda given: given[0] if isinstance(given, list) else "",
-)
-def test_as_of_the_file(labels, shards, capsys, command, without, more):
-    of_file = document([command[0], labels, *command[1:]], capsys)
-    of_shards = document([command[0], shards, *command[1:]], capsys)
+COMMANDS = [
+    ("agreement --thresholds 0.3 0.6 --bootstrap 9", {"annotations"}, set()),
+    ("variations", {"merged", "boundaries", "findings"}, {"images"}),
+    ("calibrate --bootstrap 5 --coordinates pixels", set(), set()),
+    ("convergence --samples 5 --fraction 0.5 --models 'net 0.4'", {"criteria"}, set()),
+]
+"""A command, the tables that are not those of the file, and further ones."""
+
+
+@pytest.mark.parametrize(("line", "without", "more"), COMMANDS, ids=[line.split()[0] for line, _, _ in COMMANDS])
+def test_as_of_the_file(labels, shards, found_by, line, without, more):
+    command, *options = shlex.split(line)
+    of_file, of_shards = found_by(command, labels, *options), found_by(command, shards, *options)
     assert close(of_file["results"], of_shards["results"])
     assert set(of_shards["tables"]) == set(of_file["tables"]) - without | more
     for name in set(of_file["tables"]) - without:
         assert close(of_file["tables"][name], of_shards["tables"][name]), name
 
 
-def test_workers_do_it(shards, capsys):
+@extended
+def test_workers_do_it(shards, found_by):
     from distributed import LocalCluster
 
     with LocalCluster(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster:
-        found = document(["variations", shards, "--dask", cluster.scheduler_address], capsys)
-    assert found["results"]["counts"] == document(["variations", shards], capsys)["results"]["counts"]
+        found = found_by("variations", shards, "--dask", cluster.scheduler_address)
+    assert found["results"]["counts"] == found_by("variations", shards)["results"]["counts"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (
-            ["agreement", "{labels}", "--dask", "tcp://a:1"],
-            "expected a folder of shards (kalos-core shards)",
-        ),
-        (
-            ["agreement", "{shards}", "--format", "coco"],
-            "expected no option of a reader",
-        ),
-        (["agreement", "{shards}", "--next", "2"], "next: expected annotations, got a folder of shards"),
-        (["shards", "{labels}", "{shards}"], "expected a new or an empty folder, got 5 files"),
-    ],
-)
-def test_what_does_not_fit_is_refused(labels, shards, capsys, arguments, message):
-    assert main([text.format(labels=labels, shards=shards) for text in arguments]) == 2
-    assert message in capsys.readouterr().err
+def test_what_is_written_and_what_does_not_fit(labels, shards, refusal, tmp_path, capsys):
+    assert main(["shards", str(labels), str(tmp_path / "new"), "--images-per-shard", "4"]) == 0
+    assert "2 shards, 6 images, 35 annotations" in capsys.readouterr().out
+    assert "expected no option of a reader" in refusal("agreement", shards, "--format", "coco")
+    assert "next: expected annotations, got a folder of shards" in refusal("agreement", shards, "--next", "2")
+    assert "expected a new or an empty folder, got 5 files" in refusal("shards", labels, shards)
