@@ -30,7 +30,7 @@ QUICK = {"calibration": {"bootstrap": 20}, "convergence": {"subsets": 200, "frac
 
 NUMBERS = count(1)  # of copies, none of which shares its name with another
 FEW = 40  # images: as many as a sentence about the hardest class needs
-PATIENCE = 20_000  # milliseconds, on a machine that does other things too
+PATIENCE = 60_000  # milliseconds, on a machine that does other things too
 
 # No look-ups of the browser's maker: the tests need no network
 FLAGS = [

@@ -20,10 +20,8 @@ from kalos_core.fiftyone.runs.records import plain
 from kalos_core.figures import (
     agreement_title,
     alpha_bins,
-    calibration_title,
     collaboration_title,
     hardest_classes,
-    variations_title,
 )
 from tests.browser.conftest import GRID, expect, rows
 from tests.fiftyone_bridge.scenes import metrics_of
@@ -91,54 +89,6 @@ def test_an_agreement_is_made_shown_and_deleted(app: Any, loaded: fo.Dataset) ->
     form.get_by_role("button", name="Execute").first.click()
     expect(panel).to_contain_text(first_said)
     assert kf.list_runs(loaded) == ["plain"]
-
-
-def test_what_a_section_lacks_is_made_from_it(app: Any, loaded: fo.Dataset) -> None:
-    kf.compute_agreement(loaded, "agreement")
-    app.open(loaded.name, GRID)
-    app.add_panel("raters")
-    panel = app.choose_part("Variations")
-    expect(panel).to_contain_text("Nothing is computed yet")
-    app.picture("06-variations-nothing-yet")
-    panel.get_by_role("button", name="Variations: new run").click()
-    form = app.form()
-    app.picture("07-variations-form")
-    summary = app.execute(form)
-    title = variations_title(kf.load_metrics(loaded, "variations").metrics["counts"])
-    expect(summary).to_contain_text(title)
-    app.picture("08-variations-summary")
-    app.finish()
-    expect(panel).to_contain_text(title)
-
-    app.choose_part("Threshold")
-    expect(panel).to_contain_text("Nothing is computed yet")
-    panel.get_by_role("button", name="Calibration: new run").click()
-    form = app.form()
-    expect(form.get_by_text("IoU of polygons").first).to_be_visible()
-    app.picture("13-calibration-form")
-    summary = app.execute(form)
-    found = kf.load_metrics(loaded, "calibration").metrics["similarities"]
-    best = found[0]
-    expect(summary).to_contain_text(calibration_title(*(best[name] for name in FOUND)))
-    app.picture("14-calibration-summary")
-    app.finish()
-    table = panel.locator("table").first
-    expect(table.locator("tbody tr")).to_have_count(len(found))
-    assert [row[0].removeprefix("▸ ") for row in rows(table)] == [entry["name"] for entry in found]
-    for entry in (found[1], best):
-        app.expect_idle("raters")
-        table.locator("tbody tr").nth(found.index(entry)).click()
-        expect(panel).to_contain_text(f"{entry['name']} {alpha_text(entry['threshold'])}")
-
-    # its threshold becomes the default of the next form
-    panel.get_by_role("button", name=f"Use {alpha_text(best['threshold'])} as the default").click()
-    expect(panel).to_contain_text(f"is what later forms offer as the threshold of {best['name']}")
-    form = app.start_operator("Match raters and compute agreement")
-    expect(form).to_contain_text(f"Calibrated for {best['name']}: {alpha_text(best['threshold'])} (run calibration)")
-    field = form.get_by_text("Threshold τ_s", exact=True).locator("xpath=following::input[1]")
-    expect(field).to_have_value(str(round(best["threshold"], 3)))
-    field.scroll_into_view_if_needed()
-    app.picture("15-calibrated-default-in-the-form")
 
 
 def test_an_error_is_said_and_nothing_is_written(app: Any, loaded: fo.Dataset) -> None:
@@ -270,18 +220,6 @@ def test_a_class_leads_to_its_images_and_narrows_the_other_sections(app: Any, an
     within = [alpha for alpha in alphas if edges[place] <= (alpha or 0) < edges[place + 1]]
     expect(panel.locator(".bars .point path")).to_have_count(len(alpha_bins(within)[1]))
     app.picture("27-view-followed")
-
-
-def test_two_raters_lead_to_the_images_where_they_disagree_most(app: Any, analysed: fo.Dataset) -> None:
-    together = plain(kf.load_details(analysed, KEY).details)["collaboration"]
-    first, second = (together["raters"][together["order"][place]] for place in (0, 2))
-    view = kf.view_of_pair(analysed, KEY, first, second)
-    assert 0 < len(view) < len(analysed)
-    app.open(analysed.name, WORKSPACE)
-    app.choose_part("Raters", "Pairs")
-    app.click_cell("raters", 0, 2, len(together["raters"]))
-    app.expect_count(len(view))
-    app.picture("27-pair-clicked")
 
 
 def test_labels_are_filtered_by_variation_type_in_the_sidebar(app: Any, analysed: fo.Dataset) -> None:

@@ -10,7 +10,7 @@ import pytest
 import kalos_core.fiftyone as kf
 from demo.__main__ import KEY, WORKSPACE
 from kalos_core.figures import convergence_title, directions_title
-from tests.browser.conftest import GRID, expect, rows
+from tests.browser.conftest import expect, rows
 from tests.tiers import extended
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser"), extended]
@@ -33,37 +33,6 @@ def step(app: Any, place: int, key: str, least: float, greatest: float) -> None:
     panel.locator("input[type=range]").nth(place).focus()
     app.page.keyboard.press(key)
     expect(panel).to_contain_text(f"thresholds {least:.2f} to {greatest:.2f};")
-
-
-def test_from_nothing_to_an_interval(app: Any, loaded: fo.Dataset) -> None:
-    kf.compute_agreement(loaded, "agreement")
-    app.open(loaded.name, GRID)
-    app.add_panel("raters")
-    panel = app.choose_part("Ceiling")
-    expect(panel).to_contain_text("Nothing is computed yet")
-    app.picture("90-ceiling-nothing-yet")
-    panel.get_by_role("button", name="Label convergence: new run").click()
-    form = app.form()
-    app.picture("91-convergence-form")
-    app.fill(form, "Models with a known mAP", "YOLO 41")
-    expect(form).to_contain_text("expected the mAP of 'YOLO' from 0 to 1, got 41.0; 41 % is 0.41")
-    app.picture("92-convergence-form-refused")
-    app.fill(form, "Models with a known mAP", "YOLO 0.2, DETR 0.5")
-    app.fill(form, "Random subsets of the images", "100")
-    field = app.fill(form, "Share of the images in each subset", "0.5")
-    expect(form).not_to_contain_text("41 % is 0.41")
-    field.scroll_into_view_if_needed()
-    app.picture("93-convergence-form-below")
-    summary = app.execute(form)
-    found = kf.load_details(loaded, "convergence").details
-    expect(summary).to_contain_text(title(found))
-    expect(summary).to_contain_text("20.0 mAP is below label convergence")
-    expect(summary).to_contain_text("raters contribute equally")
-    app.picture("94-convergence-summary")
-    app.finish()
-    expect(panel).to_contain_text(title(found))
-    expect(panel).to_contain_text("20.0 mAP is below label convergence")
-    app.picture("95-ceiling-first-run")
 
 
 def test_thresholds_models_and_tags(app: Any, analysed: fo.Dataset) -> None:

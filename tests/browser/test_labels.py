@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import kalos_core.fiftyone as kf
-from kalos_core.figures import accuracy_title, kappa_title, majority_title, ranking_title, skill_title
+from kalos_core.figures import accuracy_title, kappa_title, majority_title, ranking_title
 from tests.browser.conftest import expect
 from tests.tiers import extended
 
@@ -146,39 +146,3 @@ def test_every_section_shows_its_part(app: Any, quizzed: fo.Dataset) -> None:
     for number, part in enumerate(said):
         app.choose_part(*part)
         app.picture(f"labels_6{number}_{'_'.join(part).lower().replace(' ', '_')}_light", of=top)
-
-
-def test_who_is_right(app: Any, quizzed: fo.Dataset) -> None:
-    """From the run of agreement, through its form as it was filled in, to the images that are least sure."""
-    kf.compute_label_agreement(quizzed, "labels", groups={"place": GROUPS["place"]}, quorum=0.6, bootstrap=50)
-    app.open(quizzed.name, BESIDE)
-    panel = app.choose_part("Questions", "Who is right")
-    expect(panel).to_contain_text("Not estimated yet")
-    app.picture("labels_70_not_estimated")
-    panel.get_by_role("button", name="Estimate who is right").click()
-    form = app.form()
-    share = form.get_by_text("An image is in dispute below this share", exact=True)
-    expect(share.locator("xpath=following::input[1]")).to_have_value("0.6")
-    expect(form).to_contain_text("How raters are taken to answer")
-    app.picture("labels_71_form")
-    summary = app.execute(form)
-    expect(summary).to_contain_text("Answers are expected to be right in")
-    app.finish()
-    (key,) = set(kf.list_runs(quizzed, "image_labels")) - {"labels"}
-    run = kf.load_details(quizzed, key)
-    assert (run.settings["quorum"], run.settings["bootstrap"], run.settings["truth"]) == (0.6, 50, "confusion")
-    expect(panel).to_contain_text(f"{key}_truth")
-    first = run.details.truth[0]
-    expect(panel).to_contain_text(skill_title(first.raters.tolist(), first.skill).replace("\xa0", " "))
-    expect(panel.locator(".js-plotly-plot .main-svg").first).to_be_visible()
-    app.expect_idle("raters")
-    app.picture("labels_72_who_is_right")
-    app.expect_nothing_cut_off("raters")
-    app.choose_in_menu("raters", "All raters", "Dr. Kim")
-    expect(panel).to_contain_text("Dr. Kim most often takes")
-    app.picture("labels_73_one_rater")
-    least = first.raters[np.argsort(first.skill, kind="stable")[0]]
-    app.click_bar("raters", 0)
-    app.expect_count(len(kf.view_of_difference(quizzed, key, least, "truth")))
-    panel.get_by_role("button", name="Least sure images").click()
-    app.expect_count(len(kf.view_least_sure_first(quizzed, key)))

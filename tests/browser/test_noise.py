@@ -8,7 +8,7 @@ import fiftyone as fo
 import pytest
 
 import kalos_core.fiftyone as kf
-from kalos_core.figures import events_title, fidelity_title
+from kalos_core.figures import events_title
 from tests.browser.conftest import GRID, expect, rows
 from tests.tiers import extended
 
@@ -93,19 +93,3 @@ def test_from_a_preview_to_what_happened_to_which_label(app: Any, loaded: fo.Dat
     app.click_bar("raters", 0)
     app.expect_open_sample(found[0].file)
     app.picture("692-noise-open")
-
-
-def test_a_fitted_model_stands_beside_the_real_raters(app: Any, loaded: fo.Dataset) -> None:
-    run = kf.inject_noise(loaded, "fitted", reference="ana", raters=1, model="fit")
-    app.open(loaded.name, GRID)
-    app.add_panel("raters")
-    panel = app.choose_part("Noise")
-    expect(panel).to_contain_text(fidelity_title(run.details.fidelity))
-    app.choose_part("Noise", "Fidelity")
-    expect(panel).to_contain_text("Tests of the number of unmatched annotations")
-    app.picture("694-noise-fidelity")
-    app.expect_nothing_cut_off("raters")
-    table = panel.locator("table").first
-    assert [row[3] for row in rows(table)] == ["yes" if inside else "no" for inside in run.details.fidelity.inside]
-    panel.get_by_text("Tests of the number").scroll_into_view_if_needed()
-    app.picture("695-noise-rate")

@@ -10,7 +10,7 @@ import fiftyone as fo
 import pytest
 
 import kalos_core.fiftyone as kf
-from kalos_core.figures import pixel_title, ranking_title, skill_title, tree_title
+from kalos_core.figures import ranking_title, skill_title
 from tests.browser.conftest import expect
 from tests.fiftyone_bridge.stacks import add_scores, drawn_stack
 from tests.tiers import extended
@@ -63,28 +63,6 @@ def click_leaf(app: Any, place: int) -> None:
     app.page.mouse.click(x, y)
 
 
-def test_from_nothing_to_agreement(app: Any, masks: fo.Dataset, copy: Copy) -> None:
-    dataset = copy(masks)
-    kf.estimate_truth(dataset, "truth", methods=["any"])
-    app.open(dataset.name, BESIDE)
-    panel = app.choose_part("Masks")
-    expect(panel).to_contain_text("Nothing is computed yet")
-    app.picture("truth-0-nothing-yet")
-    panel.get_by_role("button", name="Agreement about pixels: new run").click()
-    form = app.form()
-    app.picture("truth-1-form")
-    summary = app.execute(form)
-    figures = kf.load_metrics(dataset, "pixels").metrics
-    expect(summary).to_contain_text(pixel_title(figures["f1"], 5))
-    expect(summary).to_contain_text("eve")
-    app.picture("truth-2-summary")
-    app.finish()
-    expect(panel).to_contain_text(tree_title(figures["raters"], [False] * 4 + [True]))
-    app.expect_nothing_cut_off("raters")
-    for key in kf.list_runs(dataset):
-        kf.delete_run(dataset, key)
-
-
 def test_every_tab_shows_its_part(app: Any, computed: fo.Dataset) -> None:
     app.open(computed.name, BESIDE)
     panel = app.choose_part("Ranking")
@@ -129,25 +107,6 @@ def test_a_click_on_a_rater_shows_their_images(app: Any, computed: fo.Dataset) -
     click_leaf(app, place)
     app.expect_count(len(computed) - 1)
     app.picture("truth-4-images-of-a-rater")
-
-
-def test_boundaries_are_evaluated_from_the_form(app: Any, masks: fo.Dataset, copy: Copy) -> None:
-    dataset = copy(masks)
-    kf.compute_pixel_agreement(dataset, "pixels")
-    app.open(dataset.name, BESIDE)
-    app.choose_part("Ranking").get_by_role("button", name="Rank detectors").click()
-    form = app.form()
-    form.get_by_text("Boundaries, Berkeley evaluation").click()
-    app.fill(form, "Number of thresholds", "3").scroll_into_view_if_needed()
-    app.picture("truth-5-form-of-detectors")
-    summary = app.execute(form)
-    expect(summary).to_contain_text("sharp finds boundaries best: F1 ")
-    app.finish()
-    expect(app.panel("raters")).to_contain_text("who is best depends on whose labels you trust")
-    assert len(kf.load_details(dataset, "detectors").details.boundaries.thresholds) == 3
-    assert dataset.count("detectors_f1") == len(dataset)
-    for key in kf.list_runs(dataset):
-        kf.delete_run(dataset, key)
 
 
 def test_regions_of_masks_are_decided_from_the_queue(theme: str, app: Any, masks: fo.Dataset, copy: Copy) -> None:

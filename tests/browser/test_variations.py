@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import fiftyone as fo
-import numpy as np
 import pytest
 
 import kalos_core.fiftyone as kf
 from demo.__main__ import KEY, WORKSPACE
 from kalos_core import VARIATION_TYPES
 from kalos_core.display import count_and_share
-from kalos_core.figures import VARIATION_LABELS, boundary_title, shares_title, variations_title
+from kalos_core.figures import VARIATION_LABELS, shares_title, variations_title
 from tests.browser.conftest import expect, rows
 from tests.tiers import extended
 
@@ -83,40 +82,3 @@ def test_counts_are_read_at_any_threshold(app: Any, analysed: fo.Dataset) -> Non
     app.expect_idle("raters")
     app.choose_in_menu("raters", "threshold 0.75", "threshold 0.90")
     expect(table.locator("th").nth(2)).to_contain_text("At 0.90")
-
-
-def test_outlines_and_parts_lead_to_their_labels(app: Any, analysed: fo.Dataset) -> None:
-    boundary = kf.load_details(analysed, RUN).details.boundary
-    app.open(analysed.name, WORKSPACE)
-    panel = app.choose_part("Variations", "Outlines")
-    expect(panel).to_contain_text(boundary_title(boundary.findings, boundary.median, boundary.identical))
-    filled = np.flatnonzero(boundary.counts)
-    place = int(filled[np.argmin(boundary.counts[filled])])
-    view = kf.view_of_boundary(analysed, RUN, *boundary.edges[place : place + 2])
-    assert 0 < len(view) < len(analysed)
-    app.click_bar("raters", place)
-    app.expect_count(len(view))
-    app.picture("74-outlines-bar-clicked")
-
-    found = kf.merged_findings(analysed, RUN)
-    app.choose_part("Variations", "Merged")
-    table = panel.locator("table")
-    expect(table.locator("tbody tr")).to_have_count(min(len(found), 25))
-    panel.get_by_role("button", name="Show all of them in the grid").click()
-    app.expect_count(len(kf.view_of_merged(analysed, RUN)))
-    app.picture("76-merged-in-the-grid")
-    app.expect_idle("raters")
-    table.locator("tbody tr").first.click()
-    app.expect_open_sample(found[0].file)
-    app.page.mouse.move(640, 20)  # where it tells nothing
-    app.picture("77-merged-open", readme="merged")
-
-    # and next to the open sample a row selects the annotation with its parts
-    panel = app.sample_panel()
-    parts = panel.locator("table").last
-    app.scroll_to(parts)
-    parts.locator("tbody tr").first.click()
-    selected = app.page.locator('[data-cy="action-manage-selected"]').last
-    app.picture("78-merged-selected")
-    report = kf.sample_report(analysed, found[0].sample_id, KEY, RUN)
-    expect(selected).to_have_text(str(1 + len(report.merged[0].parts)))
