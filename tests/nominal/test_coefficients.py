@@ -1,20 +1,17 @@
 import math
 
-import krippendorff
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
-from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats import inter_rater
 
 from kalos_core import NOT_ASSIGNED, InputError, cohen_kappa, fleiss_kappa, nominal_alpha
 from kalos_core.nominal import (
     alpha_of_counts,
     coefficients,
-    cohen_matrix,
     conger_kappa,
     encode_values,
     free_marginal_kappa,
@@ -113,43 +110,12 @@ def test_fleiss_by_hand():
     assert gwet_ac1(counts) == pytest.approx((0.75 - 30 / 64) / (1 - 30 / 64))
 
 
-@settings(max_examples=30)
-@given(tables)
-def test_alpha_is_that_of_krippendorff_the_package(values):
-    codes = np.array(values)
-    pairable = codes[(codes != NOT_ASSIGNED).sum(axis=1) >= 2]
-    pairable = pairable[pairable != NOT_ASSIGNED]
-    if len(set(pairable.tolist())) < 2:
-        expected = 1.0 if len(pairable) else math.nan
-    else:
-        missing = np.where(codes == NOT_ASSIGNED, np.nan, codes)
-        expected = krippendorff.alpha(reliability_data=missing.T, level_of_measurement="nominal")
-    assert nominal_alpha(values) == pytest.approx(expected, abs=1e-12, nan_ok=True)
-    assert alpha_of_counts(counts_of(values)) == pytest.approx(expected, abs=1e-12, nan_ok=True)
-
-
 @settings(max_examples=20)
 @given(st.integers(0, 10**6), st.integers(2, 6), st.integers(2, 5))
 def test_fleiss_and_free_marginal_are_those_of_statsmodels(seed, raters, categories):
     counts = np.random.default_rng(seed).multinomial(raters, np.full(categories, 1 / categories), 9)
     assert fleiss_kappa(counts) == pytest.approx(inter_rater.fleiss_kappa(counts))
     assert free_marginal_kappa(counts) == pytest.approx(inter_rater.fleiss_kappa(counts, method="randolph"))
-
-
-@settings(max_examples=30)
-@given(tables)
-def test_cohen_is_that_of_scikit_learn(values):
-    first, second = np.array(values).T[:2]
-    both = (first != NOT_ASSIGNED) & (second != NOT_ASSIGNED)
-    one, other = first[both], second[both]
-    constant = len(set(one.tolist()) | set(other.tolist())) < 2
-    expected = math.nan if constant else cohen_kappa_score(one, other)
-    assert cohen_kappa(first, second) == pytest.approx(expected, nan_ok=True)
-    kappa = cohen_matrix(values)
-    assert kappa[0, 1] == pytest.approx(expected, nan_ok=True)
-    assert np.array_equal(kappa, kappa.T, equal_nan=True)
-    if both.all():
-        assert conger_kappa(np.array(values)[:, :2]) == pytest.approx(expected, nan_ok=True)
 
 
 def test_many_raters_are_compared_as_few_are(monkeypatch):

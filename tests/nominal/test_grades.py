@@ -1,6 +1,7 @@
 """Alpha of grades, weighted kappas, and intraclass correlations."""
 
 import math
+from collections import Counter
 from itertools import combinations
 
 import krippendorff
@@ -15,7 +16,7 @@ from sklearn.metrics import cohen_kappa_score
 from statsmodels.formula.api import ols
 from statsmodels.stats.anova import anova_lm
 
-from kalos_core import InputError, cohen_kappa, grade_agreement, intraclass_correlation, nominal_alpha
+from kalos_core import NOT_ASSIGNED, InputError, cohen_kappa, grade_agreement, intraclass_correlation, nominal_alpha
 from kalos_core.nominal import (
     FORMS,
     METRICS,
@@ -51,9 +52,11 @@ def by_pairs(values, metric):
     units = [[value for value in row if value is not None] for row in values]
     units = [unit for unit in units if len(unit) > 1]
     pooled = [value for unit in units for value in unit]
-    often = {value: pooled.count(value) for value in set(pooled)}
+    often = Counter(pooled)
 
     def apart(c, k):
+        if metric == "nominal":
+            return c != k
         if metric == "ordinal":
             between = sum(often[g] for g in often if min(c, k) <= g <= max(c, k))
             return (between - (often[c] + often[k]) / 2) ** 2
@@ -63,9 +66,9 @@ def by_pairs(values, metric):
 
     observed = sum(2 * apart(c, k) / (len(unit) - 1) for unit in units for c, k in combinations(unit, 2))
     expected = sum(2 * apart(c, k) for c, k in combinations(pooled, 2))
-    if not pooled:
-        return math.nan
-    return 1 - (len(pooled) - 1) * observed / expected if len(often) > 1 else 1.0
+    if len(often) < 2:
+        return 1.0 if pooled else math.nan
+    return 1 - (len(pooled) - 1) * observed / expected
 
 
 # ---- alpha ----
@@ -85,22 +88,18 @@ def test_alpha_by_hand():
     assert nominal_alpha([[1, 1], [2, 4]], "ratio") == pytest.approx(1 - 3 * (1 / 9) / (2 / 9 + 18 / 25 + 1 / 9))
 
 
-@pytest.mark.parametrize("metric", OTHERS)
+@pytest.mark.parametrize("metric", METRICS)
 @settings(max_examples=40)
 @given(values=tables)
 def test_alpha_is_what_its_definition_and_the_package_say(metric, values):
-    expected = by_pairs(values, metric)
-    assert nominal_alpha(values, metric) == pytest.approx(expected, abs=1e-12, nan_ok=True)
-    table = np.array(values, float)
-    levels = [0, 1, 2, 5]
-    counts = np.stack([(table == level).sum(axis=1) for level in levels], axis=1)
-    assert alpha_of_counts(sparse.csr_array(counts), metric, levels=levels) == pytest.approx(
-        expected, abs=1e-12, nan_ok=True
-    )
+    expected = pytest.approx(by_pairs(values, metric), abs=1e-12, nan_ok=True)
+    assert nominal_alpha(values, metric) == expected
+    table, levels = np.array(values, float), [0, 1, 2, 5]
+    counts = sparse.csr_array(np.stack([(table == level).sum(axis=1) for level in levels], axis=1))
+    assert alpha_of_counts(counts, metric, levels=None if metric == "nominal" else levels) == expected
     pairable = table[(~np.isnan(table)).sum(axis=1) >= 2]
     if len(set(pairable[~np.isnan(pairable)].tolist())) > 1:
-        theirs = krippendorff.alpha(reliability_data=table.T, level_of_measurement=metric)
-        assert nominal_alpha(table, metric) == pytest.approx(theirs, abs=1e-12)
+        assert krippendorff.alpha(reliability_data=table.T, level_of_measurement=metric) == expected
 
 
 @pytest.mark.parametrize("metric", OTHERS)
@@ -237,19 +236,24 @@ def test_weighted_kappa_by_hand():
     assert gwet_ac2(counts, "linear") == pytest.approx((7 / 8 - 35 / 64) / (1 - 35 / 64))
 
 
+@pytest.mark.parametrize("weights", [None, "linear", "quadratic"])
 @settings(max_examples=40)
-@given(values=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=12))
-@pytest.mark.parametrize("weights", ["linear", "quadratic"])
-def test_weighted_cohen_is_that_of_scikit_learn(weights, values):
+@given(values=st.lists(st.tuples(*[st.sampled_from([NOT_ASSIGNED, 0, 1, 2, 3])] * 2), min_size=1, max_size=12))
+def test_cohen_is_that_of_scikit_learn(weights, values):
     first, second = np.array(values).T
-    grades_used = len({*first.tolist(), *second.tolist()})
-    expected = cohen_kappa_score(first, second, weights=weights, labels=range(4)) if grades_used > 1 else math.nan
-    assert cohen_kappa(first, second, weights) == pytest.approx(expected, nan_ok=True)
-    assert conger_kappa(values, weights) == pytest.approx(expected, nan_ok=True)
-    assert cohen_matrix(values, weights)[0, 1] == pytest.approx(expected, nan_ok=True)
-    each = np.arange(4)
-    table = 1 - np.abs(each[:, None] - each) ** (1 if weights == "linear" else 2) / (3 if weights == "linear" else 9)
-    assert cohen_kappa(first, second, table, order=range(4)) == pytest.approx(expected, nan_ok=True)
+    both = np.array([pair for pair in values if NOT_ASSIGNED not in pair], int).reshape(-1, 2)
+    varied = len(np.unique(both)) > 1
+    theirs = cohen_kappa_score(*both.T, weights=weights, labels=range(4)) if varied else math.nan
+    expected = pytest.approx(theirs, nan_ok=True)
+    assert cohen_kappa(first, second, weights) == expected
+    matrix = cohen_matrix(values, weights)
+    assert matrix[0, 1] == expected
+    assert matrix[1, 0] == expected
+    if len(both) == len(values):
+        assert conger_kappa(values, weights) == expected
+    each, power = np.arange(4), {None: 0, "linear": 1, "quadratic": 2}[weights]
+    table = 1 - np.abs(each[:, None] - each) ** power / 3**power if power else np.eye(4)
+    assert cohen_kappa(first, second, table, order=range(4)) == expected
 
 
 @settings(max_examples=30)

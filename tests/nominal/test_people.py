@@ -20,8 +20,7 @@ from kalos_core import (
     rater_accuracy,
     sparse_agreement,
 )
-from kalos_core.nominal import alpha_of_counts, free_marginal_kappa, gwet_ac1, merge_raters, running_label_agreement
-from kalos_core.nominal.decisions import optional_tallies
+from kalos_core.nominal import free_marginal_kappa, gwet_ac1, merge_raters, running_label_agreement
 from tests.nominal_tables import table_of, tables_with_gaps
 
 PAIR = table_of({"ann": "x", "bob": "x"})
@@ -66,46 +65,40 @@ def test_agreement_with_the_majority_in_both_readings(table):
     found = majority_agreement(table)
     share = np.full(decided.shape[1:], math.nan)
     chosen = np.zeros(decided.shape[1:], bool)
-    for item, concept in itertools.product(*map(range, decided.shape[1:])):
-        votes = [vote for vote in decided[:, item, concept] if vote != NOT_ASSIGNED]
+    for place in np.ndindex(share.shape):
+        votes = [vote for vote in decided[(slice(None), *place)] if vote != NOT_ASSIGNED]
         if votes:
-            share[item, concept] = max(sum(votes), len(votes) - sum(votes)) / len(votes)
-            chosen[item, concept] = sum(votes) > 0
-    only = np.where(chosen, share, math.nan)
-    assert found.concept_all == pytest.approx([mean(column) for column in share.T], nan_ok=True)
-    assert found.concept_chosen == pytest.approx([mean(column) for column in only.T], nan_ok=True)
-    assert found.item_all == pytest.approx([mean(row) for row in share], nan_ok=True)
-    assert found.item_chosen == pytest.approx([mean(row) for row in only], nan_ok=True)
+            share[place] = max(sum(votes), len(votes) - sum(votes)) / len(votes)
+            chosen[place] = sum(votes) > 0
+    for name, values in (("all", share), ("chosen", np.where(chosen, share, math.nan))):
+        of_concepts, of_items = [mean(column) for column in values.T], [mean(row) for row in values]
+        assert getattr(found, f"concept_{name}") == pytest.approx(of_concepts, nan_ok=True)
+        assert getattr(found, f"item_{name}") == pytest.approx(of_items, nan_ok=True)
+        assert found.means[f"item_{name}"] == pytest.approx(mean(of_items), nan_ok=True)
     assert found.concept_items.tolist() == chosen.sum(axis=0).tolist()
-    assert found.means["item_all"] == pytest.approx(mean([mean(row) for row in share]), nan_ok=True)
+    assert found.to_pandas()["items"].tolist() == found.concept_items.tolist()
 
 
 @settings(max_examples=25)
 @given(tables_with_gaps())
 def test_accuracy_of_every_two_raters_and_to_the_majority(table):
+    def alike(one, other):
+        both = (one != NOT_ASSIGNED) & (other != NOT_ASSIGNED)
+        return pytest.approx((one == other)[both].mean() if both.any() else math.nan, nan_ok=True), both.sum()
+
     decided = decisions_of(table)
     merged = merge_raters(table).decisions("majority")
     found = rater_accuracy(table)
-    for a, b in itertools.combinations(range(len(table.raters)), 2):
-        one, other = decided[table.raters[a]], decided[table.raters[b]]
-        both = (one != NOT_ASSIGNED) & (other != NOT_ASSIGNED)
-        expected = (one == other)[both].mean() if both.any() else math.nan
-        assert found.decision_accuracy[a, b] == found.decision_accuracy[b, a] or math.isnan(expected)
-        assert found.decision_accuracy[a, b] == pytest.approx(expected, nan_ok=True)
-        assert found.decisions[a, b] == both.sum()
-        values = [table.values(question)[:, [a, b]] for question in table.questions]
-        pairs = np.concatenate(values)
-        pairs = pairs[(pairs != NOT_ASSIGNED).all(axis=1)]
-        same = (pairs[:, 0] == pairs[:, 1]).mean() if len(pairs) else math.nan
-        assert found.accuracy[a, b] == pytest.approx(same, nan_ok=True)
-        assert found.questions[a, b] == len(pairs)
+    values = np.concatenate([table.values(question) for question in table.questions])
+    for (a, one), (b, other) in itertools.permutations(enumerate(table.raters), 2):
+        expected, decisions = alike(decided[one], decided[other])
+        assert (found.decision_accuracy[a, b], found.decisions[a, b]) == (expected, decisions)
+        expected, questions = alike(values[:, a], values[:, b])
+        assert (found.accuracy[a, b], found.questions[a, b]) == (expected, questions)
     for a, name in enumerate(table.raters):
-        both = (decided[name] != NOT_ASSIGNED) & (merged != NOT_ASSIGNED)
-        expected = (decided[name] == merged)[both].mean() if both.any() else math.nan
-        assert found.decision_to_majority[a] == pytest.approx(expected, nan_ok=True)
-    assert np.isnan(np.diag(found.accuracy)).all()
-    assert np.isnan(found.to_reference).all()
-    assert np.isnan(found.decision_to_reference).all()
+        assert found.decision_to_majority[a] == alike(decided[name], merged)[0]
+    for undefined in (np.diag(found.accuracy), found.to_reference, found.decision_to_reference):
+        assert np.isnan(undefined).all()
 
 
 @settings(max_examples=25)
@@ -165,23 +158,6 @@ def test_accuracy_of_every_item(table):
                 unanimous.append(float(len(set(votes)) == 1))
         assert found.accuracy[item] == pytest.approx(mean(alike), nan_ok=True)
         assert found.unanimity[item] == pytest.approx(mean(unanimous), nan_ok=True)
-
-
-@settings(max_examples=20)
-@given(tables_with_gaps())
-def test_optional_concepts_counted_together_are_those_counted_one_by_one(table):
-    for question, found in optional_tallies(table).items():
-        counts = table.counts(question).toarray()
-        rows, times = np.unique(counts, axis=0, return_counts=True)
-        together = np.zeros((found.items, 2), int)
-        together[found.item, found.category] = found.count
-        assert sorted(zip(together.tolist(), found.times, strict=True)) == list(zip(rows.tolist(), times, strict=True))
-        for coefficient in (fleiss_kappa, free_marginal_kappa, gwet_ac1, alpha_of_counts):
-            assert coefficient(found) == pytest.approx(coefficient(counts), abs=1e-12, nan_ok=True)
-        one, other = (sparse_agreement(of, bootstrap=20) for of in (found, counts))
-        assert one.value == pytest.approx(other.value, abs=1e-12, nan_ok=True)
-        assert one.interval == pytest.approx(other.interval, abs=1e-12, nan_ok=True)
-        assert (one.usable_items, one.usable) == (other.usable_items, other.usable)
 
 
 @settings(max_examples=15)
@@ -298,12 +274,3 @@ def test_running_agreement_of_a_table_ends_where_the_table_is(bluebirds):
 def test_what_is_refused(call, message):
     with pytest.raises(InputError, match=message):
         call()
-
-
-def test_tables_of_results():
-    table = table_of({rater: [["x"], ["x"]] for rater in ("ann", "bob", "cid")}, groups=None)
-    assert len(rater_accuracy(table).to_pandas()) == 3
-    assert item_accuracy(table).to_pandas()["raters"].tolist() == [3, 3]
-    assert item_accuracy(table).mean_unanimity == 1
-    assert majority_agreement(table).to_pandas()["items"].tolist() == [2]
-    assert majority_agreement(table).items_to_pandas()["item"].tolist() == [0, 1]
