@@ -7,11 +7,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from sklearn.metrics import cohen_kappa_score, f1_score
 
-from kalos_core.errors import InputError
 from kalos_core.pixels import (
     LabelStack,
     MaskStack,
-    PixelAccumulator,
     class_pixel_agreement,
     pixel_agreement,
     rater_count_map,
@@ -181,34 +179,6 @@ def test_shares_of_nothing_are_undefined_in_a_table():
     assert np.isnan(table.sensitivity).all()
     assert np.isnan(table.ppv[0])
     assert table.kappa.tolist() == [1.0, 0.0]
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: MaskStack.of([[[0, 1]], [[0], [1]]]), "expected one size, got .*'rater 1'.*'rater 2'"),
-        (lambda: MaskStack.of([[[0, 3]], [[0, 1]]]), "mask of 'rater 1': expected 0 and 1, or 0 and 255"),
-        (lambda: MaskStack.of([[["a"]]]), "expected truth values or numbers"),
-        (lambda: MaskStack.of([[0, 1], [0, 1]]), "expected height x width, got shape"),
-        (lambda: MaskStack.of({"ann": None}), "expected at least one rater's, got None of each, so that the size"),
-        (lambda: MaskStack(np.full((1, 2, 2), 255, np.uint8), np.array(["ann"], object)), "MaskStack.of makes"),
-        (lambda: class_pixel_agreement([{"ann": [[1, 9]], "bob": [[1, 1]]}], {1: "road"}), "classes 1, got 9"),
-        (lambda: MaskStack.of([[[1]], [[1]]], ["ann", "ann"]), "expected 2 names, each once"),
-        (lambda: MaskStack.of(np.zeros((65, 1, 1), bool)), "at most 64 raters, got 65"),
-        (lambda: MaskStack.of([[[1]]], ignore=[[1, 0]]), "ignore: expected the size of the masks"),
-        (lambda: MaskStack.of([[[1]]], image_pixels=[[1, 0]]), "image_pixels: expected the size of the masks"),
-        (lambda: LabelStack.of([[[0.5]]]), "expected whole numbers, got float64"),
-        (lambda: pixel_agreement([]), "expected at least one image, got none"),
-        (lambda: pixel_agreement([MaskStack.of([[[1]], [[1]]], ignore=[[1]])]), "got none in 1 images"),
-        (lambda: pixel_agreement([{"eve": [[1]]}], ["ann", "bob"]), "expected raters among ann, bob, got eve"),
-        (lambda: PixelAccumulator(["ann"]), "at least two names"),
-        (lambda: class_pixel_agreement([], {}), "expected at least one value and its name"),
-        (lambda: rater_performance([[[1]]], [[1, 0]]), "truth: expected the size of the masks"),
-    ],
-)
-def test_what_cannot_be_used_is_refused(call, message):
-    with pytest.raises(InputError, match=message):
-        call()
 
 
 def test_masks_of_images_are_read_as_they_are():

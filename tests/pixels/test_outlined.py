@@ -5,7 +5,7 @@ import pytest
 from scipy import ndimage
 from scipy.spatial.distance import cdist
 
-from kalos_core import Annotations, InputError, agreement, boundary_distance, register_similarity, variations
+from kalos_core import Annotations, agreement, boundary_distance, register_similarity, variations
 from kalos_core.pixels import surface_dice
 from kalos_core.shapes import Masks, Polygons
 from kalos_core.similarity import SIMILARITIES
@@ -84,16 +84,3 @@ def test_it_matches_and_merges_by_name_and_is_symmetric():
 def test_a_mask_of_nothing_is_like_nothing():
     empty = Masks.from_arrays([np.zeros(SIZE, bool), np.zeros(SIZE, bool), np.ones(SIZE, bool)])
     assert compared(surface_dice(9, "mask"), empty, [(0, 1), (0, 2), (2, 2)]).tolist() == [0, 0, 1]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"kind": "box"}, "kind: expected 'polygon' or 'mask', got 'box'"),
-        ({"tolerance": -1}, "tolerance: expected a distance of at least 0"),
-        ({"name": 3}, "name: expected"),
-    ],
-)
-def test_refused(arguments, message):
-    with pytest.raises(InputError, match=message):
-        surface_dice(**arguments)

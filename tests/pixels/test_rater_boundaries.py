@@ -171,26 +171,3 @@ def test_empty_masks_of_a_unit_have_no_boundary():
     found = unit_boundaries(agreement(table, "box_iou", bootstrap=0), bootstrap=0)
     assert np.isnan(found.values).all()
     assert found.summary()["both_missing"] == len(found) == 6
-
-
-BOXES = Annotations.from_rows([{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 9, 9]} for r in "ab"])
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: boundary_agreement([]), "stacks: expected an image with at least two assigned raters, got none in 0"),
-        (lambda: boundary_agreement(5), "stacks: expected masks of one image or more, got 5"),
-        (lambda: boundary_agreement([[[[1]], [[1]]]], spacing=(1, 1, 1)), "spacing: expected a number above 0, or 2"),
-        (lambda: boundary_agreement([[[[1]], [[1]]]], tolerance=-1), "tolerance: expected a distance of at least 0"),
-        (lambda: boundary_agreement([[[[1]], [[1]]]], bootstrap=-1), "bootstrap: expected a whole number"),
-        (lambda: unit_boundaries(5), "agreement: expected Agreement"),
-        (
-            lambda: unit_boundaries(agreement(BOXES, bootstrap=0)),
-            "agreement: expected a polygon or a mask of every .* box",
-        ),
-    ],
-)
-def test_what_cannot_be_compared_is_refused(call, message):
-    with pytest.raises(InputError, match=message):
-        call()
