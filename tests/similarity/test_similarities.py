@@ -308,25 +308,13 @@ def test_centroid_box_by_hand():
     np.testing.assert_allclose(values, expected, atol=1e-15)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_boxes_and_polygons_as_the_authors_package_has_them(peer_package, seed):
+def test_centroids_of_boxes_as_the_authors_package_has_them(peer_package):
     theirs = peer_package("kalos.iaa.similarity_functions")
-    # outlines that do not cross themselves: of a bow tie the package keeps one half
-    rng = np.random.default_rng(seed)
-    boxes, polygons = random_boxes(rng, 12), random_polygons(rng, 40)
-    simple = [shapely.Polygon(polygons.rings(row)[0]).is_valid for row in range(40)]
-    polygons = polygons.take(np.flatnonzero(simple)[:12])
+    boxes = random_boxes(np.random.default_rng(0), 12)
     left, right = every_pair(12, 12)
-    marks = [
-        {"bbox": box, "segmentation": [ring.ravel().tolist() for ring in polygons.rings(row)]}
-        for row, box in enumerate(boxes.xywh().tolist())
-    ]
-    for name, column, function in (
-        ("centroid_box", boxes, theirs.centroid_similarity),
-        ("polygon_giou", polygons, theirs.segm_giou_similarity),
-    ):
-        expected = [function(marks[i], marks[j]) for i, j in zip(left, right, strict=True)]
-        np.testing.assert_allclose(compare(name, column, left, column, right), expected, atol=1e-9)
+    marks = [{"bbox": box} for box in boxes.xywh().tolist()]
+    expected = [theirs.centroid_similarity(marks[i], marks[j]) for i, j in zip(left, right, strict=True)]
+    np.testing.assert_allclose(centroid_box(boxes, left, boxes, right), expected, atol=1e-9)
 
 
 def test_polygon_iou_by_hand():

@@ -1,7 +1,5 @@
 """IoU of volumes: by hand, by naive loops, and against the peer on real scans."""
 
-import gzip
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -121,39 +119,6 @@ def test_lidc_slice_by_slice(lidc):
     result = agreement(lidc, "volume_iou", bootstrap=0)
     assert result.alpha == pytest.approx(0.36566, abs=1e-5)
     assert result.global_alpha == pytest.approx(0.26336, abs=1e-5)
-
-
-def test_lidc_equals_the_peer_pair_by_pair(peer_package, lidc, lidc_path):
-    peer = peer_package("kalos.iaa.similarity_functions")
-    loading = peer_package("kalos.utils.data_loading")
-    with gzip.open(lidc_path) as file:
-        some = json.load(file)["scans"][:12]
-
-    def contours(nodule):
-        return {"contours": [{"z_position": c["z"], "points": list(map(list, c["pts"]))} for c in nodule["contours"]]}
-
-    raw = {
-        scan["series_uid"]: {
-            "study_instance_uid": scan["series_uid"],
-            "file_paths": [""],
-            "width": scan["width"],
-            "height": scan["height"],
-            "depth": len(scan["slice_z"]),
-            "annotators": {f"session {s['session']}": list(map(contours, s["nodules"])) for s in scan["sessions"]},
-        }
-        for scan in some
-    }
-    marks = [
-        mark
-        for image in loading._preprocess_lidc_idri_data(raw).values()
-        for of_rater in image["annotations_by_rater"].values()
-        for mark in of_rater
-    ]
-    pairs = compute_pairs(lidc.select(images=range(12)), "volume_iou_128", 0.0)
-    chosen = np.random.default_rng(0).permutation(len(pairs))[:150]
-    theirs = [peer.segm_3d_iou_similarity(marks[pairs.left[row]], marks[pairs.right[row]]) for row in chosen]
-    assert np.count_nonzero(theirs) > 10
-    np.testing.assert_array_equal(pairs.similarity[chosen], theirs)
 
 
 def test_nodules_above_one_another_are_not_compared_by_their_bounds():
