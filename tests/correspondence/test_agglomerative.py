@@ -5,7 +5,7 @@ import pytest
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
-from kalos_core import COSTS, Annotations, agreement, compute_pairs
+from kalos_core import COSTS, agreement, compute_pairs
 from kalos_core.correspondence import correspond
 from tests.correspondence.witnesses import by_peer, crowd, in_strict_order, table
 from tests.strategies import partition
@@ -62,15 +62,7 @@ def test_the_peer_without_ties(peer_package, raters, seed):
     )
 
 
-def test_the_peer_never_joins_two_classes_under_the_soft_cost_and_why(peer_package):
-    peer = peer_package("kalos.correspondence.correspondence_algorithms")
-    boxes = [{"id": k, "rater_id": rater, "category_id": k, "bbox": [0, 0, 1, 1]} for k, rater in enumerate("ab")]
-    image = {"annotations_by_rater": {box["rater_id"]: [box] for box in boxes}, "rater_list": ["a", "b"]}
-    scores = peer.precompute_pairwise_scores(image, peer.THRESHOLD_FUNCTIONS["bbox_iou_similarity"], 0.5)
-    soft, neg = (peer.COST_FUNCTIONS[name] for name in ("category_lenient", "negative_score"))
-    assert len(peer.match_ahc(image, scores, soft, 0.5)) == 2
-    assert len(peer.match_ahc(image, scores, neg, 0.5)) == 1
-    # its cut is that of a pair of one class, which equal boxes of two classes, at -1, do not reach
-    assert soft(0.5, {}, {}) == -1.5
-    rows = [{"image": 1, "rater": r, "category": r, "box": [0, 0, 1, 1]} for r in "ab"]
-    assert agreement(Annotations.from_rows(rows), solver="ahc", bootstrap=0).units.values.tolist() == [[0, 1]]
+def test_two_classes_are_joined_under_the_soft_cost_too():
+    # the peer's cut is that of a pair of one class, -1.5, which equal boxes of two classes, at -1, do not reach
+    annotations = table(("ann", "cat", 0, 1), ("bob", "dog", 0, 1))
+    assert agreement(annotations, solver="ahc", bootstrap=0).units.values.tolist() == [[0, 1]]
