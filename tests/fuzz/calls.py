@@ -94,10 +94,12 @@ CALLS = _collect()
 @st.composite
 def arguments(draw: st.DrawFn, name: str) -> dict[str, Any]:
     """Arguments of one call: those that are needed, and some others."""
-    given = dict(CHEAP.get(name, {}))
+    cheap = CHEAP.get(name, {})
+    given = dict(cheap)
     for parameter in inspect.signature(CALLS[name]).parameters.values():
         if parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
             continue
         if parameter.default is parameter.empty or not draw(st.integers(0, 3)):
-            given[parameter.name] = draw(v.argument(RENAMED.get((name, parameter.name), parameter.name)))
+            kind = RENAMED.get((name, parameter.name), parameter.name)
+            given[parameter.name] = draw(v.argument(kind, cheap.get(parameter.name, parameter.default)))
     return given

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -13,46 +12,40 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
-from PIL import Image
-from scipy.io import savemat
 
 from kalos_core import readers
 from tests.fuzz import values as v
 from tests.fuzz.harness import Target
-from tests.readers import spoiling, test_box_tables, test_cvat, test_label_studio, test_lidc, test_voc, test_yolo
+from tests.readers import (
+    spoiling,
+    test_box_tables,
+    test_bsds,
+    test_cvat,
+    test_label_studio,
+    test_lidc,
+    test_voc,
+    test_yolo,
+)
 from tests.readers import test_coco_json as coco
 from tests.readers import test_vindr as vindr
 from tests.readers import test_zooniverse as zooniverse
+from tests.readers.cases import as_bytes, write
 
 Content = str | bytes | list[Any] | dict[str, Any]
 """A table or XML, bytes, or what is written as JSON."""
 
 
-def _made(write: Callable[[io.BytesIO], object]) -> bytes:
-    file = io.BytesIO()
-    write(file)
-    return file.getvalue()
-
-
-def _image(values: Any, format: str) -> bytes:
-    return _made(lambda file: Image.fromarray(np.array(values, np.uint8)).save(file, format))
-
-
-def _regions() -> bytes:
-    cells = np.empty((1, 2), object)
-    cells[0] = [{"Segmentation": np.array(v.REGIONS[rater], np.uint16)} for rater in ("ann", "bob")]
-    return _made(lambda file: savemat(file, {"groundTruth": cells}))
-
-
 def _zooniverse() -> str:
     row = zooniverse.row(annotations=[zooniverse.drawn(zooniverse.RECTANGLE), zooniverse.QUESTION])
-    return _made(lambda file: pd.DataFrame([row, row | {"user_name": "bob"}]).to_csv(file, index=False)).decode()
+    return pd.DataFrame([row, row | {"user_name": "bob"}]).to_csv(index=False)
 
 
 TASKS = [test_label_studio.task(test_label_studio.by(n, test_label_studio.BOX)) for n in (1, 2)]
 BOXES = pd.DataFrame(
     [{"image": "a", "rater": "ann", "category": "cat", "x1": 0.0, "y1": 0.0, "x2": 5.0, "y2": 5.0}] * 3
 )
+
+IMAGES = (("ann", "png"), ("bob", "tif"))
 
 FILES: dict[str, tuple[dict[str, Content], Callable[[Path], Any]]] = {
     "COCO": ({"f.json": coco.full_document()}, lambda at: readers.read_coco(at / "f.json")),
@@ -67,7 +60,7 @@ FILES: dict[str, tuple[dict[str, Content], Callable[[Path], Any]]] = {
     "VinDr": ({"f.csv": vindr.TABLE}, lambda at: readers.read_vindr(at / "f.csv")),
     "boxes": ({"f.csv": test_box_tables.TENSORFLOW}, lambda at: readers.read_boxes(at / "f.csv")),
     "Parquet": (
-        {"f.parquet": _made(lambda file: BOXES.to_parquet(file))},
+        {"f.parquet": BOXES.to_parquet()},
         lambda at: readers.read_boxes(at / "f.parquet"),
     ),
     "Pascal VOC": ({"ann/a.xml": test_voc.LABELIMG, "bob/b.xml": test_voc.POLYGON}, readers.read_voc),
@@ -89,10 +82,13 @@ FILES: dict[str, tuple[dict[str, Content], Callable[[Path], Any]]] = {
     ),
     "wide labels": ({"f.csv": "item,ann,bob\na,x,y\nb,x,\n"}, lambda at: readers.read_wide_labels(at / "f.csv")),
     "masks": (
-        {"ann/a.png": _image(v.MASKS["ann"], "PNG"), "bob/a.tif": _image(v.MASKS["bob"], "TIFF")},
+        {f"{rater}/a.{end}": as_bytes(np.array(v.MASKS[rater], np.uint8), f".{end}") for rater, end in IMAGES},
         lambda at: list(readers.read_mask_folders(at).stacks()),
     ),
-    "BSDS": ({"a.mat": _regions()}, lambda at: list(readers.read_bsds(at).label_stacks())),
+    "BSDS": (
+        {"a.mat": test_bsds.regions(test_bsds.LEFT_RIGHT, test_bsds.THREE)},
+        lambda at: list(readers.read_bsds(at).label_stacks()),
+    ),
 }
 """Format -> files that are right, by their path, and the call that reads their folder."""
 
@@ -101,9 +97,9 @@ FILES: dict[str, tuple[dict[str, Content], Callable[[Path], Any]]] = {
 def changed(draw: st.DrawFn, files: dict[str, Content]) -> dict[str, bytes]:
     """Files of which one says something else, or has other bytes, or both."""
     name = draw(st.sampled_from(sorted(files)))
-    written = {each: _bytes(content) for each, content in files.items()}
+    written = {each: as_bytes(content) for each, content in files.items()}
     if draw(st.booleans()):
-        written[name] = _bytes(draw(_spoiled(files[name])))
+        written[name] = as_bytes(draw(_spoiled(files[name])))
     if isinstance(files[name], bytes) or not draw(st.integers(0, 3)):
         written[name] = draw(spoiling.spoiled_bytes(written[name]))
     return written
@@ -117,24 +113,10 @@ def _spoiled(content: Content) -> st.SearchStrategy[Content]:
     return spoiling.spoiled(content)
 
 
-def _bytes(content: Content) -> bytes:
-    if isinstance(content, bytes):
-        return content
-    try:
-        text = content if isinstance(content, str) else json.dumps(content)
-    except ValueError:  # a number too long to be written
-        return b"1" * 10_000
-    return text.encode("utf-8", "surrogatepass")
-
-
 def _reader(read: Callable[[Path], Any]) -> Callable[..., Any]:
     def call(files: dict[str, bytes]) -> Any:
         with TemporaryDirectory() as folder:
-            for name, content in files.items():
-                path = Path(folder, name)
-                path.parent.mkdir(exist_ok=True)
-                path.write_bytes(content)
-            return read(Path(folder))
+            return read(write(Path(folder), files))
 
     return call
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
+from inspect import Parameter
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 import kalos_core as k
 from kalos_core.nominal import SKILL_MODELS
 from tests.readers.spoiling import spoiled
+from tests.readers.test_coco import document
 
 BOX = {"image": 1, "rater": "ann", "category": "cat", "box": [0, 0, 10, 10]}
 ROWS = [
@@ -23,10 +25,7 @@ ROWS = [
     for rater, place in (("ann", 0), ("bob", 1), ("cid", 3))
     for category in ("cat", "dog")
 ]
-OUTLINES = [
-    {"image": row["image"], "rater": row["rater"], "category": row["category"], "polygon": [[0, 0, 9, 0, 9, 9, 0, 9]]}
-    for row in ROWS
-]
+OUTLINES = [{**row, "polygon": [[0, 0, 9, 0, 9, 9, 0, 9]]} for row in ROWS]
 LABEL_ROWS = [
     {"item": item, "rater": rater, "label": label}
     for item in (1, 2, 3, 4)
@@ -42,12 +41,8 @@ AGREEMENT = k.agreement(ANNOTATIONS, bootstrap=3)
 GRADED = k.Annotations.from_rows(
     [{**row, "attributes": {"malignancy": place % 3 + 1, "form": "round"}} for place, row in enumerate(ROWS)]
 )
-AGREEMENTS = [
-    AGREEMENT,
-    k.agreement(GRADED, bootstrap=0),
-    k.agreement(TWO, bootstrap=0),
-    k.agreement(POLYGONS, "polygon_iou", bootstrap=2),
-]
+AGREEMENTS = [AGREEMENT, k.agreement(GRADED, bootstrap=0), k.agreement(POLYGONS, "polygon_iou", bootstrap=2)]
+AGREEMENTS += [k.agreement(TWO, bootstrap=0)]
 PAIRS = k.compute_pairs(ANNOTATIONS, floor=0.1)
 VARIATIONS = k.variations(ANNOTATIONS)
 LABELS = k.LabelTable.from_rows(LABEL_ROWS)
@@ -57,21 +52,12 @@ STACK = k.MaskStack.of(MASKS, image="a")
 REGIONS = {"ann": [[0, 1, 2]], "bob": [[1, 1, 2]]}
 LABEL_STACK = k.LabelStack.of(REGIONS, image="a")
 COUNTS = np.array([[3, 0], [2, 1], [0, 3], [1, 1]])
-SCORES = k.SystemScores.from_tables({"net": {1: {"x": 0.9, "y": 0.1}, 2: {"x": 0.2, "y": 0.7}}, "svm": {
-    1: {"x": 0.5, "y": 0.4}, 2: {"x": 0.6, "y": 0.1}}})  # fmt: skip
+SCORES = k.SystemScores(["net", "svm"], [1, 2], ["x", "y"], [[[0.9, 0.1], [0.2, 0.7]], [[0.5, 0.4], [0.6, 0.1]]])
 TRUTHS = k.ConceptTruths.from_labels(LABELS.select(items=[0, 1]))
 MODEL = k.NoiseModel.default()
 CALIBRATION = k.calibrate(ANNOTATIONS)
 PREDICTED = {"net": (TWO, [0.5] * len(TWO)), "svm": (TWO, np.linspace(0, 1, len(TWO)))}
-COCO = {
-    "images": [{"id": 1, "file_name": "a.jpg", "width": 40, "height": 30, "rater_list": ["ann", "bob"]}],
-    "categories": [{"id": 1, "name": "cat"}, {"id": 2, "name": "dog"}],
-    "annotations": [
-        {"id": 1, "image_id": 1, "category_id": 1, "rater": "ann", "bbox": [1, 2, 8, 9]},
-        {"id": 2, "image_id": 1, "category_id": 2, "rater": "bob", "bbox": [1, 2, 8, 9],
-         "segmentation": [[1, 2, 9, 2, 9, 11]]},
-    ],
-}  # fmt: skip
+COCO = document()
 
 
 def ranking() -> k.DetectorAccumulator:
@@ -93,31 +79,30 @@ def deep(depth: int) -> list[Any]:
     return value
 
 
+def _each(names: str, good: list[Any]) -> dict[str, list[Any]]:
+    return dict.fromkeys(names.split(), good)
+
+
 GOOD: dict[str, list[Any]] = {
+    **_each("bins bootstrap draws iterations longest_side max_merge n orders permutations points", [0, 1, np.int64(3)]),
+    **_each("repeats rounds samples seed steps unit value", [0, 1, np.int64(3)]),
+    **_each(
+        "anchor decision floor fraction least_accuracy margin most_breaches prior", [0.0, 0.5, 1, np.float32(0.25)]
+    ),
+    **_each("quorum share strict threshold tolerance", [0.0, 0.5, 1, np.float32(0.25)]),
+    **_each("on_invalid on_repeat on_empty on_unknown", ["raise", "skip", "first", "last", "none"]),
+    **_each("agreement agreement_a agreement_b", AGREEMENTS),
     "annotations": TABLES,
-    "agreement": AGREEMENTS,
-    "agreement_a": AGREEMENTS,
-    "agreement_b": AGREEMENTS,
-    "pairs": [None, PAIRS],
+    "pairs": [PAIRS],
     "found": [VARIATIONS],
     "table": [LABELS, ONE_ANSWER],
     "labels": [LABELS, ONE_ANSWER, COCO],
     "similarity": [*k.SIMILARITIES, lambda annotations, left, right: np.ones(len(left))],
     "similarities": ["box_iou", ["box_iou", "centroid"], ["polygon_iou"]],
-    "threshold": [0.0, 0.5, 1, np.float32(0.25)],
     "thresholds": [[0.5], (0.1, 0.9), np.array([0.5, 0.75])],
     "solver": [*k.SOLVERS],
     "cost": [*k.COSTS],
-    "bootstrap": [0, 1, 20],
-    "seed": [0, 7, np.int64(3)],
-    "n": [1, 10],
     "statistic": ["alpha", "global_alpha"],
-    "samples": [2, 30],
-    "fraction": [0.5, 1.0],
-    "repeats": [1, 2],
-    "permutations": [1, 9],
-    "draws": [1],
-    "orders": [1, 3],
     "masks": [MASKS, list(MASKS.values()), np.zeros((2, 3, 4), bool)],
     "stack": [STACK],
     "stacks": [[STACK], [MASKS], [STACK, STACK]],
@@ -149,15 +134,13 @@ GOOD: dict[str, list[Any]] = {
     "consensus": [{"all": TWO.select(raters=["ann"])}],
     "by_class": [{"cat": ranking().result()}],
     "tables": [{"net": {1: {"x": 0.9}, 2: {"x": 0.2}}}],
-    "line": [None],
     "size": ["all", "small"],
     "ties": ["coco", "apart"],
-    "calibration": [None, CALIBRATION],
-    "model": [None, MODEL, *SKILL_MODELS],
+    "calibration": [CALIBRATION],
+    "model": [MODEL, *SKILL_MODELS],
     "added": [0, 4, 0.5],
     "magnitude": [1.0, [0.5, 1, 2]],
-    "magnitudes": [[1.0]],
-    "reference": [None, "ann", {1: "x"}, ["ann"]],
+    "reference": ["ann", {1: "x"}, ["ann"]],
     "aliases": [{}, {"cat": "dog"}, {"ann": {"/c.*/": "dog"}}],
     "assigned": ["all", "files", "drew", {1: ["ann", "bob"]}, None],
     "assigned_categories": [{"ann": ["cat"]}],
@@ -165,73 +148,43 @@ GOOD: dict[str, list[Any]] = {
     "image_size": [SIZES],
     "person": [["a", "a", "b"]],
     "session": [["1", "2", "1"]],
-    "on_invalid": ["raise", "skip"],
-    "on_repeat": ["raise", "first", "last"],
-    "on_empty": ["raise", "none", "skip"],
-    "on_unknown": ["raise", "skip"],
-    "prior": [None, 0.5],
-    "share": [0.5, 1],
-    "iterations": [1, 50],
     "outliers": [["bob"], []],
-    "truth": [None, k.unit_truth(AGREEMENT)],
-    "quorum": [0.5, 1],
+    "truth": [k.unit_truth(AGREEMENT)],
     "region": ["vote", "staple"],
     "category": ["cat", None],
-    "shape": [None, "box"],
-    "pixels": [None, np.zeros((30, 40, 3), np.uint8)],
-    "longest_side": [100],
-    "unit": [0, 1],
-    "margin": [0.1],
-    "bins": [5],
-    "points": [10],
-    "time": [None, [1.0, 2.0, 3.0, 4.0]],
-    "steps": [3],
-    "rounds": [3],
+    "shape": ["box"],
+    "pixels": [np.zeros((30, 40, 3), np.uint8)],
+    "time": [[1.0, 2.0, 3.0, 4.0]],
     "per_item": [[2], (2, 3)],
-    "tolerance": [0.0, 1.5],
     "levels": [16, 1024, [0, 1], None],
     "metric": ["nominal", "ordinal", "interval", "ratio"],
-    "order": [None, [0, 1], ["low", "high"]],
-    "score_range": [(0, 1)],
+    "order": [[0, 1], ["low", "high"]],
     "methods": [("any", "0.5")],
     "shares": ["all", [0.5]],
-    "skew": [None, (0.1, 0.5)],
-    "ignore": [None, [[True, False, False]], ["gt"]],
-    "channels": [None, ["red"]],
-    "tree": [None, {"x": None, "y": "x"}],
-    "decision": [0.5],
-    "missing": ["raise"],
+    "skew": [(0.1, 0.5)],
+    "ignore": [[[True, False, False]], ["gt"]],
+    "channels": [["red"]],
+    "tree": [{"x": None, "y": "x"}],
     "coordinates": ["relative", "pixels", "auto"],
-    "class_share": [None, [0.5, 0.5]],
+    "class_share": [[0.5, 0.5]],
     "path": ["out.json"],
     "path_or_dict": [COCO],
-    "fields": [None],
     "detections": [{"ann": {"a.jpg": []}, "bob": {"a.jpg": []}}],
     "concepts": [["x", "y"], None],
     "concept": ["x"],
-    "question": [None, "q", "label"],
-    "class_source": [None],
-    "value": [1],
+    "question": ["q", "label"],
     "gone": [np.zeros(len(LABEL_ROWS), bool)],
     "source": [MODEL.to_json()],
-    "most_breaches": [0.05],
-    "least_accuracy": [0.5],
-    "rate": ["auto"],
-    "shifts": [None, "matched"],
-    "preset": ["faithful"],
-    "schools": [None, [2, 1]],
+    "shifts": ["matched"],
+    "schools": [[2, 1]],
     "counts_of_raters": [[2]],
     "name": ["own", "malignancy"],
     "kind": ["box"],
     "label": ["IoU of my own"],
     "compare": [lambda left, left_rows, right, right_rows, floor: np.ones(len(left_rows))],
     "written": ["cat"],
-    "strict": [0.9],
-    "anchor": [None, 0.5],
-    "max_merge": [1, 4],
-    "floor": [0.0, 0.5],
 }
-"""Name of a parameter -> values that are right for it somewhere."""
+"""Name of a parameter -> values that are right for it somewhere, besides its default."""
 
 LONG = 10**5000
 """A number that Python refuses to write out."""
@@ -278,10 +231,10 @@ def nearly(good: Any) -> st.SearchStrategy[Any]:
     return spoiled(value, nested, least=1, most=1) if isinstance(value, (list, dict)) and value else nested
 
 
-def argument(name: str) -> st.SearchStrategy[Any]:
+def argument(name: str, default: Any) -> st.SearchStrategy[Any]:
     """A value for a parameter: right, nearly right, or wrong."""
-    good = GOOD.get(name)
-    if good is None:
+    good = GOOD.get(name, []) + ([] if default is Parameter.empty else [default])
+    if not good:
         return nested
     right = st.sampled_from(good)
     return st.one_of(right, right, right, right.flatmap(nearly), nested)
