@@ -1,17 +1,16 @@
 """Small files of several raters, written once, and commands run on them."""
 
-import csv
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from PIL import Image
 
 from kalos_core import Annotations, write_coco
 from kalos_core.cli import main
+from tests.readers.cases import write
 
 RATERS, NAMES = ("ann", "bob", "cid"), ("cat", "dog")
 
@@ -48,53 +47,43 @@ def grades() -> Annotations:
     )  # fmt: skip
 
 
-def write_masks(folder: Path, masks: dict[str, Any]) -> Path:
-    """PNG files by "rater/image"."""
-    for name, rows in masks.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        Image.fromarray(np.array(rows, np.uint8)).save(folder / f"{name}.png")
-    return folder
-
-
-def write_table(path: Path, *rows: Iterable[Any]) -> Path:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows(rows)
-    return path
-
-
 @pytest.fixture(scope="session")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Files by a word; nobody changes them."""
     folder = tmp_path_factory.mktemp("cli")
-    labels = write_coco(study(), folder / "labels.json")
-    # eight items, all of ann and bob alike, three of cid otherwise; two alike and one on which ann is alone
-    long = [(item, rater, "dog" if item % 2 else "cat") for item in range(8) for rater in ("ann", "bob")]
-    long += [(item, "cid", "dog" if item % 2 or item < 5 else "cat") for item in range(8)]
-    wide = [("a", "cat", "cat", "cat"), ("b", "dog", "dog", "dog"), ("c", "cat", "dog", "dog")]
+    # eight items, all of ann and bob alike, three of cid otherwise
+    long = [f"{item},{rater},{NAMES[item % 2]}" for item in range(8) for rater in ("ann", "bob")]
+    long += [f"{item},cid,{NAMES[item % 2 or item < 5]}" for item in range(8)]
     # the masks of two images, one or two columns apart
     rows, columns = np.mgrid[:10, :12]
-    squares = {
-        f"{rater}/{image}": (rows >= 2) & (rows < 7) & (columns >= step) & (columns < 8)
+    square = (rows >= 2) & (rows < 7) & (columns < 8)
+    masks = {
+        f"masks/{rater}/{image}.png": (square & (columns >= step)).astype(np.uint8)
         for step, rater in enumerate(RATERS)
         for image in range(2)
     }
     # a model that finds what ann annotated, and a classifier that is sure of what ann and bob said
-    drawn = [row for row in json.loads(labels.read_text(encoding="utf-8"))["annotations"] if row["rater_id"] == "ann"]
     found = [
-        {name: row[name] for name in ("image_id", "category_id", "bbox")} | {"score": 0.9 - 0.01 * row["id"]}
-        for row in drawn
+        {"image_id": image, "category_id": category, "bbox": [x, 20, 20, 20], "score": 0.9 - 0.01 * (image + category)}
+        for image in range(6)
+        for category, x in ((1, 10), (2, 60))
     ]
-    (folder / "net.json").write_text(json.dumps(found), encoding="utf-8")
-    sure = [(item, name, 0.9 if name == NAMES[item % 2] else 0.2) for item in range(8) for name in NAMES]
+    sure = [f"{item},{name},{0.9 if name == NAMES[item % 2] else 0.2}" for item in range(8) for name in NAMES]
+    tables = {
+        "long.csv": "\n".join(["item,rater,label", *long]),
+        "wide.csv": "item,ann,bob,cid\na,cat,cat,cat\nb,dog,dog,dog\nc,cat,dog,dog\n",  # ann is alone on the third
+        "scores.csv": "\n".join(["item,label,score", *sure]),
+    }
+    write(folder, masks | tables | {"net.json": found})
     return {
-        "labels": labels,
+        "labels": write_coco(study(), folder / "labels.json"),
         "outlined": write_coco(outlines(), folder / "outlined.json"),
         "graded": write_coco(grades(), folder / "graded.json"),
-        "table": write_table(folder / "long.csv", ("item", "rater", "label"), *long),
-        "wide": write_table(folder / "wide.csv", ("item", *RATERS), *wide),
-        "masks": write_masks(folder / "masks", squares),
+        "table": folder / "long.csv",
+        "wide": folder / "wide.csv",
+        "masks": folder / "masks",
         "predictions": folder / "net.json",
-        "scores": write_table(folder / "scores.csv", ("item", "label", "score"), *sure),
+        "scores": folder / "scores.csv",
         "here": folder,
     }
 
@@ -102,16 +91,6 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.fixture
 def labels(files: dict[str, Path]) -> Path:
     return files["labels"]
-
-
-@pytest.fixture
-def table(files: dict[str, Path]) -> Path:
-    return files["table"]
-
-
-@pytest.fixture
-def masks(files: dict[str, Path]) -> Path:
-    return files["masks"]
 
 
 @pytest.fixture

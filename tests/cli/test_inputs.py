@@ -1,6 +1,5 @@
 """Commands on all kinds of input: their numbers are those of the library, or worked out by hand."""
 
-import json
 import shlex
 
 import numpy as np
@@ -29,7 +28,7 @@ from kalos_core import (
     unit_truth,
 )
 from kalos_core.cli.ranks import read_predictions
-from tests.cli.conftest import write_masks
+from tests.readers.cases import write
 
 
 def found_at(document, place):
@@ -141,8 +140,8 @@ def test_sparse_agreement_of_labels_and_of_objects(files, check):
     check("sparse {labels} --threshold 0.6", results__value=of_objects.value)
 
 
-def test_pixels_of_folders(masks, check):
-    stacks = list(read_mask_folders(masks).stacks())
+def test_pixels_of_folders(files, check):
+    stacks = list(read_mask_folders(files["masks"]).stacks())
     # ann has 8 columns, bob 7 and cid 6 of them: F1 is twice the shared ones by all
     f1 = [14 / 15, 12 / 14, 12 / 13]
     check("pixels {masks}", results__mean_f1=pixel_agreement(stacks).mean_f1, tables__pairs__f1=f1)
@@ -168,9 +167,8 @@ def test_pixels_of_annotations_and_of_bsds(tmp_path, check):
         {"id": n, "image_id": 1, "category_id": 1, "rater_id": rater, "segmentation": [[0, 0, x, 0, x, 4, 0, 4]]}
         for n, (rater, x) in enumerate((("ann", 4), ("bob", 8)), 1)
     ]
-    path = tmp_path / "polygons.json"
-    path.write_text(json.dumps({"images": [image], "categories": [{"id": 1, "name": "cat"}], "annotations": rows}))
-    check(f"pixels {path}", results__mean_f1=2 * 16 / (16 + 32))
+    content = {"images": [image], "categories": [{"id": 1, "name": "cat"}], "annotations": rows}
+    check(f"pixels {write(tmp_path, content, 'polygons.json')}", results__mean_f1=2 * 16 / (16 + 32))
     # boundaries of two segmenters without names: two pixels of both, one of the second only
     cells = np.empty((1, 2), object)
     for number, edges in enumerate(([[0, 1], [0, 1]], [[0, 1], [1, 1]])):
@@ -179,10 +177,14 @@ def test_pixels_of_annotations_and_of_bsds(tmp_path, check):
     assert list(check(f"pixels {tmp_path}", results__mean_f1=2 * 2 / (2 + 3))["tables"]) == ["images"]
 
 
+def strip_of(row):
+    return np.array([row], np.uint8)
+
+
 def test_divisions_of_label_maps(tmp_path, check):
     # bob numbers ann's halves otherwise; cid divides them into thirds: 2 of 6 columns are elsewhere
     maps = {"ann": [1, 1, 1, 2, 2, 2], "bob": [7, 7, 7, 5, 5, 5], "cid": [1, 1, 2, 2, 3, 3]}
-    folder = write_masks(tmp_path, {f"{rater}/{image}": [row] for rater, row in maps.items() for image in "ab"})
+    folder = write(tmp_path, {f"{rater}/{image}.png": strip_of(row) for rater, row in maps.items() for image in "ab"})
     expected = region_agreement(read_mask_folders(folder).label_stacks, bootstrap=5)
     unknown = 2 / 3 * np.log2(3 / 2) + 1 / 3 * np.log2(6)
     document = check(
@@ -200,7 +202,7 @@ def test_divisions_of_label_maps(tmp_path, check):
 def label_maps(tmp_path):
     """Three raters of which cid calls half of what is 1 otherwise; on the second image ann is alone."""
     maps = {"ann/a": [0, 1, 1, 2], "ann/b": [0, 1, 1, 2], "bob/a": [0, 1, 1, 2], "cid/a": [0, 1, 2, 1]}
-    return write_masks(tmp_path / "maps", {name: [row] for name, row in maps.items()})
+    return write(tmp_path / "maps", {f"{name}.png": strip_of(row) for name, row in maps.items()})
 
 
 def test_truth_of_label_maps(label_maps, tmp_path, check):

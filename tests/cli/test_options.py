@@ -60,71 +60,52 @@ def test_arguments_that_text_can_give_are_options():
     assert [option.help for option in OPTIONS.values()][:3] == ["Of both.", "Of both.", "Those listed, in order."]
 
 
-def test_defaults_are_those_of_the_functions():
-    for of, name, default in (
-        (agreement, "threshold", 0.5),
-        (agreement, "solver", "greedy"),
-        (label_convergence, "solver", "shm"),
-    ):
-        assert {option.name: option.default for option in options_of(of)}[name] == default
+READ = [
+    ("count", ["3"], 3),
+    ("share", ["1"], 1.0),
+    ("share", ["1", ".5"], [1.0, 0.5]),
+    ("names", ["1"], ["1"]),
+    ("names", ["null"], None),
+    ("words", ["skip"], "skip"),
+    ("late", ["{a: 1}"], {"a": 1}),
+    ("late", ["a"], "a"),
+]
+REFUSED = [("count", ["1.5"]), ("share", ["a"]), ("words", ["keep"]), ("late", ["{a"]), ("count", ["null"])]
+MAPPINGS = [
+    ("teams", {"experts": "ann"}, "here: experts: expected a list, each text, got 'ann'"),
+    ("teams", {"experts": [1]}, "here: experts: expected a list, each text, got [1]"),
+    ("aliases", {"ann": {"auto": 3}}, "here: ann: auto: expected text, got 3"),
+    ("late", {"a": "b"}, "here: a: expected a whole number, got 'b'"),
+]
 
 
-@pytest.mark.parametrize(
-    ("name", "texts", "value"),
-    [
-        ("count", ["3"], 3),
-        ("share", ["1"], 1.0),
-        ("share", ["1", ".5"], [1.0, 0.5]),
-        ("names", ["1"], ["1"]),
-        ("names", ["null"], None),
-        ("words", ["skip"], "skip"),
-        ("late", ["{a: 1}"], {"a": 1}),
-        ("late", ["a"], "a"),
-    ],
-)
-def test_words_of_the_command_line_are_read(name, texts, value):
-    found = OPTIONS[name].read(texts, name)
-    assert found == value
-    assert type(found) is type(value)
-
-
-@pytest.mark.parametrize(
-    ("name", "texts"),
-    [("count", ["1.5"]), ("share", ["a"]), ("words", ["keep"]), ("late", ["{a"]), ("count", ["null"])],
-)
-def test_other_words_are_errors(name, texts):
-    with pytest.raises(InputError, match=r"^here: expected "):
-        OPTIONS[name].read(texts, "here")
-
-
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
-def test_a_command_has_each_option_once_and_no_reserved_one(command):
-    names = [option.name for option in command.all_options]
-    assert len(set(names)) == len(names)
-    assert not {"config", "run_command", *(name for name, _ in command.inputs)} & set(names)
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "message"),
-    [
-        ("teams", {"experts": "ann"}, "here: experts: expected a list, each text, got 'ann'"),
-        ("teams", {"experts": [1]}, "here: experts: expected a list, each text, got [1]"),
-        ("aliases", {"ann": {"auto": 3}}, "here: ann: auto: expected text, got 3"),
-        ("late", {"a": "b"}, "here: a: expected a whole number, got 'b'"),
-    ],
-)
-def test_values_of_mappings_have_types(name, value, message):
+def test_words_of_the_command_line_and_values_of_mappings():
+    for name, texts, value in READ:
+        found = OPTIONS[name].read(texts, name)
+        assert (found, type(found)) == (value, type(value))
+    for name, texts in REFUSED:
+        with pytest.raises(InputError, match=r"^here: expected "):
+            OPTIONS[name].read(texts, "here")
     options = {option.name: option for option in options_of(function, label_findings, read_coco)}
-    with pytest.raises(InputError) as error:
-        options[name].checked(value, "here")
-    assert str(error.value) == message
+    for name, value, message in MAPPINGS:
+        with pytest.raises(InputError) as error:
+            options[name].checked(value, "here")
+        assert str(error.value) == message
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
-def test_no_name_means_two_things(command):
-    """A seed serves all functions, and channels of images are named and compared under one name."""
-    names = Counter(option.name for option in command.options)
-    assert {name for name, count in names.items() if count > 1} <= {"format", "seed", "channels"}
+def test_defaults_are_those_of_the_functions():
+    for of, solver in ((agreement, "greedy"), (label_convergence, "shm")):
+        assert {option.name: option.default for option in options_of(of)}["solver"] == solver
+
+
+def test_no_name_means_two_things():
+    """A command has each option once; a seed serves all functions, and channels of images are named and compared."""
+    for command in COMMANDS:
+        names = [option.name for option in command.all_options]
+        assert len(set(names)) == len(names), command.name
+        assert not {"config", "run_command", *(name for name, _ in command.inputs)} & set(names)
+        counts = Counter(option.name for option in command.options)
+        assert {name for name, count in counts.items() if count > 1} <= {"format", "seed", "channels"}, command.name
 
 
 def test_an_argument_of_two_functions_takes_the_values_of_both():
