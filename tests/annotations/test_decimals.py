@@ -4,7 +4,6 @@ import json
 import re
 
 import msgspec
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -71,19 +70,15 @@ def test_by_hand():
     assert found.clear.all()
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["[[123456789]]", "[[1.2345678]]", "[[-0]]", "[[1e5]]", "[[1, [2]]]", "[[1], 2]", '[["1"]]', '[["["]]', "7", "{}"],
-)
-def test_anything_else_is_left_out(text):
-    found = read("[[1, 2]]", text, text, "[[3]]")
-    assert found.clear.tolist() == [True, False, False, True]
-    assert found.numbers.tolist() == [1, 2, 3]
-    assert (found.length.tolist(), found.lists.tolist()) == ([2, 1], [1, 0, 0, 1])
-
-
-def test_nothing_and_what_is_no_json():
-    for found in (read(), read_lists([None, [[1, 2]]], 2)):
+def test_anything_else_is_left_out():
+    numbers = ["123456789", "1.2345678", "-0", "1e5", "1, [2]", '"1"', '"["']
+    others = [*(f"[[{number}]]" for number in numbers), "[[1], 2]", "7", "{}"]
+    for text in others:
+        found = read("[[1, 2]]", text, text, "[[3]]")
+        assert found.clear.tolist() == [True, False, False, True]
+        assert found.numbers.tolist() == [1, 2, 3]
+        assert (found.length.tolist(), found.lists.tolist()) == ([2, 1], [1, 0, 0, 1])
+    for found in (read(), read_lists([None, [[1, 2]]], 2)):  # nothing, and what is no JSON
         assert [len(column) for column in found[:2]] == [0, 0]
         assert not found.clear.any()
 

@@ -7,26 +7,7 @@ import pytest
 from PIL import Image
 from scipy.io import savemat
 
-from kalos_core import (
-    agreement,
-    boundary_agreement,
-    dawid_skene,
-    disputed_regions,
-    label_agreement,
-    map_of_predictions,
-    next_to_rate,
-    pixel_agreement,
-    read_coco,
-    read_long_labels,
-    read_mask_folders,
-    read_wide_labels,
-    region_agreement,
-    sparse_agreement,
-    staple_classes,
-    unit_agreement,
-    unit_boundaries,
-    unit_truth,
-)
+import kalos_core as k
 from kalos_core.cli.ranks import read_predictions
 from tests.readers.cases import write
 
@@ -53,7 +34,7 @@ def check(files, found_by):
 
 
 def test_images_for_one_more_rater(labels, check):
-    expected = next_to_rate(agreement(read_coco(labels), bootstrap=20, seed=3), 2, "alpha", seed=3)
+    expected = k.next_to_rate(k.agreement(k.read_coco(labels), bootstrap=20, seed=3), 2, "alpha", seed=3)
     assert len(expected) == 2
     check(
         "agreement {labels} --next 2 --statistic alpha --bootstrap 20 --seed 3",
@@ -64,8 +45,8 @@ def test_images_for_one_more_rater(labels, check):
 
 
 def test_boundaries_of_matched_annotations(files, check):
-    matched = agreement(read_coco(files["outlined"]), "polygon_iou", bootstrap=20)
-    expected = unit_boundaries(matched, spacing=[0.5, 1], tolerance=1, bootstrap=20)
+    matched = k.agreement(k.read_coco(files["outlined"]), "polygon_iou", bootstrap=20)
+    expected = k.unit_boundaries(matched, spacing=[0.5, 1], tolerance=1, bootstrap=20)
     options = "--similarity polygon_iou --tolerance 1 --spacing 0.5 1 --bootstrap 20"
     check(
         "agreement {outlined} --boundaries " + options,
@@ -76,7 +57,7 @@ def test_boundaries_of_matched_annotations(files, check):
 
 
 def test_who_is_right_about_objects(labels, check):
-    expected = unit_truth(agreement(read_coco(labels), bootstrap=0), "one_coin")
+    expected = k.unit_truth(k.agreement(k.read_coco(labels), bootstrap=0), "one_coin")
     document = check(
         "agreement {labels} --truth one_coin --bootstrap 0",
         tables__truth__existence=expected.existence,
@@ -90,7 +71,7 @@ def test_who_is_right_about_objects(labels, check):
 
 
 def test_labels_of_tables(files, check):
-    expected = label_agreement(read_long_labels(files["table"]), bootstrap=20)
+    expected = k.label_agreement(k.read_long_labels(files["table"]), bootstrap=20)
     check(
         "labels {table} --bootstrap 20",
         results__mean_alpha=expected.alpha[0],
@@ -107,7 +88,7 @@ def test_labels_of_tables(files, check):
 
 def test_the_truth_of_labels_is_estimated_where_it_is_asked_for(files, check):
     assert "truth" not in check("labels {table}")["tables"]
-    expected = dawid_skene(read_long_labels(files["table"]), model="one_coin")
+    expected = k.dawid_skene(k.read_long_labels(files["table"]), model="one_coin")
     check(
         "labels {table} --truth one_coin",
         tables__truth__label=expected.labels,
@@ -131,27 +112,27 @@ def test_teams_groups_and_other_names_of_columns(files, tmp_path, check):
 
 
 def test_sparse_agreement_of_labels_and_of_objects(files, check):
-    of_table = sparse_agreement(read_long_labels(files["table"]).counts())
+    of_table = k.sparse_agreement(k.read_long_labels(files["table"]).counts())
     check("sparse {table}", results__value=of_table.value)
-    of_wide = sparse_agreement(read_wide_labels(files["wide"]).counts(), "flat").value
+    of_wide = k.sparse_agreement(k.read_wide_labels(files["wide"]).counts(), "flat").value
     assert of_wide == pytest.approx((1 + 1 + 1 / 3) / 3)  # of the third item's pairs one agrees
     check("sparse {wide} --format wide --weights flat", results__value=of_wide)
-    of_objects = unit_agreement(agreement(read_coco(files["labels"]), threshold=0.6))
+    of_objects = k.unit_agreement(k.agreement(k.read_coco(files["labels"]), threshold=0.6))
     check("sparse {labels} --threshold 0.6", results__value=of_objects.value)
 
 
 def test_pixels_of_folders(files, check):
-    stacks = list(read_mask_folders(files["masks"]).stacks())
+    stacks = list(k.read_mask_folders(files["masks"]).stacks())
     # ann has 8 columns, bob 7 and cid 6 of them: F1 is twice the shared ones by all
     f1 = [14 / 15, 12 / 14, 12 / 13]
-    check("pixels {masks}", results__mean_f1=pixel_agreement(stacks).mean_f1, tables__pairs__f1=f1)
-    expected = boundary_agreement(stacks, spacing=[1, 0.5], tolerance=0.5, bootstrap=20)
+    check("pixels {masks}", results__mean_f1=k.pixel_agreement(stacks).mean_f1, tables__pairs__f1=f1)
+    expected = k.boundary_agreement(stacks, spacing=[1, 0.5], tolerance=0.5, bootstrap=20)
     check(
         "pixels {masks} --boundaries --tolerance 0.5 --spacing 1 0.5 --bootstrap 20",
         results__boundaries=expected.summary(),
         tables__boundaries__average=expected.average,
     )
-    regions = disputed_regions(stacks, min_area=2, min_width=1)
+    regions = k.disputed_regions(stacks, min_area=2, min_width=1)
     document = check(
         "pixels {masks} --regions --min-area 2 --min-width 1",
         results__regions={"count": len(regions), "area": int(regions.area.sum())},
@@ -185,7 +166,7 @@ def test_divisions_of_label_maps(tmp_path, check):
     # bob numbers ann's halves otherwise; cid divides them into thirds: 2 of 6 columns are elsewhere
     maps = {"ann": [1, 1, 1, 2, 2, 2], "bob": [7, 7, 7, 5, 5, 5], "cid": [1, 1, 2, 2, 3, 3]}
     folder = write(tmp_path, {f"{rater}/{image}.png": strip_of(row) for rater, row in maps.items() for image in "ab"})
-    expected = region_agreement(read_mask_folders(folder).label_stacks, bootstrap=5)
+    expected = k.region_agreement(k.read_mask_folders(folder).label_stacks, bootstrap=5)
     unknown = 2 / 3 * np.log2(3 / 2) + 1 / 3 * np.log2(6)
     document = check(
         f"divisions {folder} --bootstrap 5",
@@ -206,7 +187,7 @@ def label_maps(tmp_path):
 
 
 def test_truth_of_label_maps(label_maps, tmp_path, check):
-    expected = staple_classes(next(read_mask_folders(label_maps).label_stacks()), {1: "road", 2: "car"})
+    expected = k.staple_classes(next(k.read_mask_folders(label_maps).label_stacks()), {1: "road", 2: "car"})
     counts = {"images": 1, "alone": 1, "tied": 0, "unsettled": 0}
     document = check(
         f"truth {label_maps} --classes '{{{{1: road, 2: car}}}}' --out {tmp_path / 'out'}",
@@ -245,7 +226,7 @@ def test_truth_refuses(label_maps, refusal):
 
 def test_models_are_ranked(files, check):
     predictions = read_predictions(files["predictions"], files["labels"], "net")
-    means = map_of_predictions(read_coco(files["labels"]), *predictions).by_rater.mean(axis=0)
+    means = k.map_of_predictions(k.read_coco(files["labels"]), *predictions).by_rater.mean(axis=0)
     document = check("rank {labels} --models net={predictions}", tables__models__map=means)
     assert document["tables"]["models"][0] == {"truth": "ann", "model": "net", "map": 1.0, "rank": 1.0}
 

@@ -5,8 +5,6 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from kalos_core import Annotations, read_boxes
 from kalos_core.readers.column_names import SPELLINGS, find_columns
@@ -272,25 +270,6 @@ def test_persons_and_sessions_come_back_from_pandas():
     for name in ("raters", "person", "session", "id"):
         assert getattr(again, name).tolist() == getattr(table, name).tolist()
     assert lines(again) == lines(table)
-
-
-names = st.text("abcdé ,\"'1;", min_size=1, max_size=4).map(str.strip).filter(bool).filter(lambda n: n.lower() != "na")
-coordinates = st.integers(0, 900)
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None)
-@given(st.lists(st.tuples(names, names, names, st.tuples(*[coordinates] * 2), st.tuples(*[st.integers(1, 99)] * 2)),
-                min_size=1, max_size=9))  # fmt: skip
-@pytest.mark.filterwarnings("ignore::kalos_core.KalosWarning")
-def test_any_table_that_pandas_writes_comes_back(tmp_path, rows):
-    records = [
-        {"image": image, "rater": rater, "category": name, "box": [*corner, *sides]}
-        for image, rater, name, corner, sides in rows
-    ]
-    table = Annotations.from_rows(records, assigned="all")
-    table.to_pandas().to_csv(tmp_path / "boxes.csv", index=False)
-    again = read_boxes(tmp_path / "boxes.csv", assigned="all")
-    assert (lines(again), again.id.tolist()) == (lines(table), table.id.tolist())
 
 
 def test_parquet(tmp_path, monkeypatch):

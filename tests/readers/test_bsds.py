@@ -1,30 +1,20 @@
 """Segmentations of BSDS500: MATLAB files as the data set has them, a cell of structures."""
 
-import io
-
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
-from scipy.io import savemat
 
 from kalos_core.readers import read_bsds
 from tests.readers.cases import differing, write
+from tests.readers.test_matlab import in_cells, saved
 
 LEFT_RIGHT = np.array([[1, 1, 2, 2], [1, 1, 2, 2]], np.uint16)
 THREE = np.array([[1, 2, 3, 3], [1, 2, 3, 3]], np.uint16)
 
 
-def saved(variables):
-    file = io.BytesIO()
-    savemat(file, variables)
-    return file.getvalue()
-
-
 def cells_of(*entries):
-    cells = np.empty((1, len(entries)), object)
-    cells[0, :] = entries
-    return saved({"groundTruth": cells})
+    return saved({"groundTruth": in_cells(entries)})
 
 
 def regions(*labels):

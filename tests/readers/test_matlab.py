@@ -50,7 +50,7 @@ def same(ours, theirs):
         assert ours.dtype.kind == ("u" if theirs.dtype.kind == "b" else theirs.dtype.kind)
 
 
-@settings(max_examples=150)
+@settings(max_examples=40)
 @given(
     st.recursive(
         arrays,
@@ -87,7 +87,7 @@ def test_a_file_made_by_hand(order):
     assert read_variable(data, "x", "f.mat").tolist() == [[1, 2, 3]]
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(spoiled_bytes(saved({"x": in_cells([{"Segmentation": np.ones((2, 3), np.uint16)}, np.zeros((1, 2))])})))
 def test_a_damaged_file_is_read_or_refused(data):
     try:
