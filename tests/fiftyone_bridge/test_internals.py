@@ -1,12 +1,10 @@
 """What FiftyOne has no public name for: each call alone, so that what fails says what a newer FiftyOne changed."""
 
-from __future__ import annotations
-
 import ast
+import asyncio
 import re
 import runpy
 import warnings
-from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -15,7 +13,8 @@ import fiftyone as fo
 import fiftyone.constants as foc
 import pytest
 from bson import ObjectId
-from fiftyone.operators.executor import ExecutionContext
+from fiftyone.operators.executor import ExecutionContext, Executor
+from fiftyone.server.events.state import Listener, get_listeners
 from pymongo import UpdateOne
 
 from kalos_core import KalosWarning
@@ -26,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
-def dataset() -> Iterator[fo.Dataset]:
+def dataset():
     made = fo.Dataset(persistent=True)
     boxes = fo.Detections(detections=[fo.Detection(label="cat", bounding_box=[0, 0, 1, 1], sure=0.5)])
     made.add_samples([fo.Sample("a.jpg", ann=boxes, rank=1), fo.Sample("b.jpg", rank=2)], progress=False)
@@ -41,29 +40,20 @@ def stored(dataset: fo.Dataset) -> Any:
 # ---- each call ----
 
 
-def test_the_data_set_of_a_view_and_of_itself(dataset: fo.Dataset) -> None:
-    assert internals.root_of(dataset) is dataset
-    assert internals.root_of(dataset.limit(1)) is dataset
-    assert internals.root_of(dataset.to_patches("ann")) is dataset
-
-
-def test_the_id_of_a_data_set_is_that_in_the_database_and_stays(dataset: fo.Dataset) -> None:
-    before = internals.id_of(dataset)
-    assert before == stored(dataset)["_id"]
+def test_the_data_set_of_a_view_its_id_and_when_it_changed(dataset):
+    for samples in (dataset, dataset.limit(1), dataset.to_patches("ann")):
+        assert internals.root_of(samples) is dataset
+    identity, before = internals.id_of(dataset), internals.changed_at(dataset)
+    assert (identity, before) == (stored(dataset)["_id"], stored(dataset)["last_modified_at"])
     dataset.name = f"{dataset.name}-renamed"
-    assert internals.id_of(dataset) == before
-
-
-def test_when_a_data_set_changed(dataset: fo.Dataset) -> None:
-    before = internals.changed_at(dataset)
-    assert before == stored(dataset)["last_modified_at"]
     dataset.info["about"] = "cats"
     dataset.save()
+    assert internals.id_of(dataset) == identity
     assert internals.changed_at(dataset) > before
     assert stored(dataset)["last_modified_at"] > before
 
 
-def test_when_a_data_set_changed_is_held_and_not_saved(dataset: fo.Dataset) -> None:
+def test_when_a_data_set_changed_is_held_and_not_saved(dataset):
     before = stored(dataset)["last_modified_at"]
     internals.hold_changed_at(dataset, datetime(2026, 1, 2))
     assert internals.changed_at(dataset) == datetime(2026, 1, 2)
@@ -71,39 +61,34 @@ def test_when_a_data_set_changed_is_held_and_not_saved(dataset: fo.Dataset) -> N
     assert stored(dataset)["last_modified_at"] == before
 
 
-def test_which_runs_are_listed_is_read_again(dataset: fo.Dataset) -> None:
+def test_which_runs_are_listed_is_read_again(dataset):
     there = fo.load_dataset(dataset.name)
     document = internals.RunDocument(
         dataset_id=internals.id_of(dataset), key="mine", version="1", timestamp=internals.changed_at(dataset), config={}
     )
     document.save(upsert=True)
+    assert internals.database().runs.find_one({"_id": document.id})["_dataset_id"] == internals.id_of(dataset)
     change = {"$set": {"runs.mine": document.id, "last_modified_at": datetime(2026, 1, 2), "info.about": "cats"}}
     internals.database().datasets.update_one({"_id": internals.id_of(dataset)}, change)
     assert there.list_runs() == []
     internals.reload_runs(there)
     assert internals.listed_run(there, "mine").id == document.id
+    assert internals.listed_runs(there) == {document.id}
     assert internals.changed_at(there) == datetime(2026, 1, 2)
     assert there.info == {}
+    document.delete()
+    there.reload()
+    assert internals.listed_run(there, "mine") is internals.listed_run(there, "another") is None
 
 
-def test_the_document_of_a_run(dataset: fo.Dataset) -> None:
-    dataset.register_run("mine", dataset.init_run(method="a"))
-    assert internals.listed_run(dataset, "mine").id == stored(dataset)["runs"]["mine"]
-    assert internals.listed_runs(dataset) == set(stored(dataset)["runs"].values())
-    assert internals.listed_run(dataset, "another") is None
-    internals.database().runs.delete_one({"_id": stored(dataset)["runs"]["mine"]})
-    dataset.reload()
-    assert internals.listed_run(dataset, "mine") is None
-
-
-def test_what_is_remembered_of_a_data_set_is_read_again(dataset: fo.Dataset) -> None:
+def test_what_is_remembered_of_a_data_set_is_read_again(dataset):
     internals.database().datasets.update_one({"_id": internals.id_of(dataset)}, {"$set": {"info.about": "cats"}})
     assert dataset.info == {}
     internals.reload_info(dataset)
     assert dataset.info == {"about": "cats"}
 
 
-def test_results_of_a_run_are_stored_in_a_file_of_a_known_id(dataset: fo.Dataset) -> None:
+def test_results_of_a_run_are_stored_in_a_file_of_a_known_id(dataset):
     dataset.register_run("mine", dataset.init_run(method="a"))
     results, file_id = dataset.init_run_results("mine"), ObjectId()
     results.about = ["cats"]
@@ -114,11 +99,13 @@ def test_results_of_a_run_are_stored_in_a_file_of_a_known_id(dataset: fo.Dataset
     assert file["metadata"] == {"dataset": internals.id_of(dataset)}
 
 
-def test_what_no_list_names_of_an_annotation_run_is_forgotten(dataset: fo.Dataset) -> None:
+def test_what_no_list_names_of_an_annotation_run_is_forgotten(dataset, monkeypatch):
     """Of one process, since it made an id: a record, a file and half a file; what a list or a record names stays."""
-    fo.annotation_config.backends["stub"] = STUB
+    monkeypatch.setitem(fo.annotation_config.backends, "stub", STUB)
     connection, since = internals.database(), str(ObjectId())
+    assert not internals.has_annotation_results(dataset, "arbiter")
     dataset.annotate("arbiter", backend="stub", label_field="new", label_type="detections", classes=["cat"])
+    assert internals.has_annotation_results(dataset, "arbiter")
     files = connection[internals.DETAILS]
     listed = stored(dataset)["annotation_runs"]["arbiter"]
     kept = connection.runs.find_one({"_id": listed})["results"]
@@ -138,7 +125,7 @@ def test_what_no_list_names_of_an_annotation_run_is_forgotten(dataset: fo.Datase
     files.files.delete_one({"_id": another})
 
 
-def test_samples_that_no_data_set_lists_are_forgotten(dataset: fo.Dataset) -> None:
+def test_samples_that_no_data_set_lists_are_forgotten(dataset):
     """Of this process, since it made an id; those of a data set, of before, and of another process stay."""
     before, since, own = ObjectId(), str(ObjectId()), ObjectId()
     another = ObjectId(f"{str(own)[:8]}{'0' * 10}{str(own)[18:]}")
@@ -156,17 +143,7 @@ def test_samples_that_no_data_set_lists_are_forgotten(dataset: fo.Dataset) -> No
     listed.delete()
 
 
-def test_a_document_of_a_run_is_stored(dataset: fo.Dataset) -> None:
-    made = internals.RunDocument(
-        dataset_id=internals.id_of(dataset), key="own", version="1", timestamp=internals.changed_at(dataset), config={}
-    )
-    made.save(upsert=True)
-    assert internals.database().runs.find_one({"_id": made.id})["_dataset_id"] == internals.id_of(dataset)
-    made.delete()
-    assert internals.database().runs.find_one({"_id": made.id}) is None
-
-
-def test_the_collection_of_samples_and_what_is_held_of_them(dataset: fo.Dataset) -> None:
+def test_the_collection_of_samples_and_what_is_held_of_them(dataset):
     sample = dataset.first()
     updates = [UpdateOne({"filepath": sample.filepath}, {"$set": {"rank": 7}})]
     (answer,) = internals.bulk_write(updates, internals.collection_of(dataset))
@@ -176,14 +153,14 @@ def test_the_collection_of_samples_and_what_is_held_of_them(dataset: fo.Dataset)
     assert sample.rank == 7
 
 
-def test_fields_join_the_schema(dataset: fo.Dataset) -> None:
+def test_fields_join_the_schema(dataset):
     internals.merge_schema(dataset, {"score": internals.create_field("score", ftype=fo.FloatField, description="x")})
     dataset.reload()
     assert isinstance(dataset.get_field("score"), fo.FloatField)
     assert dataset.get_field("score").description == "x"
 
 
-def test_fields_and_attributes_leave_the_schema(dataset: fo.Dataset) -> None:
+def test_fields_and_attributes_leave_the_schema(dataset):
     sample = dataset.first()
     dataset.app_config.active_fields = fo.ActiveFields(paths=["rank", "ann"])
     dataset.save()
@@ -197,11 +174,7 @@ def test_fields_and_attributes_leave_the_schema(dataset: fo.Dataset) -> None:
     assert not sample.has_field("rank")
 
 
-def test_the_names_that_labels_have_already() -> None:
-    assert {"label", "bounding_box", "confidence", "tags", "id"} <= internals.attributes_of(fo.Detection)
-
-
-def test_fields_go_into_a_group_of_the_sidebar(dataset: fo.Dataset) -> None:
+def test_fields_go_into_a_group_of_the_sidebar(dataset):
     settings = dataset.app_config
     settings.sidebar_groups = fo.DatasetAppConfig.default_sidebar_groups(dataset)
     internals.add_to_sidebar(settings, ["rank"], "mine")
@@ -210,58 +183,61 @@ def test_fields_go_into_a_group_of_the_sidebar(dataset: fo.Dataset) -> None:
     assert not any("rank" in paths for name, paths in groups.items() if name != "mine")
 
 
-def test_the_database_answers_the_stages_of_a_view(dataset: fo.Dataset) -> None:
-    found = internals.aggregate(dataset.match(fo.ViewField("rank") > 1), [{"$project": {"rank": True}}])
-    assert [document["rank"] for document in found] == [2]
-
-
-def test_a_view_is_its_stages(dataset: fo.Dataset) -> None:
-    view = dataset.match(fo.ViewField("rank") > 1).limit(1)
-    assert [type(stage).__name__ for stage in internals.stages_of(view)] == ["Match", "Limit"]
+def test_a_view_is_its_stages_which_the_database_answers(dataset):
+    view = dataset.match(fo.ViewField("rank") > 1)
+    assert [document["rank"] for document in internals.aggregate(view, [{"$project": {"rank": True}}])] == [2]
+    assert [type(stage).__name__ for stage in internals.stages_of(view.limit(1))] == ["Match", "Limit"]
     assert internals.view_of(dataset, internals.serialized(view)) == view
     assert not any("_uuid" in stage for stage in internals.serialized(view))
+    assert {"label", "bounding_box", "confidence", "tags", "id"} <= internals.attributes_of(fo.Detection)
 
 
-def test_what_the_app_is_asked_for_can_be_changed(dataset: fo.Dataset) -> None:
-    ctx = ExecutionContext(request_params={"dataset_name": dataset.name}, executor=fo.operators.executor.Executor())
+def test_requests_to_the_app_and_the_view_of_a_request_can_be_changed(dataset):
+    ctx = ExecutionContext(request_params={"dataset_name": dataset.name, "view": []}, executor=Executor())
     ctx.trigger("one")
     assert [request.operator_uri for request in internals.requests_of(ctx)] == ["one"]
     internals.requests_of(ctx).clear()
     assert internals.requests_of(ctx) == []
-
-
-def test_a_view_is_read_from_the_request_again(dataset: fo.Dataset) -> None:
-    ctx = ExecutionContext(request_params={"dataset_name": dataset.name, "view": []})
     assert len(ctx.view) == 2
     ctx.request_params["view"] = internals.serialized(dataset.limit(1))
     internals.forget_view(ctx)
     assert len(ctx.view) == 1
 
 
+def test_a_selection_of_labels_is_sent_to_those_who_listen():
+    async def sent() -> Any:
+        listener = Listener(asyncio.LifoQueue(), "a window")
+        get_listeners()["select_labels"].add(listener)
+        await internals.dispatch(event)
+        get_listeners()["select_labels"].discard(listener)
+        return listener.queue.get_nowait()[1]
+
+    event = internals.label_selection([{"sample_id": "1", "label_id": "2", "field": "ann"}])
+    assert asyncio.run(sent()) is event
+    assert [(label.sample_id, label.label_id, label.field) for label in event.labels] == [("1", "2", "ann")]
+
+
 # ---- the range ----
 
 
-def test_the_range_is_that_of_the_package() -> None:
+def test_the_range_is_that_of_the_package():
     needed = f'"fiftyone>={internals.OLDEST},<{internals.BEFORE}"'
     assert needed in (ROOT / "pyproject.toml").read_text()
     assert f"\n{needed[1:-1]}\n" in (ROOT / "requirements.txt").read_text()
 
 
-@pytest.mark.parametrize("version", ["1.22.1", "1.22.2", "1.23.0", "1.100.0", foc.VERSION])
-def test_a_version_within_is_no_word_worth(version: str) -> None:
+def test_a_version_outside_the_range_is_named_with_it():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        internals.check_version(version)
+        for version in ("1.22.1", "1.22.2", "1.23.0", "1.100.0", foc.VERSION):
+            internals.check_version(version)
+    for version in ("0.25.2", "1.22.0", "1.3.0", "2.0.0", "2.0.0rc1"):
+        words = re.escape(f"FiftyOne {version} is installed, and this works with 1.22.1 or later, before 2")
+        with pytest.warns(KalosWarning, match=words):
+            internals.check_version(version)
 
 
-@pytest.mark.parametrize("version", ["0.25.2", "1.22.0", "1.3.0", "2.0.0", "2.0.0rc1"])
-def test_a_version_outside_is_named_with_the_range(version: str) -> None:
-    words = re.escape(f"FiftyOne {version} is installed, and this works with 1.22.1 or later, before 2")
-    with pytest.warns(KalosWarning, match=words):
-        internals.check_version(version)
-
-
-def test_it_is_said_at_load(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_version_is_checked_at_load(monkeypatch):
     monkeypatch.setattr(foc, "VERSION", "2.1.0")
     with pytest.warns(KalosWarning, match=r"FiftyOne 2\.1\.0 is installed"):
         runpy.run_path(internals.__file__)
@@ -269,9 +245,7 @@ def test_it_is_said_at_load(monkeypatch: pytest.MonkeyPatch) -> None:
 
 # ---- and only there ----
 
-FILES = sorted(
-    path for folder in ("kalos_core/fiftyone", "operators", "panels") for path in (ROOT / folder).rglob("*.py")
-)
+FOLDERS = ("kalos_core/fiftyone", "operators", "panels")
 PUBLIC = {"_asdict", "_id"}
 """Of named tuples, and of files of GridFS, which are documented."""
 
@@ -291,27 +265,17 @@ def private_calls(source: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_no_other_file_calls_what_is_private(path: Path) -> None:
-    if path != Path(internals.__file__):
-        assert private_calls(path.read_text(encoding="utf-8")) == []
-
-
-def test_results_of_an_annotation_run_are_stored_last(dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not internals.has_annotation_results(dataset, "given")
-    monkeypatch.setitem(fo.annotation_config.backends, "stub", STUB)
-    new = {"label_field": "new", "label_type": "detections", "classes": ["cat"]}
-    dataset.annotate("given", backend="stub", **new)
-    assert internals.has_annotation_results(dataset, "given")
-
-
-def test_every_call_has_its_test() -> None:
-    names = {name for name, found in vars(internals).items() if getattr(found, "__module__", "") == internals.__name__}
-    tested = Path(__file__).read_text(encoding="utf-8")
-    assert [name for name in names if not name.startswith("_") and f"internals.{name}(" not in tested] == []
-
-
-def test_a_private_call_would_be_found() -> None:
+def test_no_other_file_calls_what_is_private():
     assert private_calls("a = dataset._doc.id") == ["1: dataset._doc"]
     assert private_calls("import fiftyone.core.odm as foo") == ["1: fiftyone.core.odm"]
     assert private_calls("self._doc, row._asdict(), fo._") == []
+    files = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py") if path != Path(internals.__file__)]
+    assert len(files) > 100
+    found = {path.relative_to(ROOT): private_calls(path.read_text(encoding="utf-8")) for path in files}
+    assert {path: calls for path, calls in found.items() if calls} == {}
+
+
+def test_every_call_has_its_test():
+    names = {name for name, found in vars(internals).items() if getattr(found, "__module__", "") == internals.__name__}
+    tested = Path(__file__).read_text(encoding="utf-8")
+    assert [name for name in names if not name.startswith("_") and f"internals.{name}(" not in tested] == []

@@ -10,8 +10,6 @@ import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosWarning
 from kalos_core.fiftyone.dataset.raters import store_raters
 from kalos_core.fiftyone.runs import renaming
-from kalos_core.fiftyone.runs.life import set_config
-from kalos_core.fiftyone.runs.writers import WRITING
 from tests.fiftyone_bridge.quiz import RATERS, quiz
 from tests.fiftyone_bridge.scenes import THREE, counting, crowded, documents, make_samples, raising, untouched
 from tests.fiftyone_bridge.stacks import small
@@ -168,12 +166,6 @@ def test_progress_is_one_bar_and_nothing_is_listed_before_it_ends(crowd):
     assert {label.split(":")[0] for label in labels} == {kf.KINDS[kind].title for kind in OBJECTS}
     assert not any(listed)
     assert len(kf.list_runs(crowd)) == 4
-
-
-def test_what_a_dead_process_left_is_swept(analysed):
-    writer = analysed.get_run_info("first_calibration").config.writer
-    set_config(analysed, ["first_calibration"], status=WRITING, writer={**writer, "work": "another"})
-    assert sorted(kf.list_runs(analysed)) == ["first", "first_convergence", "first_variations"]
 
 
 # ---- which belong together ----

@@ -1,6 +1,5 @@
 """The same analysis again, and two agreements side by side, against hand-worked scenes and the library itself."""
 
-import errno
 import json
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +9,7 @@ import numpy as np
 import pytest
 
 import kalos_core.fiftyone as kf
-from kalos_core import InputError, KalosError, agreement, compare
+from kalos_core import InputError, agreement, compare
 from kalos_core.fiftyone.analyses import analysis
 from kalos_core.fiftyone.kinds.agreement.stored import stored_agreement
 from kalos_core.fiftyone.runs.records import plain
@@ -41,9 +40,6 @@ def mend(dataset: fo.Dataset) -> str:
     first.save()
     second.save()
     return str(second.id)
-
-
-FEW = {"convergence": {"subsets": 4, "fraction": 0.5}, "calibration": {"bootstrap": 0}}
 
 
 def keys_of(found: kf.Analysis) -> dict[str, str]:
@@ -91,20 +87,19 @@ def test_the_same_labels_give_the_same_run(make, kind):
 
 def test_the_view_and_what_people_said_are_kept(make, monkeypatch):
     dataset = make(make_samples(crowded(0, 16)))
-    kf.analyse(dataset.limit(12), "first", raters=THREE, settings=FEW)
+    kf.analyse(dataset.limit(12), "first", kinds=["agreement", "variations"], raters=THREE)
     kf.describe_run(dataset, "first", note="before", status="reviewed")
     kf.describe_run(dataset, "first_variations", note="cats")
     dataset.delete_samples([dataset.first().id])
     carried: list[tuple[str, str]] = []
     monkeypatch.setattr(analysis, "CARRIED", [lambda _, key, new: carried.append((key, new))])
     made = kf.update_analysis(dataset, "first_variations")
-    kinds = ("", "_calibration", "_convergence", "_variations")
-    assert carried == [(f"first{kind}", f"first2{kind}") for kind in kinds]
-    assert keys_of(made)["convergence"] == "first2_convergence"
+    assert carried == [("first", "first2"), ("first_variations", "first2_variations")]
+    assert keys_of(made) == {"agreement": "first2", "variations": "first2_variations"}
     assert {run.images for run in made.runs.values()} == {12}
     assert (made.runs["agreement"].note, made.runs["agreement"].status) == ("before", "reviewed")
     assert made.runs["variations"].note == "cats"
-    assert [analysis.key for analysis in kf.list_analyses(dataset)] == ["first2", "first"]
+    assert [found.key for found in kf.list_analyses(dataset)] == ["first2", "first"]
 
 
 def test_the_next_key_that_is_free(dataset):
@@ -120,16 +115,6 @@ def test_what_fails_to_be_carried_over_leaves_nothing(dataset, monkeypatch):
     monkeypatch.setattr(analysis, "CARRIED", [raising(RuntimeError("no room"))])
     with untouched(dataset), pytest.raises(RuntimeError, match="no room"):
         kf.update_analysis(dataset, "first")
-
-
-def test_a_full_disk_once_all_is_stored(dataset, monkeypatch):
-    """What is left is which fields the App shows."""
-    kf.analyse(dataset, "first", kinds=["agreement"], raters=RATERS)
-    monkeypatch.setattr(analysis, "tick_instead", raising(OSError(errno.ENOSPC, "No space left")))
-    with pytest.raises(KalosError, match=r"the disk is full; .*; 'first2' is complete, and the App may still show"):
-        kf.update_analysis(dataset, "first")
-    assert set(dataset.list_runs()) == {"first", "first2"}
-    assert kf.load_metrics(dataset, "first2").key == "first2"
 
 
 # ---- side by side ----

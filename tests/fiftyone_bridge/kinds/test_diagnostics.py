@@ -1,10 +1,7 @@
 """What a run of agreement stores of thresholds, classes, raters and pairs of raters."""
 
 import json
-from collections.abc import Callable
-from typing import Any
 
-import fiftyone as fo
 import numpy as np
 import pytest
 
@@ -25,21 +22,32 @@ from kalos_core.fiftyone.kinds.matched import TABLE
 from kalos_core.fiftyone.runs.changes import part_of
 from kalos_core.fiftyone.runs.records import plain
 from kalos_core.fiftyone.runs.stored import load_arrays
-from tests.fiftyone_bridge.scenes import CAT, MEAN, RATERS, SCENES, THREE, crowded, detection, make_samples, metrics_of
+from tests.fiftyone_bridge.scenes import (
+    CAT,
+    MEAN,
+    RATERS,
+    SCENES,
+    THREE,
+    crowded,
+    detection,
+    make_samples,
+    metrics_of,
+    untouched,
+)
 
-Make = Callable[..., fo.Dataset]
+
+@pytest.fixture(scope="module")
+def crowd(make_once):
+    """Overlapping annotations of three raters, to which each test adds a run."""
+    return make_once(make_samples(crowded(5)))
 
 
 class TestStored:
-    @pytest.fixture
-    def dataset(self, make: Make) -> fo.Dataset:
-        return make(make_samples(crowded(5)))
-
-    def test_all_diagnostics_are_those_of_the_library(self, dataset: fo.Dataset) -> None:
-        run = kf.compute_agreement(dataset, "run", raters=THREE, bootstrap=50, thresholds=(0.3, 0.7))
-        annotations = kf.read_annotations(dataset, raters=THREE)
+    def test_all_diagnostics_are_those_of_the_library(self, crowd):
+        run = kf.compute_agreement(crowd, "run", raters=THREE, bootstrap=50, thresholds=(0.3, 0.7))
+        annotations = kf.read_annotations(crowd, raters=THREE)
         expected = agreement(annotations, bootstrap=50)
-        stored = plain(kf.load_details(dataset, "run").details)
+        stored = plain(kf.load_details(crowd, "run").details)
         assert stored == json.loads(json.dumps(plain(run.details)))
         assert stored["class_difficulty"] == plain(class_difficulty(expected))
         assert stored["vitality"] == plain(rater_vitality(expected))
@@ -48,60 +56,55 @@ class TestStored:
         without = {"image_alpha": {"shape": [2, 0]}}  # nothing shows those of images
         assert stored["sensitivity"] == plain(curve) | without
         assert "person with two sessions" in stored["intra_rater"]["reason"]
-        assert plain(kf.load_run(dataset, "run").details) == stored
+        assert plain(kf.load_run(crowd, "run").details) == stored
 
-    def test_pairs_go_down_to_the_lowest_threshold(self, dataset: fo.Dataset) -> None:
-        run = kf.compute_agreement(dataset, "run", raters=THREE, threshold=0.6, thresholds=(0.3, 0.7))
+    def test_pairs_go_down_to_the_lowest_threshold(self, crowd):
+        run = kf.compute_agreement(crowd, "pairs", raters=THREE, threshold=0.6, thresholds=(0.3, 0.7))
         whole = compute_pairs(run.result.annotations, "box_iou", 0.3)
-        for pairs in (run.result.pairs, kf.load_run(dataset, "run").result.pairs):
+        for pairs in (run.result.pairs, kf.load_run(crowd, "pairs").result.pairs):
             assert pairs.floor == 0.3
             np.testing.assert_array_equal(np.sort(pairs.similarity), np.sort(whole.similarity))
 
-    def test_sensitivity_begins_at_the_threshold_that_was_chosen(self, dataset: fo.Dataset) -> None:
-        kf.calibrate_threshold(dataset, "calibration", raters=THREE, similarities=["box_iou", "box_giou"])
-        kf.choose_threshold(dataset, "calibration", "box_iou", 0.25)
-        run = kf.compute_agreement(dataset, "run", raters=THREE, thresholds=(0.3, 0.7))
+    def test_sensitivity_begins_at_the_threshold_that_was_chosen(self, crowd):
+        kf.calibrate_threshold(crowd, "calibration", raters=THREE, similarities=["box_iou", "box_giou"])
+        kf.choose_threshold(crowd, "calibration", "box_iou", 0.25)
+        run = kf.compute_agreement(crowd, "chosen", raters=THREE, thresholds=(0.3, 0.7))
         found = plain(run.details)["sensitivity"]
         assert (found["anchor"], found["strict"], found["calibrated"]) == (0.25, 0.9, True)
         assert run.result.pairs.floor == 0.25
-        kf.choose_threshold(dataset, "calibration", "box_iou", 0.95)
-        found = plain(kf.compute_agreement(dataset, "strict", raters=THREE).details)["sensitivity"]
+        kf.choose_threshold(crowd, "calibration", "box_iou", 0.95)
+        found = plain(kf.compute_agreement(crowd, "strict", raters=THREE).details)["sensitivity"]
         assert (found["anchor"], found["strict"]) == (0.95, 0.95)
-        kf.delete_run(dataset, "calibration")
-        found = plain(kf.compute_agreement(dataset, "later", raters=THREE).details)["sensitivity"]
+        kf.delete_run(crowd, "calibration")
+        found = plain(kf.compute_agreement(crowd, "later", raters=THREE).details)["sensitivity"]
         assert (found["anchor"], found["calibrated"]) == (0.5, False)
 
-    def test_without_thresholds(self, dataset: fo.Dataset) -> None:
-        run = kf.compute_agreement(dataset, "run", raters=THREE, threshold=0.6, thresholds=())
+    def test_without_thresholds(self, crowd):
+        run = kf.compute_agreement(crowd, "without", raters=THREE, threshold=0.6, thresholds=())
         assert run.result.pairs.floor == 0.6
         assert plain(run.details)["sensitivity"] == {"reason": "sensitivity: expected thresholds to be given, got none"}
 
     @pytest.mark.parametrize("thresholds", [(0.5, 1.1), (float("nan"),), ("x",)])
-    def test_thresholds_are_similarities(self, dataset: fo.Dataset, thresholds: Any) -> None:
-        with pytest.raises(InputError, match="thresholds: expected a similarity from 0 to 1"):
-            kf.compute_agreement(dataset, "run", raters=THREE, thresholds=thresholds)
-        assert dataset.list_runs() == []
+    def test_thresholds_are_similarities(self, crowd, thresholds):
+        with untouched(crowd), pytest.raises(InputError, match="thresholds: expected a similarity from 0 to 1"):
+            kf.compute_agreement(crowd, "other", raters=THREE, thresholds=thresholds)
 
-    def test_a_stricter_run_than_the_strict_threshold(self, dataset: fo.Dataset) -> None:
-        run = kf.compute_agreement(dataset, "run", raters=THREE, threshold=0.95)
+    def test_a_stricter_run_than_the_strict_threshold(self, crowd):
+        run = kf.compute_agreement(crowd, "stricter", raters=THREE, threshold=0.95)
         assert (plain(run.details)["sensitivity"]["anchor"], plain(run.details)["sensitivity"]["delta"]) == (0.95, 0.0)
 
-    def test_two_raters_have_no_vitality(self, make: Make) -> None:
-        run = kf.compute_agreement(make(), "run", raters=RATERS)
-        assert plain(run.details)["vitality"]["reason"].startswith("vitality: expected at least three raters")
-        assert plain(run.details)["collaboration"]["alpha"][0][1] == pytest.approx(MEAN)
-
-    def test_classes_worked_out_by_hand(self, make: Make) -> None:
+    def test_worked_out_by_hand(self, make):
         """Cats: scenes 0 to 2 (and 5, undefined): 1, 0, 0. Dogs: scene 1. Benches: scene 3."""
-        run = kf.compute_agreement(make(), "run", raters=RATERS)
-        found = plain(run.details)["class_difficulty"]
-        assert found["category"] == ["bench", "cat", "dog"]
-        assert found["alpha"] == pytest.approx([-2 / 3, 1 / 3, 0])
-        assert found["images"] == [1, 3, 1]
-        assert found["units"] == [3, 4, 1]
+        found = plain(kf.compute_agreement(make(), "run", raters=RATERS).details)
+        assert found["vitality"]["reason"].startswith("vitality: expected at least three raters")
+        assert found["collaboration"]["alpha"][0][1] == pytest.approx(MEAN)
+        classes = found["class_difficulty"]
+        assert classes["category"] == ["bench", "cat", "dog"]
+        assert classes["alpha"] == pytest.approx([-2 / 3, 1 / 3, 0])
+        assert (classes["images"], classes["units"]) == ([1, 3, 1], [3, 4, 1])
 
-    def test_sessions(self, make: Make) -> None:
-        dataset = make([*make_samples(SCENES)])
+    def test_sessions(self, make):
+        dataset = make()
         passes = Annotations.from_rows([], raters=RATERS, person=["eve", "eve"], session=["1", "2"])
         store_raters(dataset, {}, passes)
         run = kf.compute_agreement(dataset, "run", raters=RATERS)
@@ -114,13 +117,13 @@ class TestAssignedClasses:
     """Bob was assigned to dogs only: he says nothing about the cats and benches of ann."""
 
     @pytest.fixture
-    def dataset(self, make: Make) -> fo.Dataset:
+    def dataset(self, make):
         dataset = make(make_samples([SCENES[0] | {"bob": []}, SCENES[1], SCENES[4]]))
         limits = {"raters": RATERS, "categories": ["cat", "dog"], "assigned_categories": {"bob": ["dog"]}}
         store_raters(dataset, {}, Annotations.from_rows([], **limits))
         return dataset
 
-    def test_are_heeded_everywhere(self, dataset: fo.Dataset) -> None:
+    def test_are_heeded_everywhere(self, dataset):
         run = kf.compute_agreement(dataset, "run", raters=RATERS)
         # a cat by ann only: nobody else was assigned; cat and dog of one object differ; and nobody annotated a dog
         assert dataset.values("run_alpha") == [None, 0.0, 1.0]
@@ -129,30 +132,29 @@ class TestAssignedClasses:
         assert found["image_alpha"] == [None, 0.0, 1.0]
         assert found["alpha"] == run.metrics["alpha"] == 0.5
 
-    def test_a_class_nobody_else_was_assigned_to(self, dataset: fo.Dataset) -> None:
+    def test_a_class_nobody_else_was_assigned_to(self, dataset):
         kf.compute_agreement(dataset, "run", raters=RATERS, classes=("dog",))
         assert dataset.values("run_alpha") == [1.0, 0.0, 1.0]
 
-    def test_an_annotation_of_another_class_is_refused(self, dataset: fo.Dataset) -> None:
+    def test_an_annotation_of_another_class_is_refused(self, dataset):
         sample = dataset.first()
         sample.bob.detections = [detection("cat", CAT)]
         sample.save()
         with pytest.raises(InputError, match="expected a class its rater is assigned to, got 'cat' by 'bob'"):
             kf.compute_agreement(dataset, "run", raters=RATERS)
 
-    def test_when_they_change_the_run_is_stale(self, dataset: fo.Dataset) -> None:
+    def test_when_they_change_the_run_is_stale(self, dataset):
         kf.compute_agreement(dataset, "run", raters=RATERS)
         store_raters(dataset, {}, Annotations.from_rows([], raters=RATERS, categories=["cat", "dog"]))
         assert rater_facts(dataset) == {}
         assert kf.stale_samples(dataset, "run") == dataset.values("id")
 
 
-def test_the_stored_table_says_as_much_as_the_labels_about_who_saw_what(make: Make) -> None:
-    """Without its shapes, which metrics of a class or a rater need not fetch."""
+def test_the_stored_table_knows_who_saw_what_without_its_shapes(make):
+    """Metrics of a class or a rater need no shapes, so that they are not fetched."""
     dataset = make(make_samples(crowded(7)))
-    run = kf.compute_agreement(dataset, "run", raters=THREE)
+    annotations = kf.compute_agreement(dataset, "run", raters=THREE).result.annotations
     stored = load_arrays(dataset, "run")
-    annotations: Annotations = run.result.annotations
     bare = from_arrays(part_of(stored, TABLE, without="."))
     assert (len(bare.shapes), len(annotations.shapes)) == (0, 1)
     for name in ("image", "rater", "category", "assigned", "images", "raters", "categories"):

@@ -1,10 +1,5 @@
 """After a load raters have their colours, the sidebar its groups, and what is worth seeing is ticked."""
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import Any
-
 import fiftyone as fo
 import pytest
 
@@ -29,13 +24,11 @@ def ticked(dataset: fo.Dataset) -> list[str]:
 
 
 @pytest.fixture
-def loaded(tmp_path: Path) -> Any:
-    dataset = kf.load_raters(coco(), canvas=tmp_path, persistent=False).dataset
-    yield dataset
-    dataset.delete()
+def loaded(tmp_path):
+    return kf.load_raters(coco(), canvas=tmp_path, persistent=False).dataset
 
 
-def test_raters_come_first_in_the_colours_of_figures(loaded: fo.Dataset) -> None:
+def test_raters_come_first_in_the_colours_of_figures(loaded):
     fields = ["ann", "bob", "dr_c"]
     assert colours(loaded) == dict(zip(fields, RATER_COLOURS, strict=False))
     assert loaded.app_config.color_scheme.color_by == "field"
@@ -46,13 +39,12 @@ def test_raters_come_first_in_the_colours_of_figures(loaded: fo.Dataset) -> None
     assert ticked(loaded) == fields
 
 
-def test_what_a_run_writes_is_in_its_group_until_it_goes(loaded: fo.Dataset) -> None:
+def test_what_a_run_writes_is_in_its_group_until_it_goes(loaded):
     before = groups(loaded), ticked(loaded)
     assert before[0]["runs"] == []
-    kf.compute_agreement(loaded, "first")
-    kf.compute_agreement(loaded, "second")
-    schema = loaded.get_field_schema()
-    written = [name for name in schema if name.startswith(("first", "second"))]
+    kf.compute_agreement(loaded, "first", bootstrap=0, thresholds=())
+    kf.compute_agreement(loaded, "second", bootstrap=0, thresholds=())
+    written = [name for name in loaded.get_field_schema() if name.startswith(("first", "second"))]
     assert len(written) > 4
     assert sorted(groups(loaded)["runs"]) == sorted(written)
     assert ticked(loaded) == ["ann", "bob", "dr_c", "first_alpha"]
@@ -64,7 +56,7 @@ def test_what_a_run_writes_is_in_its_group_until_it_goes(loaded: fo.Dataset) -> 
     assert (groups(loaded), ticked(loaded)) == before
 
 
-def test_an_analysis_made_again_takes_the_place_of_the_one_before_in_the_grid(loaded: fo.Dataset) -> None:
+def test_an_analysis_made_again_takes_the_place_of_the_one_before_in_the_grid(loaded):
     kf.analyse(loaded, "first", kinds=["agreement"])
     kf.update_analysis(loaded, "first")
     assert ticked(loaded) == ["ann", "bob", "dr_c", "first2_alpha"]
@@ -74,7 +66,7 @@ def test_an_analysis_made_again_takes_the_place_of_the_one_before_in_the_grid(lo
     assert ticked(loaded) == ["first_alpha", "ann"]
 
 
-def test_what_somebody_chose_stays(loaded: fo.Dataset) -> None:
+def test_what_somebody_chose_stays(loaded):
     config = loaded.app_config
     config.color_scheme.fields = [{"path": "ann", "fieldColor": "#123456"}, {"path": "tags", "fieldColor": "#654321"}]
     config.active_fields = fo.ActiveFields(paths=["tags"])
@@ -89,14 +81,11 @@ def test_what_somebody_chose_stays(loaded: fo.Dataset) -> None:
     assert (colours(loaded), groups(loaded), ticked(loaded)) == once
 
 
-def test_a_data_set_that_nobody_arranged_stays_as_it_is(dataset: fo.Dataset) -> None:
-    before = dataset.app_config.to_dict()
-    kf.compute_agreement(dataset, "first", raters=("ann", "bob"))
-    assert dataset.app_config.to_dict() == before
-
-
-def test_runs_of_before_are_put_away_and_no_sample_is_touched(dataset: fo.Dataset) -> None:
-    kf.compute_agreement(dataset, "first", raters=("ann", "bob"))
+def test_a_data_set_that_was_never_arranged(dataset):
+    """A run leaves it as it is; arranging it finds earlier runs, and touches no sample."""
+    config = dataset.app_config.to_dict()
+    kf.compute_agreement(dataset, "first", raters=("ann", "bob"), bootstrap=0, thresholds=())
+    assert dataset.app_config.to_dict() == config
     before = documents(dataset)
     kf.arrange_app(dataset)
     assert "first_alpha" in groups(dataset)["runs"]
@@ -105,22 +94,18 @@ def test_runs_of_before_are_put_away_and_no_sample_is_touched(dataset: fo.Datase
     assert documents(dataset) == before
 
 
-def test_masks_and_their_map_are_ticked() -> None:
-    dataset = fo.Dataset()
-    dataset.add_samples(small(), progress=False)
+def test_masks_and_their_map_are_ticked(make):
+    dataset = make(small())
     kf.arrange_app(dataset)
     raters = list(kf.rater_fields(dataset, kf.MASKS).values())
     kf.compute_pixel_agreement(dataset, "pixels", raters=raters)
     kf.arrange_app(dataset)
     assert ticked(dataset) == [*raters, "pixels_rater_count"]
-    assert [colours(dataset)[field] for field in raters] == [
-        RATER_COLOURS[number % len(RATER_COLOURS)] for number in range(len(raters))
-    ]
+    assert [colours(dataset)[field] for field in raters] == list(RATER_COLOURS[: len(raters)])
     kf.delete_run(dataset, "pixels")
-    dataset.delete()
 
 
-def test_of_many_raters_as_many_are_ticked_as_there_are_colours(tmp_path: Path) -> None:
+def test_of_many_raters_as_many_are_ticked_as_there_are_colours(tmp_path):
     data = coco(("ann",))
     data["images"][0]["rater_list"] = ["ann", *(f"r{number}" for number in range(9))]
     dataset = kf.load_raters(data, canvas=tmp_path, persistent=False).dataset
@@ -128,31 +113,24 @@ def test_of_many_raters_as_many_are_ticked_as_there_are_colours(tmp_path: Path) 
     assert len(fields) == 10
     assert ticked(dataset) == fields[: len(RATER_COLOURS)]
     assert colours(dataset)[fields[8]] == colours(dataset)[fields[0]]
-    dataset.delete()
 
 
 @pytest.mark.filterwarnings("ignore:analysis. no ")  # of one image
-def test_an_analysis_may_follow_a_load(tmp_path: Path) -> None:
+def test_an_analysis_may_follow_a_load(tmp_path):
     told: list[tuple[float, str]] = []
     done = kf.load_raters(
         coco(), canvas=tmp_path, persistent=False, analyse=True, progress=lambda *given: told.append(given)
     )
     assert done.analysis is not None
-    assert done.analysis.key == "analysis"
     alpha = kf.load_metrics(done.dataset, "analysis", "agreement").metrics["alpha"]
     assert alpha == pytest.approx(agreement(read_coco(coco()), "box_iou", bootstrap=0).alpha)
     shares = [share for share, _ in told]
-    assert shares == sorted(shares)
-    assert shares[-1] == 1
+    assert (shares, shares[-1]) == (sorted(shares), 1)
     assert [label for _, label in told if label.startswith("Agreement: ")]
     assert ticked(done.dataset)[-1] == "analysis_alpha"
-    done.dataset.delete()
 
 
-def test_labels_that_allow_no_analysis_are_loaded_all_the_same(tmp_path: Path) -> None:
+def test_labels_that_allow_no_analysis_are_loaded_all_the_same(tmp_path):
     with pytest.warns(KalosWarning, match="the labels are loaded, without an analysis: .*at least two raters"):
         done = kf.load_raters(coco(("ann",)), canvas=tmp_path, persistent=False, analyse=True)
-    assert done.analysis is None
-    assert len(done.dataset) == 1
-    assert kf.list_runs(done.dataset) == []
-    done.dataset.delete()
+    assert (done.analysis, len(done.dataset), kf.list_runs(done.dataset)) == (None, 1, [])
