@@ -9,80 +9,67 @@ import pytest
 from kalos_core import Annotations, InputError, KalosError, agreement, collaboration
 from kalos_core.figures import plot_collaboration, print_theme, printing, save_figure
 from scripts.setup_environment import find_browser
+from tests.tiers import first
 
 BARS = go.Figure([go.Bar(x=["a", "b"], y=[1, 2], name=name, marker={"color": name}) for name in ("red", "blue")])
-LINES = go.Figure(
-    [
-        go.Scatter(x=[0, 1], y=[0, 1], mode="lines+markers", line={"dash": dash}, name=f"{dash}")
-        for dash in (None, None, "dot")
-    ]
-)
 
 
-def annotations():
-    """Three raters; the third agrees less."""
-    rows = [
-        {"image": i, "rater": r, "category": "cat" if i % 3 or r != "c" else "dog"} for i in range(9) for r in "abc"
-    ]
-    return Annotations.from_rows([{**row, "box": [0, 0, 9, 9]} for row in rows])
+def lines(*dashes, **given):
+    return [go.Scatter(x=[0, 1], y=[1, 1], **{"mode": "lines", "line": {"dash": dash}} | given) for dash in dashes]
 
 
-def test_the_figure_itself_stays_as_it_is():
+def printed(*traces):
+    return print_theme(go.Figure(list(traces))).data
+
+
+def test_bars_are_grey_and_have_patterns_and_the_figure_itself_stays_as_it_is():
     before = BARS.to_json()
-    print_theme(BARS)
+    made = print_theme(BARS)
     assert BARS.to_json() == before
-
-
-def test_bars_are_grey_and_have_patterns():
-    printed = print_theme(BARS)
-    first, second = printed.data
-    assert {first.marker.color, second.marker.color} <= set(printing.GREYS)
-    assert first.marker.color != second.marker.color
-    assert first.marker.pattern.shape != second.marker.pattern.shape
-    assert printed.layout.paper_bgcolor == printed.layout.plot_bgcolor == "white"
+    one, other = made.data
+    assert {one.marker.color, other.marker.color} <= set(printing.GREYS)
+    assert one.marker.color != other.marker.color
+    assert one.marker.pattern.shape != other.marker.pattern.shape
+    assert made.layout.paper_bgcolor == made.layout.plot_bgcolor == "white"
 
 
 def test_lines_differ_in_dash_and_symbol_and_keep_their_own():
-    traces = print_theme(LINES).data
+    traces = printed(*lines(None, None, "dot", mode="lines+markers"))
     assert [trace.line.dash for trace in traces] == ["solid", "dash", "dot"]
     assert len({trace.marker.symbol for trace in traces}) == 3
     assert {trace.line.color for trace in traces} == {printing.INK}
+    assert [trace.line.dash for trace in printed(*lines(None, None, "dash"))] == ["solid", "dot", "dash"]
+    groups = [line for name in "abab" for line in lines(None, legendgroup=name)]
+    dashes = [trace.line.dash for trace in printed(go.Scatter(x=[0], y=[0], mode="markers"), *groups)[1:]]
+    assert dashes == ["solid", "dash", "solid", "dash"]
 
 
-def test_heat_maps_are_grey():
-    printed = print_theme(go.Figure(go.Heatmap(z=[[0, 1]], colorscale="Viridis")))
-    assert printed.data[0].colorscale[-1][1] == "rgb(0,0,0)"
+def test_heat_maps_and_stacked_areas_are_grey():
+    (heat,) = printed(go.Heatmap(z=[[0, 1]], colorscale="Viridis"))
+    assert heat.colorscale[-1][1] == "rgb(0,0,0)"
+    one, other = printed(*lines(None, None, stackgroup="s", fillcolor="red"))
+    assert (one.fillcolor, other.fillcolor) == printing.GREYS[:2]
+    assert one.fillpattern.shape != other.fillpattern.shape
 
 
 def test_texts_of_cells_are_seen_on_greys():
     """White on the dark half of the colours, which is where values are low; greys are dark where they are high."""
-    figure = plot_collaboration(collaboration(agreement(annotations())))
+    rows = [
+        {"image": i, "rater": r, "category": "dog" if r == "c" and not i % 3 else "cat"}
+        for i in range(9)
+        for r in "abc"
+    ]
+    annotations = Annotations.from_rows([{**row, "box": [0, 0, 9, 9]} for row in rows])
+    figure = plot_collaboration(collaboration(agreement(annotations)))
     before, after = ([text.font.color for text in made.layout.annotations] for made in (figure, print_theme(figure)))
     assert set(before) == {"white", "black"}
     assert after == [{"white": printing.INK, "black": "white"}[colour] for colour in before]
 
 
-def test_stacked_areas_are_grey_and_lines_of_one_group_are_alike():
-    areas = [go.Scatter(x=[0, 1], y=[1, 1], stackgroup="s", fillcolor="red", mode="lines") for _ in range(2)]
-    first, second = print_theme(go.Figure(areas)).data
-    assert (first.fillcolor, second.fillcolor) == printing.GREYS[:2]
-    assert first.fillpattern.shape != second.fillpattern.shape
-    groups = [go.Scatter(x=[0, 1], y=[1, 1], mode="lines", legendgroup=name) for name in "abab"]
-    points = go.Scatter(x=[0], y=[0], mode="markers")
-    dashes = [trace.line.dash for trace in print_theme(go.Figure([points, *groups])).data[1:]]
-    assert dashes == ["solid", "dash", "solid", "dash"]
-
-
-def test_a_line_with_a_dash_of_its_own_is_the_only_one_with_it():
-    lines = [go.Scatter(x=[0, 1], y=[1, 1], mode="lines", line={"dash": dash}) for dash in (None, None, "dash")]
-    assert [trace.line.dash for trace in print_theme(go.Figure(lines)).data] == ["solid", "dot", "dash"]
-
-
 def test_all_text_grows():
     figure = go.Figure(layout={"title": {"text": "x", "font": {"size": 14}}, "annotations": [{"font": {"size": 11}}]})
-    printed = print_theme(figure, font_scale=2)
-    sizes = (printed.layout.font.size, printed.layout.title.font.size, printed.layout.annotations[0].font.size)
-    assert sizes == (24, 28, 22)
+    layout = print_theme(figure, font_scale=2).layout
+    assert (layout.font.size, layout.title.font.size, layout.annotations[0].font.size) == (24, 28, 22)
     assert figure.layout.title.font.size == 14
 
 
@@ -108,31 +95,29 @@ def test_html_needs_nothing_else(tmp_path):
     assert "plotly" in path.read_text(encoding="utf-8")
 
 
-def test_without_kaleido_the_message_says_how_to_get_it(tmp_path, monkeypatch):
-    monkeypatch.setattr(printing, "find_spec", lambda _: None)
-    with pytest.raises(KalosError, match=r'bars\.png: kaleido is missing: pip install "kalos-fiftyone\[figures\]"'):
-        save_figure(BARS, tmp_path / "bars.png")
-
-
-def test_without_a_browser_the_message_says_how_to_get_one(tmp_path, monkeypatch):
+def test_without_kaleido_or_a_browser_the_message_says_how_to_get_it(tmp_path, monkeypatch):
     def fail(*_, **__):
         raise RuntimeError("Kaleido requires Google Chrome to be installed.")
 
+    monkeypatch.setattr(printing, "find_spec", lambda _: None)
+    with pytest.raises(KalosError, match=r'bars\.png: kaleido is missing: pip install "kalos-fiftyone\[figures\]"'):
+        save_figure(BARS, tmp_path / "bars.png")
     monkeypatch.setattr(printing, "find_spec", lambda _: object())
     monkeypatch.setattr(go.Figure, "to_image", fail)
     with pytest.raises(KalosError, match="kaleido found no browser: install Chrome or Chromium, or run"):
         save_figure(BARS, tmp_path / "bars.pdf")
-    assert not (tmp_path / "bars.pdf").exists()
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.skipif(importlib.util.find_spec("kaleido") is None, reason="kaleido is an extra")
-@pytest.mark.parametrize(("ending", "start"), [("png", b"\x89PNG"), ("svg", b"<svg"), ("pdf", b"%PDF")])
-def test_images_are_written(ending, start, tmp_path, monkeypatch):
+@pytest.mark.parametrize("ending", first(["png", "svg", "pdf"]))
+def test_images_are_written(ending, tmp_path, monkeypatch):
     found = find_browser()
     if found is None and os.environ.get("KALOS_REQUIRE_BROWSER") != "1":
         pytest.skip("no Chromium, Chrome or Edge that starts is installed")
     assert found is not None
     monkeypatch.setenv("BROWSER_PATH", found.split(" (")[0])
     path = save_figure(BARS, tmp_path / f"bars.{ending}", theme="print", width=300, height=200)
+    start = {"png": b"\x89PNG", "svg": b"<svg", "pdf": b"%PDF"}[ending]
     assert path.read_bytes().startswith(start)
     assert path.stat().st_size < 100_000

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from kalos_core._agreement import Configuration
@@ -17,16 +15,16 @@ def test_the_values_are_those_of_the_paper():
     assert values[("LIDC-IDRI", "volume_iou")] == 0.3683
     assert values[("LVIS", "box_iou")] == pytest.approx(0.688879, abs=1e-4)
     assert values[("LVIS", "polygon_iou")] == pytest.approx(0.703012, abs=1e-4)
+    of_boxes = {record.dataset: record for record in PUBLISHED_CALIBRATIONS if record.similarity == "box_iou"}
+    assert (of_boxes["LVIS"].tau, of_boxes["LVIS"].tau_interval) == (0.654, (0.643, 0.668))
+    assert (of_boxes["TexBiG"].tau, of_boxes["TexBiG"].ks_interval) == (0.435, (0.796, 0.810))
+    assert (of_boxes["VinDr-CXR"].ks, of_boxes["VinDr-CXR"].tau_interval) == (0.684, (0.996, 0.997))
 
 
-def test_every_value_has_a_source_and_a_configuration():
+def test_every_value_has_a_source_and_a_configuration_quoted_as_printed():
+    assert all(record.source for record in (*PUBLISHED_ALPHAS, *PUBLISHED_CALIBRATIONS))
     for record in PUBLISHED_ALPHAS:
-        assert record.source
         assert record.notation == Configuration(record.similarity, record.threshold).notation
-    assert all(record.source for record in PUBLISHED_CALIBRATIONS)
-
-
-def test_configurations_are_quoted_as_printed():
     # KαLOS Eq. 27, 29 and §14.3: there τ is a distance; the threshold here is the similarity τ_s = 1 - τ
     printed = {record.dataset: record for record in PUBLISHED_ALPHAS if "CVPR" in record.source}
     tau = {name: float(record.printed.split("τ=")[1].split(",")[0]) for name, record in printed.items()}
@@ -34,29 +32,16 @@ def test_configurations_are_quoted_as_printed():
     assert all(record.threshold == 1 - tau[name] for name, record in printed.items())
 
 
-def test_calibrations_are_those_of_table_4():
-    of_boxes = {record.dataset: record for record in PUBLISHED_CALIBRATIONS if record.similarity == "box_iou"}
-    assert (of_boxes["LVIS"].tau, of_boxes["LVIS"].tau_interval) == (0.654, (0.643, 0.668))
-    assert (of_boxes["TexBiG"].tau, of_boxes["TexBiG"].ks_interval) == (0.435, (0.796, 0.810))
-    assert (of_boxes["VinDr-CXR"].ks, of_boxes["VinDr-CXR"].tau_interval) == (0.684, (0.996, 0.997))
-
-
 def test_ones_own_value_stands_on_top_and_the_same_similarity_out():
-    figure = alpha_scale(0.75, [0.7, 0.8], "polygon_iou")
-    (points,) = figure.data
-    assert points.x[0] == 0.75
-    assert list(points.x[1:]) == sorted((record.alpha for record in PUBLISHED_ALPHAS), reverse=True)
+    (points,) = alpha_scale(0.75, [0.7, 0.8], "polygon_iou").data
+    records = sorted(PUBLISHED_ALPHAS, key=lambda record: -record.alpha)
+    assert list(points.x) == [0.75, *(record.alpha for record in records)]
     assert points.customdata[0] == "<b>this run</b>: alpha 0.750\xa0[0.700,\xa00.800]"
     assert "τ=0.08" in points.customdata[2]
     assert "CVPR 2026" in points.customdata[2]
-    alike = [record.similarity == "polygon_iou" for record in sorted(PUBLISHED_ALPHAS, key=lambda r: -r.alpha)]
+    alike = [record.similarity == "polygon_iou" for record in records]
     assert [colour == NEUTRAL for colour in points.marker.color[1:]] == alike
     assert (points.error_x.array[0], points.error_x.arrayminus[0]) == (pytest.approx(0.05), pytest.approx(0.05))
-
-
-@pytest.mark.parametrize(("alpha", "interval"), [(None, [None, None]), (-0.3, [-0.4, -0.2]), (1.0, [None, None])])
-def test_any_value_has_a_place_on_the_scale(alpha, interval):
-    figure = alpha_scale(alpha, interval, "box_iou")
-    low, high = figure.layout.xaxis.range
-    assert alpha is None or low < alpha < high
-    json.dumps(figure.to_plotly_json()["data"], allow_nan=False)
+    for alpha, interval in ((-0.3, [-0.4, -0.2]), (1.0, [None, None])):
+        low, high = alpha_scale(alpha, interval, "box_iou").layout.xaxis.range
+        assert low < alpha < high

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 
 import numpy as np
@@ -11,11 +10,7 @@ import pytest
 from kalos_core import removal_experiment, running_agreement
 from kalos_core.figures import plot_independence, plot_removal, plot_running, plot_weights, running_title
 from kalos_core.sparse import check_independence
-
-
-def plain(figure):
-    """A figure as the App gets it: JSON without NaN."""
-    return json.loads(json.dumps(figure.to_plotly_json()["data"], allow_nan=False))
+from tests.figures.plain import names, plain, title
 
 
 def test_running_curves_have_bands_and_the_point_wanted():
@@ -28,7 +23,7 @@ def test_running_curves_have_bands_and_the_point_wanted():
     assert lines[0]["y"][-1] == curve.spa_interval[-1, 0]
     step = curve.narrow_from(width)
     assert figure.layout.shapes[0].x0 == curve.annotations[step]
-    assert f"narrow enough from {curve.annotations[step]} on" in figure.layout.title.text
+    assert f"narrow enough from {curve.annotations[step]} on" in title(figure)
     assert running_title([1], [None], [[None, None]], None) == "No item has two annotations yet"
     assert not plot_running(curve).layout.shapes
 
@@ -37,7 +32,7 @@ def test_removal_and_weights():
     counts = np.random.default_rng(0).multinomial(5, [0.6, 0.3, 0.1], 30)
     result = removal_experiment(counts, ["flat", "edges"], steps=4, rounds=20)
     figure = plot_removal(result)
-    assert [trace["name"] for trace in plain(figure)] == ["2 per item", "3 per item", "5 per item", "any number, flat"]
+    assert names(figure) == ["2 per item", "3 per item", "5 per item", "any number, flat"]
     assert plain(figure)[-1]["y"][-1] is None  # all annotations: nothing varies
     assert figure.layout.yaxis.type == "log"
     flat, edges = plain(plot_weights(result))
@@ -52,6 +47,5 @@ def test_agreement_by_number_of_annotations():
     assert (dots["x"], dots["y"]) == ([2, 8], [0.5, 0.875])  # P of 7 and 1: 42 of 56 pairs, 3/4
     assert dots["error_y"]["array"][0] == pytest.approx(1.96 * np.std([0, 1] * 20, ddof=1) / math.sqrt(40))
     assert figure.layout.shapes[0].y0 == pytest.approx((0.5 + 0.875) / 2)
-    assert figure.layout.title.text.startswith("Raters agree more on items with more annotations")
-    nothing = plot_independence(check_independence([[1, 0]]))
-    assert plain(nothing)[0]["y"] == []
+    assert title(figure).startswith("Raters agree more on items with more annotations")
+    assert plain(plot_independence(check_independence([[1, 0]])))[0]["y"] == []

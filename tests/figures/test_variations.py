@@ -4,36 +4,28 @@ from __future__ import annotations
 
 import pytest
 
-from kalos_core import VARIATION_TYPES
-from kalos_core.figures import COLOURS, VARIATION_LABELS, variation_bars, variations_title
+from kalos_core import VARIATION_TYPES, Annotations, variations
+from kalos_core.figures import COLOURS, VARIATION_LABELS, plot_variations, variation_bars, variations_title
+from tests.figures.plain import title
 
-NO_VARIATIONS = dict.fromkeys(VARIATION_TYPES, 0)
+NOTHING = "No findings: nobody annotated anything"
+MERGED = "100\xa0% of 1,000 findings are differences, most often merged, wrong class (1,000)"
+MOSTLY_MISSING = "30\xa0% of 100 findings are differences, most often missing (20)"
 
 
 @pytest.mark.parametrize(
-    ("counts", "title"),
+    ("counts", "expected"),
     [
-        (
-            {"correct": 70, "missing": 20, "additional": 10},
-            "30\xa0% of 100 findings are differences, most often missing (20)",
-        ),
+        ({"correct": 70, "missing": 20, "additional": 10}, MOSTLY_MISSING),
         ({"correct": 5}, "All 5 findings are correct"),
-        ({}, "No findings: nobody annotated anything"),
-        (NO_VARIATIONS, "No findings: nobody annotated anything"),
-        (
-            {"merged_wrong_class": 1_000},
-            "100\xa0% of 1,000 findings are differences, most often merged, wrong class (1,000)",
-        ),
+        ({}, NOTHING),
+        (dict.fromkeys(VARIATION_TYPES, 0), NOTHING),
+        ({"merged_wrong_class": 1_000}, MERGED),
     ],
 )
-def test_the_title_of_variations_is_their_finding(counts, title):
-    assert variations_title(counts) == title
-
-
-@pytest.mark.parametrize("counts", [{"correct": 3, "merged": 1}, NO_VARIATIONS, {}])
-def test_the_bars_are_in_order_and_have_the_colours_of_the_table(counts):
-    figure = variation_bars(counts)
-    (bars,) = figure.data
+def test_the_bars_are_in_order_with_the_colours_of_the_table_and_the_finding_as_title(counts, expected):
+    assert variations_title(counts) == expected
+    (bars,) = variation_bars(counts).data
     assert list(bars.y) == [VARIATION_LABELS[name] for name in VARIATION_TYPES]
     assert list(bars.marker.color) == [COLOURS[name] for name in VARIATION_TYPES]
     assert list(bars.x) == [counts.get(name, 0) for name in VARIATION_TYPES]
@@ -43,3 +35,11 @@ def test_a_bar_says_its_count_and_share():
     (bars,) = variation_bars({"correct": 1_500, "missing": 500}).data
     assert bars.text[0] == "1,500\xa0(75\xa0%)"
     assert bars.text[VARIATION_TYPES.index("missing")] == "500\xa0(25\xa0%)"
+
+
+def test_a_result_is_drawn():
+    rows = [{"image": 1, "rater": name, "category": "cat", "box": [0, 0, 9, 9]} for name in ("ann", "bob")]
+    found = variations(Annotations.from_rows([*rows, {**rows[0], "image": 2}], assigned="all"))
+    figure = plot_variations(found)
+    assert title(figure) == variations_title(found.counts())
+    assert figure.data[0].x[VARIATION_TYPES.index("correct")] == 1
