@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -62,3 +63,32 @@ def answers_of(table: LabelTable) -> dict[tuple[Any, str], set[str]]:
     for answer, concept in zip(table.answer, table.concept, strict=True):
         found[table.items[table.item[answer]], table.raters[table.rater[answer]]].add(table.concepts[concept])
     return found
+
+
+def dawid_skene_by_loops(values: np.ndarray, added: float, iterations: int, coin: bool) -> tuple[np.ndarray, ...]:
+    """EM item by item: (I, K) probabilities, (R, K, K) confusion and (K,) prior; `coin`: one skill a rater."""
+    items, raters = values.shape
+    classes = int(values.max()) + 1
+    probability = [
+        [sum(value == k for value in row) / sum(value >= 0 for value in row) for k in range(classes)] for row in values
+    ]
+    for _ in range(iterations):
+        prior = [sum(row[k] for row in probability) / items for k in range(classes)]
+        counts = np.zeros((raters, classes, classes))
+        for i, r, k in np.ndindex(items, raters, classes):
+            if values[i, r] >= 0:
+                counts[r, k, values[i, r]] += probability[i][k]
+        confusion = np.zeros((raters, classes, classes))
+        for r, k in np.ndindex(raters, classes):
+            if coin:
+                usual = np.trace(counts.sum(axis=0)) / counts.sum()
+                skill = (np.trace(counts[r]) + added * usual) / (counts[r].sum() + added)
+                confusion[r, k] = [skill if k == a else (1 - skill) / (classes - 1) for a in range(classes)]
+            else:
+                usual = counts[:, k].sum(axis=0) / counts[:, k].sum()
+                confusion[r, k] = (counts[r, k] + added * usual) / (counts[r, k].sum() + added)
+        for i in range(items):
+            given = [(r, values[i, r]) for r in range(raters) if values[i, r] >= 0]
+            joint = [prior[k] * math.prod(confusion[r, k, value] for r, value in given) for k in range(classes)]
+            probability[i] = [part / sum(joint) for part in joint]
+    return np.array(probability), confusion, np.array(prior)

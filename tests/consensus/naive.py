@@ -3,22 +3,24 @@
 import math
 from statistics import mean, stdev
 
+import numpy as np
 
-def staple(votes, prior, iterations):
-    """As Warfield, Zou & Wells (2004) write it: votes of each pixel -> probabilities, sensitivities, specificities."""
-    raters = range(len(votes[0]))
-    weight = [sum(v) / len(v) for v in votes]
-    g = sum(weight) / len(votes) if prior is None else prior
+
+def staple(labels, kinds, prior, iterations):
+    """As Warfield, Zou & Wells (2004) write it: probabilities of each pixel, and a confusion of each rater."""
+    pixels = labels.reshape(len(labels), -1).T.tolist()
+    weight = [[pixel.count(kind) / len(pixel) for kind in range(kinds)] for pixel in pixels]
+    prior = np.mean(weight, axis=0) if prior is None else prior
     for _ in range(iterations):
-        p = [sum(w for w, v in zip(weight, votes, strict=True) if v[n]) / sum(weight) for n in raters]
-        q = [
-            sum(1 - w for w, v in zip(weight, votes, strict=True) if not v[n]) / sum(1 - w for w in weight)
-            for n in raters
-        ]
-        a = [g * math.prod(p[n] if v[n] else 1 - p[n] for n in raters) for v in votes]
-        b = [(1 - g) * math.prod(1 - q[n] if v[n] else q[n] for n in raters) for v in votes]
-        weight = [x / (x + y) for x, y in zip(a, b, strict=True)]
-    return weight, p, q
+        confusion = np.zeros((len(labels), kinds, kinds))
+        for each, pixel in zip(weight, pixels, strict=True):
+            for rater, vote in enumerate(pixel):
+                confusion[rater, :, vote] += each
+        confusion /= np.sum(weight, axis=0)[:, None]
+        for place, pixel in enumerate(pixels):
+            likely = [prior[s] * math.prod(confusion[j, s, vote] for j, vote in enumerate(pixel)) for s in range(kinds)]
+            weight[place] = [value / sum(likely) for value in likely]
+    return np.array(weight), confusion
 
 
 def simple(votes, alpha):

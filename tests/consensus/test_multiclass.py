@@ -1,7 +1,5 @@
 """STAPLE of several classes: by hand, beside a loop over pixels, `staple` of two classes, and SimpleITK."""
 
-import math
-
 import numpy as np
 import pytest
 import scipy.stats
@@ -12,6 +10,7 @@ from hypothesis.extra import numpy as arrays
 from kalos_core import InputError, LabelStack, MaskStack, staple, staple_classes
 from kalos_core.consensus import multiclass
 from kalos_core.consensus.truth import entropy_bits
+from tests.consensus import naive
 
 
 def maps(seed, raters=4, kinds=3, size=(12, 15), wrong=0.25):
@@ -22,30 +21,13 @@ def maps(seed, raters=4, kinds=3, size=(12, 15), wrong=0.25):
     return np.where(rng.random(given_size) < wrong, rng.integers(0, kinds, given_size), truth)
 
 
-def loop(labels, kinds, iterations):
-    """As Warfield et al. write it, pixel by pixel: probabilities and confusions."""
-    pixels = labels.reshape(len(labels), -1).T.tolist()
-    prior = [sum(vote == kind for pixel in pixels for vote in pixel) / labels.size for kind in range(kinds)]
-    weight = [[pixel.count(kind) / len(pixel) for kind in range(kinds)] for pixel in pixels]
-    for _ in range(iterations):
-        confusion = np.zeros((len(labels), kinds, kinds))
-        for each, pixel in zip(weight, pixels, strict=True):
-            for rater, vote in enumerate(pixel):
-                confusion[rater, :, vote] += each
-        confusion /= np.sum(weight, axis=0)[:, None]
-        for place, pixel in enumerate(pixels):
-            likely = [prior[s] * math.prod(confusion[j, s, vote] for j, vote in enumerate(pixel)) for s in range(kinds)]
-            weight[place] = [value / sum(likely) for value in likely]
-    return np.array(weight), confusion
-
-
 @settings(max_examples=12)
 @given(st.integers(0, 1000), st.integers(2, 4), st.integers(2, 4))
 def test_it_is_a_loop_over_pixels(seed, raters, kinds):
     labels = maps(seed, raters, kinds, (6, 9))
     assume(len(np.unique(labels)) == kinds)
     found = staple_classes(labels, {kind: f"class {kind}" for kind in range(kinds)}, iterations=7)
-    weight, confusion = loop(labels, kinds, found.iterations)
+    weight, confusion = naive.staple(labels, kinds, None, found.iterations)
     np.testing.assert_allclose(found.confusion, confusion, atol=1e-10)
     for kind in range(kinds):
         np.testing.assert_allclose(found.probability_of(f"class {kind}").ravel(), weight[:, kind], atol=1e-10)

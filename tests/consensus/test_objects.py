@@ -8,9 +8,18 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 
-from kalos_core import NO_OBJECT, Annotations, InputError, NoiseModel, agreement, instance_consensus, unit_truth
-from kalos_core.noise.generated import side_by_side
+from kalos_core import (
+    NO_OBJECT,
+    NOT_ASSIGNED,
+    Annotations,
+    InputError,
+    NoiseModel,
+    agreement,
+    instance_consensus,
+    unit_truth,
+)
 from kalos_core.nominal import SKILL_MODELS
+from tests.nominal_tables import dawid_skene_by_loops
 from tests.strategies import tables
 
 PLACES = {"a": [0, 0, 9, 9], "b": [30, 0, 9, 9], "c": [60, 0, 9, 9]}
@@ -122,41 +131,25 @@ def plain_answers(result):
     return [answers[unit] for unit in range(len(result.units))]
 
 
-def naive(answers, raters, added, iterations):
-    """Dawid & Skene's estimates by dictionaries: for each unit class -> probability."""
-    classes = list(dict.fromkeys(answer for by_rater in answers for answer in by_rater.values()))
-    chance = [{k: list(of.values()).count(k) / len(of) for k in classes} for of in answers]
-    for _ in range(iterations):
-        prior = {k: sum(of[k] for of in chance) / len(answers) for k in classes}
-        counts = dict.fromkeys(product(range(raters), classes, classes), 0.0)
-        for of, by_rater in zip(chance, answers, strict=True):
-            for (rater, answer), k in product(by_rater.items(), classes):
-                counts[rater, k, answer] += of[k]
-        rate = {}
-        for k in classes:
-            everybody = {a: sum(counts[r, k, a] for r in range(raters)) for a in classes}
-            for r, a in product(range(raters), classes):
-                usual = everybody[a] / sum(everybody.values())
-                rate[r, k, a] = (counts[r, k, a] + added * usual) / (sum(counts[r, k, b] for b in classes) + added)
-        for number, by_rater in enumerate(answers):
-            joint = {k: prior[k] * math.prod(rate[r, k, a] for r, a in by_rater.items()) for k in classes}
-            chance[number] = {k: part / sum(joint.values()) for k, part in joint.items()}
-    return chance
-
-
 @settings(max_examples=40, deadline=None)
 @given(tables(raters=4, marks=10))
-def test_the_same_as_by_dictionaries(table):
+def test_units_are_items_and_no_object_is_a_class(table):
     if len(table.raters) < 2 or not len(table):
         return
     result = agreement(table, "box_iou", 0.25, bootstrap=0)
     found = unit_truth(result, added=4, iterations=5)
-    expected = naive(plain_answers(result), len(table.raters), 4, found.estimate.iterations)
-    assert found.existence == pytest.approx([1 - of.get(None, 0) for of in expected], abs=1e-9)
-    best = [max(chance for answer, chance in of.items() if answer is not None) for of in expected]
-    assert found.confidence == pytest.approx(best, abs=1e-9)
-    for unit, of in enumerate(expected):
-        assert of[int(found.category[unit])] == pytest.approx(best[unit], abs=1e-9)
+    values = np.full((len(result.units), len(table.raters)), NOT_ASSIGNED)
+    for unit, by_rater in enumerate(plain_answers(result)):
+        for rater, answer in by_rater.items():
+            values[unit, rater] = NO_OBJECT if answer is None else answer
+    used = np.unique(values[values >= NO_OBJECT])
+    codes = np.where(values >= NO_OBJECT, np.searchsorted(used, values), NOT_ASSIGNED)
+    chances = dawid_skene_by_loops(codes, 4, found.estimate.iterations, coin=False)[0]
+    objects = used >= 0
+    assert found.existence == pytest.approx(chances[:, objects].sum(axis=1), abs=1e-9)
+    assert found.confidence == pytest.approx(chances[:, objects].max(axis=1), abs=1e-9)
+    of_category = chances[np.arange(len(values)), np.searchsorted(used, found.category)]
+    assert of_category == pytest.approx(found.confidence, abs=1e-9)
 
 
 # ---- synthetic raters ----
@@ -206,31 +199,6 @@ def test_the_same_as_crowd_kit_to_whom_no_object_is_a_class(peer_package):
     rates = theirs.errors_.reindex(pd.MultiIndex.from_product([table.raters, classes]), fill_value=0)[classes]
     confusion = rates.to_numpy(dtype=float).reshape(5, 4, 4).swapaxes(1, 2)  # theirs: answers by true class
     assert after.estimate.confusion == pytest.approx(confusion, abs=1e-6)
-
-
-# ---- known truth ----
-
-
-def f1(found, reference):
-    """Of place and class."""
-    values = agreement(side_by_side(reference, found.annotations), bootstrap=0).units.values
-    return 2 * (values[:, 0] == values[:, 1]).sum() / (values >= 0).sum()
-
-
-@pytest.mark.parametrize(("model", "least"), [("confusion", 0.05), ("one_coin", 0.04)])
-def test_it_is_right_more_often_than_the_majority_where_some_raters_are_better(model, least):
-    found = []
-    for seed in range(2):
-        reference = drawn(60, seed)
-        made = NoiseModel.default().generate(reference, 5, (0.3, 0.3, 3, 3, 3), seed)
-        result = agreement(made.annotations, bootstrap=0)
-        truth = unit_truth(result, model)
-        assert truth.estimate.overturned == 0
-        assert truth.estimate.skill[:2].min() > truth.estimate.skill[2:].max()
-        assert (truth.estimate.skill_interval[:, 0] < truth.estimate.skill).all()
-        found.append([f1(instance_consensus(result, truth=of), reference) for of in (truth, None)])
-    skilled, majority = np.mean(found, axis=0)
-    assert skilled > max(majority + least, 0.93)
 
 
 # ---- who is asked, doubts and limits ----

@@ -48,7 +48,7 @@ def test_votes_by_hand():
 
 
 def test_any_share_of_whole_raters_is_that_many():
-    for raters in range(2, 50):
+    for raters in (*range(2, 13), 29, 49):  # the shares of 29 and 49 are not exact in binary
         stack = (np.arange(raters)[:, None] < np.arange(raters + 1))[:, None]  # A = 0, 1, ..., N
         for enough in range(1, raters + 1):
             assert vote(stack, enough / raters).mask.sum() == raters + 1 - enough
@@ -75,13 +75,12 @@ def test_an_outlier_has_no_vote():
 def test_staple_is_that_of_a_loop_over_pixels(raters, seed):
     masks = np.random.default_rng(seed).random((raters, 5, 8)) < np.linspace(0.2, 0.6, 8)
     masks[:, 0, 0], masks[:, 0, 1] = True, False
-    votes = [[int(vote) for vote in pixel] for pixel in masks.reshape(raters, -1).T]
     for prior in (None, 0.3):
         found = staple(masks, prior, iterations=20)
-        weight, p, q = naive.staple(votes, prior, found.iterations)
-        np.testing.assert_allclose(found.probability.ravel(), weight, atol=1e-12)
-        np.testing.assert_allclose(found.sensitivity, p, atol=1e-12)
-        np.testing.assert_allclose(found.specificity, q, atol=1e-12)
+        weight, confusion = naive.staple(masks.astype(int), 2, prior and (1 - prior, prior), found.iterations)
+        np.testing.assert_allclose(found.probability.ravel(), weight[:, 1], atol=1e-12)
+        np.testing.assert_allclose(found.sensitivity, confusion[:, 1, 1], atol=1e-12)
+        np.testing.assert_allclose(found.specificity, confusion[:, 0, 0], atol=1e-12)
 
 
 @pytest.mark.parametrize(("raters", "noise"), [(2, 0.05), (3, 0.1), (5, 0.02), (8, 0.2)])

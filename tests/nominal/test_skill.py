@@ -11,7 +11,7 @@ from scipy.stats import binomtest
 from kalos_core import NOT_ASSIGNED, InputError, dawid_skene, majority_vote, staple
 from kalos_core.nominal import SKILL_MODELS
 from kalos_core.nominal.expectation import Patterns, expectation_maximisation, own_confusion
-from tests.nominal_tables import table_of
+from tests.nominal_tables import dawid_skene_by_loops, table_of
 from tests.tiers import pairwise
 
 SKIES = table_of({"ann": [[], ["sky"]], "bob": [[], ["sky"]]}, groups=None, concepts=["sky", "sea"])
@@ -118,35 +118,6 @@ def test_bluebirds(bluebirds):
 # ---- against loops over plain answers ----
 
 
-def dense(values, added, iterations, coin):
-    """EM item by item, on lists: (I, K) probabilities, (R, K, K) confusion and (K,) prior."""
-    items, raters = values.shape
-    classes = int(values.max()) + 1
-    probability = [
-        [sum(value == k for value in row) / sum(value >= 0 for value in row) for k in range(classes)] for row in values
-    ]
-    for _ in range(iterations):
-        prior = [sum(row[k] for row in probability) / items for k in range(classes)]
-        counts = np.zeros((raters, classes, classes))
-        for i, r, k in np.ndindex(items, raters, classes):
-            if values[i, r] >= 0:
-                counts[r, k, values[i, r]] += probability[i][k]
-        confusion = np.zeros((raters, classes, classes))
-        for r, k in np.ndindex(raters, classes):
-            if coin:
-                usual = np.trace(counts.sum(axis=0)) / counts.sum()
-                skill = (np.trace(counts[r]) + added * usual) / (counts[r].sum() + added)
-                confusion[r, k] = [skill if k == a else (1 - skill) / (classes - 1) for a in range(classes)]
-            else:
-                usual = counts[:, k].sum(axis=0) / counts[:, k].sum()
-                confusion[r, k] = (counts[r, k] + added * usual) / (counts[r, k].sum() + added)
-        for i in range(items):
-            given = [(r, values[i, r]) for r in range(raters) if values[i, r] >= 0]
-            joint = [prior[k] * math.prod(confusion[r, k, value] for r, value in given) for k in range(classes)]
-            probability[i] = [part / sum(joint) for part in joint]
-    return np.array(probability), confusion, np.array(prior)
-
-
 def ratings(seed):
     """Answers of six raters of different skill to 40 items, with gaps; every item and rater has an answer."""
     rng = np.random.default_rng(seed)
@@ -161,7 +132,7 @@ def ratings(seed):
 def test_the_same_as_item_by_item(model, added, iterations):
     values = ratings(seed=iterations)
     found = dawid_skene(values, model=model, added=added, iterations=iterations)
-    expected = dense(values, added, found.iterations, model == "one_coin")
+    expected = dawid_skene_by_loops(values, added, found.iterations, model == "one_coin")
     for own, loop in zip((found.probability, found.confusion, found.prior), expected, strict=True):
         assert own == pytest.approx(loop, abs=1e-9)
 
@@ -171,7 +142,7 @@ def test_a_further_step_changes_nothing_where_it_converged(model):
     values = ratings(seed=9)
     found = dawid_skene(values, model=model)
     assert found.converged
-    last, more = (dense(values, 4, found.iterations + extra, model == "one_coin")[0] for extra in (0, 1))
+    last, more = (dawid_skene_by_loops(values, 4, found.iterations + extra, model == "one_coin")[0] for extra in (0, 1))
     assert np.abs(found.probability - last).max() < 1e-9
     assert np.abs(more - last).sum(axis=1).mean() < 1e-6
 

@@ -6,38 +6,20 @@ from kalos_core import InputError, removal_experiment, sparse_agreement
 EQUAL = np.random.default_rng(0).multinomial(6, [0.6, 0.3, 0.1], 60)
 
 
-@pytest.fixture(scope="module")
-def experiment():
-    return removal_experiment(EQUAL, rounds=150, steps=5, seed=1)
-
-
-def test_random_removal_leaves_the_mean_and_raises_the_variance(experiment):
-    expected = [sparse_agreement(EQUAL, name, bootstrap=0).value for name in experiment.weights]
-    assert experiment.full == pytest.approx(expected)
-    assert experiment.kept[-1] == EQUAL.sum()
-    error = np.sqrt(experiment.variance / experiment.rounds)
-    gap = np.abs(experiment.mean - experiment.full[:, None])
-    assert (gap <= 4 * error + 1e-12).all()
-    assert (np.diff(experiment.variance, axis=1) < 0).all()  # more annotations, less variance
-    assert experiment.variance[:, -1] == pytest.approx(0, abs=1e-20)
-    assert (np.diff(experiment.annotations) > 0).all()
-
-
-def test_equal_numbers_per_item(experiment):
-    assert experiment.per_item == (2, 3, 5)
-    assert experiment.items[:, -1].tolist() == [60, 60, 60]
-    error = np.sqrt(experiment.per_item_variance / experiment.rounds)
-    expected = sparse_agreement(EQUAL, "flat", bootstrap=0).value
-    assert (np.abs(experiment.per_item_mean - expected) <= 4 * error).all()
-    assert (np.diff(experiment.per_item_variance[:, -1]) < 0).all()  # more annotations an item, less variance
-
-
-def test_weights_against_flat(experiment):
-    gap = experiment.against_flat
-    assert gap[experiment.weights.index("flat")] == pytest.approx(0)
-    assert gap[experiment.weights.index("edges")] == pytest.approx(gap[experiment.weights.index("inv_var")])
+def test_random_removal_leaves_the_mean_and_raises_the_variance():
+    found = removal_experiment(EQUAL, rounds=150, steps=5, seed=1)
+    assert found.full == pytest.approx([sparse_agreement(EQUAL, name, bootstrap=0).value for name in found.weights])
+    assert (found.kept[-1], found.per_item, found.items[:, -1].tolist()) == (EQUAL.sum(), (2, 3, 5), [60, 60, 60])
+    gap = np.abs(found.mean - found.full[:, None])
+    assert (gap <= 4 * np.sqrt(found.variance / found.rounds) + 1e-12).all()
+    assert (np.diff(found.variance, axis=1) < 0).all()  # more annotations, less variance
+    assert found.variance[:, -1] == pytest.approx(0, abs=1e-20)
+    assert (np.diff(found.per_item_variance[:, -1]) < 0).all()  # more annotations an item, less variance
+    against = found.against_flat
+    assert against[found.weights.index("flat")] == pytest.approx(0)
+    assert against[found.weights.index("edges")] == pytest.approx(against[found.weights.index("inv_var")])
     # Figure 7: where few annotations are left, items with more of them deserve more weight
-    assert gap[experiment.weights.index("annotations_m1"), 1] < 0
+    assert against[found.weights.index("annotations_m1"), 1] < 0
 
 
 def test_numbers_that_no_item_reaches_are_left_out():
