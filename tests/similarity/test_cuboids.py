@@ -79,16 +79,6 @@ def test_faces_that_are_all_but_parallel_do_no_harm(a, b, tilt):
     assert iou(a, [*b, tilt, -tilt / 2, tilt / 3]) == pytest.approx([shared_by_axes(a, b)], abs=10 * tilt + 1e-6)
 
 
-def test_containment_is_the_quotient_of_volumes():
-    rng = np.random.default_rng(0)
-    outer = random_cuboids(rng, 100)
-    inner = Cuboids(outer.location, outer.dimensions / 4, rng.random((100, 3)) * 6)  # its half diagonal fits if turned
-    fits = np.linalg.norm(inner.dimensions, axis=1) <= outer.dimensions.min(axis=1)
-    assert fits.any()
-    rows = np.flatnonzero(fits)
-    np.testing.assert_allclose(cuboid_iou(outer, rows, inner, rows), 1 / 64, rtol=1e-12)
-
-
 def test_is_near_what_random_points_say():
     rng = np.random.default_rng(0)
     column = random_cuboids(rng, 6)
