@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import ks_2samp
 
@@ -137,6 +137,7 @@ def test_an_interval_of_tau_holds_tau_and_that_of_the_threshold_is_its_mirror():
     assert found.threshold_interval.tolist() == [1 - high, 1 - low]
 
 
+@settings(max_examples=8)
 @given(annotations=tables(images=4), seed=st.integers(0, 99))
 def test_nothing_depends_on_the_order_of_rows_images_or_raters(annotations, seed):
     if annotations.assigned_any_class.any(axis=1).sum() < 2:

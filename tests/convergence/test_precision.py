@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kalos_core.convergence import precision
-from kalos_core.convergence.precision import average_precision, single_point_precision
+from kalos_core.convergence.precision import average_precision
 
 
 def by_loop(hits, counts, positives):
@@ -58,14 +58,6 @@ def test_equal_to_a_loop(drawn, all_count, at_once):
         for level in range(2)
     ]
     np.testing.assert_allclose(found, expected, atol=1e-12)
-
-
-def test_all_at_once_is_one_precision_up_to_one_recall():
-    group, hit = np.array([0, 0, 0, 1]), np.array([[True, False, True, False]])
-    found = single_point_precision(group, hit, None, np.array([4, 2, 0]))
-    np.testing.assert_allclose(found, [[2 / 3 * 51 / 101, 0, np.nan]])
-    counted = single_point_precision(group, hit, np.array([[True, False, True, True]]), np.array([4, 2, 0]))
-    np.testing.assert_allclose(counted, [[51 / 101, 0, np.nan]])
 
 
 @pytest.mark.parametrize("most", [7, 1_000, 30_003])
