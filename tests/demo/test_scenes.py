@@ -8,9 +8,9 @@ import shapely
 from numpy.typing import NDArray
 from PIL import Image
 
-from demo.drawing.parts import box, oval, place, polygon, silhouette
-from demo.layout import SPRITES, THEMES, visible_shares
-from demo.scenes import CATEGORIES, EMPTY_EVERY, Plan, draw_scenes, objects_of, paint, plan_scene
+from demo.drawing.parts import box, oval, silhouette
+from demo.layout import SPRITES, visible_shares
+from demo.scenes import CATEGORIES, Plan, draw_scenes, objects_of, paint, plan_scene
 
 SIZE = (640, 480)
 RED = (255, 0, 0)
@@ -44,12 +44,6 @@ def test_the_default_set_is_large_and_varied(plans: list[Plan]) -> None:
     assert set(counts) == {0, 3, 4, 5, 6, 7, 8, 9}
 
 
-def test_empty_scenes_are_few_and_in_every_theme(plans: list[Plan]) -> None:
-    empty = [plan for plan in plans if not plan.placed]
-    assert len(empty) == 72 // EMPTY_EVERY == 4
-    assert {plan.theme.name for plan in empty} == {theme.name for theme in THEMES}
-
-
 def test_same_seed_same_scenes_and_count_does_not_matter() -> None:
     two, three = draw_scenes(2, seed=5), draw_scenes(3, seed=5)
     for first, second in zip(two, three, strict=False):
@@ -58,10 +52,6 @@ def test_same_seed_same_scenes_and_count_does_not_matter() -> None:
         for one, other in zip(first.objects, second.objects, strict=True):
             assert one.category == other.category
             np.testing.assert_array_equal(one.polygon, other.polygon)
-
-
-def test_another_seed_draws_another_scene() -> None:
-    assert changed(draw_scenes(1, seed=0)[0].image, draw_scenes(1, seed=1)[0].image).mean() > 0.2
 
 
 def test_every_outline_is_valid_and_inside_the_image(plans: list[Plan]) -> None:
@@ -86,36 +76,28 @@ def test_objects_are_small_and_large_and_stay_visible(plans: list[Plan]) -> None
     assert 0.1 < (everything < 0.98).mean() < 0.7  # some hide others, or are cut by the edge
 
 
-def test_objects_are_listed_farthest_first(plans: list[Plan]) -> None:
-    for plan in plans:
-        order = [one.order for one in plan.placed]
-        assert order == sorted(order)
+def test_an_outline_is_where_its_object_is_painted() -> None:
+    for index in range(4):  # a scene of each theme
+        plan = plan_scene(index)
+        whole = paint(plan)
+        for number, one in enumerate(plan.placed):
+            paint_of_it = changed(whole, paint(plan, skip={number}))
+            near = covered(one.outline.buffer(2.0), SIZE)
+            assert not (paint_of_it & ~near).any(), one.category
+            nearer = shapely.union_all([other.outline for other in plan.placed[number + 1 :]])
+            visible = covered(one.outline.buffer(-1.0).difference(nearer.buffer(2.0)), SIZE)
+            share = (paint_of_it & visible).sum() / max(1, visible.sum())
+            assert share > OPEN_WORK.get(one.category, 0.9), (one.category, share)
 
 
-@pytest.mark.parametrize("index", range(12))
-def test_an_outline_is_where_its_object_is_painted(index: int) -> None:
-    plan = plan_scene(index)
-    whole = paint(plan)
-    for number, one in enumerate(plan.placed):
-        paint_of_it = changed(whole, paint(plan, skip={number}))
-        near = covered(one.outline.buffer(2.0), SIZE)
-        assert not (paint_of_it & ~near).any(), one.category
-        nearer = shapely.union_all([other.outline for other in plan.placed[number + 1 :]])
-        visible = covered(one.outline.buffer(-1.0).difference(nearer.buffer(2.0)), SIZE)
-        share = (paint_of_it & visible).sum() / max(1, visible.sum())
-        assert share > OPEN_WORK.get(one.category, 0.9), (one.category, share)
-
-
-@pytest.mark.parametrize("category", CATEGORIES)
-def test_each_sprite_is_of_one_piece_and_varies(category: str) -> None:
-    looks = set()
-    for seed in range(12):
-        sprite = SPRITES[category](np.random.default_rng(seed))
-        outline = silhouette(sprite)
-        assert outline.is_valid
-        assert outline.area > 0.1  # square metres
-        looks.add(tuple((part.colour, part.points.tobytes()) for part in sprite))
-    assert len(looks) >= 2
+def test_each_sprite_is_of_one_piece_and_varies() -> None:
+    for category in CATEGORIES:
+        sprites = [SPRITES[category](np.random.default_rng(seed)) for seed in range(12)]
+        outlines = [silhouette(sprite) for sprite in sprites]
+        assert all(outline.is_valid and outline.area > 0.1 for outline in outlines), category  # square metres
+        assert len({tuple((part.colour, part.points.tobytes()) for part in sprite) for sprite in sprites}) >= 2, (
+            category
+        )
 
 
 def test_a_silhouette_is_the_union_of_the_parts() -> None:
@@ -123,11 +105,6 @@ def test_a_silhouette_is_the_union_of_the_parts() -> None:
     assert silhouette((box(0, 0, 2, 1, RED), box(1, 0, 3, 1, RED))).area == pytest.approx(3)
     with pytest.raises(ValueError, match="must touch"):
         silhouette((oval(0, 0, 1, 1, RED), oval(5, 0, 1, 1, RED)))
-
-
-def test_place_turns_metres_into_pixels() -> None:
-    (part,) = place((polygon([(0, 0), (1, 0), (1, 2)], RED),), 100, 50, 10, flip=True)
-    np.testing.assert_allclose(part.points, [(100, 50), (90, 50), (90, 30)])
 
 
 def test_other_sizes_and_bad_arguments() -> None:
