@@ -1,4 +1,4 @@
-"""Properties of SOLVERS x COSTS, by hand, and against solvers of one annotation at a time; order: `tests/test_laws.py`."""
+"""Properties of SOLVERS x COSTS (order: `tests/test_laws.py`), by hand, and against one annotation at a time."""
 
 from dataclasses import replace
 from itertools import product
