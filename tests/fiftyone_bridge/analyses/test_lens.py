@@ -16,14 +16,15 @@ from kalos_core.fiftyone.runs.records import plain
 from kalos_core.statements import statements
 from kalos_core.variation import narrowed_variations, rater_scorecards
 from tests.fiftyone_bridge.scenes import THREE, crowded, make_samples
+from tests.tiers import pairwise
 
 
 @pytest.fixture(scope="module")
 def dataset() -> Iterator[fo.Dataset]:
     dataset = fo.Dataset()
     dataset.add_samples(make_samples(crowded(6)), progress=False)
-    settings = {"agreement": {"bootstrap": 20}}
-    kf.analyse(dataset, "first", kinds=["agreement", "variations"], raters=THREE, settings=settings)
+    kinds = ["agreement", "variations"]
+    kf.analyse(dataset, "first", kinds=kinds, raters=THREE, settings={"agreement": {"bootstrap": 20}})
     yield dataset
     dataset.delete()
 
@@ -33,10 +34,11 @@ def table(dataset: fo.Dataset) -> Any:
     return kf.read_annotations(dataset, raters=THREE)
 
 
-@pytest.mark.parametrize("category", [None, "cat"])
-@pytest.mark.parametrize("rater", [None, "bob"])
-@pytest.mark.parametrize("names", [(), ("tag",), ("samples",), ("tag", "samples")])
-def test_findings(dataset: fo.Dataset, table: Any, category: str | None, rater: str | None, names: Any) -> None:
+@pytest.mark.parametrize(
+    ("category", "rater", "names"),
+    pairwise([None, "cat"], [None, "bob"], [(), ("tag",), ("samples",), ("tag", "samples")]),
+)
+def test_findings(dataset, table, category, rater, names):
     """As searched among the annotations of these samples alone."""
     ids = dataset.values("id")
     limits = {"tag": ids[2:9], "samples": ids[5:]}
@@ -55,49 +57,43 @@ def test_findings(dataset: fo.Dataset, table: Any, category: str | None, rater: 
 
 
 @pytest.mark.parametrize("category", [None, "dog"])
-def test_scorecards_and_sentences(dataset: fo.Dataset, table: Any, category: str | None) -> None:
+def test_scorecards_and_sentences(dataset, table, category):
     lens = kf.Lens(category, samples=dataset.values("id")[3:])
     chosen = table.select(images=list(range(3, len(dataset))))
-    result = agreement(chosen, bootstrap=20)
-    part, found = narrowed(result, category), narrowed_variations(variations(chosen), category)
-    sessions = or_reason(intra_rater, agreement(table, bootstrap=20))
+    part, found = narrowed(agreement(chosen, bootstrap=20), category), narrowed_variations(variations(chosen), category)
+    expected = rater_scorecards(part, found, or_reason(intra_rater, agreement(table, bootstrap=20)))
     cards = kf.rater_scorecard(dataset, "first", lens)
-    expected = rater_scorecards(part, found, sessions)
     pd.testing.assert_frame_equal(cards.to_pandas(), expected.to_pandas())
     assert [card.examples for card in cards] == [card.examples for card in expected]
-    assert sum(len(keys) for card in cards for keys in card.examples.values()) > 0
-    shown = dataset.select_labels(ids=[key for card in cards for keys in card.examples.values() for key in keys])
-    assert 0 < len(shown) <= len(dataset)
+    shown = [key for card in cards for keys in card.examples.values() for key in keys]
+    assert shown
+    assert 0 < len(dataset.select_labels(ids=shown)) <= len(dataset)
     counted = kf.count_disputes(dataset, "first")
     said = kf.overview_of(dataset, "first", lens)
     assert said == statements(part, found, None, (counted.all, counted.decided), kf.count_changes(dataset, "first"))
 
 
-def test_no_label_is_read(dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_label_is_read_and_what_is_unknown(dataset, monkeypatch):
     monkeypatch.setattr(fo.Dataset, "values", None)
     monkeypatch.setattr(fo.DatasetView, "values", None)
     assert len(kf.rater_scorecard(dataset, "first", kf.Lens("cat"))) == 3
     assert kf.overview_of(dataset, "first")
-
-
-def test_what_is_unknown(dataset: fo.Dataset) -> None:
     with pytest.raises(InputError, match="category: expected one of 'cat', 'dog', got 'bird'"):
         kf.rater_scorecard(dataset, "first", kf.Lens("bird"))
     with pytest.raises(InputError, match="analysis: expected the key of one"):
         kf.overview_of(dataset, "third")
 
 
-def test_advice_is_on_the_settings_in_use(dataset: fo.Dataset) -> None:
+def test_advice_is_on_the_settings_in_use(dataset):
     with pytest.raises(InputError, match="analysis: expected one with calibration"):
         kf.threshold_advice(dataset, "first")
-    similarities = ["box_iou", "box_giou"]
-    settings = {"calibration": {"similarities": similarities, "bootstrap": 10}, "agreement": {"bootstrap": 0}}
+    settings = {
+        "calibration": {"similarities": ["box_iou", "box_giou"], "bootstrap": 10},
+        "agreement": {"bootstrap": 0},
+    }
     kf.analyse(dataset, "second", kinds=["agreement", "calibration"], raters=THREE, threshold=0.3, settings=settings)
     found = kf.threshold_advice(dataset, "second")
     expected = threshold_advice(kf.load_run(dataset, "second_calibration").result, "box_iou", 0.3)
     assert (found.similarity, found.threshold) == ("box_iou", 0.3)
     assert (found.text, found.settings) == (expected.text, expected.settings)
     assert found.difference_interval == pytest.approx(expected.difference_interval, nan_ok=True)
-    for key in ("second", "second_calibration"):
-        if key in kf.list_runs(dataset):
-            kf.delete_run(dataset, key)

@@ -1,7 +1,5 @@
 """Masks, keypoints and cuboids: read exactly where they lie, compared by what fits, stored as other labels are."""
 
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import fiftyone as fo
@@ -15,9 +13,8 @@ from PIL import Image
 import kalos_core.fiftyone as kf
 from kalos_core import SIMILARITIES, InputError
 from kalos_core.readers.fractions import mask_in_pixels
+from tests.fiftyone_bridge.conftest import Make
 from tests.fiftyone_bridge.scenes import CAT, SCENES, detection, detections, make_sample, make_samples, polylines
-
-Make = Callable[..., fo.Dataset]
 
 RATERS = ("ann", "bob")
 NAN = float("nan")
@@ -67,7 +64,7 @@ def scene(number: int, ann: list[fo.Detection], bob: list[fo.Detection]) -> fo.S
 
 class TestWhereAMaskLies:
     @given(st.data())
-    def test_a_mask_cut_out_by_fiftyone_comes_back_pixel_by_pixel(self, data: st.DataObject) -> None:
+    def test_a_mask_cut_out_by_fiftyone_comes_back_pixel_by_pixel(self, data):
         width, height = data.draw(st.tuples(st.integers(1, 40), st.integers(1, 40)))
         bits = data.draw(st.lists(st.booleans(), min_size=width * height, max_size=width * height))
         mask = np.array(bits).reshape(height, width)
@@ -77,7 +74,7 @@ class TestWhereAMaskLies:
         placed = mask_in_pixels(label.mask, label.bounding_box, width, height)
         np.testing.assert_array_equal(decoded(placed), mask)
 
-    def test_as_fiftyones_own_pasting_where_that_is_exact(self) -> None:
+    def test_as_fiftyones_own_pasting_where_that_is_exact(self):
         mask = pixels([4, 2, 8, 5]) & ~pixels([6, 3, 2, 2])
         label = fo.Detection(bounding_box=[0.25, 0.25, 0.5, 0.5], mask=mask[2:7, 4:12])  # corners on halves of pixels
         whole = fo.Detection(bounding_box=[4 / 16, 2 / 16, 8 / 16, 5 / 16], mask=label.mask)
@@ -85,7 +82,7 @@ class TestWhereAMaskLies:
         np.testing.assert_array_equal(decoded(mask_in_pixels(whole.mask, whole.bounding_box, 16, 16)), pasted)
 
     @pytest.mark.parametrize("drawn", [True, False])
-    def test_a_whole_image_and_an_empty_crop(self, drawn: bool) -> None:
+    def test_a_whole_image_and_an_empty_crop(self, drawn):
         """Columns as high as the image are one run."""
         placed = mask_in_pixels(np.full((3, 4), drawn), [0, 0, 1, 1], 4, 3)
         assert placed["counts"].tolist() == ([0, 12, 0] if drawn else [12])
@@ -99,23 +96,24 @@ class TestWhereAMaskLies:
             ([8, 0, 4, 1], [8, 9]),
         ],
     )
-    def test_boxes_between_pixels(self, box: list[float], columns: list[int]) -> None:
+    def test_boxes_between_pixels(self, box, columns):
         crop = np.ones((1, len(columns)))
         placed = decoded(mask_in_pixels(crop, [value / 10 for value in box], 10, 10))
         assert np.flatnonzero(placed[0]).tolist() == columns
         assert not placed[1:].any()
 
-    def test_a_crop_of_another_size_is_stretched(self) -> None:
+    def test_a_crop_of_another_size_is_stretched(self):
         placed = decoded(mask_in_pixels(np.array([[1, 0]]), [0, 0, 0.4, 0.2], 10, 10))
         assert placed[:2, :4].tolist() == [[True, True, False, False]] * 2
         assert placed.sum() == 4
 
     @pytest.mark.parametrize(("crop", "box"), [(np.ones(3), [0, 0, 1, 1]), (np.ones((1, 1)), [0, 0, 1]), ("no", None)])
-    def test_what_is_no_mask_is_left_to_be_refused(self, crop: Any, box: Any) -> None:
+    def test_what_is_no_mask_is_left_to_be_refused(self, crop, box):
         assert mask_in_pixels(crop, box, 10, 10) is crop
 
 
 class TestMasks:
+    @pytest.fixture
     def dataset(self, make: Make) -> fo.Dataset:
         """IoU of the masks: 12 / 24 = .5, of the boxes 24 / 24 = 1; the same; and nothing by bob."""
         full, half = pixels([4, 2, 6, 4]), pixels([4, 2, 6, 4]) & ~pixels([5, 2, 4, 3])
@@ -127,50 +125,13 @@ class TestMasks:
             ]
         )
 
-    def test_masks_are_compared_where_all_have_one(self, make: Make) -> None:
-        dataset = self.dataset(make)
-        selection = kf.Selection(raters=RATERS)
-        fitting = kf.fitting_similarities(dataset, selection)
-        assert fitting[0] == kf.default_similarity(dataset, selection) == "mask_iou"
-        assert {"box_iou", "mask_iou"} <= set(fitting)
-        assert not {"polygon_iou", "pose", "oks", "cuboid_iou"} & set(fitting)
-        annotations = kf.read_annotations(dataset, raters=RATERS)
-        assert annotations.shapes["mask"].area().tolist() == [24, 12, 24, 24, 12, 24, 12]
-
-    @pytest.mark.parametrize(("threshold", "first"), [(0.5, 1.0), (0.51, -0.5)])
-    def test_alphas_worked_out_by_hand(self, make: Make, threshold: float, first: float) -> None:
-        """A pair below the threshold leaves (cat, -) (-, cat): 1 - 1 / ((16 - 4 - 4) / 12) = -.5."""
-        dataset = self.dataset(make)
-        run = kf.compute_agreement(dataset, "run", raters=RATERS, threshold=threshold)
-        assert run.settings["similarity"] == "mask_iou"
-        assert dataset.values("run_alpha") == pytest.approx([first, 1.0, 0.0])
-        assert kf.load_run(dataset, "run").result.image_alpha == pytest.approx([first, 1.0, 0.0])
-
-    def test_boxes_of_masks(self, make: Make) -> None:
-        dataset = self.dataset(make)
-        annotations = kf.read_annotations(dataset, raters=RATERS, similarity="box_iou")
-        assert "mask" not in annotations.shapes
-        run = kf.compute_agreement(dataset, "run", raters=RATERS, similarity="box_iou", threshold=0.9)
-        assert dataset.values("run_alpha") == [1.0, 1.0, 0.0]
-        assert kf.load_run(dataset, run.key).stale == ()
-
-    def test_a_mask_that_changed_is_stale_only_for_runs_on_masks(self, make: Make) -> None:
-        dataset = self.dataset(make)
-        for similarity in ("mask_iou", "box_iou"):
-            kf.compute_agreement(dataset, similarity, raters=RATERS, similarity=similarity)
-        sample = dataset.first()
-        mask = sample.bob.detections[0].mask.copy()
-        mask[0, 0] = not mask[0, 0]
-        sample.bob.detections[0].mask = mask
-        sample.save()
-        assert kf.stale_samples(dataset, "mask_iou") == [sample.id]
-        assert kf.stale_samples(dataset, "box_iou") == []
-        loaded = kf.load_run(dataset, "mask_iou")
-        assert loaded.result.image_alpha[0] == -0.5  # 11 of 24 pixels are below one half
-
-    def test_masks_in_files(self, make: Make, tmp_path: Path) -> None:
-        dataset = self.dataset(make)
+    def test_masks_are_compared_where_all_have_one(self, dataset, tmp_path):
+        """In the database or in files."""
+        fitting = fitting_of(dataset, "mask_iou")
+        assert {"box_iou", "mask_iou"} <= fitting
+        assert not {"polygon_iou", "pose", "oks", "cuboid_iou"} & fitting
         inside = kf.read_annotations(dataset, raters=RATERS).shapes["mask"]
+        assert inside.area().tolist() == [24, 12, 24, 24, 12, 24, 12]
         for sample in dataset:
             for label in [*sample.ann.detections, *sample.bob.detections]:
                 path = tmp_path / f"{label.id}.png"
@@ -181,119 +142,113 @@ class TestMasks:
         np.testing.assert_array_equal(outside.first, inside.first)
         np.testing.assert_array_equal(outside.length, inside.length)
 
+    def test_alphas_worked_out_by_hand(self, dataset):
+        """A pair below the threshold leaves (cat, -) (-, cat): 1 - 1 / ((16 - 4 - 4) / 12) = -.5."""
+        for key, threshold, first in (("at", 0.5, 1.0), ("above", 0.51, -0.5)):
+            run = kf.compute_agreement(dataset, key, raters=RATERS, threshold=threshold, bootstrap=0)
+            assert run.settings["similarity"] == "mask_iou"
+            assert dataset.values(f"{key}_alpha") == pytest.approx([first, 1.0, 0.0])
+            assert kf.load_run(dataset, key).result.image_alpha == pytest.approx([first, 1.0, 0.0])
+
+    def test_a_mask_that_changed_is_stale_only_for_runs_on_masks(self, dataset):
+        assert "mask" not in kf.read_annotations(dataset, raters=RATERS, similarity="box_iou").shapes
+        for similarity in ("mask_iou", "box_iou"):
+            kf.compute_agreement(dataset, similarity, raters=RATERS, similarity=similarity)
+        assert dataset.values("box_iou_alpha") == [1.0, 1.0, 0.0]
+        sample = dataset.first()
+        mask = sample.bob.detections[0].mask.copy()
+        mask[0, 0] = not mask[0, 0]
+        sample.bob.detections[0].mask = mask
+        sample.save()
+        assert kf.stale_samples(dataset, "mask_iou") == [sample.id]
+        assert kf.stale_samples(dataset, "box_iou") == []
+        assert kf.load_run(dataset, "mask_iou").result.image_alpha[0] == -0.5  # 11 of 24 pixels are below one half
+
     @pytest.mark.filterwarnings("ignore")
-    def test_a_file_that_is_gone(self, make: Make, tmp_path: Path) -> None:
+    def test_a_file_that_is_gone(self, make, tmp_path):
         gone = fo.Detection(label="cat", bounding_box=[0.1, 0.1, 0.2, 0.2], mask_path=str(tmp_path / "gone.png"))
         dataset = make([image_sample(0, fo.Detections(detections=[gone]), fo.Detections())])
-        with pytest.raises(
-            InputError, match=r"(?s)0.jpg, field 'ann', label .*expected a mask that can be read"
-        ) as said:
+        message = r"(?s)0.jpg, field 'ann', label .*expected a mask that can be read.*gone\.png"
+        with pytest.raises(InputError, match=message):
             kf.read_annotations(dataset, raters=RATERS)
-        assert "gone.png" in str(said.value)
 
-    def test_images_of_unknown_size(self, make: Make) -> None:
-        dataset = self.dataset(make)
+    def test_images_of_unknown_size_and_labels_without_a_mask(self, dataset):
         dataset.limit(1).set_values("metadata", [None])
         with pytest.raises(InputError, match=r"masks: the size of 1 of 3 images is unknown \(0.jpg\)"):
             kf.compute_agreement(dataset, "run", raters=RATERS)
         kf.compute_agreement(dataset, "run", raters=RATERS, similarity="box_iou")  # boxes do not need it
-
-    def test_one_label_without_a_mask(self, make: Make) -> None:
-        dataset = self.dataset(make)
+        dataset.limit(1).set_values("metadata", [fo.ImageMetadata(width=20, height=10)])
         sample = dataset.last()
         sample.bob.detections = [detection("cat", CAT)]
         sample.save()
-        selection = kf.Selection(raters=RATERS)
-        assert kf.default_similarity(dataset, selection) == "box_iou"
-        assert "mask_iou" not in kf.fitting_similarities(dataset, selection)
+        assert "mask_iou" not in fitting_of(dataset, "box_iou")
         with pytest.raises(InputError, match=r"mask_iou compares shapes of kind 'mask': .* 1 of 8 annotations without"):
-            kf.compute_agreement(dataset, "run", raters=RATERS, similarity="mask_iou")
+            kf.compute_agreement(dataset, "masks", raters=RATERS, similarity="mask_iou")
 
-    @pytest.mark.parametrize(("least", "left"), [(12, 7), (13, 4), (25, 0)])
-    def test_smallest_area_is_that_of_masks(self, make: Make, least: float, left: int) -> None:
-        dataset = self.dataset(make)
-        assert len(kf.read_annotations(dataset, raters=RATERS, min_area=least)) == left
-        boxes = kf.read_annotations(dataset, raters=RATERS, min_area=least, similarity="box_iou")
-        assert len(boxes) == (0 if least == 25 else 7)  # all of 6 x 4 pixels
+    def test_smallest_area_is_that_of_masks(self, dataset):
+        for least, left in [(12, 7), (13, 4), (25, 0)]:
+            assert len(kf.read_annotations(dataset, raters=RATERS, min_area=least)) == left
+            boxes = kf.read_annotations(dataset, raters=RATERS, min_area=least, similarity="box_iou")
+            assert len(boxes) == (0 if least == 25 else 7)  # all of 6 x 4 pixels
 
 
 class TestKeypoints:
+    @pytest.fixture
     def dataset(self, make: Make) -> fo.Dataset:
         return make([image_sample(0, poses(POSE), poses(NEAR)), image_sample(1, poses(POSE), poses())])
 
-    def test_points_are_pixels_and_nan_is_not_labelled(self, make: Make) -> None:
-        column = kf.read_annotations(self.dataset(make), raters=RATERS).shapes["keypoints"]
+    def test_poses_are_compared(self, dataset):
+        """One joint of two is .1 of the height away: 1 - .1 / sqrt(2) / 2 = .9646; NaN is not labelled."""
+        column = kf.read_annotations(dataset, raters=RATERS).shapes["keypoints"]
         np.testing.assert_allclose(column.points[0], [[5, 5], [10, 5], [NAN, NAN]])
         assert column.visible[0].tolist() == [True, True, False]
-
-    def test_poses_are_compared(self, make: Make) -> None:
-        """One joint of two is .1 of the height away: 1 - .1 / sqrt(2) / 2 = .9646."""
-        dataset = self.dataset(make)
-        selection = kf.Selection(raters=RATERS)
-        fitting = kf.fitting_similarities(dataset, selection)
-        assert fitting[0] == kf.default_similarity(dataset, selection) == "pose"
+        fitting = fitting_of(dataset, "pose")
         assert "oks" in fitting
-        assert not {"polygon_iou", "mask_iou", "cuboid_iou"} & set(fitting)
+        assert not {"polygon_iou", "mask_iou", "cuboid_iou"} & fitting
         run = kf.compute_agreement(dataset, "run", raters=RATERS, threshold=0.9)
         assert run.result.pairs.similarity == pytest.approx([1 - 0.1 / np.sqrt(2) / 2])
         assert dataset.values("run_alpha") == [1.0, 0.0]
         assert dataset.values("ann.keypoints.run_unit") == [[0], [1]]
         assert kf.load_run(dataset, "run").stale == ()
-        kf.delete_run(dataset, "run")
-        assert not dataset.has_field("ann.keypoints.run_unit")
-
-    def test_a_point_that_moved_is_stale(self, make: Make) -> None:
-        dataset = self.dataset(make)
-        kf.compute_agreement(dataset, "run", raters=RATERS)
         sample = dataset.first()
         sample.bob.keypoints[0].points = [(0.25, 0.6), (0.5, 0.5), (0.5, 0.5)]
         sample.save()
         assert kf.stale_samples(dataset, "run") == [sample.id]
+        kf.delete_run(dataset, "run")
+        assert not dataset.has_field("ann.keypoints.run_unit")
+        for name in ("points", "confidence", "index"):
+            with pytest.raises(InputError, match=f"the attribute '{name}' of a Keypoint"):
+                kf.check_run_key(dataset, name)
 
-    def test_confidence_is_the_mean_of_the_points(self, make: Make) -> None:
+    def test_confidence_is_the_mean_of_the_points(self, make):
         sure, unsure = ({"confidence": values} for values in ([0.9, 0.8, NAN], [0.1, 0.3, NAN]))
         dataset = make([image_sample(0, poses(POSE, **sure), poses(NEAR, **unsure))])
         for least, left in [(0.0, 2), (0.2, 2), (0.21, 1), (0.86, 0)]:
             assert len(kf.read_annotations(dataset, raters=RATERS, min_confidence=least)) == left
 
-    def test_one_field_with_an_attribute(self, make: Make) -> None:
-        marks = fo.Keypoints(
-            keypoints=[fo.Keypoint(label="mouse", points=POSE, rater=rater) for rater in RATERS],
-        )
-        size = fo.ImageMetadata(width=20, height=10)
-        dataset = make([fo.Sample("/pictures/0.jpg", raters=list(RATERS), marks=marks, metadata=size)])
+    def test_one_field_with_an_attribute(self, make):
+        marks = fo.Keypoints(keypoints=[fo.Keypoint(label="mouse", points=POSE, rater=rater) for rater in RATERS])
+        dataset = make([make_sample(0, {}, raters=list(RATERS), marks=marks)])
         assert kf.compute_agreement(dataset, "run", field="marks").result.alpha == 1
 
-    def test_poses_of_different_numbers_of_points(self, make: Make) -> None:
+    def test_poses_of_different_numbers_of_points(self, make):
         dataset = make([image_sample(0, poses(POSE, POSE), poses(NEAR[:2]))])
         with pytest.raises(InputError, match=r"(?s)0.jpg, field 'bob'.*expected 3 keypoints, as most annotations have"):
             kf.read_annotations(dataset, raters=RATERS)
 
-    @pytest.mark.parametrize("name", ["points", "confidence", "index"])
-    def test_keys_may_not_overwrite_a_keypoint(self, make: Make, name: str) -> None:
-        with pytest.raises(InputError, match=f"the attribute '{name}' of a Keypoint"):
-            kf.check_run_key(self.dataset(make), name)
 
-
-@pytest.mark.skipif("cuboid_iou" not in SIMILARITIES, reason="cuboids cannot be compared yet")
 class TestCuboids:
-    def dataset(self, make: Make) -> fo.Dataset:
+    def test_scenes_are_read(self, make):
         """IoU of the first: moved by 1 along 4: 3 / 5 = .6."""
-        return make(
+        dataset = make(
             [
                 scene(0, [cuboid([0, 0, 0])], [cuboid([1, 0, 0])]),
                 scene(1, [cuboid([0, 0, 0], [0.0, 0.0, 0.5])], [cuboid([0.2, 0.1, 0], [0.0, 0.0, 0.7])]),
                 scene(2, [cuboid([0, 0, 0])], []),
             ]
         )
-
-    def test_scenes_are_read(self, make: Make) -> None:
-        dataset = self.dataset(make)
         assert dataset.media_type == "3d"
-        selection = kf.Selection(raters=RATERS)
-        assert kf.default_similarity(dataset, selection) == "cuboid_iou"
-        assert kf.fitting_similarities(dataset, selection)[0] == "cuboid_iou"
-        assert not {"box_iou", "mask_iou", "pose", "centroid"} & set(kf.fitting_similarities(dataset, selection))
+        assert not {"box_iou", "mask_iou", "pose", "centroid"} & fitting_of(dataset, "cuboid_iou")
         run = kf.compute_agreement(dataset, "run", raters=RATERS)
         assert dataset.values("run_alpha") == [1.0, 1.0, 0.0]
         first, second = run.result.pairs.similarity
@@ -302,54 +257,40 @@ class TestCuboids:
         assert second == pytest.approx(compute_cuboid_iou(*turned), abs=1e-6)  # about one axis, all conventions agree
         assert kf.load_run(dataset, "run").result.image_alpha.tolist() == [1.0, 1.0, 0.0]
         assert kf.sample_report(dataset, dataset.first().id, "run").units == (0,)
-
-    def test_a_cuboid_that_turned_is_stale(self, make: Make) -> None:
-        dataset = self.dataset(make)
-        kf.compute_agreement(dataset, "run", raters=RATERS)
         sample = dataset.skip(1).first()
         sample.bob.detections[0].rotation = [0.0, 0.0, 0.8]
         sample.save()
         assert kf.stale_samples(dataset, "run") == [sample.id]
-
-    def test_smallest_area_means_nothing(self, make: Make) -> None:
         with pytest.raises(InputError, match="min_area: expected shapes that have an area"):
-            kf.read_annotations(self.dataset(make), raters=RATERS, min_area=1)
+            kf.read_annotations(dataset, raters=RATERS, min_area=1)
 
-    def test_images_with_boxes_and_cuboids(self, make: Make) -> None:
-        both = {
-            name: fo.Detections(detections=[cuboid([0, 0, 0], bounding_box=[0.1, 0.1, 0.2, 0.2])]) for name in RATERS
-        }
-        dataset = make([image_sample(0, both["ann"], both["bob"])])
-        fitting = kf.fitting_similarities(dataset, kf.Selection(raters=RATERS))
-        assert fitting[0] == "cuboid_iou"
-        assert "box_iou" in fitting
+    def test_images_with_boxes_and_cuboids(self, make):
+        ann, bob = (fo.Detections(detections=[cuboid([0, 0, 0], bounding_box=[0.1, 0.1, 0.2, 0.2])]) for _ in RATERS)
+        dataset = make([image_sample(0, ann, bob)])
+        assert "box_iou" in fitting_of(dataset, "cuboid_iou")
         for similarity in ("cuboid_iou", "box_iou"):
             run = kf.compute_agreement(dataset, similarity, raters=RATERS, similarity=similarity)
             assert run.result.pairs.similarity.tolist() == [1.0]
 
 
-class TestFittingSimilarities:
-    @pytest.mark.parametrize(
-        ("make_labels", "first", "never"),
-        [(detections, "box_iou", "polygon_iou"), (polylines, "polygon_iou", "mask_iou")],
-    )
-    def test_of_boxes_and_polygons(self, make: Make, make_labels: Any, first: str, never: str) -> None:
-        dataset = make(make_samples(SCENES, make_labels))
-        fitting = kf.fitting_similarities(dataset, kf.Selection(raters=RATERS))
-        assert fitting[0] == first
+def fitting_of(dataset: fo.Dataset, default: str) -> set[str]:
+    """Similarities that fit; the first is the default, and is said to be this one."""
+    selection = kf.Selection(raters=RATERS)
+    found = kf.fitting_similarities(dataset, selection)
+    assert found[0] == kf.default_similarity(dataset, selection) == default
+    return set(found)
+
+
+def test_similarities_that_fit_boxes_and_polygons(make):
+    for make_labels, default, never in [
+        (detections, "box_iou", "polygon_iou"),
+        (polylines, "polygon_iou", "mask_iou"),
+    ]:
+        fitting = fitting_of(make(make_samples(SCENES, make_labels)), default)
         assert never not in fitting
         assert "box_iou" in fitting
-
-    def test_of_a_mixture(self, make: Make) -> None:
-        dataset = make([make_sample(0, {"ann": [("cat", CAT)]}, raters=list(RATERS), bob=polylines([("cat", CAT)]))])
-        fitting = kf.fitting_similarities(dataset, kf.Selection(raters=RATERS))
-        kinds = {SIMILARITIES[name].kind for name in fitting}
-        assert kinds <= {"box", ""}
-
-    def test_without_any_label(self, make: Make) -> None:
-        dataset = make(make_samples([{"ann": [], "bob": []}]))
-        assert kf.fitting_similarities(dataset, kf.Selection(raters=RATERS))[0] == "box_iou"
-
-    def test_a_similarity_without_a_name_cannot_be_stored(self, make: Make) -> None:
-        with pytest.raises(InputError, match="similarity: expected one of"):
-            kf.compute_agreement(make(), "run", raters=RATERS, similarity=lambda *_: 1)
+    mixed = make([make_sample(0, {"ann": [("cat", CAT)]}, raters=list(RATERS), bob=polylines([("cat", CAT)]))])
+    assert {SIMILARITIES[name].kind for name in fitting_of(mixed, "box_iou")} <= {"box", ""}
+    fitting_of(make(make_samples([{"ann": [], "bob": []}])), "box_iou")
+    with pytest.raises(InputError, match="similarity: expected one of"):
+        kf.compute_agreement(mixed, "run", raters=RATERS, similarity=lambda *_: 1)

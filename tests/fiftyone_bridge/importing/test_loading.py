@@ -158,6 +158,9 @@ class TestNewDataset:
             for name in ("", " ", "é ü", half):
                 with pytest.raises(InputError, match="dataset: expected a name that FiftyOne takes, got"):
                     kf.load_raters(TWO, name, canvas=tmp_path)
+            for part in ("rater", "category"):
+                with pytest.raises(InputError, match="expected text that UTF-8 can hold, got 'half"):
+                    Annotations.from_rows([*ROWS, {**ROWS[0], part: half}], image_size=SIZES)
             with pytest.raises(InputError, match="text: expected what UTF-8 can hold, got 'half"):
                 kf.load_raters(replace(TWO, attributes={"note": [half] * 2}), None, canvas=tmp_path)
 

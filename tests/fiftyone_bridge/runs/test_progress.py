@@ -10,7 +10,8 @@ from PIL import Image
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
-from tests.fiftyone_bridge.scenes import RATERS, documents
+from tests.fiftyone_bridge.scenes import RATERS, stop_at, untouched
+from tests.fiftyone_bridge.stacks import add_maps, small
 
 ONE_IMAGE: dict[str, Any] = {
     "images": [{"id": 1, "file_name": "a.png", "width": 9, "height": 9, "rater_list": ["ann", "bob"]}],
@@ -19,45 +20,60 @@ ONE_IMAGE: dict[str, Any] = {
 }
 
 
-def work(name: str, dataset: fo.Dataset, folder: Path, progress: Any) -> None:
-    if name == "load":
-        Image.new("RGB", (9, 9)).save(folder / "a.png")
-        kf.load_raters(ONE_IMAGE, images=folder, progress=progress)
-    else:
-        {"agree": kf.compute_agreement, "vary": kf.find_variations}[name](
-            dataset, "run", raters=RATERS, progress=progress
-        )
+def load(_: fo.Dataset, folder: Path, **options: Any) -> None:
+    Image.new("RGB", (9, 9)).save(folder / "a.png")
+    kf.load_raters(ONE_IMAGE, images=folder, **options)
 
 
-@pytest.mark.parametrize("name", ["load", "agree", "vary"])
-def test_shares_rise_from_0_to_1(dataset: fo.Dataset, tmp_path: Path, name: str) -> None:
+def agree(dataset: fo.Dataset, _: Path, **options: Any) -> None:
+    kf.compute_agreement(dataset, "run", raters=RATERS, **options)
+
+
+def vary(dataset: fo.Dataset, _: Path, **options: Any) -> None:
+    kf.find_variations(dataset, "run", raters=RATERS, **options)
+
+
+works = pytest.mark.parametrize("work", [load, agree, vary])
+
+
+def shares_of(work: Any, *arguments: Any, **options: Any) -> list[float]:
+    """The shares of the work that are told: they only rise."""
     told: list[tuple[float, str]] = []
-    work(name, dataset, tmp_path, lambda share, label: told.append((share, label)))
+    work(*arguments, **options, progress=lambda share, label: told.append((share, label)))
     shares = [share for share, _ in told]
     assert shares == sorted(shares)
-    assert 0 <= shares[0] <= 0.1
-    assert shares[-1] == 1
     assert all(label for _, label in told)
+    return shares
 
 
-@pytest.mark.parametrize("name", ["load", "agree", "vary"])
-def test_a_bar_on_the_terminal(
-    dataset: fo.Dataset, tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    work(name, dataset, tmp_path, True)
+@works
+def test_shares_rise_from_0_to_1(dataset, tmp_path, work):
+    first, *_, last = shares_of(work, dataset, tmp_path)
+    assert 0 <= first <= 0.1
+    assert last == 1
+
+
+def test_shares_of_work_on_masks_rise_from_0_to_1(make):
+    dataset = add_maps(make(small()))
+    for number, compute in enumerate((kf.compute_pixel_agreement, kf.estimate_truth, kf.rank_detectors)):
+        options: Any = {"detectors": ["good", "poor"], "skew": (0.1, 0.5)} if number == 2 else {}
+        first, *_, last = shares_of(compute, dataset, f"run{number}", **options)
+        assert (first, last) == (0, 1), compute
+        kf.delete_run(dataset, f"run{number}")
+
+
+@works
+def test_a_bar_on_the_terminal_for_those_who_want_it(dataset, tmp_path, capsys, work):
+    for progress in (None, False):
+        work(dataset, tmp_path, progress=progress)
+        assert capsys.readouterr() == ("", "")
+        if work is not load:
+            kf.delete_run(dataset, "run")
+    work(dataset, tmp_path, progress=True)
     assert "/100" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("progress", [None, False])
-def test_nothing_is_printed_unless_asked(
-    dataset: fo.Dataset, tmp_path: Path, capsys: pytest.CaptureFixture[str], progress: Any
-) -> None:
-    work("agree", dataset, tmp_path, progress)
-    work("load", dataset, tmp_path, progress)
-    assert capsys.readouterr() == ("", "")
-
-
-def test_a_bar_gives_the_terminal_back_when_work_fails(dataset: fo.Dataset) -> None:
+def test_a_bar_gives_the_terminal_back_when_work_fails(dataset):
     before = sys.stdout
     for call in (kf.compute_agreement, kf.find_variations):
         with pytest.raises(InputError):
@@ -68,14 +84,7 @@ def test_a_bar_gives_the_terminal_back_when_work_fails(dataset: fo.Dataset) -> N
     assert sys.stdout is before
 
 
-@pytest.mark.parametrize("name", ["load", "agree", "vary"])
-def test_what_is_cancelled_at_the_very_last_report_is_not_kept(dataset: fo.Dataset, tmp_path: Path, name: str) -> None:
-    before, there = documents(dataset), fo.list_datasets()
-
-    def cancel(share: float, _: str) -> None:
-        if share == 1:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        work(name, dataset, tmp_path, cancel)
-    assert (documents(dataset), fo.list_datasets(), kf.list_runs(dataset)) == (before, there, [])
+@works
+def test_what_is_cancelled_at_the_very_last_report_is_not_kept(dataset, tmp_path, work):
+    with untouched(dataset), pytest.raises(KeyboardInterrupt):
+        work(dataset, tmp_path, progress=stop_at(1))
