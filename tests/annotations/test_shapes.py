@@ -105,44 +105,35 @@ BAD = {
     ],
     "mask": [
         (runs([1, 2]), COUNTS + " [1, 2] for 2 x 4"),
-        (runs([5, -1]), COUNTS),
         (runs("zz"), COUNTS + " 'zz' for 2 x 4"),
-        (runs("é"), COUNTS),
-        (runs("4T"), COUNTS),  # ends within a number
-        (runs("o" * 20 + "0"), COUNTS),  # a number without end
-        (runs(""), COUNTS),
-        (runs([]), "expected "),
+        # with a sign, not ASCII, ends within a number, a number without end, nothing
+        *((runs(counts), COUNTS) for counts in ([5, -1], "é", "4T", "o" * 20 + "0", "")),
+        (runs([]), COUNTS + " [] for 2 x 4"),
         (runs([0.5, 3.5]), A_MASK + " counts [0.5, 3.5]"),
         ({"size": [2, 4]}, A_MASK + " counts None"),
         (runs([2], 2), SIZE + " [2]"),
         (runs([0], 0, 2), SIZE + " [0, 2]"),
-        (runs([1 << 40], 1 << 20, 1 << 20), "a mask with a size"),
+        (runs([1 << 40], 1 << 20, 1 << 20), SIZE),
         ({"counts": [4]}, SIZE + " None"),
-        ([[0, 2]], A_MASK),
-        ([[1], [1, 0]], A_MASK),
+        *((pixels, A_MASK) for pixels in ([[0, 2]], [[1], [1, 0]])),
         ("mask.png", A_MASK + " 'mask.png'"),
         (np.ones((2, 2, 3)), A_MASK + " float64 of shape (2, 2, 3)"),
         (runs([12], 3, 4), "a mask of its image's size 2 x 4, got 3 x 4"),
     ],
     "keypoints": [
-        ([1, 2], TRIPLES),
-        ([1, 2, 3], "keypoints of which v is 0, 1 or 2"),
-        ([(1, 2), (3, 4, 2)], TRIPLES),
+        *((joints, TRIPLES) for joints in ([1, 2], [(1, 2), (3, 4, 2)], "nose", 7, {"nose": [1, 2]})),
         ([(1, None), (1, 2), (3, 4)], "keypoints of finite coordinates"),
         ([1, 2, 2, nan, 1, 1, 0, 0, 0], "keypoints of finite coordinates"),
-        ("nose", TRIPLES),
-        (7, TRIPLES),
-        ({"nose": [1, 2]}, TRIPLES),
+        ([1, 2, 3], "keypoints of which v is 0, 1 or 2"),
         ([(1, 2), (3, 4)], "3 keypoints, as most annotations have, got 2"),
     ],
-}
+}  # fmt: skip
 
 
 def test_what_cannot_be_used_is_named_or_left_out():
     for kind, cases in BAD.items():
         between = [
-            ((RIGHT[kind], shape, RIGHT[kind]), LeftOut("record 2 (id 2): expected " + words.removeprefix("expected ")))
-            for shape, words in cases
+            ((RIGHT[kind], shape, RIGHT[kind]), LeftOut("record 2 (id 2): expected " + words)) for shape, words in cases
         ]
         read = lambda given, kind=kind, **more: marks(kind, *given, image_size={1: (4, 2)}, **more)  # noqa: E731
         assert differing(read, None, between) == []

@@ -26,13 +26,13 @@ def test_agreement_is_that_of_the_library(labels, found_by):
 
 
 def two_raters(path, *marks, **image):
-    """A COCO file of one image with annotations: rater, class, box, and other fields."""
+    """A COCO file of one image with annotations: rater, class and box."""
     content = {
         "images": [{"id": 1, "file_name": "a.jpg", "width": 99, "height": 99, "rater_list": ["ann", "bob"]} | image],
         "categories": [{"id": 1, "name": "cat"}, {"id": 2, "name": "dog"}],
         "annotations": [
-            {"id": number, "image_id": 1, "category_id": category, "rater_id": rater, "bbox": box} | more
-            for number, (rater, category, box, more) in enumerate(marks, 1)
+            {"id": number, "image_id": 1, "category_id": category, "rater_id": rater, "bbox": box}
+            for number, (rater, category, box) in enumerate(marks, 1)
         ],
     }
     path.write_text(json.dumps(content))
@@ -46,7 +46,7 @@ def test_a_case_worked_by_hand(tmp_path, found_by):
     """Two raters, one image: a cat of both and a dog of bob. Units (cat, cat) and (nothing, dog) have coincidences
     2 of (cat, cat) and 1 each of (nothing, dog) and (dog, nothing): of 4 values 2 disagree, where chance gives
     (4 * 4 - 2 * 2 - 1 - 1) / (4 * 3) = 10 / 12, so that alpha is 1 - (2 / 4) / (10 / 12) = 0.4."""
-    marks = ("ann", 1, BOX, {}), ("bob", 1, BOX, {}), ("bob", 2, [40, 0, 9, 9], {})
+    marks = ("ann", 1, BOX), ("bob", 1, BOX), ("bob", 2, [40, 0, 9, 9])
     document = found_by("agreement", two_raters(tmp_path / "two.json", *marks), "--bootstrap", 0)
     assert document["results"]["alpha"] == pytest.approx(0.4)
     assert document["results"]["alpha_interval"] == [None, None]  # undefined, which JSON has as null
@@ -183,7 +183,7 @@ def test_an_option_that_there_is_not_ends_with_the_same_code(labels, capsys):
 
 
 def test_warnings_are_lines_and_part_of_the_json(tmp_path, capsys):
-    path = two_raters(tmp_path / "labels.json", ("a", 1, BOX, {}), ("b", 2, BOX, {}), rater_list=None)
+    path = two_raters(tmp_path / "labels.json", ("a", 1, BOX), ("b", 2, BOX), rater_list=None)
     with pytest.warns(KalosWarning) as warned:
         read_coco(path)
     assert main(["agreement", str(path), "--json", str(tmp_path / "found.json")]) == 0
@@ -228,13 +228,10 @@ def test_every_command_explains_itself(capsys):
         assert [option.flag for option in command.all_options if option.flag not in text or not option.help] == []
 
 
-def test_labels_with_more_exact_shapes_than_were_compared_are_said(tmp_path, capsys):
-    ring = {"segmentation": [[0, 0, 9, 0, 9, 9, 0, 9]]}
-    path = two_raters(tmp_path / "polygons.json", ("ann", 1, BOX, ring), ("bob", 1, BOX, ring))
-    assert main(["agreement", str(path)]) == 0
-    assert "--similarity polygon_iou compares what the labels have" in capsys.readouterr().out
-    assert main(["agreement", str(path), "--similarity", "box_iou"]) == 0
-    assert "boxes were compared" not in capsys.readouterr().out
+def test_labels_with_more_exact_shapes_than_were_compared_are_said(files, capsys):
+    for options, said in (([], True), (["--similarity", "box_iou"], False)):
+        assert main(["agreement", str(files["outlined"]), *options]) == 0
+        assert ("--similarity polygon_iou compares what the labels have" in capsys.readouterr().out) == said
 
 
 def test_attributes_by_name_and_all(files, found_by, capsys):

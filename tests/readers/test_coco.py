@@ -316,21 +316,6 @@ def test_text_classes_may_be_assigned_to_though_nobody_annotated_them():
     assert annotations.assigned_categories.tolist() == [[True, False, True], [True, True, True]]
 
 
-@pytest.mark.parametrize("count", [1, 5, 6, 1234])
-def test_all_offending_records_are_counted_and_five_shown(count):
-    content = document()
-    mark = content["annotations"][0] | {"bbox": [0, 0, 0, 0]}
-    content["annotations"] += [mark | {"id": number} for number in range(10, 10 + count)]
-    with pytest.raises(InputError) as caught:
-        read_coco(content)
-    text = str(caught.value).splitlines()
-    assert text[0] == f"COCO data: {count:,} record{'s' * (count > 1)} cannot be used."
-    assert [line.split(":")[0] for line in text[1:6]] == [
-        f"  annotations[{number + 2}] (id {number + 10})" for number in range(min(count, 5))
-    ]
-    assert text[6:] == ([f"  ... and {count - 5:,} more"] if count > 5 else [])
-
-
 # ---- crowd regions
 
 RUNS = {"size": [10, 20], "counts": [0, 50, 150]}  # the first five columns of twenty

@@ -177,15 +177,11 @@ def test_any_json_is_taken_apart_and_nothing_lost(content, indent, step, folder,
 
 CHANGES = [
     (lambda c: c["images"].append(c["images"][0]), "images[5] (id 4): expected an id of its own, got 4 a second"),
-    (lambda c: c["images"].append(7), "expected an object, got 7"),
     (lambda c: c["images"].append([7]), "images[5]: expected an object, got [7]"),
     (lambda c: c["annotations"].append([7]), "annotations[30]: expected an object, got [7]"),
-    (lambda c: c["annotations"].append(None), "expected an object, got None"),
     (lambda c: c["annotations"][8].update(id=102), "annotations[8] (id 102): expected an id of its own, got 102"),
-    (lambda c: c["annotations"][8].update(id=None), "annotations[8] (id None): expected an id, got nothing"),
     (lambda c: c["annotations"][8].update(image_id=99), "annotations[8] (id 108): expected an image of the source"),
     (lambda c: c["annotations"][8].update(bbox=[1, 2, 0, 0]), "annotations[8] (id 108): expected a box of positive"),
-    (lambda c: c["annotations"][8].update(rater_id=[9]), "annotations[8] (id 108): expected a rater of the source"),
     (lambda c: c["images"][3].update(width=-1), "labels.json, images 3 to 4: 1 record cannot be used.\n  images[3]"),
 ]
 
@@ -250,5 +246,6 @@ def test_no_more_than_a_block_is_held(folder, monkeypatch):
     assert size_of_more < size + path.stat().st_size / 20 < path.stat().st_size / 5
 
 
+@extended
 def test_real_data(lvis_path):
     same_tables(lvis_path, 64)

@@ -132,7 +132,7 @@ def test_frames():
     for column in COLUMNS:
         frame = pd.DataFrame({"item": ["a", "a", "b", "b"], "rater": ["ann", "bob", "ann", "bob"]})
         frame["label"] = pd.Series(column, dtype=object) if isinstance(column, list) else column
-        for options in OPTIONS[:-2]:
+        for options in OPTIONS[:-2:2]:
             for one in (frame, frame.assign(item=frame["label"])):
                 found += [(column, options)] if differs(one, **options) else []
     assert found == []

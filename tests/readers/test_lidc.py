@@ -210,15 +210,9 @@ def test_skip_reaches_files_scans_and_nodules(tmp_path):
     for words in ("b.xml: ", "c.xml: ", "d.xml: ", "e.xml, session 1, nodule 'Nodule 001': ", again):
         assert words in texts
     assert (table.images.tolist(), table.skipped.tolist()) == (["1.2.3", "3"], [3, 4])
-    entries = [3, scan(pixel_spacing=-1)]
-    cases = [
-        (
-            {"scans": [*entries, scan("4")]},
-            {"on_invalid": "skip"},
-            Warned("They are left out", one("LIDC-IDRI-0001", "4")),
-        ),
-        ({"scans": entries}, {"on_invalid": "skip"}, "2 records cannot be used"),
-    ]
+    entries, skip = [3, scan(pixel_spacing=-1)], {"on_invalid": "skip"}
+    left = Warned("They are left out", one("LIDC-IDRI-0001", "4"))
+    cases = [({"scans": [*entries, scan("4")]}, skip, left), ({"scans": entries}, skip, "2 records cannot be used")]
     assert differing(read_lidc, tmp_path / "scans", cases, "a.json") == []
 
 
@@ -239,20 +233,16 @@ def test_the_real_scans(lidc, lidc_path):
 def test_the_real_scans_written_as_xml_give_the_same_alpha(lidc, lidc_path, tmp_path):
     """The first scans with contours as XML: other slices, no pixel spacing, the same overlaps."""
     scans = json.loads(gzip.decompress(lidc_path.read_bytes()))["scans"][:12]
+
+    def nodule(of):
+        rois = "".join(roi(c["z"], c["pts"], "TRUE" if c["incl"] else "FALSE") for c in of["contours"])
+        return f"<unblindedReadNodule><noduleID>{of['nodule_id']}</noduleID>{rois}</unblindedReadNodule>"
+
     for number, entry in enumerate(scans):
-        sessions = "".join(
-            "<readingSession>"
-            + "".join(
-                f"<unblindedReadNodule><noduleID>{nodule['nodule_id']}</noduleID>"
-                + "".join(roi(c["z"], c["pts"], "TRUE" if c["incl"] else "FALSE") for c in nodule["contours"])
-                + "</unblindedReadNodule>"
-                for nodule in session["nodules"]
-            )
-            + "</readingSession>"
-            for session in entry["sessions"]
-        )
+        nodules = ["".join(map(nodule, session["nodules"])) for session in entry["sessions"]]
+        sessions = "".join(f"<readingSession>{text}</readingSession>" for text in nodules)
         header = f"<ResponseHeader><SeriesInstanceUid>{entry['series_uid']}</SeriesInstanceUid></ResponseHeader>"
-        (tmp_path / f"{number:03}.xml").write_text(f"<LidcReadMessage>{header}{sessions}</LidcReadMessage>")
+        write(tmp_path, f"<LidcReadMessage>{header}{sessions}</LidcReadMessage>", f"{number:03}.xml")
     expected = agreement(lidc.select(images=np.arange(12)), "volume_iou", bootstrap=0)
     got = agreement(read_lidc(tmp_path), "volume_iou", bootstrap=0)
     np.testing.assert_allclose(got.image_alpha, expected.image_alpha, atol=1e-12)
