@@ -32,6 +32,7 @@ Doing = Callable[[Any, Path], Any]
 """``do(dataset, folder)``; what is not persistent goes with the process, so that a data set is loaded in each."""
 
 QUICK: dict[str, Any] = {"raters": RATERS, "bootstrap": 0}
+FEW: dict[str, Any] = {"subsets": 3, "fraction": 0.6}
 
 
 def _list_runs(name: str) -> None:
@@ -85,20 +86,19 @@ def dataset() -> Any:
 # ---- scenes ----
 
 
-def _objects(_: Path) -> None:
-    made = fo.Dataset(NAME, persistent=True)
-    made.add_samples(lively(5, other=fo.Classification(label="day")), progress=False)
+def _samples(make: Callable[[], Any]) -> Callable[[Path], None]:
+    def scene(_: Path) -> None:
+        fo.Dataset(NAME, persistent=True).add_samples(make(), progress=False)
+
+    return scene
 
 
-def _answers(_: Path) -> None:
-    made = fo.Dataset(NAME, persistent=True)
-    made.add_samples(quiz(), progress=False)
+_objects = _samples(lambda: lively(5, other=fo.Classification(label="day")))
 
 
-def _masks(_: Path) -> None:
-    made = fo.Dataset(NAME, persistent=True)
-    made.add_samples(small(), progress=False)
-    add_maps(made)
+def _masks(folder: Path) -> None:
+    _samples(small)(folder)
+    add_maps(dataset())
 
 
 def _files(folder: Path) -> None:
@@ -122,56 +122,52 @@ def _files(folder: Path) -> None:
         Image.fromarray(np.zeros((100, 100, 3), np.uint8)).save(folder / "images" / f"{number}.png")
 
 
-SCENES: dict[str, Callable[[Path], None]] = {
-    "objects": _objects,
-    "answers": _answers,
-    "masks": _masks,
-    "files": _files,
-}
+SCENES = {"objects": _objects, "answers": _samples(quiz), "masks": _masks, "files": _files}
 
 
 def rater_fields(scene: str) -> tuple[str, ...]:
     """What people gave, which nothing may change."""
-    return (
-        *RATERS,
-        "raters",
-        "tags",
-        "metadata",
-        "filepath",
-        "last_modified_at",
-        *(["net"] if scene != "masks" else []),
-    )
+    fields = (*RATERS, "raters", "tags", "metadata", "filepath", "last_modified_at")
+    return fields if scene == "masks" else (*fields, "net")
 
 
-# ---- what is done before ----
+# ---- what is done ----
 
 
-def agreement(samples: Any, _: Path) -> Any:
-    return kf.compute_agreement(samples, "run", **QUICK)
+def _run(function: Callable[..., Any], *values: Any, **options: Any) -> Doing:
+    """A function of the bridge, of the run of our name."""
+    return lambda samples, _: function(samples, "run", *values, **options)
 
 
-def _variations(samples: Any, _: Path) -> Any:
-    return kf.find_variations(samples, "run", raters=RATERS)
-
-
-def _calibration(samples: Any, _: Path) -> Any:
-    return kf.calibrate_threshold(samples, "run", raters=RATERS, bootstrap=0)
-
-
-def _choose(samples: Any, _: Path) -> Any:
-    return kf.choose_threshold(samples, "run", "box_iou", 0.4)
-
-
-def _convergence(samples: Any, _: Path) -> Any:
-    return kf.estimate_convergence(samples, "run", raters=RATERS, subsets=3, fraction=0.6)
-
-
-def _analyse(samples: Any, _: Path) -> Any:
-    settings = {"convergence": {"subsets": 3, "fraction": 0.6}, "agreement": {"bootstrap": 0}}
-    kinds = ["agreement", "variations", "calibration", "convergence"]
-    return kf.analyse(
-        samples, "run", raters=RATERS, settings={**settings, "calibration": {"bootstrap": 0}}, kinds=kinds
-    )
+agreement = _run(kf.compute_agreement, **QUICK)
+pixels = _run(kf.compute_pixel_agreement, raters=RATERS)
+order_next = _run(kf.next_to_rate, 2, tag="look")
+describe = _run(kf.describe_run, note="look", status="in_review")
+delete = _run(kf.delete_run)
+rename = _run(kf.rename_run, "other")
+_variations = _run(kf.find_variations, raters=RATERS)
+_calibration = _run(kf.calibrate_threshold, **QUICK)
+_choose = _run(kf.choose_threshold, "box_iou", 0.4)
+_convergence = _run(kf.estimate_convergence, raters=RATERS, **FEW)
+_analyse = _run(
+    kf.analyse,
+    kinds=["agreement", "variations", "calibration", "convergence"],
+    raters=RATERS,
+    settings={"convergence": FEW, "agreement": {"bootstrap": 0}, "calibration": {"bootstrap": 0}},
+)
+_resolved = _run(kf.resolved, "gold")
+_truth = _run(kf.estimate_truth, raters=RATERS, quorum=[0.5, 0.9])
+_pixel_truth = _run(kf.estimate_truth, raters=RATERS, methods=["any", "0.5"], of="pixels")
+_noise = _run(kf.inject_noise, reference="ann", raters=2)
+_labels = _run(kf.compute_label_agreement, **QUICK)
+_ranking = _run(kf.rank_systems, systems=["net", "svm"], raters=RATERS)
+_models = _run(kf.rank_detectors, detectors=["net"], raters=RATERS)
+_maps = _run(
+    kf.rank_detectors, detectors=["good", "poor"], methods=["any"], skew=(0.1, 0.5), boundaries=2, raters=RATERS
+)
+_tagged = _run(kf.tag_disputes, "look")
+_carry = _run(kf.carry_decisions, "second")
+_update = _run(kf.update_analysis, "new")
 
 
 def next_unit(samples: Any) -> tuple[str, list[str]]:
@@ -185,74 +181,17 @@ def decide(samples: Any, _: Path) -> Any:
     return kf.decide(samples, "run", labels, "none", note="no", who="eva", sample_id=sample_id)
 
 
-def order_next(samples: Any, _: Path) -> Any:
-    return kf.next_to_rate(samples, "run", 2, tag="look")
-
-
 def _skip(samples: Any, _: Path) -> Any:
     (found,) = kf.decisions(samples, "run")
     return kf.decide(samples, "run", found.labels, "skip")
-
-
-def describe(samples: Any, _: Path) -> Any:
-    kf.describe_run(samples, "run", note="look", status="in_review")
-
-
-def _resolved(samples: Any, _: Path) -> Any:
-    return kf.resolved(samples, "run", "gold")
-
-
-def _truth(samples: Any, _: Path) -> Any:
-    return kf.estimate_truth(samples, "run", raters=RATERS, quorum=[0.5, 0.9])
-
-
-def _pixel_truth(samples: Any, _: Path) -> Any:
-    return kf.estimate_truth(samples, "run", raters=RATERS, methods=["any", "0.5"], of="pixels")
-
-
-def _noise(samples: Any, _: Path) -> Any:
-    return kf.inject_noise(samples, "run", reference="ann", raters=2)
-
-
-def _labels(samples: Any, _: Path) -> Any:
-    return kf.compute_label_agreement(samples, "run", raters=RATERS, bootstrap=0)
-
-
-def pixels(samples: Any, _: Path) -> Any:
-    return kf.compute_pixel_agreement(samples, "run", raters=RATERS)
-
-
-def _ranking(samples: Any, _: Path) -> Any:
-    return kf.rank_systems(samples, "run", systems=["net", "svm"], raters=RATERS)
-
-
-def _models(samples: Any, _: Path) -> Any:
-    return kf.rank_detectors(samples, "run", detectors=["net"], raters=RATERS)
-
-
-def _maps(samples: Any, _: Path) -> Any:
-    return kf.rank_detectors(
-        samples, "run", detectors=["good", "poor"], methods=["any"], skew=(0.1, 0.5), boundaries=2, raters=RATERS
-    )
 
 
 def _arranged(samples: Any, _: Path) -> Any:
     kf.arrange_app(samples)
 
 
-# ---- acts ----
-
-
-def delete(samples: Any, _: Path) -> Any:
-    kf.delete_run(samples, "run")
-
-
-def rename(samples: Any, _: Path) -> Any:
-    kf.rename_run(samples, "run", "other")
-
-
-def _update(samples: Any, _: Path) -> Any:
-    return kf.update_analysis(samples, "run", "new")
+def _second(samples: Any, _: Path) -> Any:
+    return kf.compute_agreement(samples, "second", **QUICK)
 
 
 def _load(samples: Any, folder: Path) -> Any:
@@ -278,10 +217,6 @@ def _report(samples: Any, folder: Path) -> Any:
 
 def _export(samples: Any, folder: Path) -> Any:
     return kf.export_resolved(samples, "run", folder / "gold.json")
-
-
-def _carry(samples: Any, _: Path) -> Any:
-    return kf.carry_decisions(samples, "run", "second")
 
 
 def _handed_over(samples: Any, _: Path) -> Any:
@@ -319,19 +254,8 @@ def _delegated(samples: Any, _: Path) -> None:
         raise KalosError(failed[0])
 
 
-def _second(samples: Any, _: Path) -> Any:
-    return kf.compute_agreement(samples, "second", **QUICK)
-
-
-def _delete_new(samples: Any, _: Path) -> Any:
-    kf.delete_run(samples, "new")
-
-
 def _undo(name: str) -> Doing:
-    def undo(samples: Any, _: Path) -> None:
-        kf.delete_run(samples, name)
-
-    return undo
+    return lambda samples, _: kf.delete_run(samples, name)
 
 
 ACTS = [
@@ -355,10 +279,10 @@ ACTS = [
     Act("decide", "objects", decide, (agreement,), again="more"),
     Act("take a decision back", "objects", _skip, (agreement, decide), again="more"),
     Act("carry decisions", "objects", _carry, (agreement, _second, decide), again="same"),
-    Act("tag disputes", "objects", lambda samples, _: kf.tag_disputes(samples, "run", "look"), (agreement,), "same"),
+    Act("tag disputes", "objects", _tagged, (agreement,), "same"),
     Act("next to rate", "objects", order_next, (agreement,), "same"),
     Act("arrange", "objects", _arranged, (agreement,), again="same", app=True),
-    Act("update", "objects", _update, (_arranged, _analyse, describe, decide), back=_delete_new),
+    Act("update", "objects", _update, (_arranged, _analyse, describe, decide), back=_undo("new")),
     Act("rename agreement", "objects", rename, (agreement, decide, order_next)),
     Act("rename variations", "objects", rename, (_variations,)),
     Act("rename calibration", "objects", rename, (_calibration, _choose)),

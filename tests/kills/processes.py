@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import fiftyone as fo
@@ -93,17 +94,18 @@ class Process:
             for number in (1, 2):
                 os.dup2(os.open(self._said, os.O_WRONLY | os.O_APPEND), number)
             warnings.simplefilter("ignore")
-            _connect(place, steps := Steps(place.database, place.folder, at, then))
+            steps = Steps(place.database, place.folder, at, then)  # before anything connects
+            _connect(place)
             ended = Ended(0)
             if prepare is not None:
                 prepare()
-            steps.begin()
+            steps.counts = True
             try:
                 ended.answer = work()
             except BaseException as error:
                 ended.error, ended.is_ours = f"{type(error).__name__}: {error}", isinstance(error, KalosError)
                 traceback.print_exc()
-            steps.end()
+            steps.counts = False
             ended.steps = steps.labels
             self._answer.write_bytes(pickle.dumps(ended))
             code = 0
@@ -141,11 +143,11 @@ def run(place: Place, work: Work, at: int | None = None, then: At = die, prepare
     return Process(place, work, at, then, prepare).wait()
 
 
-def _connect(place: Place, _: Steps) -> None:
-    """Connect to a database, after the steps are listened to: without a word to the connections of the parent."""
+def _connect(place: Place) -> None:
+    """Connect to a database without a word to the connections of the parent."""
     odm._client = odm._async_client = None
     for alias in mongoengine.connection._connections:
-        mongoengine.connection._connections[alias] = _Closed()
+        mongoengine.connection._connections[alias] = SimpleNamespace(close=lambda: None)
     mongoengine.disconnect_all()
     os.environ.pop("FIFTYONE_PRIVATE_DATABASE_PORT", None)
     fo.config.database_uri, fo.config.database_name = place.uri, place.database
@@ -156,10 +158,3 @@ def _connect(place: Place, _: Steps) -> None:
     for name, module in list(sys.modules.items()):
         if name.startswith("kalos_core.fiftyone") and hasattr(module, "BLOCK"):
             module.BLOCK = BLOCK  # type: ignore[attr-defined]
-
-
-class _Closed:
-    """In place of a connection of the parent."""
-
-    def close(self) -> None:
-        """Nothing."""

@@ -27,7 +27,7 @@ def die(_: str) -> None:
 
 
 class Steps(monitoring.CommandListener):
-    """The steps since `begin`; `then` is called at one of them.
+    """The steps while it `counts`; `then` is called at one of them.
 
     A step of the database is over when it is called. One of files is not begun; of a file opened to be written there is
     a second step, at which it is there and empty.
@@ -48,21 +48,13 @@ class Steps(monitoring.CommandListener):
         self.labels: list[str] = []
         self._database, self._folder, self._at, self._then = database, str(folder), at, then
         self._pending: dict[int, str] = {}
-        self._counts = False
+        self.counts = False
         monitoring.register(self)
         sys.addaudithook(self._audit)
 
-    def begin(self) -> None:
-        """Count from here on."""
-        self._counts = True
-
-    def end(self) -> None:
-        """Count no more."""
-        self._counts = False
-
     def started(self, event: monitoring.CommandStartedEvent) -> None:
         """Note a command that writes."""
-        if self._counts and event.database_name == self._database:
+        if self.counts and event.database_name == self._database:
             command, into = event.command, event.command.get(event.command_name)
             if event.command_name == "aggregate":
                 stages = [name for stage in command["pipeline"] for name in stage if name in INTO]
@@ -84,7 +76,7 @@ class Steps(monitoring.CommandListener):
         self._pending.pop(event.request_id, None)
 
     def _audit(self, event: str, arguments: tuple[Any, ...]) -> None:
-        if not self._counts or not (event in FILES or event == "open"):
+        if not self.counts or not (event in FILES or event == "open"):
             return
         path = arguments[0]
         if not isinstance(path, (str, bytes, os.PathLike)) or (event == "open" and not arguments[2] & WRITING):
@@ -100,11 +92,11 @@ class Steps(monitoring.CommandListener):
         number = len(self.labels)
         self.labels.append(label)
         if number == self._at:
-            self._counts = False  # what is done now is none of the act's steps
+            self.counts = False  # what is done now is none of the act's steps
             if empty is not None:
                 os.close(os.open(empty, os.O_WRONLY | os.O_CREAT, 0o644))
             self._then(label)
-            self._counts = True
+            self.counts = True
 
 
 def _plain(collection: str) -> str:

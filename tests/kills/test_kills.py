@@ -1,4 +1,4 @@
-"""Nothing is lost when an act dies, or finds no room: a few steps of a few acts. `python -m tests.kills` tries all."""
+"""Nothing is lost when an act dies, or finds no room: a step of each sort of act. `python -m tests.kills` tries all."""
 
 from __future__ import annotations
 
@@ -13,9 +13,12 @@ from tests.kills.acts import ACTS, Act
 from tests.kills.processes import Place, import_all
 from tests.kills.server import Server
 from tests.kills.trial import GONE, LATER, WHOLE, Trial, everywhere, spread
+from tests.tiers import extended, first
 
-FEW = ("threshold", "truth of pixels", "rename variations", "delete calibration", "load", "export")
 BY_NAME = {act.name: act for act in ACTS}
+SORTS = ["truth of pixels", "decide", "next to rate", "rename variations", "delete calibration", "load", "export"]
+"""An act of each sort: a run, what is noted in one, an order, another name, the end, labels, and a file."""
+OTHERS = [name for name in BY_NAME if name not in SORTS]
 
 
 @pytest.fixture(scope="module")
@@ -33,9 +36,11 @@ def trial(request: pytest.FixtureRequest, server: Server, tmp_path: Path) -> Ite
     trial.close()
 
 
-@pytest.mark.parametrize("trial", FEW, indirect=True)
-def test_killed(trial: Trial) -> None:
-    steps = spread(len(trial.steps), 3)
+@pytest.mark.parametrize("trial", first(SORTS + OTHERS, len(SORTS)), indirect=True)
+def test_killed(trial: Trial, pytestconfig: pytest.Config) -> None:
+    """In the middle; of a full run at the first and the last step, too."""
+    count = len(trial.steps)
+    steps = spread(count, 3) if pytestconfig.getoption("--all") else [count // 2]
     tally = everywhere(trial, trial.killed_at, steps)
     assert tally.wrong == []
     assert set(tally.left) <= {GONE, LATER, WHOLE}
@@ -44,30 +49,34 @@ def test_killed(trial: Trial) -> None:
 
 @pytest.mark.parametrize("trial", ["truth of pixels"], indirect=True)
 def test_a_full_disk(trial: Trial) -> None:
-    tally = everywhere(trial, trial.full_at, spread(len(trial.steps) - 1, 2))
+    tally = everywhere(trial, trial.full_at, [len(trial.steps) // 2])
     assert tally.wrong == []
     assert set(tally.left) <= {GONE, LATER, WHOLE}
 
 
+RESTARTS = [
+    ("calibration", "insert runs", 0),
+    ("rename agreement", "update samples", 3),
+    ("rename calibration", "update runs", 0),
+    ("agreement", "insert runs", 1),
+    ("load", "aggregate $out", 0),
+    ("load", "aggregate $out", 19),
+    ("load a new data set", "insert datasets", 0),
+    ("next to rate", "update datasets", 5),
+]
+
+
 @pytest.mark.parametrize(
     ("trial", "step", "later"),
-    [
-        ("rename agreement", "update samples", 3),
-        ("rename calibration", "update runs", 0),
-        ("calibration", "insert runs", 0),
-        ("agreement", "insert runs", 1),
-        ("load", "aggregate $out", 0),
-        ("load", "aggregate $out", 19),
-        ("load a new data set", "insert datasets", 0),
-        ("next to rate", "update datasets", 5),
-    ],
+    RESTARTS[:1] + [pytest.param(*row, marks=extended) for row in RESTARTS[1:]],
     indirect=["trial"],
 )
 def test_a_database_that_dies_and_comes_back(trial: Trial, step: str, later: int, server: Server) -> None:
     """It loses what it said was written in the tenth of a second before.
 
-    Old fields; a run that is listed next; that it is listed, before its fields are declared; who was assigned before a
-    load; that it takes away what it had noted; the data set that FiftyOne is just making; and a field of its values.
+    That a run is listed; old fields; a run that is listed next; that it is listed, before its fields are declared; who
+    was assigned before a load; that it takes away what it had noted; the data set that FiftyOne is just making; and a
+    field of its values.
     """
     tally = everywhere(trial, trial.restarted_by(server), [trial.steps.index(step) + later])
     assert tally.wrong == []

@@ -16,12 +16,8 @@ from tests.kills import acts
 from tests.kills.acts import Doing
 from tests.kills.processes import Ended, run
 from tests.kills.snapshots import compared, difference
-from tests.kills.trial import Trial
+from tests.kills.trial import Trial, no_answer, not_ours
 from tests.kills.trouble import Pause
-
-
-def _other_run(samples: Any, _: Any) -> Any:
-    return kf.find_variations(samples, "more", raters=acts.RATERS)
 
 
 def _decide_more(samples: Any, _: Any) -> Any:
@@ -29,34 +25,22 @@ def _decide_more(samples: Any, _: Any) -> Any:
     return kf.decide(samples, "run", labels, "guideline", note="?", who="bob", sample_id=sample_id)
 
 
-def _rename_field(samples: Any, _: Any) -> None:
-    samples.rename_sample_field("ann", "anna")
-
-
-def _delete_samples(samples: Any, _: Any) -> None:
-    samples.delete_samples(samples.limit(2).values("id"))
-
-
 def _rename_dataset(samples: Any, _: Any) -> None:
     samples.name = "renamed"
 
 
-def _delete_dataset(samples: Any, _: Any) -> None:
-    samples.delete()
-
-
 OTHERS: dict[str, Doing] = {
     "the same key": acts.agreement,
-    "another key": _other_run,
+    "another key": lambda samples, _: kf.find_variations(samples, "more", raters=acts.RATERS),
     "decide": _decide_more,
     "next to rate": acts.order_next,
     "rename": acts.rename,
     "delete": acts.delete,
     "note": acts.describe,
-    "field renamed": _rename_field,
-    "samples deleted": _delete_samples,
+    "field renamed": lambda samples, _: samples.rename_sample_field("ann", "anna"),
+    "samples deleted": lambda samples, _: samples.delete_samples(samples.limit(2).values("id")),
     "data set renamed": _rename_dataset,
-    "data set deleted": _delete_dataset,
+    "data set deleted": lambda samples, _: samples.delete(),
 }
 """What somebody else does meanwhile."""
 
@@ -67,20 +51,9 @@ TAGS = re.compile(r"samples\.[0-9a-f<>]+\[\d+\]\.tags")
 """What stays of an order when its run goes."""
 
 FIRST = (
-    "analyse",
-    "agreement",
-    "noise",
-    "truth of objects",
-    "resolved",
-    "decide",
-    "note and status",
-    "next to rate",
-    "update",
-    "rename agreement",
-    "rename analysis",
-    "delete agreement",
-    "delete analysis",
-)
+    "analyse", "agreement", "noise", "truth of objects", "resolved", "decide", "note and status", "next to rate",
+    "update", "rename agreement", "rename analysis", "delete agreement", "delete analysis",
+)  # fmt: skip
 """Acts that somebody else comes into."""
 
 
@@ -109,13 +82,15 @@ class Pair:
         pause.go_on()
         first = process.wait()
         wrong = [] if came else [f"did not come to the step: {first}"]
-        wrong += _ours("first", first) + _ours("second", second)
+        wrong += [
+            f"{which}: {line}" for which, ended in (("first", first), ("second", second)) for line in not_ours(ended)
+        ]
         word = f"{_word(first)}, {_word(second)}"
         return word, wrong + self._left(self._decided(first, second))
 
     def _other(self) -> Ended:
         do, folder = OTHERS[self.other], self.trial.place.folder
-        return run(self.trial.place, lambda: _nothing(do(acts.dataset(), folder)))
+        return run(self.trial.place, lambda: no_answer(do(acts.dataset(), folder)))
 
     def _decided(self, first: Ended, second: Ended) -> set[str]:
         """The notes of the decisions that must be there in the end."""
@@ -152,16 +127,6 @@ class Pair:
 
 def _word(ended: Ended) -> str:
     return "done" if ended.error is None else "refused"
-
-
-def _ours(name: str, ended: Ended) -> list[str]:
-    if ended.code or (ended.error is not None and not ended.is_ours):
-        return [f"{name}: ended with {ended.code}, {ended.error}\n{ended.said[-1500:]}"]
-    return []
-
-
-def _nothing(_: Any) -> None:
-    """No answer."""
 
 
 def _load_and_delete(may_be_stale: bool) -> tuple[list[str], set[str]]:

@@ -77,7 +77,7 @@ class Trial:
         """The same, without waiting for its end."""
         held: list[Any] = []
         act, folder = self.act.do, self.place.folder
-        work = lambda: _no_answer(act(held[0], folder))  # noqa: E731 - of the process
+        work = lambda: no_answer(act(held[0], folder))  # noqa: E731 - of the process
         return Process(self.place, work, at, prepare=lambda: held.append(dataset()), **then)
 
     def look(self) -> Ended:
@@ -93,7 +93,7 @@ class Trial:
         return difference(self.undone, self._compared(self.snapshot()))
 
     def _in_child(self, work: Callable[[], Any]) -> Ended:
-        ended = run(self.place, lambda: _no_answer(work()))
+        ended = run(self.place, lambda: no_answer(work()))
         assert (ended.code, ended.error) == (0, None), ended.said
         return ended
 
@@ -132,7 +132,7 @@ class Trial:
 
     def _lived(self, ended: Ended) -> tuple[str, list[str]]:
         """The same of an act that could say how it ended: that it is done only where it is."""
-        word, wrong = self.after_trouble(_said(ended))
+        word, wrong = self.after_trouble(not_ours(ended))
         is_lost = ended.code == 0 and ended.error is None and word != WHOLE
         return word, [*wrong, "said that it is done"] if is_lost else wrong
 
@@ -236,7 +236,7 @@ def everywhere(trial: Trial, trouble: Callable[[int], tuple[str, list[str]]], st
     return tally
 
 
-def _said(ended: Ended) -> list[str]:
+def not_ours(ended: Ended) -> list[str]:
     """What is wrong with how an act ended that could not be done: it is to live, and to say why in our words."""
     if ended.code or (ended.error is not None and not ended.is_ours):
         return [f"ended with {ended.code}, {ended.error}\n{ended.said[-1500:]}"]
@@ -248,7 +248,7 @@ def _is_loose(line: str) -> bool:
     return line.startswith(LOOSE) and ": 'absent' -> " in line
 
 
-def _no_answer(_: Any) -> None:
+def no_answer(_: Any) -> None:
     """What an act answers stays where it is."""
 
 

@@ -16,26 +16,27 @@ OUT_OF_DISK_SPACE = 14031
 """MongoDB's error."""
 
 
+def _fail(uri: str, mode: str | dict[str, int], **data: Any) -> None:
+    client: Any = pymongo.MongoClient(uri)
+    client.admin.command("configureFailPoint", "failCommand", mode=mode, data=data)
+    client.close()
+
+
 def full_disk(uri: str, *, stays: bool = False) -> Callable[[str], None]:
     """The next that is written to a file, or to the database, finds no room; or all that is written to the latter."""
 
     def then(label: str) -> None:
         if label.startswith("open"):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        client: Any = pymongo.MongoClient(uri)
-        data = {"failCommands": sorted(WRITES if stays else {*WRITES, "aggregate"}), "errorCode": OUT_OF_DISK_SPACE}
-        mode = "alwaysOn" if stays else {"times": 1}
-        client.admin.command("configureFailPoint", "failCommand", mode=mode, data=data)
-        client.close()
+        commands = sorted(WRITES if stays else {*WRITES, "aggregate"})
+        _fail(uri, "alwaysOn" if stays else {"times": 1}, failCommands=commands, errorCode=OUT_OF_DISK_SPACE)
 
     return then
 
 
 def no_more_trouble(uri: str) -> None:
     """Let the database take everything again."""
-    client: Any = pymongo.MongoClient(uri)
-    client.admin.command("configureFailPoint", "failCommand", mode="off")
-    client.close()
+    _fail(uri, "off")
 
 
 class Pause:
