@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import fiftyone as fo
 import numpy as np
@@ -13,55 +13,31 @@ from kalos_core import InputError, disputed_regions
 from kalos_core.fiftyone.dataset.raters import label_fields
 from kalos_core.pixels import LabelStack
 from tests.fiftyone_bridge.back_end import STUB, Stub
-
-Make = Callable[..., fo.Dataset]
-
-RATERS = ("ann", "bob", "cid")
-CLASSES = {1: "road", 2: "car"}
-
-
-def painted(*squares: tuple[int, int, int, int, int]) -> np.ndarray:
-    """A map of 20 x 30 pixels with squares of a class: x, y, width, height, value."""
-    found = np.zeros((20, 30), np.uint8)
-    for x, y, across, down, value in squares:
-        found[y : y + down, x : x + across] = value
-    return found
-
-
-MAPS = [
-    {  # cid has a car where the others have road; ann alone has one more road
-        "ann": painted((0, 0, 6, 6, 1), (20, 10, 4, 5, 1)),
-        "bob": painted((0, 0, 6, 6, 1)),
-        "cid": painted((0, 0, 6, 6, 2)),
-    },
-    {  # all agree but for a rim
-        "ann": painted((5, 5, 8, 8, 2)),
-        "bob": painted((5, 5, 8, 8, 2)),
-        "cid": painted((5, 5, 9, 8, 2)),
-    },
-    {  # one of two missed it
-        "ann": painted((10, 2, 5, 4, 2)),
-        "bob": painted(),
-    },
-]
+from tests.fiftyone_bridge.conftest import Make
+from tests.fiftyone_bridge.stacks import CLASSES, MAPS, RATERS, painted
 
 
 @pytest.fixture
 def dataset(make: Make) -> Iterator[fo.Dataset]:
-    samples = [
-        fo.Sample(f"/{number}.png", raters=list(maps), **{name: fo.Segmentation(mask=m) for name, m in maps.items()})
-        for number, maps in enumerate(MAPS)
-    ]
-    found = make(samples)
+    """The maps with a run that wrote their regions."""
+    found = make(
+        [
+            fo.Sample(
+                f"/{number}.png", raters=list(maps), **{name: fo.Segmentation(mask=m) for name, m in maps.items()}
+            )
+            for number, maps in enumerate(MAPS)
+        ]
+    )
     found.default_mask_targets = CLASSES
     found.save()
+    kf.compute_pixel_agreement(found, "pixels", regions=True)
     yield found
     for key in kf.list_runs(found):
         kf.delete_run(found, key)
 
 
-def test_regions_are_those_of_the_library(dataset: fo.Dataset) -> None:
-    run = kf.compute_pixel_agreement(dataset, "pixels", regions=True)
+def test_regions_are_those_of_the_library(dataset):
+    run = kf.load_details(dataset, "pixels")
     expected = disputed_regions([LabelStack.of(maps) for maps in MAPS], CLASSES)
     stored = [label for sample in dataset for label in sample.pixels_regions.detections]
     assert [label.area for label in stored] == expected.area.tolist() == [36, 20, 20]
@@ -79,10 +55,9 @@ def test_regions_are_those_of_the_library(dataset: fo.Dataset) -> None:
     assert list(dataset.get_field_schema()) == [name for name in schema if not name.startswith("pixels_")]
 
 
-def test_open_regions_are_handed_over(dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_open_regions_are_handed_over(dataset, monkeypatch):
     """As masks of the classes of the run, those images that raters agree about least first; no mask is changed."""
     monkeypatch.setitem(fo.annotation_config.backends, "stub", STUB)
-    kf.compute_pixel_agreement(dataset, "pixels", regions=True)
     first, _, last = dataset.values("id")
     before = [sample[name] and sample[name].mask.tolist() for sample in dataset for name in RATERS]
     kf.hand_over(dataset, "pixels", "arbiter", backend="stub")
@@ -103,7 +78,7 @@ def test_open_regions_are_handed_over(dataset: fo.Dataset, monkeypatch: pytest.M
         kf.hand_over(dataset, "pixels", "other", backend="stub")
 
 
-def test_least_area_and_width_are_as_asked_for(dataset: fo.Dataset) -> None:
+def test_least_area_and_width_are_as_asked_for(dataset):
     kf.compute_pixel_agreement(dataset, "all", regions=True, region_area=8, region_width=1)
     assert [len(sample.all_regions.detections) for sample in dataset] == [2, 1, 1]
     kf.compute_pixel_agreement(dataset, "large", regions=True, region_area=21)
@@ -112,9 +87,11 @@ def test_least_area_and_width_are_as_asked_for(dataset: fo.Dataset) -> None:
         kf.compute_pixel_agreement(dataset, "none", regions=True, region_width=0)
 
 
-def test_regions_are_decided_one_after_the_other(dataset: fo.Dataset) -> None:
-    kf.compute_pixel_agreement(dataset, "pixels", regions=True)
+def test_regions_are_decided_one_after_the_other(dataset):
     first, _, last = dataset.values("id")
+    assert kf.tag_disputes(dataset, "pixels", "look") == 2
+    assert dataset.match_tags("look").values("id") == [first, last]
+    assert dataset.count_label_tags("pixels_regions") == {"look": 3}
     assert kf.next_dispute(dataset, "pixels") == kf.next_dispute(dataset, "pixels", last, category="road") == first
     assert [(one.sample_id, one.open) for one in kf.queued_images(dataset, "pixels", 9)] == [(first, 2), (last, 1)]
     one, other = kf.disputed_units(dataset, "pixels", first)
@@ -142,11 +119,10 @@ def test_regions_are_decided_one_after_the_other(dataset: fo.Dataset) -> None:
     assert "ann: road; bob: no object; cid: no object" in questions
 
 
-def test_what_is_not_in_dispute_cannot_be_decided(dataset: fo.Dataset) -> None:
+def test_what_is_not_in_dispute_cannot_be_decided(dataset):
     kf.compute_pixel_agreement(dataset, "plain")
     with pytest.raises(InputError, match="a run with units in dispute, got 'plain'; make it anew with regions"):
         kf.next_dispute(dataset, "plain")
-    kf.compute_pixel_agreement(dataset, "pixels", regions=True)
     (_, region) = dataset.first().pixels_regions.detections
     for labels, decision, rater, message in [
         ([region.id], "take", "dan", "rater: expected one who was assigned to this unit, 'ann', 'bob', 'cid'"),
@@ -157,15 +133,7 @@ def test_what_is_not_in_dispute_cannot_be_decided(dataset: fo.Dataset) -> None:
             kf.decide(dataset, "pixels", labels, decision, rater)
 
 
-def test_disputes_are_tagged_on_their_own_field(dataset: fo.Dataset) -> None:
-    kf.compute_pixel_agreement(dataset, "pixels", regions=True)
-    assert kf.tag_disputes(dataset, "pixels", "look") == 2
-    assert dataset.match_tags("look").values("filepath") == ["/0.png", "/2.png"]
-    assert dataset.count_label_tags("pixels_regions") == {"look": 3}
-
-
-def test_decisions_follow_the_regions_of_the_run_made_again(dataset: fo.Dataset) -> None:
-    kf.compute_pixel_agreement(dataset, "pixels", regions=True)
+def test_decisions_follow_the_regions_of_the_run_made_again(dataset):
     (first, second) = (label.id for label in dataset.first().pixels_regions.detections)
     kf.decide(dataset, "pixels", [first], "take", "bob")
     kf.decide(dataset, "pixels", [second], "none")
