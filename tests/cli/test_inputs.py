@@ -214,16 +214,6 @@ def test_truth_of_large_values_and_with_a_prior(label_maps, tmp_path, check):
     assert np.asarray(Image.open(tmp_path / "out" / "a.png")).tolist() == [[0, 300, 300, 600]]
 
 
-def test_truth_refuses(label_maps, refusal):
-    for option, value, message in (
-        ("--classes", "{1: road}", "image 'a': expected 0 or the values of classes 1, got 2"),
-        ("--classes", "{road: 1}", "classes: road: expected text, got 1"),
-        ("--prior", "{x: 0.5}", "prior: expected values of label maps, whole numbers from 0, got 'x'"),
-        ("--iterations", "0", "iterations: expected a whole number of at least 1"),
-    ):
-        assert message in refusal("truth", label_maps, option, value)
-
-
 def test_models_are_ranked(files, check):
     predictions = read_predictions(files["predictions"], files["labels"], "net")
     means = k.map_of_predictions(k.read_coco(files["labels"]), *predictions).by_rater.mean(axis=0)

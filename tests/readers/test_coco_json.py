@@ -94,8 +94,11 @@ def test_outlines_and_numbers_however_they_are_written(folder):
 
 
 def test_numbers_that_cannot_be_read(tmp_path):
-    inf = "annotations[1] (id 1): expected "
-    long = [(with_text(shape % (5000 * "1"), field), inf) for shape, field in PLACES[:2]]
+    finite = ("finite coordinates", "a box of finite numbers")
+    long = [
+        (with_text(shape % (5000 * "1"), field), f"annotations[1] (id 1): expected {words}")
+        for (shape, field), words in zip(PLACES[:2], finite, strict=True)
+    ]
     latin = json.dumps(with_shapes(RINGS[0], note="\u00ff"), ensure_ascii=False).encode("latin-1")
     words = "expected a readable COCO file in UTF-8, got 'utf-8' codec can't decode byte 0xff"
     half = (with_text(PLACES[0][0] % "4.", "segmentation"), "expected JSON")

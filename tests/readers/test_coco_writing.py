@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kalos_core import Annotations, InputError, KalosWarning, read_coco, write_coco
 from tests.readers.cases import contents
-from tests.readers.test_coco import PIXELS, TEXT, document, small, with_crowds
+from tests.readers.test_coco import COUNTS, PIXELS, TEXT, document, small, with_crowds
 from tests.strategies import rings, tables
 
 ROW = {"image": "a.jpg", "rater": "bob", "category": "cat"}
@@ -109,9 +109,7 @@ def test_what_is_written_is_plain_coco(tmp_path):
 
 
 def test_masks_are_written_as_pycocotools_writes_them(tmp_path):
-    (record,) = written(read_coco(small({"segmentation": {"size": [3, 4], "counts": [3, 2, 1, 3, 3]}})), tmp_path)[
-        "annotations"
-    ]
+    (record,) = written(read_coco(small({"segmentation": COUNTS})), tmp_path)["annotations"]
     assert (record["segmentation"], record["area"]) == (TEXT, 5)
 
 
