@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
@@ -550,57 +550,47 @@ LAWS: dict[str, tuple[Sequence[str], dict[str, Law]]] = {
 }
 """Family -> its subjects, and its laws."""
 
-NEXT = "the order of candidates depends on their classes, too: a pair of the same class goes before a more similar one"
-ORDERED = "the order of the grades is part of what they say"
-REPLACED = "chance is without replacement: pairs of n (n - 1) values"
-OF_GRADES = (
-    "nominal_alpha ordinal",
-    "nominal_alpha interval",
-    "nominal_alpha ratio",
-    "conger_kappa quadratic",
-    "gwet_ac2",
-)
-EXCEPT: dict[tuple[str, str, str], str] = {
-    ("solver", "monotony", "greedy soft"): NEXT,
-    ("solver", "monotony", "shm neg"): "which rater comes next depends on how many candidates there are",
-    ("statistic", "class of nobody", "free_marginal_kappa"): "chance is one in as many as there are columns",
-    ("statistic", "class of nobody", "gwet_ac1"): "chance is spread over as many as there are columns",
-    ("statistic", "items twice", "alpha_of_counts"): REPLACED,
-    ("statistic", "items twice", "nominal_alpha"): REPLACED,
-    ("statistic", "unanimous item", "conger_kappa"): "raters with shares of their own can come closer by it",
-    ("statistic", "unanimous item", "conger_kappa quadratic"): "raters with shares of their own can come closer by it",
-    ("statistic", "unanimous item", "gwet_ac2"): "shares of the grades may spread by it, and chance grows with them",
-    **{("statistic", "relabelling", name): ORDERED for name in OF_GRADES},
-    **{("statistic", "items twice", name): REPLACED for name in OF_GRADES if name.startswith("nominal_alpha")},
-    ("statistic", "class of nobody", "gwet_ac2"): "chance is spread over as many as there are columns",
-}
-"""Family, law, subject -> why the law does not hold for it; each has a case."""
+Excepted = tuple[str, str, Iterable[str], str]
+"""Family, law, subjects, and why the law does not hold for them."""
 
+NEXT = "the order of candidates depends on their classes, too: a pair of the same class goes before a more similar one"
+COPIES = "copies count as evidence of their own"
 WHOLE = "it looks at the whole image, not at one pixel after the other"
 CAMPS = "two camps that mirror each other explain as much, and rounding decides between them"
-COPIES = "copies count as evidence of their own"
-EXCEPT |= {("truth", "duplication", method): COPIES for method in ("staple", "staple-classes", "lsml")}
-EXCEPT |= {("truth", "shards", method): WHOLE for method in ("excl-0.5", "staple", "staple-classes")}
-EXCEPT |= {("truth", "monotony", method): WHOLE for method in TRUTH_METHODS if method not in {"any", "0.5", "0.75"}}
+ALPHAS = ["nominal_alpha ordinal", "nominal_alpha interval", "nominal_alpha ratio"]
+LOCAL = {"any", "0.5", "0.75"}
+"""Truths of one pixel after the other."""
 
-EXCEPT |= {
-    ("boundary", "triangle", name): "only what is furthest is a distance of sets"
-    for name in ("hausdorff95", "average", "surface_dice")
-}
-EXCEPT["regions", "duplication", "adjusted_rand"] = "chance is without replacement: pairs of n (n - 1) / 2 pixels"
+EXCEPT: list[Excepted] = [
+    ("solver", "monotony", ["greedy soft"], NEXT),
+    ("solver", "monotony", ["shm neg"], "which rater comes next depends on how many candidates there are"),
+    ("statistic", "class of nobody", ["free_marginal_kappa"], "chance is one in as many as there are columns"),
+    ("statistic", "class of nobody", ["gwet_ac1", "gwet_ac2"], "chance is spread over as many as there are columns"),
+    ("statistic", "items twice", ["alpha_of_counts", "nominal_alpha", *ALPHAS], "chance is without replacement"),
+    ("statistic", "unanimous item", ["conger_kappa", "conger_kappa quadratic"], "shares of raters come closer by it"),
+    ("statistic", "unanimous item", ["gwet_ac2"], "shares of the grades may spread by it, and chance grows with them"),
+    ("statistic", "relabelling", [*ALPHAS, "conger_kappa quadratic", "gwet_ac2"], "the order of grades has a meaning"),
+    ("truth", "duplication", ["staple", "staple-classes", "lsml"], COPIES),
+    ("truth", "shards", ["excl-0.5", "staple", "staple-classes"], WHOLE),
+    ("truth", "monotony", [method for method in TRUTH_METHODS if method not in LOCAL], WHOLE),
+    ("regions", "duplication", ["adjusted_rand"], "chance is without replacement: pairs of n (n - 1) / 2 pixels"),
+    ("boundary", "triangle", ["hausdorff95", "average", "surface_dice"], "only what is furthest is a distance of sets"),
+]
+"""Of each there is a case."""
 
-UNSAID: dict[tuple[str, str, str], str] = {
-    **{("solver", "monotony", f"{solver} soft"): NEXT for solver in ("shm", "ahc", "mgm")},
-    ("solver", "monotony", "mgm neg"): "what is best of all is not found pair by pair",
-    **{("truth", "duplication", method): COPIES for method in ("excl-0.5", "simple")},
-    **{("truth", "shards", method): WHOLE for method in ("simple", "lsml")},
-    ("truth", "order", "staple"): CAMPS,
-    ("truth", "order", "staple-classes"): CAMPS,
-}
+UNSAID: list[Excepted] = [
+    ("solver", "monotony", ["shm soft", "ahc soft", "mgm soft"], NEXT),
+    ("solver", "monotony", ["mgm neg"], "what is best of all is not found pair by pair"),
+    ("truth", "duplication", ["excl-0.5", "simple"], COPIES),
+    ("truth", "shards", ["simple", "lsml"], WHOLE),
+    ("truth", "order", ["staple", "staple-classes"], CAMPS),
+]
 """Where theory says nothing, or the cases are too rare to be searched for."""
 
+EXCEPTED = [(family, law, subject) for family, law, subjects, _ in EXCEPT for subject in subjects]
+LEFT_OUT = {*EXCEPTED, *((family, law, subject) for family, law, subjects, _ in UNSAID for subject in subjects)}
 TRIED = {
-    (family, law): [subject for subject in subjects if (family, law, subject) not in {**EXCEPT, **UNSAID}]
+    (family, law): [subject for subject in subjects if (family, law, subject) not in LEFT_OUT]
     for family, (subjects, laws) in LAWS.items()
     for law in laws
 }
@@ -618,7 +608,7 @@ def test_a_law_holds(family: str, law: str, data: Any) -> None:
 
 
 @extended
-@pytest.mark.parametrize(("family", "law", "subject"), EXCEPT)
+@pytest.mark.parametrize(("family", "law", "subject"), EXCEPTED)
 def test_where_a_law_does_not_hold_there_is_a_case(family: str, law: str, subject: str) -> None:
     assert subject in LAWS[family][0]
     strategy, holds = LAWS[family][1][law]

@@ -42,23 +42,21 @@ TOO_MANY = 10**12
 LABELS = k.LabelTable.from_rows([{"item": i, "rater": r, "label": "x"} for i in (1, 2, 3) for r in "abcd"])
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
+def test_more_replicates_than_anybody_could_wait_for_are_refused_at_once():
+    result = agreement(ANNOTATIONS, bootstrap=0)
+    for call in (
         lambda: agreement(ANNOTATIONS, bootstrap=TOO_MANY),
         lambda: k.sensitivity(ANNOTATIONS, [0.5], bootstrap=TOO_MANY),
-        lambda: k.compare(agreement(ANNOTATIONS), agreement(ANNOTATIONS), bootstrap=TOO_MANY),
+        lambda: k.compare(result, result, bootstrap=TOO_MANY),
         lambda: k.calibrate(ANNOTATIONS, ["box_iou"], bootstrap=TOO_MANY),
         lambda: k.calibrate(ANNOTATIONS, ["box_iou"], repeats=TOO_MANY),
         lambda: k.label_convergence(ANNOTATIONS, TOO_MANY),
         lambda: k.label_agreement(LABELS, bootstrap=TOO_MANY),
         lambda: k.compare_teams(LABELS, {"one": ["a", "b"], "two": ["c", "d"]}, bootstrap=TOO_MANY),
         lambda: k.sparse_agreement([[2, 0], [1, 1]], bootstrap=TOO_MANY),
-    ],
-)
-def test_more_replicates_than_anybody_could_wait_for_are_refused_at_once(call):
-    with pytest.raises(InputError, match=r"expected at most 10,000,000,000 images to draw, .* KALOS_MOST_DRAWN in the"):
-        call()
+    ):
+        with pytest.raises(InputError, match=r"at most 10,000,000,000 images to draw, .* KALOS_MOST_DRAWN in the"):
+            call()
 
 
 def test_the_limit_of_replicates_is_of_their_product_with_images(monkeypatch):
@@ -90,15 +88,11 @@ def png_of(width: int, height: int) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(b"")) + chunk(b"IEND", b"")
 
 
-@pytest.fixture
-def masks(tmp_path):
+def test_masks_of_too_many_pixels_are_refused_by_what_their_file_says_of_them(tmp_path):
+    masks = tmp_path / "masks"
     for rater in ("ann", "bob"):
-        (tmp_path / "masks" / rater).mkdir(parents=True)
-        (tmp_path / "masks" / rater / "scan.png").write_bytes(png_of(40_000, 40_000))
-    return tmp_path / "masks"
-
-
-def test_masks_of_too_many_pixels_are_refused_by_what_their_file_says_of_them(masks):
+        (masks / rater).mkdir(parents=True)
+        (masks / rater / "scan.png").write_bytes(png_of(40_000, 40_000))
     with pytest.raises(InputError, match=r"ann.scan.png: expected at most 1,073,741,824 pixels in an .* 1,600,000,000"):
         next(read_mask_folders(masks).stacks())
     with pytest.raises(InputError, match="got 1,600,000,000: KALOS_MOST_PIXELS in the environment raises the limit"):
