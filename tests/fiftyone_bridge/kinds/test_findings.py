@@ -19,7 +19,7 @@ from tests.fiftyone_bridge.scenes import COUNTS, RATERS, THREE, crowded, in_one_
 @pytest.fixture(scope="module")
 def crowd(make_once):
     """Overlapping annotations of three raters, with a run; only read."""
-    dataset = make_once(make_samples(crowded(1, 20)))
+    dataset = make_once(make_samples(crowded(1, 40)))
     kf.find_variations(dataset, "found", raters=THREE, threshold=0.3, thresholds=[0.2, 0.6, 0.9])
     return dataset
 
@@ -282,7 +282,7 @@ ORDERED: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
 def test_those_samples_first_that_have_most_findings(make, crowd, stored):
     dataset = crowd
     if stored == "attribute":
-        dataset = make(in_one_field(crowded(1, 20)))
+        dataset = make(in_one_field(crowded(1, 40)))
         kf.find_variations(dataset, "found", field="marks", threshold=0.3, thresholds=[])
     found, wrong = kf.load_run(dataset, "found").result, []
     for name, (view_of, chosen) in ORDERED.items():

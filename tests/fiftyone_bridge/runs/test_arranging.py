@@ -57,7 +57,7 @@ def test_what_a_run_writes_is_in_its_group_until_it_goes(loaded):
 
 
 def test_an_analysis_made_again_takes_the_place_of_the_one_before_in_the_grid(loaded):
-    kf.analyse(loaded, "first", kinds=["agreement"])
+    kf.analyse(loaded, "first", kinds=["agreement"], settings={"agreement": {"bootstrap": 0, "thresholds": ()}})
     kf.update_analysis(loaded, "first")
     assert ticked(loaded) == ["ann", "bob", "dr_c", "first2_alpha"]
     loaded.app_config.active_fields.paths = ["first_alpha", "ann"]  # somebody wants to see that of before
