@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import wraps
 from typing import Any
 
 import fiftyone as fo
 import fiftyone.operators as foo
 import pytest
 from fiftyone.operators.delegated import DelegatedOperationService
-from fiftyone.operators.executor import ExecutionContext
+from fiftyone.operators.executor import ExecutionContext, ExecutionError
 
+import kalos_core.fiftyone as kf
+from kalos_core import InputError
 from tests.plugin import defaults, form, refused, stream, uri
 
 BOX = {"ann": [10, 10, 40, 40], "bob": [10, 10, 40, 40], "dr. c": [10, 12, 40, 40]}
@@ -39,6 +42,22 @@ def run(name: str, dataset: fo.Dataset, **params: Any) -> dict[str, Any]:
     """What it answers to a call from Python."""
     answer: dict[str, Any] = foo.execute_operator(uri(name), {"dataset": dataset}, params=params).result
     return answer
+
+
+def received(name: str, dataset: fo.Dataset, params: dict[str, Any]) -> dict[str, Any]:
+    """The arguments that the function of an operator is given, in place of being carried out."""
+    given: dict[str, Any] = {}
+
+    @wraps(getattr(kf, name))
+    def note(*_: Any, **arguments: Any) -> None:
+        given.update(arguments)
+        raise InputError("noted")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kf, name, note)
+        with pytest.raises(ExecutionError, match="noted"):
+            run(name, dataset, run_key="asked", **params)
+    return {entry: list(value) if isinstance(value, tuple) else value for entry, value in given.items()}
 
 
 def last_line(error: pytest.ExceptionInfo[Exception]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any
@@ -15,10 +14,9 @@ import pytest
 from fiftyone.operators.executor import ExecutionError
 
 import kalos_core.fiftyone as kf
-from kalos_core import InputError
 from kalos_core.fiftyone.runs.records import plain
 from tests.fiftyone_bridge.stacks import add_maps
-from tests.operators.calls import last_line, notices, run, shares, summaries
+from tests.operators.calls import last_line, notices, received, run, shares, summaries
 from tests.operators.hostile import RATERS, hostile, is_text
 from tests.operators.kinds import FAMILY, GIVEN, OFFERED, REQUIRED, SAMPLES, SELECTED, every_kind, rated
 from tests.plugin import defaults, form, post, refused, stream
@@ -156,22 +154,6 @@ def as_typed(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return ", ".join(map(str, map(as_typed, value)))
     return f"{value:g}" if isinstance(value, (int, float)) and not isinstance(value, bool) else value
-
-
-def received(name: str, dataset: fo.Dataset, params: dict[str, Any]) -> dict[str, Any]:
-    """The arguments that the function of an operator is given, in place of being carried out."""
-    given: dict[str, Any] = {}
-
-    @wraps(getattr(kf, name))
-    def note(*_: Any, **arguments: Any) -> None:
-        given.update(arguments)
-        raise InputError("noted")
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kf, name, note)
-        with pytest.raises(ExecutionError, match="noted"):
-            run(name, dataset, run_key="asked", **params)
-    return {entry: list(value) if isinstance(value, tuple) else value for entry, value in given.items()}
 
 
 @every_kind

@@ -11,7 +11,7 @@ from fiftyone.operators.executor import ExecutionError
 import kalos_core.fiftyone as kf
 from kalos_core.figures import ranking_title
 from tests.fiftyone_bridge.quiz import RATERS, label, quiz, quiz_in_one_field, sample, several
-from tests.operators.calls import data_set, last_line, run, summaries
+from tests.operators.calls import data_set, last_line, received, run, summaries
 from tests.plugin import defaults, form, refused, stream
 
 COMPUTE, RANK = "compute_label_agreement", "rank_systems"
@@ -33,11 +33,9 @@ def scenes() -> fo.Dataset:
     )
 
 
-def groups_of(dataset: fo.Dataset, **params: Any) -> list[list[str]] | None:
-    """The groups of labels of a run of the operator."""
-    key = run(COMPUTE, dataset, **PAIR, **params)["run_key"]
-    groups = kf.load_metrics(dataset, key).settings["groups"]
-    return groups if groups is None else [[group["name"], *group["labels"]] for group in groups]
+def groups_of(dataset: fo.Dataset, **params: Any) -> Any:
+    """The groups of labels that the function is given."""
+    return received(COMPUTE, dataset, PAIR | params)["groups"]
 
 
 def test_a_rater_attribute_and_lists_of_labels_are_found(answered: fo.Dataset, scenes: fo.Dataset) -> None:
@@ -59,10 +57,9 @@ def test_groups_are_suggested_and_ticked(scenes: fo.Dataset) -> None:
     assert inputs["group_0"].default is True
     assert [choice.value for choice in inputs["own_group_0"].view.choices] == ["sun"]
     assert "own_group_1" in form(COMPUTE, scenes, {**PAIR, "group_1": False, "own_group_0": ["in", "out"]})
-    day = ["day / night", "day", "night"]
-    assert groups_of(scenes, group_0=True, group_1=False) == [day]
-    assert run(COMPUTE, scenes, **PAIR, groups="suggested")["questions"] == 3
-    assert groups_of(scenes, exclusive=False, own_group_0=["in", "out"]) == [["in / out", "in", "out"]]
+    assert groups_of(scenes, group_0=True, group_1=False) == {"day / night": ["day", "night"]}
+    assert groups_of(scenes, groups="suggested") == "suggested"
+    assert groups_of(scenes, exclusive=False, own_group_0=["in", "out"]) == {"in / out": ["in", "out"]}
     suggested = kf.compute_label_agreement(scenes, "own", groups="suggested", **PAIR)
     assert suggested.details.agreement.question.tolist() == ["day / night", "in / out", "sun"]
 
@@ -74,11 +71,11 @@ def test_groups_are_typed_with_their_names(scenes: fo.Dataset) -> None:
     assert "groups" in inputs
     assert not {"group_0", "own_group_0"} & set(inputs)
     typed = {"exclusive": False, "groups": "place: in, out"}
-    place = [["place", "in", "out"]]
+    place = {"place": ["in", "out"]}
     assert groups_of(scenes, **typed, named=True) == place
     assert groups_of(scenes, groups="place: in, out") == place
     assert groups_of(scenes, exclusive=False, named=True, groups="") is None
-    assert groups_of(scenes, **typed, named=False, group_0=True) == [["day / night", "day", "night"]]
+    assert groups_of(scenes, **typed, named=False, group_0=True) == {"day / night": ["day", "night"]}
     assert groups_of(scenes, **typed, named=False) is None
 
 

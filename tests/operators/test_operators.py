@@ -180,6 +180,9 @@ def test_panels_that_are_open_take_up_that_a_run_is_made_and_gone(fields: fo.Dat
     assert reloads == [(uri("raters"), {"panel_id": "panel-raters", "__method__": "reload", "section": section})]
     assert "open_panel" not in [name for name, _ in operations]  # it would open a second one
 
+    for panels, asked in (((), "open_panel"), (("raters",), uri("raters"))):  # the button above the grid
+        requests = post("open_raters", fields, {}, spaces=arranged(*panels)).executor.to_json()["requests"]
+        assert [entry["operator_uri"] for entry in requests] == [asked]
     spaces = arranged("raters", "sample", "Map")  # a panel of somebody else
     requests = post("delete_run", fields, {"run_key": "first"}, spaces=spaces).executor.to_json()["requests"]
     found = {entry["operator_uri"] for entry in requests if entry["params"].get("__method__") == "reload"}
