@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kalos_core import Annotations, agreement, read_coco, write_coco
@@ -116,7 +116,6 @@ def test_polygons_become_masks():
         instance_consensus(of_three("polygon", polygons))
 
 
-@settings(max_examples=30)
 @given(tables(raters=4, marks=10, limits=True), st.sampled_from([0.3, 0.5, 0.75, 1.0]))
 def test_a_loop_over_units_says_the_same(table, quorum):
     if len(table.raters) < 2 or "polygon" not in table.shapes:

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from kalos_core import (
     NO_OBJECT,
@@ -131,7 +131,6 @@ def plain_answers(result):
     return [answers[unit] for unit in range(len(result.units))]
 
 
-@settings(max_examples=40, deadline=None)
 @given(tables(raters=4, marks=10))
 def test_units_are_items_and_no_object_is_a_class(table):
     if len(table.raters) < 2 or not len(table):

@@ -153,15 +153,6 @@ def test_lsml_is_that_of_a_loop_over_the_whole_grid(masks, smoothness):
     assert not lsml(masks, iterations=2, smoothness=smoothness).converged
 
 
-def test_lsml_smooths_specks_away():
-    masks = discs(3, 0.0)
-    rough = masks.copy()
-    rough[:2, 3, 3] = True  # a majority of one pixel far from the disc
-    assert vote(rough).mask[3, 3]
-    assert lsml(rough, smoothness=0).mask[3, 3]
-    assert not lsml(rough, smoothness=50).mask[3, 3]
-
-
 def test_lsml_without_curvature_follows_the_likelihood():
     # the silence of those who miss much says little: two of five are enough for the further column
     stack = two_who_see_more()
@@ -223,7 +214,6 @@ def test_ignored_pixels_count_for_nothing():
     [
         (lambda: vote([[[0, 1]]]), "at least 2 raters, got 1"),
         (lambda: vote(EMPTY, 0), "share: expected a number above 0 and at most 1"),
-        (lambda: vote(EMPTY, 1.5), "share"),
         (lambda: staple(EMPTY, prior=1), "prior: expected a number between 0 and 1"),
         (lambda: staple(EMPTY, iterations=0), "iterations: expected a whole number of at least 1"),
         (lambda: simple(EMPTY, alpha=-1), "alpha: expected a number of at least 0"),

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from statsmodels.stats import inter_rater
@@ -110,7 +110,6 @@ def test_fleiss_by_hand():
     assert gwet_ac1(counts) == pytest.approx((0.75 - 30 / 64) / (1 - 30 / 64))
 
 
-@settings(max_examples=20)
 @given(st.integers(0, 10**6), st.integers(2, 6), st.integers(2, 5))
 def test_fleiss_and_free_marginal_are_those_of_statsmodels(seed, raters, categories):
     counts = np.random.default_rng(seed).multinomial(raters, np.full(categories, 1 / categories), 9)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.metrics import cohen_kappa_score
@@ -89,7 +89,6 @@ def test_alpha_by_hand():
 
 
 @pytest.mark.parametrize("metric", METRICS)
-@settings(max_examples=40)
 @given(values=tables)
 def test_alpha_is_what_its_definition_and_the_package_say(metric, values):
     expected = pytest.approx(by_pairs(values, metric), abs=1e-12, nan_ok=True)
@@ -237,7 +236,6 @@ def test_weighted_kappa_by_hand():
 
 
 @pytest.mark.parametrize("weights", [None, "linear", "quadratic"])
-@settings(max_examples=40)
 @given(values=st.lists(st.tuples(*[st.sampled_from([NOT_ASSIGNED, 0, 1, 2, 3])] * 2), min_size=1, max_size=12))
 def test_cohen_is_that_of_scikit_learn(weights, values):
     first, second = np.array(values).T
@@ -256,7 +254,6 @@ def test_cohen_is_that_of_scikit_learn(weights, values):
     assert cohen_kappa(first, second, table, order=range(4)) == expected
 
 
-@settings(max_examples=30)
 @given(values=tables)
 def test_weights_of_none_that_differ_are_no_weights(values):
     codes = np.array([[-2 if value is None else value for value in row] for row in values])
@@ -351,7 +348,6 @@ def test_intraclass_correlations_that_are_undefined_or_one():
 
 
 @pytest.mark.parametrize("metric", METRICS)
-@settings(max_examples=20)
 @given(values=tables)
 def test_grade_agreement_is_what_the_functions_say(metric, values):
     found = grade_agreement(values, metric, bootstrap=0)

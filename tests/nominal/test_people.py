@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from kalos_core import (
     NOT_ASSIGNED,
@@ -45,7 +45,6 @@ def test_majority_by_hand():
     assert (result.ties, result.share[0]) == (2, pytest.approx(2 / 3))
 
 
-@settings(max_examples=25)
 @given(tables_with_gaps())
 def test_the_merged_rater_is_the_majority_of_every_question(table):
     merged = merge_raters(table)
@@ -58,7 +57,6 @@ def test_the_merged_rater_is_the_majority_of_every_question(table):
             assert found == (best[0] if len(best) == 1 else NOT_ASSIGNED)
 
 
-@settings(max_examples=25)
 @given(tables_with_gaps())
 def test_agreement_with_the_majority_in_both_readings(table):
     decided = np.stack(list(decisions_of(table).values()))  # (R, I, C)
@@ -79,7 +77,6 @@ def test_agreement_with_the_majority_in_both_readings(table):
     assert found.to_pandas()["items"].tolist() == found.concept_items.tolist()
 
 
-@settings(max_examples=25)
 @given(tables_with_gaps())
 def test_accuracy_of_every_two_raters_and_to_the_majority(table):
     def alike(one, other):
@@ -101,7 +98,6 @@ def test_accuracy_of_every_two_raters_and_to_the_majority(table):
         assert np.isnan(undefined).all()
 
 
-@settings(max_examples=25)
 @given(tables_with_gaps())
 def test_a_rater_as_the_reference_is_as_between_raters(table):
     name, others = table.raters[-1], table.raters[:-1].tolist()
@@ -144,7 +140,6 @@ def test_bluebirds_against_the_truth(bluebirds):
     assert (merged == truth).mean() == pytest.approx(0.759, abs=5e-4)  # crowd-kit's figure of the majority
 
 
-@settings(max_examples=25)
 @given(tables_with_gaps())
 def test_accuracy_of_every_item(table):
     decided = np.stack(list(decisions_of(table).values()))
@@ -160,7 +155,6 @@ def test_accuracy_of_every_item(table):
         assert found.unanimity[item] == pytest.approx(mean(unanimous), nan_ok=True)
 
 
-@settings(max_examples=15)
 @given(tables_with_gaps())
 def test_every_question_has_its_coefficients(table):
     result = label_agreement(table, bootstrap=20)
@@ -190,7 +184,6 @@ def test_mean_kappas_of_groups_and_of_optional_concepts():
     assert result.chosen.tolist() == [4, 1]
 
 
-@settings(max_examples=20)
 @given(tables_with_gaps())
 def test_teams_by_every_pair_of_raters(table):
     def alike(pairs):

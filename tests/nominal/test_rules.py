@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from kalos_core import (
     InputError,
@@ -119,7 +119,6 @@ class TestRejection:
         assert (often.rejected_raters, often.reason[2]) == (("cid",), "more than 40 % break a group")
         assert often.to_pandas()["rejected"].tolist() == [0, 0, 2, 0]
 
-    @settings(max_examples=20)
     @given(tables_with_gaps())
     def test_rules_by_plain_loops(self, table: LabelTable) -> None:
         found = reject_answers(table, broken=True, most_breaches=0.3, least_accuracy=0.4)
@@ -135,7 +134,6 @@ class TestRejection:
             assert after == pytest.approx(free_marginal_kappa(kept.counts(question)), nan_ok=True)
 
 
-@settings(max_examples=20)
 @given(tables_with_gaps())
 def test_labels_of_the_majority_with_their_shares(table: LabelTable) -> None:
     found, merged = majority_labels(table), merge_raters(table)
@@ -150,7 +148,6 @@ def test_labels_of_the_majority_with_their_shares(table: LabelTable) -> None:
             assert tied == (share == 0.5)
 
 
-@settings(max_examples=20)
 @given(tables_with_gaps())
 def test_cohens_kappa_of_every_question_and_the_reason_where_one_is_undefined(table: LabelTable) -> None:
     result = label_agreement(table, bootstrap=0)
@@ -175,7 +172,6 @@ def test_reasons_by_hand() -> None:
     }
 
 
-@settings(max_examples=20)
 @given(tables_with_gaps())
 def test_accuracy_of_items_to_a_reference(table: LabelTable) -> None:
     name = str(table.raters[-1])

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
@@ -101,7 +101,6 @@ def dense(found, truths, distance):
     return int(matched.sum()), of_raters
 
 
-@settings(max_examples=30)
 @given(st.integers(0, 10_000), st.integers(1, 4), st.sampled_from([0, 1, 1.5, 2.9]))
 def test_counts_are_those_of_a_dense_assignment(seed, raters, distance):
     rng = np.random.default_rng(seed)
@@ -124,7 +123,6 @@ def test_counts_are_those_of_a_dense_assignment(seed, raters, distance):
         assert result.matched_found[0, 0, index] == np.any(own, axis=0).sum()
 
 
-@settings(max_examples=30)
 @given(st.integers(0, 10_000), st.integers(1, 40), st.integers(1, 40), st.sampled_from([1, 7, 1000]))
 def test_an_assignment_is_the_one_of_least_cost(seed, mine, others, batch):
     # points at random places: no two assignments have the same sum, and which points are left over is settled
@@ -153,15 +151,6 @@ def test_both_are_thinned():
     assert found.found.item() == thinned(scores).sum() < 35
     assert found.ods.item() > 0.95
     assert evaluated(scores, {"ann": band}, thin=False).true[0] == 90
-
-
-def test_neither_raters_nor_images_nor_detectors_in_another_order_matter():
-    rng = np.random.default_rng(4)
-    images = [({"a": rng.random((9, 9)), "b": rng.random((9, 9))}, rng.random((3, 9, 9)) < 0.3) for _ in range(3)]
-    turned = [(dict(reversed(scores.items())), masks[::-1]) for scores, masks in images[::-1]]
-    one, other = (boundary_evaluation(each, 9, tolerance=0.1) for each in (images, turned))
-    np.testing.assert_array_equal(one.ods, other.ods[::-1])
-    np.testing.assert_array_equal(one.ois, other.ois[::-1])
 
 
 def test_what_is_ignored_counts_on_neither_side():
@@ -197,7 +186,6 @@ IMAGE = ({"edge": line(10, 5, 35)}, TRUTH)
         ([({"edge": line(1, 2, 3, np.nan)}, TRUTH)], {"thresholds": [1]}, "expected finite numbers, got 1 others"),
         ([IMAGE], {"thresholds": 0}, "thresholds: expected a number of at least 1, or the thresholds, got 0"),
         ([IMAGE], {"thresholds": [2, 1]}, "thresholds: expected finite numbers, ascending"),
-        ([IMAGE], {"thresholds": []}, "thresholds: expected finite numbers, ascending"),
         ([IMAGE], {"matching": "best"}, "matching: expected one of 'near', 'one_to_one', got 'best'"),
         ([IMAGE], {"tolerance": 2}, "tolerance: expected a share of the diagonal"),
     ],

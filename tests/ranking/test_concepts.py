@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
@@ -20,7 +20,6 @@ def scored(draw):
     return np.array([draw(st.lists(levels, min_size=n, max_size=n)) for _ in range(2)]), np.array(truth)
 
 
-@settings(max_examples=40)
 @given(scored())
 def test_auc_is_that_of_scikit_learn(case):
     scores, truth = case
@@ -62,7 +61,6 @@ def test_distances_in_a_tree_by_hand():
     assert tree_distances({}, []).shape == (0, 0)
 
 
-@settings(max_examples=30)
 @given(st.data())
 def test_distances_are_those_of_a_walk(data):
     size = data.draw(st.integers(2, 7))
@@ -101,7 +99,6 @@ def naive_ontology(named, truth, known, distances, weights):
     return 1 - cost / total if total else np.nan
 
 
-@settings(max_examples=40)
 @given(st.integers(0, 1000), st.sampled_from([[1, 1, 1, 1], [1, 0, 0.5, 2], [0, 0, 0, 1]]))
 def test_ontology_score_is_that_of_a_loop(seed, weights):
     rng = np.random.default_rng(seed)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kalos_core.pixels.contours import TOLERANCE
@@ -10,7 +10,6 @@ from kalos_core.ranking.contours import highest_near
 from tests.ranking.images import counted
 
 
-@settings(max_examples=20)
 @given(st.integers(0, 1000), st.sampled_from([0, 0.9, 1, 1.5, 2, 2.9, 4.5, 5]))
 def test_reach_is_that_of_a_loop(seed, radius):
     levels = np.random.default_rng(seed).integers(-1, 9, (3, 7), dtype=np.int32)

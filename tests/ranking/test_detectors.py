@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import precision_recall_curve, roc_curve
@@ -30,7 +30,6 @@ def pooled(images, truth):
     return np.concatenate(scores), np.concatenate(positive)
 
 
-@settings(max_examples=15)
 @given(st.integers(0, 1000))
 def test_curves_are_those_of_scikit_learn(seed):
     images = list(random_images(seed))
@@ -68,13 +67,6 @@ def test_by_hand():
     # bob: sure up to recall 1/2, then from (.5, .5) to (1, .5) in rates
     expected = 0.5 + curve_area(np.array([0.5, 1.0]), np.array([0.5, 0.5]), SKEW) - 0.5 * mean_precision(0.5, 0.5, SKEW)
     assert result.area[bob, 0] == pytest.approx(expected)
-
-
-def test_the_order_of_images_and_detectors_changes_nothing():
-    images = list(random_images(8, images=3))
-    turned = [{**image, "scores": dict(reversed(image["scores"].items()))} for image in images[::-1]]
-    straight, back = counted(*images), counted(*turned)
-    np.testing.assert_array_equal(straight.area, back.area[:, ::-1])
 
 
 def test_a_rater_counts_only_where_they_were_asked_and_an_estimate_where_two_were():
@@ -225,7 +217,6 @@ OTHER = {**IMAGE, "scores": {"edge": [[0.5, 0.1]]}}
         (lambda: counted(IMAGE, OTHER), "image 2: expected score maps of detectors net, got edge"),
         (lambda: counted(levels=1), "levels: expected a whole number of at least 2"),
         (lambda: counted(score_range=(1, 0)), r"score_range: expected two numbers in order, got \(1, 0\)"),
-        (lambda: counted(score_range=(0, np.nan)), "score_range: expected two numbers in order"),
         (lambda: counted(methods=("mean",)), "methods: expected one of .* got 'mean'"),
         (lambda: counted(tolerance=-1), "tolerance: expected a share of the diagonal from 0"),
         (lambda: counted(IMAGE, skew=(0.5, 0.1)), r"skew: .* got \(0.5, 0.1\)"),

@@ -112,14 +112,6 @@ def test_concordance_of_truths_that_rank_other_systems():
     assert np.isnan(result.distance[1, 2])  # one system in common
 
 
-@settings(max_examples=8)
-@given(values)
-def test_the_order_of_systems_changes_nothing(table):
-    turned = of(*(row[::-1] for row in table))
-    np.testing.assert_allclose(concordance(of(*table), 10).distance, concordance(turned, 10).distance, atol=1e-12)
-    np.testing.assert_allclose(of(*table).tau, turned.tau, atol=1e-12)
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [({"permutations": 0}, "permutations: expected a whole number of at least 1"), ({"seed": -1}, "seed: expected")],

@@ -51,7 +51,7 @@ def test_by_hand():
 
 @pytest.mark.parametrize(
     ("skew", "seed", "tolerance"),
-    [((0.1, 0.5), 0, 0), ((0.0, 0.3), 1, 0), ((0.2, 0.2), 2, 0.1), ((0.0, 1.0), 2, 0)],
+    [((0.1, 0.5), 1, 0), ((0.0, 0.3), 1, 0), ((0.2, 0.2), 2, 0.1), ((0.0, 1.0), 2, 0)],
 )
 def test_every_replicate_is_the_area_of_the_images_drawn(skew, seed, tolerance):
     images = list(random_images(seed, 5, ("net", "edge", "wide"), gaps=True))

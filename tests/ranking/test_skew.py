@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 from sklearn.metrics import precision_score
@@ -23,7 +23,6 @@ def integral(tpr, fpr, skew):
 
 
 @pytest.mark.parametrize("skew", RANGES[:-1])
-@settings(max_examples=25)
 @given(tpr=rates, fpr=rates)
 def test_the_closed_form_is_the_integral(skew, tpr, fpr):
     assert mean_precision(tpr, fpr, skew) == pytest.approx(integral(tpr, fpr, skew), rel=1e-9)

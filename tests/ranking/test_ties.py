@@ -90,7 +90,6 @@ def test_ranks_of_classifiers_are_those_of_fractions(study):
     assert result["ontology score"].ranks[0].tolist() == [float(rank) for rank in exact_ranks(exact)]
 
 
-@settings(max_examples=30, deadline=None)
 @given(studies(), st.randoms(use_true_random=False))
 def test_the_order_of_concepts_decides_nothing_under_weights_that_are_no_whole_numbers(study, random):
     scores, truth = study
@@ -163,7 +162,6 @@ def models_of(hits, truths, names):
     return rank_models(found, truth, thresholds=(0.5, 0.75))
 
 
-@settings(max_examples=40, deadline=None)
 @given(model_cases())
 def test_ranks_of_models_are_those_of_fractions(case):
     hits, truths = case

@@ -22,7 +22,7 @@ from kalos_core.nominal import (
     observed_agreement,
 )
 from kalos_core.sparse import sparse_agreement, tally
-from kalos_core.sparse.labels import _alpha_of_counts, _alpha_of_labels, counts_likelihood, labels_likelihood
+from kalos_core.sparse.labels import counts_likelihood, labels_likelihood
 from tests.tiers import pairwise
 
 OF_COUNTS = [
@@ -172,18 +172,6 @@ def test_negative_codes_and_names_are_refused_with_the_right_call():
         fleiss_kappa([[0, -3], [1, 1]])
     with pytest.raises(InputError, match=r"got <U3 of shape \(2, 2\); labels, items x raters, go to nominal_alpha"):
         fleiss_kappa([["cat", "dog"], ["cat", "cat"]])
-
-
-@settings(max_examples=50)
-@given(st.lists(st.lists(st.integers(0, 4), min_size=3, max_size=3), min_size=2, max_size=9))
-def test_both_alphas_are_those_of_their_functions(rows):
-    table = np.array(rows)
-    for found, expected in (
-        (_alpha_of_counts(table, table.sum(axis=1)), alpha_of_counts(scipy.sparse.csr_array(table))),
-        (_alpha_of_labels(table), nominal_alpha(table)),
-    ):
-        # where all is of one category they are 1, and here nothing
-        assert found == pytest.approx(expected, nan_ok=True) or (np.isnan(found) and expected == 1)
 
 
 @settings(max_examples=50)

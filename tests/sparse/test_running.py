@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
@@ -18,7 +18,6 @@ def counts_of(items, categories):
     return counts
 
 
-@settings(max_examples=25)
 @given(streams, st.integers(1, 10), st.sampled_from(["flat", "annotations", "annotations_m1", "edges", "inv_var"]))
 def test_every_step_is_what_counting_from_scratch_gives(stream, points, weights):
     items, categories = zip(*stream, strict=True)

@@ -2,7 +2,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from kalos_core import NOT_ASSIGNED, Annotations, InputError, agreement, unit_agreement
 from tests.strategies import tables
@@ -21,7 +21,6 @@ def naive(units):
     return above / below if below else np.nan
 
 
-@settings(max_examples=20)
 @given(tables())
 def test_every_pair_of_raters_of_every_unit(annotations):
     found = agreement(annotations, bootstrap=0)

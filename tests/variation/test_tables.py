@@ -119,18 +119,6 @@ def test_copies_are_counted(width, share):
     assert found.to_pandas().to_dict("records") == [row]
 
 
-def test_counts_by_rater_are_seen_from_each_rater():
-    seen = variations(example()).counts_by_rater()
-    #  ann: wrong class with bob, correct with cid; misses bob's emu and cid's second cat
-    assert {kind: count for kind, count in seen["ann"].items() if count} == {
-        "correct": 1, "wrong_class": 1, "missing": 2,
-    }  # fmt: skip
-    #  bob: alone with the emu towards both others; misses cid's second cat
-    assert {kind: count for kind, count in seen["bob"].items() if count} == {
-        "wrong_class": 2, "additional": 2, "missing": 1,
-    }  # fmt: skip
-
-
 def test_a_rater_without_an_annotation_has_no_rates():
     rates = variations(table(("ann", "cat", 0, 9), raters=["ann", "bob"])).rates()
     assert rates["ann"]["additional"] == 100
