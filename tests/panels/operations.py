@@ -1,51 +1,71 @@
-"""What an event of a panel asks the App for, and what a panel shows."""
+"""What an event of a panel asks the App for, and how its sections are reached."""
+
+from __future__ import annotations
+
+from typing import Any
 
 import fiftyone as fo
 
 from tests.plugin import Panel
 
+Operations = list[tuple[str, dict[str, Any]]]
 
-def names(operations):
+
+def names(operations: Operations) -> list[str]:
     return [name for name, _ in operations]
 
 
-def given(operations, name):
+def given(operations: Operations, name: str) -> dict[str, Any]:
     (params,) = [params for operation, params in operations if operation == name]
     return params
 
 
-def samples_of(dataset, operations):
-    """Ids of the samples of the view an event set, in its order."""
-    return fo.DatasetView._build(dataset, given(operations, "set_view")["view"]).values("id")
+def prompted(operations: Operations) -> tuple[str, dict[str, Any] | None]:
+    """The operator whose form an event opens, and what is filled in."""
+    asked = given(operations, "prompt_user_for_operation")
+    return asked["operator_uri"].rpartition("/")[2], asked.get("params")
 
 
-def view_of(dataset, operations):
+def view_of(dataset: fo.Dataset, operations: Operations) -> fo.DatasetView:
     return fo.DatasetView._build(dataset, given(operations, "set_view")["view"])
 
 
-def ids(dataset, *numbers):
+def samples_of(dataset: fo.Dataset, operations: Operations) -> list[str]:
+    """Ids of the samples of the view an event set, in its order."""
+    found: list[str] = view_of(dataset, operations).values("id")
+    return found
+
+
+def sample_of(operations: Operations) -> str:
+    """Id of the sample that an event opens."""
+    found: str = given(operations, "open_sample")["id"]
+    return found
+
+
+def ids(dataset: fo.Dataset, *numbers: int) -> list[str]:
     everything = dataset.values("id")
     return [everything[number] for number in numbers]
 
 
-def on(panel, section):
-    """The panel with a section chosen."""
-    panel.send("on_change_section", value=section)
+def opened(dataset: fo.Dataset, section: str, page: str | None = None) -> Panel:
+    """The workbench with a section chosen, and a page of it: loaded anew, as after something has changed."""
+    panel = Panel("raters", dataset)
+    panel.state = {"section": section, "pages": {section: page} if page else {}}
+    panel.send("reload")
+    assert (panel.state.get("problem"), panel.state["section"]) == (None, section)
     return panel
 
 
-def opened(dataset, section, page=None):
-    """The workbench with a section chosen, and a page of it."""
-    return at(Panel("raters", dataset).load(), section, page)
-
-
-def at(panel, section, page=None):
+def at(panel: Panel, section: str, page: str | None = None) -> Panel:
     """The workbench, open already, with a section chosen, and a page of it."""
     panel.send("choose_section", value=section)
     if page:
         panel.send("choose_page", value=page)
+    assert not panel.state.get("problem"), (section, page)
     return panel
 
 
-def plots(panel):
-    return [name for name, prop in panel.shown.items() if prop["view"]["name"] == "PlotlyView"]
+def look_at(panel: Panel, **lens: str) -> Panel:
+    """Set the lens as its menus do: by the number of the entry."""
+    choices = panel.state["choices"]
+    return panel.look_through(**{part: str(choices[part].index(name)) for part, name in lens.items()})

@@ -1,4 +1,4 @@
-"""Names from data in every section of the panel: what it writes as Markdown shows them as text."""
+"""Names from data in every section of the panels: what they write as Markdown shows them as text."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-import fiftyone as fo
 import pytest
 
 import kalos_core.fiftyone as kf
 from tests.fiftyone_bridge.lively import lively
 from tests.fiftyone_bridge.quiz import quiz
 from tests.fiftyone_bridge.stacks import add_maps, small
-from tests.operators.test_hostile_names import RATERS, hostile, is_text
-from tests.panels.operations import at
+from tests.operators.hostile import CLASSES, RATERS, hostile, is_text
+from tests.panels.operations import at, opened
 from tests.plugin import Panel
 
 pytestmark = pytest.mark.filterwarnings("ignore::kalos_core.errors.KalosWarning")
@@ -36,9 +35,7 @@ def written(entry: Any) -> Iterator[str]:
 
 def pages(panel: Panel) -> list[str | None]:
     row = panel.shown.get("pages_row")
-    if row is None:
-        return [None]
-    return [entry["view"]["label"] for entry in row["type"]["properties"].values()]
+    return [None] if row is None else [entry["view"]["label"] for entry in row["type"]["properties"].values()]
 
 
 def check(panel: Panel, least: int) -> None:
@@ -46,32 +43,35 @@ def check(panel: Panel, least: int) -> None:
     seen = set()
     for section in panel.state["sections"]:
         for page in pages(at(panel, section)):
-            at(panel, section, page)
+            if page:
+                panel.send("choose_page", value=page)
             texts = [text for text in written(panel.shown) if not text.startswith("Copy as Markdown")]
             for text in texts:
                 is_text(text)
             figures = {name: panel.data.get(name) for name in panel.state.get("layouts") or {}}
             drawn = json.dumps([figures, panel.state.get("layouts")], ensure_ascii=False)
-            for sign in ("<b>**", "<i>", "<img", "\u202e", "_y_ ~~", "$x|"):
-                assert sign not in drawn, (section, page, sign)
+            found = [sign for sign in ("<b>**", "<i>", "<img", "\u202e", "_y_ ~~", "$x|") if sign in drawn]
+            assert found == [], (section, page)
             if texts:
                 seen.add((section, page))
     assert len(seen) >= least, seen
 
 
-@pytest.fixture
-def objects() -> Iterator[fo.Dataset]:
+def test_names_of_objects_are_text_in_every_section_and_beside_the_sample() -> None:
     dataset = hostile(lively(8))
     kf.analyse(dataset, "agreement", settings=QUICK)
-    kf.inject_noise(dataset, "noise", reference=next(iter(RATERS.values())))
-    yield dataset
-    for key in kf.list_runs(dataset):
-        if key in kf.list_runs(dataset):
-            kf.delete_run(dataset, key)
-
-
-def test_names_of_objects_are_text_in_every_section(objects: fo.Dataset) -> None:
-    check(Panel("raters", objects).load(), 20)
+    kf.inject_noise(dataset, "noise", reference=RATERS["ann"])
+    first, second = (image.sample_id for image in kf.queued_images(dataset, "agreement", 2))
+    asked, settled = (kf.disputed_units(dataset, "agreement", sample)[0] for sample in (first, second))
+    kf.decide(dataset, "agreement", asked.labels, "guideline", note=f"~~~~\n{CLASSES['owl']}", who=RATERS["cid"])
+    kf.decide(dataset, "agreement", settled.labels, "take", RATERS["bob"])
+    check(Panel("raters", dataset).load(), 20)
+    assert "~~~~" not in opened(dataset, "Decide", "Guideline").state["markdown"]  # which would end its block
+    for sample in (first, second):
+        beside = Panel("sample", dataset, current_sample=sample).load()
+        assert not beside.state.get("problem")
+        for text in written(beside.shown):
+            is_text(text)
 
 
 def test_names_of_image_labels_are_text_in_every_section() -> None:
@@ -82,8 +82,7 @@ def test_names_of_image_labels_are_text_in_every_section() -> None:
 
 
 def test_names_of_raters_of_masks_are_text_in_every_section() -> None:
-    dataset = hostile(small())
-    add_maps(dataset)
+    dataset = add_maps(hostile(small()))
     kf.compute_pixel_agreement(dataset, "pixels")
     kf.estimate_truth(dataset, "truth", methods=["any", "0.5"])
     kf.rank_detectors(dataset, "detectors", detectors=["good", "poor"], skew=(0.1, 0.5), boundaries=9)

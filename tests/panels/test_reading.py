@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import fiftyone as fo
@@ -27,140 +27,103 @@ IMAGES = 300
 """More than all values that the tables of a panel show."""
 
 Click = tuple[str, dict[str, Any]]
+Page = list[str | Click]
+"""Names of handlers, or names with what the App sends besides `ANYWHERE`."""
 
-OUTLINES: list[Click] = [("variations_click_image", {"row": 0}), ("variations_show_worst", {})]
+ANYWHERE = {"row": 0, "column": 2, "idx": 0, "trace_idx": 0, "x": 0, "y": 0, "place": 0}
 
-ATTRIBUTES: list[Click] = [
-    ("choose_page", {"value": "Attributes"}),
-    ("variations_click_attribute", {"row": 0}),
-    ("variations_change_attribute", {"value": "grade"}),
-    ("variations_show_attribute", {}),
-]
-
-SECTIONS: dict[str, list[Click]] = {
-    "Variations": [
-        ("variations_click_bar", {"idx": 0}),
-        ("variations_click_rater", {"row": 0, "column": 2}),
-        ("choose_page", {"value": "Outlines"}),
-        ("variations_click_boundary", {"idx": 0}),
-        ("variations_show_copies", {}),
-        *OUTLINES,
-        ("choose_page", {"value": "Merged"}),
-        ("variations_click_merged", {"row": 0}),
-        ("variations_show_merged", {}),
-        ("choose_page", {"value": "Confusions"}),
-        ("variations_click_confusion", {"row": 0}),
-        *ATTRIBUTES,
-    ],
-    "Threshold": [
-        ("threshold_click_similarity", {"row": 1}),
-        ("threshold_use", {}),
-        ("choose_page", {"value": "Sensitivity"}),
-        ("threshold_click_alpha", {"x": 0.9}),
-        ("choose_page", {"value": "Types"}),
-        ("threshold_on_change_level", {"value": "0.3"}),
-        ("threshold_click_level", {"x": 0.7}),
-    ],
-    "Ceiling": [
-        ("ceiling_on_change_least", {"value": 0.7}),
-        ("ceiling_on_change_greatest", {"value": 0.8}),
-        ("ceiling_place", {}),
-        ("ceiling_click_bar", {"y": 1}),
-        ("ceiling_click_part", {"row": 1}),
-        ("choose_page", {"value": "Subsets"}),
-        ("ceiling_on_change_pool", {"value": "this data set alone"}),
-        ("choose_page", {"value": "Checks"}),
-    ],
-    "Noise": [
-        ("choose_page", {"value": "Images"}),
-        ("noise_click_event", {"idx": 4, "trace_idx": 0}),
-        ("noise_click_stage", {"row": 0}),
-        ("noise_click_image", {"y": 0}),
-        ("choose_page", {"value": "Raters"}),
-        ("noise_click_rater", {"row": 1}),
-        ("noise_show_changed", {}),
-    ],
-    "Questions": [
-        ("questions_click_kappa", {"y": 0}),
-        ("questions_click_row", {"row": 0}),
-        ("questions_click_grades", {"row": 0}),
-        ("choose_page", {"value": "Concepts"}),
-        ("questions_click_concept", {"y": 0}),
-        ("choose_page", {"value": "Images"}),
-        ("questions_show_disputes", {}),
-        ("questions_click_dot", {"y": 0}),
-        ("questions_click_image", {"row": 0}),
-        ("choose_page", {"value": "Raters"}),
-        ("questions_click_accuracy", {"x": 0, "y": 3}),
-        ("questions_change_question", {"value": "label"}),
-        ("choose_page", {"value": "Who is right"}),
-        ("questions_click_skill", {"y": 0}),
-        ("questions_show_least_sure", {}),
-        ("questions_change_judge", {"value": "1"}),
-        ("questions_estimate", {}),
-    ],
-    "Teams": [
-        ("teams_change_team_question", {"value": "label"}),
-        ("teams_click_row", {"row": 0}),
-        ("teams_click_bar", {"idx": 0}),
-    ],
-    "Masks": [
-        ("masks_change_mask_class", {"value": "marked"}),
-        ("masks_click_tree", {"y": 0}),
-        ("masks_click_rater", {"row": 0}),
-        ("choose_page", {"value": "Images"}),
-        ("masks_click_image", {"row": 0}),
-        ("choose_page", {"value": "Boundaries"}),
-        ("masks_show_worst", {}),
-        ("choose_page", {"value": "Divisions"}),
-        ("masks_show_worst", {}),
-    ],
-    "Truth": [("truth_click_consensus", {"row": 1})],
-    "Decide": [
-        ("decide_change_kind", {"value": "agreement"}),
-        ("decide_open_next", {}),
-        ("decide_click_queued", {"row": 0}),
-        ("decide_show_queue", {"which": "open"}),
-        ("decide_show_queue", {"which": "waiting"}),
-        ("choose_page", {"value": "Training list"}),
-        ("decide_click_trained", {"row": 0}),
-        ("choose_page", {"value": "Guideline"}),
-        ("decide_click_asked", {"row": 0}),
-        ("choose_page", {"value": "Results"}),
-    ],
-    "Ranking": [
-        ("ranking_change_measure", {"value": "EER"}),
-        ("ranking_click_tau", {"x": 0, "y": 1}),
-        ("ranking_click_reference", {"x": 0}),
-    ],
+SECTIONS: dict[str, dict[str, Page]] = {
+    "Variations": {
+        "Types": ["click_bar", "click_rater"],
+        "Outlines": ["click_boundary", "show_copies"],
+        "Merged": ["click_merged", "show_merged"],
+        "Confusions": ["click_confusion"],
+    },
+    "Threshold": {
+        "Calibration": [("click_similarity", {"row": 1}), "use"],
+        "Sensitivity": [("click_alpha", {"x": 0.9})],
+        "Types": [("on_change_level", {"value": "0.3"}), ("click_level", {"x": 0.7})],
+    },
+    "Ceiling": {
+        "Interval": [
+            ("on_change_least", {"value": 0.7}),
+            ("on_change_greatest", {"value": 0.8}),
+            ("click_bar", {"y": 1}),
+            ("click_part", {"row": 1}),
+            "place",
+        ],
+        "Subsets": [("on_change_pool", {"value": "this data set alone"})],
+        "Checks": [],
+    },
+    "Noise": {
+        "Events": [("click_event", {"idx": 4}), "click_stage"],
+        "Images": ["click_image"],
+        "Raters": [("click_rater", {"row": 1}), "show_changed"],
+    },
+    "Questions": {
+        "Agreement": ["click_kappa", "click_row", "click_grades"],
+        "Concepts": ["click_concept"],
+        "Images": ["show_disputes", "click_dot", "click_image"],
+        "Raters": [("click_accuracy", {"y": 3}), ("change_question", {"value": "label"})],
+        "Who is right": ["click_skill", "show_least_sure", ("change_judge", {"value": "1"}), "estimate"],
+    },
+    "Teams": {"": [("change_team_question", {"value": "label"}), "click_row", "click_bar"]},
+    "Masks": {
+        "Raters": [("change_mask_class", {"value": "marked"}), "click_tree", "click_rater"],
+        "Images": ["click_image"],
+        "Boundaries": ["show_worst"],
+        "Divisions": ["show_worst"],
+    },
+    "Truth": {"": [("click_consensus", {"row": 1})]},
+    "Decide": {
+        "Queue": [
+            ("change_kind", {"value": "agreement"}),
+            *("open_next", "click_queued"),
+            *(("show_queue", {"which": which}) for which in ("open", "waiting")),
+        ],
+        "Training list": ["click_trained"],
+        "Guideline": ["click_asked"],
+        "Results": [],
+    },
+    "Ranking": {"": [("change_measure", {"value": "EER"}), ("click_tau", {"y": 1}), "click_reference"]},
 }
-"""Section -> what can be clicked."""
-OBJECTS: list[Click] = [
-    ("truth_change_truth_rater", {"value": "1"}),
-    ("truth_click_skill", {"y": 0}),
-    ("truth_show_least_sure", {}),
-    ("truth_estimate", {}),
-]
-DETECTORS: list[Click] = [
-    ("choose_page", {"value": "Curves"}),
-    ("ranking_change_detector", {"value": "poor"}),
-    ("ranking_change_reference", {"value": "ann"}),
-]
-SAMPLE: list[Click] = [
-    ("on_change_current_sample", {}),
-    ("click_unit", {"row": 0}),
-    ("click_merged", {"row": 0}),
-    ("choose_dispute", {"place": 0}),
+"""Section -> page -> what can be clicked."""
+OBJECTS: dict[str, Page] = {"": [("change_truth_rater", {"value": "1"}), "click_skill", "show_least_sure", "estimate"]}
+MATCHED: dict[str, Page] = {
+    "Outlines": ["click_image", "show_worst"],
+    "Attributes": ["click_attribute", ("change_attribute", {"value": "grade"}), "show_attribute"],
+}
+DETECTORS: dict[str, Page] = {
+    "Curves": [("change_detector", {"value": "poor"}), ("change_reference", {"value": "ann"})]
+}
+SAMPLE: Page = [
+    "on_change_current_sample",
+    "click_unit",
+    "click_merged",
+    "choose_dispute",
     ("decide", {"decision": "none"}),
 ]
-GOING_ON: list[Click] = [
-    ("on_change_current_sample", {}),
-    ("undo", {}),
-    ("all_disputes", {}),
-    ("next", {}),
+GOING_ON: Page = [
+    *("on_change_current_sample", "undo", "all_disputes", "next"),
     ("on_change_analysis", {"value": "agreement"}),
 ]
 """On the sample that the decision has opened."""
+
+
+def clicks(page: Page, prefix: str = "") -> Iterator[Click]:
+    for entry in page:
+        name, more = (entry, {}) if isinstance(entry, str) else entry
+        yield f"{prefix}{name}", {**ANYWHERE, **more}
+
+
+def steps(section: str, pages: dict[str, Page]) -> Iterator[Click]:
+    """A section is chosen, then each of its pages, on which everything is clicked."""
+    yield "on_load", {}
+    yield "choose_section", {"value": section}
+    for page, own in pages.items():
+        if page:
+            yield "choose_page", {"value": page}
+        yield from clicks(own, f"{section.lower()}_")
 
 
 @pytest.fixture(scope="module")
@@ -198,12 +161,6 @@ def many() -> Iterator[dict[str, fo.Dataset]]:
         for key in kf.list_runs(dataset):
             kf.delete_run(dataset, key)
         dataset.delete()
-
-
-@pytest.fixture(autouse=True)
-def nothing_stays(many: dict[str, fo.Dataset]) -> None:
-    """What is made for all tests here goes at the end."""
-    assert len(many["objects"]) == len(many["labels"]) == len(many["truth"]) == IMAGES
 
 
 @pytest.fixture
@@ -266,24 +223,20 @@ def test_labels_that_are_read_are_counted(many: dict[str, fo.Dataset], read: lis
 
 
 @pytest.mark.parametrize(
-    ("name", "section", "clicks"),
+    ("name", "section", "pages"),
     [
-        ("objects", "Noise", SECTIONS["Noise"]),
-        ("objects", "Decide", SECTIONS["Decide"]),
-        ("labels", "Questions", SECTIONS["Questions"]),
-        ("labels", "Teams", SECTIONS["Teams"]),
-        ("labels", "Ranking", SECTIONS["Ranking"]),
-        ("truth", "Masks", SECTIONS["Masks"]),
-        ("truth", "Truth", SECTIONS["Truth"]),
+        *(("objects", name, SECTIONS[name]) for name in ("Variations", "Threshold", "Ceiling", "Noise", "Decide")),
+        *(("labels", name, SECTIONS[name]) for name in ("Questions", "Teams", "Ranking")),
+        *(("truth", name, SECTIONS[name]) for name in ("Masks", "Truth")),
         ("objects", "Truth", OBJECTS),
         ("truth", "Ranking", DETECTORS),
     ],
 )
 def test_a_section_reads_no_labels(
-    name: str, section: str, clicks: list[Click], many: dict[str, fo.Dataset], read: list[int]
+    name: str, section: str, pages: dict[str, Page], many: dict[str, fo.Dataset], read: list[int]
 ) -> None:
     panel = Panel("raters", many[name])
-    _send(panel, [("on_load", {}), ("choose_section", {"value": section}), *clicks], read)
+    _send(panel, steps(section, pages), read)
     assert panel.state["run"]
     assert panel.state["section"] == section
 
@@ -314,40 +267,31 @@ def outlined() -> Iterator[fo.Dataset]:
     dataset.delete()
 
 
-def test_outlines_are_compared_without_reading_a_label(outlined: fo.Dataset, read: list[int]) -> None:
-    steps = [("on_load", {}), ("choose_section", {"value": "Variations"}), ("choose_page", {"value": "Outlines"})]
-    panel = Panel("raters", outlined)
-    _send(panel, [*steps, *OUTLINES], read)
-    assert len(panel.rows("paired_images")) == 25
-
-
-def test_attributes_are_compared_without_reading_a_label(outlined: fo.Dataset, read: list[int]) -> None:
-    panel = Panel("raters", outlined)
-    _send(panel, [("on_load", {}), ("choose_section", {"value": "Variations"}), *ATTRIBUTES], read)
-    assert len(panel.rows("attribute_images")) == 25
-
-
-@pytest.mark.parametrize("name", SECTIONS)
-def test_every_handler_of_a_section_is_tried(name: str) -> None:
-    (section,) = [each for each in panels.workbench.SECTIONS if name == each.NAME]
-    clicks = SECTIONS[name] + DETECTORS * (name == "Ranking") + OBJECTS * (name == "Truth")
-    assert {f"{name.lower()}_{own}" for own in handlers(section)} == {method for method, _ in clicks} - {"choose_page"}
+def test_outlines_and_attributes_are_compared_without_reading_a_label(outlined: fo.Dataset, read: list[int]) -> None:
+    for page, table in (("Outlines", "paired_images"), ("Attributes", "attribute_images")):
+        panel = Panel("raters", outlined)
+        _send(panel, steps("Variations", {page: MATCHED[page]}), read)
+        assert len(panel.rows(table)) == 25
 
 
 def test_the_panel_of_a_sample_reads_that_one(many: dict[str, fo.Dataset], read: list[int]) -> None:
-    sample = many["objects"].skip(3).first().id
-    panel = Panel("sample", many["objects"], current_sample=sample)
-    _send(panel, [("on_load", {}), *SAMPLE], read)
+    panel = Panel("sample", many["objects"], current_sample=many["objects"].skip(3).first().id)
+    _send(panel, [("on_load", {}), *clicks(SAMPLE)], read)
     panel.request["current_sample"] = many["objects"].skip(7).first().id
-    _send(panel, GOING_ON, read)
+    _send(panel, clicks(GOING_ON), read)
 
 
-def test_every_handler_of_the_panel_of_a_sample_is_tried() -> None:
-    tried = {method for method, _ in SAMPLE + GOING_ON}
+def test_every_handler_is_tried() -> None:
+    for section in panels.workbench.SECTIONS:
+        if section.NAME in SECTIONS:
+            more = {"Variations": MATCHED, "Ranking": DETECTORS, "Truth": OBJECTS}.get(section.NAME, {})
+            pages = [*SECTIONS[section.NAME].values(), *more.values()]
+            assert set(handlers(section)) == {name for page in pages for name, _ in clicks(page)}
+    tried = {name for name, _ in clicks(SAMPLE + GOING_ON)}
     assert set(handlers(panels.SamplePanel())) == tried | {"reload", "compute"}  # loaded by `on_load`; a form
 
 
-def _send(panel: Panel, steps: list[Click], read: list[int]) -> None:
+def _send(panel: Panel, steps: Iterable[Click], read: list[int]) -> None:
     for method, params in steps:
         read.clear()
         panel.send(method, **params)

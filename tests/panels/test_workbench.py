@@ -2,156 +2,125 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import fiftyone as fo
 import pytest
 
 import kalos_core.fiftyone as kf
-from tests.fiftyone_bridge.scenes import RATERS
-from tests.panels.operations import given, ids, names, opened, samples_of
+from kalos_core import InputError
+from tests.fiftyone_bridge.quiz import quiz
+from tests.fiftyone_bridge.scenes import RATERS, SCENES, make_samples
+from tests.operators.calls import data_set
+from tests.panels.conftest import THREE
+from tests.panels.operations import at, given, look_at, names, opened, prompted, samples_of
 from tests.plugin import Panel, form, post
+from tests.tiers import extended
 
 
-def buttons(panel: Panel, row: str) -> dict[str, bool]:
-    """The buttons of a row, and whether each is the chosen one."""
-    entries = panel.shown[row]["type"]["properties"].values()
-    return {entry["view"]["label"]: entry["view"]["variant"] == "contained" for entry in entries}
-
-
-def on(panel: Panel, section: str) -> Panel:
-    panel.send("choose_section", value=section)
-    return panel
+def ask(panel: Panel, method: str, **params: Any) -> list[dict[str, Any]]:
+    """The operations that one event is answered with, as the App gets them."""
+    view = params.pop("view", {})
+    asked = {"panel_id": "p", "__method__": method, "panel_state": panel.state, **params}
+    requests: list[dict[str, Any]] = post("raters", panel.dataset, asked, **view).executor.to_json()["requests"]
+    return requests
 
 
 # ---- the first look ----
 
 
-def test_it_says_which_raters_were_found_and_offers_to_analyse_them(dataset: fo.Dataset) -> None:
+def test_before_any_run_it_says_which_raters_were_found(dataset: fo.Dataset) -> None:
     panel = Panel("raters", dataset).load()
     assert "Found: 2 raters, boxes, 6 images" in panel.text()
-    assert list(buttons(panel, "first_steps").items()) == [("Analyse", True), ("Load labels", False)]
-    ((operation, given),) = panel.send("prompt", operator="analyse", given=panel.state["selection"])
-    assert operation.endswith("prompt_user_for_operation")
-    assert given["operator_uri"] == "@kalos/variation/analyse"
+    first = panel.shown["first_steps"]["type"]["properties"]["analyse"]["view"]["params"]
+    assert prompted(panel.send("prompt", **first)) == ("analyse", {"raters": list(RATERS)})
+    empty = Panel("raters", fo.Dataset()).load()
+    assert "No labels of several raters" in empty.text()
+    assert list(empty.shown["first_steps"]["type"]["properties"]) == ["load"]
 
 
-def test_without_raters_it_offers_to_load_labels() -> None:
-    panel = Panel("raters", fo.Dataset()).load()
-    assert "No labels of several raters" in panel.text()
-    assert buttons(panel, "first_steps") == {"Load labels": True}
+def test_the_newest_analysis_is_shown_and_an_old_one_can_be_chosen(own: fo.Dataset) -> None:
+    panel = Panel("raters", own).load()
+    assert (panel.state["analysis"], panel.state["section"]) == ("agreement", "Overview")
+    kf.compute_agreement(own, "second", raters=RATERS, threshold=0.7, bootstrap=20)
+    panel.send("reload")
+    assert panel.state["analysis"] == "second"
+    for _ in range(2):
+        panel.send("on_change_analysis", value="agreement")
+        assert panel.state["analysis"] == "agreement"
+        panel.send("reload")
 
 
-def test_the_newest_analysis_stands_there(analysed: fo.Dataset) -> None:
+def test_sections_are_those_of_the_labels_that_are_there(analysed: fo.Dataset) -> None:
+    of_objects = ["Overview", "Images", "Variations", "Classes", "Raters", "Threshold", "Ceiling", "Decide", "Runs"]
     panel = Panel("raters", analysed).load()
-    assert panel.state["analysis"] == "agreement"
-    shown = buttons(panel, "sections_row")
-    assert [name for name, chosen in shown.items() if chosen] == [next(iter(shown))]
-
-
-# ---- sections ----
-
-
-def test_a_section_is_chosen_by_its_button(analysed: fo.Dataset) -> None:
-    panel = Panel("raters", analysed).load()
-    operations = panel.send("choose_section", value="Classes")
-    assert buttons(panel, "sections_row")["Classes"]
+    assert panel.state["sections"] == of_objects
+    for section in of_objects:
+        operations = panel.send("choose_section", value=section)
+        assert not panel.state.get("problem"), section
+        assert given(operations, "set_panel_title")["title"] == f"Raters: {section}"
+        buttons = panel.shown["sections_row"]["type"]["properties"].values()
+        chosen = [one["view"]["label"] for one in buttons if one["view"]["variant"] == "contained"]
+        assert chosen == [section]
+    at(panel, "Images")
+    at(panel, "Classes")
     assert "classes" in panel.data
     assert "histogram" not in panel.data  # what was there before is gone
-    assert [given["title"] for name, given in operations if name.endswith("set_panel_title")] == ["Raters: Classes"]
-
-
-def test_the_formula_stands_behind_the_question_mark(analysed: fo.Dataset) -> None:
-    panel = on(Panel("raters", analysed).load(), "Images")
-    assert "histogram_formula" not in panel.shown
-    panel.send("explain", name="histogram")
-    assert "histogram_formula" in panel.shown
-    panel.send("explain", name="histogram")
-    assert "histogram_formula" not in panel.shown
+    answers = data_set(quiz())
+    kf.compute_label_agreement(answers, "labels", raters=THREE, bootstrap=0)
+    found = set(Panel("raters", answers).load().state["sections"])
+    assert {"Questions", "Teams", "Ranking", "Runs"} <= found
+    assert not {"Masks", "Truth", "Noise", "Images"} & found
 
 
 # ---- the lens ----
 
 
 def test_a_class_narrows_the_figures_and_stays_in_the_next_section(trio: fo.Dataset) -> None:
-    panel = on(Panel("raters", trio).load(), "Images")
+    panel = opened(trio, "Images")
     everything = panel.state["found"]
-    panel.look_through(category=str(panel.state["choices"]["category"].index("cat")))
+    look_at(panel, category="cat")
     assert panel.state["found"] != everything
-    on(panel, "Classes")
+    at(panel, "Classes")
     assert panel.state["lens"]["category"] != "0"
     panel.send("clear_lens")
-    on(panel, "Images")
-    assert panel.state["found"] == everything
+    assert at(panel, "Images").state["found"] == everything
 
 
 def test_the_view_is_followed_only_when_it_is_to_be(analysed: fo.Dataset) -> None:
-    panel = on(Panel("raters", analysed).load(), "Images")
+    panel = opened(analysed, "Images")
     everything = panel.state["found"]
     panel.request = {"view": analysed.limit(2)}
+    assert ask(panel, "on_change_view") == []
     panel.send("on_change_view")
     assert panel.state["found"] == everything
     panel.look_through(follow=True)
-    panel.request = {"view": analysed.limit(3)}
-    panel.send("on_change_view")
+    assert panel.state["histogram"] is None  # of a figure with fewer bars nothing stays
+    view = {"view": analysed.limit(3)}
+    answers = [ask(panel, "on_change_view", view=dict(view)) for _ in range(3)]  # the App sends a change three times
+    assert [bool(answer) for answer in answers] == [True, False, False]
+    panel.request = view
+    panel.look_through(follow=True)
     assert "over 3 images" in panel.state["found"]
 
 
 def test_a_click_is_followed_with_the_same_answer(analysed: fo.Dataset) -> None:
     """The App tells of the view that a click sets seconds later."""
-    panel = on(Panel("raters", analysed).load(), "Images").look_through(follow=True)
+    panel = opened(analysed, "Images").look_through(follow=True)
     before = panel.state["found"]
     place = next(place for place, count in enumerate(panel.data["histogram"][0]["y"]) if 0 < count < len(analysed))
-    clicked = analysed.select(samples_of(analysed, answer := panel.send("images_click_bar", idx=place)))
-    assert f"over {len(clicked)} image" in panel.state["found"] != before
+    answer = panel.send("images_click_bar", idx=place)
+    assert f"over {len(samples_of(analysed, answer))} image" in panel.state["found"] != before
     view = fo.DatasetView._build(analysed, given(answer, "set_view")["view"])
-    asked = {"panel_id": "p", "__method__": "on_change_view", "panel_state": panel.state}
-    assert post("raters", analysed, asked, view=view).executor.to_json()["requests"] == []
+    assert ask(panel, "on_change_view", view={"view": view}) == []
     panel.request = {"view": view}
     panel.send("back")
     assert panel.state["found"] == before
 
 
-def test_of_a_figure_with_fewer_bars_nothing_stays(analysed: fo.Dataset) -> None:
-    """With a choice in a menu the App copies the data into the state, and lays what is new over it."""
-    panel = on(Panel("raters", analysed).load(), "Images").look_through(follow=True)
-    assert panel.state["histogram"] is None
-    assert panel.data["histogram"]
-
-
-def test_a_change_of_the_view_that_is_sent_three_times_is_answered_once(analysed: fo.Dataset) -> None:
-    panel = on(Panel("raters", analysed).load(), "Images").look_through(follow=True)
-    asked = {"panel_id": "p", "__method__": "on_change_view", "panel_state": panel.state}
-    view = analysed.limit(2)
-    answers = [post("raters", analysed, asked, view=view).executor.to_json()["requests"] for _ in range(3)]
-    assert [bool(answer) for answer in answers] == [True, False, False]
-
-
-def test_events_that_change_nothing_are_not_answered(analysed: fo.Dataset) -> None:
-    panel = on(Panel("raters", analysed).load(), "Images")
-    result = post("raters", analysed, {"panel_id": "p", "__method__": "on_change_view", "panel_state": panel.state})
-    assert result.executor.to_json()["requests"] == []
-
-
-def test_an_answer_is_one_change_of_the_state_and_one_of_the_data(analysed: fo.Dataset) -> None:
-    panel = on(Panel("raters", analysed).load(), "Images")
-    asked = {"panel_id": "p", "__method__": "choose_section", "panel_state": panel.state, "value": "Classes"}
-    requests = post("raters", analysed, asked).executor.to_json()["requests"]
-    changes = ["set_panel_data", "patch_panel_state", "set_panel_title", "show_panel_output"]
-    assert [request["operator_uri"] for request in requests] == changes
-
-
-def test_a_class_that_a_click_sets_gets_new_menus_whose_own_event_changes_nothing(trio: fo.Dataset) -> None:
-    panel = on(Panel("raters", trio).load(), "Classes")
-    before = panel.state["lens_row"]
-    panel.send("classes_click_class", idx=0)
-    assert panel.state["lens_row"] != before
-    assert panel.state[panel.state["lens_row"]] == panel.state["lens"]
-    asked = {"panel_id": "p", "__method__": "on_change_lens", "panel_state": panel.state, "value": "1"}
-    assert post("raters", trio, asked).executor.to_json()["requests"] == []
-
-
 def test_a_panel_that_an_operator_loads_anew_stays_where_it_was(trio: fo.Dataset) -> None:
-    panel = on(Panel("raters", trio).load(), "Images")
-    panel.look_through(category=str(panel.state["choices"]["category"].index("cat")))
+    panel = look_at(opened(trio, "Images"), category="cat")
     panel.state = {}  # an operator cannot send it
     panel.send("reload")
     assert panel.state["section"] == "Images"
@@ -159,15 +128,81 @@ def test_a_panel_that_an_operator_loads_anew_stays_where_it_was(trio: fo.Dataset
     panel.state = {}
     panel.send("reload", section="Classes")  # a new run names the section that shows it
     assert panel.state["section"] == "Classes"
-    opened = Panel("raters", trio).load()
-    assert opened.state["section"] == "Overview"
+    assert Panel("raters", trio).load().state["section"] == "Overview"
 
 
-# ---- where clicks lead ----
+def test_another_analysis_begins_without_a_lens(own_trio: fo.Dataset) -> None:
+    panel = look_at(opened(own_trio, "Images"), category="cat")
+    kf.compute_agreement(own_trio, "second", raters=RATERS, bootstrap=0)
+    panel.send("reload")
+    assert (panel.state["analysis"], panel.state["lens"]["category"]) == ("second", "0")
+
+
+def test_names_that_look_like_options_are_only_names() -> None:
+    scene = {name: [("0", [10, 10, 40, 40])] for name in THREE}
+    dataset = data_set(make_samples([scene]))
+    kf.compute_agreement(dataset, "agreement", raters=THREE, bootstrap=0)
+    panel = look_at(opened(dataset, "Images"), category="0")
+    assert panel.state["lens"]["category"] == "1"
+
+
+# ---- what goes wrong, and what happens meanwhile ----
+
+
+@pytest.mark.parametrize("name", ["raters", "sample"])
+def test_a_problem_is_shown_with_a_way_out(
+    name: str, analysed: fo.Dataset, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(error: Exception) -> Any:
+        def raising(*_: Any, **__: Any) -> None:
+            raise error
+
+        return raising
+
+    panel = Panel(name, analysed, current_sample=analysed.first().id)
+    with monkeypatch.context() as patch:
+        patch.setattr(kf, "list_analyses", fail(InputError("run 'agreement': its stored result is gone\n  details")))
+        notice = given(panel.send("on_load"), "notify")
+        assert (notice["message"], notice["variant"]) == ("run 'agreement': its stored result is gone", "error")
+        assert set(panel.shown) == {"failed", "retry"}
+        patch.setattr(kf, "list_analyses", fail(ZeroDivisionError("by nought")))
+        panel.send("reload")
+        assert "ZeroDivisionError: by nought" in panel.text()
+        assert "The panel" in caplog.text
+    panel.send("reload")
+    assert "failed" not in panel.shown
+
+
+def test_what_the_app_asks_twice_changes_nothing(analysed: fo.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    panel = Panel("raters", analysed).load()
+    state = dict(panel.state)
+    with monkeypatch.context() as patch:
+        patch.setattr(kf, "list_analyses", None)  # nothing is looked up
+        panel.send("on_load")
+    assert panel.state == state
+    assert panel.shown
+
+
+def test_runs_fields_and_data_sets_may_go_meanwhile(own: fo.Dataset, dataset: fo.Dataset) -> None:
+    panel = opened(own, "Images")
+    panel.dataset = dataset  # another one takes the place of the first
+    panel.send("on_change_dataset")
+    assert "Found: 2 raters" in panel.text()
+    assert panel.state["analysis"] is None
+    panel = opened(own, "Overview")
+    own.delete_sample_field("agreement_alpha")
+    panel.send("choose_section", value="Images")
+    assert set(panel.shown) == {"failed", "retry"}
+    for key in kf.list_runs(own):
+        kf.delete_run(own, key)
+    panel.send("choose_section", value="Classes")
+    assert "This could not be shown" in panel.text()
+    panel.send("reload")
+    assert "Found: 2 raters" in panel.text()
 
 
 def test_a_click_leads_to_images_and_back_again(analysed: fo.Dataset) -> None:
-    panel = on(Panel("raters", analysed).load(), "Images")
+    panel = opened(analysed, "Images")
     operations = panel.send("images_show_worst")
     worst = kf.view_worst_first(analysed, "agreement", 25)
     assert samples_of(analysed, operations) == worst.values("id")
@@ -177,121 +212,62 @@ def test_a_click_leads_to_images_and_back_again(analysed: fo.Dataset) -> None:
     assert "grid_row" not in panel.shown
 
 
-def test_the_worst_image_opens(analysed: fo.Dataset) -> None:
-    panel = on(Panel("raters", analysed).load(), "Images")
-    ((operation, given),) = panel.send("images_click_worst", row=0)
-    assert operation.endswith("open_sample")
-    assert given["id"] in ids(analysed, *range(len(analysed)))
-
-
-# ---- what happens meanwhile ----
-
-
-def test_a_run_that_was_deleted_is_no_longer_there(analysed: fo.Dataset) -> None:
-    panel = on(Panel("raters", analysed).load(), "Images")
-    for key in kf.list_runs(analysed):
-        kf.delete_run(analysed, key)
-    panel.send("choose_section", value="Classes")
-    assert "This could not be shown" in panel.text()
-    panel.send("reload")
-    assert "Found: 2 raters" in panel.text()
-
-
-def test_another_data_set_takes_the_place_of_the_first(analysed: fo.Dataset, dataset: fo.Dataset) -> None:
-    panel = on(Panel("raters", analysed).load(), "Images")
-    panel.dataset = dataset
-    panel.send("on_change_dataset")
-    assert "Found: 2 raters" in panel.text()
-    assert panel.state["analysis"] is None
-
-
-def test_a_new_analysis_is_shown_and_an_old_one_can_be_chosen(analysed: fo.Dataset) -> None:
-    panel = Panel("raters", analysed).load()
-    kf.compute_agreement(analysed, "second", raters=RATERS, threshold=0.7, bootstrap=20)
-    panel.send("reload")
-    assert panel.state["analysis"] == "second"
-    panel.send("on_change_analysis", value="agreement")
-    assert panel.state["analysis"] == "agreement"
-    panel.send("reload")
-    assert panel.state["analysis"] == "agreement"
-
-
-@pytest.mark.parametrize("section", ["Overview", "Images", "Classes", "Raters", "Runs"])
-def test_every_section_is_drawn(section: str, analysed: fo.Dataset) -> None:
-    panel = on(Panel("raters", analysed).load(), section)
-    assert not panel.state.get("problem")
-    assert buttons(panel, "sections_row")[section]
+@extended
+def test_an_analysis_of_many_images_stays_small() -> None:
+    many = make_samples(SCENES * 334)
+    for number, sample in enumerate(many):
+        sample.filepath = f"/pictures/{number}.jpg"
+    dataset = data_set(many)
+    del many, sample  # samples in memory would be loaded again after each write
+    kf.compute_agreement(dataset, "agreement", raters=RATERS, bootstrap=20)
+    kf.find_variations(dataset, "variations", raters=RATERS)
+    panel = Panel("raters", dataset).load()
+    sizes = {}
+    for section in panel.state["sections"]:
+        at(panel, section)
+        sizes[section] = len(json.dumps([panel.state, panel.data]))
+    assert {section: size for section, size in sizes.items() if size >= 50_000} == {}
 
 
 # ---- runs ----
 
 
-def test_two_analyses_are_compared(trio: fo.Dataset) -> None:
-    raters = (*RATERS, "cid")
-    panel = on(Panel("raters", trio).load(), "Runs")
-    panel.send("choose_page", value="Compare")
+def test_two_analyses_are_compared(own_trio: fo.Dataset) -> None:
+    panel = opened(own_trio, "Runs", "Compare")
     assert "There is only one analysis" in panel.text()
-    first = trio.first()
+    first = own_trio.first()
     first.cid.detections = []
     first.save()
-    kf.compute_agreement(trio, "second", raters=raters, bootstrap=50)
+    kf.compute_agreement(own_trio, "second", raters=THREE, bootstrap=50)
     panel.send("reload")
     assert panel.state["section"] == "Runs"
-    found = kf.compare_runs(trio, "agreement", "second").comparison
+    found = kf.compare_runs(own_trio, "agreement", "second").comparison
     assert panel.state["changed_images"] == [len(found.improved), len(found.worsened)]
     assert "From agreement to second α changed by" in panel.text()
     operations = panel.send("runs_show_change", which="worsened")
-    assert samples_of(trio, operations) == found.worsened.tolist()
+    assert samples_of(own_trio, operations) == found.worsened.tolist()
     assert {row["name"] for row in panel.rows("by_class")} == set(found.classes.name)
 
 
-def test_a_run_is_picked_and_what_to_do_with_it_is_offered(trio: fo.Dataset) -> None:
-    kf.find_variations(trio, "variations", raters=(*RATERS, "cid"))
-    kf.describe_run(trio, "variations", note="before the new guideline")
-    panel = on(Panel("raters", trio).load(), "Runs")
+def test_a_run_is_picked_and_what_to_do_with_it_is_offered(own_trio: fo.Dataset) -> None:
+    kf.describe_run(own_trio, "variations", note="before the new guideline")
+    kf.analyse(own_trio, "first", kinds=["agreement", "variations"], raters=RATERS)
+    kf.describe_run(own_trio, "first_variations", note="all of them seen")
+    panel = opened(own_trio, "Runs")
     rows = panel.rows("runs")
-    assert [row["key"] for row in rows] == ["variations", "▸\N{NO-BREAK SPACE}agreement"]
-    assert "before the new guideline" in rows[0]["state"]
-    panel.send("runs_click_run", row=0)
-    assert panel.rows("runs")[0]["key"] == "▸\N{NO-BREAK SPACE}variations"
+    assert [row["key"].removeprefix("▸\N{NO-BREAK SPACE}") for row in rows] == ["first", "variations", "agreement"]
+    assert rows[0]["key"].startswith("▸")
+    assert rows[0]["what"].startswith("Agreement, Variations\n")  # the runs of an analysis are in one row
+    assert "all of them seen" in rows[0]["state"]
+    assert "before the new guideline" in rows[1]["state"]
+    panel.send("runs_click_run", row=1)
+    assert panel.rows("runs")[1]["key"] == "▸\N{NO-BREAK SPACE}variations"
     entries = panel.shown["actions"]["type"]["properties"]
     assert entries["delete_run"]["view"]["params"]["given"] == {"run_key": "variations"}
-    sample = trio.first()
+    offered = form("rename_run", own_trio, {"run_key": "first"})["run_key"].type.values
+    assert set(offered) == {"variations", "agreement", "first_variations", "first"}  # each by itself, too
+    sample = own_trio.first()
     sample.ann.detections[0].label = "dog"
     sample.save()
     panel.send("reload")
     assert all("1 image edited since" in row["state"] for row in panel.rows("runs"))
-
-
-def test_the_runs_of_an_analysis_stand_in_one_row(dataset: fo.Dataset) -> None:
-    kf.analyse(dataset, "first", kinds=["agreement", "variations"], raters=RATERS)
-    kf.find_variations(dataset, "alone", raters=RATERS)
-    kf.describe_run(dataset, "first_variations", note="all of them seen")
-    panel = on(Panel("raters", dataset).load(), "Runs")
-    alone, together = panel.rows("runs")
-    assert (alone["key"], together["key"]) == ("alone", "▸\N{NO-BREAK SPACE}first")
-    assert together["what"].startswith("Agreement, Variations\n")
-    assert "all of them seen" in together["state"]
-    offered = form("rename_run", dataset, {"run_key": "first"})["run_key"].type.values
-    assert offered == ["alone", "first_variations", "first"]  # each by itself, too
-
-
-def test_overview_offers_a_report_of_its_agreement(analysed: fo.Dataset) -> None:
-    panel = on(Panel("raters", analysed).load(), "Overview")
-    asked = panel.shown["next_row"]["type"]["properties"]["report"]["view"]["params"]
-    (prompted,) = [params for name, params in panel.send("prompt", **asked) if name == "prompt_user_for_operation"]
-    assert prompted["operator_uri"].endswith("/report")
-    assert prompted["params"] == {"key": panel.state["run"]}
-
-
-def test_overview_names_the_images_for_one_more_rater(trio: fo.Dataset) -> None:
-    panel = opened(trio, "Overview")
-    operations = panel.send("overview_show_next")
-    found = kf.next_to_rate(trio, "agreement", 20)
-    assert samples_of(trio, operations) == found.image.tolist()
-    assert found.headline.splitlines()[0] in panel.text()
-    assert "`agreement_next`" in panel.text()
-    assert panel.state["in_grid"] == (
-        f"{len(found)} images for one more rater: the interval on α is expected to narrow from {found.width:.3f} to "
-        f"{found.expected_width:.3f}"
-    )
