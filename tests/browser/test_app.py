@@ -21,6 +21,7 @@ from kalos_core.figures import (
     agreement_title,
     alpha_bins,
     collaboration_title,
+    events_title,
     hardest_classes,
 )
 from tests.browser.conftest import GRID, expect, rows
@@ -130,6 +131,36 @@ def test_a_file_is_loaded_from_its_form(app: Any, loaded: fo.Dataset, scenes: Pa
     assert kf.rater_fields(made) == kf.rater_fields(loaded)
     expect(app.panel("raters")).to_contain_text(f"{kf.load_metrics(made, 'analysis').metrics['alpha']:.2f}")
     app.picture("12-loaded-and-analysed")
+
+
+def test_a_preview_follows_the_form_of_noise(app: Any, loaded: fo.Dataset) -> None:
+    app.open(loaded.name, GRID)
+    form = app.start_operator("Create synthetic raters")
+    preview = form.locator('img[src^="data:image/svg"]')
+    expect(preview).to_be_visible()
+    app.picture("61-noise-form")
+    app.fill(form, "Magnitude", "-1")
+    # at the field, and where the preview was
+    expect(form.get_by_text("expected numbers of 0 or more, such as 1 or 0.5, 1, 2, got '-1'")).to_have_count(2)
+    expect(form).to_contain_text("No preview: magnitude: expected numbers of 0 or more")
+    app.picture("62-noise-form-refused")
+    app.fill(form, "Magnitude", "0.5, 1, 2")
+    expect(preview).to_be_visible()
+    form.get_by_text("Dashed white").scroll_into_view_if_needed()
+    preview.scroll_into_view_if_needed()
+    app.picture("63-noise-form-preview")
+    summary = app.execute(form)
+    found = kf.load_metrics(loaded, "noise").metrics
+    counts = found["changed"], found["generated_from"], found["signal_loss"]
+    title = events_title(found["references"], len(found["fields"]), *counts)
+    expect(summary).to_contain_text(title)
+    app.picture("64-noise-summary")
+    app.finish()
+
+    panel = app.choose_part("Noise")
+    expect(panel).to_contain_text(title)
+    app.click_bar("raters", 0)
+    app.expect_count(len(kf.view_of_event(loaded, "noise", "deletion")))
 
 
 # ---- the sections, with everything computed ----

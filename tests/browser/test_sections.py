@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import fiftyone as fo
+import numpy as np
+import pandas as pd
 import pytest
 
 import kalos_core.fiftyone as kf
 from demo.__main__ import KEY, WORKSPACE
 from kalos_core.text import plain
 from tests.browser.conftest import SIZE, brightness, expect
+from tests.fiftyone_bridge.stacks import add_scores, drawn_stack
 from tests.tiers import extended
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser"), extended]
 
 LARGE = {"width": 1920, "height": 1080}
 
-SAID = {
+Pages = dict[str, dict[str, str]]
+"""Section -> its pages ("": it has none), and what is said on each."""
+
+OBJECTS: Pages = {
     "Overview": {"Findings": "", "Published": "Published values, those of your similarity first"},
     "Images": {"": "Worst images: click one to open it"},
     "Variations": {
@@ -42,34 +49,151 @@ SAID = {
     "Decide": {"Queue": "units in dispute decided", "Training list": "", "Guideline": "", "Results": "Hand over"},
     "Runs": {"List": "All runs, the newest first", "Compare": "There is only one analysis"},
 }
-"""Section -> its pages ("": it has none), and what is said on each."""
+
+MASKS: Pages = {
+    "Masks": {
+        "Raters": "eve stands out among 5 raters",
+        "Boundaries": "Boundaries of two raters are",
+        "Divisions": "Regions of two raters: adjusted Rand index",
+        "Images": "agree on",
+    },
+    "Truth": {"": "Raters against"},
+    "Ranking": {"Detectors": "who is best depends on whose labels you trust", "Curves": "sharp reaches"},
+    "Decide": {"Queue": "regions in dispute decided"},
+}
+
+LABELS: Pages = {
+    "Questions": {
+        "Agreement": "Raters agree well on",
+        "Concepts": "",
+        "Images": "images in dispute",
+        "Raters": "Cohen's κ",
+        "Over time": "the interval is",
+        "Who is right": "most often takes",
+    },
+    "Teams": {"": "experts and crowd differ on"},
+    "Ranking": {"": ""},
+}
+
+NOISE: Pages = {
+    "Noise": {
+        "Events": "",
+        "Images": "",
+        "Raters": "Events of each rater",
+        "Loss": "Signal loss at λ = 1",
+        "Fidelity": "Tests of the number of unmatched annotations",
+        "Used": "",
+    }
+}
+
+IN_README = {
+    "Overview": "overview",
+    "Raters": "raters",
+    "Threshold": "calibration",
+    "Masks": "truth",
+    "Questions": "labels",
+}
+"""Section -> the image in the README of its first page."""
 
 
-IN_README = {"Overview": "overview", "Raters": "raters", "Threshold": "calibration"}
-"""Section -> the picture of its first page."""
+@pytest.fixture
+def masks(tmp_path: Any, analysed_once: fo.Dataset) -> Iterator[fo.Dataset]:
+    """Masks of five raters and score maps of two detectors, with a run of each kind."""
+    drawn_stack(tmp_path)
+    dataset = kf.load_mask_folders(tmp_path / "masks", "masks", images=tmp_path / "images").dataset
+    add_scores(dataset, tmp_path)
+    more = {"regions": True, "region_area": 60}
+    kf.compute_pixel_agreement(dataset, "pixels", images=True, boundaries=True, divisions=True, **more)
+    kf.estimate_truth(dataset, "truth", methods=["any", "0.5", "excl-0.5", "staple"])
+    options = {"truths": ["truth_staple"], "shares": "all", "boundaries": 9}
+    kf.rank_detectors(dataset, "detectors", detectors=["sharp", "broad"], **options)
+    dataset.save_workspace(WORKSPACE, analysed_once.load_workspace(WORKSPACE))
+    yield dataset
+    dataset.delete()
+
+
+GROUPS = {"place": ["harbour", "meadow", "street"], "light": ["day", "dusk", "night"]}
+OPTIONAL = ["busy", "pretty", "animals", "vehicles", "water"]
+CARE = {"Ada": 0.92, "Ben": 0.85, "Chloé": 0.75, "Dr. Kim": 0.6}
+"""How often each rater answers what the scene shows."""
+
+
+@pytest.fixture
+def quizzed(loaded: fo.Dataset, analysed_once: fo.Dataset) -> fo.Dataset:
+    """The images of the demo, with image-level labels of four raters and scores of three classifiers."""
+    rng = np.random.default_rng(6)
+    truth = [
+        {question: str(rng.choice(options)) for question, options in GROUPS.items()}
+        | {name: bool(rng.random() < 0.5) for name in OPTIONAL}
+        for _ in range(len(loaded))
+    ]
+    ids = loaded.values("id")
+    answers = []
+    for image, shown in zip(ids, truth, strict=True):
+        for rater, care in CARE.items():
+            chosen = [str(rng.choice(of)) if rng.random() > care else shown[name] for name, of in GROUPS.items()]
+            chosen += [name for name in OPTIONAL if (rng.random() < care) == shown[name]]
+            time = float(rng.integers(1000))
+            answers += [{"item": image, "rater": rater, "label": name, "time": time} for name in chosen]
+    kf.load_label_table(pd.DataFrame(answers), loaded, time="time", groups=GROUPS)
+    concepts = [*GROUPS["place"], *GROUPS["light"], *OPTIONAL]
+    for system, noise in (("resnet", 0.8), ("clip", 0.82), ("svm", 0.84)):
+        scores = [
+            fo.Classifications(
+                classifications=[
+                    fo.Classification(label=name, confidence=float(_shows(shown, name) + noise * rng.normal()))
+                    for name in concepts
+                ]
+            )
+            for shown in truth
+        ]
+        loaded.set_values(system, scores)
+    teams = {"experts": ["Ada", "Ben"], "crowd": ["Chloé", "Dr. Kim"]}
+    options = {"groups": GROUPS, "teams": teams}
+    kf.compute_label_agreement(loaded, "labels", least_accuracy=0.5, truth="confusion", bootstrap=50, **options)
+    kf.rank_systems(loaded, "ranking", systems=["resnet", "clip", "svm"], **options)
+    loaded.save_workspace(WORKSPACE, analysed_once.load_workspace(WORKSPACE))
+    return loaded
+
+
+def _shows(truth: dict[str, Any], concept: str) -> float:
+    return float(truth[concept] if concept in OPTIONAL else concept in truth.values())
+
+
+@pytest.fixture
+def noisy(loaded: fo.Dataset, analysed_once: fo.Dataset) -> fo.Dataset:
+    """Synthetic raters of a model that is fitted to the real ones."""
+    kf.inject_noise(loaded, "noise", reference="ana", raters=2, model="fit")
+    loaded.save_workspace(WORKSPACE, analysed_once.load_workspace(WORKSPACE))
+    return loaded
 
 
 @pytest.mark.parametrize(("looks", "size"), [("dark", SIZE), ("light", LARGE)])
+@pytest.mark.parametrize(
+    ("name", "sections"), [("analysed", OBJECTS), ("masks", MASKS), ("quizzed", LABELS), ("noisy", NOISE)]
+)
 def test_every_section_says_its_finding_and_fits(
-    looks: str, size: dict[str, int], app: Any, analysed: fo.Dataset
+    looks: str, size: dict[str, int], name: str, sections: Pages, app: Any, request: pytest.FixtureRequest
 ) -> None:
     """In the light theme the first page of each, and all if pictures are asked for."""
+    dataset = request.getfixturevalue(name)
     app.page.set_viewport_size(size)
-    app.open(analysed.name, WORKSPACE)
+    app.open(dataset.name, WORKSPACE)
     panel = app.raters()
-    for statement in kf.overview_of(analysed, KEY):
-        expect(panel).to_contain_text(plain(statement.text, None))
+    if name == "analysed":
+        for statement in kf.overview_of(dataset, KEY):
+            expect(panel).to_contain_text(plain(statement.text, None))
     if looks == "light":
         app.use_light_theme()
     cut_off = {}
-    for number, (section, pages) in enumerate(SAID.items()):
+    for number, (section, pages) in enumerate(sections.items()):
         for page, said in list(pages.items())[: None if looks == "dark" or app.keeps_pictures else 1]:
             app.choose_part(section, *filter(None, [page]))
             expect(panel).to_contain_text(said)
             is_first = looks == "dark" and page == next(iter(pages))
             readme = IN_README.get(section) if is_first else None
-            app.picture(f"1{number}-{section}-{page}-{looks}".lower(), readme=readme)
+            app.picture(f"{name}-{number}-{section}-{page}-{looks}".lower(), readme=readme)
             cut_off[section, page] = app.cut_off("raters")
-    text = panel.get_by_role("button", name="Overview").evaluate("e => getComputedStyle(e).color")
-    assert (brightness(text) < 160) == (looks == "light")  # dark on light
+    text = panel.get_by_role("button", name=next(iter(sections)), exact=True).first
+    assert (brightness(text.evaluate("e => getComputedStyle(e).color")) < 160) == (looks == "light")  # dark on light
     assert not any(cut_off.values()), {where: found for where, found in cut_off.items() if found}
