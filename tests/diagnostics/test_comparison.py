@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import bootstrap
 
@@ -87,6 +87,7 @@ def test_on_real_raters(lvis):
     assert set(found.classes.name) == set(class_difficulty(a).category)
 
 
+@settings(max_examples=12)
 @given(tables(), tables(), st.sampled_from([0.3, 0.5]))
 def test_laws(first, second, threshold):
     if not (len(first.raters) > 1 and len(second.raters) > 1 and set(first.images) & set(second.images)):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.cluster import hierarchy
 from scipy.spatial.distance import squareform
@@ -59,6 +59,7 @@ def test_raters_who_never_met_are_undefined_and_stand_where_chance_does():
     assert found.order.tolist().index(3) in (0, 3)
 
 
+@settings(max_examples=12)
 @given(tables(images=4, limits=True, exclusions=True), st.integers(0, 9))
 def test_every_number_as_a_plain_loop(annotations, seed):
     result = agreement(annotations, "polygon_iou", 0.25, bootstrap=0, seed=seed)

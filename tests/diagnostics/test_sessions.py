@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kalos_core import Annotations, InputError, agreement, intra_rater, team_agreement
@@ -60,6 +60,7 @@ def with_sessions(annotations, seed):
     return replace(annotations, person=np.array(person, object), session=np.array(session, object))
 
 
+@settings(max_examples=12)
 @given(tables(images=4, limits=True, exclusions=True), st.integers(0, 99))
 def test_every_number_as_a_plain_loop(annotations, seed):
     result = agreement(with_sessions(annotations, seed), "polygon_iou", 0.25, bootstrap=0)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kalos_core import Annotations, InputError, KalosWarning, agreement, compute_pairs, sensitivity
@@ -42,6 +42,7 @@ def test_a_worked_curve():
     assert curve.delta_interval.tolist() == [0, 1.5]
 
 
+@settings(max_examples=12)
 @given(tables(images=4, limits=True, exclusions=True), st.sampled_from([0.2, 0.6]), st.sampled_from(["greedy", "ahc"]))
 def test_every_row_is_the_agreement_at_its_threshold(annotations, start, solver):
     levels = [0.7, 0.1, 0.4]  # below and above where image_alphas has pairs from

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from kalos_core import InputError, agreement, rater_vitality
@@ -73,6 +73,7 @@ def without(result, rater):
     return [other for other in range(len(result.annotations.raters)) if other != rater]
 
 
+@settings(max_examples=12)
 @given(tables(images=4, limits=True, exclusions=True), st.integers(0, 9))
 def test_every_number_as_a_plain_loop(annotations, seed):
     assume(len(annotations.raters) > 2)
@@ -94,6 +95,7 @@ def test_every_number_as_a_plain_loop(annotations, seed):
         np.testing.assert_allclose(found.global_rematched[rater], rematched, atol=1e-12)
 
 
+@settings(max_examples=8)
 @given(tables(images=4, everyone=True), st.integers(0, 9))
 def test_intervals_as_a_plain_loop(annotations, seed):
     # everybody is assigned to everything: every image is defined, and is in the draws
