@@ -57,7 +57,7 @@ def test_predictions_by_hand():
 
 
 @pytest.mark.parametrize("kind", MEASURES)
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(tables(raters=3, limits=True, marks=18), st.data())
 def test_equal_to_pycocotools(kind, annotations, data):
     chosen = np.array(data.draw(st.lists(st.booleans(), min_size=len(annotations), max_size=len(annotations))), bool)
@@ -66,7 +66,7 @@ def test_equal_to_pycocotools(kind, annotations, data):
         check(table, kind)
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(tables(raters=3, marks=18).filter(len), st.data())
 def test_predictions_equal_to_pycocotools(annotations, data):
     table = in_pixels(annotations)

@@ -82,7 +82,7 @@ def a_comparable(annotations):
 
 
 @pytest.mark.parametrize("kind", MEASURES)
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(tables(raters=3, limits=True, exclusions=True).filter(a_comparable))
 def test_equal_to_pycocotools_where_many_overlaps_are_the_same(kind, annotations):
     check(in_pixels(annotations), kind)
