@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kalos_core import COSTS, Annotations, InputError, agreement, compute_pairs
@@ -27,6 +27,7 @@ def solve(annotations, similarity, threshold, solver, cost):
 
 
 @every_way
+@settings(max_examples=10)
 @given(tables(), thresholds)
 def test_a_partition_within_images_with_one_annotation_a_rater(solver, cost, similarity, annotations, threshold):
     unit_of = solve(annotations, similarity, threshold, solver, cost)
@@ -60,6 +61,7 @@ def test_the_same_units_in_any_order_of_identical_annotations(solver, cost, simi
 
 @every_solver
 @every_cost
+@settings(max_examples=10)
 @given(tables(), st.sampled_from([0.0, 0.25, 0.5]), st.randoms(use_true_random=False))
 def test_other_ids_exchange_identical_annotations_at_most(solver, cost, annotations, threshold, random):
     other = replace(annotations, id=np.array(random.sample(range(1000), len(annotations)), np.intp))
@@ -110,6 +112,7 @@ def test_greedy_units_hang_together_by_pairs_at_the_threshold(cost, annotations,
 @pytest.mark.parametrize(
     ("solver", "cost", "similarity"), pairwise(list(ONE_BY_ONE), list(COSTS), ["box_iou", "polygon_iou"])
 )
+@settings(max_examples=10)
 @given(tables(images=2, raters=5, marks=10), thresholds)
 def test_whole_arrays_at_once_equal_one_annotation_after_the_other(solver, cost, similarity, annotations, threshold):
     pairs = compute_pairs(annotations, similarity, threshold)

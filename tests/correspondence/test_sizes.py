@@ -43,7 +43,7 @@ def test_a_rater_with_two_annotations_is_no_reason_to_join():
         assert agreement(annotations, solver=solver, bootstrap=0).unit_sizes.cut_share == 0
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(tables(raters=5).filter(len))
 def test_shares_are_those_of_a_loop(annotations):
     for solver in ("greedy", "shm", "ahc"):
