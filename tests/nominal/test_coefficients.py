@@ -38,11 +38,6 @@ PRINTED = {
     "pa": "pa",
 }
 FRAME = pd.DataFrame({"ann": pd.array([1, 2, None], "Int64"), "bob": pd.array([1, 2, 3], "Int64")})
-tables = st.integers(2, 4).flatmap(
-    lambda raters: st.lists(
-        st.lists(st.sampled_from([NOT_ASSIGNED, 0, 1, 2]), min_size=raters, max_size=raters), min_size=1, max_size=8
-    )
-)
 
 
 def counts_of(values):
