@@ -11,6 +11,7 @@ from benchmarks import __main__ as command
 from benchmarks import page
 from benchmarks.tables import Measured, Ratio, Row, Table, environment
 from benchmarks.timing import Subject, alternate, peak_memory
+from tests.tiers import extended
 
 
 def synthetic(images: int = 4, seed: int = 0) -> dict:
@@ -21,35 +22,31 @@ def synthetic(images: int = 4, seed: int = 0) -> dict:
         for x, y in rng.uniform(0, 80, (5, 2)):
             for rater, shift in (("r1", 0.0), ("r2", rng.uniform(0, 6))):
                 left, right = x + shift, x + shift + 15
-                annotations.append(
-                    {
-                        "id": len(annotations) + 1,
-                        "image_id": image,
-                        "rater_id": rater,
-                        "category_id": int(rng.integers(1, 3)),
-                        "bbox": [left, y, 15.0, 15.0],
-                        "segmentation": [[left, y, right, y, right, y + 15, left, y + 15]],
-                    }
-                )
+                outline = [left, y, right, y, right, y + 15, left, y + 15]
+                record = {"id": len(annotations) + 1, "image_id": image, "rater_id": rater}
+                shapes = {"bbox": [left, y, 15.0, 15.0], "segmentation": [outline]}
+                annotations.append(record | shapes | {"category_id": int(rng.integers(1, 3))})
+    sizes = {"width": 100, "height": 100, "rater_list": ["r1", "r2"]}
     return {
-        "images": [
-            {"id": image, "file_name": f"{image}.png", "width": 100, "height": 100, "rater_list": ["r1", "r2"]}
-            for image in range(1, images + 1)
-        ],
+        "images": [{"id": image, "file_name": f"{image}.png", **sizes} for image in range(1, images + 1)],
         "categories": [{"id": 1, "name": "cat"}, {"id": 2, "name": "dog"}],
         "annotations": annotations,
     }
 
 
-def check_table(table: Table) -> None:
-    lines = str(table).splitlines()
-    assert lines[0] == table.title
-    assert lines[1].split()[0] == "what"
-    assert len(lines) == 3 + len(table.rows) + len(table.notes)
-    for row in table.rows:
-        assert all(value >= 0 for value in row.ours.values)
-        assert (table.met(row) is None) == (row.claim is None)
-    json.dumps(table.record())
+def check_tables(*tables: Table, note: str = "") -> None:
+    """Each table is well-formed, and its first note begins like this."""
+    for table in tables:
+        lines = str(table).splitlines()
+        assert lines[0] == table.title
+        assert lines[1].split()[0] == "what"
+        assert len(lines) == 3 + len(table.rows) + len(table.notes)
+        for row in table.rows:
+            assert all(value >= 0 for value in row.ours.values)
+            assert (table.met(row) is None) == (row.claim is None)
+        json.dumps(table.record())
+        assert not note or table.notes[0].startswith(note)
+        assert not any("NOT" in said for said in table.notes)
 
 
 def test_ratio_is_of_medians_with_the_range_of_single_rounds() -> None:
@@ -113,15 +110,14 @@ def test_pages_by_hand() -> None:
         Row("matching, 10 images", Measured((0.5,)), images=10),
         Row("matching, 20 images", Measured((0.25,)), Measured((0.5,)), images=20),
     )
-    (result,) = [
-        page.Results("growth", "2026-01-02", {"python": "3", "kalos": "not installed"}, 3, (Table("t", rows),))
-    ]
-    assert page.headlines([result]).splitlines()[2] == "| agreement on boxes | 2 s [1, 3] | 8 s | 4 [2.67, 8] | - |"
-    assert len(page.headlines([result]).splitlines()) == 3
-    whole = page.page([result])
+    about = {"python": "3", "kalos": "not installed"}
+    results = [page.Results("growth", "2026-01-02", about, 3, (Table("t", rows),))]
+    lines = page.headlines(results).splitlines()
+    assert lines[2:] == ["| agreement on boxes | 2 s [1, 3] | 8 s | 4 [2.67, 8] | - |"]
+    whole = page.page(results)
     assert "## Growth\n\nMeasured on 2026-01-02 in 3 rounds: python 3.\n\n### T\n\n| what | ours | peer |" in whole
     assert "![Seconds an image by the number of images](images/growth.svg)" in whole
-    (line,) = page.growth([result]).data
+    (line,) = page.growth(results).data
     assert (line.name, list(line.x), list(line.y)) == ("matching", [10, 20], [500.0, 250.0])
 
 
@@ -148,49 +144,36 @@ def test_memory_is_what_the_work_adds_to_its_input() -> None:
     assert measured.median == pytest.approx(1.6e6, rel=0.01)
 
 
-def test_agreement_against_the_peer_is_the_same_work(peer_package) -> None:
+@pytest.fixture
+def against_kalos(peer_package):
+    """The benchmark of agreement, where its peer is installed."""
     peer_package("kalos")
     from benchmarks import agreement
 
-    coco = synthetic()
+    return agreement
+
+
+def test_agreement_against_the_peer_is_the_same_work(against_kalos) -> None:
+    coco, agreement = synthetic(), against_kalos
     shared = agreement.SharedAnnotations(coco)
     assert shared.pairs == 3 * 25
-    for similarity in (agreement.BOXES, agreement.POLYGONS):
+    for similarity in (agreement.POLYGONS, agreement.BOXES):
         ours, peer = alternate([shared.ours(similarity), shared.peer(similarity)], 1)
         assert agreement.largest_difference(ours.answer, peer.answer) < 1e-9
-        assert ours.answer.alpha == pytest.approx(peer.answer[0], abs=1e-9)
-        assert ours.answer.global_alpha == pytest.approx(peer.answer[1], abs=1e-9)
-    table = agreement.against_peer(coco, "synthetic", 1)
-    check_table(table)
-    assert all("same alpha on 4 images" in note for note in table.notes)
-
-
-def test_a_difference_is_said(peer_package) -> None:
-    peer_package("kalos")
-    from benchmarks import agreement
-
-    shared = agreement.SharedAnnotations(synthetic())
-    ours, peer = alternate([shared.ours(agreement.BOXES), shared.peer(agreement.BOXES)], 1)
-    peer.answer[6][1] += 0.5
+        assert (ours.answer.alpha, ours.answer.global_alpha) == pytest.approx(peer.answer[:2], abs=1e-9)
+    peer.answer[6][1] += 0.5  # a difference is said
     assert agreement.same_work(ours.answer, peer.answer).startswith("NOT THE SAME WORK")
-
-
-def test_cold_columns_hold_no_geometries(peer_package) -> None:
-    peer_package("kalos")
-    from benchmarks import agreement
-
-    shared = agreement.SharedAnnotations(synthetic())
+    table = agreement.against_peer(coco, "synthetic", 1)
+    check_tables(table)
+    assert all("same alpha on 4 images" in note for note in table.notes)
+    # cold columns hold no geometries
     assert shared.annotations.shapes["polygon"].area().min() > 0
     assert "geometries" not in agreement.without_cache(shared.annotations).shapes["polygon"].__dict__
 
 
-def test_scaling_and_memory(peer_package) -> None:
-    peer_package("kalos")
-    from benchmarks import agreement
-
-    coco = synthetic()
-    for table in [*agreement.scaling(coco, "synthetic", 1, (1, 2)), agreement.memory(coco, "synthetic", (1, 2))]:
-        check_table(table)
+def test_scaling_and_memory(against_kalos) -> None:
+    coco, agreement = synthetic(), against_kalos
+    check_tables(*agreement.scaling(coco, "synthetic", 1, (1, 2)), agreement.memory(coco, "synthetic", (1, 2)))
     twice = agreement.SharedAnnotations(agreement.copies_of(coco, 2))
     assert twice.pairs == 2 * agreement.SharedAnnotations(coco).pairs
     assert agreement.SharedAnnotations(agreement.crowded(coco, 3)).pairs == 15 * 15
@@ -200,12 +183,12 @@ def test_diagnostics_and_calibration_are_the_same_work(peer_package) -> None:
     peer_package("kalos")
     from benchmarks import calibration, diagnostics
 
-    coco = synthetic()
-    for table in (diagnostics.against_peer(coco, "synthetic", 1), calibration.against_peer(coco, "synthetic", 1)):
-        check_table(table)
-        assert all("same" in note and "NOT" not in note for note in table.notes)
+    for table in (module.against_peer(synthetic(), "synthetic", 1) for module in (diagnostics, calibration)):
+        check_tables(table)
+        assert all("same" in note for note in table.notes)
 
 
+@extended
 def test_convergence_is_the_same_work(monkeypatch) -> None:
     from benchmarks import convergence
 
@@ -213,10 +196,9 @@ def test_convergence_is_the_same_work(monkeypatch) -> None:
     monkeypatch.setattr(convergence, "FRACTION", 0.7)
     coco = synthetic(8)
     for table in (convergence.against_coco(coco, "synthetic", 1), convergence.replicates(coco, "synthetic", 1)):
-        check_table(table)
+        check_tables(table)
         assert "same mAP" in table.notes[0]
-        assert "NOT" not in table.notes[0]
-    check_table(convergence.memory(coco, "synthetic", 2))
+    check_tables(convergence.memory(coco, "synthetic", 2))
 
 
 def test_volumes_are_the_same_work(peer_package, tmp_path) -> None:
@@ -225,74 +207,57 @@ def test_volumes_are_the_same_work(peer_package, tmp_path) -> None:
 
     path = tmp_path / "scans.json.gz"
     path.write_bytes(gzip.compress(json.dumps({"scans": [scan("a", 0), scan("b", 3)]}).encode()))
-    table = volumes.against_peer(path, 1)
-    check_table(table)
-    assert table.notes[0].startswith("grid: same alpha of 2 scans")
+    check_tables(volumes.against_peer(path, 1), note="grid: same alpha of 2 scans")
 
 
 def scan(name: str, shift: int) -> dict:
     """Two sessions, one nodule in two slices, the second a little next to the first."""
-
-    def nodule(x: int) -> dict:
+    sessions = []
+    for session, x in ((1, 100), (2, 100 + shift)):
         outline = [[x, 100], [x + 40, 100], [x + 40, 140], [x, 140]]
-        return {"nodule_id": "1", "contours": [{"z": z, "incl": 1, "pts": outline} for z in (1.0, 2.0)]}
-
-    return {
-        "pylidc_scan_id": shift,
-        "patient_id": name,
-        "series_uid": name,
-        "slice_thickness": 1.0,
-        "pixel_spacing": 0.5,
-        "width": 512,
-        "height": 512,
-        "slice_z": [0.0, 1.0, 2.0, 3.0],
-        "n_sessions": 2,
-        "sessions": [
-            {"session": 1, "nodules": [nodule(100)], "small_nodules": [], "non_nodules": []},
-            {"session": 2, "nodules": [nodule(100 + shift)], "small_nodules": [], "non_nodules": []},
-        ],
-    }
+        contours = [{"z": z, "incl": 1, "pts": outline} for z in (1.0, 2.0)]
+        nodules = [{"nodule_id": "1", "contours": contours}]
+        sessions.append({"session": session, "nodules": nodules, "small_nodules": [], "non_nodules": []})
+    names = {"pylidc_scan_id": shift, "patient_id": name, "series_uid": name, "n_sessions": 2, "sessions": sessions}
+    grid = {"slice_thickness": 1.0, "pixel_spacing": 0.5, "width": 512, "height": 512}
+    return names | grid | {"slice_z": [0.0, 1.0, 2.0, 3.0]}
 
 
+@extended
 def test_bridge(monkeypatch: pytest.MonkeyPatch) -> None:
     from benchmarks import bridge
 
     monkeypatch.setattr(bridge, "alternate", partial(alternate, warm_up=False))
     boxes, polylines = bridge.all_tables(synthetic(), "synthetic", 1, large=False, say=lambda _: None)
-    check_table(boxes)
-    check_table(polylines)
+    check_tables(boxes, polylines)
     python = ["compute_agreement", "compute_agreement, no bootstrap", "find_variations"]
     assert [row.what for row in boxes.rows][:3] == python
     assert [row.what for row in polylines.rows] == [python[0], python[2]]
 
 
+@extended
 def test_the_experiments_say_how_many_statements_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     from benchmarks import noise
 
     few = partial(noise.run_experiments, magnitudes=[1], counts=[2, 3], repeats=1)
     monkeypatch.setattr(noise, "run_experiments", few)
     table = noise.experiments(synthetic(), "synthetic")
-    check_table(table)
+    check_tables(table)
     assert "statements of the paper hold" in table.notes[0]
 
 
-def test_the_fit_of_the_noise_model_says_where_its_distributions_are_from() -> None:
-    from benchmarks import noise
+@extended
+def test_fit_and_generation_of_noise() -> None:
+    from benchmarks import generation, noise
 
-    table = noise.fit(synthetic(), "synthetic", 1)
-    check_table(table)
-    assert table.notes[0].startswith("distributions: ")
-
-
-def test_generation_is_counted_in_annotations() -> None:
-    from benchmarks import generation
-
+    check_tables(noise.fit(synthetic(), "synthetic", 1), note="distributions: ")
     table = generation.speed(synthetic(), "synthetic", 1)
-    check_table(table)
+    check_tables(table)
     assert "10 raters" in table.title
     assert "annotations a second" in table.notes[0]
 
 
+@extended
 def test_bare_work_writes_what_the_analysis_writes(tmp_path) -> None:
     import kalos_core.fiftyone as kf
     from benchmarks import bridge
@@ -310,25 +275,13 @@ def test_bare_work_writes_what_the_analysis_writes(tmp_path) -> None:
         clone.delete()
         written[analysis.name] = sorted([*bare.of_samples, *bare.of_labels])
     lists, names = [f"{field}.detections" for field in kf.rater_fields(dataset).values()], kf.RunNames(bridge.KEY)
-    of_images = [
-        "alpha",
-        "class_names",
-        "class_alphas",
-        "rater_alphas",
-        "class_rater_alphas",
-        "pair_alphas",
-        "threshold_alphas",
-        "decisions",
-        "disputes",
-        "queue",
-    ]
-    of_labels = ["main", "all", "raters", "classes", "similarities", "similarity", "match"]
-    assert written["compute_agreement"] == sorted(
-        [getattr(names, name) for name in of_images] + [f"{path}.{names.unit}" for path in lists]
-    )
-    assert written["find_variations"] == sorted(
-        f"{path}.{getattr(names, name)}" for path in lists for name in of_labels
-    )
+    of_images = "alpha class_names class_alphas rater_alphas class_rater_alphas pair_alphas threshold_alphas decisions "
+    of_images += "disputes queue"
+    of_labels = "main all raters classes similarities similarity match"
+    units = [f"{path}.{names.unit}" for path in lists]
+    assert written["compute_agreement"] == sorted([getattr(names, name) for name in of_images.split()] + units)
+    labelled = sorted(f"{path}.{getattr(names, name)}" for path in lists for name in of_labels.split())
+    assert written["find_variations"] == labelled
     dataset.delete()
 
 
@@ -357,52 +310,46 @@ def test_staple_and_agreement_about_pixels() -> None:
     from benchmarks import pixels
 
     table = pixels.staple_against_itk(1, side=48)
-    check_table(table)
+    check_tables(table, pixels.agreement_of_stacks(1, side=48))
     assert table.notes[0].startswith(("same mask", "SimpleITK is not installed"))
-    check_table(pixels.agreement_of_stacks(1, side=48))
     table = pixels.boundaries_against_itk(1, side=48)
-    check_table(table)
+    check_tables(table)
     assert not table.notes or "difference of one 0.0e+00" in table.notes[0]
 
 
+@extended
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of what crowd-kit 1.4 calls in pandas 3
 def test_labels_are_the_same_work() -> None:
     from benchmarks import labels
 
-    table = labels.against_krippendorff(1, items=50)
-    check_table(table)
-    assert table.notes[0].startswith("same alpha")
+    check_tables(labels.against_krippendorff(1, items=50), note="same alpha")
     beside, against, whole = labels.grades(1, items=50)
-    for table in (beside, against, whole):
-        check_table(table)
     assert all(note.startswith("same alpha") for note in beside.notes)
-    for table in labels.many_categories(1, items=20):
-        check_table(table)
-    for table in labels.label_tables(1, items=20, answers=100, concepts=7):
-        check_table(table)
-    for table in labels.dawid_skene_of_a_crowd(1, answers=200, raters=20):
-        check_table(table)
+    check_tables(beside, against, whole, *labels.many_categories(1, items=20))
+    check_tables(*labels.label_tables(1, items=20, answers=100, concepts=7))
+    check_tables(*labels.dawid_skene_of_a_crowd(1, answers=200, raters=20))
     table = labels.skill_on_objects(1, images=20)
-    check_table(table)
+    check_tables(table)
     assert len(table.rows) == 3
 
 
+@extended
 def test_growth() -> None:
     from benchmarks import growth
 
     table = growth.of_images(1, images=(30, 60))
-    check_table(table)
+    check_tables(table)
     assert [row.images for row in table.rows] == [30, 60] * len(growth.ANALYSES)
     assert all((row.claim is None) == (row.images == 30) for row in table.rows)
 
 
+@extended
 def test_clicks(monkeypatch: pytest.MonkeyPatch) -> None:
     from benchmarks import clicks
 
     for name, value in {"SAMPLES": 20, "MANY_SAMPLES": 30, "MANY_RATERS": 3, "FEW_SAMPLES": 2}.items():
         monkeypatch.setattr(clicks, name, value)
     asked, many, long_work, longer = clicks.all_tables(1, large=True, say=lambda _: None)
-    for table in (asked, many, long_work, longer):
-        check_table(table)
+    check_tables(asked, many, long_work, longer)
     assert "view: missing" in [row.what for row in asked.rows]
     assert [row.what for row in long_work.rows][1] == "load_raters: memory"

@@ -46,10 +46,10 @@ def test_the_default_set_is_large_and_varied(plans: list[Plan]) -> None:
 
 def test_same_seed_same_scenes_and_count_does_not_matter() -> None:
     two, three = draw_scenes(2, seed=5), draw_scenes(3, seed=5)
-    for first, second in zip(two, three, strict=False):
-        assert first.name == second.name
-        assert not changed(first.image, second.image).any()
-        for one, other in zip(first.objects, second.objects, strict=True):
+    for old, new in zip(two, three, strict=False):
+        assert old.name == new.name
+        assert not changed(old.image, new.image).any()
+        for one, other in zip(old.objects, new.objects, strict=True):
             assert one.category == other.category
             np.testing.assert_array_equal(one.polygon, other.polygon)
 

@@ -8,14 +8,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from kalos_core.figures import (
-    LEAST_IMAGES,
-    NEUTRAL,
-    class_difficulty_bars,
-    class_difficulty_title,
-    hardest_classes,
-    left_out,
-)
+from kalos_core import figures
 from tests.figures.plain import notes
 
 NAMES = ["car", "van", "bus", "dog", "gull"]
@@ -24,22 +17,22 @@ IMAGES = [20, 8, 2, 0, 5]
 
 
 def test_the_hardest_class_with_enough_images_comes_first():
-    assert hardest_classes(ALPHAS, IMAGES).tolist() == [4, 1, 0]
-    assert hardest_classes(ALPHAS, IMAGES, limit=2).tolist() == [4, 1]
-    assert hardest_classes([0.9, 0.2, math.nan], [1, 2, 0]).tolist() == [1, 0]  # none has enough: all
-    assert hardest_classes([0.5, 0.5, 0.1], [9, 9, 9]).tolist() == [2, 0, 1]  # equal ones keep their order
-    assert left_out(ALPHAS, IMAGES, 12) == "Not shown: 1 on fewer than 5 images, 1 without an alpha."
-    assert left_out([0.5], [9]) == ""
+    assert figures.hardest_classes(ALPHAS, IMAGES).tolist() == [4, 1, 0]
+    assert figures.hardest_classes(ALPHAS, IMAGES, limit=2).tolist() == [4, 1]
+    assert figures.hardest_classes([0.9, 0.2, math.nan], [1, 2, 0]).tolist() == [1, 0]  # none has enough: all
+    assert figures.hardest_classes([0.5, 0.5, 0.1], [9, 9, 9]).tolist() == [2, 0, 1]  # equal ones keep their order
+    assert figures.left_out(ALPHAS, IMAGES, 12) == "Not shown: 1 on fewer than 5 images, 1 without an alpha."
+    assert figures.left_out([0.5], [9]) == ""
 
 
 @given(st.lists(st.tuples(st.none() | st.floats(-1, 1), st.integers(0, 12)), max_size=30), st.integers(1, 12))
 def test_shown_and_left_out_are_all_classes(classes, limit):
     alphas, images = [alpha for alpha, _ in classes], [count for _, count in classes]
-    shown = hardest_classes(alphas, images, limit)
+    shown = figures.hardest_classes(alphas, images, limit)
     defined = [place for place, alpha in enumerate(alphas) if alpha is not None]
-    enough = [place for place in defined if images[place] >= LEAST_IMAGES] or defined
+    enough = [place for place in defined if images[place] >= figures.LEAST_IMAGES] or defined
     assert [alphas[place] for place in shown] == sorted(alphas[place] for place in enough)[:limit]
-    said = left_out(alphas, images, limit).replace("fewer than 5", "few").split()
+    said = figures.left_out(alphas, images, limit).replace("fewer than 5", "few").split()
     assert sum(int(word) for word in said if word.isdigit()) == len(classes) - len(shown)
 
 
@@ -53,12 +46,12 @@ def test_shown_and_left_out_are_all_classes(classes, limit):
     ],
 )
 def test_the_title_names_the_hardest_and_the_easiest(names, alphas, images, title):
-    assert class_difficulty_title(names, alphas, images) == title
+    assert figures.class_difficulty_title(names, alphas, images) == title
 
 
 def test_a_bar_says_its_class_value_interval_and_count():
     ends = [[0.85, 0.95], [0.1, 0.3], [0.4, 0.6], [None, None], [None, None]]
-    figure = class_difficulty_bars(NAMES, ALPHAS, IMAGES, ends, selected="van")
+    figure = figures.class_difficulty_bars(NAMES, ALPHAS, IMAGES, ends, selected="van")
     (bars,) = figure.data
     assert list(bars.x) == [-0.1, 0.2, 0.9]
     assert list(bars.customdata) == [
@@ -68,7 +61,7 @@ def test_a_bar_says_its_class_value_interval_and_count():
     ]
     for ends in (bars.error_x.array, bars.error_x.arrayminus):
         assert list(ends) == pytest.approx([0, 0.1, 0.05])
-    assert [colour == NEUTRAL for colour in bars.marker.color] == [False, True, False]
+    assert [colour == figures.NEUTRAL for colour in bars.marker.color] == [False, True, False]
     assert list(figure.layout.yaxis.ticktext) == ["gull", "van", "car"]
     assert notes(figure) == ["−0.10 (5)", "0.20 (8)", "0.90 (20)"]
     low, high = figure.layout.xaxis.range
@@ -78,6 +71,6 @@ def test_a_bar_says_its_class_value_interval_and_count():
 
 def test_two_long_names_that_begin_alike_are_two_bars():
     names = ["a class whose name goes on: one", "a class whose name goes on: two"]
-    figure = class_difficulty_bars(names, [0.1, 0.2], [9, 9])
+    figure = figures.class_difficulty_bars(names, [0.1, 0.2], [9, 9])
     assert list(figure.data[0].y) == [0, 1]
     assert all(len(text) <= 18 for text in figure.layout.yaxis.ticktext)

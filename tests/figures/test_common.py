@@ -13,6 +13,7 @@ from kalos_core import (
     agreement,
     class_difficulty,
     collaboration,
+    figures,
     intra_rater,
     rater_vitality,
     sensitivity,
@@ -27,28 +28,17 @@ from kalos_core.display import (
     points_text,
     signed,
 )
-from kalos_core.figures import (
-    COLOURS,
-    NEUTRAL,
-    OBSERVED_COLOUR,
-    RATER_COLOURS,
-    VARIATION_LABELS,
-    plot_class_difficulty,
-    plot_collaboration,
-    plot_intra_rater,
-    plot_sensitivity,
-    plot_vitality,
-    significant,
-    with_interval,
-)
 from tests.figures.plain import plain, title
 
 
 @pytest.mark.parametrize(
     ("write", "texts"),
     [
-        (significant, {0.68888: "0.689", 1: "1", 0: "0", 0.0380: "0.038", 1402.4: "1,402", 100.0: "100"}),
-        (significant, {12.345: "12.3", -2 / 3: "−0.667", 0.9999: "1", None: "undefined", math.nan: "undefined"}),
+        (figures.significant, {0.68888: "0.689", 1: "1", 0: "0", 0.0380: "0.038", 1402.4: "1,402", 100.0: "100"}),
+        (
+            figures.significant,
+            {12.345: "12.3", -2 / 3: "−0.667", 0.9999: "1", None: "undefined", math.nan: "undefined"},
+        ),
         (alpha_text, {0.68888: "0.69", 1: "1.00", -0.0154: "−0.02", -0.004: "0.00", None: "undefined"}),
         (signed, {0.0412: "+0.041", -0.0154: "−0.015", 0.0001: "0.000"}),
         (points_text, {0.66068: "66.1", None: "undefined"}),
@@ -88,15 +78,17 @@ def test_one_is_singular_and_others_are_plural(count, words, text):
 
 
 def test_an_interval_is_written_as_far_as_there_is_one():
-    assert with_interval(0.7981, [0.786, 0.807]) == "0.798\xa0[0.786,\xa00.807]"  # narrow: a decimal more
-    assert with_interval(0.5, np.array([0.25, 0.75])) == "0.50\xa0[0.25,\xa00.75]"
-    assert with_interval(0.5, [math.nan, math.nan]) == "0.50"
-    assert with_interval(None, [None, None]) == "undefined"
+    assert figures.with_interval(0.7981, [0.786, 0.807]) == "0.798\xa0[0.786,\xa00.807]"  # narrow: a decimal more
+    assert figures.with_interval(0.5, np.array([0.25, 0.75])) == "0.50\xa0[0.25,\xa00.75]"
+    assert figures.with_interval(0.5, [math.nan, math.nan]) == "0.50"
+    assert figures.with_interval(None, [None, None]) == "undefined"
 
 
 def test_no_colour_means_two_things():
-    assert set(COLOURS) == set(VARIATION_LABELS) == set(VARIATION_TYPES)
-    assert len({OBSERVED_COLOUR, NEUTRAL, *COLOURS.values(), *RATER_COLOURS}) == 2 + len(COLOURS) + len(RATER_COLOURS)
+    assert set(figures.COLOURS) == set(figures.VARIATION_LABELS) == set(VARIATION_TYPES)
+    assert len(
+        {figures.OBSERVED_COLOUR, figures.NEUTRAL, *figures.COLOURS.values(), *figures.RATER_COLOURS}
+    ) == 2 + len(figures.COLOURS) + len(figures.RATER_COLOURS)
 
 
 def test_every_diagnostic_is_drawn_with_its_finding_as_title():
@@ -110,11 +102,11 @@ def test_every_diagnostic_is_drawn_with_its_finding_as_title():
     annotations = Annotations.from_rows(rows, raters=raters, **people)
     result = agreement(annotations, bootstrap=10)
     for figure, expected in (
-        (plot_sensitivity(sensitivity(annotations, [0.5, 0.9], bootstrap=10)), "Alpha falls by 0.00"),
-        (plot_class_difficulty(class_difficulty(result)), "Raters agree least about "),
-        (plot_vitality(rater_vitality(result)), "Without cid the others agree better"),
-        (plot_collaboration(collaboration(result)), "ann and bob agree most (1.00)"),
-        (plot_intra_rater(intra_rater(result)), "ann agrees with themselves at 1.00"),
+        (figures.plot_sensitivity(sensitivity(annotations, [0.5, 0.9], bootstrap=10)), "Alpha falls by 0.00"),
+        (figures.plot_class_difficulty(class_difficulty(result)), "Raters agree least about "),
+        (figures.plot_vitality(rater_vitality(result)), "Without cid the others agree better"),
+        (figures.plot_collaboration(collaboration(result)), "ann and bob agree most (1.00)"),
+        (figures.plot_intra_rater(intra_rater(result)), "ann agrees with themselves at 1.00"),
     ):
         assert title(figure).startswith(expected)
         plain(figure)

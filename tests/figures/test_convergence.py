@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import warnings
 from dataclasses import replace
@@ -15,63 +14,34 @@ from kalos_core import (
     Annotations,
     InputError,
     boundary_quality,
+    figures,
     label_convergence,
     variation_shares,
     variations,
 )
-from kalos_core.figures import (
-    COLOURS,
-    NamedLine,
-    boundary_histogram,
-    boundary_title,
-    convergence_title,
-    interval_bars,
-    plot_boundaries,
-    plot_convergence,
-    plot_regression,
-    plot_shares,
-    plot_sizes,
-    replicate_scatter,
-    shares_over_thresholds,
-    shares_title,
-)
 from kalos_core.figures.convergence import MOST_POINTS
-
-
-def plain(figure):
-    """A figure as the App gets it: JSON without NaN."""
-    return json.loads(json.dumps(figure.to_plotly_json()["data"], allow_nan=False))
-
-
-def example():
-    return Annotations.from_rows(
-        [
-            {"image": image, "rater": rater, "category": "cat", "box": [0, 0, 10, 10 - shift * (image % 4)]}
-            for image in range(20)
-            for rater, shift in (("ann", 0), ("bob", 2))
-        ]
-    )
+from tests.figures.plain import names, notes, plain, title
 
 
 @pytest.mark.parametrize(
-    ("title", "expected"),
+    ("said", "expected"),
     [
-        (convergence_title(0.72, [0.637, 0.804]), "Label convergence 72.0\xa0[63.7,\xa080.4] mAP"),
-        (convergence_title(math.nan, [math.nan, math.nan]), "Label convergence is undefined"),
-        (convergence_title(0.7, [None, None], 20), "Label convergence is undefined"),
-        (shares_title(None), "No equilibrium"),
-        (shares_title(0.75), "From threshold 0.75 on, more annotations are unmatched than matched"),
-        (boundary_title(0, math.nan, 0), "No finding is correct: there are no boundaries to compare"),
-        (boundary_title(10, 0.1, 0), "Half of 10 correct findings differ by 0.10 or less"),
+        (figures.convergence_title(0.72, [0.637, 0.804]), "Label convergence 72.0\xa0[63.7,\xa080.4] mAP"),
+        (figures.convergence_title(math.nan, [math.nan, math.nan]), "Label convergence is undefined"),
+        (figures.convergence_title(0.7, [None, None], 20), "Label convergence is undefined"),
+        (figures.shares_title(None), "No equilibrium"),
+        (figures.shares_title(0.75), "From threshold 0.75 on, more annotations are unmatched than matched"),
+        (figures.boundary_title(0, math.nan, 0), "No finding is correct: there are no boundaries to compare"),
+        (figures.boundary_title(10, 0.1, 0), "Half of 10 correct findings differ by 0.10 or less"),
     ],
 )
-def test_titles(title, expected):
-    assert title == expected
+def test_titles(said, expected):
+    assert said == expected
 
 
 def test_points_and_lines_are_where_they_belong():
-    lines = [NamedLine("own", 0.5, 0.25), NamedLine("published", 0.8, -0.1)]
-    points, own, published = replicate_scatter([0.0, 0.5, None], [0.2, 0.6, 0.9], [0.5, 0.75, 0.9], lines).data
+    lines = [figures.NamedLine("own", 0.5, 0.25), figures.NamedLine("published", 0.8, -0.1)]
+    points, own, published = figures.replicate_scatter([0.0, 0.5, None], [0.2, 0.6, 0.9], [0.5, 0.75, 0.9], lines).data
     assert (points.x, points.y, points.customdata) == ((0.0, 0.5), (20.0, 60.0), (0.5, 0.75))
     assert points.name == "2 points"
     assert (own.x, own.y, own.line.dash) == ((0.0, 0.5), (25.0, 50.0), "solid")
@@ -81,15 +51,14 @@ def test_points_and_lines_are_where_they_belong():
 
 def test_many_points_are_sampled_with_a_seed():
     values = np.linspace(0, 1, 3 * MOST_POINTS)
-    first, again, other = (replicate_scatter(values, values, values, seed=seed).data[0] for seed in (0, 0, 1))
-    assert len(first.x) == MOST_POINTS
-    assert first.name == "2,000 of 6,000 points shown"
+    first, again, other = (figures.replicate_scatter(values, values, values, seed=seed).data[0] for seed in (0, 0, 1))
+    assert (len(first.x), first.name) == (MOST_POINTS, "2,000 of 6,000 points shown")
     assert first.x == again.x
     assert first.x != other.x
 
 
 def test_bars_reach_from_end_to_end():
-    figure = interval_bars(["a", "b"], [0.5, 0.7], [[0.4, 0.6], [0.65, 0.75]], [{"net": 0.62}, {}], "t")
+    figure = figures.interval_bars(["a", "b"], [0.5, 0.7], [[0.4, 0.6], [0.65, 0.75]], [{"net": 0.62}, {}], "t")
     bars, means, models = figure.data
     assert bars.base == pytest.approx((40, 65))
     assert bars.x == pytest.approx((20, 10))
@@ -99,69 +68,78 @@ def test_bars_reach_from_end_to_end():
     low, high = figure.layout.xaxis.range
     assert low < 40
     assert high > 75
+    undefined = figures.interval_bars(["a"], [None], None)
+    assert plain(undefined)[0]["x"] == [None]
+    assert undefined.data[0].customdata[0] == "a: undefined"
+    assert len(undefined.data) == 2
 
 
-def test_undefined_bars_are_plain():
-    figure = interval_bars(["a"], [None], None)
-    assert plain(figure)[0]["x"] == [None]
-    assert figure.data[0].customdata[0] == "a: undefined"
-    assert len(figure.data) == 2
+def test_the_value_of_all_images_stands_on_its_interval():
+    figure = figures.interval_bars(["a", "b"], [0.7, 0.6], [[0.6, 0.8], [0.5, 0.7]], wholes=[0.55, None])
+    whole = figure.data[2]
+    assert (whole.name, list(whole.x)) == ("all images", [pytest.approx(55.0), None])
+    assert figure.data[0].customdata[0] == "a: 55.0 mAP on all images; subsets 70.0\xa0[60.0,\xa080.0] mAP"
+    assert figure.layout.xaxis.range[0] < 50
 
 
 def test_shares_are_stacked_in_the_colours_of_the_types():
     counts = np.array([[3, 0, 0, 0, 1, 0], [1, 0, 0, 0, 2, 1]])
-    figure = shares_over_thresholds([0.5, 0.75], counts, 0.6, "t")
-    assert [trace.fillcolor for trace in figure.data] == [COLOURS[name] for name in VARIATION_TYPES]
+    figure = figures.shares_over_thresholds([0.5, 0.75], counts, 0.6, "t")
+    assert [trace.fillcolor for trace in figure.data] == [figures.COLOURS[name] for name in VARIATION_TYPES]
     assert figure.data[0].y == (75, 25)
     assert figure.data[4].customdata == (1, 2)
     assert {trace.stackgroup for trace in figure.data} == {"types"}
     assert figure.layout.shapes[0].x0 == 0.6
-    assert figure.layout.annotations[0].text == "equilibrium: 0.60"
-    assert not shares_over_thresholds([0.5], counts[:1], math.nan).layout.shapes
+    assert notes(figure)[0] == "equilibrium: 0.60"
+    assert not figures.shares_over_thresholds([0.5], counts[:1], math.nan).layout.shapes
 
 
 def test_bins_have_their_width():
-    (bars,) = boundary_histogram([0, 0.2, 0.4], [3, 1]).data
+    (bars,) = figures.boundary_histogram([0, 0.2, 0.4], [3, 1]).data
     assert bars.x == pytest.approx((0.1, 0.3))
     assert bars.width == pytest.approx((0.2, 0.2))
     assert bars.y == (3, 1)
 
 
-def test_results_are_drawn():
+def converged(rows, **given):
+    annotations = Annotations.from_rows([{"rater": "ann", "category": "cat"} | row for row in rows], **given)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        result = label_convergence(example(), 30, 0.5, thresholds=(0.5, 0.75))
-    figure = plot_convergence(result)
-    assert [trace.name.split(":")[0] for trace in figure.data] == ["60 points", "fitted here", "published"]
-    assert figure.layout.title.text == convergence_title(
-        result.convergence.mean, result.interval, 10, result.whole.mean, 20
-    )
-    shares = variation_shares(example(), (0.3, 0.7))
-    assert plot_shares(shares).layout.title.text == shares_title(shares.equilibrium, shares.no_equilibrium)
-    quality = boundary_quality(variations(example()))
-    assert plot_boundaries(quality).layout.title.text.startswith("5 of 15 correct findings have the very same outline")
-    for drawn in (figure, plot_shares(shares), plot_boundaries(quality)):
+        return annotations, label_convergence(annotations, 30, 0.5, thresholds=(0.5, 0.75))
+
+
+def test_results_are_drawn():
+    shifts = (("ann", 0), ("bob", 2))
+    rows = [{"image": n, "rater": r, "box": [0, 0, 10, 10 - by * (n % 4)]} for n in range(20) for r, by in shifts]
+    annotations, result = converged(rows)
+    figure = figures.plot_convergence(result)
+    assert names(figure) == ["60 points", "fitted here", "published"]
+    expected = figures.convergence_title(result.convergence.mean, result.interval, 10, result.whole.mean, 20)
+    assert title(figure) == expected
+    shares = variation_shares(annotations, (0.3, 0.7))
+    assert title(figures.plot_shares(shares)) == figures.shares_title(shares.equilibrium, shares.no_equilibrium)
+    boundaries = figures.plot_boundaries(boundary_quality(variations(annotations)))
+    assert title(boundaries).startswith("5 of 15 correct findings have the very same outline")
+    for drawn in (figure, figures.plot_shares(shares), boundaries):
         plain(drawn)
 
 
-def of_two_raters(seed):
-    rng = np.random.default_rng(seed)
-    rows = [
-        {"image": image, "rater": rater, "category": "cat", "box": [60 * k, 0, 40 + rng.uniform(0, 30), 40]}
-        for image in range(20)
-        for k in range(4)
-        for rater in ("ann", "bob")
-        if rng.random() < 0.9
-    ]
-    annotations = Annotations.from_rows(rows, images=range(20), raters=("ann", "bob"))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return label_convergence(annotations, 30, 0.5, thresholds=(0.5, 0.75))
+@pytest.fixture(scope="module")
+def two():
+    """Convergence of two raters on two data sets."""
+    found = []
+    for seed in (0, 1):
+        rng = np.random.default_rng(seed)
+        marks = [(image, k, rater) for image in range(20) for k in range(4) for rater in ("ann", "bob")]
+        boxes = [(n, rater, [60 * k, 0, 40 + rng.uniform(0, 30), 40]) for n, k, rater in marks if rng.random() < 0.9]
+        rows = [{"image": n, "rater": rater, "box": box} for n, rater, box in boxes]
+        found.append(converged(rows, images=range(20), raters=("ann", "bob"))[1])
+    return found
 
 
-def test_the_curve_over_sizes_ends_with_all_images():
-    result = of_two_raters(0)
-    figure = plot_sizes(result.sizes((0.25, 0.5)))
+def test_the_curve_over_sizes_ends_with_all_images(two):
+    result = two[0]
+    figure = figures.plot_sizes(result.sizes((0.25, 0.5)))
     band, curve = figure.data
     table = result.by_size((0.25, 0.5))
     assert list(curve.x) == table["images"].tolist() == [5, 10, 20]
@@ -169,39 +147,23 @@ def test_the_curve_over_sizes_ends_with_all_images():
     assert len(band.x) == 4  # all images have no interval
     assert curve.marker.symbol[-1] == "diamond"
     assert curve.customdata[-1] == f"all 20 images: {100 * result.whole.mean:.1f} mAP"
-    assert figure.layout.title.text.startswith(f"Label convergence {100 * result.whole.mean:.1f} mAP on all 20 images")
+    assert title(figure).startswith(f"Label convergence {100 * result.whole.mean:.1f} mAP on all 20 images")
     plain(figure)
 
 
-def test_a_regression_over_several_data_sets_has_one_line_and_tells_them_apart():
-    results = {"LVIS": of_two_raters(0), "COCO": of_two_raters(1)}
-    figure = plot_regression(results)
-    assert [trace.name.split(":")[0] for trace in figure.data] == ["LVIS", "COCO", "pooled", "published"]
+def test_a_regression_over_several_data_sets_has_one_line_and_tells_them_apart(two):
+    figure = figures.plot_regression(dict(zip(("LVIS", "COCO"), two, strict=True)))
+    assert names(figure) == ["LVIS", "COCO", "pooled", "published"]
     assert len({trace.marker.symbol for trace in figure.data[:2]}) == 2
-    slope, intercept = np.polyfit(
-        np.concatenate([result.alpha.ravel() for result in results.values()]),
-        np.concatenate([result.map.ravel() for result in results.values()]),
-        1,
-    )
+    alpha, mean = (np.concatenate([getattr(result, name).ravel() for result in two]) for name in ("alpha", "map"))
+    slope, intercept = np.polyfit(alpha, mean, 1)
     (x0, x1), (y0, y1) = figure.data[2].x, figure.data[2].y
     assert ((y1 - y0) / (x1 - x0), y0 - 100 * slope * x0) == pytest.approx((100 * slope, 100 * intercept))
-    assert figure.layout.title.text.startswith(f"mAP = {100 * slope:.1f} α ")
-    assert "over 2 data sets" in figure.layout.title.text
+    assert title(figure).startswith(f"mAP = {100 * slope:.1f} α ")
+    assert "over 2 data sets" in title(figure)
     plain(figure)
-
-
-def test_what_cannot_be_pooled_is_refused():
     with pytest.raises(InputError, match="results of two raters each, got none"):
-        plot_regression({})
-    one = of_two_raters(0)
-    other = replace(one, configuration=replace(one.configuration, solver="greedy"))
+        figures.plot_regression({})
+    other = replace(two[0], configuration=replace(two[0].configuration, solver="greedy"))
     with pytest.raises(InputError, match="alphas of one solver and cost"):
-        plot_regression({"a": one, "b": other})
-
-
-def test_the_value_of_all_images_stands_on_its_interval():
-    figure = interval_bars(["a", "b"], [0.7, 0.6], [[0.6, 0.8], [0.5, 0.7]], wholes=[0.55, None])
-    whole = figure.data[2]
-    assert (whole.name, list(whole.x)) == ("all images", [pytest.approx(55.0), None])
-    assert figure.data[0].customdata[0] == "a: 55.0 mAP on all images; subsets 70.0\xa0[60.0,\xa080.0] mAP"
-    assert figure.layout.xaxis.range[0] < 50
+        figures.plot_regression({"a": two[0], "b": other})

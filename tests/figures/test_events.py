@@ -4,16 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kalos_core import Annotations, NoiseModel
-from kalos_core.figures import (
-    COLOURS,
-    EVENT_COLOURS,
-    EVENT_LABELS,
-    event_bars,
-    events_title,
-    image_event_bars,
-    plot_events,
-)
+from kalos_core import Annotations, NoiseModel, figures
 from kalos_core.noise.events import EVENTS
 from tests.figures.plain import names, title
 
@@ -24,30 +15,30 @@ COUNTS = {kind: dict(zip(OUTCOMES, counts, strict=True)) for kind, counts in zip
 
 
 def test_every_event_has_a_name_and_all_but_shifts_a_colour():
-    assert tuple(EVENT_LABELS) == EVENTS
-    assert [*EVENT_COLOURS, "shift"] == list(EVENTS)
-    assert EVENT_COLOURS["deletion"] == COLOURS["missing"]
-    assert len(set(EVENT_COLOURS.values())) == 5
+    assert tuple(figures.EVENT_LABELS) == EVENTS
+    assert [*figures.EVENT_COLOURS, "shift"] == list(EVENTS)
+    assert figures.EVENT_COLOURS["deletion"] == figures.COLOURS["missing"]
+    assert len(set(figures.EVENT_COLOURS.values())) == 5
 
 
 def test_bars_are_stacked_by_outcome():
-    figure = event_bars(COUNTS)
+    figure = figures.event_bars(COUNTS)
     assert names(figure) == ["done", "lost", "impossible"]
     assert [list(trace.x) for trace in figure.data] == [[7, 5, 0, 1, 2], [2, 0, 3, 0, 0], [1, 0, 0, 4, 0]]
     texts = ["7 done<br>2 lost, 1 impossible", "5 done", "0 done<br>3 lost", "1 done<br>4 impossible", "2 done"]
     assert list(figure.data[-1].text) == texts
     assert figure.layout.xaxis.range[1] > 10
-    assert event_bars({kind: dict.fromkeys(own, 0) for kind, own in COUNTS.items()}).layout.xaxis.range[1] > 0
+    assert figures.event_bars({kind: dict.fromkeys(own, 0) for kind, own in COUNTS.items()}).layout.xaxis.range[1] > 0
 
 
 def test_bars_of_images():
-    counts = [dict.fromkeys(EVENT_COLOURS, 0) | {"merge": 2}, dict.fromkeys(EVENT_COLOURS, 1)]
-    figure = image_event_bars(["a.jpg", "a-very-long-name-of-some-image-0001.jpg"], counts)
+    counts = [dict.fromkeys(figures.EVENT_COLOURS, 0) | {"merge": 2}, dict.fromkeys(figures.EVENT_COLOURS, 1)]
+    figure = figures.image_event_bars(["a.jpg", "a-very-long-name-of-some-image-0001.jpg"], counts)
     assert [list(trace.x) for trace in figure.data] == [[0, 1], [0, 1], [0, 1], [2, 1], [0, 1]]
     first, shown = figure.layout.yaxis.ticktext
     assert (first, len(shown)) == ("a.jpg", 26)
     assert shown.endswith("image-0001.jpg")
-    assert len(image_event_bars([], []).data) == 5
+    assert len(figures.image_event_bars([], []).data) == 5
 
 
 @pytest.mark.parametrize("magnitude", [0, 3])
@@ -62,5 +53,5 @@ def test_a_result_is_titled_with_what_it_amounts_to(magnitude):
     events = result.events
     changed = int(((events.event != "shift") & (events.outcome == "done")).sum())
     loss = result.signal_loss().ratio if magnitude else None
-    assert title(plot_events(result)) == events_title(["ann"], 2, changed, 120, loss)
+    assert title(figures.plot_events(result)) == figures.events_title(["ann"], 2, changed, 120, loss)
     assert (changed == 0) is (magnitude == 0)

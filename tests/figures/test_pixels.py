@@ -24,10 +24,7 @@ def result():
         (figures.performance_title(["a"], [None]), "Nobody can be compared with the consensus"),
         (figures.performance_title(["a"], [0.5]), "a is closest to the consensus (κ 0.50)"),
         (figures.correlation_title(["red"], [None]), "No property of the images can be compared with agreement"),
-        (
-            figures.pixel_title(0.51, "4 to 7"),
-            "Two of 4 to 7 raters share 51\u00a0% of what they mark (mean F1)",
-        ),
+        (figures.pixel_title(0.51, "4 to 7"), "Two of 4 to 7 raters share 51\xa0% of what they mark (mean F1)"),
         (figures.smyth_note(None), "Smyth's bound is undefined."),
     ],
 )

@@ -7,20 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from kalos_core import Annotations, agreement, collaboration, rater_vitality
-from kalos_core.figures import (
-    RATER_COLOURS,
-    collaboration_heatmap,
-    collaboration_title,
-    plot_collaboration,
-    plot_vitality,
-    session_bars,
-    session_title,
-    signed,
-    team_title,
-    vitality_bars,
-    vitality_title,
-)
+from kalos_core import Annotations, agreement, collaboration, figures, rater_vitality
 from tests.figures.plain import notes
 
 RATERS = ["ana", "ben", "chen"]
@@ -32,20 +19,29 @@ ENDS = "ana and ben agree most (0.90), ana and chen least (0.50)"
 @pytest.mark.parametrize(
     ("title", "expected"),
     [
-        (vitality_title(RATERS, [0.04, 0.01, -0.02]), WITHOUT),
-        (vitality_title(RATERS, [0.04, 0.01, 0.0]), "Every rater adds to agreement, ana most (+0.040)"),
-        (vitality_title(RATERS, [-0.04, None, -0.02]), "Without ana the others agree better (−0.040)"),
-        (vitality_title(RATERS, [None, math.nan, None]), "No rater has a vitality"),
-        (collaboration_title(RATERS, MATRIX), ENDS),
-        (collaboration_title(RATERS, np.where(np.eye(3), 1.0, np.array(MATRIX, float))), ENDS),  # not the diagonal
-        (collaboration_title(RATERS[:2], [[None, 0.5], [0.5, None]]), "ana and ben agree at 0.50"),
-        (collaboration_title(RATERS[:2], [[None, None], [None, None]]), "No two raters can be compared"),
-        (session_title(RATERS, [0.9, None, 0.4]), "ana is most consistent over sessions (0.90), chen least (0.40)"),
-        (session_title(RATERS[:1], [0.9]), "ana agrees with themselves at 0.90"),
-        (session_title(RATERS, [None] * 3), "No rater can be compared with themselves"),
-        (team_title("123", [0.9, None, 0.4]), "The team agrees best in session 1 (0.90), least in session 3 (0.40)"),
-        (team_title(["1"], [0.9]), "The team agrees at 0.90 in session 1"),
-        (team_title(["1"], [None]), "In no session can raters be compared"),
+        (figures.vitality_title(RATERS, [0.04, 0.01, -0.02]), WITHOUT),
+        (figures.vitality_title(RATERS, [0.04, 0.01, 0.0]), "Every rater adds to agreement, ana most (+0.040)"),
+        (figures.vitality_title(RATERS, [-0.04, None, -0.02]), "Without ana the others agree better (−0.040)"),
+        (figures.vitality_title(RATERS, [None, math.nan, None]), "No rater has a vitality"),
+        (figures.collaboration_title(RATERS, MATRIX), ENDS),
+        (
+            figures.collaboration_title(RATERS, np.where(np.eye(3), 1.0, np.array(MATRIX, float))),
+            ENDS,
+        ),  # not the diagonal
+        (figures.collaboration_title(RATERS[:2], [[None, 0.5], [0.5, None]]), "ana and ben agree at 0.50"),
+        (figures.collaboration_title(RATERS[:2], [[None, None], [None, None]]), "No two raters can be compared"),
+        (
+            figures.session_title(RATERS, [0.9, None, 0.4]),
+            "ana is most consistent over sessions (0.90), chen least (0.40)",
+        ),
+        (figures.session_title(RATERS[:1], [0.9]), "ana agrees with themselves at 0.90"),
+        (figures.session_title(RATERS, [None] * 3), "No rater can be compared with themselves"),
+        (
+            figures.team_title("123", [0.9, None, 0.4]),
+            "The team agrees best in session 1 (0.90), least in session 3 (0.40)",
+        ),
+        (figures.team_title(["1"], [0.9]), "The team agrees at 0.90 in session 1"),
+        (figures.team_title(["1"], [None]), "In no session can raters be compared"),
     ],
 )
 def test_titles(title, expected):
@@ -53,10 +49,12 @@ def test_titles(title, expected):
 
 
 def test_a_bar_of_vitality_shows_its_sign_and_the_colour_of_its_rater():
-    figure = vitality_bars(RATERS, [0.04, None, -0.02], [10, 0, 1200], [[0.01, 0.07], [None, None], [None, None]])
+    figure = figures.vitality_bars(
+        RATERS, [0.04, None, -0.02], [10, 0, 1200], [[0.01, 0.07], [None, None], [None, None]]
+    )
     (bars,) = figure.data
     assert list(bars.x) == [0.04, None, -0.02]
-    assert list(bars.marker.color) == list(RATER_COLOURS[:3])
+    assert list(bars.marker.color) == list(figures.RATER_COLOURS[:3])
     assert notes(figure) == ["+0.040", "undefined", "−0.020"]
     assert bars.customdata[0] == "<b>ana</b>: vitality +0.040\xa0[+0.010,\xa0+0.070], 10 images"
     assert bars.customdata[2] == "<b>chen</b>: vitality −0.020, 1,200 images"
@@ -64,14 +62,14 @@ def test_a_bar_of_vitality_shows_its_sign_and_the_colour_of_its_rater():
     low, high = figure.layout.xaxis.range
     assert low < -0.02
     assert high > 0.07
-    opacity = vitality_bars(RATERS, [0.1, 0.2, 0.3], selected="ben").data[0].marker.opacity
+    opacity = figures.vitality_bars(RATERS, [0.1, 0.2, 0.3], selected="ben").data[0].marker.opacity
     assert opacity[1] > opacity[0] == opacity[2]
-    colours = vitality_bars([str(number) for number in range(10)], [0.1] * 10).data[0].marker.color
+    colours = figures.vitality_bars([str(number) for number in range(10)], [0.1] * 10).data[0].marker.color
     assert colours[8] == colours[0]  # more raters than colours begin again
 
 
 def test_the_cells_are_in_the_order_of_the_clusters():
-    figure = collaboration_heatmap(RATERS, np.where(np.eye(3), 1.0, np.array(MATRIX, float)), [2, 0, 1])
+    figure = figures.collaboration_heatmap(RATERS, np.where(np.eye(3), 1.0, np.array(MATRIX, float)), [2, 0, 1])
     (cells,) = figure.data
     assert [list(row) for row in cells.z] == [[None, 0.5, 0.7], [0.5, None, 0.9], [0.7, 0.9, None]]
     assert list(figure.layout.xaxis.ticktext) == list(figure.layout.yaxis.ticktext) == ["chen", "ana", "ben"]
@@ -82,18 +80,18 @@ def test_the_cells_are_in_the_order_of_the_clusters():
     assert colours == {"0.90": "black", "0.50": "white", "0.70": "black"}  # read on their colours
     assert (cells.zmin, cells.zmax) == (0.5, 0.9)
     for matrix in ([[None, None], [None, None]], [[None, -0.3], [-0.3, None]]):
-        (cells,) = collaboration_heatmap(RATERS[:2], matrix).data
+        (cells,) = figures.collaboration_heatmap(RATERS[:2], matrix).data
         assert cells.zmin < cells.zmax
 
 
 def test_the_values_of_many_raters_stand_in_the_hover_only():
-    figure = collaboration_heatmap([str(number) for number in range(17)], np.full((17, 17), 0.5))
+    figure = figures.collaboration_heatmap([str(number) for number in range(17)], np.full((17, 17), 0.5))
     assert not figure.layout.annotations
     assert figure.data[0].customdata[0][1].endswith("alpha 0.50")
 
 
 def test_a_bar_of_sessions_has_value_interval_and_count():
-    figure = session_bars(["ana"], [0.9], [12], [[0.85, 0.95]], axis="mean alpha in the session")
+    figure = figures.session_bars(["ana"], [0.9], [12], [[0.85, 0.95]], axis="mean alpha in the session")
     assert figure.data[0].customdata == ("<b>ana</b>: alpha 0.900\xa0[0.850,\xa00.950], 12 images",)
     assert figure.layout.xaxis.title.text == "mean alpha in the session"
     assert notes(figure) == ["0.90"]
@@ -110,15 +108,15 @@ def three_raters():
 def test_vitality_is_shown_by_the_primary_score_and_says_the_other(three_raters):
     # KαLOS §3.3: the mean over images is the primary score, the global one secondary
     result = rater_vitality(three_raters)
-    (bars,) = plot_vitality(result).data
+    (bars,) = figures.plot_vitality(result).data
     assert list(bars.x) == pytest.approx(result.vitality.tolist())
     assert not np.allclose(result.vitality, result.global_rematched)
-    assert bars.customdata[2].endswith(f"2 images<br>over all units {signed(result.global_rematched[2])}")
+    assert bars.customdata[2].endswith(f"2 images<br>over all units {figures.signed(result.global_rematched[2])}")
 
 
 def test_collaboration_shows_the_mean_above_and_all_units_below_the_diagonal(three_raters):
     result = collaboration(three_raters)
-    figure = plot_collaboration(result)
+    figure = figures.plot_collaboration(result)
     (heat,) = figure.data
     mean, total = (values[np.ix_(result.order, result.order)] for values in (result.alpha, result.global_alpha))
     expected = np.where(np.eye(3), np.nan, np.triu(mean) + np.tril(total, -1))

@@ -1,9 +1,13 @@
-"""Names from data are text: no figure lets plotly, Markdown or a mark of direction read anything into them."""
+"""Laws of all figures: names from data are text, numbers are JSON, and nothing zooms.
+
+No figure lets plotly, Markdown or a mark of direction read anything into a name.
+"""
 
 from __future__ import annotations
 
 import html
 import json
+import math
 
 import numpy as np
 import pytest
@@ -11,6 +15,7 @@ import pytest
 from kalos_core import figures
 from kalos_core.figures.common import shortened
 from kalos_core.text import shown
+from tests.figures.plain import plain
 
 HOSTILE = "<b>*_x_*</b>%{y}\u202e[a](http://b)" + "y" * 100
 NAMES = [HOSTILE, "ann"]
@@ -63,6 +68,24 @@ DRAWN = {
 }
 
 
+NOTHING = {
+    "accuracy_heatmap": lambda: figures.accuracy_heatmap(["a"], [[None]]),
+    "alpha_histogram": lambda: figures.alpha_histogram([]),
+    "alpha_histogram, one": lambda: figures.alpha_histogram([0.5, None]),
+    "alpha_scale": lambda: figures.alpha_scale(None, [None, None], "box_iou"),
+    "bump_chart": lambda: figures.bump_chart([], [], np.zeros((0, 0)), np.zeros((0, 0)), "AUC"),
+    "calibration_figure": lambda: figures.calibration_figure([0.0] * 50, [0.0] * 50, None, None),
+    "class_difficulty_bars": lambda: figures.class_difficulty_bars(["a"], [None], [9]),
+    "class_difficulty_bars, none": lambda: figures.class_difficulty_bars([], [], []),
+    "collaboration_heatmap": lambda: figures.collaboration_heatmap(["a", "b"], [[None, None], [None, None]]),
+    "precision_curves": lambda: figures.precision_curves(["a"], [0.5, 1], [[None, None]], [None]),
+    "sensitivity_curve": lambda: figures.sensitivity_curve([0.1, 0.5], [None, math.nan]),
+    "tau_heatmap": lambda: figures.tau_heatmap(["a"], [[1]]),
+    "variation_bars": lambda: figures.variation_bars({}),
+}
+"""Figures of what is undefined, or of nothing."""
+
+
 @pytest.mark.parametrize("name", DRAWN)
 def test_a_hostile_name_is_only_text(name):
     drawn = DRAWN[name]()
@@ -73,6 +96,21 @@ def test_a_hostile_name_is_only_text(name):
         assert part not in text
     if isinstance(drawn, str):
         assert "y" * 61 not in text
+    else:
+        check_plain(drawn)
+
+
+@pytest.mark.parametrize("name", NOTHING)
+def test_undefined_values_are_plain(name):
+    check_plain(NOTHING[name]())
+
+
+def check_plain(figure):
+    assert plain(figure) is not None
+    json.dumps(figure.to_plotly_json()["layout"])
+    assert figure.layout.xaxis.fixedrange
+    assert figure.layout.yaxis.fixedrange
+    assert figure.layout.height is None or figure.layout.height > 60
 
 
 def test_a_name_keeps_its_letters_and_loses_its_marks():
