@@ -56,20 +56,22 @@ def rows(images: int = 24, raters: str = "abc", **names: str) -> list[dict[str, 
     for image in range(images):
         for rater in raters:
             last = rater == raters[-1]
-            if last and image % 4 == 0:
-                continue
             category = "dog" if last and image % 3 == 0 else "cat"
             box = [10 + image, 10, 30 + (rater == "b"), 30]
-            made.append({"image": f"/home/me/{image}.jpg", "rater": rater, "category": category, "box": box})
-    return [
-        {**row, **{key: names.get(str(value), value) for key, value in row.items() if key != "box"}} for row in made
-    ]
+            row = {"image": f"/home/me/{image}.jpg", "rater": names.get(rater, rater), "box": box}
+            if not last or image % 4:
+                made.append({**row, "category": names.get(category, category)})
+    return made
 
 
-def table(**names: str) -> Annotations:
-    found = rows(**names)
-    sizes = {row["image"]: (120, 90) for row in found}
-    return Annotations.from_rows(found, image_size=sizes, assigned="all")
+def table(found: list[dict[str, Any]] | None = None, **names: str) -> Annotations:
+    found = found or rows(**names)
+    return Annotations.from_rows(found, image_size={row["image"]: (120, 90) for row in found}, assigned="all")
+
+
+def written(found: Study, folder: Path, *title: str) -> str:
+    write_report(found, folder / "report.html", *title)
+    return (folder / "report.html").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -95,9 +97,8 @@ def test_its_numbers_are_those_of_the_functions(found: Study) -> None:
 
 def test_tables_have_a_row_for_each(found: Study) -> None:
     tables = found.tables()
-    assert set(tables) == {
-        *("data", "images", "classes", "raters", "pairs", "sensitivity", "variations", "calibration", "ceiling")
-    }
+    names = "data images classes raters pairs sensitivity variations calibration ceiling"
+    assert set(tables) == set(names.split())
     assert tables["images"]["image"].tolist()[:2] == ["0.jpg", "1.jpg"]  # no path of anybody's machine
     assert tables["raters"]["rater"].tolist() == ["a", "b", "c"]
     assert len(tables["pairs"]) == 3
@@ -105,17 +106,13 @@ def test_tables_have_a_row_for_each(found: Study) -> None:
 
 
 def test_the_page_says_all_of_it_and_needs_no_network(found: Study, tmp_path: Path) -> None:
-    write_report(found, tmp_path / "report.html", "Cats & dogs")
-    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    text = written(found, tmp_path, "Cats & dogs")
     seen = Page(text)
     assert "Cats & dogs" in seen.text
     for said in (*(entry.text for entry in found.said), *CANNOT, found.agreement.sums.configuration.notation):
         assert " ".join(said.split()) in seen.text
-    headings = [
-        *("In short", "Data", "Agreement", "Threshold", "Differences", "Classes", "Raters", "Ceiling", "Methods"),
-        "What this cannot tell",
-    ]
-    for heading in headings:
+    chapters = ("In short", "Data", "Agreement", "Threshold", "Differences", "Classes", "Raters", "Ceiling", "Methods")
+    for heading in (*chapters, "What this cannot tell"):
         assert f">{heading}</h2>" in text
     assert not [attrs for _, attrs in seen.tags if str(attrs.get("src", "")).startswith(("http", "/"))]
     assert all(str(attrs["href"]).startswith("#") for _, attrs in seen.tags if "href" in attrs)
@@ -131,31 +128,23 @@ def test_attributes_have_a_chapter_and_a_table(found: Study, tmp_path: Path) -> 
         {**row, "attributes": {HOSTILE: row["rater"] == "a" and number % 2 == 0, "age": row["image"], "size": 1e200}}
         for number, row in enumerate(rows())
     ]
-    sizes = {row["image"]: (120, 90) for row in graded}
-    whole = Annotations.from_rows(graded, image_size=sizes, assigned="all")
+    whole = table(graded)
     seen = study(whole, samples=20, fraction=0.5)
     own = attribute_agreement(agreement(whole), HOSTILE)
     assert own.metric == "nominal"
     text = " ".join(with_interval(own.alpha, own.alpha_interval).split())
-    write_report(seen, tmp_path / "report.html")
-    page = Page((tmp_path / "report.html").read_text(encoding="utf-8"))
+    page = Page(written(seen, tmp_path))
     assert [of.name for of in seen.graded] == [HOSTILE, "age"]
     assert HOSTILE in page.text
     assert text in page.text
     assert "Left out: values: expected numbers of at most 1e+150" in page.text
     assert seen.tables()["attributes"]["attribute"].tolist() == [HOSTILE] * 3 + ["age"] * 3
-    assert "Attributes" not in Page(_written(found, tmp_path)).text
-
-
-def _written(found: Study, folder: Path) -> str:
-    write_report(found, folder / "other.html")
-    return (folder / "other.html").read_text(encoding="utf-8")
+    assert "Attributes" not in Page(written(found, tmp_path)).text
 
 
 def test_names_from_data_are_text(tmp_path: Path) -> None:
     hostile = study(table(a=HOSTILE, cat="<b>**x**", dog=TURNED), samples=20, fraction=0.5)
-    write_report(hostile, tmp_path / "report.html", HOSTILE)
-    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    text = written(hostile, tmp_path, HOSTILE)
     seen = Page(text)
     assert not [tag for tag, attrs in seen.tags if "onerror" in attrs or (tag == "b")]
     assert HOSTILE in seen.text
@@ -168,10 +157,8 @@ def test_names_from_data_are_text(tmp_path: Path) -> None:
 
 def test_cuboids_are_said_and_not_drawn(tmp_path: Path) -> None:
     cuboids = [
-        {
-            **{key: value for key, value in row.items() if key != "box"},
-            "cuboid": {"location": [row["box"][0], 0, 0], "dimensions": [9, 9, 9], "rotation": [0, 0, 0]},
-        }
+        row
+        | {"box": None, "cuboid": {"location": [row["box"][0], 0, 0], "dimensions": [9, 9, 9], "rotation": [0, 0, 0]}}
         for row in rows()
     ]
     whole = Annotations.from_rows(cuboids, assigned="all")
@@ -179,43 +166,25 @@ def test_cuboids_are_said_and_not_drawn(tmp_path: Path) -> None:
     assert found.agreement.alpha == agreement(whole, found.agreement.sums.configuration.similarity).alpha
     assert not found.worst
     assert not found.examples
-    assert "data:image/jpeg;base64," not in _written(found, tmp_path)
+    assert "data:image/jpeg;base64," not in written(found, tmp_path)
 
 
-def test_what_labels_do_not_allow_is_said(tmp_path: Path) -> None:
-    few = Annotations.from_rows(rows(1), assigned="all")
-    found = study(few)
-    write_report(found, tmp_path / "report.html")
-    text = Page((tmp_path / "report.html").read_text(encoding="utf-8")).text
-    assert "vitality: expected at least three raters" in text
-    assert {"calibration", "ceiling"}.isdisjoint(found.tables())
-
-
-def test_without_a_comparable_image_alpha_is_none() -> None:
-    alone = Annotations.from_rows(rows(2, "a"), assigned="all")
+def test_what_labels_do_not_allow_is_said(found: Study, tmp_path: Path) -> None:
+    few = study(Annotations.from_rows(rows(1), assigned="all"))
+    assert "vitality: expected at least three raters" in Page(written(few, tmp_path)).text
+    assert {"calibration", "ceiling"}.isdisjoint(few.tables())
     with pytest.raises(InputError, match="at least two raters"):
-        study(alone)
-
-
-def test_a_file_that_cannot_be_written_is_named(found: Study, tmp_path: Path) -> None:
+        study(Annotations.from_rows(rows(2, "a"), assigned="all"))
     with pytest.raises(InputError, match="nowhere"):
         write_report(found, tmp_path / "nowhere" / "report.html")
 
 
-def test_long_tables_are_cut_and_say_so(tmp_path: Path) -> None:
-    many = [
-        {"image": image, "rater": rater, "category": f"class {image}", "box": [0, 0, 9, 9]}
-        for image in range(MOST_ROWS + 5)
-        for rater in "ab"
-    ]
-    write_report(study(Annotations.from_rows(many), samples=10, fraction=0.5), tmp_path / "report.html")
-    text = Page((tmp_path / "report.html").read_text(encoding="utf-8")).text
-    assert f"(the first {MOST_ROWS} of {MOST_ROWS + 5})" in text
-
-
-def test_progress_goes_from_nothing_on() -> None:
+def test_long_tables_are_cut_and_progress_goes_from_nothing_on(tmp_path: Path) -> None:
+    marks = [(image, rater) for image in range(MOST_ROWS + 5) for rater in "ab"]
+    many = [{"image": image, "rater": r, "category": f"class {image}", "box": [0, 0, 9, 9]} for image, r in marks]
     shares: list[float] = []
-    study(table(), samples=10, fraction=0.5, progress=lambda share, _: shares.append(share))
+    found = study(Annotations.from_rows(many), samples=10, fraction=0.5, progress=lambda share, _: shares.append(share))
+    assert f"(the first {MOST_ROWS} of {MOST_ROWS + 5})" in Page(written(found, tmp_path)).text
     assert shares[0] == 0
     assert shares == sorted(shares)
 
