@@ -30,7 +30,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def cluster():
-    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as made:
+    with LocalCluster(n_workers=1, threads_per_worker=2, processes=True, dashboard_address=":0") as made:
         yield made
 
 
@@ -120,9 +120,13 @@ def test_one_shard_is_held_at_a_time(shards):
     assert over_shards(shards, partial(held, weakref.WeakSet())) == [(1, 4)] * 5 + [(1, 3)]
 
 
-def test_a_worker_that_dies_loses_its_shard_only(cluster, shards, tmp_path):
+@extended
+def test_a_worker_that_dies_loses_its_shard_only(shards, tmp_path):
     tables = [shard.read() for shard in shards]
-    with Client(cluster) as client:
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
+        Client(cluster) as client,
+    ):
         found = over_shards(shards, Dies(tables[2].images[0], tmp_path / "flag"), client)
     assert (tmp_path / "flag").exists()
     assert found == [(table.images[0], len(table)) for table in tables]
