@@ -27,7 +27,7 @@ BLOCK = re.compile(r"```python\n(?P<code>.*?)```(?:\n+```text\n(?P<output>.*?)``
 """An example, with what it prints if that stands directly below it."""
 
 with_examples = [page for page in WRITTEN if BLOCK.search(page.read_text(encoding="utf-8"))]
-PAGES = sorted(with_examples, key=lambda page: page.name not in ("README.md", "start.md"))
+PAGES = sorted(with_examples, key=lambda page: page.name not in ("README.md", "decide.md"))
 NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.ipynb"))
 
 

@@ -11,11 +11,13 @@ import numpy as np
 import pytest
 
 import kalos_core
+from tests.tiers import extended
 
 NAMES = ["kalos_core", *(found.name for found in pkgutil.walk_packages(kalos_core.__path__, "kalos_core."))]
 MODULES = [name for name in NAMES if not name.startswith("kalos_core.fiftyone") and not name.endswith("__main__")]
 PARTS = {part: list(names) for part, names in groupby(MODULES, lambda name: ".".join(name.split(".")[:2]))}
 """Package or module -> the modules of it."""
+SLOW = ("kalos_core.noise",)
 
 ANALYSES = ("calibration", "consensus", "convergence", "diagnostics", "noise", "nominal", "pixels", "ranking", "sparse")
 DOORS = ("kalos_core", "kalos_core.variation", *(f"kalos_core.{name}" for name in ANALYSES))
@@ -28,7 +30,7 @@ INNER = {
 """Parts of results, and what readers of files call: their examples are those of what has or calls them."""
 
 
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("part", [pytest.param(part, marks=extended) if part in SLOW else part for part in PARTS])
 def test_every_example_runs(part, monkeypatch, tmp_path):
     reports: list[str] = []
     for name in PARTS[part]:

@@ -6,7 +6,6 @@ import ast
 import csv
 import io
 import re
-import sys
 import unicodedata
 from html.parser import HTMLParser
 from pathlib import Path
@@ -208,14 +207,13 @@ def test_no_reader_of_other_separators_finds_a_formula(text: str) -> None:
 
 def test_no_character_without_a_shape_is_shown() -> None:
     """By the database of Unicode: controls, halves, and all that steers the direction of text."""
-    letters = "".join(map(chr, range(sys.maxunicode + 1)))
+    letters = "".join(map(chr, [*range(0x20000), *range(0xE0000, 0xE1000)]))  # the rest are ideographs, or private
     left = set(visible(letters))
     steering = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
     assert not [hex(ord(letter)) for letter in left if unicodedata.bidirectional(letter) in steering]
     shapeless = {letter for letter in left if unicodedata.category(letter) in {"Cc", "Cs"}}
     assert all(letter.isspace() for letter in shapeless)
-    gone = {letter for letter in letters if letter not in left}
-    assert not {unicodedata.category(letter) for letter in gone} - {"Cc", "Cf", "Cs", "Cn"}
+    assert not {unicodedata.category(letter) for letter in set(letters) - left} - {"Cc", "Cf", "Cs", "Cn"}
 
 
 # ---- and only there ----
