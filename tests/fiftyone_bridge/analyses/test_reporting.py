@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import fiftyone as fo
 import numpy as np
@@ -41,42 +40,41 @@ def flat(text: str) -> str:
     return " ".join(text.split())
 
 
-@pytest.fixture
-def reported(tmp_path: Path) -> Callable[..., str]:
-    """The text of the report of an analysis."""
-
-    def text_of(dataset: fo.Dataset, key: str = "first", **options: Any) -> str:
-        path = kf.report(dataset, key, tmp_path / "report.html", **options)
-        return flat(Page(path.read_text(encoding="utf-8")).text)
-
-    return text_of
+def text_of(path: Path) -> str:
+    return flat(Page(path.read_text(encoding="utf-8")).text)
 
 
-def test_it_says_what_the_overview_says_and_what_was_decided(dataset, reported, tmp_path):
-    text = reported(dataset)
+@pytest.fixture(scope="module")
+def first(dataset: fo.Dataset, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of the analysis, before anything was decided."""
+    return kf.report(dataset, "first", tmp_path_factory.mktemp("reports") / "first.html", title="Mine")
+
+
+def test_it_says_what_the_overview_says_and_what_was_decided(dataset, first, tmp_path):
+    text = text_of(first)
+    assert text.startswith("Mine")
     for said in kf.overview_of(dataset, "first"):
         assert flat(said.text) in text
-    assert "Decisions" not in text
-    assert "/pictures" not in (tmp_path / "report.html").read_text(encoding="utf-8")
+    for chapter in ("Decisions", "Who is right", "Outlines of matched labels"):
+        assert chapter not in text
+    assert "/pictures" not in first.read_text(encoding="utf-8")
     unit = kf.disputed_units(dataset, "first", kf.next_dispute(dataset, "first"))[0]
     kf.decide(dataset, "first", unit.labels, "take", "ann", who="eve")
-    assert "Who was decided against, on what" in reported(dataset)
+    assert "Who was decided against, on what" in text_of(kf.report(dataset, "first", tmp_path / "decided.html"))
 
 
-def test_its_numbers_are_those_of_a_study_of_the_same_labels(dataset, reported):
+def test_its_numbers_are_those_of_a_study_of_the_same_labels(dataset, first):
     alone = study(kf.read_annotations(dataset, raters=THREE), "box_iou", samples=10, fraction=0.5)
-    text = reported(dataset, title="Mine")
-    assert text.startswith("Mine")
+    text = text_of(first)
     for said in alone.said:
         assert flat(said.text) in text
     assert f"{alone.agreement.units} " in text
 
 
-def test_who_is_right_has_a_chapter(dataset, reported):
-    assert "Who is right" not in reported(dataset)
+def test_who_is_right_has_a_chapter(dataset, tmp_path):
     run = kf.estimate_truth(dataset, "right", raters=THREE, model="confusion")
     estimate = run.details.truths["confusion 0.5"].estimate
-    text = reported(dataset)
+    text = text_of(kf.report(dataset, "first", tmp_path / "right.html"))
     kf.delete_run(dataset, "right")
     chapter = text.split("Who is right", 1)[1]
     assert flat(skill_title(list(THREE), estimate.skill)) in chapter
@@ -96,7 +94,7 @@ def mask(columns: int) -> fo.Segmentation:
     return fo.Segmentation(mask=np.repeat([[1] * columns + [0] * (20 - columns)], 20, axis=0).astype(np.uint8))
 
 
-def test_boundaries_divisions_and_grades_have_chapters(make, reported):
+def test_boundaries_divisions_and_grades_have_chapters(make, tmp_path):
     samples, size = [], fo.ImageMetadata(width=20, height=20)
     for number in range(4):
         labels = {"ann": outlines(40), "bob": outlines(50), "one": mask(10), "other": mask(10 + number)}
@@ -107,7 +105,7 @@ def test_boundaries_divisions_and_grades_have_chapters(make, reported):
     kf.compute_agreement(dataset, "first", boundaries=True, **options)
     kf.compute_pixel_agreement(dataset, "first_pixels", raters=("one", "other"), boundaries=True, divisions=True)
     run = kf.compute_label_agreement(dataset, "first_labels", raters=("eve", "dan"), metric="interval", bootstrap=50)
-    text = reported(dataset)
+    text = text_of(kf.report(dataset, "first", tmp_path / "first.html"))
     for title, found in (
         ("Outlines of matched labels", kf.unit_boundaries_of(dataset, "first")),
         ("Boundaries", kf.boundaries_of(dataset, "first_pixels")),
@@ -125,19 +123,17 @@ def test_boundaries_divisions_and_grades_have_chapters(make, reported):
     for value, ends in [*estimates, (forms.value[1], forms.interval[1])]:
         assert flat(with_interval(value, ends)) in chapter
     assert "label interval" in text
-    kf.delete_run(dataset, "first")
-    kf.compute_agreement(dataset, "first", **options)
-    assert "Outlines of matched labels" not in reported(dataset)
     for key in kf.list_runs(dataset):
         kf.delete_run(dataset, key)
 
 
-def test_an_agreement_alone_has_a_report_and_an_analysis_without_one_is_refused(dataset, reported, tmp_path):
-    kf.analyse(dataset, "alone", kinds=["calibration"], raters=THREE)
+def test_an_agreement_alone_has_a_report_and_an_analysis_without_one_is_refused(dataset, tmp_path):
+    path = tmp_path / "report.html"
+    kf.analyse(dataset, "alone", kinds=["calibration"], raters=THREE, settings={"calibration": {"bootstrap": 0}})
     with pytest.raises(InputError, match="expected an analysis with an agreement, got 'alone'"):
-        reported(dataset, "alone")
-    assert not (tmp_path / "report.html").exists()
-    kf.compute_agreement(dataset, "bare", raters=THREE)
-    assert "variations: not part of this analysis" in reported(dataset, "bare")
+        kf.report(dataset, "alone", path)
+    assert not path.exists()
+    kf.compute_agreement(dataset, "bare", raters=THREE, bootstrap=0)
+    assert "variations: not part of this analysis" in text_of(kf.report(dataset, "bare", path))
     for key in ("alone", "bare"):
         kf.delete_run(dataset, key)

@@ -12,15 +12,17 @@ from kalos_core.fiftyone.dataset.raters import forget_raters, store_raters
 
 TAKEN = ["id", "filepath", "tags", "metadata", "created_at", "last_modified_at", "raters"]
 FIELDS = {
-
-        "ann": "ann",
-        "Dr. Ann B.": "Dr_Ann_B",
-        "a.b": "a_b",
-        "$where": "where",
-        "_hidden": "hidden",
-        "Anna (2)": "Anna_2"
-    ,
-    "李雷": "李雷", "Ольга": "Ольга", "😀": "rater", " ": "rater", "1st": "rater_1st",
+    "ann": "ann",
+    "Dr. Ann B.": "Dr_Ann_B",
+    "a.b": "a_b",
+    "$where": "where",
+    "_hidden": "hidden",
+    "Anna (2)": "Anna_2",
+    "李雷": "李雷",
+    "Ольга": "Ольга",
+    "😀": "rater",
+    " ": "rater",
+    "1st": "rater_1st",
     **{name: f"rater_{name}" for name in ("id", "tags", "raters", "metadata", "save", "class")},
 }
 

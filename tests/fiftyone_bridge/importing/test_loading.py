@@ -320,14 +320,6 @@ class TestFormats:
         again = kf.load_raters(path, done.dataset)
         assert (again.added_samples, len(again.dataset)) == (0, 2)
 
-    def test_a_table_of_boxes_of_any_program(self, images, tmp_path):
-        path = tmp_path / "boxes.csv"
-        path.write_text("photo,user,species,left,top,width,height\n0.png,R1,cat,10,20,20,40\n1.png,R2,,,,,\n")
-        done = kf.load_raters(path, aliases={"cat": "animal"})
-        assert done.dataset.values("R1.detections.label")[0] == ["animal"]
-        assert done.dataset.values("raters") == [["R1"], ["R2"]]
-        assert done.dataset.first().filepath == str(images / "0.png")
-
     def test_folders_of_text_files_as_yolo_has_them(self, images, tmp_path):
         folder = tmp_path / "yolo"
         for rater, line in {"ann": "0 0.2 0.4 0.2 0.4", "bob": ""}.items():

@@ -201,20 +201,6 @@ def test_it_is_stored_with_its_truth(injected):
         assert sorted(matched[label]) == sorted(own)
 
 
-def test_a_run_is_stale_where_the_reference_changed_and_keeps_its_key(fresh):
-    inject(fresh)
-    sample = fresh.last()
-    sample.truth = fo.Detections(detections=[detection("cat", [1, 1, 9, 9])])
-    sample.save()
-    assert kf.stale_samples(fresh, "noise") == [sample.id]
-    assert kf.load_run(fresh, "noise").stale == (sample.id,)
-    with pytest.raises(InputError, match="expected a run that can be renamed, got 'noise'"):
-        kf.rename_run(fresh, "noise", "other")
-    with pytest.raises(InputError, match="'noise' is the key of another run"):
-        inject(fresh)
-    assert kf.noise_raters(fresh, "noise") == ("noise_synthetic_1",)
-
-
 def test_the_same_seed_gives_the_same_raters(fresh):
     for key in ("one", "two"):
         inject(fresh, key, raters=["ann b"], magnitude=2, seed=9)
@@ -225,7 +211,6 @@ def test_the_same_seed_gives_the_same_raters(fresh):
 def test_synthetic_raters_are_raters_of_other_runs(injected):
     dataset = injected[0].clone()
     run = kf.compute_agreement(dataset, "agreement", raters=kf.noise_raters(dataset, "noise"), bootstrap=0)
-    assert run.metrics["images"] == IMAGES
     assert run.result.annotations.assigned.sum() == 3 * (IMAGES - 1)
     calm = kf.compute_agreement(dataset, "calm", raters=[*FIELDS[:1], "truth"], bootstrap=0)
     assert calm.metrics["alpha"] == 1
@@ -252,8 +237,6 @@ def test_the_reference_is_given_lists_of_events_and_all_of_it_goes_with_the_run(
         assert without(documents(fresh), {*FIELDS, "noise_changes", *given}) == before
         truths = [row["truth"]["detections"] for row in documents(fresh).values() if row.get("truth")]
         assert all(given < label.keys() for labels in truths for label in labels)
-        assert kf.stale_samples(fresh, "noise") == []
-        assert kf.count_changes(fresh, "noise") == 0
         kf.delete_run(fresh, "noise")
 
 
@@ -511,7 +494,6 @@ def test_an_event_leads_to_its_labels(injected):
         assert set(view.values("id")) == set(rows["sample"]), event
         expected = {label for name in ("labels", "reference_labels") for ids in rows[name] for label in ids}
         assert shown_in(view, *FIELDS, "truth") == expected, event
-        assert len(json.dumps(view._serialize())) < 10_000
     lost = table[(table.event == "wrong_class") & (table.outcome == "lost")]
     view = kf.view_of_event(dataset, "noise", "wrong_class", "lost")
     assert set(view.values("id")) == set(lost["sample"])
@@ -520,7 +502,6 @@ def test_an_event_leads_to_its_labels(injected):
     view = kf.view_of_event(dataset, "noise", kf.CHANGES, rater=FIELDS[1])
     assert set(view.values("id")) == set(own["sample"])
     assert shown_in(view, *FIELDS) == {label for ids in own["labels"] for label in ids}
-    assert len(json.dumps(view._serialize())) < 10_000
     assert len(kf.view_of_event(dataset, "noise", kf.CHANGES, rater=FIELDS[0])) == 0
     for arguments, message in [
         (("jump",), "event: expected one of 'addition', 'deletion'"),
@@ -545,7 +526,6 @@ def test_images_with_the_most_events_come_first(injected):
     assert {key: count for key, count in changes.items() if count} == counts
     view = kf.view_of_changes(dataset, "noise")
     assert view.values("id") == [image.sample_id for image in found]
-    assert len(json.dumps(view._serialize())) < 1_000
     assert kf.noisy_images(dataset, "noise", 3) == found[:3]
 
 

@@ -9,6 +9,7 @@ import pytest
 
 import kalos_core.fiftyone as kf
 from kalos_core import Annotations, agreement, variations
+from tests.tiers import extended
 
 PUBLISHED = {  # by the package `kalos` 0.8.0, threshold .5: mean and global alpha
     ("box_iou", "soft"): (0.688879, 0.648286),
@@ -56,6 +57,7 @@ def test_variations(lvis, read, threshold):
     assert variations(read, threshold=threshold).counts() == variations(lvis, threshold=threshold).counts()
 
 
+@extended
 def test_runs(dataset, read):
     run = kf.compute_agreement(dataset, "run", bootstrap=0)
     found = kf.find_variations(dataset, "found")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import fiftyone as fo
@@ -12,7 +11,6 @@ from sklearn.metrics import roc_auc_score
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
-from kalos_core.fiftyone.runs.records import plain
 from kalos_core.fiftyone.runs.stored import load_arrays
 from kalos_core.figures import ranking_title
 from kalos_core.ranking import concordance
@@ -44,7 +42,6 @@ def test_scores_of_fields(answered):
         stored = kf.load_details(answered, "ranked")
         np.testing.assert_array_equal(stored.details.rankings["AUC"].tau, run.result.rankings["AUC"].tau)
         np.testing.assert_array_equal(stored.details.concordance["AUC"].p, concordance(run.result.rankings["AUC"]).p)
-        assert json.loads(json.dumps([run.metrics, plain(run.details)])) == [stored.metrics, plain(stored.details)]
         assert run.written == "'ranked_majority' and 'ranked_tied' on samples"
         assert answered.values("ranked_majority.label") == ["cat", "cat", "dog", None, "dog", None]
         kf.delete_run(answered, "ranked")
@@ -90,8 +87,7 @@ def test_an_ontology(answered):
 
 
 def test_it_is_loaded_with_the_labels_of_today(answered):
-    run = rank(answered)
-    np.testing.assert_array_equal(kf.load_run(answered, "ranked").result.auc, run.result.auc)
+    rank(answered)
     first = answered.first()
     first.ann = label("dog")
     first.save()
@@ -99,11 +95,10 @@ def test_it_is_loaded_with_the_labels_of_today(answered):
     assert loaded.stale == (first.id,)
     truth = np.array(["dog", *(row[0] for row in ANSWERS[1:])])
     assert loaded.result.auc[0, 0, 0] == pytest.approx(roc_auc_score(truth == "cat", NET))
-    ids = answered.values("id")
-    view = kf.view_of_difference(answered, "ranked", "ann", "bob")
-    assert view.values("id") == [ids[0], ids[3], ids[5]]  # the labels of today
-    assert kf.view_of_difference(answered, "ranked", "cid", "majority").values("id") == [ids[1]]
-    assert len(json.dumps(view._serialize())) < 10_000
+    ids = answered.values("id")  # the labels of today
+    for names, images in ((("ann", "bob"), [0, 3, 5]), (("cid", "majority"), [1])):
+        view = kf.view_of_difference(answered, "ranked", *names)
+        assert view.values("id") == [ids[image] for image in images]
 
 
 def test_its_figures(answered):

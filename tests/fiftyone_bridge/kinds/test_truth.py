@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -19,7 +18,6 @@ from kalos_core import Annotations, InputError, KalosWarning, agreement, instanc
 from kalos_core.consensus import estimate_truths, study_outliers
 from kalos_core.fiftyone.dataset.info import update_info
 from kalos_core.fiftyone.dataset.raters import MASKS, label_fields, store_raters
-from kalos_core.fiftyone.runs.records import plain
 from kalos_core.nominal import SKILL_MODELS
 from kalos_core.pixels import MaskStack, pixel_agreement
 from kalos_core.ranking import DetectorAccumulator, boundary_evaluation
@@ -246,22 +244,9 @@ def test_agreement_is_that_of_the_library_with_a_map_for_each_image(made):
     assert [each.get_map().tolist() for each in maps] == RATER_COUNTS
     assert {tuple(each.range) for each in maps} == {(0.0, 3.0)}
     assert {Path(each.map_path) for each in maps} <= set(files(dataset))
-    json.dumps([run.metrics, plain(run.details)])
     loaded = kf.load_run(dataset, "pixels")
     assert repr(loaded.result) == repr(run.result)
     np.testing.assert_array_equal(loaded.result.f1, run.result.f1)
-    assert loaded.stale == ()
-
-
-def test_a_mask_that_changed_is_stale_and_a_renamed_run_keeps_its_maps(stack):
-    kf.compute_pixel_agreement(stack, "pixels")
-    sample = stack.skip(1).first()
-    sample["bob"] = row([1, 1, 1, 0])
-    sample.save()
-    assert kf.stale_samples(stack, "pixels") == [sample.id]
-    kf.rename_run(stack, "pixels", "other")
-    assert stack.first()["other_rater_count"].get_map().tolist() == RATER_COUNTS[0]
-    assert not stack.has_field("pixels_rater_count")
 
 
 def test_a_file_that_was_written_anew_is_noticed_though_no_sample_was_edited(stack, tmp_path):
@@ -300,9 +285,7 @@ def test_the_images_of_a_rater_the_least_agreement_first(stack):
     means = [(4 / 5 + 2 / 3 + 1 / 2) / 3, (2 / 3) / 3]
     assert stack.values("pixels_f1") == [*map(pytest.approx, means), None]
     assert kf.view_of_mask_rater(stack, "pixels", "ann").values("id") == [one, zero, two]
-    view = kf.view_of_mask_rater(stack, "pixels", "cid")
-    assert view.values("id") == [one, zero]
-    assert len(json.dumps(view._serialize())) < 10_000
+    assert kf.view_of_mask_rater(stack, "pixels", "cid").values("id") == [one, zero]
     with pytest.raises(InputError, match="rater: expected one of"):
         kf.view_of_mask_rater(stack, "pixels", "dan")
     rows = kf.pixel_images(stack, "pixels")
@@ -351,7 +334,9 @@ def test_deleting_a_run_takes_its_files_and_nothing_else(stack):
         kf.delete_run(copy, "pixels")
         copy.delete()
         assert len(files(stack)) == 3 + 2 * 6
-        kf.delete_run(stack, "pixels")
+        kf.rename_run(stack, "pixels", "other")
+        assert stack.first()["other_rater_count"].get_map().tolist() == RATER_COUNTS[0]
+        kf.delete_run(stack, "other")
         assert len(files(stack)) == 2 * 6
         kf.delete_run(stack, "truth")
         assert not files(stack)
@@ -373,26 +358,24 @@ def test_a_run_that_fails_or_is_stopped_half_way_leaves_nothing(stack, compute):
     assert not files(stack)
 
 
-@pytest.mark.parametrize(
-    ("channels", "names"),
-    [
-        (None, ["channel 1", "channel 2", "channel 3", "channel 4"]),
-        (["red", "green", "blue", "nir"], ["red", "green", "blue", "nir", "intensity", "contrast"]),
-        ({"nir": 3}, ["nir"]),
-    ],
-)
-def test_channels_of_16_bits_are_named_and_chosen(stack, tmp_path, channels, names):
+def test_channels_of_16_bits_are_named_and_chosen(stack, tmp_path):
     """The fourth is the share of raters who marked a pixel in 30,000ths: more than 8 bits, and a correlation of 1."""
     for number, (sample, counts) in enumerate(zip(stack.iter_samples(autosave=True), RATER_COUNTS, strict=True)):
         sample.filepath = str(tmp_path / f"{number}.tif")
         shares = np.array(counts) * 30_000 // [3, 3, 1][number]
         noise = np.random.default_rng(number).integers(0, 60_000, (1, 4, 3))
         tifffile.imwrite(sample.filepath, np.dstack([noise, shares]).astype(np.uint16), photometric="rgb")
-    run = kf.compute_pixel_agreement(stack, "pixels", images=True, channels=channels)
-    found = {each.name: each.r for each in kf.load_details(stack, "pixels").details.correlations}
-    assert list(found) == names == [each.name for each in run.result.correlations]
-    assert found[names[3] if len(names) > 3 else "nir"] == pytest.approx(1)
-    assert kf.load_metrics(stack, "pixels").settings["channels"] == channels
+    colours = ["red", "green", "blue", "nir"]
+    for key, channels, names in [
+        ("numbered", None, ["channel 1", "channel 2", "channel 3", "channel 4"]),
+        ("named", colours, [*colours, "intensity", "contrast"]),
+        ("chosen", {"nir": 3}, ["nir"]),
+    ]:
+        run = kf.compute_pixel_agreement(stack, key, images=True, channels=channels)
+        found = {each.name: each.r for each in run.details.correlations}
+        assert list(found) == names == [each.name for each in run.result.correlations]
+        assert found[names[3] if len(names) > 3 else "nir"] == pytest.approx(1)
+        assert run.settings["channels"] == channels
     with pytest.raises(InputError, match=r"0.tif: channels: expected"):
         kf.compute_pixel_agreement(stack, "bad", images=True, channels={"nir": 4})
 
@@ -467,7 +450,7 @@ def test_outlines_of_several_classes_that_overlap_are_no_label_map(make):
     assert not files(dataset)
 
 
-def test_the_consensus_of_objects_is_a_ground_truth(make, tmp_path):
+def test_the_consensus_of_objects_is_a_ground_truth(make):
     dataset = make(objects())
     before = without(documents(dataset), {"last_modified_at"})  # which an evaluation of FiftyOne sets
     run = kf.estimate_truth(dataset, "truth", quorum=[0.5, 1.0], raters=RATERS)
@@ -489,11 +472,6 @@ def test_the_consensus_of_objects_is_a_ground_truth(make, tmp_path):
     options: dict[str, Any] = {"eval_key": "ev", "compute_mAP": True, "progress": False}
     assert dataset.evaluate_detections("net", gt_field="truth_quorum_0_5", **options).mAP() == pytest.approx(1)
     dataset.delete_evaluation("ev")  # IoU with the mean of both boxes was 1
-    coco: dict[str, Any] = {"dataset_type": fo.types.COCODetectionDataset, "export_media": False, "progress": False}
-    dataset.export(labels_path=str(tmp_path / "coco.json"), label_field="truth_quorum_0_5", **coco)
-    (label,) = json.loads((tmp_path / "coco.json").read_text())["annotations"]
-    assert label["score"] == pytest.approx(2 / 3)
-
     kf.delete_run(dataset, "truth")
     assert without(documents(dataset), {"last_modified_at"}) == before
 

@@ -236,18 +236,15 @@ class TestAtTheSameTime:
 
 
 class TestFullDisk:
-    @pytest.mark.parametrize(
-        ("error", "expected"),
-        [
+    def test_it_is_said_in_words(self, dataset, meanwhile):
+        for error, expected in [
             (OSError(errno.ENOSPC, "No space left", "a.png"), r"the disk is full \(a.png\); make room, then try again"),
             (FULL, NO_ROOM),
             (AutoReconnect("connection closed"), "the database did not answer for a moment"),
-        ],
-    )
-    def test_it_is_said_in_words(self, dataset, meanwhile, error, expected):
-        meanwhile(life, "store_arrays", before=raising(error))
-        with untouched(dataset), pytest.raises(KalosError, match=f"{expected}.*; nothing of this run is kept"):
-            agree(dataset)
+        ]:
+            meanwhile(life, "store_arrays", before=raising(error))
+            with untouched(dataset), pytest.raises(KalosError, match=f"{expected}.*; nothing of this run is kept"):
+                agree(dataset)
 
     def test_by_all_that_write(self, dataset, meanwhile):
         agree(dataset)
