@@ -135,11 +135,6 @@ def test_what_is_refused_leaves_nothing(crowd, arguments, message):
         kf.analyse(crowd, **{"key": "first", "raters": THREE, **arguments})
 
 
-def test_only_some_kinds(crowd):
-    made = kf.analyse(crowd, "some", kinds=["variations", "calibration"], raters=THREE, settings={"variations": {}})
-    assert keys_of(made) == {"calibration": "some", "variations": "some_variations"}
-
-
 # ---- all or nothing ----
 
 
@@ -188,19 +183,6 @@ def test_lone_runs_that_read_the_same_labels_fill_up(crowd):
     assert kf.find_analysis(crowd, "pair").key == "pair"
     with pytest.raises(InputError, match=r"analysis: expected the key of one \(two, pair, one\), got 'other'"):
         kf.find_analysis(crowd, "other")
-
-
-def test_without_a_lead_lone_runs_are_one_analysis(crowd):
-    kf.find_variations(crowd, "names", raters=THREE)
-    kf.calibrate_threshold(crowd, "tau", raters=THREE, bootstrap=0)
-    (only,) = kf.list_analyses(crowd)
-    assert (only.key, keys_of(only)) == ("tau", {"variations": "names", "calibration": "tau"})
-
-
-def test_the_runs_of_one_analysis_are_not_those_of_another(analysed):
-    kf.compute_agreement(analysed, "lone", raters=THREE, bootstrap=0, thresholds=())
-    found = {analysis.key: keys_of(analysis) for analysis in kf.list_analyses(analysed)}
-    assert found == {"lone": {"agreement": "lone"}, "first": KEYS}
 
 
 def test_the_key_of_an_analysis_is_that_of_each_of_its_kinds(once, analysed):
@@ -270,12 +252,6 @@ def test_a_note_and_a_status_stay_with_a_run(analysed):
     assert (kf.load_metrics(analysed, "second").note, kf.load_metrics(analysed, "second").status) == ("", "")
     with pytest.raises(InputError, match="status: expected one of 'in_review', 'needs_review', 'reviewed', got 'done'"):
         kf.describe_run(analysed, "second", status="done")
-
-
-def test_the_statuses_are_those_of_the_panel_model_evaluation():
-    from plugins.panels.model_evaluation import STATUS_LABELS
-
-    assert STATUS_LABELS == kf.STATUSES
 
 
 def test_listing_reads_no_sample(once):

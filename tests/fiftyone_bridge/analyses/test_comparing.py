@@ -102,14 +102,6 @@ def test_the_view_and_what_people_said_are_kept(make, monkeypatch):
     assert [found.key for found in kf.list_analyses(dataset)] == ["first2", "first"]
 
 
-def test_the_next_key_that_is_free(dataset):
-    kf.analyse(dataset, "v9", kinds=["agreement"], raters=RATERS)
-    kf.calibrate_threshold(dataset, "v10_calibration", raters=RATERS, bootstrap=0)
-    assert kf.update_analysis(dataset, "v9").key == "v11"
-    with pytest.raises(InputError, match="analysis: expected the key of one"):
-        kf.update_analysis(dataset, "v10")
-
-
 def test_what_fails_to_be_carried_over_leaves_nothing(dataset, monkeypatch):
     kf.analyse(dataset, "first", kinds=["agreement"], raters=RATERS)
     monkeypatch.setattr(analysis, "CARRIED", [raising(RuntimeError("no room"))])
@@ -168,15 +160,6 @@ def test_why_two_are_not_comparable(dataset):
     rows = {row.name: (row.a, row.b) for row in found.settings if row.differs}
     assert set(rows) == {"threshold", "min_area", "labels read", "images"}
     assert rows["images"] == (6, 4)
-
-
-def test_nothing_in_common(dataset):
-    kf.compute_agreement(dataset.limit(2), "a", raters=RATERS)
-    kf.compute_agreement(dataset.skip(2), "b", raters=RATERS)
-    with pytest.raises(InputError, match="images: expected two agreements that share an image"):
-        kf.compare_runs(dataset, "a", "b")
-    with pytest.raises(InputError, match="expected one of the agreement runs"):
-        kf.compare_runs(dataset, "a", "c")
 
 
 def test_the_images_that_changed_are_stages(make):

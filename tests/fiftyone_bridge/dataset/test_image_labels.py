@@ -63,13 +63,6 @@ def test_limits(make):
     assert (table.values().tolist(), table.options()) == ([[1, -2]], ("dog", "cat"))
 
 
-def test_a_second_answer(make):
-    dataset = make([sample(0, all=several(["cat", "dog"], rater="ann"))])
-    for on_repeat, expected in (("first", "cat"), ("last", "dog")):
-        table = kf.read_label_table(dataset, field="all", on_repeat=on_repeat)
-        assert table.options()[table.values()[0, 0]] == expected
-
-
 @pytest.mark.parametrize("groups", ["label", None])
 def test_a_digest_depends_on_no_other_image(make, groups):
     dataset, chosen = make(quiz()), Selection(raters=RATERS)

@@ -78,15 +78,6 @@ def test_open_regions_are_handed_over(dataset, monkeypatch):
         kf.hand_over(dataset, "pixels", "other", backend="stub")
 
 
-def test_least_area_and_width_are_as_asked_for(dataset):
-    kf.compute_pixel_agreement(dataset, "all", regions=True, region_area=8, region_width=1)
-    assert [len(sample.all_regions.detections) for sample in dataset] == [2, 1, 1]
-    kf.compute_pixel_agreement(dataset, "large", regions=True, region_area=21)
-    assert [len(sample.large_regions.detections) for sample in dataset] == [1, 0, 0]
-    with pytest.raises(InputError, match="region_width: expected a whole number of at least 1, got 0"):
-        kf.compute_pixel_agreement(dataset, "none", regions=True, region_width=0)
-
-
 def test_regions_are_decided_one_after_the_other(dataset):
     first, _, last = dataset.values("id")
     assert kf.tag_disputes(dataset, "pixels", "look") == 2

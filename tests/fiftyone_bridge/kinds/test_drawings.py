@@ -1,12 +1,10 @@
 """Drawings of samples and units: the library's own, of one sample's labels and with its own file."""
 
-import numpy as np
 import pytest
-from PIL import Image
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, agreement, draw_image, draw_unit, overview
-from tests.fiftyone_bridge.scenes import BENCH, LEFT_HALF, RATERS, RIGHT_HALF, THREE, crowded, make_samples
+from tests.fiftyone_bridge.scenes import RATERS, THREE, crowded, make_samples
 
 
 @pytest.fixture(scope="module")
@@ -35,33 +33,6 @@ def test_a_unit_is_drawn_as_the_library_draws_it(make):
         for where in (None, sample_id):
             drawing = kf.draw_unit(dataset, "run", label_id, where, margin=0.5)
             assert (drawing.png(), drawing.legend) == (expected.png(), expected.legend)
-
-
-def test_a_whole_is_drawn_with_its_parts(dataset):
-    sample = dataset.skip(3).first()
-    (whole,), parts = sample.ann.detections, sample.bob.detections
-    drawing = kf.draw_unit(dataset, "run", [whole.id, *(part.id for part in parts)], margin=0.5)
-    assert drawing.legend == {0: "ann: bench", 1: "bob: 2 × bench"}
-    boxes = sorted(outline.bounds.tolist() for outline in drawing.outlines)
-    assert boxes == [
-        [x, y, x + w, y + h]
-        for x, y, w, h in sorted([LEFT_HALF, BENCH, RIGHT_HALF], key=lambda box: (box[0], box[0] + box[2]))
-    ]
-    assert drawing.pixels.shape == (336, 480, 3)  # 40 pixels around the whole, as far as the image goes: 100 x 70
-
-
-def test_the_file_of_the_sample_lies_below(dataset, tmp_path):
-    dataset = dataset.clone()
-    sample = dataset.first()
-    Image.fromarray(np.full((100, 100, 3), 7, np.uint8)).save(tmp_path / "7.png")
-    sample.filepath = str(tmp_path / "7.png")
-    sample.save()
-    for drawing in (
-        kf.draw_sample(dataset, "run", sample.id),
-        kf.draw_unit(dataset, "run", sample.ann.detections[0].id),
-    ):
-        assert not drawing.is_canvas
-        assert np.unique(drawing.pixels).tolist() == [7]
 
 
 def test_what_the_run_does_not_know(dataset):

@@ -14,7 +14,7 @@ from kalos_core.diagnostics.thresholds import THRESHOLDS
 from kalos_core.fiftyone.runs.records import plain
 from kalos_core.reliability import NO_OBJECT
 from tests.diagnostics.naive import alpha_of, columns
-from tests.fiftyone_bridge.scenes import ALPHAS, RATERS, THREE, crowded, make_samples, metrics_of
+from tests.fiftyone_bridge.scenes import THREE, crowded, make_samples, metrics_of
 
 
 @pytest.fixture(scope="module")
@@ -153,14 +153,6 @@ def test_alpha_of_images_at_each_threshold(dataset, result):
         assert [row.sample_id for row in kf.worst_images(dataset, "run", 3, threshold=threshold)] == worst[:3]
 
 
-def test_a_run_without_thresholds_has_no_alphas_at_them(make):
-    dataset = make()
-    kf.compute_agreement(dataset, "run", raters=RATERS, bootstrap=0, thresholds=[])
-    assert not [name for name in dataset.get_field_schema() if name.endswith("threshold_alphas")]
-    with pytest.raises(InputError, match=r"threshold: expected one of no threshold, got 0\.5"):
-        kf.image_alphas(dataset, "run", threshold=0.5)
-
-
 @pytest.mark.parametrize(
     ("call", "arguments", "message"),
     [
@@ -176,18 +168,3 @@ def test_what_is_refused(dataset, call, arguments, message):
     key = {} if call is metrics else {"run_key": "run"}
     with pytest.raises(InputError, match=message):
         call(dataset, **key, **arguments)
-
-
-def test_two_raters_have_one_pair(make):
-    dataset = make()
-    kf.compute_agreement(dataset, "run", raters=RATERS)
-    whole = metrics(dataset)
-    for rater in RATERS:
-        of_rater = metrics(dataset, rater=rater)
-        assert of_rater["rater"] == rater
-        for name in ("alpha", "alpha_interval", "global_alpha", "image_alpha"):
-            assert of_rater[name] == whole[name], name
-        for name in ("category", "alpha", "alpha_interval", "global_alpha", "images"):
-            assert of_rater["class_difficulty"][name] == whole["class_difficulty"][name], name
-        assert of_rater["class_difficulty"]["units"] == [3, 3, 1]  # without the cat of the scene of ann alone
-    assert whole["image_alpha"] == pytest.approx(ALPHAS)

@@ -1,7 +1,6 @@
 """Runs of agreement on image-level labels: numbers of the library, fields of samples, and views behind the numbers."""
 
 import json
-from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -21,7 +20,6 @@ from kalos_core import (
 )
 from kalos_core.fiftyone.dataset.database import stream
 from kalos_core.fiftyone.runs.records import plain
-from kalos_core.figures import skill_title
 from kalos_core.nominal import SKILL_MODELS, cohen_matrix, merge_raters
 from tests.fiftyone_bridge.quiz import (
     AGREEMENT,
@@ -377,22 +375,6 @@ class TestViews:
         assert [row.file for row in kf.disputed_images(answered, "run")] == ["3.jpg", "1.jpg"]
 
 
-def test_figures_of_a_question_and_a_rater(computed):
-    dataset, run = computed
-    parts = kf.figures_of(
-        kf.load_details(dataset, "run"), images=kf.disputed_images(dataset, "run"), question="label", rater="cid"
-    )
-    whole = {"kappas", "concepts", "accuracy"}
-    assert set(parts) == {*whole, "images", "curve", "cohen", "independence", "skill", "confusion"}
-    assert all(part.figure is not None for part in parts.values())
-    assert parts["kappas"].title.startswith("Raters may agree no better than by chance: kappa 0.20\xa0[")
-    assert parts["cohen"].title.startswith("On label, bob and cid agree least beyond chance (Cohen's κ 0.20;")
-    assert parts["skill"].title == skill_title(list(RATERS), run.details.truth[0].skill)
-    assert parts["confusion"].title.startswith("cid ")
-    assert set(kf.figures_of(run, question="none")) == whole
-    assert kf.figures_of(run, images=[])["images"].title.endswith("no image is in dispute")
-
-
 def _days() -> list[fo.Sample]:
     """Twelve images, by turns day and night; two of three raters see the sun by day."""
     chosen = {"ann": ["day", "sun"], "bob": ["day"], "cid": ["day", "sun"]}
@@ -446,10 +428,3 @@ def test_a_run_keeps_the_metric_of_alpha(answered, order):
     assert loaded.result.grades[0].to_pandas().equals(graded.to_pandas())
     again = kf.KINDS["image_labels"].again(run)
     assert (again["metric"], again["order"]) == (metric, order)
-
-
-def test_a_run_of_an_earlier_version_is_nominal(answered):
-    run = compute(answered)
-    settings = {name: value for name, value in run.settings.items() if name not in ("metric", "order")}
-    again = kf.KINDS["image_labels"].again(replace(run, settings=settings))
-    assert (again["metric"], again["order"]) == ("nominal", None)

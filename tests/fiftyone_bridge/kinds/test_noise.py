@@ -21,9 +21,6 @@ import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosError, KalosWarning, NoiseModel, agreement
 from kalos_core.fiftyone.runs.stored import load_arrays
 from kalos_core.figures import fidelity_title
-from kalos_core.figures.experiments import loss_title
-from kalos_core.noise import ConfusionClasses
-from kalos_core.noise.experiments import signal_loss_table
 from kalos_core.noise.parameters import Chance, EventRate, SizeCurve
 from tests.fiftyone_bridge.conftest import Make
 from tests.fiftyone_bridge.noisy import CLASSES, FIELDS, IMAGES, annotated, samples
@@ -110,14 +107,6 @@ def test_fields_hold_what_the_library_generates(injected):
     assert agreement(both, bootstrap=0).alpha == pytest.approx(agreement(expected, bootstrap=0).alpha)
 
 
-def test_at_magnitude_0_they_are_the_reference(injected):
-    dataset, _ = injected
-    found = in_rows(dataset, FIELDS[0], "label", "noise", "noise_match")
-    assert found == [(label, "unchanged", [key]) for label, key in in_rows(dataset, "truth", "label", "id")]
-    boxes = [np.array(in_rows(dataset, field, "bounding_box")) for field in (FIELDS[0], "truth")]
-    np.testing.assert_allclose(*boxes, atol=1e-12)
-
-
 def test_labels_say_their_event(injected):
     """Counted again from the labels themselves; a wrong class is wrong, a shifted label keeps its class."""
     dataset, run = injected
@@ -135,21 +124,6 @@ def test_labels_say_their_event(injected):
             if event in ("wrong_class", "shift"):
                 assert (label != class_of[match[0]]) is (event == "wrong_class")
     assert own["wrong_class"] > 3
-
-
-def test_each_label_lists_the_events_that_are_about_it(injected):
-    dataset, run = injected
-    about: dict[str, list[tuple[str, str, str]]] = {}
-    for row in run.result.to_pandas().itertuples():
-        for label in {*row.labels, *row.reference_labels}:
-            about.setdefault(label, []).append((row.event, row.outcome, row.field))
-    for field in (*FIELDS, "truth"):
-        for label, *lists in in_rows(dataset, field, "id", "noise_all", "noise_outcomes", "noise_fields"):
-            assert list(zip(*lists, strict=True)) == about.get(label, [])
-        if field != "truth":
-            assert all(
-                (events or ["unchanged"]) == [event] for events, event in in_rows(dataset, field, "noise_all", "noise")
-            )
 
 
 def test_a_field_that_is_there_is_left_alone(fresh):
@@ -199,13 +173,6 @@ def test_it_is_stored_with_its_truth(injected):
     for label, numbers in zip(noise.label_ids.tolist(), noise.object.tolist(), strict=True):
         own = [noise.original_ids[row] for row in numbers if 0 <= row < len(noise.original_ids)]
         assert sorted(matched[label]) == sorted(own)
-
-
-def test_the_same_seed_gives_the_same_raters(fresh):
-    for key in ("one", "two"):
-        inject(fresh, key, raters=["ann b"], magnitude=2, seed=9)
-    one, two = (fresh.values(f"{key}_ann_b.detections.bounding_box") for key in ("one", "two"))
-    assert one == two
 
 
 def test_synthetic_raters_are_raters_of_other_runs(injected):
@@ -278,16 +245,6 @@ def test_one_field_whose_labels_name_their_rater(make):
     assert run.metrics["annotations"] == 4 * (IMAGES - 2)
 
 
-def test_a_view(fresh):
-    """At magnitude 0 there are no events: no stage has a loss."""
-    view = fresh[5:15]
-    run = inject(view, magnitude=0)
-    assert run.metrics["images"] == 10
-    assert fresh.exists("noise_synthetic_1").values("id") == view.values("id")
-    assert np.isnan(run.details.loss.share).tolist() == [True] * 5
-    assert run.metrics["signal_loss"] is None
-
-
 def test_a_grouped_data_set(make):
     dataset = make([])
     dataset.add_group_field("group", default="left")
@@ -342,41 +299,6 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def wrong_cats(run: kf.Run) -> list[str]:
-    """The classes that cats were taken for."""
-    table = run.result.to_pandas()
-    found = table[(table.event == "wrong_class") & (table.outcome == "done") & (table.class_from == "cat")]
-    assert len(found) > 3
-    return list(found.class_to)
-
-
-def test_confusions_of_the_other_raters(make):
-    """Bob takes each cat for a dog; so does a synthetic rater, nearly always."""
-    swapped = annotated()
-    for own in swapped:
-        for label in own:
-            label.label = {"cat": "dog"}.get(label.label, label.label)
-    dataset = make(samples(bob=[fo.Detections(detections=own) for own in swapped]))
-    dataset.set_values("raters", [["truth", "bob"]] * IMAGES)
-    run = inject(dataset, raters=4, model=MODEL, real_raters=("truth", "bob"))
-    assert run.metrics["class_source"].startswith("confusions of classes (")
-    assert run.label_fields == ("truth", "bob")
-    assert wrong_cats(run).count("dog") > 0.9 * len(wrong_cats(run))
-
-
-def test_embeddings_in_an_attribute(make):
-    """Cats are dogs, nearly; cows are far away."""
-    vectors = {"cat": [1.0, 0.0], "dog": [0.95, 0.05], "cow": [0.0, 1.0]}
-    own = annotated()
-    for labels in own:
-        for label in labels:
-            label["vector"] = np.array(vectors[label.label])
-    dataset = make(samples(truth=[fo.Detections(detections=labels) for labels in own]))
-    run = inject(dataset, raters=4, model=MODEL, class_source="embeddings", embeddings="vector")
-    assert run.metrics["class_source"] == "embeddings in 'vector' of 3 classes"
-    assert set(wrong_cats(run)) == {"dog"}
-
-
 def test_embeddings_of_a_model(make, files):
     dataset = make(samples(str(files)))
     with (
@@ -386,18 +308,6 @@ def test_embeddings_of_a_model(make, files):
         inject(dataset, class_source="embeddings", embeddings=Colour(broken=True))
     run = inject(dataset, class_source="embeddings", embeddings=Colour())
     assert run.metrics["class_source"] == "embeddings by Colour of 3 classes"
-
-
-def test_a_taxonomy_and_a_source_of_ones_own(fresh, tmp_path):
-    tree = {"pet": ["cat", "dog"], "farm": ["cow"]}
-    (tmp_path / "tree.json").write_text(json.dumps(tree))
-    for key, given in (("one", tree), ("two", tmp_path / "tree.json")):
-        run = inject(fresh, key, magnitude=9, class_source="taxonomy", taxonomy=given)
-        assert run.metrics["class_source"] == "taxonomy of 5 names"
-    one, two = (fresh.values(f"{key}_synthetic_1.detections.label") for key in ("one", "two"))
-    assert one == two
-    source = ConfusionClasses(["cat", "cow"], [[0, 9], [9, 0]])
-    assert inject(fresh, class_source=source).metrics["class_source"] == source.name
 
 
 def added(dataset: fo.Dataset) -> list[tuple[str, list[float]]]:
@@ -454,29 +364,6 @@ def test_models_of_a_file_and_of_the_data_and_whether_raters_differ_as_the_real_
     assert len(part.figure.data) == 3
 
 
-def test_signal_loss_stands_beside_the_papers(fresh):
-    run = inject(fresh, shifts="free", seed=3)
-    model = NoiseModel.default().with_shifts("free")
-    assert NoiseModel.from_json(run.details.model) == model
-    expected = signal_loss_table(model, kf.read_annotations(fresh, raters=("truth",)), raters=5, seed=3)
-    stored = kf.load_details(fresh, "noise")
-    assert stored.details.loss_by_magnitude.to_pandas().equals(expected.to_pandas())
-    part = kf.figures_of(stored)["loss"]
-    assert part.title == loss_title(expected)
-    assert list(part.figure.data[0].y) == pytest.approx((100 * expected.ratio).tolist())
-    assert list(part.figure.data[1].y) == pytest.approx([0.2, 1.3, 4.2, 10.1, 28.3])
-
-
-def test_schools(fresh):
-    run = inject(fresh, raters=4, schools=[3, 1], seed=2)
-    assert run.details.raters.reference.tolist() == ["school 1"] * 3 + ["school 2"]
-    assert run.settings["schools"] == [3, 1]
-    known = set(fresh.values("truth.detections.id", unwind=True))
-    assert {label for (ids,) in in_rows(fresh, FIELDS[0], "noise_match") for label in ids} <= known
-    assert set(run.result.original_ids) == known
-    assert all(set(ids) <= known for ids in run.result.to_pandas().reference_labels)
-
-
 # ---- views, figures and the preview ----
 
 
@@ -527,23 +414,6 @@ def test_images_with_the_most_events_come_first(injected):
     view = kf.view_of_changes(dataset, "noise")
     assert view.values("id") == [image.sample_id for image in found]
     assert kf.noisy_images(dataset, "noise", 3) == found[:3]
-
-
-def test_figures_of_events_and_of_the_images_with_most(injected):
-    dataset, run = injected
-    found = kf.noisy_images(dataset, "noise", 2)
-    parts = kf.figures_of(kf.load_details(dataset, "noise"), images=found)
-    assert parts["events"].title.startswith("3 synthetic raters from truth: ")
-    assert sum(sum(bars.x) for bars in parts["events"].figure.data) == sum(
-        sum(outcomes.values()) for kind, outcomes in run.metrics["events"].items() if kind != "shift"
-    )
-    first, second = found
-    assert parts["images"].title.startswith(f"{run.metrics['changed_images']} of {IMAGES} images have events; the most")
-    assert parts["images"].title.endswith(f"{first.changed} on {first.file}")
-    assert sum(sum(bars.x) for bars in parts["images"].figure.data) == first.changed + second.changed
-    shown = kf.figures_of(run, images=[])["images"]
-    assert shown.title == "On no image was an annotation missed, added, split, merged or misnamed"
-    assert shown.figure is None
 
 
 def test_a_preview_shows_both_and_writes_nothing(fresh, make, files):
@@ -631,12 +501,6 @@ def test_a_refusal_names_the_argument_and_leaves_nothing(broken):
         assert broken.list_runs() == [], message
     assert repr(documents(broken)) == before
     assert set(broken.get_field_schema(flat=True)) == schema
-
-
-def test_images_of_unknown_size(fresh):
-    fresh.set_values("metadata", [None] * IMAGES)
-    with pytest.raises(InputError, match=r"the size of 30 of 30 images is unknown .* run compute_metadata\(\)"):
-        inject(fresh)
 
 
 # ---- stopped ----

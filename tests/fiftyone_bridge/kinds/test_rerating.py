@@ -54,12 +54,6 @@ def test_a_later_call_takes_its_place_and_all_of_it_goes_with_the_run(rated):
     assert all("other_next" not in sample for sample in documents(rated).values())
 
 
-def test_a_run_without_intervals_gets_them_for_this(make):
-    dataset = make(make_samples(crowded(0, 30)))
-    kf.compute_agreement(dataset, "run", raters=THREE, bootstrap=0)
-    assert kf.next_to_rate(dataset, "run", 3).width > 0
-
-
 def test_what_is_refused(rated):
     with pytest.raises(InputError, match="of which next_to_rate named images, got 'run'"):
         kf.view_of_next(rated, "run")

@@ -12,7 +12,6 @@ from sklearn.metrics import roc_auc_score
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
 from kalos_core.fiftyone.runs.stored import load_arrays
-from kalos_core.figures import ranking_title
 from kalos_core.ranking import concordance
 from tests.fiftyone_bridge.conftest import Make
 from tests.fiftyone_bridge.quiz import ANSWERS, NET, RATERS, SVM, label, quiz, sample, several
@@ -81,11 +80,6 @@ def test_one_label_with_its_confidence_or_logits(make):
     np.testing.assert_allclose(two, 1 / (1 + np.exp([[-2, 2], [3, -3]])))
 
 
-def test_an_ontology(answered):
-    run = rank(answered, tree={"cat": "pet", "dog": "pet", "owl": "bird"})
-    assert list(run.details.rankings) == ["AUC", "EER", "ontology score"]
-
-
 def test_it_is_loaded_with_the_labels_of_today(answered):
     rank(answered)
     first = answered.first()
@@ -99,19 +93,6 @@ def test_it_is_loaded_with_the_labels_of_today(answered):
     for names, images in ((("ann", "bob"), [0, 3, 5]), (("cid", "majority"), [1])):
         view = kf.view_of_difference(answered, "ranked", *names)
         assert view.values("id") == [ids[image] for image in images]
-
-
-def test_its_figures(answered):
-    rank(answered)
-    run = kf.load_details(answered, "ranked")
-    parts, rankings = kf.figures_of(run), kf.stored_rankings(answered, "ranked")
-    assert set(parts) == {"bump", "shared", "tau", "concordance"}
-    assert parts["concordance"].title.startswith("Rankings are concordant under 0 of 6 pairs of references")
-    assert parts["bump"].title == ranking_title(rankings["AUC"])
-    assert "Left out under some reference, which finds them nowhere or everywhere: owl." in parts["bump"].note
-    assert kf.figures_of(run, measure="EER")["bump"].figure.data[0].y == tuple(rankings["EER"].ranks[:, 0])
-    with pytest.raises(InputError, match="measure: expected one of 'AUC', 'EER', got 'F1'"):
-        kf.figures_of(run, measure="F1")
 
 
 def test_images_without_scores(answered):

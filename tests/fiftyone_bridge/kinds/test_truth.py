@@ -15,12 +15,10 @@ from PIL import Image
 
 import kalos_core.fiftyone as kf
 from kalos_core import Annotations, InputError, KalosWarning, agreement, instance_consensus, rank_models, unit_truth
-from kalos_core.consensus import estimate_truths, study_outliers
-from kalos_core.fiftyone.dataset.info import update_info
 from kalos_core.fiftyone.dataset.raters import MASKS, label_fields, store_raters
 from kalos_core.nominal import SKILL_MODELS
 from kalos_core.pixels import MaskStack, pixel_agreement
-from kalos_core.ranking import DetectorAccumulator, boundary_evaluation
+from kalos_core.ranking import boundary_evaluation
 from tests.fiftyone_bridge.conftest import Make
 from tests.fiftyone_bridge.scenes import (
     FIVE,
@@ -34,7 +32,7 @@ from tests.fiftyone_bridge.scenes import (
     untouched,
     without,
 )
-from tests.fiftyone_bridge.stacks import GOOD, IMAGES, RATER_COUNTS, RATERS, RATIO, add_maps, row, small
+from tests.fiftyone_bridge.stacks import IMAGES, RATER_COUNTS, RATERS, RATIO, add_maps, row, small
 from tests.tiers import first
 
 BOX = [10, 20, 10, 10]
@@ -206,16 +204,6 @@ def test_folders_become_fields_whose_files_stay(folder):
     loaded.dataset.delete()
 
 
-def test_folders_are_added_to_samples_of_the_same_name(make, folder):
-    dataset = make([fo.Sample(f"/elsewhere/{number}.jpg") for number in range(2)])
-    message = "image '2': expected the id or file name of a sample, got none of these"
-    with untouched(dataset), pytest.raises(InputError, match=message):
-        kf.load_mask_folders(folder / "masks", dataset)
-    dataset.add_sample(fo.Sample("/elsewhere/2.jpg"))
-    assert kf.load_mask_folders(folder / "masks", dataset).added_samples == 0
-    assert dataset.values("raters") == [list(RATERS), ["ann", "bob"], ["ann"]]
-
-
 def test_a_data_set_without_samples_gets_those_of_the_images(make, folder):
     """FiftyOne leaves one where a process dies while it makes it; a new one without images is not left."""
     dataset = make([])
@@ -267,17 +255,6 @@ def test_a_file_that_was_written_anew_is_noticed_though_no_sample_was_edited(sta
     assert kf.count_changes(stack, "ranks") == 2  # edited, and its file written anew: one image
 
 
-def test_a_digest_depends_on_its_own_image_only(stack):
-    run = kf.compute_pixel_agreement(stack, "pixels")
-    kind = kf.KINDS["pixels"]
-    whole = dict(zip(stack.values("id"), kind.read(stack, run).hashes, strict=True))
-    for begin in range(3):
-        part = kind.read(stack.skip(begin).limit(1), run)
-        assert {key: whole[key] for key in part.images} == dict(zip(part.images, part.hashes, strict=True))
-    stack.add_sample(fo.Sample("/images/3.png"))  # of which nothing is known: no mask, nobody assigned
-    assert kind.read(stack.skip(3), run).hashes.tolist() == [""]
-
-
 def test_the_images_of_a_rater_the_least_agreement_first(stack):
     """F1 of 0: .8, .67 and .5; of 1: .67, 0 and 0; none of 2, which has one rater."""
     kf.compute_pixel_agreement(stack, "pixels")
@@ -298,15 +275,6 @@ def test_the_images_of_a_rater_the_least_agreement_first(stack):
     assert kf.view_of_mask_rater(stack, "everybody", "cid").values("id") == [one, zero]
     stack.delete_samples([one])
     assert [row.sample_id for row in kf.pixel_images(stack, "pixels", 1)] == [zero]
-
-
-def test_the_images_of_a_rater_whom_an_attribute_names(make):
-    lists = [fo.Polylines(polylines=[polyline("cat", BOX, rater=name) for name in own]) for own in (["$x", "b"], ["b"])]
-    dataset = make([make_sample(number, {}, raters=["$x", "b"], all=own) for number, own in enumerate(lists)])
-    for key, assigned, images in [("listed", "auto", 2), ("labelled", "labelled", 1)]:
-        kf.compute_pixel_agreement(dataset, key, field="all", assigned=assigned)
-        assert len(kf.view_of_mask_rater(dataset, key, "$x")) == images
-    remove(dataset)
 
 
 def test_rasterised_labels_that_changed_make_a_run_stale(make):
@@ -431,25 +399,6 @@ def test_a_truth_of_several_classes_is_one_map(classes):
     assert kf.load_run(dataset, "pixels").result.classes.tolist() == ["road", "car"]
 
 
-def test_staple_of_all_classes_at_once_is_that_of_the_library(classes):
-    """ann and bob agree, cid takes road for car and car for road."""
-    dataset = classes({"ann": [0, 1, 1, 2], "bob": [0, 1, 1, 2], "cid": [0, 2, 2, 1]}, {1: "road", 2: "car"})
-    run = kf.estimate_truth(dataset, "truth", methods=["staple-classes"])
-    assert dataset.first()["truth_staple_classes"].get_mask().tolist() == [[0, 1, 1, 2]]
-    found = run.details.truths["staple-classes, road"]
-    assert found.sensitivity.tolist() == pytest.approx([1, 1, 0], abs=1e-6)
-    assert found.specificity.tolist() == pytest.approx([1, 1, 0.5], abs=1e-6)  # of nothing and car, half is called road
-
-
-def test_outlines_of_several_classes_that_overlap_are_no_label_map(make):
-    both = fo.Polylines(polylines=[polyline("road", [0, 0, 20, 10]), polyline("car", [10, 0, 20, 10])])
-    dataset = make([make_sample(0, {}, raters=["ann", "bob"], ann=both, bob=fo.Polylines())])
-    chosen: Any = {"raters": ("ann", "bob"), "classes": ("road", "car"), "of": "pixels", "methods": "staple-classes"}
-    with pytest.raises(InputError, match=r"one class a pixel of each rater, got several at 100 pixels"):
-        kf.estimate_truth(dataset, "truth", **chosen)
-    assert not files(dataset)
-
-
 def test_the_consensus_of_objects_is_a_ground_truth(make):
     dataset = make(objects())
     before = without(documents(dataset), {"last_modified_at"})  # which an evaluation of FiftyOne sets
@@ -488,18 +437,6 @@ def test_a_stored_consensus_of_objects_takes_up_what_has_changed(make):
     assert loaded.result["quorum 0.5"].score.tolist() == [1]
 
 
-def test_a_consensus_of_outlines_is_made_of_masks(make):
-    outlines = {name: fo.Polylines(polylines=[polyline("cat", BOX)]) for name in ("ann", "bob")}
-    dataset = make([make_sample(0, {}, raters=list(outlines), **outlines)])
-    kf.estimate_truth(dataset, "truth", raters=("ann", "bob"))
-    (cat,) = dataset.first().truth_quorum_0_5.detections
-    assert cat.mask.shape == (10, 10)
-    assert cat.mask.all()
-    kf.estimate_truth(dataset, "pixels", of="pixels", methods="any", raters=("ann", "bob"))
-    assert (dataset.first().pixels_any.get_mask() > 0).sum() == 100
-    remove(dataset)
-
-
 def test_every_kind_shows_its_figures(made):
     dataset, runs = made
     details = {key: kf.load_details(dataset, key) for key in runs}
@@ -526,84 +463,6 @@ def test_every_kind_shows_its_figures(made):
 # ---- who stands out, over all images ----
 
 
-@pytest.fixture
-def torn(make: Make) -> Iterator[fo.Dataset]:
-    """dan stands out over both images, and on neither alone does anybody else than on the other."""
-    marks = {"ann": [0, 1, 1, 1], "bob": [0, 1, 1, 1], "cid": [0, 1, 1, 1], "dan": [1, 0, 0, 0]}
-    second = {"ann": [1, 1, 0, 0], "bob": [0, 1, 1, 0], "cid": [0, 1, 1, 0], "dan": [0, 1, 1, 0]}
-    dataset = make(
-        [
-            make_sample(number, {}, raters=list(given), **{name: row(own) for name, own in given.items()})
-            for number, given in enumerate((marks, second))
-        ]
-    )
-    maps = ([0.1, 0.8, 0.7, 0.9], [0.2, 0.9, 0.8, 0.1])
-    dataset.set_values("net", [fo.Heatmap(map=np.array([scores])) for scores in maps])
-    yield dataset
-    remove(dataset)
-
-
-def torn_stacks(dataset: fo.Dataset) -> list[MaskStack]:
-    return [found.stacks["marked"] for found in kf.read_masks(dataset)]
-
-
-def test_who_stands_out_is_decided_over_all_images(torn):
-    expected = estimate_truths(torn_stacks(torn), "excl-0.5")
-    assert study_outliers(torn_stacks(torn)) == ["dan"]
-    run = kf.estimate_truth(torn, "truth", methods="excl-0.5")
-    assert run.details.outliers == {"marked": ["dan"]}
-    found = [sample["truth_excl_0_5"].get_mask() > 0 for sample in torn]
-    assert [mask.tolist() for mask in found] == [truth.mask.tolist() for truth in expected]
-    assert "are left out: dan." in kf.figures_of(kf.load_details(torn, "truth"))["against"].note
-
-
-def test_detectors_under_the_truth_without_outliers(torn):
-    run = kf.rank_detectors(torn, "ranks", detectors="net", methods=["excl-0.5"], shares="all", skew=(0.1, 0.5))
-    assert run.result.outliers == kf.load_run(torn, "ranks").result.outliers == ("dan",)
-    accumulator = DetectorAccumulator(methods=["excl-0.5"], shares="all", outliers=["dan"])
-    for masks, sample in zip(torn_stacks(torn), torn, strict=True):
-        accumulator.add({"net": sample["net"].map}, masks)
-    expected = accumulator.result((0.1, 0.5))
-    for found in (run.result, kf.load_run(torn, "ranks").result):
-        assert found.truths.tolist() == expected.truths.tolist()
-        for name in ("area", "least_share", "by_agreement"):
-            np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
-    assert run.details.ranking.raters_compared.tolist() == expected.raters_compared.tolist()
-    growing = kf.figures_of(kf.load_details(torn, "ranks"))["agreement"]
-    assert len(growing.figure.data) == np.isfinite(expected.area[expected.by_agreement]).sum()
-    numbers = kf.rank_detectors(torn, "more", detectors="net", methods=[], shares=[0.5], skew=(0.1, 0.5))
-    assert numbers.metrics["truths"] == ["ann", "bob", "cid", "dan", "at least 0.5"]
-
-
-@pytest.mark.parametrize("stored", first([True, False]))
-def test_raters_without_names_are_compared_within_images(torn, stored):
-    """As it is stored of the raters, or as it is said."""
-    if stored:
-        facts = [dict(kf.rater_facts(torn).get(name, {"rater": name}), **LOCAL) for name in ("ann", "bob")]
-        update_info(torn, rater_facts=facts)
-    said = {} if stored else {"raters_are_local": True}
-    expected = pixel_agreement(torn_stacks(torn), raters_are_local=True)
-    run = kf.compute_pixel_agreement(torn, "pixels", **said)
-    assert (run.metrics["raters"], run.metrics["rater_count"]) == ([], "4")
-    assert run.metrics["f1"] == pytest.approx(expected.mean_f1)
-    restored = kf.load_run(torn, "pixels").result
-    assert restored.raters_are_local
-    np.testing.assert_array_equal(restored.ratio, expected.ratio)
-    parts = kf.figures_of(kf.load_details(torn, "pixels"))
-    assert list(parts) == ["agreement", "ratio"]
-    assert "Raters have no names" in parts["agreement"].note
-    truth = kf.estimate_truth(torn, "truth", methods=["any", "excl-0.5"], **said)
-    assert (truth.metrics["raters"], truth.metrics["images"], truth.details.outliers) == ([], 2, {})
-    assert "cannot be compared" in kf.figures_of(kf.load_details(torn, "truth"))["against"].title
-    for name, found in kf.load_run(torn, "truth").result.items():
-        assert found.marked.tolist() == truth.result[name].marked.tolist()
-    ranks = kf.rank_detectors(torn, "ranks", detectors="net", methods=["any", "excl-0.5"], skew=(0.1, 0.5), **said)
-    assert ranks.metrics["truths"] == ["any", "excl-0.5"]
-    assert kf.load_run(torn, "ranks").result.raters_are_local
-    shown = kf.figures_of(kf.load_details(torn, "ranks"))
-    assert "no area under a single rater tests the bounds" in shown["bounds"].note
-
-
 # ---- detectors ----
 
 
@@ -617,15 +476,6 @@ def test_detectors_under_every_truth(made):
     np.testing.assert_allclose(again.area, run.result.area)
     np.testing.assert_allclose(again.bounds, run.result.bounds)
     assert again.ranking.ranks.tolist() == run.result.ranking.ranks.tolist()
-
-
-def test_maps_of_bytes_and_of_a_range_are_stretched(stack):
-    good = np.array(GOOD)[:, None]
-    stack.set_values("bytes", [fo.Heatmap(map=np.rint(255 * each).astype(np.uint8)) for each in good])
-    stack.set_values("tens", [fo.Heatmap(map=10 * each, range=[0, 10]) for each in good])
-    run = kf.rank_detectors(stack, "ranks", detectors=["good", "bytes", "tens"], skew=(0.1, 0.5))
-    values = np.array(run.metrics["values"])
-    np.testing.assert_allclose(values[:, 1:], values[:, :1].repeat(2, axis=1), atol=1e-6)
 
 
 def test_boundaries_have_their_berkeley_evaluation(made):
@@ -812,39 +662,3 @@ def test_where_a_rater_differs_from_the_objects(make):
     assert len(kf.view_of_objections(dataset, "right", "ann")) == 0
     view = kf.view_of_objections(dataset, "right", "ann", "weighted 0.9")
     assert (labels_of(view, "ann.detections"), labels_of(view, strict)) == ([("dog", dog)], [])
-
-
-def test_where_a_rater_differs_by_an_attribute_of_labels(make):
-    """The same where all labels are in one field."""
-    samples = differing()
-    for sample in samples:
-        own = [(name, label) for name in FIVE for label in sample[name].detections]
-        for name, label in own:
-            label["by"] = name
-        sample["all"] = fo.Detections(detections=[label for _, label in own])
-        for name in FIVE:
-            sample.clear_field(name)
-    dataset = make(samples)
-    kf.estimate_truth(dataset, "right", model="confusion", field="all", rater_attribute="by", min_confidence=0.5)
-    view = kf.view_of_objections(dataset, "right", "eve")
-    assert labels_of(view, "all.detections") == [("dog", PLACES[0]), ("owl", PLACES[2])]
-    assert set(view.values("all.detections.by", unwind=True)) == {"eve"}
-    assert labels_of(view, "right_confusion_0_5.detections") == [("cat", PLACES[0]), ("dog", PLACES[1])]
-
-
-def test_who_is_right_where_nothing_was_annotated_or_estimated(make):
-    dataset = make(objects())
-    run = kf.estimate_truth(dataset, "right", model="one_coin", raters=RATERS)
-    assert dataset.values("right_confidence")[1] is None
-    assert len(kf.view_least_sure_first(dataset, "right")) == 1
-    assert dataset.last().right_one_coin_0_5.detections == []
-    assert run.details.truths["one_coin 0.5"].estimate.raters.tolist() == list(RATERS)
-    kf.estimate_truth(dataset, "votes", raters=RATERS)
-    assert "votes_confidence" not in dataset.get_field_schema()
-    assert "votes_existence" not in dataset.get_field_schema()["votes_quorum_0_5"].document_type._fields
-    for view_of, arguments in ((kf.view_least_sure_first, []), (kf.view_of_objections, ["ann"])):
-        with pytest.raises(InputError, match=r"made with model=\.\.\., got 'votes', which estimated nothing"):
-            view_of(dataset, "votes", *arguments)
-    with pytest.raises(InputError, match="model: expected one of 'confusion', 'one_coin', 'weighted', got 'glad'"):
-        kf.estimate_truth(dataset, "bad", model="glad", raters=RATERS)
-    assert set(kf.list_runs(dataset)) == {"right", "votes"}

@@ -4,10 +4,9 @@ import fiftyone as fo
 import pytest
 
 import kalos_core.fiftyone as kf
-from kalos_core import KalosWarning, agreement, read_coco
+from kalos_core import agreement, read_coco
 from kalos_core.figures import RATER_COLOURS
 from tests.fiftyone_bridge.scenes import documents
-from tests.fiftyone_bridge.stacks import small
 from tests.operators.calls import coco
 
 
@@ -94,27 +93,6 @@ def test_a_data_set_that_was_never_arranged(dataset):
     assert documents(dataset) == before
 
 
-def test_masks_and_their_map_are_ticked(make):
-    dataset = make(small())
-    kf.arrange_app(dataset)
-    raters = list(kf.rater_fields(dataset, kf.MASKS).values())
-    kf.compute_pixel_agreement(dataset, "pixels", raters=raters)
-    kf.arrange_app(dataset)
-    assert ticked(dataset) == [*raters, "pixels_rater_count"]
-    assert [colours(dataset)[field] for field in raters] == list(RATER_COLOURS[: len(raters)])
-    kf.delete_run(dataset, "pixels")
-
-
-def test_of_many_raters_as_many_are_ticked_as_there_are_colours(tmp_path):
-    data = coco(("ann",))
-    data["images"][0]["rater_list"] = ["ann", *(f"r{number}" for number in range(9))]
-    dataset = kf.load_raters(data, canvas=tmp_path, persistent=False).dataset
-    fields = list(kf.rater_fields(dataset).values())
-    assert len(fields) == 10
-    assert ticked(dataset) == fields[: len(RATER_COLOURS)]
-    assert colours(dataset)[fields[8]] == colours(dataset)[fields[0]]
-
-
 @pytest.mark.filterwarnings("ignore:analysis. no ")  # of one image
 def test_an_analysis_may_follow_a_load(tmp_path):
     told: list[tuple[float, str]] = []
@@ -128,9 +106,3 @@ def test_an_analysis_may_follow_a_load(tmp_path):
     assert (shares, shares[-1]) == (sorted(shares), 1)
     assert [label for _, label in told if label.startswith("Agreement: ")]
     assert ticked(done.dataset)[-1] == "analysis_alpha"
-
-
-def test_labels_that_allow_no_analysis_are_loaded_all_the_same(tmp_path):
-    with pytest.warns(KalosWarning, match="the labels are loaded, without an analysis: .*at least two raters"):
-        done = kf.load_raters(coco(("ann",)), canvas=tmp_path, persistent=False, analyse=True)
-    assert (done.analysis, len(done.dataset), kf.list_runs(done.dataset)) == (None, 1, [])

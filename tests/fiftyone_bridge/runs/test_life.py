@@ -265,19 +265,6 @@ class TestFullDisk:
             with pytest.raises(KalosError, match=f"{NO_ROOM}; make room.*; {outcome}"):
                 act()
 
-    def test_by_an_analysis_of_which_all_runs_are_there(self, dataset, monkeypatch):
-        original = life.set_config
-
-        def failing(samples: Any, keys: Any, **entries: Any) -> None:
-            if entries == {"status": "complete"}:
-                raise FULL
-            original(samples, keys, **entries)
-
-        monkeypatch.setattr(life, "set_config", failing)
-        with pytest.raises(KalosError, match=rf"{NO_ROOM}.*; nothing of this run is kept"):
-            kf.analyse(dataset, "run", raters=RATERS, kinds=["agreement", "variations"])
-        assert kf.list_runs(dataset) == []
-
     def test_after_all_is_loaded(self, path, meanwhile):
         """The note of the load is gone, and what the database should have been told next was not: the labels stay."""
         meanwhile(loads, "reload_samples", before=raising(FULL))

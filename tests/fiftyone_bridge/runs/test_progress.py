@@ -1,6 +1,5 @@
 """Progress goes up, to whoever wants it, and a bar never outlives its work."""
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +8,6 @@ import pytest
 from PIL import Image
 
 import kalos_core.fiftyone as kf
-from kalos_core import InputError
 from tests.fiftyone_bridge.scenes import RATERS, stop_at, untouched
 from tests.fiftyone_bridge.stacks import add_maps, small
 
@@ -60,28 +58,6 @@ def test_shares_of_work_on_masks_rise_from_0_to_1(make):
         first, *_, last = shares_of(compute, dataset, f"run{number}", **options)
         assert (first, last) == (0, 1), compute
         kf.delete_run(dataset, f"run{number}")
-
-
-@works
-def test_a_bar_on_the_terminal_for_those_who_want_it(dataset, tmp_path, capsys, work):
-    for progress in (None, False):
-        work(dataset, tmp_path, progress=progress)
-        assert capsys.readouterr() == ("", "")
-        if work is not load:
-            kf.delete_run(dataset, "run")
-    work(dataset, tmp_path, progress=True)
-    assert "/100" in capsys.readouterr().out
-
-
-def test_a_bar_gives_the_terminal_back_when_work_fails(dataset):
-    before = sys.stdout
-    for call in (kf.compute_agreement, kf.find_variations):
-        with pytest.raises(InputError):
-            call(dataset, "run", raters=("ann", "eve"), progress=True)
-        assert sys.stdout is before
-    with pytest.raises(InputError):
-        kf.load_raters(ONE_IMAGE, progress=True)
-    assert sys.stdout is before
 
 
 @works
