@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 
 import fiftyone as fo
@@ -79,23 +78,3 @@ def test_a_perfect_model_is_above_and_an_empty_one_below(dataset: fo.Dataset) ->
         expected = (100, "above") if where is None else (0, "below")
         assert (found["map_of_label_convergence"], found["label_convergence_place"]) == expected
         dataset.delete_evaluation("eval")
-
-
-def test_another_run_may_be_named_and_what_is_evaluated_renamed_and_deleted(dataset: fo.Dataset) -> None:
-    strict = ceiling(dataset, "strict", thresholds=[0.9])
-    ceiling(dataset, "usual")
-    before = set(dataset.get_field_schema())
-    found = evaluated(dataset, {METRIC: {"run_key": "strict"}})
-    assert found["label_convergence"] == pytest.approx(100 * strict.metrics["whole"])
-    dataset.rename_evaluation("eval", "other")
-    assert dataset.load_evaluation_results("other").metrics().items() >= found.items()
-    dataset.delete_evaluation("other")
-    assert set(dataset.get_field_schema()) == before
-
-
-def test_without_a_run_fiftyone_says_why_there_is_no_metric(
-    dataset: fo.Dataset, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(logging.getLogger("fiftyone"), "propagate", True)
-    assert evaluated(dataset) == {}
-    assert "expected a run of label convergence (estimate_convergence), got none" in caplog.text

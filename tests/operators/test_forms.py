@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import fiftyone as fo
@@ -13,7 +12,7 @@ import kalos_core.fiftyone as kf
 from kalos_core import SIMILARITIES, TRUTH_METHODS
 from tests.fiftyone_bridge.lively import RATERS, lively
 from tests.fiftyone_bridge.quiz import quiz
-from tests.fiftyone_bridge.scenes import ALPHAS, SCENES, make_samples, objects, polylines
+from tests.fiftyone_bridge.scenes import SCENES, make_samples, objects, polylines
 from tests.fiftyone_bridge.stacks import add_maps, small
 from tests.operators.calls import data_set, is_delegated_by_default, notices, send
 from tests.plugin import form, refused
@@ -174,12 +173,6 @@ def test_where_there_is_nothing_to_read_a_form_says_what_to_do() -> None:
         assert "expected images or 3D scenes, got samples of type 'video'" in notices(form(name, videos))
 
 
-def test_a_view_that_cannot_be_used_is_marked(all_sets: dict[str, fo.Dataset]) -> None:
-    scenes = all_sets["scenes"]
-    for name in FROM_OBJECTS:
-        assert "got an empty view" in refused(form(name, scenes, view=scenes.match_tags("nowhere")))["refused"]
-
-
 @pytest.mark.parametrize(
     ("name", "noun"),
     [
@@ -218,16 +211,6 @@ def test_fields_are_offered_where_no_rater_is_stored(fields: fo.Dataset) -> None
     assert form("compute_agreement", fields)["assigned"].default == "all"
 
 
-def test_defaults_of_one_field_are_the_raters_its_labels_name(one_field: fo.Dataset) -> None:
-    params = send("compute_agreement", one_field)
-    assert (params["storage"], params["field"], params["rater_attribute"]) == (BY_ATTRIBUTE, "marks", "rater")
-    assert params["raters_in_field"] == ["ann", "bob"]
-    assert one_field.values("agreement_alpha")[:5] == [pytest.approx(value) for value in ALPHAS[:5]]
-    one_field.add_dynamic_sample_fields()
-    one_field.rename_sample_field("marks.detections.rater", "marks.detections.rater_id")  # as an import has it
-    assert form("compute_agreement", one_field)["rater_attribute"].default == "rater_id"
-
-
 def test_only_similarities_that_fit_are_offered_each_explained(fields: fo.Dataset) -> None:
     boxes = ["box_iou", "box_giou", "centroid_box", "centroid"]
     assert form("calibrate_threshold", fields)["similarities"].default == boxes
@@ -250,19 +233,6 @@ def test_boundaries_and_attributes_are_offered_where_labels_have_them(fields: fo
     kf.find_variations(fields, "differences", raters=("ann", "bob"))  # what it writes on labels is not offered
     for name in ("compute_agreement", "analyse"):
         assert [choice.value for choice in form(name, fields)["attributes"].view.choices] == ["grade"]
-
-
-def test_fields_that_are_no_raters_are_offered_as_models(all_sets: dict[str, fo.Dataset]) -> None:
-    inputs = form("estimate_convergence", all_sets["lively"], THREE)
-    assert [choice.value for choice in inputs["predictions"].view.choices] == ["none", "net"]
-    assert "threshold" not in inputs
-    assert "predictions" not in form("estimate_convergence", all_sets["scenes"])
-    inputs = form("compute_label_agreement", all_sets["quiz"])  # fields with scores are classifiers
-    assert inputs["raters"].default == list(RATERS)
-    assert [choice.value for choice in inputs["raters"].view.choices] == [*RATERS, "net", "svm"]
-    assert form("rank_systems", all_sets["quiz"])["systems"].default == ["net", "svm"]
-    assert form("rank_detectors", all_sets["boxes"], THREE)["detectors"].default == ["net"]
-    assert form("rank_detectors", all_sets["masks"])["detectors"].default == ["good", "poor"]
 
 
 def test_forms_of_masks_ask_about_pixels_and_those_of_labels_about_objects(all_sets: dict[str, fo.Dataset]) -> None:
@@ -316,14 +286,6 @@ def test_much_work_is_delegated_by_default(all_sets: dict[str, fo.Dataset], monk
 
 
 # ---- thresholds: each similarity has its own ----
-
-
-def test_a_similarity_keeps_its_own_threshold(fields: fo.Dataset) -> None:
-    params = {"similarity": "centroid_box", "threshold": 0.9}  # what stood there for boxes
-    assert form("compute_agreement", fields, params)["threshold_of_centroid_box"].default == 0.5
-    send("compute_agreement", fields, **params)
-    settings = kf.load_metrics(fields, "agreement").settings
-    assert (settings["similarity"], settings["threshold"]) == ("centroid_box", 0.5)
 
 
 def test_a_chosen_threshold_is_the_default_of_later_forms(fields: fo.Dataset) -> None:
@@ -408,32 +370,3 @@ def test_a_wrong_input_of_loading_is_marked(stored: fo.Dataset) -> None:
     inputs = form("load_raters", None)  # no data set need be open
     assert [choice.value for choice in inputs["target"].view.choices] == ["a new data set"]
     assert refused(inputs) == {}
-
-
-def test_missing_images_are_one_sentence_at_one_field(stored: fo.Dataset, file: Path) -> None:
-    params = {"labels": str(file), "dataset_name": "mine"}
-    inputs = form("load_raters", stored, params)
-    ((name, message),) = refused(inputs).items()
-    missing = "expected a folder with all 1 image of labels.json, got none for 1, such as 'a.jpg'"
-    assert (name, message.count(missing)) == ("images", 1)
-    assert "canvas" in inputs
-    # a folder of canvases, the samples that are there, or the images themselves mend it
-    assert refused(form("load_raters", stored, params | {"canvas": str(file.parent / "grey")})) == {}
-    assert refused(form("load_raters", stored, {"labels": str(file), "target": "this data set"})) == {}
-    (file.parent / "a.jpg").write_bytes(b"")
-    mended = form("load_raters", stored, params)
-    assert refused(mended) == {}
-    assert "canvas" not in mended
-
-
-def test_the_form_reads_a_file_as_loading_does(file: Path) -> None:
-    """A large one only when it is loaded."""
-    (file.parent / "a.jpg").write_bytes(b"")
-    params = {"labels": str(file), "dataset_name": "mine", "more": True, "category_field": "said"}
-    assert "expected" in refused(form("load_raters", None, params))["labels"]
-    assert refused(form("load_raters", None, params | {"more": False})) == {}
-    file.write_text("no json")
-    assert "labels.json: expected JSON" in refused(form("load_raters", None, params))["labels"]
-    with file.open("a", encoding="utf-8") as large:
-        large.truncate(2**25 + 1)
-    assert refused(form("load_raters", None, {"labels": str(file)})) == {}

@@ -9,7 +9,6 @@ import pytest
 from fiftyone.operators.executor import ExecutionError
 
 import kalos_core.fiftyone as kf
-from kalos_core.figures import ranking_title
 from tests.fiftyone_bridge.quiz import RATERS, label, quiz, quiz_in_one_field, sample, several
 from tests.operators.calls import data_set, last_line, received, run, summaries
 from tests.plugin import defaults, form, refused, stream
@@ -64,21 +63,6 @@ def test_groups_are_suggested_and_ticked(scenes: fo.Dataset) -> None:
     assert suggested.details.agreement.question.tolist() == ["day / night", "in / out", "sun"]
 
 
-def test_groups_are_typed_with_their_names(scenes: fo.Dataset) -> None:
-    given = {**PAIR, "exclusive": False}
-    assert "groups" not in form(COMPUTE, scenes, given)
-    inputs = form(COMPUTE, scenes, {**given, "named": True})
-    assert "groups" in inputs
-    assert not {"group_0", "own_group_0"} & set(inputs)
-    typed = {"exclusive": False, "groups": "place: in, out"}
-    place = {"place": ["in", "out"]}
-    assert groups_of(scenes, **typed, named=True) == place
-    assert groups_of(scenes, groups="place: in, out") == place
-    assert groups_of(scenes, exclusive=False, named=True, groups="") is None
-    assert groups_of(scenes, **typed, named=False, group_0=True) == {"day / night": ["day", "night"]}
-    assert groups_of(scenes, **typed, named=False) is None
-
-
 def test_teams_rejection_and_known_truth_from_the_form(scenes: fo.Dataset) -> None:
     given = {**PAIR, "reference": "gold", "exclusive": False, "own_group_0": ["day", "night"]}
     teams = {"compare_teams": True, "first_team": ["ann"], "second_team": ["bob"], "second_name": "others"}
@@ -109,41 +93,3 @@ def test_what_cannot_be_computed_is_an_error(scenes: fo.Dataset) -> None:
     assert "expected an image that two raters labelled, got none" in summary
     assert dataset.list_runs() == []
     assert not dataset.has_field("labels_agreement")
-
-
-def test_the_summary_of_agreement(answered: fo.Dataset) -> None:
-    found = run(COMPUTE, answered, bootstrap=50)
-    kappa = kf.load_details(answered, found["run_key"]).details.agreement.free_marginal
-    assert f"| label | {kappa[0]:.2f}\xa0[" in found["text"]
-    assert "**3 of 6 images are in dispute** (`labels_disputed`; agreement of each image: " in found["text"]
-    broken = data_set(
-        [
-            sample(0, raters=["ann", "bob"], ann=several(["in", "sun"]), bob=several(["in"])),
-            sample(1, raters=["ann", "bob"], ann=several(["in", "out"]), bob=several(["out", "sun"])),
-        ]
-    )
-    typed = run(COMPUTE, broken, groups="place: in, out", bootstrap=0)
-    assert "1 answer broke a group, with none or several of its labels: ann 1." in typed["text"]
-
-
-def test_the_summary_of_a_ranking(answered: fo.Dataset) -> None:
-    found = run(RANK, answered, tree="pet: cat, dog; bird: owl")
-    rankings = kf.stored_rankings(answered, found["run_key"])
-    assert "Rankings are concordant under 0 of 6 pairs of references" in found["text"]
-    assert f"**{ranking_title(rankings['AUC'])}** (AUC)" in found["text"]
-    assert "(ontology score)" in found["text"]
-
-
-def test_the_form_asks_for_an_order_of_grades(answered: fo.Dataset) -> None:
-    assert "order" not in form(COMPUTE, answered)
-    assert "order" in form(COMPUTE, answered, {"metric": "ordinal"})
-    named = {"metric": "by question", "metrics": "label: ordinal", "bootstrap": 0}
-    assert {"metrics", "order"} <= set(form(COMPUTE, answered, named))
-    by_hand = run(COMPUTE, answered, metric="ordinal", order="label: dog, owl, cat", bootstrap=0)
-    alpha = kf.load_details(answered, by_hand["run_key"]).details.agreement.alpha[0]
-    assert f"{alpha:.3f}\N{NO-BREAK SPACE}ordinal" in by_hand["text"]
-    key = run(COMPUTE, answered, order="dog, owl, cat", **named)["run_key"]
-    stored = kf.load_details(answered, key)
-    assert stored.settings["metric"] == [{"name": "label", "labels": ["ordinal"]}]
-    assert stored.settings["order"] == ["dog", "owl", "cat"]
-    assert stored.details.agreement.alpha[0] == alpha

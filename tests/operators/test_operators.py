@@ -14,7 +14,7 @@ from fiftyone.operators.executor import ExecutionContext, ExecutionError
 
 import kalos_core.fiftyone as kf
 from kalos_core import KalosWarning
-from tests.fiftyone_bridge.scenes import ALPHAS, COUNTS, MEAN, WITHOUT_EMPTY, documents
+from tests.fiftyone_bridge.scenes import ALPHAS, MEAN, WITHOUT_EMPTY, documents
 from tests.operators.calls import coco, delegate, last_line, run, shares, summaries
 from tests.plugin import SPACES, defaults, form, post, stream, uri
 
@@ -33,29 +33,6 @@ def test_compute_agreement_answers_its_metrics(fields: fo.Dataset) -> None:
     assert fields.values("first_alpha") == [pytest.approx(value) for value in ALPHAS[:5]] + [None]
     part = foo.execute_operator(uri("compute_agreement"), {"view": fields.limit(2)}, params=FIRST | {"run_key": "two"})
     assert (part.result["images"], part.result["alpha"]) == (2, pytest.approx(0.5))
-
-
-def test_find_variations_answers_its_metrics(fields: fo.Dataset) -> None:
-    before = documents(fields)
-    result = run("find_variations", fields, **FIRST, thresholds=[0.2, 0.9])
-    assert result["counts"] == COUNTS
-    assert "| merged | 1 | 25\xa0% |" in result["text"]
-    assert "1 of 1 correct finding has the very same outline" in result["text"]
-    assert "No equilibrium: matched findings are never outnumbered, up to threshold 0.9." in result["text"]
-    assert kf.load_details(fields, "first").details.shares.threshold.tolist() == [0.2, 0.5, 0.9]
-    run("delete_run", fields, run_key="first")
-    assert documents(fields) == before
-    assert "equilibrium" not in run("find_variations", fields, **FIRST, thresholds=[])["text"]
-
-
-def test_raters_of_one_field_differ_by_their_attribute(one_field: fo.Dataset) -> None:
-    params = {"field": "marks", "rater_attribute": "rater", "similarity": "box_iou", "threshold": 0.5}
-    assert run("compute_agreement", one_field, run_key="first", **params)["alpha"] == pytest.approx(MEAN)
-    # the App still sends the raters that were offered before the way of storing was changed
-    by_field = defaults(form("compute_agreement", one_field, {"storage": "one field per rater"}))
-    params = {**by_field, "storage": "one field with a rater attribute"}
-    params = {**params, **defaults(form("compute_agreement", one_field, params)), "raters": ["marks"]}
-    assert run("compute_agreement", one_field, **params)["raters"] == ["ann", "bob"]
 
 
 def test_operators_are_functions_for_a_notebook(fields: fo.Dataset, file: Path) -> None:
@@ -255,32 +232,3 @@ def test_a_load_ends_with_the_panel(stored: fo.Dataset, file: Path, asked: bool)
     (text,) = summaries(operations)
     assert ("run **analysis**" in text) == asked
     assert ("Next: **Analyse raters**" in text) != asked
-
-
-def test_a_load_into_this_data_set_opens_the_panel(file: Path, pair: fo.Dataset) -> None:
-    file.write_text(json.dumps(coco(("dr. c",))))
-    operations = stream("load_raters", pair, {"labels": str(file), "target": "this data set"})
-    found = [name for name, _ in operations if name in ("open_panel", "reload_dataset")]
-    assert found == ["reload_dataset", "open_panel"]
-    pair.reload()
-    assert list(kf.rater_fields(pair)) == ["ann", "bob", "dr. c"]
-    assert len(pair) == 1
-
-
-@pytest.mark.parametrize(
-    ("text", "name", "message"),
-    [
-        ("no json", "broken", "labels.json: expected JSON"),
-        (json.dumps({**coco(), "categories": []}), "broken", "labels.json: 3 records cannot be used."),
-        (json.dumps(coco()), "Stored", "dataset_name: "),
-    ],
-)
-def test_what_cannot_be_loaded_is_an_error_and_leaves_no_data_set(
-    stored: fo.Dataset, file: Path, text: str, name: str, message: str
-) -> None:
-    file.write_text(text)
-    before = fo.list_datasets(), documents(stored)
-    with pytest.raises((ExecutionError, ValueError)) as error:
-        foo.execute_operator(uri("load_raters"), {}, params={"labels": str(file), "dataset_name": name})
-    assert message in str(error.value)
-    assert (fo.list_datasets(), documents(stored)) == before

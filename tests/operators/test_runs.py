@@ -11,7 +11,6 @@ import fiftyone.operators as foo
 import numpy as np
 import pytest
 from fiftyone.operators.executor import ExecutionError
-from PIL import Image
 
 import kalos_core.fiftyone as kf
 from kalos_core import calibrate
@@ -21,7 +20,7 @@ from kalos_core.figures import events_title, pixel_title
 from tests.fiftyone_bridge.lively import RATERS, lively, unsure
 from tests.fiftyone_bridge.noisy import samples
 from tests.fiftyone_bridge.scenes import crowded, make_samples, objects
-from tests.fiftyone_bridge.stacks import add_maps, row, small
+from tests.fiftyone_bridge.stacks import add_maps, small
 from tests.operators.calls import data_set, last_line, run, summaries
 from tests.plugin import defaults, form, stream, uri
 
@@ -114,12 +113,6 @@ def test_a_ceiling_is_what_the_library_answers(lively_set: fo.Dataset) -> None:
     assert "| **mAP inferred from alpha** |" in found["text"]
 
 
-def test_thresholds_are_in_steps_of_005(lively_set: fo.Dataset) -> None:
-    found = run("estimate_convergence", lively_set, **SMALL, least=0.6, greatest=0.75)
-    assert found["thresholds"] == pytest.approx([0.6, 0.65, 0.7, 0.75])
-    assert run("estimate_convergence", lively_set, **SMALL, least=0.6, greatest=0.6)["thresholds"] == [0.6]
-
-
 def test_a_ceiling_that_cannot_be_computed_is_an_error(lively_set: fo.Dataset) -> None:
     with pytest.raises((ExecutionError, ValueError)) as error:
         run("estimate_convergence", lively_set, **SMALL | {"fraction": 0.01})
@@ -176,15 +169,6 @@ def test_noise_that_cannot_be_created_is_an_error(referenced: fo.Dataset) -> Non
     assert kf.synthetic_fields(referenced) == []
 
 
-def test_synthetic_raters_are_offered_by_other_forms_and_not_chosen(referenced: fo.Dataset) -> None:
-    run("inject_noise", referenced, reference="truth", raters=2)
-    raters, made = form("compute_agreement", referenced)["raters"], list(kf.noise_raters(referenced, "noise"))
-    assert set(raters.default) == {"truth", "net"}
-    assert [choice.value for choice in raters.view.choices] == [*raters.default, *made]
-    assert run("compute_agreement", referenced, raters=made)["images"] == 30
-    assert form("inject_noise", referenced)["reference"].default == raters.default[0]
-
-
 # ---- masks, and a truth of objects ----
 
 THREE = {"raters": list(RATERS)}
@@ -222,14 +206,6 @@ def test_every_operator_on_masks_answers_its_metrics(masks: fo.Dataset) -> None:
     assert kf.load_metrics(masks, "usual").settings["tolerance"] == 0
 
 
-def test_objects_from_python(boxes: fo.Dataset) -> None:
-    result = run("estimate_truth", boxes, **THREE, quorum="0.5", run_key="truth")
-    assert "1 object at quorum 0.5; 1 below it" in result["text"]
-    result = run("rank_detectors", boxes, **THREE, detectors=["net"], quorum="0.5", run_key="ranks")
-    assert "net is best under" in result["text"]
-    assert "truth_quorum_0_5" not in form("compute_agreement", boxes)["raters"].default  # a consensus is no rater
-
-
 def test_who_is_right_about_objects(boxes: fo.Dataset) -> None:
     result = run("estimate_truth", boxes, **THREE, estimate=True, model="weighted", run_key="right")
     assert kf.load_metrics(boxes, "right").settings["model"] == "weighted"
@@ -238,24 +214,3 @@ def test_who_is_right_about_objects(boxes: fo.Dataset) -> None:
     assert "0 are decided otherwise than most of their raters say." in result["text"]
     run("estimate_truth", boxes, **THREE, estimate=False, model="weighted", run_key="votes")
     assert kf.load_metrics(boxes, "votes").settings["model"] is None
-
-
-def test_the_app_shows_that_masks_cannot_be_used(masks: fo.Dataset) -> None:
-    sample = masks.first()
-    sample["ann"] = row([1, 2, 3, 0])
-    sample.save()
-    (summary,) = summaries(stream("estimate_truth", masks, defaults(form("estimate_truth", masks))))
-    assert "Nothing was written" in summary
-    assert "0.png: mask of 'ann': expected 0 and 1" in summary
-    assert kf.list_runs(masks) == []
-
-
-def test_channels_as_one_types_them(masks: fo.Dataset, tmp_path: Path) -> None:
-    for number, sample in enumerate(masks.iter_samples(autosave=True)):
-        sample.filepath = str(tmp_path / f"{number}.png")
-        Image.fromarray(np.arange(12, dtype=np.uint8).reshape(1, 4, 3)).save(sample.filepath)
-    for key, text, stored in [("named", "nir, swir ,red", ["nir", "swir", "red"]), ("chosen", "nir = 2", {"nir": 2})]:
-        run("compute_pixel_agreement", masks, **THREE, images=True, channels=text, run_key=key)
-        found = kf.load_details(masks, key)
-        assert found.settings["channels"] == stored
-        assert [each.name for each in found.details.correlations] == list(stored)

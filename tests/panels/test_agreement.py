@@ -139,17 +139,6 @@ def test_bars_and_worst_images_follow_the_lens(trio: fo.Dataset, lens: dict[str,
     assert f"worst first by α of {' and '.join(lens.values())} (" in panel.state["in_grid"]
 
 
-def test_a_tag_narrows_figures_tables_and_what_clicks_lead_to(own_trio: fo.Dataset) -> None:
-    tagged = own_trio.limit(7)
-    tagged.tag_samples("night")
-    panel = look_at(opened(own_trio, "Images"), tag="night")
-    found = kf.narrowed_metrics(own_trio, "agreement", kf.Lens(tag="night"))
-    assert with_interval(found.alpha, found.alpha_interval) in panel.text()
-    inside = set(tagged.values("id"))
-    assert set(panel.state["worst_ids"]) <= inside
-    assert set(samples_of(own_trio, panel.send("images_show_worst"))) <= inside
-
-
 def test_of_a_long_sorted_view_the_first_images_are_shown(
     analysed: fo.Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -175,16 +164,6 @@ def test_a_class_leads_to_its_images_and_into_the_lens(trio: fo.Dataset) -> None
     found = metrics_of(kf.narrowed_metrics(trio, "agreement", kf.Lens(category=shown[0])))
     assert with_interval(found["alpha"], found["alpha_interval"]) in panel.text()
     assert sum(panel.data["histogram"][0]["y"]) == sum(value is not None for value in found["image_alpha"])
-
-
-def test_a_rater_narrows_the_classes(trio: fo.Dataset) -> None:
-    panel = opened(trio, "Classes")
-    before = panel.data["classes"][0]["x"]
-    look_at(panel, rater="cid")
-    found = metrics_of(kf.narrowed_metrics(trio, "agreement", kf.Lens(rater="cid")))
-    values = [value for value in found["class_difficulty"]["alpha"] if value is not None]
-    assert sorted(panel.data["classes"][0]["x"]) == sorted(values)
-    assert panel.data["classes"][0]["x"] != before
 
 
 def test_a_pair_leads_to_the_images_where_they_disagree_most(trio: fo.Dataset) -> None:

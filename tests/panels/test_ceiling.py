@@ -98,28 +98,6 @@ def test_every_page_shows_its_part(annotated: fo.Dataset) -> None:
     assert panel.rows("checks")[0]["verdict"] == "? cannot know"
 
 
-def test_several_data_sets_of_two_raters_have_one_line(annotated: fo.Dataset) -> None:
-    estimate(annotated, "two", raters=RATERS[:2])
-    panel = opened(annotated, "Ceiling", "Subsets")
-    line = kf.convergence_metrics(annotated, "two").whole.fitted
-    alone = f"α explains {100 * line.explained:.0f}\xa0% of the spread of mAP"
-    assert alone in panel.text()
-    assert [trace["name"].split(":")[0] for trace in panel.data["scatter"][1:]] == ["fitted here", "published"]
-    others = [data_set(lively(8)) for _ in range(2)]
-    for other in others:
-        estimate(other, "theirs", raters=RATERS[:2])
-    panel.send("reload")
-    offered = {choice["value"] for choice in panel.shown["pool"]["view"]["choices"]}
-    assert {"this data set alone", "all of them", *(other.name for other in others)} <= offered
-    panel.send("ceiling_on_change_pool", value=others[0].name)
-    assert [trace["name"] for trace in panel.data["scatter"][:2]] == [annotated.name, others[0].name]
-    assert "over 2 data sets (ρ = " in panel.text()
-    panel.send("ceiling_on_change_least", value=0.9)
-    assert len(panel.data["scatter"][0]["x"]) == len(panel.data["scatter"][1]["x"]) == 20
-    panel.send("ceiling_on_change_pool", value="this data set alone")
-    assert "α explains" in panel.text()
-
-
 def test_models_are_placed_without_a_new_run(annotated: fo.Dataset) -> None:
     panel = opened(annotated, "Ceiling")
     panel.state["more"] = {"typed": "mine 99"}
@@ -139,15 +117,3 @@ def test_models_are_placed_without_a_new_run(annotated: fo.Dataset) -> None:
     assert (panel.state["run"], panel.state["limits"]) == ("one", {"least": 0.6, "greatest": 0.6})
     assert "limits" not in panel.shown  # one threshold is no range
     assert "mine" not in panel.text()
-
-
-def test_labels_that_are_changed_or_gone_are_reported(annotated: fo.Dataset) -> None:
-    dataset = annotated.clone(persistent=True)
-    sample = dataset.first()
-    sample.ann = fo.Detections()
-    sample.save()
-    assert "1 image was edited or deleted since this run" in opened(dataset, "Ceiling").text()
-    dataset.delete_sample_field("ann")
-    panel = opened(dataset, "Ceiling")
-    assert "12 images were edited or deleted since this run" in panel.text()
-    assert panel.data["bars"]

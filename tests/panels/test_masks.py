@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import fiftyone as fo
@@ -12,11 +11,10 @@ import pytest
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, LabelStack, boundary_agreement, region_agreement
 from kalos_core.figures import pixel_title
-from panels.sections.masks import right_text
 from tests.fiftyone_bridge.scenes import FIVE, objects, seen_by_five
 from tests.fiftyone_bridge.stacks import CLASSES, MAPS, RATERS, RATIO, add_maps, small
 from tests.operators.calls import data_set
-from tests.panels.operations import ids, names, opened, prompted, sample_of, samples_of, view_of
+from tests.panels.operations import ids, opened, prompted, sample_of, samples_of, view_of
 from tests.plugin import Panel, defaults, form, refused, stream
 
 
@@ -194,16 +192,6 @@ def test_divisions_by_pair_and_image() -> None:
     assert not numbered.has_field("pixels_adjusted_rand")
 
 
-def test_labels_to_be_rasterised_divide_nothing() -> None:
-    triangle = fo.Polyline(label="cat", points=[[(0.1, 0.1), (0.9, 0.1), (0.1, 0.9)]], closed=True)
-    labels = {name: fo.Polylines(polylines=[triangle.copy()]) for name in ("ann", "bob")}
-    size = fo.ImageMetadata(width=9, height=9)
-    dataset = data_set([fo.Sample("/a.png", metadata=size, raters=[*labels], **labels)])
-    with pytest.raises(InputError, match="divisions: expected Segmentation masks, got labels to be rasterised"):
-        kf.compute_pixel_agreement(dataset, "pixels", divisions=True, raters=("ann", "bob"))
-    assert kf.list_runs(dataset) == []
-
-
 # ---- a truth of objects ----
 
 
@@ -252,13 +240,6 @@ def test_who_is_right_about_objects() -> None:
     assert "**Fewer than 4 raters** can hardly be told apart" in opened(dataset, "Truth").text()
 
 
-def test_labels_that_all_raters_contradict_are_said() -> None:
-    estimate = SimpleNamespace(raters=FIVE, overturned=2, converged=False)
-    text = right_text(SimpleNamespace(overruled=3, estimate=estimate), kf.RunNames("right"))
-    assert "**Do not use it:** 2 have another class than all their raters gave, or none" in text
-    assert "**Not settled:**" in text
-
-
 def asked_to_estimate(dataset: fo.Dataset) -> dict[str, Any]:
     """What is filled in of a form that can be sent as it comes, and makes the run "again"."""
     operator, filled = prompted(opened(dataset, "Truth").send("truth_estimate"))
@@ -280,22 +261,3 @@ def test_the_form_of_who_is_right_opens_as_the_truth_was_made(similarity: str) -
     again = kf.load_metrics(dataset, "again")
     assert again.settings == {**run.settings, "model": "confusion"}
     assert again.selection == run.selection
-
-
-def test_who_was_assigned_is_filled_in_where_the_form_asks() -> None:
-    samples = seen_by_five()
-    samples[0].clear_field("eve")
-    for each in samples:
-        each.clear_field("raters")
-    dataset = data_set(samples)
-    run = kf.estimate_truth(dataset, "votes", raters=FIVE, assigned="labelled")
-    asked_to_estimate(dataset)
-    assert kf.load_metrics(dataset, "again").selection == run.selection
-
-
-def test_what_the_form_of_who_is_right_does_not_ask_for_is_said() -> None:
-    dataset = data_set(seen_by_five())
-    kf.estimate_truth(dataset, "votes", raters=FIVE, min_confidence=0.2, ties="first")
-    panel = opened(dataset, "Truth")
-    assert "prompt_user_for_operation" not in names(panel.send("truth_estimate"))
-    assert "'votes' was made with ties='first', min_confidence=0.2, which the form does not ask for" in panel.text()

@@ -87,20 +87,3 @@ def test_a_fitted_model_is_compared_with_the_real_raters(annotated: fo.Dataset) 
     assert [row["inside"] for row in panel.rows("quantities")] == ["yes" if each else "no" for each in found.inside]
     assert panel.rows("quantities")[0]["quantity"] == "mean alpha"
     assert [row["model"] for row in panel.rows("rates")] == details.rate_tests.model.tolist()
-
-
-def test_where_nothing_changed_or_is_left_it_says_so() -> None:
-    dataset = data_set(samples())
-    kf.inject_noise(dataset, "noise", reference="truth", raters=1, magnitude=0)
-    panel = opened(dataset, "Noise")
-    assert "1 synthetic rater from truth: 0 changes to 112 annotations (0\u00a0%)" in panel.text()
-    panel.send("choose_page", value="Images")
-    assert "On no image was an annotation missed" in panel.text()
-    assert "images" not in panel.shown
-    dataset.delete_sample_field("truth")
-    panel.send("reload")
-    assert "30 images were edited or deleted since this run" in panel.text()
-    assert names(panel.send("noise_show_changed")) == ["set_view"]
-    kf.delete_run(dataset, "noise")
-    panel.load()
-    assert "Noise" not in panel.state["sections"]

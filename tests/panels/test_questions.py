@@ -12,11 +12,10 @@ import pytest
 import kalos_core.fiftyone as kf
 from kalos_core.figures import band
 from panels.parts.layout import in_two_lines
-from tests.fiftyone_bridge.quiz import RATERS, label, quiz, quiz_in_one_field, sample, several
+from tests.fiftyone_bridge.quiz import RATERS, quiz, sample, several
 from tests.operators.calls import data_set
 from tests.panels.operations import names, opened, prompted, sample_of, samples_of
 from tests.plugin import Panel, defaults, form, refused, stream
-from tests.tiers import first
 
 GRADES = {"metric": "ordinal", "order": ["dog", "owl", "cat"]}
 
@@ -135,19 +134,6 @@ def test_grades_have_their_coefficients(answered: fo.Dataset) -> None:
     assert "grades" not in opened(answered, "Questions").shown
 
 
-def test_what_is_undefined_has_its_reason() -> None:
-    dataset = data_set(sample(n, raters=["ann", "bob"], ann=label("3"), bob=label("3")) for n in range(3))
-    kf.compute_label_agreement(dataset, "graded", raters=("ann", "bob"), metric="interval", bootstrap=0)
-    (row,) = opened(dataset, "Questions").rows("grades")
-    assert row["ac"] == "all grades are the same, or of too few raters"
-    assert "undefined" not in row["icc"]
-    dataset = two_raters((["sun"], ["sun"]), (["sun"], ["sun"]))
-    kf.compute_label_agreement(dataset, "labels", raters=("ann", "bob"), groups=None, bootstrap=0)
-    (row,) = opened(dataset, "Questions").rows("questions")
-    assert row["fleiss"] == "undefined\nundefined"
-    assert row["reason"].startswith("Fleiss' kappa: all answers are the same; Cohen's kappa: no two raters")
-
-
 def test_who_is_right(answered: fo.Dataset) -> None:
     kf.compute_label_agreement(answered, "judged", raters=RATERS, bootstrap=0, truth="weighted")
     panel = opened(answered, "Questions", "Who is right")
@@ -206,12 +192,6 @@ def test_the_form_of_who_is_right_opens_as_the_run_was_made(answered: fo.Dataset
     assert again.selection == run.selection
 
 
-def test_raters_in_one_field_are_those_of_the_run() -> None:
-    dataset = data_set(quiz_in_one_field())
-    run = kf.compute_label_agreement(dataset, "labels", field="answers", raters=("ann", "bob"), bootstrap=5)
-    assert same_again(dataset, asked_to_estimate(dataset)).selection == run.selection
-
-
 GRADED = [
     (["none", "1"], ["mild", "1", "sun"]),
     (["mild", "2", "sun"], ["mild", "4", "sun"]),
@@ -219,46 +199,6 @@ GRADED = [
 ]
 GRADE = {"grade": ["none", "mild", "severe"]}
 BOTH = {**GRADE, "size": ["1", "2", "4"]}
-
-
-@pytest.mark.parametrize(
-    "options",
-    first(
-        [
-            {"groups": BOTH, "metric": {"grade": "ordinal", "size": "interval"}, "order": GRADE},
-            {"groups": BOTH, "metric": "ordinal", "order": GRADE},
-            {"groups": None},
-            {"groups": BOTH},
-            {"groups": GRADE, "metric": {"grade": "ordinal"}, "order": GRADE["grade"]},
-            {"groups": BOTH, "truth": "one_coin", "metric": {"size": "ordinal"}},
-        ],
-        3,
-    ),
-)
-def test_groups_and_metrics_by_question_are_those_of_the_run(options: dict[str, Any]) -> None:
-    dataset = two_raters(*GRADED)
-    run = kf.compute_label_agreement(dataset, "labels", raters=("ann", "bob"), bootstrap=5, **options)
-    _, filled = prompted(opened(dataset, "Teams").send("make"))
-    assert filled is not None
-    again = same_again(dataset, filled | {"compare_teams": False})
-    assert again.metrics == run.metrics
-    assert again.selection == run.selection
-    if options.get("metric") == "ordinal":  # the form names the metric of each question then
-        assert filled["metrics"] == "grade: ordinal; size: ordinal"
-    else:
-        assert again.settings == run.settings
-
-
-def test_what_the_form_cannot_take_is_said(answered: fo.Dataset) -> None:
-    options: list[tuple[dict[str, Any], str]] = [
-        ({"seed": 3, "assigned": "labelled"}, "seed=3, assigned='labelled', which the form does not ask for"),
-        ({"groups": {"a: b": ["cat", "dog"]}}, "expected names without commas, semicolons and colons, got 'a: b'"),
-    ]
-    for number, (given, message) in enumerate(options):
-        kf.compute_label_agreement(answered, f"judged{number}", raters=RATERS, bootstrap=0, **given)
-        panel = opened(answered, "Questions", "Who is right")
-        assert "prompt_user_for_operation" not in names(panel.send("questions_estimate"))
-        assert message in panel.text()
 
 
 # ---- teams ----

@@ -9,7 +9,6 @@ import fiftyone as fo
 import pytest
 
 import kalos_core.fiftyone as kf
-from kalos_core import InputError
 from kalos_core.display import alpha_text
 from tests.fiftyone_bridge.scenes import ALPHAS, CAT, RATERS, SCENES, make_samples
 from tests.operators.calls import data_set
@@ -111,21 +110,6 @@ def test_a_row_selects_and_draws_its_labels(analysed: fo.Dataset, number: int, m
     assert panel.data["crop"] == png(analysed, [label_id for _, label_id in labels])
 
 
-def test_a_unit_that_cannot_be_drawn_leaves_the_panel_as_it_is(
-    analysed: fo.Dataset, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    panel = beside(analysed, 1)
-
-    def refuse(*_: Any, **__: Any) -> None:
-        raise InputError("labels of volumes")
-
-    monkeypatch.setattr(kf, "draw_unit", refuse)
-    operations = panel.send("click_unit", row=0)
-    assert given(operations, "notify")["message"] == "labels of volumes"
-    assert given(operations, "select_labels")["labels"]
-    assert {"unit_rows", "reading"} <= set(panel.shown)
-
-
 def test_it_follows_the_open_sample(analysed: fo.Dataset) -> None:
     panel = beside(analysed, 3)
     go_to(panel, ids(analysed, 4)[0])
@@ -147,18 +131,6 @@ def test_a_sample_that_is_not_part_of_the_run_is_reported(dataset: fo.Dataset) -
 
 
 # ---- which analysis ----
-
-
-def test_the_variations_are_those_of_the_same_labels_similarity_and_threshold(own: fo.Dataset) -> None:
-    def text() -> str:
-        return beside(own, 1).text()
-
-    kf.find_variations(own, "stricter", raters=RATERS, threshold=0.9)
-    assert "Findings of the run **variations**." in text()
-    kf.delete_run(own, "variations")
-    assert "Findings of the run **stricter**, of other labels or another similarity or threshold." in text()
-    kf.delete_run(own, "stricter")
-    assert "Findings of the run" not in text()
 
 
 def test_the_analysis_is_the_one_chosen_last_here_or_in_the_workbench(own: fo.Dataset) -> None:
@@ -286,15 +258,6 @@ def test_what_somebody_else_decided_meanwhile_is_shown_before_it_is_replaced(own
     assert "nothing is undone" in given(operations, "notify")["message"]
     assert kf.decisions(own, "agreement", history=True) == history
     assert "bob is right by dan" in eve.text()
-
-
-def test_a_button_that_is_pressed_twice_decides_once(own: fo.Dataset) -> None:
-    panel = beside(own, 1)
-    before = dict(panel.state)
-    panel.send("decide", decision="none")
-    panel.state = before  # the second press comes with the state of the first
-    assert panel.send("decide", decision="none") == []
-    assert len(kf.decisions(own, "agreement", history=True)) == 1
 
 
 def test_two_people_at_two_samples_lose_nothing(own: fo.Dataset) -> None:

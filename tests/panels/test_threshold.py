@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 
 import fiftyone as fo
-import numpy as np
 import pytest
 
 import kalos_core.fiftyone as kf
@@ -70,37 +69,6 @@ def test_the_button_makes_the_threshold_the_default(calibrated: fo.Dataset) -> N
     assert "use" not in panel.shown["use_row"]["type"]["properties"]
     assert panel.rows("similarities")[0]["threshold"].endswith("✓ default")
     assert opened(dataset, "Threshold", "Calibration").state["defaults"] == panel.state["defaults"]
-
-
-def test_a_threshold_that_is_not_to_be_trusted_is_asked_for_once_more() -> None:
-    """As alike in one image as across images: a threshold would be a guess."""
-    rng = np.random.default_rng(0)
-    scenes = [{name: [("cat", [*rng.uniform(0, 40, 2), 50, 50])] for name in RATERS} for _ in range(12)]
-    dataset = data_set(make_samples(scenes))
-    kf.calibrate_threshold(dataset, "calibration", raters=RATERS, similarities=["box_iou"], bootstrap=0)
-    panel = opened(dataset, "Threshold", "Calibration")
-    (found,) = kf.load_metrics(dataset, "calibration").metrics["similarities"]
-    assert not found["trusted"]
-    assert panel.rows("similarities")[0]["threshold"].endswith(f"⚠ not to be trusted: {found['why']}")
-    panel.send("threshold_use")
-    assert kf.default_threshold(dataset, "box_iou") is None
-    assert "doubt" in panel.shown
-    panel.send("threshold_use")
-    assert kf.default_threshold(dataset, "box_iou") == found["threshold"]
-
-
-def test_where_there_is_no_threshold_the_reason_is_shown() -> None:
-    scene = {name: [("cat", [10, 10, 40, 40])] for name in RATERS}
-    dataset = data_set(make_samples([scene] * 3))
-    kf.calibrate_threshold(dataset, "calibration", raters=RATERS, similarities=["box_iou"], bootstrap=0)
-    (found,) = kf.load_metrics(dataset, "calibration").metrics["similarities"]
-    assert found["threshold"] is None
-    panel = opened(dataset, "Threshold", "Calibration")
-    assert found["reason"] in panel.text()
-    assert found["reason"] == panel.rows("similarities")[0]["threshold"]
-    assert "use_row" not in panel.shown
-    panel.send("threshold_use")  # pressed in a window that was open before
-    assert "expected a calibrated threshold, got none" in panel.text()
 
 
 def test_the_similarity_in_use_comes_first_and_a_better_one_is_recommended(calibrated: fo.Dataset) -> None:

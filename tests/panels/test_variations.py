@@ -100,19 +100,6 @@ def test_a_row_of_confused_classes_sets_a_view_of_its_labels(analysed: fo.Datase
     assert [view.values(f"{rater}.detections.label") for rater in RATERS] == [[["cat"]], [["dog"]]]
 
 
-def test_a_run_without_findings_is_shown(dataset: fo.Dataset) -> None:
-    kf.find_variations(dataset.skip(4).limit(1), "nothing", **PAIR)
-    texts = {
-        "Types": "No findings: nobody annotated anything",
-        "Outlines": "No finding is correct: there are no boundaries to compare",
-        "Merged": "No annotation was split into parts by another rater",
-        "Confusions": "No class was taken for another",
-    }
-    for page, text in texts.items():
-        assert text in opened(dataset, "Variations", page).text()
-    assert "No equilibrium: there are no findings" in opened(dataset, "Threshold", "Types").text()
-
-
 # ---- outlines and attributes of matched labels ----
 
 
@@ -166,14 +153,6 @@ def test_outlines_of_matched_labels_by_pair_class_and_image(outlined: fo.Dataset
     assert (again["boundaries"], again["tolerance"]) == (True, 1)
     kf.delete_run(outlined, "first")
     assert not outlined.has_field("first_boundary")
-
-
-def test_boundaries_need_outlines_and_a_tolerance(dataset: fo.Dataset, outlined: fo.Dataset) -> None:
-    with pytest.raises(InputError, match="expected a polygon or a mask of every annotation, got shapes of kind box"):
-        kf.compute_agreement(dataset, "first", **PAIR, boundaries=True)
-    with pytest.raises(InputError, match="tolerance: expected a distance of at least 0, got -1"):
-        kf.compute_agreement(outlined, "first", **PAIR, boundaries=True, tolerance=-1)
-    assert kf.list_runs(dataset) == kf.list_runs(outlined) == []
 
 
 @pytest.fixture

@@ -131,21 +131,6 @@ def test_a_panel_that_an_operator_loads_anew_stays_where_it_was(trio: fo.Dataset
     assert Panel("raters", trio).load().state["section"] == "Overview"
 
 
-def test_another_analysis_begins_without_a_lens(own_trio: fo.Dataset) -> None:
-    panel = look_at(opened(own_trio, "Images"), category="cat")
-    kf.compute_agreement(own_trio, "second", raters=RATERS, bootstrap=0)
-    panel.send("reload")
-    assert (panel.state["analysis"], panel.state["lens"]["category"]) == ("second", "0")
-
-
-def test_names_that_look_like_options_are_only_names() -> None:
-    scene = {name: [("0", [10, 10, 40, 40])] for name in THREE}
-    dataset = data_set(make_samples([scene]))
-    kf.compute_agreement(dataset, "agreement", raters=THREE, bootstrap=0)
-    panel = look_at(opened(dataset, "Images"), category="0")
-    assert panel.state["lens"]["category"] == "1"
-
-
 # ---- what goes wrong, and what happens meanwhile ----
 
 
