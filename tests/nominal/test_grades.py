@@ -364,7 +364,7 @@ def test_grade_agreement_is_what_the_functions_say(metric, values):
 
 def test_measurements_have_alpha_and_no_kappa():
     rng = np.random.default_rng(0)
-    values = rng.normal(size=(150, 1)) + rng.normal(0, 0.5, (150, 3))
+    values = rng.normal(size=(90, 1)) + rng.normal(0, 0.5, (90, 3))
     found = grade_agreement(values, "interval", bootstrap=20)
     assert found.alpha == pytest.approx(krippendorff.alpha(reliability_data=values.T, level_of_measurement="interval"))
     assert found.alpha_interval[0] < found.alpha < found.alpha_interval[1]

@@ -56,8 +56,8 @@ def test_by_hand():
 def test_every_replicate_is_the_area_of_the_images_drawn(skew, seed, tolerance):
     images = list(random_images(seed, 5, ("net", "edge", "wide"), gaps=True))
     arguments = {"skew": skew, "levels": 9, "tolerance": tolerance, "methods": ("any", "staple"), "seed": seed}
-    found = counted(*images, bootstrap=12, **arguments)
-    np.testing.assert_allclose(found.replicates, drawn_again(images, 12, **arguments), atol=1e-7)
+    found = counted(*images, bootstrap=6, **arguments)
+    np.testing.assert_allclose(found.replicates, drawn_again(images, 6, **arguments), atol=1e-7)
     ends = np.nanpercentile(found.replicates, [2.5, 97.5], axis=0)
     np.testing.assert_allclose(found.area_interval, np.moveaxis(ends, 0, 2))
 
@@ -109,8 +109,8 @@ def test_the_order_of_images_with_names_changes_nothing():
 def test_the_mean_over_classes_is_drawn_with_all_classes():
     images = list(random_images(9, 5, gaps=True))
     inverse = [{**each, "masks": {rater: ~mask for rater, mask in each["masks"].items()}} for each in images]
-    joint = rank_over_classes({"road": counted(*images, bootstrap=12), "car": counted(*inverse, bootstrap=12)})
-    drawn = drawn_again(images, 12), drawn_again(inverse, 12)
+    joint = rank_over_classes({"road": counted(*images, bootstrap=6), "car": counted(*inverse, bootstrap=6)})
+    drawn = drawn_again(images, 6), drawn_again(inverse, 6)
     np.testing.assert_allclose(joint.replicates, (drawn[0] + drawn[1]) / 2, atol=1e-7)
     assert {"value_low", "value_high", "rank_low", "rank_high", "best_share"} <= {*joint.to_pandas()}
     # by hand: right in one class where it is wrong in the other, so that all tie whatever is drawn
