@@ -10,7 +10,7 @@ import pytest
 from benchmarks import __main__ as command
 from benchmarks import page
 from benchmarks.tables import Measured, Ratio, Row, Table, environment
-from benchmarks.timing import Subject, alternate, peak_memory
+from benchmarks.timing import Subject, alternate
 from tests.tiers import extended
 
 
@@ -73,21 +73,6 @@ def test_cpu_seconds_have_a_ratio_of_their_own() -> None:
     assert memory[1:] == ("1 KiB", *["-"] * 7)
 
 
-def test_a_limit_is_beside_each_round() -> None:
-    row = Row("read", Measured((1.0, 2.0, 4.0), cpu=(1.0, 1.0, 1.0)), Measured((4.0,)), claim=1)
-    table = Table("t", (row,), other="allowed", speedup=False)
-    assert (table.ratio(row), table.cpu_ratio(row)) == (Ratio(0.5, 0.25, 1.0), None)
-
-
-def test_a_table_comes_back_from_its_record() -> None:
-    rows = (
-        Row("boxes", Measured((1.0, 2.0), cpu=(1.0, 2.0)), Measured((3.0, 4.0), cpu=(3.0, 4.0)), 2.0, "boxes", 5),
-        Row("memory", Measured((8.0,), "B")),
-    )
-    table = Table("t", rows, other="bare", speedup=False, notes=("a note",))
-    assert Table.of(json.loads(json.dumps(table.record()))) == table
-
-
 def test_the_pages_are_made_from_the_results() -> None:
     results = page.read_all()
     assert {file.stem for file in page.RESULTS.glob("*.json")} == {result.name for result in results}
@@ -121,12 +106,6 @@ def test_pages_by_hand() -> None:
     assert (line.name, list(line.x), list(line.y)) == ("matching", [10, 20], [500.0, 250.0])
 
 
-def test_numbers_are_written_in_the_unit_that_fits() -> None:
-    assert str(Measured((0.002, 0.001, 0.003))) == "2 ms [1, 3]"
-    assert str(Measured((2048.0,), "B")) == "2 KiB"
-    assert str(Measured((1.5e-8,)).per(2)) == "7.5 ns"
-
-
 def test_subjects_are_timed_in_turns_and_only_their_work() -> None:
     log = []
     subjects = [
@@ -137,11 +116,6 @@ def test_subjects_are_timed_in_turns_and_only_their_work() -> None:
     assert log == ["a", "tidy", "b", "tidy"] * 3  # the first round warms up
     assert [(outcome.answer, len(outcome.took.values)) for outcome in outcomes] == [("A", 2), ("B", 2)]
     assert all(len(outcome.took.cpu) == 2 for outcome in outcomes)
-
-
-def test_memory_is_what_the_work_adds_to_its_input() -> None:
-    measured = peak_memory(Subject(lambda given: np.zeros(len(given) * 2), lambda: np.zeros(100_000)))
-    assert measured.median == pytest.approx(1.6e6, rel=0.01)
 
 
 @pytest.fixture

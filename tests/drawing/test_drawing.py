@@ -124,26 +124,6 @@ def test_a_missing_image_is_a_canvas_of_its_size_or_around_the_outlines():
     assert draw_image(table(size=None), "a.jpg").pixels.shape == (480, 640, 3)
 
 
-def test_thumbnails_and_large_images_are_to_scale():
-    drawing = draw_image(CAT, "a.jpg", np.zeros((40, 50, 3), np.uint8))
-    assert drawing.pixels.shape == (40, 50, 3)
-    np.testing.assert_allclose(drawing.placed(drawing.outlines[0].rings[0]), [[5, 10], [20, 10], [20, 30], [5, 30]])
-    drawing = draw_image(table(("ann", "cat", box(10, 20, 30, 40)), size=(4000, 1000)), "a.jpg", longest_side=400)
-    assert drawing.pixels.shape == (100, 400, 3)
-    assert drawing.scale.tolist() == [0.1, 0.1]
-
-
-def test_only_the_raters_who_are_wanted_are_drawn():
-    marks = [(rater, "cat", box(10, 20, 30, 40)) for rater in ("ann", "bob")]
-    annotations = table(*marks, assigned={"a.jpg": ["ann", "bob"]})
-    assert draw_image(annotations, "a.jpg").legend == {0: "ann: 1 annotation", 1: "bob: 1 annotation"}
-    one = draw_image(annotations, "a.jpg", raters=["bob"])
-    assert ([outline.rater for outline in one.outlines], one.legend) == ([1], {1: "bob: 1 annotation"})
-    image = read(one.png())
-    assert of_colour(image, BOB).any()
-    assert not of_colour(image, ANN).any()
-
-
 # ---- one unit ----
 
 
@@ -187,25 +167,6 @@ def test_at_an_edge_the_part_ends_with_the_image(pair):
     assert of_colour(far.pixels, (7, 7, 7)).any()
 
 
-def test_neighbours_are_drawn_where_they_are_wanted():
-    cats = ("ann", "cat", box(40, 30, 20, 10)), ("bob", "cat", box(40, 30, 20, 9))
-    near = table(*cats, ("cid", "owl", box(62, 30, 9, 9)), ("cid", "owl", box(5, 60, 9, 9)))
-    result = agreement(near, bootstrap=0)
-    unit = int(result.unit_of[0])
-    assert sorted(outline.row for outline in draw_unit(result, unit).outlines) == [0, 1]
-    assert sorted(outline.row for outline in draw_unit(result, unit, others=True).outlines) == [0, 1, 2]
-
-
-def test_every_unit_of_lvis_has_a_drawing(lvis):
-    result = agreement(lvis, "polygon_iou", bootstrap=0)
-    for unit in np.linspace(0, len(result.units) - 1, 25).astype(int).tolist():
-        drawing = draw_unit(result, unit)
-        members = np.flatnonzero(result.unit_of == unit)
-        assert [outline.row for outline in drawing.outlines] == members.tolist()
-        assert max(drawing.pixels.shape) in (479, 480, 481)
-        assert read(drawing.png()).shape[1] >= drawing.pixels.shape[1]
-
-
 def test_a_mask_of_lvis_is_outlined_as_its_polygon(lvis):
     row = int(np.argmax(lvis.shapes["polygon"].area()))
     size = lvis.image_size[lvis.image[[row]]].astype(int)
@@ -234,14 +195,6 @@ def test_the_figure_has_a_trace_for_each_rater_and_the_image_below():
     json.dumps(figure.to_plotly_json()["layout"])
 
 
-def test_points_are_drawn_as_points():
-    drawing = draw_image(table(("ann", "mouse", {"keypoints": [[50, 40, 2], [20, 20, 1]]})), "a.jpg")
-    assert drawing.figure().data[0].mode == "markers"
-    assert list(drawing.figure().data[0].x) == [50, None, 20, None]
-    image = read(drawing.png(legend=False))
-    assert tuple(image[40, 50]) == tuple(image[20, 20]) == ANN
-
-
 def test_text_of_the_data_is_shown_as_text():
     name = "<b>x</b>\u202e" + "y" * 80
     annotations = Annotations.from_rows([{"image": 1, "rater": name, "category": "<i>c</i>", "box": [0, 0, 9, 9]}])
@@ -252,15 +205,6 @@ def test_text_of_the_data_is_shown_as_text():
     assert "\u202e" not in trace.name + trace.text[0]
     assert "&#60;i&#62;c&#60;/i&#62;" in trace.text[0]
     assert drawing.png().startswith(b"\x89PNG")
-
-
-def test_a_legend_stands_below_the_image_with_a_line_a_rater():
-    drawing = draw_image(CAT, "a.jpg")
-    plain, whole = read(drawing.png(legend=False)), read(drawing.png())
-    assert plain.shape[0] == 80
-    assert whole.shape[0] == 80 + 3 * 20 + 4
-    assert of_colour(whole[80:], ANN).any()
-    assert drawing._repr_png_() == drawing.png()
 
 
 # ---- refused ----

@@ -10,7 +10,7 @@ import pytest
 
 from kalos_core import Annotations, agreement, next_to_rate
 from kalos_core.figures import agreement_title, alpha_bins, alpha_histogram, plot_agreement, plot_next_to_rate
-from tests.figures.plain import notes, title
+from tests.figures.plain import title
 
 
 @pytest.mark.parametrize(
@@ -71,14 +71,6 @@ def test_the_histogram_shows_the_bins_on_bands_that_touch(alphas):
 
 def lines_of(figure):
     return {shape.line.dash: shape.x0 for shape in figure.layout.shapes if shape.type == "line"}
-
-
-def test_mean_median_and_all_units_are_marked():
-    #  mean (.2 + .9 + 1 + 1) / 4 = .775, median (.9 + 1) / 2 = .95
-    figure = alpha_histogram([0.2, 0.9, None, 1.0, 1.0], global_alpha=0.6)
-    assert lines_of(figure) == {"solid": pytest.approx(0.775), "dash": pytest.approx(0.95), "dot": 0.6}
-    assert notes(figure)[-3:] == ["mean 0.78", "median 0.95", "all units 0.60"]
-    assert lines_of(alpha_histogram([None], global_alpha=math.nan)) == {}
 
 
 def test_a_result_is_drawn_with_its_three_numbers(lvis):

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import gaussian_kde
 
-from kalos_core.calibration import DISTANCE_EDGES, Calibration, Separation, distance_curve, distance_shares
-from kalos_core.figures import calibration_figure, calibration_title, plot_calibration
+from kalos_core.calibration import DISTANCE_EDGES, Separation, distance_curve, distance_shares
+from kalos_core.figures import calibration_title, plot_calibration
 from tests.figures.plain import notes, title
 
 NEAR, FAR = np.array([0.0, 0.02, 0.05, 0.3]), np.array([0.7, 0.9, 1.0, 1.0])
@@ -63,33 +63,8 @@ def test_bars_curves_axes_and_lines_stand_at_their_distances():
     assert notes(figure) == ["τ* = 0.48\xa0[0.40,\xa00.60] (dashed)", "largest gap at 0.30 (dotted)"]
 
 
-def test_without_the_distances_the_plot_is_the_same():
-    whole = found(strata={"small": found(size="small")})
-    bare = whole.without_distances()
-    assert plot_calibration(bare) == plot_calibration(whole)
-    assert len(bare.observed) == len(bare.expected) == len(bare.strata["small"].observed) == 0
-    assert [shares.count for shares in bare.shares] == [len(NEAR), len(FAR)]
-    assert (bare.tau, bare.strata["small"].tau) == (whole.tau, whole.strata["small"].tau)
-    (kept,) = Calibration([whole]).without_distances()
-    assert plot_calibration(kept) == plot_calibration(whole)
-    assert "for box_iou of small annotations" in title(plot_calibration(whole.strata["small"]))
-
-
-@pytest.mark.parametrize(("tau", "ks_at", "side", "at"), [(0.2, 0.3, "left", 0.3), (0.9, 0.7, "right", 0.7)])
-def test_labels_stand_where_there_is_room(tau, ks_at, side, at):
-    labels = plot_calibration(found(tau=tau, ks_at=ks_at)).layout.annotations
-    assert {(label.xanchor, label.x) for label in labels} == {(side, at)}
-
-
 def test_without_a_threshold_there_is_no_line_and_no_curve_of_equal_distances():
     figure = plot_calibration(found(tau=math.nan, expected=np.ones(4), reason="why", tau_interval=np.full(2, np.nan)))
     assert [shape.x0 for shape in figure.layout.shapes] == [0.3]
     assert len(figure.data[3].y) == 0
     assert title(figure) == "No threshold for box_iou: why"
-
-
-def test_the_smallest_bar_is_in_the_plot():
-    shares = distance_shares(np.concatenate([np.zeros(999), [0.5]]))
-    low, high = calibration_figure(shares, shares, None, None).layout.yaxis.range
-    assert 10**low < 0.001
-    assert 10**high > 1

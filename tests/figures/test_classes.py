@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 
-import hypothesis.strategies as st
 import pytest
-from hypothesis import given
 
 from kalos_core import figures
 from tests.figures.plain import notes
@@ -23,17 +21,6 @@ def test_the_hardest_class_with_enough_images_comes_first():
     assert figures.hardest_classes([0.5, 0.5, 0.1], [9, 9, 9]).tolist() == [2, 0, 1]  # equal ones keep their order
     assert figures.left_out(ALPHAS, IMAGES, 12) == "Not shown: 1 on fewer than 5 images, 1 without an alpha."
     assert figures.left_out([0.5], [9]) == ""
-
-
-@given(st.lists(st.tuples(st.none() | st.floats(-1, 1), st.integers(0, 12)), max_size=30), st.integers(1, 12))
-def test_shown_and_left_out_are_all_classes(classes, limit):
-    alphas, images = [alpha for alpha, _ in classes], [count for _, count in classes]
-    shown = figures.hardest_classes(alphas, images, limit)
-    defined = [place for place, alpha in enumerate(alphas) if alpha is not None]
-    enough = [place for place in defined if images[place] >= figures.LEAST_IMAGES] or defined
-    assert [alphas[place] for place in shown] == sorted(alphas[place] for place in enough)[:limit]
-    said = figures.left_out(alphas, images, limit).replace("fewer than 5", "few").split()
-    assert sum(int(word) for word in said if word.isdigit()) == len(classes) - len(shown)
 
 
 @pytest.mark.parametrize(
@@ -67,10 +54,3 @@ def test_a_bar_says_its_class_value_interval_and_count():
     low, high = figure.layout.xaxis.range
     assert low < -0.1
     assert high > 0.95
-
-
-def test_two_long_names_that_begin_alike_are_two_bars():
-    names = ["a class whose name goes on: one", "a class whose name goes on: two"]
-    figure = figures.class_difficulty_bars(names, [0.1, 0.2], [9, 9])
-    assert list(figure.data[0].y) == [0, 1]
-    assert all(len(text) <= 18 for text in figure.layout.yaxis.ticktext)

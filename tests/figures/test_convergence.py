@@ -19,7 +19,6 @@ from kalos_core import (
     variation_shares,
     variations,
 )
-from kalos_core.figures.convergence import MOST_POINTS
 from tests.figures.plain import names, notes, plain, title
 
 
@@ -49,31 +48,6 @@ def test_points_and_lines_are_where_they_belong():
     assert (published.line.dash, published.name) == ("dash", "published: mAP = 80.0 α − 10.0")
 
 
-def test_many_points_are_sampled_with_a_seed():
-    values = np.linspace(0, 1, 3 * MOST_POINTS)
-    first, again, other = (figures.replicate_scatter(values, values, values, seed=seed).data[0] for seed in (0, 0, 1))
-    assert (len(first.x), first.name) == (MOST_POINTS, "2,000 of 6,000 points shown")
-    assert first.x == again.x
-    assert first.x != other.x
-
-
-def test_bars_reach_from_end_to_end():
-    figure = figures.interval_bars(["a", "b"], [0.5, 0.7], [[0.4, 0.6], [0.65, 0.75]], [{"net": 0.62}, {}], "t")
-    bars, means, models = figure.data
-    assert bars.base == pytest.approx((40, 65))
-    assert bars.x == pytest.approx((20, 10))
-    assert bars.customdata[0] == "a: 50.0\xa0[40.0,\xa060.0] mAP"
-    assert means.x == pytest.approx((50, 70))
-    assert (models.x, models.y, models.text) == ((62.0,), (0,), ("net",))
-    low, high = figure.layout.xaxis.range
-    assert low < 40
-    assert high > 75
-    undefined = figures.interval_bars(["a"], [None], None)
-    assert plain(undefined)[0]["x"] == [None]
-    assert undefined.data[0].customdata[0] == "a: undefined"
-    assert len(undefined.data) == 2
-
-
 def test_the_value_of_all_images_stands_on_its_interval():
     figure = figures.interval_bars(["a", "b"], [0.7, 0.6], [[0.6, 0.8], [0.5, 0.7]], wholes=[0.55, None])
     whole = figure.data[2]
@@ -92,13 +66,6 @@ def test_shares_are_stacked_in_the_colours_of_the_types():
     assert figure.layout.shapes[0].x0 == 0.6
     assert notes(figure)[0] == "equilibrium: 0.60"
     assert not figures.shares_over_thresholds([0.5], counts[:1], math.nan).layout.shapes
-
-
-def test_bins_have_their_width():
-    (bars,) = figures.boundary_histogram([0, 0.2, 0.4], [3, 1]).data
-    assert bars.x == pytest.approx((0.1, 0.3))
-    assert bars.width == pytest.approx((0.2, 0.2))
-    assert bars.y == (3, 1)
 
 
 def converged(rows, **given):
@@ -135,20 +102,6 @@ def two():
         rows = [{"image": n, "rater": rater, "box": box} for n, rater, box in boxes]
         found.append(converged(rows, images=range(20), raters=("ann", "bob"))[1])
     return found
-
-
-def test_the_curve_over_sizes_ends_with_all_images(two):
-    result = two[0]
-    figure = figures.plot_sizes(result.sizes((0.25, 0.5)))
-    band, curve = figure.data
-    table = result.by_size((0.25, 0.5))
-    assert list(curve.x) == table["images"].tolist() == [5, 10, 20]
-    np.testing.assert_allclose(curve.y, 100 * table["convergence"])
-    assert len(band.x) == 4  # all images have no interval
-    assert curve.marker.symbol[-1] == "diamond"
-    assert curve.customdata[-1] == f"all 20 images: {100 * result.whole.mean:.1f} mAP"
-    assert title(figure).startswith(f"Label convergence {100 * result.whole.mean:.1f} mAP on all 20 images")
-    plain(figure)
 
 
 def test_a_regression_over_several_data_sets_has_one_line_and_tells_them_apart(two):

@@ -8,13 +8,11 @@ import pytest
 from kalos_core import (
     InputError,
     LabelTable,
-    compare_teams,
     dawid_skene,
     figures,
     label_agreement,
     majority_agreement,
     rater_accuracy,
-    reject_answers,
 )
 from tests.figures.plain import notes, plain, title
 
@@ -79,32 +77,6 @@ def test_accuracy_has_the_majority_as_its_last_row_or_a_reference(table):
     figure = figures.plot_rater_accuracy(result)
     assert plain(figure)[0]["z"][4][:3] == pytest.approx(result.to_reference.tolist())
     assert "nearest to ann is bob" in title(figure)
-
-
-def test_teams_say_whether_they_differ(table):
-    result = compare_teams(table, {"experts": ["ann", "bob"], "crowd": ["cid", "dan"]}, bootstrap=200)
-    figure = figures.plot_teams(result, 0)
-    assert result.differs(0)
-    assert title(figure).startswith("time: experts agree more among themselves than crowd (")
-    assert plain(figure)[0]["x"] == pytest.approx(result.kappa[0].tolist())
-    assert plain(figures.team_bars(["a"], [None]))[0]["x"] == [None]
-
-
-def test_rejection_shows_kappa_before_and_after(table):
-    result = reject_answers(table, least_accuracy=0.92)
-    figure = figures.plot_rejection(result)
-    before, after = plain(figure)
-    assert before["x"] == sorted(result.before.tolist())
-    assert after["x"] == result.after[np.argsort(result.before)].tolist()
-    assert title(figure).startswith(f"{len(result)} of 120 answers are rejected")
-    assert "all of cid, dan" in title(figure)
-
-
-def test_what_is_not_shown_is_said():
-    names = [str(number) for number in range(53)]
-    assert figures.majority_dots(names, [0.9] * 53, [0.8] * 53).layout.xaxis.title.text.endswith("(the least 40 of 53)")
-    assert figures.kappa_bars(names, [0.5] * 53).layout.xaxis.title.text == "free-marginal kappa (the least 40 of 53)"
-    assert figures.kappa_bars(["a"], [0.5]).layout.xaxis.title.text == "free-marginal kappa"
 
 
 def test_skill_and_confusion_say_who_takes_what_for_what():

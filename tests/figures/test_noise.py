@@ -7,7 +7,7 @@ import pytest
 from scipy.integrate import trapezoid
 
 from kalos_core import Annotations, InputError, NoiseModel, figures
-from kalos_core.noise import Fidelity, FitTests
+from kalos_core.noise import Fidelity
 from kalos_core.noise.experiments import SignalLossTable
 from kalos_core.noise.fit.observations import Shifts, observe
 from tests.figures.plain import plain, title
@@ -82,30 +82,6 @@ def test_directions_name_the_distribution_that_fits_best(model):
     assert [curve.line.dash for curve in figure.data[1:]].count("solid") == 1
 
 
-def test_the_trend_over_areas_and_its_medians(model):
-    figure = figures.plot_size_errors(model)
-    assert title(figure).startswith("Changes of width fall with the area (Spearman −0.")
-    medians, trend = named(figure, "medians"), named(figure, "median of the")
-    assert len(medians.x) == 10
-    assert list(medians.x) == sorted(medians.x)
-    assert trend.y[0] > trend.y[-1]
-    assert np.interp(medians.x, trend.x, trend.y) == pytest.approx(np.array(medians.y), abs=0.02)
-
-
-def test_areas_as_distribution_functions(model):
-    figure = figures.plot_areas(model)
-    assert title(figure).startswith("Unmatched annotations may be of any size (Mann-Whitney U, p = ")
-    matched = named(figure, "matched")
-    assert (matched.y[0], matched.y[-1]) == (0, 1)
-    assert max(matched.x) == pytest.approx(0.1)
-    assert title(figures.plot_areas(model, "parents")).startswith(
-        "Wholes annotated as two by another may be of any size"
-    )
-    small = replace(model.observations, unmatched_area=np.full(30, 0.001), matched_area=np.linspace(0.01, 0.1, 30))
-    sure = title(figures.plot_areas(replace(model, observations=small)))
-    assert sure == "Unmatched annotations are smaller (Mann-Whitney U, p < 0.001)"
-
-
 def test_confusions_next_to_similarity(model):
     figure = figures.plot_confusions(model)
     assert title(figure) == "2 of 2 annotations matched one to one were given two classes"
@@ -154,21 +130,6 @@ def test_fidelity_says_how_much_lies_inside():
     assert list(outside.y) == ["distance: direction", "unmatched"]
     assert outside.x[1] == pytest.approx(70 / 40)
     assert "150 against 100" in outside.customdata[1]
-
-
-def test_rows_of_fidelity_and_of_tests_read_as_numbers_are_written():
-    """Counts in full, as in the `repr`; not in powers of ten."""
-    rows = np.array([[1398.0, -0.0694], [1145.0, -0.114], [1665.0, -0.0294]])
-    found = Fidelity(np.array(["correct", "global_alpha"]), *rows, np.array([[1420.0, -0.2]]), 1, 9)
-    assert [list(row.values()) for row in figures.fidelity_rows(found)] == [
-        ["correct", "1,398\xa0[1,145,\xa01,665]", "1,420", "yes"],
-        ["global alpha", "−0.069\xa0[−0.114,\xa0−0.029]", "−0.200", "no"],
-    ]
-    names = (np.array([text] * 2) for text in ("unmatched.rate", "AIC", "power"))
-    values = np.array([[986.6, 1.2], [np.nan, 0.0004]])
-    tests = FitTests(*names, *values, np.array([400, 400]), np.array(["fits better", ""]))
-    read = [(row["statistic"], row["p"], row["note"]) for row in figures.fit_rows(tests)]
-    assert read == [("987", "", "fits better"), ("1.200", "< 0.001", "")]
 
 
 def test_signal_loss_is_named_beside_the_papers():

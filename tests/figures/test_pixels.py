@@ -45,15 +45,6 @@ def test_the_tree_has_a_leaf_for_each_rater_in_their_own_row(result):
     assert title(figure) == "dan stands out among 4 raters"
 
 
-def test_the_ratio_is_drawn_from_one_rater(result):
-    figure = figures.plot_ratio(result)
-    assert list(figure.data[0].x) == [1, 2, 3, 4]
-    assert list(figure.data[0].y) == pytest.approx([1, 3 / 4, 2 / 4, 0])
-    two = figures.ratio_curve([[1, None], [1, 0.5]], ["road", "car"])
-    assert two.data[0].y == (1, None)
-    assert two.layout.showlegend
-
-
 def test_raters_against_the_consensus(result):
     figure = figures.plot_rater_performance(result)
     assert names(figure) == ["sensitivity", "specificity", "PPV", "NPV", "κ"]
@@ -77,15 +68,3 @@ def test_correlations_say_whether_they_are_significant_and_why_there_is_none(res
     assert bars.customdata[1].endswith(", not significant (p = 0.087)")
     said = figures.correlation_title(["green", "blue"], [-0.1, 0.4], [0.001, 0.2])
     assert said.startswith("Agreement goes most with green")
-
-
-def test_the_bound_has_its_peculiarities_next_to_it():
-    two = pixel_agreement([{"ann": [[1, 1, 0, 0]], "bob": [[1, 1, 1, 0]]}])
-    # of the third pixel, one of two errs: 1/2 of one in four
-    note = figures.smyth_note(two.smyth_bound, two.smyth_notes)
-    assert note.startswith("Smyth's bound: whatever the truth, raters err on at least 12\xa0% of all pixels (his limit")
-    assert "10\xa0%, which this exceeds). Unmarked pixels count" in note
-    assert note.endswith("the bound is high even where F1 is.")
-    three = pixel_agreement([{"ann": [[1, 0]], "bob": [[1, 0]], "cid": [[1, 0]]}])
-    assert "odd number of raters (3)" in figures.smyth_note(three.smyth_bound, three.smyth_notes)
-    assert "exceeds" not in figures.smyth_note(0.1)

@@ -6,8 +6,8 @@ import os
 import plotly.graph_objects as go
 import pytest
 
-from kalos_core import Annotations, InputError, KalosError, agreement, collaboration
-from kalos_core.figures import plot_collaboration, print_theme, printing, save_figure
+from kalos_core import InputError, KalosError
+from kalos_core.figures import print_theme, printing, save_figure
 from scripts.setup_environment import find_browser
 from tests.tiers import first
 
@@ -42,35 +42,6 @@ def test_lines_differ_in_dash_and_symbol_and_keep_their_own():
     groups = [line for name in "abab" for line in lines(None, legendgroup=name)]
     dashes = [trace.line.dash for trace in printed(go.Scatter(x=[0], y=[0], mode="markers"), *groups)[1:]]
     assert dashes == ["solid", "dash", "solid", "dash"]
-
-
-def test_heat_maps_and_stacked_areas_are_grey():
-    (heat,) = printed(go.Heatmap(z=[[0, 1]], colorscale="Viridis"))
-    assert heat.colorscale[-1][1] == "rgb(0,0,0)"
-    one, other = printed(*lines(None, None, stackgroup="s", fillcolor="red"))
-    assert (one.fillcolor, other.fillcolor) == printing.GREYS[:2]
-    assert one.fillpattern.shape != other.fillpattern.shape
-
-
-def test_texts_of_cells_are_seen_on_greys():
-    """White on the dark half of the colours, which is where values are low; greys are dark where they are high."""
-    rows = [
-        {"image": i, "rater": r, "category": "dog" if r == "c" and not i % 3 else "cat"}
-        for i in range(9)
-        for r in "abc"
-    ]
-    annotations = Annotations.from_rows([{**row, "box": [0, 0, 9, 9]} for row in rows])
-    figure = plot_collaboration(collaboration(agreement(annotations)))
-    before, after = ([text.font.color for text in made.layout.annotations] for made in (figure, print_theme(figure)))
-    assert set(before) == {"white", "black"}
-    assert after == [{"white": printing.INK, "black": "white"}[colour] for colour in before]
-
-
-def test_all_text_grows():
-    figure = go.Figure(layout={"title": {"text": "x", "font": {"size": 14}}, "annotations": [{"font": {"size": 11}}]})
-    layout = print_theme(figure, font_scale=2).layout
-    assert (layout.font.size, layout.title.font.size, layout.annotations[0].font.size) == (24, 28, 22)
-    assert figure.layout.title.font.size == 14
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kalos_core import DetectorAccumulator, InputError, figures
-from kalos_core.ranking import Rankings, concordance, shared_rankings
+from kalos_core.ranking import Rankings, concordance
 from tests.figures.plain import names, notes, plain, title
 
 NET_AND_SVM = [0.9, 0.8]
@@ -157,55 +157,3 @@ def test_what_is_not_there_is_refused(detectors, agreed):
     ):
         with pytest.raises(InputError, match=message):
             call()
-
-
-def test_curves_at_growing_agreement(agreed):
-    figure = figures.plot_agreement_curves(agreed, "edge")
-    assert names(figure) == [f"at least {number}/3" for number in (1, 2, 3)]
-    assert len({trace.line.color for trace in figure.data}) == 3
-    assert title(figure) == figures.agreement_curves_title("edge", agreed.area[agreed.by_agreement, 1])
-    assert figures.agreement_curves_title("net", [None]).startswith("net cannot be measured")
-
-
-def test_all_detectors_under_one_reference(agreed):
-    figure = figures.plot_reference(agreed, "any")
-    row = agreed.truths.tolist().index("any")
-    assert names(figure) == ["net", "edge", "flat"]
-    _, precision = agreed.sampled()
-    assert list(figure.data[1].y) == pytest.approx(precision[row, 1])
-    assert title(figure) == figures.reference_title("any", ["net", "edge", "flat"], agreed.area[row])
-    assert figures.reference_title("any", ["net"], [None]).startswith("No detector can be measured under any")
-
-
-def test_detectors_against_agreement(agreed):
-    figure = figures.plot_detector_correlations(agreed)
-    table = agreed.by_detector()
-    assert list(figure.data[0].x)[:2] == pytest.approx(table["cco"][:2])
-    assert list(figure.data[1].x)[:2] == pytest.approx(table["cci"][:2])
-    assert figure.data[1].x[2] is None  # a map that is the same everywhere
-    p = table["cci_p"].tolist()
-    assert p[0] < 0.01 < p[1]
-    assert figure.data[1].marker.symbol[:2] == ("circle", "circle-open")
-    assert ["not significant" in text for text in figure.data[1].customdata[:2]] == [False, True]
-
-
-def test_shared_rankings_side_by_side(agreed):
-    figure = figures.plot_shared_rankings(agreed.ranking)
-    shared = shared_rankings(agreed.ranking)
-    counted = [f"{len(each.truths)} reference{'' if len(each.truths) == 1 else 's'}" for each in shared]
-    assert list(figure.layout.xaxis.ticktext) == counted
-    assert title(figure) == figures.shared_title(shared)
-    of = {trace.name: trace.y for trace in figure.data}
-    for column, each in enumerate(shared):
-        assert [of[name][column] for name in each.systems] == each.ranks.tolist()
-        assert ", ".join(each.truths) in figure.data[0].customdata[column]
-
-
-def test_a_legend_takes_nothing_from_the_plot():
-    sizes = set()
-    for count in (1, 13):
-        names = [f"reference {number}" for number in range(count)]
-        figure = figures.precision_curves(names, [0.0, 1.0], np.ones((count, 2)), np.ones(count))
-        assert figure.layout.legend.orientation == "h"
-        sizes.add(figure.layout.height - figure.layout.margin.b - figure.layout.margin.t)
-    assert len(sizes) == 1

@@ -84,19 +84,6 @@ def test_the_cells_are_in_the_order_of_the_clusters():
         assert cells.zmin < cells.zmax
 
 
-def test_the_values_of_many_raters_stand_in_the_hover_only():
-    figure = figures.collaboration_heatmap([str(number) for number in range(17)], np.full((17, 17), 0.5))
-    assert not figure.layout.annotations
-    assert figure.data[0].customdata[0][1].endswith("alpha 0.50")
-
-
-def test_a_bar_of_sessions_has_value_interval_and_count():
-    figure = figures.session_bars(["ana"], [0.9], [12], [[0.85, 0.95]], axis="mean alpha in the session")
-    assert figure.data[0].customdata == ("<b>ana</b>: alpha 0.900\xa0[0.850,\xa00.950], 12 images",)
-    assert figure.layout.xaxis.title.text == "mean alpha in the session"
-    assert notes(figure) == ["0.90"]
-
-
 @pytest.fixture(scope="module")
 def three_raters():
     """Ann and bob agree on both images; cid on neither, and has annotated one of them only."""

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kalos_core.figures import sensitivity_curve, sensitivity_title
-from tests.figures.plain import notes, plain
+from tests.figures.plain import notes
 
 THRESHOLDS, ALPHAS = [0.1, 0.5, 0.9], [0.8, 0.7, 0.3]
 
@@ -47,12 +47,3 @@ def test_anchor_and_strict_are_marked_with_their_alpha():
     assert not sensitivity_curve(THRESHOLDS, ALPHAS).layout.shapes
     figure = sensitivity_curve([0.29, 0.9], [0.8, 0.3], anchor=0.289, strict=0.9, calibrated=True)
     assert notes(figure)[0].startswith("calibrated anchor τ*_s 0.29")
-
-
-@pytest.mark.parametrize("alphas", [[-0.4, 0.1, 0.2], [None, None, None], [1.0, 1.0, math.nan]])
-def test_all_values_are_in_the_plot(alphas):
-    figure = sensitivity_curve(THRESHOLDS, alphas)
-    low, high = figure.layout.yaxis.range
-    known = [value for value in alphas if value is not None and not math.isnan(value)]
-    assert all(low <= value <= high for value in [0, *known])
-    assert plain(figure)[-1]["y"] == [value if value in known else None for value in alphas]

@@ -128,19 +128,6 @@ def test_accuracy_of_one_setting_is_that_of_its_units():
     assert accuracy.f1[row].tolist() == [score.f1]
 
 
-def test_units_do_not_depend_on_any_order():
-    drawn = MODEL.generate(scene(), 4, 2.0, 1).annotations
-    stable = permutation_stability({"drawn": drawn}, 3)
-    assert (stable.least == 1).all()
-    assert stable.claims()[0].holds
-
-
-def test_alpha_of_more_raters_is_that_of_their_selection():
-    found = return_on_raters(MODEL, scene(), counts=[2, 4], magnitudes=[1], seed=2)
-    drawn = MODEL.generate(scene(), 4, 1.0, 2).annotations
-    assert found.alpha.tolist() == [agreement(drawn.select(raters=[0, 1])).alpha, agreement(drawn).alpha]
-
-
 def test_more_noise_loses_more_signal_beside_the_papers_table():
     loss = signal_loss_table(MODEL, scene(20), magnitudes=[0.25, 5.0])
     assert loss.ratio[0] < loss.ratio[1]
@@ -193,24 +180,3 @@ def run(annotations=None, **given):
 def test_settings_that_cannot_be_used(call, message):
     with pytest.raises(InputError, match=message):
         call()
-
-
-def test_settings_in_any_order_give_the_same_tables_and_verdicts():
-    for experiment, forth, back, more in (
-        (return_on_raters, [0.5, 2], [2, 0.5], ({"counts": [2, 7, 9]}, {"counts": [9, 2, 7, 2]})),
-        (magnitude_response, [0, 1], [1, 0, 1], ({}, {})),
-        (signal_loss_table, [0.25, 5.0], [5.0, 0.25], ({}, {})),
-    ):
-        given = zip((forth, back), more, strict=True)
-        one, other = (experiment(MODEL, scene(2, 3), magnitudes=at, **also) for at, also in given)
-        assert one.to_pandas().equals(other.to_pandas())
-        assert one.claims() == other.claims()
-
-
-def test_what_one_setting_cannot_tell_is_not_said_to_hold():
-    raters = return_on_raters(MODEL, scene(), counts=[2], magnitudes=[1])
-    assert [claim.holds for claim in raters.claims()] == [None, None]
-    assert magnitude_response(MODEL, scene(), magnitudes=[1]).claims()[0].holds is None
-    # Table 3 prints nothing for 1.5
-    assert [claim.holds for claim in signal_loss_table(MODEL, scene(), magnitudes=[1.5]).claims()] == [None, None]
-    assert [claim.holds for claim in school_impact(MODEL, scene(), schools=[(2, 1)]).claims()] == [None]

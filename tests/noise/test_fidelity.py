@@ -140,29 +140,6 @@ def test_a_trend_of_chance_is_none(seed):
     assert "no trend over the number of annotations" in model.provenance["unmatched.rate"].reason
 
 
-def test_boxes_of_one_size_tell_nothing_of_others():
-    """40 x 40 pixels, moved by -3 to 3 of them: a shift of the size of the jitter, used on other sizes, too."""
-    rng = np.random.default_rng(0)
-    corners = [np.array([at % 5, at // 5]) * 200 + 80 for _ in range(60) for at in rng.permutation(20)[:5]]
-    rows = [
-        (number // 5, name, "cat", [*(at + rng.integers(-3, 4, 2)), 40, 40])
-        for number, at in enumerate(corners)
-        for name in ("r0", "r1")
-    ]
-    model = NoiseModel.fit(by_raters(*rows, size=(1000, 800), assigned="all"))
-    moved = model.localization.translation
-    # two positions a coordinate, each of variance 4: the distance is about sqrt(pi / 2) sqrt(8) = 3.5 of 1,000 pixels
-    assert (moved.slope, moved.growth) == (0, 0)
-    assert moved.intercept == pytest.approx(0.0039, abs=0.001)
-    assert moved.sigma < 0.003
-    assert model.localization.width == model.localization.height
-    assert model.localization.width.limits == pytest.approx([0, 0], abs=1e-9)
-    other = careful(images=40)
-    free = model.generate(other, raters=2, reference="r0", shifts="free")
-    assert agreement(free.annotations).alpha > 0.98
-    assert not model.generate(other, raters=2, reference="r0").redrawn_share > 0.01
-
-
 def test_copies_have_no_distance_and_agree(lvis):
     images = lvis.select(images=np.arange(30))
     copies = NoiseModel.default().generate(images, ["a", "b"], magnitude=0, reference="r1").annotations

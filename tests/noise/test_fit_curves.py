@@ -7,14 +7,7 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 from sklearn.linear_model import LogisticRegression, PoissonRegressor
 
-from kalos_core.noise.fit.curves import (
-    RESOLUTION,
-    fit_dispersion,
-    fit_logistic,
-    fit_opposition,
-    fit_poisson,
-    separable,
-)
+from kalos_core.noise.fit.curves import RESOLUTION, fit_dispersion, fit_logistic, fit_opposition, fit_poisson, separable
 
 
 def counts(rows=2000, seed=0):

@@ -215,14 +215,6 @@ def test_few_wholes_annotated_as_two_tell_how_often_but_not_by_which_area(drawn)
     assert few["topology.susceptibility"].distribution is None
 
 
-def test_one_area_shows_no_curve(drawn):
-    one = np.full(40, 0.0016)
-    found = of_areas(drawn, unmatched_area=one + 1e-17, matched_area=one, parent_area=one, other_area=one - 1e-17)
-    assert found["unmatched.selection"].reason == "all annotations are of one area, which fits no curve"
-    # 40 of 40 wholes and half of 40 others are two thirds, whatever the slope
-    assert found["topology.susceptibility"].distribution.probability(0.0016) == pytest.approx(2 / 3)
-
-
 def test_the_rate_of_empty_images_is_what_the_other_has_there():
     rows = [(image, "ann", "cat", [10 * x, 0, 9, 9]) for image in range(1, 4) for x in range(image)]
     seen = observe(by_raters(*rows, images=range(40), raters=["ann", "bob"], assigned="all"))
@@ -285,34 +277,6 @@ def test_pearson_by_hand_and_on_its_own_draws():
     mean = np.exp(rng.normal(0, 1, 300))
     assert pearson(rng.poisson(mean), mean, 0.0, 0, 199, rng).p_value > 0.01
     assert pearson(rng.poisson(mean * rng.gamma(1, 1, 300)), mean, 0.0, 0, 199, rng).p_value == 1 / 200
-
-
-def test_a_fitted_model_goes_to_json_without_its_observations(fitted):
-    back = NoiseModel.from_json(fitted.to_json())
-    assert back == fitted
-    assert back.observations is None
-    with pytest.raises(InputError, match=r"expected one from NoiseModel\.fit"):
-        back.tests()
-    for ask in (NoiseModel.fit, TRUE.fidelity):
-        with pytest.raises(InputError, match="annotations: expected Annotations, got int"):
-            ask(5)
-
-
-def test_the_tests_of_fit_stand_in_one_table(fitted):
-    table = fitted.tests(permutations=49).to_pandas()
-    rates = table[table["distribution"] == "unmatched.rate"].reset_index(drop=True)
-    assert rates.equals(fitted.rate_tests(permutations=49).to_pandas())
-    assert set(table["distribution"]) <= set(DISTRIBUTIONS)
-    shift = table[table["distribution"] == "localization.translation"]
-    assert shift["test"].tolist() == ["KS", "KS", "AIC", "AIC", "trend"]
-    assert shift["model"].tolist()[:2] == ["Student t", "normal"]
-    angle = table[table["distribution"] == "localization.angle"]
-    assert angle["test"].tolist() == ["Rayleigh", "Kuiper"] + ["AIC"] * 4
-    assert angle["note"].tolist().count("fits best") == 1
-    few = table[table["distribution"] == "topology.first_width"].iloc[0]
-    assert np.isnan(few["statistic"])
-    assert few["note"] == "not applicable: fewer than 30 observations"
-    assert "no similarity of classes given" in table[table["test"] == "Mantel"].iloc[0]["note"]
 
 
 RING = np.roll(np.eye(5), 1, axis=1)

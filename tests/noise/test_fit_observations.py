@@ -68,22 +68,6 @@ def test_pairs_are_all_of_the_raters_who_were_assigned():
     assert observe(by_raters(*marks, assigned={1: ["ann"], 2: ["ann", "bob"]})).events.tolist() == [[0, 0]]
 
 
-def test_the_order_of_rows_and_raters_changes_no_size():
-    rng = np.random.default_rng(0)
-    marks = [
-        (image, rater, "cat", [x + rng.uniform(0, 4), y, 15, 10])
-        for image in range(5)
-        for x, y in rng.uniform(0, 80, (4, 2))
-        for rater in ("ann", "bob")
-    ]
-    one, other = observe(by_raters(*marks)), observe(by_raters(*marks[::-1], raters=["bob", "ann"]))
-    for name in ("translation", "width", "height", "area"):
-        sizes = [np.sort(getattr(seen.correct, name)) for seen in (one, other)]
-        np.testing.assert_allclose(*sizes, atol=1e-12)
-    events = [np.concatenate([seen.events, seen.annotations_per_rater], axis=1) for seen in (one, other)]
-    assert sorted(events[0].tolist()) == sorted(events[1][:, [1, 0, 3, 2]].tolist())
-
-
 def test_lvis_against_a_naive_reading(lvis, lvis_seen):
     seen, found = lvis_seen, variations(lvis, max_merge=2)
     corners = lvis.shapes["box"].corners

@@ -54,22 +54,3 @@ def test_mantel_is_the_correlation_of_the_triangles_against_every_order_of_the_c
     correlations = [np.corrcoef(counts[np.ix_(order, order)][over], alike[over])[0, 1] for order in orders]
     exact = np.mean(np.abs(correlations) >= abs(correlations[0]) - 1e-12)
     assert found.p_value == pytest.approx(exact, abs=0.04)
-
-
-def test_classes_that_nobody_confused_are_left_out():
-    rng = RNG(4)
-    counts, alike = np.round(10 * symmetric(rng, 5)).astype(int) + 1, symmetric(rng, 8)
-    padded = np.pad(counts, (0, 3))
-    assert mantel(padded, alike, 9, rng).statistic == pytest.approx(mantel(counts, alike[:5, :5], 9, rng).statistic)
-
-
-@pytest.mark.parametrize(
-    ("counts", "alike"),
-    [
-        (np.array([[0, 1], [1, 0]]), np.eye(2)),  # two classes
-        (np.ones((4, 4), int), symmetric(RNG(0), 4)),  # all counts the same
-        (np.arange(16).reshape(4, 4), np.ones((4, 4))),  # all alike
-    ],
-)
-def test_mantel_says_where_there_is_nothing_to_correlate(counts, alike):
-    assert mantel(counts + counts.T, alike, 9, RNG(0)) is None

@@ -10,10 +10,8 @@ from kalos_core.noise.parameters import AxialAngle, Chance, EventRate
 from kalos_core.noise.scene import Scene
 from kalos_core.noise.sources import (
     ConfusionClasses,
-    DetectedFalsePositives,
     EmbeddingClasses,
     Transitions,
-    TransplantedFalsePositives,
 )
 from kalos_core.noise.stages.topology import fragment_score, likeliest_partners
 from tests.noise.models import (
@@ -236,21 +234,6 @@ def test_what_a_school_adds_is_one_object_for_its_members_and_what_it_misses_tea
     assert set(made.events.outcome) == {"impossible"}
 
 
-def test_a_split_that_is_merged_again_is_one_object():
-    split = quiet(topology=halves()).generate(table((1, "cat", [60, 40, 40, 20])), 2, 0, schools=[1, 1])
-    again = MERGING.generate(split.annotations, raters=1, reference="synthetic 1")
-    assert split.truth.tolist() == [[0], [0], [0], [0]]
-    assert again.truth.tolist() == [[0, 1]]
-
-
-def test_two_real_raters_can_be_two_schools():
-    both = by_raters(*((1, rater, "cat", [x, 10, 20, 20]) for rater, x in (("a", 10), ("b", 50))))
-    made = quiet().generate(both, raters=3, schools=[2, 1], reference=["a", "b"])
-    assert [box[0] for box in xywh(made.annotations)] == [10.0, 10.0, 50.0]
-    assert made.truth.ravel().tolist() == [0, 0, 1]
-    assert made.schools is None
-
-
 @pytest.mark.filterwarnings("ignore:rows. it is not said who was assigned to 2 of")
 def test_everybody_was_asked_for_what_the_reference_was_asked_for():
     reference = table(
@@ -339,21 +322,3 @@ def test_more_events_than_annotations_allow_are_refused(monkeypatch):
     assert len(quiet(unmatched={"rate": EventRate(np.log(50), 0.0)}).generate(ONE).events) > 50
     with pytest.raises(InputError, match="at most 100 events on all images, got 200 at magnitude 1"):
         quiet(unmatched={"rate": EventRate(np.log(200), 0.0)}).generate(ONE)
-
-
-def test_two_proposals_at_one_place_are_one_object():
-    source = DetectedFalsePositives(by_raters(*((1, "net", "thing", [x, 60, 20, 20]) for x in (100, 100, 101, 150))))
-    made = unmatched(4.0, 0.0).generate(ONE, raters=2, false_positive_source=source)
-    added = made.annotations.select(rows=np.flatnonzero(made.truth[:, 0] < 0))
-    assert added.shapes["box"].corners[:, 0].tolist() == [100, 150, 100, 150]
-    assert len(np.unique(made.object[made.truth[:, 0] < 0])) == 2
-
-
-def test_sources_are_named_in_the_result():
-    made = quiet().generate(ONE, raters=1, false_positive_source=TransplantedFalsePositives(per_image=3))
-    named = (made.class_source, made.false_positive_source)
-    assert named == ("class frequency", "annotations of other images (3 an image)")
-    assert "signal loss" in repr(made)
-    still = repr(NoiseModel.default().generate(ONE, raters=1, magnitude=0))
-    assert "signal loss undefined (no event)" in still
-    assert "nan" not in still

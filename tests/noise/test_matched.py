@@ -12,7 +12,7 @@ from kalos_core.noise.fit.coupling import fit_coupling
 from kalos_core.noise.fit.observations import Shifts
 from kalos_core.noise.parameters import Chance, Coupling, EventRate, Overlap, Shift, SizeCurve
 from kalos_core.noise.sources import TransplantedFalsePositives
-from tests.noise.models import ALWAYS, always, by_raters, halves, many, quiet, table
+from tests.noise.models import ALWAYS, by_raters, halves, many, quiet, table
 
 MATCHED = {"overlap": Overlap(0.5)}
 HEAVY = Shift(intercept=0.0, slope=0.0, nu=1.0, mu=0.0, sigma=0.03)
@@ -51,13 +51,6 @@ def test_generate_takes_shifts_of_either_kind():
     assert overlaps(model.generate(reference, raters=1, shifts="matched")).min() >= 0.5
     with pytest.raises(InputError, match="shifts: expected one of 'free', 'matched', got 'loose'"):
         model.generate(reference, raters=1, shifts="loose")
-
-
-def test_a_shift_that_always_parts_is_halved_until_it_does_not():
-    made = quiet(localization={"translation": always(0.2)} | MATCHED).generate(many(1, 1), raters=1)
-    # 20 of 200 pixels wide: 40, 20 and 10 pixels part it; at 5 the overlap is 15 / 25
-    assert made.annotations.shapes["box"].corners[0, 0] == pytest.approx(5)
-    assert made.events.redrawn.tolist() == [100]
 
 
 def test_fragments_and_merges_are_what_is_counted_as_merged():
@@ -160,22 +153,3 @@ def test_a_coupling_is_found_where_there_is_one(lvis, lvis_model):
     found = [variations(pair, max_merge=2) for pair in pairs]
     real, coupled, apart = (each.similarity[each.type == "correct"] for each in found)
     assert stats.ks_2samp(real, coupled).statistic < 0.06 < stats.ks_2samp(real, apart).statistic
-
-
-def test_reference_and_synthetic_raters_in_one_table(lvis):
-    made = NoiseModel.default().generate(lvis, raters=2, seed=1, reference="r2")
-    both, own = made.with_reference(), lvis.select(raters=["r2"])
-    assert both.raters.tolist() == ["r2", "synthetic 1", "synthetic 2"]
-    assert both.id[: len(own)].tolist() == own.id.tolist()
-    assert len(set(both.id.tolist())) == len(both) == len(own) + len(made.annotations)
-    assert np.array_equal(both.assigned, np.repeat(own.assigned, 3, axis=1))
-    assert set(both.shapes) == set(made.annotations.shapes)
-    assert np.array_equal(both.shapes["box"].corners[: len(own)], own.shapes["box"].corners)
-
-
-def test_names_as_ids_are_kept_and_names_of_raters_may_not_repeat():
-    reference = replace(table((1, "cat", [9, 9, 9, 9])), id=np.array(["synthetic 1"], dtype=object))
-    both = quiet().generate(reference, raters=2).with_reference()
-    assert both.id.tolist() == ["synthetic 1", "synthetic 2", "synthetic 3"]
-    with pytest.raises(InputError, match="expected other names than those of the reference, got 'ann'"):
-        quiet().generate(reference, raters=["ann"]).with_reference()

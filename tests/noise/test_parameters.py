@@ -2,7 +2,7 @@
 
 import json
 import math
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -144,19 +144,6 @@ def test_a_spoilt_document_says_where(document, spoil, message):
     assert message in str(error.value)
 
 
-def test_all_that_is_wrong_is_said_at_once_with_the_file(document, tmp_path):
-    document["localization"]["width"]["nu"] = -1
-    del document["topology"]["split"]
-    path = tmp_path / "mine.json"
-    path.write_text(json.dumps(document))
-    with pytest.raises(InputError) as error:
-        NoiseModel.from_json(path)
-    text = str(error.value)
-    assert text.startswith(f"{path}: 2 records cannot be used.")
-    assert "localization.width: expected nu to be a finite number above 0, got -1" in text
-    assert f"topology: {NOTHING('split')}" in text
-
-
 def test_provenance_covers_each_distribution_and_no_other():
     model = NoiseModel.default()
     some = {name: origin for name, origin in model.provenance.items() if name != "unmatched.rate"}
@@ -164,16 +151,3 @@ def test_provenance_covers_each_distribution_and_no_other():
         replace(model, provenance=some)
     with pytest.raises(InputError, match="got one with weather"):
         replace(model, provenance={**model.provenance, "weather": Provenance("paper", "")})
-
-
-def test_the_table_has_a_row_for_each_parameter():
-    model = NoiseModel.default()
-    table = model.to_pandas()
-    assert list(dict.fromkeys(table["distribution"])) == list(DISTRIBUTIONS)
-    parts = [model.distribution(name) for name in DISTRIBUTIONS]
-    values = [getattr(part, entry.name) for part in parts for entry in fields(part)]
-    numbers = [value for value in values if not isinstance(value, str) and value is not None]
-    assert len(table) == sum(len(value) if isinstance(value, tuple) else 1 for value in numbers)
-    slope = table[(table["distribution"] == "unmatched.rate") & (table["parameter"] == "slope")].iloc[0]
-    assert slope["low"] < slope["value"] == model.unmatched.rate.slope < slope["high"]
-    assert np.isnan(table[table["distribution"] == "unmatched.deletion"]["low"]).all()

@@ -12,12 +12,10 @@ from kalos_core.noise.sources import (
     DetectedFalsePositives,
     EmbeddingClasses,
     ImageFalsePositives,
-    Proposals,
     TaxonomyClasses,
     Transitions,
     TransplantedFalsePositives,
 )
-from kalos_core.shapes import Boxes
 from tests.noise.models import table, unmatched
 
 RNG = np.random.default_rng
@@ -91,15 +89,6 @@ def test_similarity_in_a_tree_is_that_of_wu_and_palmer():
     assert found[0].tolist() == pytest.approx([1, 6 / 8, 4 / 8, 2 / 7])
     parents = {"cat": "pet", "dog": "pet", "pet": "animal", "fox": "wild", "wild": "animal", "bus": "vehicle"}
     assert TaxonomyClasses(parents).similarity(reference, np.array([0])).tolist() == found.tolist()
-
-
-def test_a_source_may_know_less_than_the_vocabulary_but_not_less_than_what_occurs():
-    reference = of_classes("cat", "dog", categories=["cat", "dog", "unicorn"])
-    source = EmbeddingClasses([[1, 0], [0, 1]], ["cat", "dog"])
-    assert Transitions.of(source, reference).probability("cat") == {"dog": 1.0}
-    for poor in (EmbeddingClasses([[1, 0]], ["cat"]), TaxonomyClasses({"cat": None})):
-        with pytest.raises(InputError, match="expected every class of the reference, got nothing about 'dog'"):
-            Transitions.of(poor, reference)
 
 
 class Own:
@@ -211,19 +200,3 @@ def test_regions_of_an_image_are_its_even_patches(tmp_path):
     (tmp_path / "a.png").write_text("no image")
     with pytest.raises(InputError, match=r"a.png: expected a readable image, got cannot identify"):
         ImageFalsePositives(tmp_path).propose(reference, RNG(0))
-
-
-def test_of_proposals_that_are_alike_the_first_stays():
-    rng = RNG(0)
-    index = rng.integers(0, 30, (60, 2)).astype(np.float64)
-    boxes = np.concatenate([index, index + np.array([20, 12])], axis=1)
-    proposals = Proposals(rng.integers(0, 2, 60), boxes, {"box": Boxes(boxes)}, np.arange(60))
-    chosen = np.sort(rng.permutation(60)[:50])
-    kept = []
-    for row in chosen.tolist():
-        before = [other for other in kept if proposals.image[other] == proposals.image[row]]
-        shared = [np.prod(np.maximum(0, [20, 12] - np.abs(boxes[row, :2] - boxes[other, :2]))) for other in before]
-        if all(area / (480 - area) < 0.5 for area in shared):
-            kept.append(row)
-    assert 2 < len(kept) < 50
-    assert proposals.apart(chosen).tolist() == kept

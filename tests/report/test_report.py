@@ -23,7 +23,7 @@ from kalos_core import (
 )
 from kalos_core.display import with_interval
 from kalos_core.report import Items, Plot, Section, Study, Table, Text, page, study, write_report
-from kalos_core.report.chapters import CANNOT, MOST_ROWS
+from kalos_core.report.chapters import CANNOT
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 TURNED = "evil\u202egpj.exe"
@@ -155,20 +155,6 @@ def test_names_from_data_are_text(tmp_path: Path) -> None:
     assert not any("<" in script for script in scripts)
 
 
-def test_cuboids_are_said_and_not_drawn(tmp_path: Path) -> None:
-    cuboids = [
-        row
-        | {"box": None, "cuboid": {"location": [row["box"][0], 0, 0], "dimensions": [9, 9, 9], "rotation": [0, 0, 0]}}
-        for row in rows()
-    ]
-    whole = Annotations.from_rows(cuboids, assigned="all")
-    found = study(whole, samples=20, fraction=0.5)
-    assert found.agreement.alpha == agreement(whole, found.agreement.sums.configuration.similarity).alpha
-    assert not found.worst
-    assert not found.examples
-    assert "data:image/jpeg;base64," not in written(found, tmp_path)
-
-
 def test_what_labels_do_not_allow_is_said(found: Study, tmp_path: Path) -> None:
     few = study(Annotations.from_rows(rows(1), assigned="all"))
     assert "vitality: expected at least three raters" in Page(written(few, tmp_path)).text
@@ -177,16 +163,6 @@ def test_what_labels_do_not_allow_is_said(found: Study, tmp_path: Path) -> None:
         study(Annotations.from_rows(rows(2, "a"), assigned="all"))
     with pytest.raises(InputError, match="nowhere"):
         write_report(found, tmp_path / "nowhere" / "report.html")
-
-
-def test_long_tables_are_cut_and_progress_goes_from_nothing_on(tmp_path: Path) -> None:
-    marks = [(image, rater) for image in range(MOST_ROWS + 5) for rater in "ab"]
-    many = [{"image": image, "rater": r, "category": f"class {image}", "box": [0, 0, 9, 9]} for image, r in marks]
-    shares: list[float] = []
-    found = study(Annotations.from_rows(many), samples=10, fraction=0.5, progress=lambda share, _: shares.append(share))
-    assert f"(the first {MOST_ROWS} of {MOST_ROWS + 5})" in Page(written(found, tmp_path)).text
-    assert shares[0] == 0
-    assert shares == sorted(shares)
 
 
 def test_a_page_holds_what_plotly_draws() -> None:
