@@ -131,6 +131,9 @@ def test_polygons_by_hand():
     assert found.average == pytest.approx(mean, abs=1e-3)
     assert found.surface_dice(1) == pytest.approx((2 * 1 + 14 + 2 * 1) / 40, abs=1e-3)
     assert found.hausdorff95 == pytest.approx(3)
+    # far away and small
+    assert boundary_distance(SQUARE + 1e6, SQUARE + 1e6 + RIGHT).average == pytest.approx(found.average)
+    assert boundary_distance(SQUARE * 1e-20, (SQUARE + RIGHT) * 1e-20).average == pytest.approx(found.average * 1e-20)
 
 
 def test_a_polygon_may_be_closed_and_turn_either_way():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kalos_core.pixels import LabelStack, class_pixel_agreement, pixel_agreement
+from kalos_core.pixels import LabelStack, MaskStack, class_pixel_agreement, pixel_agreement
 from kalos_core.resampling import draws
 
 
@@ -14,6 +14,9 @@ def test_two_images_by_hand():
     found = pixel_agreement(images)
     assert found.mean_f1_interval.tolist() == [0, 1]
     assert found.smyth_interval.tolist() == [0, 0.5]
+    ignored = MaskStack.of(images[0], ignore=[[True, True]])  # is not drawn
+    assert pixel_agreement([*images, ignored]).mean_f1_interval.tolist() == [0, 1]
+    assert pixel_agreement([images[0], ignored], bootstrap=50).mean_f1_interval.tolist() == [1, 1]
     assert found.f1_interval[0, 1].tolist() == found.f1_interval[1, 0].tolist() == [0, 1]
     assert np.isnan(found.f1_interval[[0, 1], [0, 1]]).all()
 
