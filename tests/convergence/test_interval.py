@@ -138,6 +138,12 @@ def test_three_raters_are_inferred_with_a_line_of_ones_own():
     assert "no line belongs to KαLOS(box_iou, τ_s=0.5, S=greedy, ψ_neg)" in without.route
 
 
+def test_raters_who_never_differ_have_no_line():
+    rows = [{"image": i, "rater": r, "category": "cat", "box": [0, 0, 9, 9]} for i in range(20) for r in ("ann", "bob")]
+    result = label_convergence(Annotations.from_rows(rows), 5, 0.5)
+    assert (result.fitted, result.interval.tolist()) == (None, [1, 1])
+
+
 def test_shuffled_replicates_are_means_over_orders():
     annotations = noisy(8)
     one, many = (label_convergence(annotations, 3, 0.5, ties="shuffle", orders=k, thresholds=LEVELS) for k in (1, 30))
