@@ -87,6 +87,9 @@ def test_masks_of_one_size_stay_as_they_are_and_others_meet_on_one_grid():
     annotations = table({1: {"mask": small}, 2: {"mask": large}}, {1: (4, 4), 2: (8, 8)})
     assert distances(annotations, "mask_iou") == [0, 0]
     assert distances(annotations, "mask_iou", "pixels") == [0.75, 0.75]  # 4 of 16 pixels
+    absent = Masks.from_counts(np.array([[2, 2], [0, 0]]), np.array([0, 4]), np.array([0, 2, 2]))
+    assert resampled(absent, 4, 4).absent().tolist() == [False, True]
+    assert resampled(absent, 4, 4).area().tolist() == [16, 0]
     alike = Masks.from_arrays([small, ~small])
     assert resampled(alike, 4, 4) is alike
 
