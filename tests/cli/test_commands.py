@@ -127,11 +127,7 @@ CONFIGURATIONS = {
     "treshold: 0.7": "agreement.yaml: treshold: expected one of aliases, assigned, bootstrap, ",
     "threshold: high": "agreement.yaml: threshold: expected a number, got 'high'",
     "bootstrap: 1.5": "agreement.yaml: bootstrap: expected a whole number, got 1.5",
-    "bootstrap: true": "agreement.yaml: bootstrap: expected a whole number, got True",
-    "thresholds: [a]": "agreement.yaml: thresholds: expected a list, each a number, got ['a']",
     "on_invalid: keep": "agreement.yaml: on_invalid: expected 'raise' or 'skip', got 'keep'",
-    "- 1": "agreement.yaml: expected a mapping of options to values, got list",
-    "a: [": "agreement.yaml: expected YAML, got ",
     "seed: 1\nseed: 2": "agreement.yaml: expected each key once, got 'seed' twice in line 2",
     "threshold: 2": "threshold: expected a similarity from 0 to 1, got 2.0",
 }
@@ -140,26 +136,15 @@ REFUSED = {
     "agreement none.json": "none.json: expected a readable COCO file",
     "agreement --threshold high {labels}": "--threshold: expected a number, got 'high'",
     "agreement {labels} --config none.yaml": "none.yaml: expected a readable YAML file in UTF-8, got No such file",
-    "agreement {labels} --format excel": "format: expected one of ",
     "agreement {labels} --image-field file": "expected options among ",
     "agreement {labels} --out {labels}": "expected a folder to write to",
     "agreement {labels} --json none/found.json": "none/found.json: expected a file in a folder that is there",
-    "agreement {labels} --next 2 --bootstrap 0": "expected one with an interval",
     "agreement {labels} --boundaries": "expected a polygon or a mask of every annotation",
-    "agreement {labels} --truth glad": "truth: expected",
     "agreement {labels} --dask tcp://a:1": "expected a folder of shards (kalos-core shards)",
-    "attributes {graded} --name colour": "malignancy",
     "labels {labels}": "labels.json: expected a CSV file, or a format",
     "labels {wide} --time when": "format 'wide': expected no option time",
-    "labels {table} --truth glad": "truth: expected",
-    "labels {table} --separator ''": "separator: expected what stands between two labels",
-    "divisions {labels}": "expected",
-    "truth {masks} --classes '{{2: road}}'": "image '0': expected 0 or the values of classes 2, got 1",
     "truth {masks} --classes '{{road: 1}}'": "classes: road: expected text, got 1",
-    "truth {masks} --prior '{{x: 0.5}}'": "prior: expected values of label maps, whole numbers from 0, got 'x'",
-    "truth {masks} --iterations 0": "iterations: expected a whole number of at least 1",
     "rank {labels}": "models: expected at least one, got none",
-    "experiments none.json": "none.json: expected a readable COCO file",
     "experiments {outlined} --repeats 1 --magnitudes 1 --counts 2 --out {labels}/out": "expected a folder to write to",
 }
 """Words of the command line -> words of the message."""
@@ -196,14 +181,6 @@ def test_warnings_are_lines_and_part_of_the_json(tmp_path, capsys):
     assert capsys.readouterr().err == "".join(f"warning: {message}\n" for message in messages)
 
 
-def test_progress_is_shown_on_request(labels, capsys):
-    arguments = ["convergence", str(labels), "--samples", "5", "--fraction", "0.5"]
-    assert main([*arguments, "--progress"]) == 0
-    assert "100 %" in capsys.readouterr().err
-    assert main(arguments) == 0
-    assert "%" not in capsys.readouterr().err.replace("95 %", "")
-
-
 def test_it_is_a_program(labels):
     command = [sys.executable, "-m", "kalos_core", "agreement", str(labels), "--bootstrap", "0"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, encoding="utf-8")
@@ -230,12 +207,6 @@ def test_every_command_explains_itself(capsys):
         text = capsys.readouterr().out
         assert end.value.code == 0
         assert [option.flag for option in command.all_options if option.flag not in text or not option.help] == []
-
-
-def test_labels_with_more_exact_shapes_than_were_compared_are_said(files, capsys):
-    for options, said in (([], True), (["--similarity", "box_iou"], False)):
-        assert main(["agreement", str(files["outlined"]), *options]) == 0
-        assert ("--similarity polygon_iou compares what the labels have" in capsys.readouterr().out) == said
 
 
 def test_attributes_by_name_and_all(files, found_by, capsys):

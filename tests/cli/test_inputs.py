@@ -231,9 +231,7 @@ def test_classifiers_are_ranked(check):
 
 MODELS = [
     ("labels", '[{"image_id": 1}]', "prediction 1: expected a score, got none"),
-    ("labels", "[3]", "expected records of COCO, got 3"),
     ("labels", '{"images": []}', "expected COCO with a list 'annotations', got none"),
-    ("labels", '"net"', "expected COCO with a list 'annotations', got none"),
     ("table", "item,score\n", "expected the columns label, got item, score"),
     ("table", "item,label,score\n1,cat,high\n", "line 2: expected a number as score, got 'high'"),
     ("table", "item,label,score\n1,cat,1\n1,cat,2\n", "line 3: expected one score of each label and item, got another"),

@@ -1,11 +1,8 @@
 """Commands on synthetic raters: what they write."""
 
-import pandas as pd
 import pytest
 
 from kalos_core import Annotations, NoiseModel, read_coco, write_coco
-from kalos_core.cli import main
-from tests.tiers import extended
 
 
 @pytest.fixture
@@ -18,17 +15,6 @@ def of_ann(tmp_path):
     ]
     table = Annotations.from_rows(rows, image_size=dict.fromkeys(range(4), (200, 100)))
     return write_coco(table, tmp_path / "labels.json")
-
-
-@extended
-def test_experiments_are_written_as_tables_and_one_page(of_ann, tmp_path, capsys):
-    out = tmp_path / "made" / "here"
-    assert main(["experiments", str(of_ann), "--out", str(out), "--repeats", "1"]) == 0
-    assert pd.read_csv(out / "loss.csv")["magnitude"].tolist() == [0.25, 0.5, 1, 2, 5]
-    page = (out / "experiments.html").read_text(encoding="utf-8")
-    assert page.count('class="plot"') >= 7
-    assert "<td>Table 3</td>" in page
-    assert "Table 3" in capsys.readouterr().out
 
 
 def test_synthetic_raters_are_written_as_coco(of_ann, tmp_path, found_by, refusal):
