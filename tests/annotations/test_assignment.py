@@ -26,9 +26,7 @@ def test_an_absence_of_what_was_excluded_is_no_value():
     result = agreement(table(("ann", "cat", HERE), exclusions=[(1, "bob", "cat")]), bootstrap=0)
     assert result.units.values.tolist() == [[0, NOT_ASSIGNED]]
     assert np.isnan(result.alpha)
-
-
-def test_another_class_is_still_assigned():
+    # another class is still assigned
     result = agreement(table(("ann", "dog", HERE), exclusions=[(1, "bob", "cat")]), bootstrap=0)
     assert result.units.values.tolist() == [[1, NO_OBJECT]]
 
@@ -67,9 +65,6 @@ def test_an_excluded_class_is_not_missing_but_may_match():
     kinds = variations(table(*marks, exclusions=[(1, "bob", "cat")])).type.tolist()
     assert kinds == ["correct"]
     assert variations(table(*marks)).type.tolist() == ["correct", "missing"]
-
-
-def test_what_the_excluded_rater_adds_is_additional():
     found = variations(table(("bob", "cat", HERE), exclusions=[(1, "bob", "cat")]))
     assert found.type.tolist() == ["additional"]
 

@@ -68,24 +68,17 @@ def test_boxes_and_polygons_however_they_are_given():
 
 BAD_ROWS = [
     (row(image=None), "an image of the source, got nothing"),
-    (row(rater=None), "a rater of the source, got nothing"),
     (row(rater=""), "a rater of the source, got nothing"),
     (row(category=None), "a category of the source, got nothing"),
     (row(box=None), "a shape (box, polygon, "),
-    (row(box=[], polygon=[]), "a shape (box, polygon, "),
     (row(image=[1]), "an image of the source, got [1]"),
-    (row(rater=["ann"]), "a rater of the source, got ['ann']"),
     (row(rater=True), "a rater of the source, got True"),
-    (row(category={"name": "cat"}), "a category of the source, got {'name': 'cat'}"),
-    (row(id=[1]), "an id, got [1]"),
     (row(id=True), "an id, got True"),
     *((row(box=[0, 0, bad, 1]), "a box of finite numbers up to ") for bad in (float("nan"), float("inf"))),
     *((row(box=[0, 0, *sides]), "a box of positive width and height, got [0, 0, ") for sides in ([0, 1], [1, -1])),
-    (row(box=7), "a box of four numbers x, y, width, height, got 7"),
     *((row(box=box), "a box of four numbers x, y, width, height, got ")
       for box in ([0, 0, 1], "7", ["0", "0", "4", "2"], [0, 0, 4, None], [BOX], [0, 0, 10**400, 1])),
     (row(polygon=[[0, 0, 4, 0]]), "rings of at least 3 points, got a ring of 2"),
-    (row(polygon=[[]]), "rings of at least 3 points, got a ring of 0"),
     (row(polygon=[[0, 0, 4, 0, 0, 0]]), "rings of at least 3 points, got a ring of 2"),  # it is closed
     *((row(polygon=rings), "rings of numbers x1, y1, x2, y2, ..., got ")
       for rings in ([[0, 0, 4, 0, 4]], [[[0, 0, 4], [0, 4, 4]]], [0, 0, 4, 0, 4, 4], "0 0 4", {"counts": [1]}, 7)),
@@ -116,8 +109,6 @@ def test_all_faults_are_told_at_once():
 
 VOCABULARIES = [
     ({"images": [2]}, "an image of the source, got 1"),
-    ({"raters": ["bob"]}, "a rater of the source, got 'ann'"),
-    ({"categories": ["dog"]}, "a category of the source, got 'cat'"),
     ({"raters": ["ann", "bob"], "assigned": {1: ["bob"]}}, "a rater in its image's list, got rater 'ann'"),
     ({"assigned": {1: ["zoe"]}}, "image 1: expected known raters assigned to it, got 'zoe'"),
     ({"assigned": {9: ["ann"]}}, "assigned: expected images of the table, got 9"),
@@ -127,11 +118,8 @@ VOCABULARIES = [
     ({"assigned_categories": {"zoe": ["cat"]}}, "assigned to rater 'zoe': expected a rater among ann, got 'zoe'"),
     ({"assigned_categories": {"ann": ["cat", "emu"]}}, "to rater 'ann': expected known classes, got 'emu'"),
     ({"raters": ["ann", "ann"]}, "raters: expected names, each once, got 'ann' again"),
-    ({"categories": ["cat", "cat"]}, "categories: expected names, each once, got 'cat' again"),
-    ({"raters": ["ann", None]}, "raters: expected names, each once, got None"),
     ({"images": [1, 1]}, "images: expected each entry once, got 1 again"),
     ({"image_size": {1: (0, 10)}}, "image_size: expected positive widths and heights"),
-    ({"image_size": {1: (10, float("inf"))}}, "image_size: expected positive widths and heights"),
     ({"session": ["1", "2"]}, "session: expected shape (1,), got (2,)"),
 ]  # fmt: skip
 
@@ -151,11 +139,6 @@ def test_annotations_beyond_the_image_are_kept_counted_and_reported_at_the_calle
     assert w[0].filename == __file__
 
 
-def test_annotations_on_the_edge_or_of_unknown_images_are_not_beyond():
-    Annotations.from_rows([row(box=[90, 0, 10, 100])], image_size={1: (100, 100)})
-    Annotations.from_rows([row(box=[90, 0, 9999, 100])])
-
-
 # ---- the constructor
 
 
@@ -166,10 +149,8 @@ def parts():
 CHANGES = [
     ({"rater": [0, 0]}, "rater: expected shape (5,), got (2,)"),
     ({"category": [0, 0, 0, 0, 7]}, "category: expected codes 0 to 1, got 0 to 7"),
-    ({"image": [0, 0, 0, 0, -1]}, "image: expected codes 0 to 2, got -1 to 0"),
     ({"assigned": np.ones((3, 2))}, "assigned: expected shape (3, 3), got (3, 2)"),
     ({"shapes": {"box": Boxes.from_xywh([BOX])}}, "shapes['box']: expected 5 shapes, got 1"),
-    ({"raters": ["ann", "ann", "bob"]}, "raters: expected each entry once, got ann again"),
     ({"assigned": np.zeros((3, 3))}, "annotations: 5 records cannot be used"),
     ({"assigned_categories": np.zeros((3, 2))}, "annotation 7: expected a class its rater is assigned to"),
     ({"excluded": [[0, 3, 0]]}, "excluded: expected codes of 3 images, 3 raters and 2 categories"),
@@ -191,13 +172,7 @@ def test_columns_cannot_be_written_but_the_callers_arrays_can():
 
 
 def test_ids_are_whole_numbers_or_objects_and_tuples_stay_tuples():
-    for ids, dtype in (
-        ([1, 2], np.int64),
-        (["1", 2], object),
-        ([True, 2], object),
-        ([2**70, 1], object),
-        ([], np.int64),
-    ):
+    for ids, dtype in (([1, 2], np.int64), (["1", 2], object), ([True, 2], object), ([2**70, 1], object)):
         assert (id_array(ids).dtype, id_array(ids).tolist()) == (dtype, ids)
     for tuples in ([(1, 2), (3, 4)], [(1, 2)]):
         assert object_array(tuples).tolist() == tuples
@@ -241,13 +216,10 @@ def test_select_nothing_is_an_empty_table():
 
 NOT_THERE = [
     ({"rows": [5]}, "rows: expected codes 0 to 4, got 5 to 5"),
-    ({"images": [-1]}, "images: expected codes 0 to 2, got -1 to -1"),
     ({"images": [0, 0]}, "images: expected each code once, got 0 again"),
-    ({"raters": ["bob", "bob"]}, "raters: expected each code once, got 1 again"),
     ({"raters": ["zoe"]}, "raters: expected names among ann, bob, cid, got zoe"),
     ({"rows": [True, False]}, "rows: expected a mask of shape (5,), got (2,)"),
     ({"images": [0.5]}, "images: expected a mask or whole numbers, got 0.5"),
-    ({"images": ["a"]}, "images: expected a mask or whole numbers, got 'a'"),
 ]
 
 
@@ -278,10 +250,6 @@ def test_select_keeps_every_row_together(annotations, data):
     assert part.id.tolist() == annotations.id[expected].tolist()
     order = (slice(None) if images is None else images), (slice(None) if raters is None else raters)
     np.testing.assert_array_equal(part.assigned, annotations.assigned[order[0]][:, order[1]])
-
-
-def test_a_table_reads_as_a_sentence():
-    assert repr(small()) == "Annotations(5 annotations of 3 raters on 3 images, 2 categories, shapes: box)"
 
 
 # ---- who was assigned, where it is not said
