@@ -7,17 +7,7 @@ import pandas as pd
 import pytest
 
 from kalos_core import Annotations, read_boxes
-from kalos_core.readers.column_names import SPELLINGS, find_columns
 from tests.readers.cases import LeftOut, Warned, differing, lines, write
-
-VINDR = """image_id,class_name,class_id,rad_id,x_min,y_min,x_max,y_max
-50a418190bc3fb1ef1633bf9678929b3,No finding,14,R11,,,,
-21a10246a5ec7af151081d0cd6d65dc9,No finding,14,R7,,,,
-9a5094b2563a1ef3ff50dc5c7ff71345,Cardiomegaly,3,R10,691.0,1375.0,1653.0,1831.0
-051132a778e61a86eb147c7c6f564dfe,Aortic enlargement,0,R10,1264.0,743.0,1611.0,1019.0
-051132a778e61a86eb147c7c6f564dfe,No finding,14,R9,,,,
-"""
-"""First lines of train.csv as its documentation shows them (VinBigData Chest X-ray Abnormalities Detection, Kaggle)."""
 
 OPEN_IMAGES = """ImageID,Source,LabelName,Confidence,XMin,XMax,YMin,YMax,IsOccluded
 000002b66c9c498e,xclick,/m/01g317,1,0.012500,0.195312,0.148438,0.587500,0
@@ -53,22 +43,12 @@ RACCOONS = "ann raccoon box 81 88 441 320; bob raccoon box 80 90 440 320"
 SIZED = "image,rater,category,xmin,ymin,xmax,ymax,width,height\na,ann,cat,1,2,11,7,10,5\n"
 
 READ = {
-    "the example of VinDr": (
-        VINDR,
-        ["50a418190bc3fb1ef1633bf9678929b3 ? R11:", "21a10246a5ec7af151081d0cd6d65dc9 ? R7:",
-         "9a5094b2563a1ef3ff50dc5c7ff71345 ? R10: R10 Cardiomegaly box 691 1375 962 456",
-         "051132a778e61a86eb147c7c6f564dfe ? R10 R9: R10 Aortic enlargement box 1264 743 347 276"],
-    ),
     "fractions, corners in another order": (
         OPEN_IMAGES, OF_SOURCE | {"sizes": {FRACTIONS: (1000, 500)}},
         [f"{FRACTIONS} 1000x500 xclick activemil: xclick /m/01g317 box 12.5 74.219 182.812 219.531; "
          "activemil /m/01g317 box 25 357.0315 251.563 117.1875"],
     ),
-    "fractions as they are": (
-        OPEN_IMAGES, OF_SOURCE | {"coordinates": "pixels"},
-        [f"{FRACTIONS} ? xclick activemil: xclick /m/01g317 box 0.0125 0.148438 0.182812 0.439062; "
-         "activemil /m/01g317 box 0.025 0.714063 0.251563 0.234375"],
-    ),
+    "fractions as they are": (SIDES + "a,ann,cat,.5,.5,.25,.5\n", {"coordinates": "pixels"}, [ONE(.5, .5, .25, .5)]),
     "fractions without sizes": (
         OPEN_IMAGES, OF_SOURCE, "fractions of them, got none for 1, such as '000002b66c9c498e': pass sizes=",
     ),
@@ -76,9 +56,6 @@ READ = {
     "width and height are the box's where they fit": (SIZED, [ONE(1, 2, 10, 5)]),
     "columns that are named": (OTHER_NAMES, {"columns": NAMED}, ["a ? bob: bob cat box 10 20 30 40"]),
     "columns that are recognised": (OTHER_NAMES, [ONE(0, 0, 1, 1)]),
-    "our names as others spell them": (
-        OTHER_NAMES, {"columns": {"annotator": "who", "Image_ID": "image"}}, ["a ? bob: bob cat box 0 0 1 1"],
-    ),
     "a box in one column": (
         'image_id,annotator,class,bbox\na,ann,cat,"[10.5, 20, 30, 40]"\na,bob,,\nb,ann,cat,"[0, 0, 5, 5]"\n',
         ["a ? ann bob: ann cat box 10.5 20 30 40", "b ? ann: ann cat box 0 0 5 5"],
@@ -89,9 +66,6 @@ READ = {
     ),
     "four columns before one": (FOUR_AND_ONE, [ONE(1, 2, 3, 4)]),
     "one column that is named": (FOUR_AND_ONE, {"columns": {"box": "bbox"}}, [ONE(5, 6, 7, 8)]),
-    "one column under two names": (
-        FOUR_AND_ONE, {"columns": {"box": "bbox", "box_corners": "bbox"}}, "expected columns for a box (x_min, y_min",
-    ),
     "without classes": (SIDES + "a,ann,cat,1,2,3,4\n", {"columns": {"category": None}},
                         ["a ? ann: ann object box 1 2 3 4"]),
     "not said who was assigned": (TABLE, NOT_SAID),
@@ -101,20 +75,12 @@ READ = {
         TABLE, {"assigned": {"a": ["ann", "bob"], "b": ["ann", "cid"], "c": ["bob", "cid"]}},
         of_table("ann cid", ["c ? bob cid:"]),
     ),
-    "a box of somebody else": (TABLE, {"assigned": {"a": ["ann"], "b": ["ann"]}},
-                               "line 3: expected a rater in its image's list, got rater 'bob'"),
-    "a strange word": (TABLE, {"assigned": "x"},
-                       "assigned: expected a mapping of images to raters, 'all' or 'drew', got 'x'"),
     "a row without coordinates says who saw the image": (
         TABLE + "b,bob,No finding,,,,\nc,ann,,NaN,NA,null, \nc,bob,nothing,,,,\n", of_table(more=["c ? ann bob:"]),
     ),
     "decimal commas": ("image;rater;label;x;y;w;h\na;ann;cat;1,5;2;3;4,25\n", [ONE(1.5, 2, 3, 4.25)]),
     "aliases": (TABLE.replace("b,ann", "a,ann"), {"aliases": {"cat": "animal"}}, [
         "a ? ann bob: ann animal box 10 20 30 40; bob animal box 11 20 29 40; ann animal box 1 2 2 2"]),
-    "an alias that is missing": (
-        TABLE.replace("bob,cat", "bob,dog"), {"aliases": {"cat": "cat"}, "assigned": "drew"},
-        Warned("'dog' (1 by bob)", [line.replace("bob cat", "bob dog") for line in of_table("ann")]),
-    ),
     "sessions": (
         {"image": ["a"] * 3, "rater": ["ann", "ann", "bob"], "label": ["cat"] * 3, "session": ["1", "2", None]}
         | {key: [9, 10, 11] for key in "xywh"},
@@ -125,43 +91,23 @@ READ = {
 BOXES = {
     "x_min,y_min,x_max,y_max": "10,20,40,60",
     "xmax,xmin,ymax,ymin": "40,10,60,20",
-    "x1,y1,x2,y2": "10,20,40,60",
     "X0,Y0,X1,Y1": "10,20,40,60",
     "left,top,right,bottom": "10,20,40,60",
-    "bbox_x_min,bbox_y_min,bbox_x_max,bbox_y_max": "10,20,40,60",
     "x,y,width,height": "10,20,30,40",
-    "bbox_x,bbox_y,bbox_w,bbox_h": "10,20,30,40",
-    "left,top,width,height": "10,20,30,40",
     "x_center,y_center,width,height": "25,40,30,40",
-    "cx,cy,w,h": "25,40,30,40",
 }
 """Four columns -> the box 10, 20, 30, 40."""
 
-CELLS = ["[10, 20, 30, 40]", "[10 20 30 40]", "(10.0,20.0,30.0,40.0)", " 10 ; 20; 30; 40 ", [10, 20, 30, 40],
-         (10, 20.0, 30, 40), np.array([10, 20, 30, 40]), ["10", "20", "30", "40"]]  # fmt: skip
+CELLS = ["[10 20 30 40]", " (10; 20;30 ;40.0) ", np.array([10, 20, 30, 40]), ["10", "20", "30", "40"]]
 """One column with the same box."""
 
-NO_CELLS = [
-    "[1, 2, 3]",
-    "[1, 2, 3, 4, 5]",
-    "[1, 2, x, 4]",
-    "[1, 2, , 4]",
-    [1, 2, None, 4],
-    [1, 2, True, 4],
-    {"x": 1},
-    7,
-]
+NO_CELLS = ["[1, 2, 3]", "[1, 2, 3, 4, 5]", "[1, 2, x, 4]", [1, 2, None, 4], [1, 2, True, 4], 7]
 
 UNUSABLE = [
     ("b,ann,cat,10,x,30,50", LeftOut("line 5, column y_min: expected a number, got 'x'")),
-    ("b,ann,cat,10,20,30,", LeftOut("line 5, column y_max: expected a number, got nothing")),
     ("b,ann,cat,10", LeftOut("line 5, column y_min: expected a number, got nothing")),
-    ("b,ann,cat,30,20,10,50", LeftOut("line 5: expected a box of positive width and height")),
-    ("b,ann,cat,inf,20,10,50", LeftOut("line 5: expected a box of finite numbers")),
     ("a,ann,,10,20,30,50", "line 5, column category: expected a name, got nothing"),
     ("a,,cat,10,20,30,50", "line 5, column rater: expected a name, got nothing"),
-    (",ann,cat,10,20,30,50", "line 5, column image: expected a name, got nothing"),
-    (",ann,,,,,", "line 5, column image: expected a name, got nothing"),
     ("\n\na,,cat,10,20,30,50", "line 7, column rater: expected a name, got nothing"),
 ]
 
@@ -178,28 +124,19 @@ REFUSED = [
     (PHOTOS, {"columns": {"rater": "who"}},
      "our names -> columns of boxes.csv (photo, colour, left), got 'who' for rater"),
     (PHOTOS, {"columns": {"shape": "left"}}, "columns: expected names among image, rater, "),
-    (PHOTOS, {"columns": 3}, "columns: expected a mapping of our names to those of boxes.csv, got 3"),
     # over several lines, a cell is counted by rows
     (TABLE.replace("a,ann", '"a\nA",ann', 1) + "a,,cat,10,20,30,50\n", "row 4, column rater: expected a name"),
     ("", "boxes.csv: expected a table with a header, got nothing"),
-    ("\n \n", "boxes.csv: expected"),
     (SIDES, "boxes.csv: expected at least one row, got none"),
-    (SIDES + "a,b,c,1,2,3,4,5\n", "boxes.csv: expected CSV, got"),
-    ("image,rater,x,x,y,w,h\na,b,1,1,2,3,4\n", "boxes.csv: expected columns of different names, got x twice"),
     (TABLE + '"a', "boxes.csv: expected CSV, got"),
     (TENSORFLOW.replace("a.jpg,800,600,raccoon,80", "a.jpg,700,600,raccoon,80"),
      "line 3: expected the size 800 x 600 that its image has elsewhere, got 700 x 600"),
-    (TENSORFLOW.replace("a.jpg,800", "a.jpg,-800", 1), "line 2: expected a positive width and height, got -800 x 600"),
-    (TENSORFLOW, {"sizes": {"a.jpg": (0, 5)}}, "size of 'a.jpg': expected a positive width and height, got 0 x 5"),
     (TENSORFLOW, {"coordinates": "percent"}, "coordinates: expected 'auto', 'pixels' or 'relative', got 'percent'"),
 ]  # fmt: skip
 REFUSED_IN_MEMORY = [
     (3, "table: expected a path, a pandas table or a mapping of columns, got int"),
     ({"image": [1, 2], "rater": [1]}, "table: expected columns of one length"),
     (NAMES | NINES | {"image": [[1]]}, "column image: expected"),
-    (NAMES | NINES | {"rater": [True]}, "expected a name, got True"),
-    (NAMES | {key: [True] for key in "xywh"}, "a number, got True"),
-    ({}, "table: expected columns for image and rater"),
 ]
 
 
@@ -224,17 +161,6 @@ def test_tables_in_memory():
     words = "row 2, column bbox: expected four numbers (x, y, width, height), got {!r}".format
     bad = [(twice | {"bbox": pd.Series([[1, 2, 3, 4], cell])}, LeftOut(words(cell))) for cell in NO_CELLS]
     assert differing(read_boxes, None, [*columns, *cells, *bad, *REFUSED_IN_MEMORY]) == []
-
-
-def test_every_spelling_is_found():
-    missed = []
-    for name in ("image", "rater", "category"):
-        for spelling in SPELLINGS[name].split():
-            others = {"image": "image", "rater": "rater", "category": "category"} | {name: spelling}
-            found = find_columns([*others.values(), "x", "y", "w", "h"], None, "table")
-            if {key: found.other[key] for key in others} != others:
-                missed.append((name, spelling))
-    assert missed == []
 
 
 def test_frames_and_mappings():

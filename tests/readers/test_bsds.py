@@ -1,9 +1,6 @@
 """Segmentations of BSDS500: MATLAB files as the data set has them, a cell of structures."""
 
 import numpy as np
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as npst
 
 from kalos_core.readers import read_bsds
 from tests.readers.cases import differing, write
@@ -30,13 +27,10 @@ def stacks(path, **options):
 UNREADABLE = "expected a readable MATLAB file of BSDS500, got"
 OTHER_SIZES = {"Boundaries": np.ones((2, 3))}, {"Boundaries": np.ones((3, 3))}
 REFUSED = [
-    (b"", UNREADABLE),
     (b"nothing of the kind" * 20, UNREADABLE),
     (b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM" + b"\x89HDF", UNREADABLE),
     (saved({"other": 1}), "expected a cell array 'groundTruth', got none"),
-    (saved({"groundTruth": 3}), "expected a cell array 'groundTruth', got another"),
     (cells_of({"other": 1}), "segmenter 1: expected a field 'Boundaries' of height x width"),
-    (cells_of({"Boundaries": "x"}), "segmenter 1: expected a field 'Boundaries' of height x"),
     (cells_of(*OTHER_SIZES), "expected segmentations of one width and height, got 3 x 2, 3 x 3"),
 ]
 
@@ -52,13 +46,6 @@ def test_a_tree_as_it_is_published(tmp_path):
     assert second.masks.astype(int).tolist() == [[[0, 0, 1, 0]] * 2, [[0, 1, 1, 0]] * 2]
     assert (first.image_pixels.shape, second.image_pixels) == ((2, 4, 3), None)
     assert [stack.labels[0].tolist() for stack in found.label_stacks()] == [LEFT_RIGHT.tolist()] * 2
-
-
-@settings(deadline=None, max_examples=20)
-@given(st.lists(npst.arrays(np.uint16, (3, 5), elements=st.integers(1, 9)), min_size=1, max_size=3))
-def test_any_regions_come_back(tmp_path_factory, labels):
-    path = write(tmp_path_factory.mktemp("bsds"), regions(*labels), "a.mat")
-    assert next(read_bsds(path).label_stacks()).labels.tolist() == [region.tolist() for region in labels]
 
 
 def test_what_cannot_be_used(tmp_path):

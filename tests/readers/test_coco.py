@@ -8,10 +8,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pycocotools import mask as coco_mask
 
-from kalos_core import Annotations, InputError, KalosWarning, agreement, read_coco, variations, write_coco
+from kalos_core import InputError, KalosWarning, agreement, read_coco, variations, write_coco
 from kalos_core.readers.coco import stream_coco
 from tests.readers.cases import LeftOut, Warned, differing, lines, write
-from tests.readers.spoiling import junk, near, spoiled
+from tests.readers.spoiling import spoiled
 
 RING = [0, 0, 8, 0, 8, 4]
 
@@ -115,7 +115,6 @@ WORDS = with_all("annotations", label=["cat", " dog "])
 READ = {
     "in its own order": (document(), BOTH),
     "a box that is absent": (with_mark(bbox=None), BOTH),
-    "an empty box": (with_mark(bbox=[]), BOTH),
     "a box that is there": (
         with_mark(bbox=[1, 1, 2, 2]), [BOTH[0].replace("cat polygon", "cat box 1 1 2 2 polygon"), BOTH[1]],
     ),
@@ -124,13 +123,8 @@ READ = {
     "named raters come first": (
         document(info={"raters": ["bob"]}), OTHER_ORDER,
     ),
-    "raters that are something else": (document(info={"raters": {"something": "else"}}), BOTH),
     "a rater that is a number": (
         with_mark(rater_id=1) | {"images": with_image(rater_list=["1", "bob"])["images"]},
-        [BOTH[0].replace("ann", "1"), BOTH[1]],
-    ),
-    "a list of numbers": (
-        with_mark(rater_id="1") | {"images": with_image(rater_list=[1.0, "bob"])["images"]},
         [BOTH[0].replace("ann", "1"), BOTH[1]],
     ),
     "no lists of raters": (NO_LISTS, Warned("no rater_list on 2 of 2 images", ALL_ASSIGNED)),
@@ -177,81 +171,51 @@ M, I, S = (
 LIMITS = "info.rater_categories to map raters to lists"
 REFUSED = [
     (with_mark(rater_id=None), M + "a rater of the source, got nothing"),
-    (with_mark(rater_id=["ann"]), M + "a rater of the source, got ['ann']"),
-    (with_mark(rater_id=True), M + "a rater of the source, got True"),
     (with_mark(rater_id="zoe"), M + "a rater in its image's list, got rater 'zoe'"),
-    (with_mark(image_id=None), M + "an image of the source, got nothing"),
     (with_mark(image_id=99), M + "an image of the source, got 99"),
-    (with_mark(category_id=None), M + "a category of the source, got nothing"),
     (with_mark(category_id=-1), M + "a category of the source, got -1"),
     (with_mark(bbox=[1e400, 0, -1e400, 4]), LeftOut(M + "a box of finite numbers")),
     (with_mark(bbox=[0, 0, 8, -4]), LeftOut(M + "a box of positive width and height, got [0, 0, 8, -4]")),
-    (with_mark(bbox="0 0 8 4"), LeftOut(M + "a box of four numbers x, y, width, height, got '0 0 8 4'")),
-    (with_mark(segmentation=[[0, 0, 8, 0]]), LeftOut(M + "rings of at least 3 points, got a ring of 2")),
     (with_mark(bbox=None, segmentation=None), LeftOut(M + "a shape (box, polygon, ")),
-    (with_mark(segmentation={"counts": [3]}), LeftOut(M + "a mask with a size [height, width], got None")),
-    (small({"segmentation": {"size": [4, 3], "counts": [12]}}), LeftOut("a mask of its image's size 3 x 4, got 4 x 3")),
-    (small({"segmentation": COUNTS | {"counts": [3, 2]}}), LeftOut(M + "counts of 0 or more that sum to")),
     (small({"keypoints": POSE[:6]}, joints=JOINTS), M + "3 keypoints, as its category names, got 2"),
-    (small({"keypoints": POSE[:8]}, joints=JOINTS), LeftOut("expected keypoints x1, y1, v1")),
     (with_mark(id=[1]), "annotations[0] (id [1]): expected an id, got [1]"),
     (changed("annotations", 1, id=1), "annotations[1] (id 1): expected an id of its own, got 1 a second time"),
     (document(annotations=["mark"]), "annotations[0]: expected an object, got 'mark'"),
     (document(info={"rater_categories": {"ann": ["dog"]}}), M + "a class its rater is assigned to, got 'cat' by 'ann'"),
     (document(info={"rater_categories": {"ann": ["cat", "emu"]}}), "to rater 'ann': expected known classes, got 'emu'"),
     (document(info={"rater_categories": {"zoe": ["cat"]}}), "assigned to rater 'zoe': expected a rater among ann, bob"),
-    (document(info={"rater_categories": ["cat"]}), LIMITS),
     (document(info={"rater_categories": {"ann": "cat"}}), LIMITS),
     (with_image(id=None), "images[0] (id None): expected an id, got nothing"),
-    (with_image(id=[7]), "images[0] (id [7]): expected an id, got [7]"),
-    (with_image(id=True), "images[0] (id True): expected an id, got True"),
     (with_image(id=5), "images[1] (id 5): expected an id of its own, got 5 a second time"),
     (with_image(rater_list="ann"), I + "a rater_list of names, got 'ann'"),
-    (with_image(rater_list=[["ann"]]), I + "a rater_list of names, got [['ann']]"),
     (with_image(rater_list={"ann": 1}), I + "a rater_list of names"),
-    (with_image(rater_list={"": [1]}), I + "a rater_list of names"),
     (with_image(width=-20), I + "a positive width and height, got -20 x 10"),
-    (with_image(height=float("nan")), I + "a positive width and height, got 20 x nan"),
     (with_image(width="20"), I + "a positive width and height, got '20' x 10"),
-    (with_image(width=10**400), I + "a positive width and height"),
     (with_category(id=-1, name="emu"), "(id -1): expected an id that is not -1, which means 'no category', got -1"),
     (with_category(id=1, name="emu"), "categories[2] (id 1): expected an id of its own, got 1 a second time"),
     (with_category(id=2, name="cat"), "categories[2] (id 2): expected a name of its own, got 'cat' a second time"),
     (with_category(id=2), "categories[2] (id 2): expected a name, got None"),
-    (with_category(id=[2], name="emu"), "categories[2] (id [2]): expected an id, got [2]"),
-    (with_category(name="emu", keypoints=["nose"]), "categories[2] (id None): expected an id, got nothing"),
     (small(BOX, rater_list=SESSIONS), M + "a session_id, as its image lists sessions, got nothing"),
-    (small({**BOX, "session_id": [1]}, rater_list=SESSIONS), M + "a session_id, as its image lists sessions, got [1]"),
     (small({**BOX, "session_id": 3}, rater_list=SESSIONS), M + "a rater in its image's list, got rater 'ann (S3)'"),
-    (small(BOX, excluded_category_ids=[1]), S + "ids as excluded_category_ids, got"),
     (small(BOX, excluded_category_ids={"ann": 1}), S + "ids as excluded_category_ids, got"),
     (small(BOX, excluded_category_ids={"ann": [7]}), S + "ids as excluded_category_ids, got"),
     (small(BOX, excluded_category_ids={"zoe": [1]}), "expected a rater of the source, got 'zoe'"),
     (small(BOX, not_exhaustive_category_ids=1), {"not_exhaustive": "exclude"},
      I + "a list not_exhaustive_category_ids, got 1"),
-    (small(BOX, not_exhaustive_category_ids=[[1]]), {"not_exhaustive": "exclude"},
-     I + "a list not_exhaustive_category_ids, got"),
     ({}, "expected COCO with a list 'images', got nothing"),
-    ({"a": 1, "b": 2}, "expected COCO with a list 'images', got a, b"),
     (document(images={}), "expected COCO with a list 'images', got 'images' as dict"),
-    (document(annotations="none"), "expected COCO with a list 'annotations', got 'annotations' as str"),
-    (document(categories=None), "expected COCO with a list 'categories', got 'categories' as NoneType"),
     (document(images=[], annotations=[]), "expected at least one image, got none"),
     (document(), {"assigned": "none"}, "assigned: expected 'all' or 'drew', got 'none'"),
     (document(), {"on_invalid": "ignore"}, "on_invalid: expected 'raise' or 'skip', got 'ignore'"),
     (document(), {"not_exhaustive": "leave"}, "not_exhaustive: expected 'ignore' or 'exclude', got 'leave'"),
     (document(), {"not_exhaustive": "exclude", "aliases": {"cat": "dog"}},
      "not_exhaustive: expected 'ignore' where classes are text or have aliases"),
-    (document(), {"category_field": "label_raw"}, "2 records cannot be used"),
 ]  # fmt: skip
-NO_LABELS = [None, "", "  ", ["cat"], {"name": "cat"}, True, float("nan")]
+NO_LABELS = [None, "  ", ["cat"], True]
 NOT_JSON = [
     (b"", "labels.json: expected JSON, got"),
-    (b'{"images": [', "expected JSON, got"),
     (b'{"images": [{"id": 1},], "annotations": []}', "expected JSON, got"),
-    (b"\xff\xfe\x00", "expected a readable COCO file in UTF-8, got"),
     (b"[]", "expected a COCO object, got a JSON list"),
-    (b'"labels"', "expected a COCO object, got a JSON str"),
     (b"[" * 100_000, "expected JSON, got"),
     (b'{"images": ' + b"9" * 5000 + b"}", "expected JSON, got"),
 ]
@@ -402,13 +366,6 @@ def test_classes_that_are_not_exhaustive_are_excluded_on_request():
     assert agreement(read_coco(content), bootstrap=0).image_alpha[0] <= 0
 
 
-def test_exclusions_of_the_real_file(lvis_path):
-    content = json.loads(lvis_path.read_text())
-    known = {category["id"] for category in content["categories"]}
-    expected = sum(len(known & set(image["not_exhaustive_category_ids"])) for image in content["images"])
-    assert len(read_coco(lvis_path, not_exhaustive="exclude").excluded) == 2 * expected > 0
-
-
 # ---- whatever comes: a table or an InputError, never anything else
 
 
@@ -433,21 +390,3 @@ def test_a_spoiled_file_is_read_or_refused(tmp_path, content, category_field, al
             use(annotations)
     again = read_coco(write_coco(annotations, tmp_path / "again.json"))
     np.testing.assert_array_equal(again.image, annotations.image)
-
-
-@settings(suppress_health_check=[HealthCheck.too_slow])
-@given(
-    st.dictionaries(
-        st.sampled_from(["images", "annotations", "categories", "info"]), junk | st.lists(junk, max_size=3)
-    ),
-    st.lists(
-        st.dictionaries(st.sampled_from(["image", "rater", "category", "id", "box", "polygon"]), junk | near) | junk
-    ),
-)
-@pytest.mark.filterwarnings("ignore::kalos_core.KalosWarning")
-def test_anything_at_all_is_read_or_refused(content, rows):
-    for read, given_ in ((read_coco, content), (Annotations.from_rows, rows)):
-        try:
-            read(given_)
-        except InputError:
-            continue

@@ -2,14 +2,12 @@
 
 import json
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kalos_core import InputError, read_coco
 from kalos_core.files import load_json
-from kalos_core.readers.coco.columns import decode_coco
 from tests.readers.cases import contents, differing, lines, outcome, write
 from tests.readers.spoiling import spoiled
 from tests.readers.test_coco import document
@@ -120,19 +118,3 @@ def test_json_is_as_python_reads_it(folder):
     for text, what in (("[1, 2", "Expecting ',' delimiter"), ("[" * 100_000, "recursion"), ("", "Expecting value")):
         with pytest.raises(InputError, match=f"expected JSON, got .*{what}"):
             load_json(write(folder, text, "any.json"), "file")
-
-
-def test_outlines_are_not_made_into_lists():
-    """Each annotation of a file is JSON still when its record is there."""
-    content = json.dumps(with_shapes(*RINGS)).encode()
-    polygons, masks = decode_coco(content, None)["annotations"].outlines()
-    assert [json.loads(bytes(polygon)) for polygon in polygons] == RINGS
-    assert masks == [None] * 3
-
-
-def test_real_data_either_way(lvis, lvis_path):
-    content = json.loads(lvis_path.read_text(encoding="utf-8"))
-    assert contents(lvis) == contents(read_coco(content))
-    rings = [np.reshape(ring, (-1, 2)) for annotation in content["annotations"] for ring in annotation["segmentation"]]
-    assert (lvis.shapes["polygon"].points == np.concatenate(rings)).all()
-    assert lvis.id.tolist() == [annotation["id"] for annotation in content["annotations"]]

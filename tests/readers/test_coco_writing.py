@@ -71,10 +71,6 @@ def test_written_and_read_again_is_the_same_table(tmp_path, annotations):
     assert_read_again(annotations, tmp_path)
 
 
-def test_real_data_written_and_read_again_is_the_same_table(lvis, tmp_path):
-    assert_read_again(lvis, tmp_path)
-
-
 def test_what_comes_back_though_little_shows_it(tmp_path):
     """Raters in another order or assigned nowhere, a polygon without area, limits of classes."""
     rows = [ROW | {"image": 1} | BOX, ROW | {"image": 1, "polygon": [[0, 0, 4, 0, 8, 0]]}]

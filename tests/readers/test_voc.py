@@ -49,7 +49,6 @@ READ = {
     "assigned by a list": (EACH_ONE, {"assigned": {"a": ["ann", "bob"]}}, each_one("ann bob", "bob")),
     "strange names": (EACH_ONE, {"assigned": {"c": ["ann"], "a": ["cid", "ann"]}},
                       "assigned: expected images and raters with files, got 'c', 'cid'"),
-    "a strange word": (EACH_ONE, {"assigned": "drew"}, "expected 'files', 'all' or lists of raters by image, got"),
     "a box of somebody else": (EACH_ONE, {"assigned": {"a": ["bob"]}},
                                "object 1: expected a rater in its image's list, got rater 'ann'"),
     "an alias that is missing": ({"ann/a.xml": LABELIMG}, {"aliases": {"auto": "bus"}},
@@ -57,13 +56,10 @@ READ = {
 }  # fmt: skip
 
 CHANGED = [
-    ("<xmin>156</xmin>", "", LeftOut("object 1: expected a number as xmin, got nothing")),
     ("<xmin>156<", "<xmin>left<", LeftOut("object 1: expected a number as xmin, got 'left'")),
-    ("<xmin>156<", "<xmin>400<", LeftOut("object 1: expected a box of positive width and height")),
     ("bndbox>", "robndbox>", LeftOut("object 1: expected a bndbox or a polygon, got neither")),
     ("<name>car</name>", "<name> </name>", "object 1: expected a name, got nothing"),
     ("<width>500<", "<width>wide<", "ann/a.xml: expected numbers as width and height, got 'wide' x '333'"),
-    ("<width>500<", "<width>-5<", "ann/a.xml: expected a positive width and height, got -5.0 x 333.0"),
 ]
 """Text of a right file, text in its place, and what comes of it."""
 
@@ -71,8 +67,6 @@ REFUSED = {
     "no folder": ({"a.xml": LABELIMG}, "expected a folder for each rater, got none"),
     "no file": ({"ann/a.xml": LABELIMG, "bob/a.txt": ""}, "rater 'bob': expected XML files in "),
     "another format": ({"ann/a.xml": "<annotations/>"}, "expected Pascal VOC with <annotation>, got <annotations>"),
-    "a document type": ({"ann/a.xml": '<!DOCTYPE a [<!ENTITY b "c">]><annotation>&b;</annotation>'},
-                        "a.xml: expected XML, got a document type declaration"),
     "two files of an image": ({"ann/a.xml": LABELIMG, "ann/Annotations/a.xml": LABELIMG}, "expected one file, got"),
     "two sizes": ({"ann/a.xml": LABELIMG, "bob/a.xml": LABELIMG.replace("<width>500", "<width>400")},
                   "bob/a.xml: expected the size 500 x 333 that it has elsewhere, got 400 x 333"),

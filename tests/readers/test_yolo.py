@@ -84,21 +84,16 @@ NAMES = {
 NOT_NAMES = {
     "names: [a": "data.yaml: expected YAML, got",
     "nc: 3": "data.yaml: expected a mapping with 'names', got one with nc",
-    "3": "data.yaml: expected a mapping with 'names', got int",
     "names: cat": "expected names of classes by number, got 'cat'",
-    "names: {cat: 0}": "expected names of classes by number, got {'cat': 0}",
     "names: [cat]\nkpt_shape: 17": "expected kpt_shape [joints, 2 or 3], got 17",
 }
 
 UNUSABLE = {
     "cat .5 .5 .2 .2": "expected a class number and coordinates, got 'cat .5 .5 .2 .2'",
-    "-1 .5 .5 .2 .2": "expected a class number and coordinates",
     "0.5 .5 .5 .2 .2": "expected a class number and coordinates",
     "7 .5 .5 .2 .2": "expected a class number among 0, got 7",
     "0 .5 .5 nan .2": "expected finite numbers",
     "0 .5 .5 .2": "expected a box of 4 numbers or a polygon of at least 3 points, got 3 numbers",
-    "0": "expected a box of 4 numbers or a polygon of at least 3 points, got 0 numbers",
-    "0 .5 .5 0 .2": "expected a box of positive width and height",
 }
 
 REFUSED = {
