@@ -149,6 +149,7 @@ def parts():
 CHANGES = [
     ({"rater": [0, 0]}, "rater: expected shape (5,), got (2,)"),
     ({"category": [0, 0, 0, 0, 7]}, "category: expected codes 0 to 1, got 0 to 7"),
+    ({"image": [0, 0, 0, 0, -1]}, "image: expected codes 0 to 2, got -1 to 0"),
     ({"assigned": np.ones((3, 2))}, "assigned: expected shape (3, 3), got (3, 2)"),
     ({"shapes": {"box": Boxes.from_xywh([BOX])}}, "shapes['box']: expected 5 shapes, got 1"),
     ({"assigned": np.zeros((3, 3))}, "annotations: 5 records cannot be used"),
@@ -216,6 +217,7 @@ def test_select_nothing_is_an_empty_table():
 
 NOT_THERE = [
     ({"rows": [5]}, "rows: expected codes 0 to 4, got 5 to 5"),
+    ({"images": [-1]}, "images: expected codes 0 to 2, got -1 to -1"),
     ({"images": [0, 0]}, "images: expected each code once, got 0 again"),
     ({"raters": ["zoe"]}, "raters: expected names among ann, bob, cid, got zoe"),
     ({"rows": [True, False]}, "rows: expected a mask of shape (5,), got (2,)"),
