@@ -60,7 +60,9 @@ def test_pairs_from_a_lower_floor_serve_every_higher_threshold(annotations, firs
 def test_a_pair_exactly_at_the_floor_is_a_pair():
     # 10x10 against 10x5 inside it: 50 / 100
     rows = [{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 10, h]} for r, h in [("ann", 10), ("bob", 5)]]
-    assert compute_pairs(Annotations.from_rows(rows), floor=0.5).similarity.tolist() == [0.5]
+    annotations = Annotations.from_rows(rows)
+    assert compute_pairs(annotations, floor=0.5).similarity.tolist() == [0.5]
+    assert compute_pairs(annotations, floor=0.1).at_least(0.5).similarity.tolist() == [0.5]
 
 
 def test_no_annotations_no_pairs():
