@@ -19,12 +19,11 @@ from PIL import Image
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosError, KalosWarning, NoiseModel, agreement
-from kalos_core.fiftyone.runs.stored import load_arrays
-from kalos_core.figures import fidelity_title
 from kalos_core.noise.parameters import Chance, EventRate, SizeCurve
 from tests.fiftyone_bridge.conftest import Make
 from tests.fiftyone_bridge.noisy import CLASSES, FIELDS, IMAGES, annotated, samples
 from tests.fiftyone_bridge.scenes import detection, documents, polyline, untouched, without
+from tests.tiers import extended
 
 DEFAULT = NoiseModel.default()
 MODEL = replace(
@@ -73,17 +72,10 @@ def in_rows(dataset: fo.Dataset, field: str, *names: str) -> list[tuple[Any, ...
 
 
 def test_each_rater_has_a_field(injected):
-    dataset, run = injected
+    dataset, _ = injected
     assert kf.noise_raters(dataset, "noise") == FIELDS
     assert kf.synthetic_fields(dataset) == list(FIELDS)
     assert kf.list_runs(dataset, "noise") == ["noise"]
-    assert run.written == (
-        "the fields 'noise_synthetic_1', 'noise_synthetic_2', 'noise_synthetic_3'; 'noise_changes' on samples, and "
-        "'noise_all', 'noise_outcomes' and 'noise_fields' on labels of the reference"
-    )
-    schema = dataset.get_field_schema(flat=True)
-    assert isinstance(schema["noise_synthetic_1.detections.noise"], fo.StringField)
-    assert schema["noise_synthetic_2"].description == "synthetic 2, a synthetic rater of the run 'noise'"
     first, last = dataset.first(), dataset.last()
     assert first["noise_synthetic_1"] is None  # `raters` says that nobody was assigned there
     assert last["noise_synthetic_1"] == fo.Detections()
@@ -155,34 +147,19 @@ def test_the_metrics_are_those_of_the_events(injected):
     assert run.details.raters.magnitude.tolist() == [0, 1, 2]
     assert run.details.raters.to_pandas().deletion.sum() == metrics["events"]["deletion"]["done"]
     assert NoiseModel.from_json(run.details.model) == MODEL
-    assert metrics["model"] == "a model of your own"
 
 
 def test_it_is_stored_with_its_truth(injected):
     dataset, run = injected
     loaded = kf.load_run(dataset, "noise")
-    assert loaded.stale == ()
-    assert loaded.metrics == json.loads(json.dumps(run.metrics))
     for name in kf.InjectedNoise.__dataclass_fields__:
         np.testing.assert_array_equal(getattr(loaded.result, name), getattr(run.result, name), name)
-    assert {array.dtype.kind for array in load_arrays(dataset, "noise").values()} <= set("iufS")
-    assert loaded.result.to_pandas().equals(run.result.to_pandas())
     matched = dict(row for field in FIELDS for row in in_rows(dataset, field, "id", "noise_match"))
     noise = run.result
     assert set(matched) == set(noise.label_ids.tolist())
     for label, numbers in zip(noise.label_ids.tolist(), noise.object.tolist(), strict=True):
         own = [noise.original_ids[row] for row in numbers if 0 <= row < len(noise.original_ids)]
         assert sorted(matched[label]) == sorted(own)
-
-
-def test_synthetic_raters_are_raters_of_other_runs(injected):
-    dataset = injected[0].clone()
-    run = kf.compute_agreement(dataset, "agreement", raters=kf.noise_raters(dataset, "noise"), bootstrap=0)
-    assert run.result.annotations.assigned.sum() == 3 * (IMAGES - 1)
-    calm = kf.compute_agreement(dataset, "calm", raters=[*FIELDS[:1], "truth"], bootstrap=0)
-    assert calm.metrics["alpha"] == 1
-    found = kf.find_variations(dataset, "found", raters=["truth", FIELDS[1]])
-    assert found.metrics["counts"]["correct"] > 30
 
 
 def test_who_was_assigned(fresh):
@@ -240,26 +217,7 @@ def test_one_field_whose_labels_name_their_rater(make):
     dataset.delete_sample_field("raters")
     run = inject(dataset, reference="ann", magnitude=0, field="truth", assigned="all")
     assert run.metrics["references"] == ["ann"]
-    with pytest.raises(InputError, match="with_reference: expected a reference in a field of its own, got 'truth'"):
-        kf.noise_raters(dataset, "noise", with_reference=True)
     assert run.metrics["annotations"] == 4 * (IMAGES - 2)
-
-
-def test_a_grouped_data_set(make):
-    dataset = make([])
-    dataset.add_group_field("group", default="left")
-    grouped = []
-    for sample in samples():
-        group = fo.Group()
-        sample["group"] = group.element("left")
-        grouped += [sample, fo.Sample(f"{sample.filepath}.right.png", group=group.element("right"))]
-    dataset.add_samples(grouped, progress=False)
-    inject(dataset)
-    assert dataset.count("noise_synthetic_1.detections") > 50
-    dataset.group_slice = "right"
-    assert dataset.count("noise_synthetic_1") == 0
-    kf.delete_run(dataset, "noise")
-    assert "noise_synthetic_1" not in dataset.get_field_schema()
 
 
 # ---- sources ----
@@ -297,6 +255,33 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for number in range(IMAGES):
         Image.fromarray(pixels).save(folder / f"{number}.png")
     return folder
+
+
+def test_where_wrong_classes_come_from(make, tmp_path):
+    """Bob takes each cat for a dog; cats and dogs have nearly one embedding, and are pets; raters are of schools."""
+    vectors = {"cat": [1.0, 0.0], "dog": [0.95, 0.05], "cow": [0.0, 1.0]}
+    (tmp_path / "tree.json").write_text(json.dumps({"pet": ["cat", "dog"], "farm": ["cow"]}))
+    truth, bob = annotated(), annotated()
+    for label in (label for own in truth for label in own):
+        label["vector"] = np.array(vectors[label.label])
+    for label in (label for own in bob for label in own if label.label == "cat"):
+        label.label = "dog"
+    own, theirs = ([fo.Detections(detections=labels) for labels in given] for given in (truth, bob))
+    dataset = make(samples(truth=own, bob=theirs))
+    dataset.set_values("raters", [["truth", "bob"]] * IMAGES)
+    for key, said, options in [
+        ("confused", "confusions of classes (", {"real_raters": ("truth", "bob")}),
+        ("embedded", "embeddings in 'vector' of 3 classes", {"class_source": "embeddings", "embeddings": "vector"}),
+        ("tree", "taxonomy of 5 names", {"class_source": "taxonomy", "taxonomy": tmp_path / "tree.json"}),
+    ]:
+        run = inject(dataset, key, raters=4, schools=[3, 1], model=MODEL, **options)
+        assert run.metrics["class_source"].startswith(said)
+        table = run.result.to_pandas()
+        cats = table[(table.event == "wrong_class") & (table.outcome == "done") & (table.class_from == "cat")]
+        assert len(cats) > 3
+        assert (cats.class_to == "dog").mean() > 0.7, key
+        assert run.details.raters.reference.tolist() == ["school 1"] * 3 + ["school 2"]
+        assert set(run.result.original_ids) == set(dataset.values("truth.detections.id", unwind=True))
 
 
 def test_embeddings_of_a_model(make, files):
@@ -337,13 +322,13 @@ def test_regions_of_the_images(make, files):
         assert box == pytest.approx([0.42, 0.42, 0.13, 0.13], abs=0.02)
 
 
+@extended
 def test_models_of_a_file_and_of_the_data_and_whether_raters_differ_as_the_real_ones(fresh, tmp_path):
     (tmp_path / "model.json").write_text(NoiseModel.default().to_json())
     real = inject(fresh, raters=2, model=tmp_path / "model.json")
     assert real.metrics["model"] == "model.json"
     assert real.details.fidelity == real.details.rate_tests
     assert real.details.fidelity.reason.endswith("two or more: only truth here")
-    assert kf.figures_of(real)["fidelity"].figure is None
     options = {"model": "fit", "preset": "paper", "rate": "exponential", "shifts": "matched"}
     run = inject(fresh, "again", real_raters=real.metrics["fields"], **options)
     assert run.metrics["model"] == "fitted on noise_synthetic_1, noise_synthetic_2, truth"
@@ -359,9 +344,6 @@ def test_models_of_a_file_and_of_the_data_and_whether_raters_differ_as_the_real_
     assert found.inside.tolist() == expected.inside.tolist()
     fitted = NoiseModel.fit(labels, rate="exponential", shifts="matched", preset="paper")
     assert stored.details.rate_tests.to_pandas().equals(fitted.rate_tests().to_pandas())
-    part = kf.figures_of(stored)["fidelity"]
-    assert part.title == fidelity_title(expected)
-    assert len(part.figure.data) == 3
 
 
 # ---- views, figures and the preview ----
@@ -390,13 +372,6 @@ def test_an_event_leads_to_its_labels(injected):
     assert set(view.values("id")) == set(own["sample"])
     assert shown_in(view, *FIELDS) == {label for ids in own["labels"] for label in ids}
     assert len(kf.view_of_event(dataset, "noise", kf.CHANGES, rater=FIELDS[0])) == 0
-    for arguments, message in [
-        (("jump",), "event: expected one of 'addition', 'deletion'"),
-        (("split", "gone"), "outcome: expected one of 'done', 'impossible', 'lost', got 'gone'"),
-        (("split", "done", "truth"), "rater: expected one of 'noise_synthetic_1'"),
-    ]:
-        with pytest.raises(InputError, match=re.escape(message)):
-            kf.view_of_event(dataset, "noise", *arguments)
 
 
 def test_images_with_the_most_events_come_first(injected):
@@ -406,14 +381,12 @@ def test_images_with_the_most_events_come_first(injected):
     counts = Counter(done["sample"])
     found = kf.noisy_images(dataset, "noise")
     assert {image.sample_id: image.changed for image in found} == counts
-    assert [image.changed for image in found] == sorted(counts.values(), reverse=True)
     first = done[done["sample"] == found[0].sample_id]
     assert {kind: count for kind, count in found[0].events.items() if count} == Counter(first.event)
     changes = dict(zip(*dataset.values(["id", "noise_changes"]), strict=True))
     assert {key: count for key, count in changes.items() if count} == counts
     view = kf.view_of_changes(dataset, "noise")
     assert view.values("id") == [image.sample_id for image in found]
-    assert kf.noisy_images(dataset, "noise", 3) == found[:3]
 
 
 def test_a_preview_shows_both_and_writes_nothing(fresh, make, files):
@@ -435,7 +408,7 @@ def test_a_preview_shows_both_and_writes_nothing(fresh, make, files):
 
 @pytest.fixture(scope="module")
 def broken() -> Iterator[fo.Dataset]:
-    """Embeddings of one class that are NaN, and of others that are missing; points; a rater without annotations."""
+    """Embeddings of one class that are NaN, and of others that are missing; and points."""
     own = annotated()
     for labels in own:
         for label in labels:
@@ -444,9 +417,8 @@ def broken() -> Iterator[fo.Dataset]:
                 label["half"] = [1.0, 2.0]
     dataset = fo.Dataset()
     points = [fo.Keypoints(keypoints=[fo.Keypoint(label="cat", points=[(0.1, 0.1)])]) for _ in range(IMAGES)]
-    bare = [fo.Detections() for _ in range(IMAGES)]
     truth = [fo.Detections(detections=labels) for labels in own]
-    dataset.add_samples(samples(truth=truth, points=points, bare=bare), progress=False)
+    dataset.add_samples(samples(truth=truth, points=points), progress=False)
     yield dataset
     dataset.delete()
 
@@ -461,35 +433,17 @@ def detected(by: str | None) -> dict[str, Any]:
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"magnitude": [1, 2]}, "magnitude: expected one number, or one for each of 3 raters, got 2"),
-    ({"raters": ["a", "a"]}, "raters: expected names, each once"),
-    ({"schools": [1, 1]}, "schools: expected sizes that add up to 3 raters"),
-    ({"reference": None}, "reference: expected the rater or label field to generate raters from, one of"),
-    (
-        {"reference": "nobody"},
-        "reference: expected a rater, or a field of Detections, Polylines or Keypoints, got 'nob",
-    ),
     ({"reference": "points"}, "reference: expected labels with boxes, all Detections or all Polylines, got keypoints"),
-    ({"reference": "bare"}, "reference: expected a rater with annotations, got 'bare', who has none"),
     ({"class_source": "magic"}, "class_source: expected one of 'confusion', 'embeddings', 'taxonomy', got 'magic'"),
-    ({"class_source": "taxonomy"}, "taxonomy: expected a tree of classes, or the path of its JSON, got none"),
     ({"class_source": "taxonomy", "taxonomy": {"pet": ["cat", "dog"]}}, "taxonomy: expected every class of the refere"),
-    ({"class_source": "taxonomy", "taxonomy": "/no/tree.json"}, "tree.json"),
     (embedded(None), "embeddings: expected an attribute"),
     (embedded("no-such-model"), "or a zoo model that is downloaded"),
     (embedded("half"), "embeddings: expected every class of the reference, got nothing about"),
     (embedded("nan"), "embeddings: expected finite numbers, got NaN or infinity"),
-    (embedded(7), "embeddings: expected a FiftyOne model that embeds images, got 7"),
-    (detected(None), "detections: expected a field of detections, one of"),
     (detected("truth"), "detections: expected another field than the reference's"),
-    (detected("points"), "detections: expected a field of Detections or Polylines, got keypoints"),
     ({"false_positive_source": "images"}, "images: 30 records cannot be used"),
-    ({"model": "/no/model.json"}, "model.json"),
-    ({"model": 3}, "model: expected 'default', 'fit', a NoiseModel or a path of its JSON, got 3"),
     ({"model": "fit"}, "model: expected two real raters or more to fit one, got truth"),
     ({"model": '{"format": "kalos noise model", "version": 99}'}, "noise model: expected version 2, got 99"),
-    ({"rate": "power"}, "rate: expected 'auto' unless the model is fitted (model='fit'), got 'power'"),
-    ({"shifts": "wild"}, "shifts: expected"),
-    ({"clases": ["cat"]}, "unknown argument clases: expected one of"),
 ]
 
 
@@ -519,10 +473,10 @@ def test_stopped_half_way_it_leaves_nothing(fresh, monkeypatch):
         if done >= share:
             raise KeyboardInterrupt
 
-    for share in (0.2, 0.55, 0.7, 0.95):
+    for share in (0.55, 0.95):
         with untouched(fresh), pytest.raises(KeyboardInterrupt):
             inject(fresh, raters=3, progress=partial(look, share))
-    assert seen == [0, 7, 0, 7, 14, 21]
+    assert seen == [0, 7, 14, 21]
 
 
 @pytest.mark.parametrize(("share", "message"), [(0.5, "1 sample was changed"), (0.6, "1 sample was deleted")])
