@@ -10,7 +10,7 @@ import pytest
 
 from kalos_core import Annotations, agreement, next_to_rate
 from kalos_core.figures import agreement_title, alpha_bins, alpha_histogram, plot_agreement, plot_next_to_rate
-from tests.figures.plain import title
+from tests.figures.plain import notes, title
 
 
 @pytest.mark.parametrize(
@@ -99,3 +99,11 @@ def test_the_next_images_stand_in_their_order_with_what_they_narrow():
     assert figure.layout.yaxis.ticktext == tuple({"c<": "c&#60;"}.get(name, name) for name in found.image)
     np.testing.assert_allclose(figure.data[0].x, found.narrowing / found.labels)
     assert "2 raters, alpha" in figure.data[0].customdata[0]
+
+
+def test_mean_median_and_all_units_are_marked():
+    #  mean (.2 + .9 + 1 + 1) / 4 = .775, median (.9 + 1) / 2 = .95
+    figure = alpha_histogram([0.2, 0.9, None, 1.0, 1.0], global_alpha=0.6)
+    assert lines_of(figure) == {"solid": pytest.approx(0.775), "dash": pytest.approx(0.95), "dot": 0.6}
+    assert notes(figure)[-3:] == ["mean 0.78", "median 0.95", "all units 0.60"]
+    assert lines_of(alpha_histogram([None], global_alpha=math.nan)) == {}

@@ -120,3 +120,24 @@ def test_a_regression_over_several_data_sets_has_one_line_and_tells_them_apart(t
     other = replace(two[0], configuration=replace(two[0].configuration, solver="greedy"))
     with pytest.raises(InputError, match="alphas of one solver and cost"):
         figures.plot_regression({"a": two[0], "b": other})
+
+
+def test_the_curve_over_sizes_ends_with_all_images(two):
+    result = two[0]
+    figure = figures.plot_sizes(result.sizes((0.25, 0.5)))
+    band, curve = figure.data
+    table = result.by_size((0.25, 0.5))
+    assert list(curve.x) == table["images"].tolist() == [5, 10, 20]
+    np.testing.assert_allclose(curve.y, 100 * table["convergence"])
+    assert len(band.x) == 4  # all images have no interval
+    assert curve.marker.symbol[-1] == "diamond"
+    assert curve.customdata[-1] == f"all 20 images: {100 * result.whole.mean:.1f} mAP"
+    assert title(figure).startswith(f"Label convergence {100 * result.whole.mean:.1f} mAP on all 20 images")
+    plain(figure)
+
+
+def test_bins_have_their_width():
+    (bars,) = figures.boundary_histogram([0, 0.2, 0.4], [3, 1]).data
+    assert bars.x == pytest.approx((0.1, 0.3))
+    assert bars.width == pytest.approx((0.2, 0.2))
+    assert bars.y == (3, 1)

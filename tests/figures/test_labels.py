@@ -8,11 +8,13 @@ import pytest
 from kalos_core import (
     InputError,
     LabelTable,
+    compare_teams,
     dawid_skene,
     figures,
     label_agreement,
     majority_agreement,
     rater_accuracy,
+    reject_answers,
 )
 from tests.figures.plain import notes, plain, title
 
@@ -99,3 +101,22 @@ def test_skill_and_confusion_say_who_takes_what_for_what():
     assert title(alike) == "Raters: no answer is expected to be wrong"
     with pytest.raises(InputError, match="rater: expected one of 'ann', 'bob', 'cid', got 'dan'"):
         figures.plot_confusion(result, "dan")
+
+
+def test_teams_say_whether_they_differ(table):
+    result = compare_teams(table, {"experts": ["ann", "bob"], "crowd": ["cid", "dan"]}, bootstrap=200)
+    figure = figures.plot_teams(result, 0)
+    assert result.differs(0)
+    assert title(figure).startswith("time: experts agree more among themselves than crowd (")
+    assert plain(figure)[0]["x"] == pytest.approx(result.kappa[0].tolist())
+    assert plain(figures.team_bars(["a"], [None]))[0]["x"] == [None]
+
+
+def test_rejection_shows_kappa_before_and_after(table):
+    result = reject_answers(table, least_accuracy=0.92)
+    figure = figures.plot_rejection(result)
+    before, after = plain(figure)
+    assert before["x"] == sorted(result.before.tolist())
+    assert after["x"] == result.after[np.argsort(result.before)].tolist()
+    assert title(figure).startswith(f"{len(result)} of 120 answers are rejected")
+    assert "all of cid, dan" in title(figure)

@@ -7,7 +7,7 @@ import pytest
 from scipy.integrate import trapezoid
 
 from kalos_core import Annotations, InputError, NoiseModel, figures
-from kalos_core.noise import Fidelity
+from kalos_core.noise import Fidelity, FitTests
 from kalos_core.noise.experiments import SignalLossTable
 from kalos_core.noise.fit.observations import Shifts, observe
 from tests.figures.plain import plain, title
@@ -141,3 +141,18 @@ def test_signal_loss_is_named_beside_the_papers():
         ("1.5", "5\u00a0%", "not printed"),
     ]
     assert title(figures.plot_loss(found)) == "Signal loss at λ = 1: 3.5\xa0%, the paper 4.2\xa0%"
+
+
+def test_rows_of_fidelity_and_of_tests_read_as_numbers_are_written():
+    """Counts in full, as in the `repr`; not in powers of ten."""
+    rows = np.array([[1398.0, -0.0694], [1145.0, -0.114], [1665.0, -0.0294]])
+    found = Fidelity(np.array(["correct", "global_alpha"]), *rows, np.array([[1420.0, -0.2]]), 1, 9)
+    assert [list(row.values()) for row in figures.fidelity_rows(found)] == [
+        ["correct", "1,398\xa0[1,145,\xa01,665]", "1,420", "yes"],
+        ["global alpha", "−0.069\xa0[−0.114,\xa0−0.029]", "−0.200", "no"],
+    ]
+    names = (np.array([text] * 2) for text in ("unmatched.rate", "AIC", "power"))
+    values = np.array([[986.6, 1.2], [np.nan, 0.0004]])
+    tests = FitTests(*names, *values, np.array([400, 400]), np.array(["fits better", ""]))
+    read = [(row["statistic"], row["p"], row["note"]) for row in figures.fit_rows(tests)]
+    assert read == [("987", "", "fits better"), ("1.200", "< 0.001", "")]

@@ -68,3 +68,15 @@ def test_correlations_say_whether_they_are_significant_and_why_there_is_none(res
     assert bars.customdata[1].endswith(", not significant (p = 0.087)")
     said = figures.correlation_title(["green", "blue"], [-0.1, 0.4], [0.001, 0.2])
     assert said.startswith("Agreement goes most with green")
+
+
+def test_the_bound_has_its_peculiarities_next_to_it():
+    two = pixel_agreement([{"ann": [[1, 1, 0, 0]], "bob": [[1, 1, 1, 0]]}])
+    # of the third pixel, one of two errs: 1/2 of one in four
+    note = figures.smyth_note(two.smyth_bound, two.smyth_notes)
+    assert note.startswith("Smyth's bound: whatever the truth, raters err on at least 12\xa0% of all pixels (his limit")
+    assert "10\xa0%, which this exceeds). Unmarked pixels count" in note
+    assert note.endswith("the bound is high even where F1 is.")
+    three = pixel_agreement([{"ann": [[1, 0]], "bob": [[1, 0]], "cid": [[1, 0]]}])
+    assert "odd number of raters (3)" in figures.smyth_note(three.smyth_bound, three.smyth_notes)
+    assert "exceeds" not in figures.smyth_note(0.1)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kalos_core import DetectorAccumulator, InputError, figures
-from kalos_core.ranking import Rankings, concordance
+from kalos_core.ranking import Rankings, concordance, shared_rankings
 from tests.figures.plain import names, notes, plain, title
 
 NET_AND_SVM = [0.9, 0.8]
@@ -157,3 +157,27 @@ def test_what_is_not_there_is_refused(detectors, agreed):
     ):
         with pytest.raises(InputError, match=message):
             call()
+
+
+def test_detectors_against_agreement(agreed):
+    figure = figures.plot_detector_correlations(agreed)
+    table = agreed.by_detector()
+    assert list(figure.data[0].x)[:2] == pytest.approx(table["cco"][:2])
+    assert list(figure.data[1].x)[:2] == pytest.approx(table["cci"][:2])
+    assert figure.data[1].x[2] is None  # a map that is the same everywhere
+    p = table["cci_p"].tolist()
+    assert p[0] < 0.01 < p[1]
+    assert figure.data[1].marker.symbol[:2] == ("circle", "circle-open")
+    assert ["not significant" in text for text in figure.data[1].customdata[:2]] == [False, True]
+
+
+def test_shared_rankings_side_by_side(agreed):
+    figure = figures.plot_shared_rankings(agreed.ranking)
+    shared = shared_rankings(agreed.ranking)
+    counted = [f"{len(each.truths)} reference{'' if len(each.truths) == 1 else 's'}" for each in shared]
+    assert list(figure.layout.xaxis.ticktext) == counted
+    assert title(figure) == figures.shared_title(shared)
+    of = {trace.name: trace.y for trace in figure.data}
+    for column, each in enumerate(shared):
+        assert [of[name][column] for name in each.systems] == each.ranks.tolist()
+        assert ", ".join(each.truths) in figure.data[0].customdata[column]

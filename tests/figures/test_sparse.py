@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from kalos_core import removal_experiment, running_agreement
-from kalos_core.figures import plot_removal, plot_running, plot_weights, running_title
+from kalos_core.figures import plot_independence, plot_removal, plot_running, plot_weights, running_title
+from kalos_core.sparse import check_independence
 from tests.figures.plain import names, plain, title
 
 
@@ -37,3 +38,14 @@ def test_removal_and_weights():
     flat, edges = plain(plot_weights(result))
     assert flat["y"] == [0.0] * 4
     assert edges["y"] == pytest.approx(result.against_flat[1].tolist())
+
+
+def test_agreement_by_number_of_annotations():
+    result = check_independence([[1, 1], [2, 0]] * 20 + [[8, 0], [7, 1]] * 20)
+    figure = plot_independence(result)
+    (dots,) = plain(figure)
+    assert (dots["x"], dots["y"]) == ([2, 8], [0.5, 0.875])  # P of 7 and 1: 42 of 56 pairs, 3/4
+    assert dots["error_y"]["array"][0] == pytest.approx(1.96 * np.std([0, 1] * 20, ddof=1) / math.sqrt(40))
+    assert figure.layout.shapes[0].y0 == pytest.approx((0.5 + 0.875) / 2)
+    assert title(figure).startswith("Raters agree more on items with more annotations")
+    assert plain(plot_independence(check_independence([[1, 0]])))[0]["y"] == []
