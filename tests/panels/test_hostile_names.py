@@ -15,6 +15,7 @@ from tests.fiftyone_bridge.stacks import add_maps, small
 from tests.operators.hostile import CLASSES, RATERS, hostile, is_text
 from tests.panels.operations import at, opened
 from tests.plugin import Panel
+from tests.tiers import extended
 
 pytestmark = pytest.mark.filterwarnings("ignore::kalos_core.errors.KalosWarning")
 
@@ -74,6 +75,7 @@ def test_names_of_objects_are_text_in_every_section_and_beside_the_sample() -> N
             is_text(text)
 
 
+@extended
 def test_names_of_image_labels_are_text_in_every_section() -> None:
     dataset = hostile(quiz())
     kf.compute_label_agreement(dataset, "labels")
@@ -81,6 +83,7 @@ def test_names_of_image_labels_are_text_in_every_section() -> None:
     check(Panel("raters", dataset).load(), 5)
 
 
+@extended
 def test_names_of_raters_of_masks_are_text_in_every_section() -> None:
     dataset = add_maps(hostile(small()))
     kf.compute_pixel_agreement(dataset, "pixels")

@@ -16,6 +16,7 @@ from tests.fiftyone_bridge.stacks import CLASSES, MAPS, RATERS, RATIO, add_maps,
 from tests.operators.calls import data_set
 from tests.panels.operations import ids, opened, prompted, sample_of, samples_of, view_of
 from tests.plugin import Panel, defaults, form, refused, stream
+from tests.tiers import first
 
 
 @pytest.fixture(scope="module")
@@ -252,7 +253,7 @@ def asked_to_estimate(dataset: fo.Dataset) -> dict[str, Any]:
     return filled
 
 
-@pytest.mark.parametrize("similarity", ["box_iou", "centroid"])
+@pytest.mark.parametrize("similarity", first(["centroid", "box_iou"]))
 def test_the_form_of_who_is_right_opens_as_the_truth_was_made(similarity: str) -> None:
     dataset = data_set(seen_by_five())
     how = {"similarity": similarity, "threshold": 0.6, "quorum": [0.4, 1], "raters": FIVE[:4], "classes": ("cat",)}

@@ -13,6 +13,7 @@ from kalos_core.figures import events_title, percent_text
 from tests.fiftyone_bridge.noisy import samples
 from tests.operators.calls import data_set
 from tests.panels.operations import names, opened, prompted, sample_of, samples_of, view_of
+from tests.tiers import extended
 
 FIELDS = [f"noise_synthetic_{number}" for number in (1, 2, 3)]
 
@@ -75,6 +76,7 @@ def test_what_was_used_and_what_was_lost(annotated: fo.Dataset) -> None:
     assert panel.data["loss"][0]["y"] == pytest.approx((100 * found.ratio).tolist())
 
 
+@extended
 @pytest.mark.filterwarnings("ignore:view. .* reach beyond their image")
 def test_a_fitted_model_is_compared_with_the_real_raters(annotated: fo.Dataset) -> None:
     panel = opened(annotated, "Noise", "Fidelity")
