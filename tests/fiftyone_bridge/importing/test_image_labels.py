@@ -61,9 +61,6 @@ def test_it_keeps_what_is_there(dataset):
     [
         ([("7.jpg", "ann", "cat")], {}, "item '7.jpg': expected the id or file name of a sample, got none"),
         ([("0.jpg", "ann", "cat"), ("0", "bob", "cat")], {}, "each sample once, got that of '0.jpg' again"),
-        ([("0.jpg", "ann", "cat")] * 2, {}, "expected one answer of a rater to an item"),
-        ([("0.jpg", "ann", "")], {}, "expected a label, got nothing"),
-        ([("0.jpg", "ann", "cow")], {"concepts": ["cat"]}, "expected a label of the vocabulary, got 'cow'"),
         ([("0.jpg", "ann", "cat")], {"field": "id"}, "field: expected the name of a new field, such as 'rater_id'"),
     ],
 )
