@@ -6,7 +6,6 @@ import pytest
 import kalos_core.fiftyone as kf
 from kalos_core import agreement, read_coco
 from kalos_core.figures import RATER_COLOURS
-from tests.fiftyone_bridge.scenes import documents
 from tests.operators.calls import coco
 
 
@@ -32,8 +31,6 @@ def test_raters_come_first_in_the_colours_of_figures(loaded):
     assert colours(loaded) == dict(zip(fields, RATER_COLOURS, strict=False))
     assert loaded.app_config.color_scheme.color_by == "field"
     assert next(iter(groups(loaded).items())) == ("raters", fields)
-    assert [group.name for group in loaded.app_config.sidebar_groups if group.expanded is False] == ["metadata", "runs"]
-    assert "labels" not in groups(loaded)  # empty
     assert sum(path == "ann" for paths in groups(loaded).values() for path in paths) == 1
     assert ticked(loaded) == fields
 
@@ -55,16 +52,6 @@ def test_what_a_run_writes_is_in_its_group_until_it_goes(loaded):
     assert (groups(loaded), ticked(loaded)) == before
 
 
-def test_an_analysis_made_again_takes_the_place_of_the_one_before_in_the_grid(loaded):
-    kf.analyse(loaded, "first", kinds=["agreement"], settings={"agreement": {"bootstrap": 0, "thresholds": ()}})
-    kf.update_analysis(loaded, "first")
-    assert ticked(loaded) == ["ann", "bob", "dr_c", "first2_alpha"]
-    loaded.app_config.active_fields.paths = ["first_alpha", "ann"]  # somebody wants to see that of before
-    loaded.save()
-    kf.update_analysis(loaded, "first2")
-    assert ticked(loaded) == ["first_alpha", "ann"]
-
-
 def test_what_somebody_chose_stays(loaded):
     config = loaded.app_config
     config.color_scheme.fields = [{"path": "ann", "fieldColor": "#123456"}, {"path": "tags", "fieldColor": "#654321"}]
@@ -78,19 +65,6 @@ def test_what_somebody_chose_stays(loaded):
     assert once[2] == ["tags", "ann", "bob", "dr_c"]
     kf.arrange_app(loaded)
     assert (colours(loaded), groups(loaded), ticked(loaded)) == once
-
-
-def test_a_data_set_that_was_never_arranged(dataset):
-    """A run leaves it as it is; arranging it finds earlier runs, and touches no sample."""
-    config = dataset.app_config.to_dict()
-    kf.compute_agreement(dataset, "first", raters=("ann", "bob"), bootstrap=0, thresholds=())
-    assert dataset.app_config.to_dict() == config
-    before = documents(dataset)
-    kf.arrange_app(dataset)
-    assert "first_alpha" in groups(dataset)["runs"]
-    assert ticked(dataset) == ["ann", "bob", "first_alpha"]  # nobody is stored as a rater
-    assert groups(dataset)["raters"] == ["ann", "bob"]
-    assert documents(dataset) == before
 
 
 @pytest.mark.filterwarnings("ignore:analysis. no ")  # of one image

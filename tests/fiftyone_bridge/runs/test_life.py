@@ -18,7 +18,6 @@ from pymongo.errors import AutoReconnect, OperationFailure
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosError, KalosWarning
-from kalos_core.fiftyone.dataset.database import delete_fields
 from kalos_core.fiftyone.dataset.info import update_info
 from kalos_core.fiftyone.deciding import decide, results
 from kalos_core.fiftyone.importing import life as loads
@@ -295,25 +294,6 @@ class TestRestarted:
         with untouched(dataset), pytest.raises(KalosError, match=message):
             load(path, "made by a load")
 
-    def test_an_arrangement(self, dataset, monkeypatch):
-        """FiftyOne does not wait until it is on disk."""
-        served(monkeypatch, arranging, first_only=False)
-        with pytest.raises(KalosError, match=LOST):
-            kf.arrange_app(dataset)
-
-    def test_fields_that_are_shown_and_were_lost_before_they_were_there(self, dataset):
-        """The App was told to show them, and the database lost that they were made."""
-        dataset.add_sample_field("run_alpha", fo.FloatField)
-        kf.arrange_app(dataset)
-        dataset.app_config.active_fields.paths += ["run_alpha", "run_lost"]
-        dataset.app_config.sidebar_groups[0].paths.append("run_lost")
-        dataset.save()
-        delete_fields(dataset, ["run_alpha", "run_lost"])
-        dataset.reload()
-        assert not {"run_alpha", "run_lost"} & set(dataset.app_config.active_fields.paths)
-        assert "run_lost" not in dataset.app_config.sidebar_groups[0].paths
-        assert not dataset.has_field("run_alpha")
-
     def test_a_load_is_not_complete(self, dataset, path, monkeypatch):
         """What the database said was written may be lost, so nobody says that it is there."""
         before = documents(dataset)
@@ -518,14 +498,3 @@ class TestChangedMeanwhile:
         meanwhile(stored, "set_config", before=lambda: get_db_conn().runs.delete_one(record))
         with pytest.raises(KalosError, match="run key: 'run' was deleted by somebody else meanwhile"):
             kf.describe_run(dataset, "run", note="look")
-
-    def test_fields_are_known_before_anybody_named_the_raters(self, dataset):
-        update_info(dataset, raters={})
-
-        @explaining.explained(dataset)
-        def fails() -> None:
-            rename_field(dataset)
-            raise ValueError("no such field")
-
-        with pytest.raises(KalosError, match="label fields are gone or were renamed meanwhile: 'ann'; run again"):
-            fails()

