@@ -10,7 +10,7 @@ from typing import Any
 import fiftyone as fo
 import pytest
 from bson import ObjectId
-from fiftyone.core.session.events import Event, LabelData
+from fiftyone.core.session.events import LabelData
 from fiftyone.operators.executor import ExecutionContext, Executor
 from fiftyone.server.events.state import Listener, get_listeners
 
@@ -61,13 +61,6 @@ def test_a_selection_reaches_the_windows_and_sessions_with_all_that_they_read(un
     assert requests_of(ctx)[0].params == {"id": str(sample), "group_id": None}
 
 
-def test_sessions_cannot_read_what_the_app_makes_of_its_own_operation() -> None:
-    """Where this fails, FiftyOne has mended it, and `select_labels` may become its operation."""
-    label = {"label_id": "1", "field": "ann", "sample_id": "2", "frame_number": None, "instance_id": None, "type": None}
-    with pytest.raises(Exception, match="type"):
-        Event.from_data("select_labels", {"labels": [label]})
-
-
 @pytest.mark.parametrize(
     ("field", "expected"), [("gone", ["clear_view", "reload_dataset"]), ("ann", ["reload_dataset"])]
 )
@@ -98,10 +91,3 @@ def test_only_one_module_sends_views_samples_labels_and_spaces() -> None:
             if named & ONLY_HERE:
                 found[path.relative_to(ROOT).as_posix()] = named & ONLY_HERE
     assert found == {"kalos_core/fiftyone/app.py": {"clear_view", "open_sample", "reload_dataset", "set_view"}}
-
-
-def test_an_operation_that_is_not_known_fails() -> None:
-    with pytest.raises(AssertionError, match="set_selected_labels: which events"):
-        messages.check("any", "set_selected_labels", {})
-    with pytest.raises(Exception, match="sample_id"):
-        messages.check("any", "open_sample", {"id": 5})

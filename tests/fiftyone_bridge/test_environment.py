@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import fiftyone as fo
-import pytest
 from fiftyone.core.odm import get_db_client
 
 from tests import fiftyone_environment
@@ -20,11 +19,6 @@ def test_database_and_folders_are_those_of_the_tests():
         assert Path(getattr(fo.config, name)).is_relative_to(fiftyone_environment.FOLDER)
     assert fo.config.do_not_track
     assert not Path.home().is_relative_to(fiftyone_environment.FOLDER)
-
-
-def test_it_comes_before_fiftyone():
-    with pytest.raises(RuntimeError, match="was imported before"):
-        fiftyone_environment.isolate()
 
 
 def test_it_imports_nothing_of_fiftyone_and_keeps_a_database_of_the_user():

@@ -5,11 +5,9 @@ from typing import Any
 import bson
 import fiftyone as fo
 import numpy as np
-import pytest
-from bson import ObjectId
 
-from kalos_core import Annotations, InputError
-from kalos_core.fiftyone.dataset.encoding import LABEL_TYPES, LabelType, choose_label_type
+from kalos_core import Annotations
+from kalos_core.fiftyone.dataset.encoding import LABEL_TYPES, LabelType
 
 WIDTH, HEIGHT = 80, 50
 BOX = [8, 10, 16, 20]
@@ -63,11 +61,6 @@ class TestDocuments:
         label = fo.Keypoint(label="cat", points=points, annotation_id="a0")
         same(LABEL_TYPES["keypoints"], table({"keypoints": POINTS}), label)
 
-    def test_each_has_an_id_of_its_own(self):
-        one, two = LABEL_TYPES["detections"].labels(table({"box": BOX}, {"box": BOX}), np.arange(2))
-        assert isinstance(one["_id"], ObjectId)
-        assert one["_id"] != two["_id"]
-
 
 class TestFields:
     def test_nothing_annotated_and_not_assigned_differ(self, monkeypatch):
@@ -98,21 +91,3 @@ class TestFields:
         annotations = Annotations.from_rows([], images=["a"], raters=["ann"], image_size={"a": (WIDTH, HEIGHT)})
         for label_type in LABEL_TYPES.values():
             assert list(label_type.fields(annotations, ["ann"])) == [{"ann": dict(label_type.document().to_dict())}]
-
-
-class TestChoice:
-    @pytest.mark.parametrize(
-        ("shapes", "expected"),
-        [
-            ([{"polygon": RINGS}], "polylines"),
-            ([{"polygon": RINGS}, {"box": BOX}], "detections"),
-            ([{"keypoints": POINTS}], "keypoints"),
-            ([{"box": BOX, "mask": RLE}], "detections"),
-        ],
-    )
-    def test_auto_takes_what_holds_all_shapes(self, shapes, expected):
-        assert choose_label_type(table(*shapes), "auto") is LABEL_TYPES[expected]
-
-    def test_a_shape_that_is_missing(self):
-        with pytest.raises(InputError, match="label_type: polylines need a polygon for every annotation, 1 have none"):
-            choose_label_type(table({"polygon": RINGS}, {"box": BOX}), "polylines")

@@ -92,18 +92,14 @@ TWICE = [sample(0, all=several(["cat", "dog"], rater="ann"))]
         (CAT, {"raters": ("ann", "eve")}, "or a field of Classification or Classifications, got 'eve'"),
         (CAT, {}, "no stored raters of image-level labels"),
         ([sample(0, ann=fo.Classification())], {"raters": ("ann",)}, "0.jpg, field 'ann': expected a label, got"),
-        (CAT, {"field": "ann"}, "expected labels with a rater each, in a list, got 'ann'"),
         (
             [sample(0, all=several(["cat"]))],
             {"field": "all"},
             "that names each label's rater, got 'rater'",
         ),
         (TWICE, {"field": "all"}, "expected one answer of a rater to an item, got 'ann' on"),
-        (TWICE, {"field": "all", "on_repeat": "any"}, "on_repeat: expected one of"),
         ([sample(0, ann=label("cat"), raters=["bob"])], {"raters": ("ann",)}, "whom the sample field 'raters' lists"),
-        (CAT, {"raters": ("ann",), "classes": ("cow",)}, "classes: expected classes"),
         (CAT, {"raters": ("ann",), "min_area": 3}, "have no area"),
-        (CAT, {"raters": ("ann", "ann")}, "every rater once, got 'ann' twice"),
     ],
 )
 def test_what_cannot_be_read(make, samples, options, message):

@@ -59,12 +59,6 @@ def test_names_are_stored_and_forgotten(dataset):
     assert dataset.info == before
 
 
-def test_fields_that_hold_boxes_or_polygons(dataset):
-    dataset.set_values("kind", [fo.Classification(label="x")] * 6)
-    dataset.set_values("line", [fo.Polylines()] * 6)
-    assert kf.label_fields(dataset) == {"ann": "ann.detections", "bob": "bob.detections", "line": "line.polylines"}
-
-
 @pytest.mark.filterwarnings("ignore::kalos_core.KalosWarning")
 def test_a_data_set_and_a_view_are_written_as_shards(dataset, tmp_path):
     store_raters(dataset, {"ann": "ann", "bob": "bob"})

@@ -107,10 +107,6 @@ class TestWhereAMaskLies:
         assert placed[:2, :4].tolist() == [[True, True, False, False]] * 2
         assert placed.sum() == 4
 
-    @pytest.mark.parametrize(("crop", "box"), [(np.ones(3), [0, 0, 1, 1]), (np.ones((1, 1)), [0, 0, 1]), ("no", None)])
-    def test_what_is_no_mask_is_left_to_be_refused(self, crop, box):
-        assert mask_in_pixels(crop, box, 10, 10) is crop
-
 
 class TestMasks:
     @pytest.fixture
@@ -226,16 +222,6 @@ class TestKeypoints:
         for least, left in [(0.0, 2), (0.2, 2), (0.21, 1), (0.86, 0)]:
             assert len(kf.read_annotations(dataset, raters=RATERS, min_confidence=least)) == left
 
-    def test_one_field_with_an_attribute(self, make):
-        marks = fo.Keypoints(keypoints=[fo.Keypoint(label="mouse", points=POSE, rater=rater) for rater in RATERS])
-        dataset = make([make_sample(0, {}, raters=list(RATERS), marks=marks)])
-        assert kf.compute_agreement(dataset, "run", field="marks").result.alpha == 1
-
-    def test_poses_of_different_numbers_of_points(self, make):
-        dataset = make([image_sample(0, poses(POSE, POSE), poses(NEAR[:2]))])
-        with pytest.raises(InputError, match=r"(?s)0.jpg, field 'bob'.*expected 3 keypoints, as most annotations have"):
-            kf.read_annotations(dataset, raters=RATERS)
-
 
 class TestCuboids:
     def test_scenes_are_read(self, make):
@@ -263,14 +249,6 @@ class TestCuboids:
         assert kf.stale_samples(dataset, "run") == [sample.id]
         with pytest.raises(InputError, match="min_area: expected shapes that have an area"):
             kf.read_annotations(dataset, raters=RATERS, min_area=1)
-
-    def test_images_with_boxes_and_cuboids(self, make):
-        ann, bob = (fo.Detections(detections=[cuboid([0, 0, 0], bounding_box=[0.1, 0.1, 0.2, 0.2])]) for _ in RATERS)
-        dataset = make([image_sample(0, ann, bob)])
-        assert "box_iou" in fitting_of(dataset, "cuboid_iou")
-        for similarity in ("cuboid_iou", "box_iou"):
-            run = kf.compute_agreement(dataset, similarity, raters=RATERS, similarity=similarity)
-            assert run.result.pairs.similarity.tolist() == [1.0]
 
 
 def fitting_of(dataset: fo.Dataset, default: str) -> set[str]:
