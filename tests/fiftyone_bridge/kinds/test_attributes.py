@@ -8,7 +8,6 @@ from PIL import Image
 
 import kalos_core.fiftyone as kf
 from kalos_core import Annotations, InputError, agreement, attribute_agreement
-from kalos_core.display import with_interval
 from tests.fiftyone_bridge.scenes import untouched
 
 pytestmark = pytest.mark.filterwarnings("ignore::kalos_core.errors.KalosWarning")
@@ -92,14 +91,6 @@ def test_a_run_compares_attributes_as_it_is_told(loaded):
     assert run.result.annotations.attributes.keys() == asked.keys()
 
 
-def test_a_report_has_a_chapter_on_attributes(loaded, tmp_path):
-    kf.analyse(loaded, "first", kinds=["agreement"], settings={"agreement": {"attributes": ["malignancy"]}})
-    text = kf.report(loaded, "first", tmp_path / "report.html").read_text()
-    (graded,) = kf.load_details(loaded, "first").details.attributes
-    assert ">Attributes</h2>" in text
-    assert with_interval(graded.alpha, graded.alpha_interval) in text
-
-
 def test_attributes_are_those_of_now_and_matches_those_of_the_run(loaded):
     kf.analyse(loaded, "first", kinds=["agreement"], settings={"agreement": {"attributes": ["malignancy"]}})
     sample = loaded.first()
@@ -118,21 +109,10 @@ def test_attributes_are_those_of_now_and_matches_those_of_the_run(loaded):
     ("attributes", "message"),
     [
         (["age"], "attributes: expected attributes that labels have, got 'age'"),
-        ("malignancy", "attributes: expected names, or a mapping of names to metrics or orders, got 'malignancy'"),
-        ([["malignancy"]], "attributes: expected a text"),
         ({"malignancy": "cardinal"}, "metric: expected one of"),
-        ({"malignancy": 5}, "attributes: expected a metric of malignancy, or its values from lowest to highest, got 5"),
         ({"malignancy": [1, 2, 3]}, "values: expected categories of the order 1, 2, 3, got 5, 4"),
     ],
 )
 def test_attributes_that_cannot_be_compared(loaded, attributes, message):
     with untouched(loaded), pytest.raises(InputError, match=message):
         kf.compute_agreement(loaded, "run", attributes=attributes, bootstrap=0)
-
-
-def test_what_is_refused(loaded):
-    kf.compute_agreement(loaded, "run", bootstrap=0)
-    with pytest.raises(InputError, match=r"attribute: expected one that labels of the run have .*, got 'age'"):
-        kf.attribute_agreement(loaded, "run", "age")
-    with pytest.raises(InputError, match="metric: expected one of"):
-        kf.attribute_agreement(loaded, "run", "malignancy", "cardinal")

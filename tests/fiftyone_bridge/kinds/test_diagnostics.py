@@ -8,7 +8,6 @@ import pytest
 import kalos_core.fiftyone as kf
 from kalos_core import (
     Annotations,
-    InputError,
     agreement,
     class_difficulty,
     collaboration,
@@ -16,23 +15,16 @@ from kalos_core import (
     rater_vitality,
     sensitivity,
 )
-from kalos_core.annotations.joining import from_arrays
 from kalos_core.fiftyone.dataset.raters import rater_facts, store_raters
-from kalos_core.fiftyone.kinds.matched import TABLE
-from kalos_core.fiftyone.runs.changes import part_of
 from kalos_core.fiftyone.runs.records import plain
-from kalos_core.fiftyone.runs.stored import load_arrays
 from tests.fiftyone_bridge.scenes import (
-    CAT,
     MEAN,
     RATERS,
     SCENES,
     THREE,
     crowded,
-    detection,
     make_samples,
     metrics_of,
-    untouched,
 )
 
 
@@ -79,20 +71,6 @@ class TestStored:
         found = plain(kf.compute_agreement(crowd, "later", raters=THREE).details)["sensitivity"]
         assert (found["anchor"], found["calibrated"]) == (0.5, False)
 
-    def test_without_thresholds(self, crowd):
-        run = kf.compute_agreement(crowd, "without", raters=THREE, threshold=0.6, thresholds=())
-        assert run.result.pairs.floor == 0.6
-        assert plain(run.details)["sensitivity"] == {"reason": "sensitivity: expected thresholds to be given, got none"}
-
-    @pytest.mark.parametrize("thresholds", [(0.5, 1.1), (float("nan"),), ("x",)])
-    def test_thresholds_are_similarities(self, crowd, thresholds):
-        with untouched(crowd), pytest.raises(InputError, match="thresholds: expected a similarity from 0 to 1"):
-            kf.compute_agreement(crowd, "other", raters=THREE, thresholds=thresholds)
-
-    def test_a_stricter_run_than_the_strict_threshold(self, crowd):
-        run = kf.compute_agreement(crowd, "stricter", raters=THREE, threshold=0.95)
-        assert (plain(run.details)["sensitivity"]["anchor"], plain(run.details)["sensitivity"]["delta"]) == (0.95, 0.0)
-
     def test_worked_out_by_hand(self, make):
         """Cats: scenes 0 to 2 (and 5, undefined): 1, 0, 0. Dogs: scene 1. Benches: scene 3."""
         found = plain(kf.compute_agreement(make(), "run", raters=RATERS).details)
@@ -132,31 +110,8 @@ class TestAssignedClasses:
         assert found["image_alpha"] == [None, 0.0, 1.0]
         assert found["alpha"] == run.metrics["alpha"] == 0.5
 
-    def test_a_class_nobody_else_was_assigned_to(self, dataset):
-        kf.compute_agreement(dataset, "run", raters=RATERS, classes=("dog",))
-        assert dataset.values("run_alpha") == [1.0, 0.0, 1.0]
-
-    def test_an_annotation_of_another_class_is_refused(self, dataset):
-        sample = dataset.first()
-        sample.bob.detections = [detection("cat", CAT)]
-        sample.save()
-        with pytest.raises(InputError, match="expected a class its rater is assigned to, got 'cat' by 'bob'"):
-            kf.compute_agreement(dataset, "run", raters=RATERS)
-
     def test_when_they_change_the_run_is_stale(self, dataset):
         kf.compute_agreement(dataset, "run", raters=RATERS)
         store_raters(dataset, {}, Annotations.from_rows([], raters=RATERS, categories=["cat", "dog"]))
         assert rater_facts(dataset) == {}
         assert kf.stale_samples(dataset, "run") == dataset.values("id")
-
-
-def test_the_stored_table_knows_who_saw_what_without_its_shapes(make):
-    """Metrics of a class or a rater need no shapes, so that they are not fetched."""
-    dataset = make(make_samples(crowded(7)))
-    annotations = kf.compute_agreement(dataset, "run", raters=THREE).result.annotations
-    stored = load_arrays(dataset, "run")
-    bare = from_arrays(part_of(stored, TABLE, without="."))
-    assert (len(bare.shapes), len(annotations.shapes)) == (0, 1)
-    for name in ("image", "rater", "category", "assigned", "images", "raters", "categories"):
-        np.testing.assert_array_equal(getattr(bare, name), getattr(annotations, name))
-    assert not any("." in name for name in stored._fetched)

@@ -3,7 +3,7 @@
 import pytest
 
 import kalos_core.fiftyone as kf
-from kalos_core import InputError, agreement, draw_image, draw_unit, overview
+from kalos_core import agreement, draw_image, draw_unit, overview
 from tests.fiftyone_bridge.scenes import RATERS, THREE, crowded, make_samples
 
 
@@ -33,15 +33,6 @@ def test_a_unit_is_drawn_as_the_library_draws_it(make):
         for where in (None, sample_id):
             drawing = kf.draw_unit(dataset, "run", label_id, where, margin=0.5)
             assert (drawing.png(), drawing.legend) == (expected.png(), expected.legend)
-
-
-def test_what_the_run_does_not_know(dataset):
-    for draw, unknown in ((kf.draw_sample, "nowhere"), (kf.draw_unit, "0" * 24)):
-        with pytest.raises(kf.NotInRun, match="not part of the run 'run'"):
-            draw(dataset, "run", unknown)
-    for label, message in (("nothing", "expected one that the run 'run' matched, got 'nothing'"), ([], "got none")):
-        with pytest.raises(InputError, match=message):
-            kf.draw_unit(dataset, "run", label, dataset.first().id)
 
 
 def test_the_overview_is_that_of_the_annotations(dataset):

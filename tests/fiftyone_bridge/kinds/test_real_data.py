@@ -9,7 +9,6 @@ import pytest
 
 import kalos_core.fiftyone as kf
 from kalos_core import Annotations, agreement, variations
-from tests.tiers import extended
 
 
 @pytest.fixture(scope="module")
@@ -39,23 +38,3 @@ def test_results_are_those_of_the_file(lvis, read, similarity):
     found, expected = (agreement(table, similarity, bootstrap=0) for table in (read, lvis))
     np.testing.assert_allclose(found.image_alpha, expected.image_alpha, atol=1e-12)
     assert variations(read).counts() == variations(lvis).counts()
-
-
-@extended
-def test_runs(dataset, read):
-    run = kf.compute_agreement(dataset, "run", bootstrap=0)
-    found = kf.find_variations(dataset, "found")
-    assert run.settings["similarity"] == found.settings["similarity"] == "polygon_iou"
-    alphas = [np.nan if alpha is None else alpha for alpha in dataset.values("run_alpha")]
-    np.testing.assert_array_equal(alphas, run.result.image_alpha)
-    fields = list(kf.rater_fields(dataset).values())
-    units = [unit for field in fields for unit in dataset.values(f"{field}.polylines.run_unit", unwind=True)]
-    assert sum(unit is not None for unit in units) == len(read)
-    assert max(unit for unit in units if unit is not None) == len(run.result.units) - 1
-    for kind in ("correct", "merged", "wrong_class"):
-        view, chosen = kf.view_of_variation(dataset, "found", kind), np.flatnonzero(found.result.type == kind)
-        rows = {row for of in (found.result.rows_a, found.result.rows_b) for number in chosen for row in of[number]}
-        assert sum(view.count(f"{field}.polylines") for field in fields) == len(rows)
-    for key in ("run", "found"):
-        assert kf.load_run(dataset, key).stale == ()
-        kf.delete_run(dataset, key)

@@ -57,13 +57,8 @@ def test_a_later_call_takes_its_place_and_all_of_it_goes_with_the_run(rated):
 def test_what_is_refused(rated):
     with pytest.raises(InputError, match="of which next_to_rate named images, got 'run'"):
         kf.view_of_next(rated, "run")
-    for options, message in [
-        ({"n": 0}, "n: expected a whole number of at least 1, got 0"),
-        ({"statistic": "kappa"}, "statistic: expected one of 'alpha', 'global_alpha', got 'kappa'"),
-        ({"tag": " "}, "tag: expected a text, got ' '"),
-    ]:
-        with pytest.raises(InputError, match=message):
-            kf.next_to_rate(rated, "run", **options)
+    with pytest.raises(InputError, match="n: expected a whole number of at least 1, got 0"):
+        kf.next_to_rate(rated, "run", n=0)
     assert not rated.has_field("run_next")
     rated.add_sample_field("run_next", fo.StringField)
     with pytest.raises(InputError, match="would overwrite the field 'run_next', which the run did not write"):

@@ -3,17 +3,15 @@
 import json
 import warnings
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 from typing import Any
 
 import fiftyone as fo
-import numpy as np
 import pytest
 from bson import ObjectId
 from fiftyone import ViewField as F
 
 import kalos_core.fiftyone as kf
-from kalos_core import VARIATION_TYPES, InputError, KalosWarning
+from kalos_core import InputError, KalosWarning
 from tests.fiftyone_bridge.conftest import Make
 from tests.fiftyone_bridge.scenes import (
     ALPHAS,
@@ -84,59 +82,8 @@ class TestAlpha:
         assert (worst.file, worst.alpha, worst.labels) == ("3.jpg", pytest.approx(-2 / 3), 3)
         assert worst.sample_id == ids[3]
 
-    @pytest.mark.parametrize("edges", [[-1, 0, 1], np.linspace(-1, 1, 11).tolist(), [-1, ALPHAS[3], 0.0, 1.0]])
-    def test_bins_share_out_the_images_that_have_an_alpha(self, scenes, edges):
-        """One is in the last bin, and zero in the upper."""
-        alphas, shown = kf.image_alphas(scenes, "run")[1], []
-        for low, high in pairwise(edges):
-            inside = numbers(kf.view_of_alpha(scenes, "run", low, high))
-            assert all(low <= alphas[number] < high or alphas[number] == high == 1 for number in inside)
-            shown += inside
-        assert sorted(shown) == [0, 1, 2, 3, 4]
-
-    def test_of_a_view_and_of_hidden_fields(self, own):
-        kf.compute_agreement(own.match(F("filepath").ends_with("3.jpg")), "one", raters=RATERS, bootstrap=0)
-        assert numbers(kf.view_of_alpha(own, "one", -1, 1)) == [3]
-        kf.compute_agreement(own.select_fields(["ann", "bob"]), "hidden", raters=RATERS, bootstrap=0)
-        assert kf.image_alphas(own, "hidden")[1] == pytest.approx(ALPHAS)
-        assert len(kf.view_of_alpha(own, "hidden", -1, 1)) == 5
-
-    def test_a_run_of_the_other_kind(self, scenes):
-        for call, *more in ((kf.image_alphas,), (kf.view_of_alpha, 0, 1), (kf.view_worst_first,), (kf.worst_images,)):
-            with pytest.raises(InputError, match=r"expected one of the \w+ runs \w+, got 'found'"):
-                call(scenes, "found", *more)
-
 
 class TestFindings:
-    def test_only_the_labels_of_one_type(self, scenes):
-        """By the key of the run, or of its analysis."""
-        result = kf.load_run(scenes, "found").result
-        where = {"correct": [0], "wrong_class": [1], "missing": [2], "merged": [3]}
-        for kind in VARIATION_TYPES:
-            expected = {
-                result.annotations.id[row]
-                for name, a, b in zip(result.type, result.rows_a, result.rows_b, strict=True)
-                for row in (*a, *b)
-                if name == kind
-            }
-            for key in ("found", "run"):
-                view = kf.view_of_variation(scenes, key, kind)
-                assert labels_in(view) == sorted(expected), kind
-                assert numbers(view) == where.get(kind, []), kind
-        with pytest.raises(InputError, match=r"variation type: expected one of correct, .* got 'bad'"):
-            kf.view_of_variation(scenes, "found", "bad")
-
-    def test_confused_classes(self, scenes):
-        """As many as the metrics say."""
-        (confusion,) = kf.load_metrics(scenes, "found").metrics["confusions"]
-        assert {confusion["category_a"], confusion["category_b"]} == {"cat", "dog"}
-        for pair in [("cat", "dog"), ("dog", "cat")]:
-            view = kf.view_of_confusion(scenes, "found", *pair)
-            assert numbers(view) == [1]
-            assert len(labels_in(view)) == 2 * confusion["count"] == 2
-        for pair in [("cat", "bench"), ("cat", "cat"), ("cat", "horse")]:
-            assert len(kf.view_of_confusion(scenes, "found", *pair)) == 0
-
     def test_confused_classes_of_a_merge(self, make):
         scene = {"ann": [("bench", BENCH), ("cat", CAT)], "bob": [("sofa", box) for _, box in SCENES[3]["bob"] or ()]}
         dataset = make(make_samples([scene]))
@@ -217,11 +164,6 @@ class TestSampleReport:
         ]
         assert report_of(dataset, 1).raters == THREE
 
-    def test_a_sample_without_metadata(self, make):
-        dataset = make([make_sample(0, SCENES[0], metadata=None)])
-        kf.compute_agreement(dataset, "run", raters=RATERS)
-        assert table(report_of(dataset, 0, "run")) == [[("annotated", "cat", [])] * 2]
-
 
 # ---- every view ----
 
@@ -265,23 +207,6 @@ def test_every_view_holds_these_images_and_labels_and_is_small_at_any_size(scene
             named = [key for key in dataset.values("id") if key in stages]
             assert len(named) <= 1, (view_of, arguments, options)
             assert numbers(fo.DatasetView._build(dataset, json.loads(stages))) == images
-
-
-def test_images_of_equal_alpha_come_in_the_order_of_their_ids_wherever_they_are_cut_off(make):
-    tied = make(make_samples([SCENES[number % 3] for number in range(60)]))
-    kf.compute_agreement(tied, "run", raters=RATERS, bootstrap=0)
-    kf.compute_agreement(tied.sort_by("id", reverse=True), "reversed", raters=RATERS, bootstrap=0)
-    ids = tied.values("id")
-    assert ids == sorted(ids)
-    expected = [key for number, key in enumerate(ids) if number % 3] + ids[::3]
-    for part in ({}, {"category": "cat"}, {"rater": "bob"}):
-        assert kf.view_worst_first(tied, "run", **part).values("id") == expected
-        for limit in (1, 7, 25, 45, 100):
-            assert kf.view_worst_first(tied, "run", limit, **part).values("id") == expected[:limit]
-            assert [row.sample_id for row in kf.worst_images(tied, "run", limit, kf.Lens(**part))] == expected[:limit]
-        assert kf.view_of_alpha(tied, "run", -1, 0.5, **part).values("id") == expected[:40]
-    assert kf.view_of_pair(tied, "run", *RATERS).values("id") == expected
-    assert kf.view_worst_first(tied, "reversed").values("id") == expected
 
 
 def test_samples_that_came_later_are_in_no_view(dataset):
