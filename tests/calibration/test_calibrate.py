@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 from scipy.stats import ks_2samp
 
 from kalos_core import Annotations, InputError, KalosWarning, calibrate
-from kalos_core.calibration import SIZES, Sample, Separation, crossings, do_cross, once_each, size_classes
+from kalos_core.calibration import SIZES, Sample, Separation, crossings, do_cross, once_each
 from kalos_core.figures import PUBLISHED_CALIBRATIONS
 from kalos_core.resampling import draws
-from kalos_core.similarity import get_similarity
 from tests.strategies import reordered, tables
 
 
@@ -157,25 +156,6 @@ def test_nothing_depends_on_the_order_of_rows_images_or_raters(annotations, seed
 # ---- sizes ----
 
 
-def test_sizes_are_scaled_to_the_image():
-    #  image of 640 x 480: small below 32 x 32, large above 96 x 96; of 320 x 240: half of each side
-    sides = np.array([31.9, 32.0, 96.0, 96.1])
-    marks = [(image, "ann", side, side) for image, scale in ((1, 1.0), (2, 0.5)) for side in scale * sides]
-    annotations = boxes(*marks, sizes={1: (640, 480), 2: (320, 240)})
-    assert [SIZES[code] for code in size_classes(annotations, "box_iou")] == ["small", "medium", "medium", "large"] * 2
-
-
-def test_a_stratum_is_of_targets_against_annotations_of_any_size():
-    # ann's annotation is small, bob's is medium: both have a distance below 1
-    marks = [(image, rater, side, side) for image in (1, 2) for rater, side in (("ann", 30), ("bob", 40))]
-    whole = calibrate(boxes(*marks), "box_iou").best
-    distance = 1 - 900 / 1600
-    assert whole.strata["small"].observed.tolist() == [distance] * 2
-    assert whole.strata["medium"].observed.tolist() == [distance] * 2
-    assert whole.strata["large"].reason == "there are no large annotations"
-    assert sorted(whole.observed) == [distance] * 4
-
-
 # ---- what comes back ----
 
 
@@ -193,26 +173,6 @@ def test_the_largest_ks_comes_first_and_each_is_found_by_its_name():
     assert result["same_width"].ks == 0
     with pytest.raises(InputError, match="similarity: expected one of 'box_iou', 'same_width', got 'polygon_iou'"):
         result["polygon_iou"]
-
-
-def test_a_table_has_a_row_for_each_similarity():
-    result = calibrate(scene(), "box_iou", bootstrap=10)
-    (row,) = result.to_pandas().to_dict("records")
-    found = result.best
-    expected = {"similarity": found.name, "ks": found.ks, "tau": found.tau, "threshold": found.threshold}
-    expected |= {"tau_low": found.tau_interval[0], "tau_high": found.tau_interval[1]}
-    assert row == row | expected | {"observed": len(found.observed), "expected": len(found.expected)}
-    assert result.strata_to_pandas()["size"].tolist() == list(SIZES)
-
-
-def test_similarities_see_the_same_draws():
-    def box_iou_again(annotations, left, right):
-        boxes = annotations.shapes["box"]
-        return get_similarity("box_iou").values(boxes, left, boxes, right)
-
-    first, second = calibrate(scene(), ["box_iou", box_iou_again])
-    # a function compares as it pleases, here in pixels: all images are of one size
-    np.testing.assert_allclose(first.expected, second.expected, atol=1e-12)
 
 
 # ---- whether it can be trusted ----

@@ -155,12 +155,6 @@ def test_tau_by_hand():
     assert np.isnan(crossings(observed, observed, once_each(1))[0])
 
 
-def test_the_first_of_two_equal_peaks_is_the_mode():
-    spikes, middle = sample(*[0.0, 1.0] * 20), sample(*np.linspace(0.4, 0.6, 40))
-    tau = crossings(spikes, middle, once_each(1))[0]
-    assert 0 < tau < 0.5
-
-
 # ---- resamples ----
 
 
@@ -187,13 +181,3 @@ def test_a_resample_is_its_images_repeated(seed):
         alone_tau = crossings(*repeated, once_each(1))[0]
         np.testing.assert_allclose(tau[row], alone_tau, atol=1.01 * STEP)
         assert np.isnan(at[row]) == np.isnan(alone_at[0])
-
-
-def test_blocks_of_resamples_change_nothing(monkeypatch):
-    rng = np.random.default_rng(0)
-    observed, expected = (Sample(rng.beta(*shape, 200), rng.integers(0, 9, 200)) for shape in ((1, 5), (5, 1)))
-    times = rng.integers(0, 3, (20, 9)).astype(float)
-    whole = [*kolmogorov_smirnov(observed, expected, times), crossings(observed, expected, times)]
-    monkeypatch.setattr("kalos_core.calibration.density.AT_ONCE", 3000)
-    parts = [*kolmogorov_smirnov(observed, expected, times), crossings(observed, expected, times)]
-    assert [part.tolist() for part in parts] == [part.tolist() for part in whole]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalos_core import Annotations, InputError, Similarity, pairs
+from kalos_core import Annotations, InputError, Similarity
 from kalos_core.calibration.distances import Drawn, draw_references, expected_distances, observed_distances
 from kalos_core.similarity import get_similarity
 from tests.strategies import reordered, tables
@@ -79,16 +79,6 @@ def test_observed_distances_equal_those_of_the_peer(peer_package, name, lvis, lv
     np.testing.assert_allclose(np.sort(ours), np.sort(theirs), atol=1e-9)
 
 
-@both
-@given(annotations=tables(images=2, marks=20))
-def test_small_blocks_change_nothing(name, annotations):
-    measure = get_similarity(name)
-    whole = observed_distances(annotations, measure).distance
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pairs, "BLOCK", 3)
-        assert observed_distances(annotations, measure).distance.tolist() == whole.tolist()
-
-
 def test_a_bound_spares_most_comparisons_and_changes_nothing(lvis):
     plain = replace(get_similarity("polygon_iou"), bound=None)
     part, compared = lvis.select(images=np.arange(40)), []
@@ -149,23 +139,6 @@ def test_another_image_and_a_rater_assigned_there_are_drawn(annotations, seed):
     key = annotations.image * len(annotations.raters) + annotations.rater
     for images, raters in zip(drawn.image, drawn.rater, strict=True):
         assert len(set(zip(key, images, raters, strict=True))) == len(set(key))
-
-
-@pytest.mark.filterwarnings("ignore:rows. it is not said who was assigned to 1 of")
-def test_images_are_drawn_evenly_and_then_raters():
-    rows = [mark("a", "ann", 0)]
-    annotations = Annotations.from_rows(
-        rows,
-        images=["a", "b", "c", "d"],
-        raters=["ann", "bob", "cid"],
-        assigned={"b": ["ann", "bob", "cid"], "c": ["bob"], "d": []},
-    )
-    drawn = draw_references(annotations, 12_000, seed=0)
-    count = np.zeros((4, 3))
-    np.add.at(count, (drawn.image[:, 0], drawn.rater[:, 0]), 1)
-    shares = [[0, 0, 0], [1 / 6, 1 / 6, 1 / 6], [0, 1 / 2, 0], [0, 0, 0]]
-    np.testing.assert_allclose(count / 12_000, shares, atol=0.02)
-    assert (draw_references(annotations, 12_000, seed=1).image != drawn.image).any()
 
 
 @given(annotations=tables(everyone=True), seed=st.integers(0, 99))

@@ -8,7 +8,7 @@ import shapely
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalos_core import Annotations, InputError
+from kalos_core import Annotations
 from kalos_core.calibration.distances import Drawn, expected_distances
 from kalos_core.calibration.relative import relative_column, resampled
 from kalos_core.shapes import Masks
@@ -77,24 +77,3 @@ def test_a_resampled_mask_is_the_pixel_in_the_middle_of_each_cell(width, height,
     ]
     found = resampled(Masks.from_arrays([canvas]), columns, rows)
     np.testing.assert_array_equal(pixels_of(found, 0), canvas[np.ix_(*pixel)])
-
-
-def test_masks_of_one_size_stay_as_they_are_and_others_meet_on_one_grid():
-    small = np.zeros((4, 4), bool)
-    small[:2, :2] = True  # the left upper quarter
-    large = np.zeros((8, 8), bool)
-    large[:4, :4] = True
-    annotations = table({1: {"mask": small}, 2: {"mask": large}}, {1: (4, 4), 2: (8, 8)})
-    assert distances(annotations, "mask_iou") == [0, 0]
-    assert distances(annotations, "mask_iou", "pixels") == [0.75, 0.75]  # 4 of 16 pixels
-    absent = Masks.from_counts(np.array([[2, 2], [0, 0]]), np.array([0, 4]), np.array([0, 2, 2]))
-    assert resampled(absent, 4, 4).absent().tolist() == [False, True]
-    assert resampled(absent, 4, 4).area().tolist() == [16, 0]
-    alike = Masks.from_arrays([small, ~small])
-    assert resampled(alike, 4, 4) is alike
-
-
-def test_an_unknown_size_is_named():
-    annotations = table({1: {"box": [0, 0, 9, 9]}, 2: {"box": [0, 0, 9, 9]}}, {1: (10, 10)})
-    with pytest.raises(InputError, match=r"relative coordinates: expected the size of every image .* \(2\)"):
-        distances(annotations, "box_iou")

@@ -150,15 +150,6 @@ def test_through_coco_with_scores_and_sources(tmp_path):
     np.testing.assert_array_equal(again.shapes["box"].corners, found.annotations.shapes["box"].corners)
 
 
-def test_nothing_kept_is_a_table_of_nothing():
-    found = instance_consensus(of_three("box", [[0, 0, 9, 9]], raters=["ann", "bob", "cid"], assigned="all"))
-    assert (len(found.annotations), found.score.shape) == (0, (0,))
-    assert found.fields() == {"score": [], "sources": []}
-    nobody = instance_consensus(of_three("box", [], images=[1], raters=["ann", "bob"]))
-    assert nobody.counts() == dict.fromkeys(OUTCOMES, 0)
-    assert len(nobody.to_pandas()) == 0
-
-
 CUBOIDS = of_three("cuboid", [[0, 0, 0, 1, 1, 1, 0, 0, 0]] * 2, "cuboid_iou")
 
 

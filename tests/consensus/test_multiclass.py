@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from kalos_core import InputError, LabelStack, MaskStack, staple, staple_classes
-from kalos_core.consensus import multiclass
 from kalos_core.consensus.truth import entropy_bits
 from tests.consensus import naive
 
@@ -77,16 +76,6 @@ def test_one_step_by_hand():
     assert "not settled after 1 iteration" in found.headline
 
 
-def test_volumes_are_maps_in_any_shape():
-    labels = maps(3, 3, 3, (12, 30))
-    flat, volume = staple_classes(labels), staple_classes(labels.reshape(3, 4, 3, 30))
-    assert volume.labels.shape == (4, 3, 30)
-    np.testing.assert_array_equal(volume.labels.ravel(), flat.labels.ravel())
-    named = staple_classes(dict(zip("abc", labels.reshape(3, 4, 3, 30), strict=True)))
-    assert named.raters.tolist() == ["a", "b", "c"]
-    np.testing.assert_array_equal(named.confusion, flat.confusion)
-
-
 def test_ignored_pixels_count_for_nothing():
     labels = maps(4)
     ignore = np.zeros(labels.shape[1:], bool)
@@ -98,14 +87,6 @@ def test_ignored_pixels_count_for_nothing():
     assert found.truth_of("1").patterns.pixels == 12 * 9
 
 
-def test_classes_that_nobody_gives_are_nowhere():
-    found = staple_classes([[[0, 1]], [[0, 1]]], {1: "road", 2: "car"})
-    assert found.classes.tolist() == ["background", "road", "car"]
-    assert found.labels.tolist() == [[0, 1]]
-    assert np.isfinite(found.confusion).all()
-    np.testing.assert_allclose(found.confusion.sum(axis=2), 1)
-
-
 def test_a_prior_decides_where_votes_do_not():
     maps_of_two = [[[1, 1, 2, 2, 1]], [[1, 1, 2, 2, 2]]]
     likely_one = staple_classes(maps_of_two, prior={1: 9, 2: 1}, iterations=1)
@@ -113,18 +94,6 @@ def test_a_prior_decides_where_votes_do_not():
     assert likely_one.prior.tolist() == [0.9, 0.1]
     assert (likely_one.labels[0, 4], likely_two.labels[0, 4]) == (1, 2)
     assert staple_classes(maps_of_two, iterations=1).tied.tolist() == [[False] * 4 + [True]]
-
-
-def test_many_raters_have_patterns_too(monkeypatch):
-    labels = maps(5, 6, 3)
-    expected = staple_classes(labels)
-    monkeypatch.setattr(multiclass, "LARGEST", 20)
-    found = staple_classes(labels)
-    np.testing.assert_array_equal(found.labels, expected.labels)
-    np.testing.assert_allclose(found.confusion, expected.confusion, atol=1e-12)
-    monkeypatch.undo()
-    many = np.repeat(labels, 9, axis=0)  # 3 ** 54 patterns are possible
-    assert staple_classes(many).labels.shape == (12, 15)
 
 
 @pytest.mark.parametrize(

@@ -180,17 +180,6 @@ def test_the_whole_set_leads(lvis, of_lvis):
     assert half.whole_convergence == pytest.approx(0.81142, abs=5e-6)  # pycocotools at .5
 
 
-def test_the_curve_over_sizes_of_lvis(of_lvis):
-    found = of_lvis.by_size()
-    assert found["images"].tolist() == [20, 50, 100, 200]
-    assert found["subsets"].tolist() == [1000, 1000, 1000, 1]
-    # formulas.md §8: .7198, .7070, .6896, .6607, each a mean over its own draws
-    np.testing.assert_allclose(found["convergence"], [0.7198, 0.7070, 0.6896, 0.6607], atol=0.003)
-    np.testing.assert_allclose(found["map"], found["convergence"])
-    assert (np.diff(found["std"].to_numpy()[:3]) < 0).all()
-    assert found.iloc[-1][["std", "low", "high"]].isna().all()
-
-
 @pytest.mark.parametrize("raters", [("ann", "bob"), ("ann", "bob", "cid")])
 def test_a_size_is_what_a_run_of_that_size_gives(raters):
     annotations = noisy(60, raters=raters)
@@ -278,37 +267,3 @@ def test_a_line_of_several_data_sets_is_that_of_all_their_pairs():
 
 
 # ---- replicates without annotations ----
-
-
-@pytest.mark.parametrize("raters", [("ann", "bob"), ("ann", "bob", "cid")])
-def test_some_thresholds_are_a_run_at_these_alone(raters):
-    annotations = noisy(raters=raters)
-    replicates = label_convergence(annotations, 20, 0.3, thresholds=LEVELS).replicates
-    some = replicates.between(0.75, 0.9)
-    with pytest.raises(InputError, match=r"thresholds: expected some from 0\.5 to 0\.9, got 0\.6 to 0\.7"):
-        replicates.between(0.6, 0.7)
-    alone = label_convergence(annotations, 20, 0.3, thresholds=LEVELS[1:])
-    np.testing.assert_allclose(some.map, alone.map, **SAME)
-    np.testing.assert_allclose(some.convergence.interval, alone.interval, **SAME)
-    assert some.route == alone.route
-    assert some.summary().equals(alone.summary())
-    assert (some.fitted is None) == (alone.fitted is None) == (len(raters) > 2)
-    if some.fitted is not None:
-        assert str(some.fitted) == str(alone.fitted)
-
-
-def test_progress_rises_to_1_and_what_it_raises_ends_the_work():
-    told = []
-
-    def stop(share, label):
-        told.append((share, label))
-        if share > 0.5:
-            raise KeyboardInterrupt
-
-    label_convergence(noisy(), 120, 0.3, thresholds=LEVELS, progress=lambda *given: told.append(given))
-    shares, labels = zip(*told, strict=True)
-    assert (sorted(shares), shares[0], shares[-1]) == (list(shares), 0, 1)
-    assert [label for label in labels if label.startswith("Subset")] == [f"Subset {n} of 120" for n in (1, 51, 101)]
-    with pytest.raises(KeyboardInterrupt):
-        label_convergence(noisy(), 120, 0.3, thresholds=LEVELS, progress=stop)
-    assert told[-1][0] < 1

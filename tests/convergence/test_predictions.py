@@ -39,13 +39,6 @@ def test_images_and_classes_are_found_by_name():
     assert (result.mean, result.unknown_classes, result.images.tolist()) == (1, 1, [2])
 
 
-def test_sizes_of_images_are_those_the_annotations_know():
-    ring = [0, 0, 4, 0, 4, 4, 0, 4]
-    truth = Annotations.from_rows([{**CAT, "rater": "ann", "polygon": [ring]}], image_size={1: (8, 8)})
-    found = model({**CAT, "polygon": [ring]})
-    assert map_of_predictions(truth, found, [0.3], "polygon_raster_iou").mean == 1
-
-
 TRUTH = Annotations.from_rows([{**CAT, "rater": "ann", "box": [0, 0, 9, 9]}])
 FOUND = model({**CAT, "box": [0, 0, 9, 9]}, {**CAT, "box": [5, 0, 9, 9]})
 

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from kalos_core import Annotations, InputError, KalosWarning, check_convergence, label_convergence, map_of_predictions
+from kalos_core import Annotations, InputError, KalosWarning, label_convergence, map_of_predictions
 from kalos_core.convergence import PlacedModel, Spread, convergence_study
 
 LEVELS = (0.5, 0.7, 0.9)
@@ -93,27 +93,3 @@ def test_what_cannot_be_evaluated_is_refused():
         study(annotations, predictions={"net": (table(("net",)), None)})
     with pytest.raises(InputError, match="models: expected the mAP of 'net' from 0 to 1"):
         study(annotations, models={"net": 41})
-
-
-def test_some_thresholds_are_a_study_at_these_alone():
-    annotations = table()
-    found = study(annotations, tags={"night": NIGHT}).between(0.6, 0.8)
-    alone = converged(annotations, thresholds=(0.7,))
-    assert found.whole.whole_convergence == pytest.approx(alone.whole_convergence)
-    np.testing.assert_allclose(found.matrix, alone.whole.directions.mean(axis=0))
-    assert found.parts[1].replicates.thresholds.tolist() == [0.7]
-    with pytest.raises(InputError, match="thresholds: expected some from"):
-        found.between(0.1, 0.2)
-
-
-def test_the_rest_is_that_of_the_result():
-    annotations = table()
-    result = converged(annotations)
-    found = study(annotations)
-    assert found.checklist == check_convergence(annotations)
-    assert [size.images for size in found.sizes] == [4, 10, 20, 40]
-    assert found.sizes[-1].convergence == result.whole_convergence
-    slope, intercept = np.polyfit(result.alpha.ravel(), result.map.ravel(), 1)
-    fitted, published = found.whole.lines.values()
-    assert (fitted.slope, fitted.intercept) == (pytest.approx(slope), pytest.approx(intercept))
-    assert (published.slope, list(found.whole.lines)) == (0.836, ["fitted here", "published"])

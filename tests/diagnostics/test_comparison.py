@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import bootstrap
 
-from kalos_core import InputError, agreement, class_difficulty, compare
+from kalos_core import agreement, class_difficulty, compare
 from kalos_core.diagnostics import class_image_alpha
 from kalos_core.diagnostics.parts import Part
 from tests.diagnostics.naive import marks
@@ -57,18 +57,6 @@ def test_an_image_that_is_undefined_in_one_is_left_out_of_both_means():
     found = compare(alone, agreement(marks(("ann", "cat", 0, 0), ("ann", "cat", 0, 1), images=(0, 1))))
     assert np.isnan(found.image_alpha[1, 0])
     assert (found.whole.alpha_a[0], found.whole.alpha_b[0], found.whole.images[0]) == (1, 0, 1)
-
-
-def test_another_question_is_said():
-    table = marks(*BEFORE, images=(0, 1, 2, 3))
-    found = compare(agreement(table, threshold=0.5), agreement(table, threshold=0.75, cost="neg"), bootstrap=0)
-    assert [note.partition(" is ")[0] for note in found.notes] == ["Not comparable: threshold", "Not comparable: cost"]
-    assert np.isnan(found.interval).all()
-
-
-def test_nothing_in_common():
-    with pytest.raises(InputError, match="images: expected two agreements that share an image, got none"):
-        compare(after(), agreement(marks(("ann", "cat", 0, 9), ("bob", "cat", 0, 9), images=(9,))))
 
 
 def test_on_real_raters(lvis):

@@ -23,8 +23,6 @@ from kalos_core import (
 from kalos_core.diagnostics import rematching
 from kalos_core.diagnostics.parts import Part
 from kalos_core.diagnostics.rematching import rematch
-from kalos_core.shapes import Boxes
-from kalos_core.shapes.borrowed import Borrowed
 from tests.diagnostics.naive import among, marks, several_raters
 from tests.strategies import reordered, tables
 
@@ -104,17 +102,6 @@ def test_blocks_of_any_size_and_some_images_give_the_same(annotations, seed, lar
     np.testing.assert_array_equal(part.value, at_once.value[chosen])
 
 
-def test_similarities_are_not_computed_again(monkeypatch):
-    result = agreement(read_coco(several_raters(images=5)), bootstrap=0)
-
-    def never(*_):
-        raise AssertionError("shapes were compared again")
-
-    monkeypatch.setattr(type(result.annotations.shapes["box"]), "area", never)
-    monkeypatch.setattr(type(result.annotations.shapes["box"]), "bounds", never)
-    assert len(rematch(result, ~np.eye(4, dtype=bool))) == 20
-
-
 @pytest.mark.parametrize("diagnostic", [class_difficulty, rater_vitality, collaboration, intra_rater, team_agreement])
 def test_annotations_and_raters_without_names_are_refused(diagnostic):
     table = marks(("ann", "cat", 0), ("bob", "cat", 0))
@@ -141,17 +128,3 @@ def test_intervals_do_not_depend_on_the_order_of_anything():
     one, two = (collaboration(agreement(table, bootstrap=20)) for table in (annotations, reordered(annotations, 1)))
     place = [one.raters.tolist().index(name) for name in two.raters]
     np.testing.assert_allclose(two.alpha_interval, one.alpha_interval[np.ix_(place, place)], atol=1e-12)
-
-
-def test_a_borrowed_column_is_the_column_of_its_rows():
-    column = Boxes.from_xywh([[0, 0, 2, 2], [5, 5, 3, 1], [1, 0, 4, 4]])
-    rows = np.array([2, 0, 2, 1])
-    borrowed, taken = Borrowed(column, rows), column.take(rows)
-    assert len(borrowed) == 4
-    for verb in ("absent", "bounds", "outline_bounds", "area"):
-        np.testing.assert_array_equal(getattr(borrowed, verb)(), getattr(taken, verb)())
-    some = np.array([3, 0])
-    np.testing.assert_array_equal(borrowed.take(some).bounds(), taken.take(some).bounds())
-    np.testing.assert_array_equal(borrowed.tie_keys(some), taken.tie_keys(some))
-    two = np.array([[0, 3], [1, 2]])
-    np.testing.assert_array_equal(borrowed.union(two).bounds(), taken.union(two).bounds())

@@ -6,9 +6,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from kalos_core import NO_OBJECT, Annotations, InputError, agreement, next_to_rate, read_coco
+from kalos_core import NO_OBJECT, Annotations, InputError, agreement, next_to_rate
 from kalos_core.diagnostics import rerating
-from tests.diagnostics.naive import alpha_of, columns, marks, mean, several_raters
+from tests.diagnostics.naive import alpha_of, columns, marks, mean
 from tests.tiers import extended
 
 DEVIATIONS = 2 * 1.959963984540054
@@ -135,36 +135,12 @@ def test_images_of_one_rater_and_of_none(statistic):
     assert np.isnan(found.alpha[found.image == 2]).all()
 
 
-def test_labels_are_expected_annotations_and_decide_with_the_narrowing():
-    result = answered("cc dd cd", "cc", "c- -d cc", "cd dd")
-    found = next_to_rate(result, 4, "global_alpha")
-    table = found.to_pandas().set_index("image")
-    assert table["labels"].to_dict() == {image: {0: 3, 1: 1, 2: 2, 3: 2}[image] for image in table.index}
-    rate = (found.share / found.labels).tolist()
-    assert rate == sorted(rate, reverse=True)
-    np.testing.assert_allclose(table["narrowing_per_label"], table["narrowing"] / table["labels"])
-    assert next_to_rate(result, 2, "global_alpha").image.tolist() == found.image[:2].tolist()
-
-
-def test_equal_images_stand_in_their_order():
-    found = next_to_rate(answered("cc", "dd", "cd", "dd", "cc"), 5, "alpha")
-    assert found.image.tolist() == [0, 1, 3, 4]
-    assert len(set(found.share.tolist())) == 1
-
-
 @pytest.mark.parametrize("statistic", ["alpha", "global_alpha"])
 def test_where_all_agree_nothing_narrows(statistic):
     found = next_to_rate(answered("cc", "dd"), statistic=statistic)
     assert (len(found), found.width, found.expected_width, found.reducible) == (0, 0, 0, 0)
     what = rerating.SAID[statistic]
     assert found.headline == f"No image is expected to narrow the interval on {what} with one more rater"
-
-
-def test_more_raters_leave_less_to_take_away():
-    table = read_coco(several_raters(raters=5))
-    few, many = (agreement(table.select(raters=table.raters[:raters]), bootstrap=0) for raters in (2, 5))
-    shares = [np.array(list(rerating._Further(result).changes("global_alpha", 200, 0))) for result in (few, many)]
-    assert (shares[0] ** 2).mean() > 2 * (shares[1] ** 2).mean()
 
 
 def test_bad_input():

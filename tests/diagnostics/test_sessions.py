@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kalos_core import Annotations, InputError, agreement, intra_rater, team_agreement
-from kalos_core.diagnostics import rater_labels
+from kalos_core import InputError, agreement, intra_rater, team_agreement
 from tests.diagnostics.naive import among, marks
 from tests.strategies import tables
 
@@ -86,8 +85,3 @@ def test_intervals_are_those_of_the_people_alone():
     alone = agreement(result.annotations.select(raters=["a1", "a2"]))
     np.testing.assert_array_equal(intra_rater(result).alpha_interval[0], alone.alpha_interval)
     np.testing.assert_array_equal(intra_rater(result).global_alpha_interval[0], alone.global_alpha_interval)
-
-
-def test_labels_name_the_session_where_there_is_one():
-    people = {"raters": ["x", "y", "z"], "person": ["ann", "ann", "bob"], "session": ["1", "2", ""]}
-    assert rater_labels(Annotations.from_rows([], **people)).tolist() == ["ann (S1)", "ann (S2)", "z"]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kalos_core import Annotations, InputError, KalosWarning, agreement, compute_pairs, sensitivity
+from kalos_core import Annotations, InputError, agreement, compute_pairs, sensitivity
 from kalos_core.calibration import Calibration, Separation
 from kalos_core.diagnostics import image_alphas
 from tests.strategies import tables
@@ -104,23 +104,6 @@ def calibrated(threshold=0.7, name="box_iou", **changed):
     """A calibration whose tau* is 1 - threshold."""
     fields = {"ks": 0.9, "ks_at": 0.4, "tau": 1 - threshold, "reason": "", **changed}
     return Separation(name, "all", np.full(20, 0.1), np.array([0.9]), **fields)
-
-
-def test_the_loss_begins_at_the_calibrated_threshold():
-    #  IoU .8 and .6; at τ*_s = .7 image 1 still matches and image 2 does not: mean (1 - .5) / 2 = .25
-    #  at .9 neither does: -.5; the paper's delta (§13) is alpha(τ*) - alpha(τ_strict) = .75
-    annotations = heights(("ann", 10, 1), ("bob", 8, 1), ("ann", 10, 2), ("bob", 6, 2))
-    for calibration in (calibrated(), Calibration([calibrated(), calibrated(0.2, "polygon_iou")])):
-        curve = sensitivity(annotations, [0.5], calibration=calibration, bootstrap=0)
-        assert (curve.anchor, curve.calibrated, curve.delta) == (pytest.approx(0.7), True, pytest.approx(0.75))
-    usual = sensitivity(annotations, [0.5], bootstrap=0)
-    assert (usual.anchor, usual.calibrated, usual.delta) == (0.5, False, 1.5)
-
-
-def test_a_calibration_that_is_not_to_be_trusted_is_used_with_a_warning():
-    with pytest.warns(KalosWarning, match=r"the anchor 0.02 is not to be trusted: .* is at the end of its scale"):
-        curve = sensitivity(ONE, [0.5], calibration=calibrated(0.02), bootstrap=0)
-    assert curve.anchor == pytest.approx(0.02)
 
 
 @pytest.mark.parametrize(

@@ -63,9 +63,3 @@ def test_a_hand_worked_case_over_two_shards(tmp_path):
     # all units: cat cat | cat nothing | nothing nothing: n = 6, sum o_cc = 4, n_c = 3, 3
     assert found.global_alpha == pytest.approx(1 - (2 / 6) / (18 / 30), abs=1e-15)
     assert np.isnan(found.alpha_interval).all()
-
-
-def test_progress_is_told_after_each_shard(tmp_path):
-    told = []
-    agreement(write_shards(scene(), tmp_path / "s", 10), bootstrap=0, progress=lambda *what: told.append(what))
-    assert told == [(n / 3, f"Agreement: {n} of 3") for n in range(4)]

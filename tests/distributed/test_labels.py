@@ -11,7 +11,7 @@ import pytest
 
 import kalos_core
 from kalos_core import InputError, LabelTable
-from kalos_core.distributed import agreement, label_agreement, open_label_shards, open_shards, write_shards
+from kalos_core.distributed import label_agreement, write_shards
 from tests.distributed.equality import assert_same, every_size, shards_of
 from tests.distributed.scenes import ITEMS, exclusive, labels, scene
 
@@ -119,30 +119,6 @@ def test_the_checks_are_those_of_one_machine(tmp_path):
         with pytest.raises(InputError) as many:
             label_agreement(shards)
         assert str(many.value) == str(one.value)
-
-
-def test_a_folder_of_another_kind_is_refused(tmp_path):
-    of_boxes = write_shards(scene(), tmp_path / "boxes")
-    of_labels = write_shards(labels(), tmp_path / "labels")
-    for folder in (of_boxes, tmp_path / "boxes"):
-        with pytest.raises(InputError, match="shards of labels, got shards of annotations, which open_shards opens"):
-            label_agreement(folder)
-    for folder in (of_labels, tmp_path / "labels"):
-        with pytest.raises(InputError, match="of annotations, got shards of labels, which open_label_shards opens"):
-            agreement(folder)
-    list_file = tmp_path / "labels" / "dataset.json"
-    list_file.write_text(list_file.read_text().replace('"kind": "labels"', '"kind": "sounds"'))
-    for opened in (open_label_shards, open_shards):
-        with pytest.raises(InputError, match=r"expected shards of \w+, got shards of sounds$"):
-            opened(tmp_path / "labels")
-
-
-def test_groups_of_concepts_that_are_not_listed_are_refused(tmp_path):
-    write_shards(labels(), tmp_path / "s", 5)
-    file = tmp_path / "s" / "dataset.json"
-    file.write_text(file.read_text().replace('"pretty",\n  "day",', '"pretty",'))
-    with pytest.raises(InputError, match="groups of concepts that it lists, got day"):
-        open_label_shards(tmp_path / "s")
 
 
 def replaced(table, name, value):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import fsspec
 import numpy as np
 import pyarrow.parquet as parquet
 import pytest
@@ -12,7 +11,7 @@ import pytest
 from kalos_core import Annotations, InputError, read_coco, write_coco
 from kalos_core.distributed import open_shards, write_shards
 from tests.distributed.equality import assert_same
-from tests.distributed.scenes import in_order, labels, limited, scene
+from tests.distributed.scenes import in_order, limited, scene
 
 
 def all_shapes():
@@ -83,24 +82,6 @@ def test_a_file_of_coco_is_read_a_shard_at_a_time(tmp_path, monkeypatch):
         assert_same(one.read(), other.read())
 
 
-def test_a_table_of_boxes_is_read(tmp_path):
-    lines = ["image,rater,category,x,y,width,height", "a,ann,cat,0,0,9,9", "a,bob,cat,0,0,9,9"]
-    (tmp_path / "boxes.csv").write_text("\n".join(lines))
-    (shard,) = write_shards(tmp_path / "boxes.csv", tmp_path / "boxes")
-    assert shard.read().raters.tolist() == ["ann", "bob"]
-
-
-@pytest.mark.parametrize(("table", "entries"), [(in_order(scene()), "images"), (labels(), "items")])
-def test_tables_one_after_the_other_are_one_data_set(tmp_path, table, entries):
-    pieces = [table.select(**{entries: part}) for part in np.array_split(np.arange(23), 6)]
-    stream = write_shards(iter(pieces), tmp_path / "stream", 5)
-    whole = write_shards(table, tmp_path / "whole", 5)
-    assert stream.files == whole.files
-    assert stream.vocabulary == whole.vocabulary
-    for one, other in zip(stream, whole, strict=True):
-        assert_same(one.read(), other.read())
-
-
 def test_a_stream_holds_one_shard_at_a_time(tmp_path):
     table = in_order(scene(40))
     written = []
@@ -112,19 +93,6 @@ def test_a_stream_holds_one_shard_at_a_time(tmp_path):
 
     write_shards(pieces(), tmp_path / "s", 10)
     assert written == [image // 10 for image in range(40)]
-
-
-def test_any_address_of_fsspec():
-    table = scene()
-    shards = write_shards(table, "memory://study/shards", 9)
-    try:
-        files = [path.rsplit("/", 1)[-1] for path in fsspec.filesystem("memory").ls("/study/shards", detail=False)]
-        of_shards = [f"{kind}-{n:05}.parquet" for kind in ("annotations", "images") for n in range(3)]
-        assert sorted(files) == sorted([*of_shards, "dataset.json"])
-        assert_same(in_order(table).select(images=range(9)), next(iter(open_shards("memory://study/shards"))).read())
-        assert len(shards) == 3
-    finally:
-        fsspec.filesystem("memory").rm("/study", recursive=True)
 
 
 # ---- what is refused ----

@@ -15,9 +15,7 @@ from kalos_core import (
     attribute_agreement,
     grade_agreement,
     nominal_alpha,
-    read_coco,
     read_lidc,
-    write_coco,
 )
 from kalos_core.annotations.blocks import ByImage
 from kalos_core.annotations.joining import from_arrays, join, to_arrays
@@ -124,19 +122,6 @@ def test_attributes_stay_with_their_annotations():
     with pytest.warns(match="left out"):
         kept = Annotations.from_rows(broken, assigned="all", on_invalid="skip")
     assert lists(kept) == lists(TABLE)
-
-
-def test_coco_keeps_attributes(tmp_path):
-    write_coco(TABLE, tmp_path / "table.json")
-    assert lists(read_coco(tmp_path / "table.json")) == lists(TABLE)
-    box = {"image_id": 1, "category_id": 1, "rater": "ann", "bbox": [0, 0, 9, 9]}
-    attributes = [{"occluded": False, "parts": [1]}, [3, 4], None]
-    content = {
-        "images": [{"id": 1, "rater_list": ["ann"]}],
-        "categories": [{"id": 1, "name": "car"}],
-        "annotations": [{**box, "id": at, "attributes": value} for at, value in enumerate(attributes, 1)],
-    }
-    assert lists(read_coco(content)) == {"occluded": [False, None, None]}
 
 
 def test_lidc_scores_of_xml(tmp_path):

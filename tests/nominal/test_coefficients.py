@@ -1,5 +1,3 @@
-import math
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,10 +6,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 from statsmodels.stats import inter_rater
 
-from kalos_core import NOT_ASSIGNED, InputError, cohen_kappa, fleiss_kappa, nominal_alpha
+from kalos_core import InputError, cohen_kappa, fleiss_kappa, nominal_alpha
 from kalos_core.nominal import (
     alpha_of_counts,
-    coefficients,
     conger_kappa,
     encode_values,
     free_marginal_kappa,
@@ -110,33 +107,6 @@ def test_fleiss_and_free_marginal_are_those_of_statsmodels(seed, raters, categor
     counts = np.random.default_rng(seed).multinomial(raters, np.full(categories, 1 / categories), 9)
     assert fleiss_kappa(counts) == pytest.approx(inter_rater.fleiss_kappa(counts))
     assert free_marginal_kappa(counts) == pytest.approx(inter_rater.fleiss_kappa(counts, method="randolph"))
-
-
-def test_many_raters_are_compared_as_few_are(monkeypatch):
-    values = np.random.default_rng(0).integers(-2, 4, (50, 30))
-    by_pairs = nominal_alpha(values[:, :6])
-    monkeypatch.setattr(coefficients, "FEW_RATERS", 0)
-    assert nominal_alpha(values[:, :6]) == pytest.approx(by_pairs, abs=1e-14)
-    for part in (values, values[:, :6]):
-        counts = np.stack([(part == code).sum(axis=1) for code in range(-1, 4)], axis=1)
-        assert nominal_alpha(part) == pytest.approx(alpha_of_counts(counts), abs=1e-14)
-
-
-@pytest.mark.parametrize(
-    ("values", "codes"),
-    [
-        ([["a", "a"], ["b", "b"], ["a", math.nan]], [[0, 0], [1, 1], [0, NOT_ASSIGNED]]),
-        ([["cat", "cat"], ["cat", "dog"], ["dog", None]], [[0, 0], [0, 1], [1, NOT_ASSIGNED]]),
-        ([[1, "1"], ["1", 1]], [[0, 1], [1, 0]]),
-        ([[10**12, 10**12], [10**12, 7], [7, NOT_ASSIGNED]], [[1, 1], [1, 0], [0, NOT_ASSIGNED]]),
-        (np.array([[1, 1], [1, 2], [2, -2]], np.int8), [[1, 1], [1, 2], [2, NOT_ASSIGNED]]),
-        (FRAME, [[0, 0], [1, 1], [NOT_ASSIGNED, 2]]),
-        (FRAME.astype("string"), [[0, 0], [1, 1], [NOT_ASSIGNED, 2]]),
-    ],
-)
-def test_values_of_any_kind(values, codes):
-    assert encode_values(values).tolist() == codes
-    assert nominal_alpha(values) == pytest.approx(nominal_alpha(codes))
 
 
 def test_dense_and_sparse_counts():

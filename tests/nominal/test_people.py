@@ -20,7 +20,7 @@ from kalos_core import (
     rater_accuracy,
     sparse_agreement,
 )
-from kalos_core.nominal import free_marginal_kappa, gwet_ac1, merge_raters, running_label_agreement
+from kalos_core.nominal import free_marginal_kappa, gwet_ac1, merge_raters
 from tests.nominal_tables import table_of, tables_with_gaps
 
 PAIR = table_of({"ann": "x", "bob": "x"})
@@ -175,15 +175,6 @@ def test_every_question_has_its_coefficients(table):
     assert result.breaches == (answered & (table.values("time") == NOT_ASSIGNED)).sum()
 
 
-def test_mean_kappas_of_groups_and_of_optional_concepts():
-    answers = {"ann": [["day", "sky"], ["night"]], "bob": [["day"], ["night"]]}
-    result = label_agreement(table_of(answers, groups={"time": ["day", "night"]}), bootstrap=0)
-    assert result.mean_kappa(exclusive=True) == 1
-    assert result.mean_kappa(exclusive=False) == 0  # one of two images: P = 1/2 of two options
-    assert result.bands.tolist() == ["almost perfect", "slight"]
-    assert result.chosen.tolist() == [4, 1]
-
-
 @given(tables_with_gaps())
 def test_teams_by_every_pair_of_raters(table):
     def alike(pairs):
@@ -231,22 +222,6 @@ def test_the_interval_of_teams_is_that_of_items_sampled_with_replacement():
     resampled = within[:, rng.integers(0, 60, (2000, 60))].mean(axis=2)
     for column, values in ((0, resampled[0]), (1, resampled[1]), (4, resampled[0] - resampled[1])):
         assert result.agreement_interval[0, column] == pytest.approx(np.percentile(values, [2.5, 97.5]), abs=0.035)
-
-
-def test_a_clear_difference_of_teams_is_seen():
-    guesses = np.random.default_rng(0).integers(0, 3, (2, 60)).tolist()
-    table = table_of({"e1": [0, 1, 2] * 20, "e2": [0, 1, 2] * 20, "c1": guesses[0], "c2": guesses[1]})
-    result = compare_teams(table, {"experts": ["e1", "e2"], "crowd": ["c1", "c2"]}, bootstrap=200)
-    assert result.differs(0)
-    assert result.agreement_interval[0, 4, 0] > 0
-
-
-def test_running_agreement_of_a_table_ends_where_the_table_is(bluebirds):
-    table, _ = bluebirds
-    curve = running_label_agreement(table, points=5, bootstrap=20)
-    assert curve.annotations[-1] == 108 * 39
-    assert curve.spa[-1] == pytest.approx(sparse_agreement(table.counts()).value)
-    assert curve.alpha[-1] == pytest.approx(nominal_alpha(table.values()))
 
 
 @pytest.mark.parametrize(

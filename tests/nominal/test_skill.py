@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
@@ -166,20 +165,6 @@ def test_intervals_hold_the_skill_that_was_given():
 SMALL = st.lists(st.lists(st.sampled_from([0, 1, 2, NOT_ASSIGNED]), min_size=3, max_size=3), min_size=2, max_size=8)
 
 
-@settings(max_examples=60)
-@given(SMALL, st.sampled_from(sorted(SKILL_MODELS)), st.sampled_from([0, 0.5, 4]))
-def test_probabilities_are_probabilities(rows, model, added):
-    found = dawid_skene(rows, model=model, added=added)
-    if found.answers.any():
-        assert np.vstack([found.probability, found.prior]).sum(axis=1) == pytest.approx(1)
-        assert found.prior == pytest.approx(found.probability[found.answers > 0].mean(axis=0), abs=1e-4)
-    given = found.rater_answers > 0
-    assert np.nan_to_num(found.confusion[given].sum(axis=2), nan=1) == pytest.approx(1)
-    assert np.isnan(found.confusion[~given]).all()
-    low, high = found.skill_interval[given].T
-    assert ((low - 1e-9 <= found.skill[given]) & (found.skill[given] <= high + 1e-9)).all()
-
-
 # ---- what is given ----
 
 
@@ -193,14 +178,6 @@ def test_a_table_and_its_values_give_the_same():
         assert found.labels.tolist() in (["cat", "dog"], [0, 1])
     assert (expected.items.tolist(), expected.raters.tolist()) == ([0, 1], ["ann", "bob", "cid"])
     assert dawid_skene(codes).labels.dtype.kind == "i"
-
-
-def test_classes_are_ascending_whatever_comes_first():
-    assert dawid_skene([["b", "a"], ["a", "a"]]).classes.tolist() == ["a", "b"]
-    assert dawid_skene([[9, 7], [7, 7]]).classes.tolist() == [7, 9]
-    assert dawid_skene([[2.0, None], [1.5, 1.5]]).classes.tolist() == [1.5, 2.0]
-    assert dawid_skene([["b", 1], [1, 1]]).classes.tolist() == ["b", 1]  # not comparable: as they come
-    assert dawid_skene([[-1, 0, -1], [0, 0, 0]]).labels.tolist() == [-1, 0]  # NO_OBJECT is a value
 
 
 def test_an_optional_concept_is_a_question():
@@ -234,18 +211,6 @@ def test_edges(model, added):
     assert alike.skill == pytest.approx(1, abs=1e-2)
     tie = found([["a", "b"]])
     assert (tie.labels.tolist(), tie.tied.tolist(), tie.confidence.tolist()) == ([None], [True], [0.5])
-
-
-@pytest.mark.parametrize("values", [np.zeros((0, 2), int), [[None, None]], np.full((2, 3), np.nan)])
-def test_no_answers_at_all(values):
-    found = dawid_skene(values)
-    items, raters = np.shape(values)
-    assert (found.probability.shape, found.confusion.shape) == ((items, 0), (raters, 0, 0))
-    assert found.labels.tolist() == [None] * items
-    assert np.isnan(found.skill).all()
-    silent = dawid_skene(table_of({"ann": "x"}, concepts=["x", "y"]).without_answers(np.array([True])))
-    assert np.isnan(silent.prior).all()
-    assert silent.labels.tolist() == [None]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ from kalos_core.pixels import (
     class_pixel_agreement,
     pixel_agreement,
     rater_count_map,
-    rater_performance,
 )
 from kalos_core.pixels.agreement import outliers
 
@@ -111,14 +110,6 @@ def test_many_images_are_one_large_image():
         assert one[name] == pytest.approx(other[name])
 
 
-def test_peculiarities_of_the_bound_are_noted():
-    two = pixel_agreement([{"ann": [[0, 1]], "bob": [[1, 1]]}])
-    assert two.smyth_bound == 0.25
-    assert "two raters" in two.smyth_notes[0]
-    assert "0.333" in pixel_agreement([STACK]).smyth_notes[0]
-    assert not pixel_agreement([np.zeros((4, 2, 2), bool)]).smyth_notes
-
-
 def test_outliers_are_the_papers():
     # Fissure (§IV-B): 13 raters, mean .5765, sd .0459; A1 .6716, A4 .6321, A11 .6287 fall outside
     others = np.full(10, (13 * 0.5765 - 0.6716 - 0.6321 - 0.6287) / 10)
@@ -172,15 +163,3 @@ def test_an_image_of_several_classes_has_their_mean():
 
 def test_an_ignored_value_is_no_unknown_class():
     class_pixel_agreement([LabelStack.of({"ann": [[1, 9]], "bob": [[1, 1]]}, ignore=[[0, 1]])], {1: "road"})
-
-
-def test_shares_of_nothing_are_undefined_in_a_table():
-    table = rater_performance({"ann": [[0, 0]], "bob": [[1, 0]]}, truth=[[0, 0]])
-    assert np.isnan(table.sensitivity).all()
-    assert np.isnan(table.ppv[0])
-    assert table.kappa.tolist() == [1.0, 0.0]
-
-
-def test_masks_of_images_are_read_as_they_are():
-    stack = MaskStack.of([np.array([[0, 255]], np.uint8), np.array([[0, 1]], np.uint16), np.array([[False, True]])])
-    assert stack.masks[:, 0].tolist() == [[False, True]] * 3

@@ -95,14 +95,3 @@ def test_what_squares_can_cover_counts(drawn, width):
         x, y, across, down = region.box
         pixels[y : y + down, x : x + across] |= region.mask
     np.testing.assert_array_equal(pixels, covered)
-
-
-def test_a_rater_may_be_called_as_a_column_is():
-    found = disputed_regions([{"area": [[1]], "x": [[0]]}], None, 1, 1).to_pandas()
-    assert found.columns.tolist() == ["image", "area", "x", "y", "width", "height", "area", "x"]
-    assert found.values.tolist() == [[None, 1, 0, 0, 1, 1, "marked", "nothing"]]
-
-
-def test_wider_than_the_image_is_wider_than_all():
-    stacks = [{"ann": np.ones((3, 4), np.uint8), "bob": np.zeros((3, 4), np.uint8)}]
-    assert [len(disputed_regions(stacks, None, 1, width)) for width in (3, 4, 5, 10**9)] == [1, 0, 0, 0]

@@ -7,7 +7,6 @@ import pytest
 from sklearn.metrics import f1_score
 
 from kalos_core.errors import InputError
-from kalos_core.figures import plot_rater_performance, plot_rater_tree, plot_ratio
 from kalos_core.pixels import LabelStack, MaskStack, PixelAccumulator, class_pixel_agreement, pixel_agreement
 
 # image 1: 1 1 0 0 / 1 0 0 0             F1 of the pair 2/3
@@ -39,19 +38,6 @@ def test_there_is_no_number_of_a_single_rater_and_it_is_said():
     assert classes.f1.shape == (0, 0)
 
 
-def test_the_order_of_raters_within_an_image_does_not_matter():
-    rng = np.random.default_rng(0)
-    images = [rng.random((n, 4, 5)) < 0.5 for n in (2, 5, 3)]
-    turned = [image[rng.permutation(len(image))] for image in images]
-    one, other = (pixel_agreement(each, raters_are_local=True) for each in (images, turned))
-    np.testing.assert_allclose(one.image_f1, other.image_f1)
-    np.testing.assert_array_equal(one.sums.by_rater_count, other.sums.by_rater_count)
-    # with names it would: of one image the first two raters agree, of the other the first and the third
-    a, b = np.array([[0, 1]]), np.array([[1, 0]])
-    assert pixel_agreement([[a, a, b], [a, a, b]]).outliers.tolist() == [False, False, True]
-    assert not pixel_agreement([[a, a, b], [a, a, b]], raters_are_local=True).outliers.any()
-
-
 def test_f1_is_that_of_a_loop_within_images():
     rng = np.random.default_rng(1)
     images = [rng.random((n, 6, 5)) < 0.4 for n in (4, 2, 6)]
@@ -74,11 +60,3 @@ def test_stacks_say_it_themselves_and_no_image_may_differ():
     assert accumulator.result().mean_f1 == pixel_agreement(stacks).mean_f1
     with pytest.raises(InputError, match="raters: expected at least two names"):
         PixelAccumulator()
-
-
-@pytest.mark.parametrize("plot", [plot_rater_tree, plot_rater_performance])
-def test_plots_of_single_raters_are_refused_with_the_reason(plot):
-    found = pixel_agreement(IMAGES, raters_are_local=True)
-    with pytest.raises(InputError, match=r"raters with names over all images, got none\. Raters have no names"):
-        plot(found)
-    assert len(plot_ratio(found).data[0].y) == 3

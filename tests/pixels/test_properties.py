@@ -6,7 +6,7 @@ from scipy import ndimage, stats
 from skimage.color import rgb2lab
 
 from kalos_core.errors import InputError
-from kalos_core.pixels import LabelStack, MaskStack, class_pixel_agreement, pixel_agreement
+from kalos_core.pixels import MaskStack, pixel_agreement
 from kalos_core.pixels.properties import lightness, property_moments
 
 RNG = np.random.default_rng(4)
@@ -89,36 +89,6 @@ def test_undefined_has_a_reason():
 def test_what_cannot_be_used_is_refused(image_pixels, names, message):
     with pytest.raises(InputError, match=message):
         property_moments(MASKS.mean(axis=0), image_pixels, names=names)
-
-
-def test_which_channels_are_compared():
-    # near-infrared runs against agreement 1 .5 0 0, red with it; blue is its opposite
-    masks = [[[1, 1, 0, 0]], [[1, 0, 0, 0]]]
-    image_pixels = np.array([[[4, 1, 0, 0], [2, 1, 2, 2], [0, 1, 4, 4], [0, 0, 4, 4]]], np.uint8)
-    names = ("red", "green", "blue", "near-infrared")
-    stack = MaskStack.of(masks, image_pixels=image_pixels, channels=names)
-
-    def channels_of(stack, **options):
-        return {each.name: each.r for each in pixel_agreement([stack], **options).correlations}
-
-    found = channels_of(stack)
-    assert list(found) == [*names, "intensity", "contrast"]
-    assert (found["red"], found["near-infrared"]) == (pytest.approx(1), pytest.approx(-1))
-    share = np.array([1, 0.5, 0, 0])
-    assert found["green"] == pytest.approx(np.corrcoef(share, [1, 1, 1, 0])[0, 1])
-    chosen = channels_of(stack, channels=["near-infrared"])
-    assert chosen == {name: found[name] for name in ("near-infrared", "intensity", "contrast")}
-    # of channels without names: all of them, all named, or some by their numbers
-    bare = MaskStack.of(masks, image_pixels=image_pixels)
-    assert list(channels_of(bare)) == [f"channel {number}" for number in range(1, 5)]
-    share = MASKS.mean(axis=0)
-    named = property_moments(share, COLOUR[..., [0, 0, 1, 2]], names=["near-ir", "red", "green", "blue"])
-    assert named["contrast"] == property_moments(share, COLOUR)["contrast"]
-    assert channels_of(bare, channels=names) == found
-    assert channels_of(bare, channels={"nir": 3}) == {"nir": found["near-infrared"]}
-    labels = LabelStack.of(np.array(masks), image_pixels=image_pixels, channels=names)
-    (road,) = class_pixel_agreement([labels], {1: "road"}, channels=["red"]).by_class
-    assert [each.name for each in road.correlations] == ["red", "intensity", "contrast"]
 
 
 @pytest.mark.parametrize(

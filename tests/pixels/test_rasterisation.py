@@ -32,12 +32,6 @@ def test_pixels_are_those_whose_centres_lie_inside(rings):
     assert found.tolist() == shapely.contains_xy(polygons.geometries[0], x, y).tolist()
 
 
-def test_tiles_share_no_pixel():
-    tiles = Polygons.from_rings([[[0, 0, 2.5, 0, 2.5, 8, 0, 8]], [[2.5, 0, 9, 0, 9, 8, 2.5, 8]]])
-    masks = rasterise(tiles, np.repeat(SIZE, 2, axis=0))
-    assert (pixels_of(masks, 0).astype(int) + pixels_of(masks, 1)).tolist() == np.ones((8, 9), int).tolist()
-
-
 def test_a_polygon_that_catches_no_centre_is_an_empty_mask():
     masks = rasterise(Polygons.from_rings([[[0, 0, 0.4, 0, 0.4, 0.4]], []]), np.repeat(SIZE, 2, axis=0))
     assert masks.area().tolist() == [0, 0]
@@ -93,11 +87,3 @@ def test_masks_and_polygons_and_annotations_that_overlap():
     (stack,) = mask_stacks(Annotations.from_rows(rows, raters_are_local=True))  # the mask tells the size of the image
     assert stack.raters_are_local
     assert stack.masks.astype(int).tolist() == [[[1, 1, 1, 0], [0, 0, 0, 0]], [[0, 0, 1, 1], [0, 0, 0, 1]]]
-
-
-def test_real_polygons_cover_their_area(lvis):
-    part = lvis.select(images=[0, 1, 2])
-    masks = rasterise(part.shapes["polygon"], part.image_size[part.image].astype(int))
-    area, outline = part.shapes["polygon"].area(), shapely.length(part.shapes["polygon"].geometries)
-    assert (np.abs(masks.area() - area) <= outline / 2 + 1).all()
-    assert abs(masks.area().sum() / area.sum() - 1) < 0.01

@@ -107,13 +107,6 @@ def test_ignored_pixels_hold_no_boundary():
     assert boundary_agreement([MaskStack.of([a, b])], bootstrap=0).hausdorff.tolist() == [2]
 
 
-def test_an_image_of_one_rater_is_left_out():
-    two = {"a": [[1, 1, 0]], "b": [[1, 0, 0]]}
-    found = boundary_agreement([{"a": [[1, 0, 0]]}, two, {"b": [[1, 0, 0]]}], bootstrap=0)
-    np.testing.assert_array_equal(found.values, boundary_agreement([two], bootstrap=0).values)
-    assert (len(found.images), found.image.tolist()) == (1, [0])
-
-
 def test_local_raters_have_no_pairs_over_images():
     found = boundary_agreement([MaskStack.of(masks(0), raters_are_local=True)], bootstrap=0)
     assert len(found.by_image()) == 1
@@ -150,24 +143,3 @@ def test_annotations_of_a_unit_are_compared(kind):
     assert shown["unit"].tolist() == np.repeat(matched.unit_of[[0, 3]], 3).tolist()
     assert shown[["rater_a", "rater_b"]].values.tolist()[:3] == [["ann", "bob"], ["ann", "cid"], ["bob", "cid"]]
     assert found.by_class().set_index("class")["pairs"].to_dict() == {"cat": 2, "dog": 0}
-
-
-def test_annotations_with_both_kinds_are_compared_as_they_were_matched():
-    both = [{**one, **other} for one, other in zip(rows("polygon"), rows("mask"), strict=True)]
-    table = Annotations.from_rows(both, image_size={1: (30, 20), 2: (30, 20)})
-    polygons, masks = (
-        unit_boundaries(agreement(table, name, 0.3, bootstrap=0), bootstrap=0) for name in ("polygon_iou", "mask_iou")
-    )
-    assert polygons.hausdorff[0] == pytest.approx(2)
-    assert polygons.values[0].tolist() != masks.values[0].tolist()
-    table = Annotations.from_rows([{**row, "box": [0, 0, 20, 15]} for row in both])
-    matched = agreement(table, "box_iou", 0.3, bootstrap=0)
-    np.testing.assert_array_equal(unit_boundaries(matched, bootstrap=0).values, polygons.values)
-
-
-def test_empty_masks_of_a_unit_have_no_boundary():
-    nothing = [{**row, "mask": np.zeros((20, 30), bool), "box": [1, 1, 9, 9]} for row in rows("mask")]
-    table = Annotations.from_rows(nothing, image_size={1: (30, 20), 2: (30, 20)})
-    found = unit_boundaries(agreement(table, "box_iou", bootstrap=0), bootstrap=0)
-    assert np.isnan(found.values).all()
-    assert found.summary()["both_missing"] == len(found) == 6

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kalos_core.pixels import LabelStack, MaskStack, class_pixel_agreement, pixel_agreement
+from kalos_core.pixels import MaskStack, pixel_agreement
 from kalos_core.resampling import draws
 
 
@@ -66,30 +66,3 @@ def test_beside_the_data_sets_that_were_drawn(seed, local):
         expected = ends([each.f1[first, second] for each in drawn]).T
         np.testing.assert_allclose(found.f1_interval[first, second], expected)
         np.testing.assert_allclose(found.f1_interval[second, first], expected)
-
-
-def test_the_order_of_images_does_not_matter():
-    images = [{name: mask for name, mask in image.items() if mask is not None} for image in images_of(5)]
-    stacks = [LabelStack.of(image, image=f"{at}.png").of_class(1) for at, image in enumerate(images)]
-    one, two = (pixel_agreement(order, [f"r{at}" for at in range(4)]) for order in (stacks, stacks[::-1]))
-    np.testing.assert_array_equal(one.mean_f1_interval, two.mean_f1_interval)
-    np.testing.assert_array_equal(one.f1_interval, two.f1_interval)
-
-
-def test_classes_have_their_own():
-    labels = [{"ann": [[1, 2]], "bob": [[1, 2]]}, {"ann": [[1, 2]], "bob": [[1, 1]]}]
-    found = class_pixel_agreement(labels, {1: "road", 2: "car"})
-    road, car = found.by_class
-    assert car.mean_f1_interval.tolist() == [0, 1]  # both, and one of them alone
-    assert road.mean_f1_interval.tolist() == [pytest.approx(2 / 3), 1]  # 2 * 1 / (1 + 2)
-    table = found.to_pandas()
-    for name, columns in (("mean_f1_interval", "mean_f1"), ("smyth_interval", "smyth_bound")):
-        expected = [getattr(each, name).tolist() for each in (road, car)]
-        assert table[[f"{columns}_low", f"{columns}_high"]].to_numpy().tolist() == expected
-
-
-def test_without_a_bootstrap_there_is_none():
-    found = pixel_agreement([{"ann": [[1, 0]], "bob": [[1, 0]]}], bootstrap=0)
-    for interval in (found.mean_f1_interval, found.smyth_interval, found.f1_interval):
-        assert np.isnan(interval).all()
-    assert found.f1_interval.shape == (2, 2, 2)

@@ -8,7 +8,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
 from kalos_core.errors import InputError
-from kalos_core.pixels import MaskStack, match_contours, thinned
+from kalos_core.pixels import match_contours, thinned
 from kalos_core.ranking import boundary_evaluation
 from kalos_core.ranking.boundaries import assigned
 
@@ -133,31 +133,6 @@ def test_an_assignment_is_the_one_of_least_cost(seed, mine, others, batch):
     expected = np.zeros(mine, bool)
     expected[row[apart[row, column] <= 3]] = True
     np.testing.assert_array_equal(assigned(own, theirs, 3, batch), expected)
-
-
-def test_a_double_response_is_no_second_hit():
-    # three raters mark the same line; a detector finds it, and again one row below and one above, all within reach.
-    # Each rater's line is nearest to the middle one: the other two are false alarms, however many raters there are
-    scores = line(9, 5, 35) + line(10, 5, 35) + line(11, 5, 35)
-    found = evaluated(scores, dict.fromkeys(("ann", "bob", "cid"), TRUTH["ann"]), tolerance=0.02, thin=False)
-    assert (found.precision.item(), found.recall.item()) == (pytest.approx(1 / 3), 1)
-
-
-def test_both_are_thinned():
-    band, scores = np.zeros(SIZE), np.zeros(SIZE)
-    band[9:12, 5:35], scores[8:13, 5:35] = 1, 1
-    found = evaluated(scores, {"ann": band}, tolerance=0.04)
-    assert found.true[0] == thinned(band).sum() < 35
-    assert found.found.item() == thinned(scores).sum() < 35
-    assert found.ods.item() > 0.95
-    assert evaluated(scores, {"ann": band}, thin=False).true[0] == 90
-
-
-def test_what_is_ignored_counts_on_neither_side():
-    ignore = np.zeros(SIZE, bool)
-    ignore[:, 20:] = True
-    found = evaluated(line(10, 5, 20) + np.where(ignore, np.nan, 0), MaskStack.of(TRUTH, ignore=ignore))
-    assert (found.true.item(), found.found.item(), found.ods.item()) == (15, 15, 1)
 
 
 def test_where_nothing_is_found_or_to_be_found():

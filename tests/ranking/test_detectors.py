@@ -100,17 +100,6 @@ def test_every_method_is_a_truth():
     assert result.bounding.tolist() == ["any"]
 
 
-def test_scores_are_rounded_to_levels():
-    masks = {"ann": [[1, 0, 1, 0]]}
-    bytes_ = {"scores": {"net": np.array([[255, 254, 1, 0]], np.uint8)}, "masks": masks}
-    exact = counted(bytes_, levels=256, score_range=(0, 255))
-    assert exact.thresholds[[0, 1, -1]].tolist() == [255, 254, 0]
-    assert exact.tpr[0, 0, [0, 1, 253, 254]].tolist() == [0.5, 0.5, 0.5, 1]
-    two = counted({"scores": {"net": [[0.9, 0.6, np.nan, 0.1]]}, "masks": masks, "ignore": [[0, 0, 1, 0]]}, levels=2)
-    assert two.tpr[0, 0].tolist() == [1, 1]  # what is ignored may be NaN
-    assert two.fpr[0, 0].tolist() == [0.5, 1]
-
-
 def test_default_skew_is_of_all_raters_and_images():
     images = list(random_images(4))
     fractions = []
@@ -137,16 +126,6 @@ def test_correlation_with_agreement():
     assert (few.cco[0].r, few.cco[0].reason) == (None, "fewer than 3 pixels, namely 2")
 
 
-def test_a_constant_map_has_an_area_and_no_correlation():
-    image = next(random_images(1))
-    image["scores"]["net"] = np.full((4, 5), 0.3)
-    result = counted(image)
-    assert result.area[0, 0] == pytest.approx(sum(SKEW) / 2)  # everything is found at once
-    assert result.cci[0].r is None
-    assert result.cci[0].reason == "net is the same on all pixels"
-    assert np.isnan(result.by_detector()["cci"][0])
-
-
 def test_bounds_and_which_are_distinguishable():
     image = {"masks": {"ann": [[1, 1, 1, 0, 0, 0]], "bob": [[1, 1, 0, 0, 0, 0]]}}
     scores = {"best": [[0.9, 0.8, 0.7, 0.3, 0.2, 0.1]], "good": [[0.7, 0.9, 0.8, 0.3, 0.2, 0.1]], "bad": [[0.1] * 6]}
@@ -166,16 +145,6 @@ def test_overlap_by_hand():
     object.__setattr__(result, "truths", np.array(["any", "0.75", "0.5"], object))
     assert result.bounds.tolist() == [[0.1, 0.5], [0.2, 0.6]]
     assert result.overlap[0, 1] == pytest.approx(0.3 / 0.5)
-
-
-def test_tables():
-    result = counted(*random_images(5))
-    intervals = ["area_low", "area_high", "rank_low", "rank_high", "best_share"]
-    assert result.to_pandas().columns.tolist() == ["truth", "detector", "area", "rank", *intervals, "images"]
-    assert result.by_detector()["detector"].tolist() == ["net", "edge"]
-    curve = result.curves().query("truth == 'r0' and detector == 'net'")
-    assert len(curve) <= 11  # as many points as there are scores
-    assert curve.iloc[-1][["tpr", "fpr"]].tolist() == [1, 1]
 
 
 IMAGE = {"scores": {"net": [[0.5, 0.1]]}, "masks": {"ann": [[1, 0]], "bob": [[0, 1]]}}
@@ -275,18 +244,6 @@ def test_thresholds_of_agreement_are_the_votes_of_that_share():
     assert result.area[6, 1] == pytest.approx(curve_area(np.array([0.0, 1.0]), np.array([1.0, 1.0]), SKEW))
 
 
-def test_images_of_other_numbers_of_raters_want_shares_as_numbers():
-    first, second = random_images(9)
-    del second["masks"]["r2"]
-    with pytest.raises(InputError, match=r"image 2: expected 3 raters as on the images before, .* got 2; give shares"):
-        counted(first, second, shares="all")
-    result = counted(first, second, methods=(), shares=(0.4, 1))
-    assert result.truths.tolist()[-2:] == ["at least 0.4", "at least 1"]
-    assert result.images.tolist()[-2:] == [2, 2]
-    assert result.by_agreement.tolist() == [3, 4]
-    assert len(counted(first).by_agreement) == 0
-
-
 # ---- outliers of the study, raters without names ----
 
 
@@ -314,17 +271,3 @@ def test_raters_without_names_are_no_truths():
         counted(images[0], local[1])
     with pytest.raises(InputError, match="methods, shares: expected a truth, got none"):
         counted(*local, methods=())
-
-
-def test_areas_outside_the_bounds_are_counted_of_all():
-    # both mark what the other leaves: any is all that net finds, .75 nothing, and a single rater is half of it
-    image = {"masks": {"ann": [[1, 0, 0, 0]], "bob": [[0, 1, 0, 0]]}, "scores": {"net": [[0.9, 0.8, 0.2, 0.1]]}}
-    result = counted(image)
-    assert result.bounds.tolist() == [[1, 1]]  # any and .5 are the same; .75 marks nothing
-    assert result.area[0, 0] == 1
-    assert result.area[1, 0] < 1
-    assert (result.raters_outside.tolist(), result.raters_compared.tolist()) == ([1], [2])
-    assert result.notes[0].startswith("1 of 2 areas under single raters lies outside the bounds: ")
-    everybody = counted({**image, "masks": {"ann": [[1, 0, 0, 0]], "bob": [[1, 0, 0, 0]], "cid": None}})
-    assert everybody.raters_compared.tolist() == [2]  # under cid, who marks nothing, there is no area
-    assert everybody.notes == ()

@@ -77,15 +77,6 @@ def test_each_column_is_map_of_predictions(lvis):
     assert result.ranking.ranks[:2].tolist() == [[1, 2], [2, 1]]
 
 
-def test_a_truth_or_a_model_without_an_annotation():
-    empty = {"quorum 3": of("consensus").select(rows=[])}
-    result = rank_models({"none": (of("n"), []), **WIDE}, RATERS, empty)
-    assert result.ranking.ranks[:, 0].tolist()[:2] == [2, 2]
-    assert result.ranking.values[:2, 0].tolist() == [0, 0]
-    assert np.isnan(result.ranking.values[2]).all()
-    assert result.ranking.undefined == ("mAP is undefined under quorum 3: it has no annotation",)
-
-
 @pytest.mark.parametrize(
     ("models", "consensus", "message"),
     [

@@ -119,24 +119,3 @@ def test_concordance_of_truths_that_rank_other_systems():
 def test_what_cannot_be_computed_is_refused(arguments, message):
     with pytest.raises(InputError, match=message):
         concordance(of([1, 2]), **arguments)
-
-
-def test_tables():
-    result = of([0.9, np.nan], [0.1, 0.2])
-    assert result.to_pandas().columns.tolist() == ["truth", "system", "value", "rank"]
-    assert result.to_pandas()["rank"].tolist()[2:] == [2, 1]
-    pairs = concordance(result).to_pandas()
-    assert pairs[["in_order_of", "ranks_of"]].to_numpy().tolist() == [["truth 0", "truth 1"], ["truth 1", "truth 0"]]
-
-
-def test_the_verdict_of_concordance():
-    one, swapped, reverse = [8, 7, 6, 5, 4, 3, 2, 1], [7, 8, 6, 5, 4, 3, 2, 1], [1, 2, 3, 4, 5, 6, 7, 8]
-    result = concordance(of(one, swapped, reverse, [np.nan] * 8))
-    near = result.p[:3, :3] < 0.05
-    assert result.concordant[:3, :3].tolist() == (near & near.T).tolist()
-    assert result.concordant[0].tolist() == [True, True, False, False]
-    assert result.verdict(0, 1).startswith("concordant: D 0.028, p ")
-    assert result.verdict(0, 2).startswith("no nearer than random orders: D 0.444, p ")
-    assert result.verdict(0, 3) == "undefined: fewer than two systems are ranked by both"
-    # of three systems there are six orders, so that not even an equal ranking is concordant
-    assert not concordance(of([3, 2, 1], [3, 2, 1])).concordant.any()

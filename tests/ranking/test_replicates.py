@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from kalos_core import DetectorAccumulator, InputError, KalosWarning, rank_over_classes
+from kalos_core import InputError, rank_over_classes
 from kalos_core.ranking import Rankings
 from kalos_core.resampling import draws
 from tests.ranking.images import counted, random_images
@@ -62,16 +62,6 @@ def test_every_replicate_is_the_area_of_the_images_drawn(skew, seed, tolerance):
     np.testing.assert_allclose(found.area_interval, np.moveaxis(ends, 0, 2))
 
 
-def test_smooth_curves_of_many_levels():
-    rng = np.random.default_rng(4)
-    images = [
-        {"scores": {"net": np.clip(rng.normal(0.4 + 0.3 * mask, 0.2), 0, 1)}, "masks": {"ann": mask}}
-        for mask in rng.random((4, 40, 60)) < 0.2
-    ]
-    found = counted(*images, skew=(0.0, 0.5), bootstrap=8)
-    np.testing.assert_allclose(found.replicates, drawn_again(images, 8, skew=(0.0, 0.5)), atol=1e-7, rtol=0)
-
-
 def test_ranks_and_shares_are_those_of_a_loop():
     rng = np.random.default_rng(5)
     drawn = rng.integers(0, 4, (40, 2, 3)) / 4  # many ties
@@ -118,52 +108,6 @@ def test_the_mean_over_classes_is_drawn_with_all_classes():
     tied = rank_over_classes({"road": road, "car": car})
     np.testing.assert_allclose(tied.interval, (2 - np.log(2)) / 2)
     assert (tied.best_share == 0.5).all()
-
-
-@pytest.mark.parametrize("other", [{"seed": 1}, {"bootstrap": 8}, {"image": "b.png"}])
-def test_classes_that_were_not_drawn_together_have_no_intervals(other):
-    image = {"image": other.pop("image")} if "image" in other else {}
-    found = {"road": counted(PRECISE, bootstrap=9), "car": counted({**PRECISE, **image}, **{"bootstrap": 9} | other)}
-    joint = rank_over_classes(found)
-    assert joint.replicates is None
-    assert "value_low" not in joint.to_pandas()
-
-
-def test_counts_are_kept_up_to_a_limit(monkeypatch):
-    # of an image four: each of two detectors has a pixel at each of two levels
-    monkeypatch.setenv("KALOS_MOST_KEPT", "8")
-    usual = counted(PRECISE, REVERSED, bootstrap=1000)
-    assert (usual.replicates.shape, usual.no_intervals) == ((1000, 1, 2), "")
-    message = (
-        "intervals are undefined: the counts of 3 images are more than 8; KALOS_MOST_KEPT in the environment raises "
-        "the limit"
-    )
-    accumulator = DetectorAccumulator()
-    accumulator.add(**PRECISE)
-    accumulator.add(**REVERSED)
-    with pytest.warns(KalosWarning, match=message) as caught:
-        accumulator.add(**PRECISE)
-    assert [entry.filename for entry in caught] == [__file__]
-    accumulator.add(**PRECISE)  # it is said once, and nothing is kept any more
-    found, again = accumulator.result(HALF), counted(PRECISE, REVERSED, PRECISE, PRECISE, skew=HALF)
-    assert found.replicates.shape == (0, 1, 2)
-    assert (found.no_intervals, found.ranking.undefined) == (message, (message,))
-    assert np.isnan(found.area_interval).all()
-    np.testing.assert_array_equal(found.area, again.area)
-    assert again.ranking.undefined == ()  # nobody wanted any
-    assert rank_over_classes({"road": found, "car": found}).undefined == (f"road: {message}", f"car: {message}")
-    assert type(found).from_json(found.to_json()).no_intervals == message
-
-
-def test_the_headline_says_how_sure_the_best_is():
-    better = counted(PRECISE, PRECISE, PRECISE, REVERSED, skew=HALF, bootstrap=1000)
-    share = better.ranking.best_share[0, 0]
-    times = np.concatenate(list(draws(4, 1000, 0)))
-    assert share == pytest.approx(((times[:, 3] < 2) + 0.5 * (times[:, 3] == 2)).mean())
-    best = f"the best is best in {100 * share:.0f} % of replicates"
-    assert better.headline.replace("\xa0", " ") == f"2 detectors ranked under 1 reference; {best}"
-    alone = counted({**PRECISE, "scores": {"net": PRECISE["scores"]["net"]}}, bootstrap=9)
-    assert alone.headline == "1 detector ranked under 1 reference"
 
 
 @pytest.mark.parametrize("arguments", [{"bootstrap": -1}, {"bootstrap": "many"}, {"seed": 0.5}, {"bootstrap": 10**12}])

@@ -7,7 +7,6 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from kalos_core import ConceptTruths, InputError, SystemScores, rank_systems
-from kalos_core.nominal import majority_agreement
 from kalos_core.reliability import NOT_ASSIGNED
 from tests.nominal_tables import table_of
 
@@ -78,18 +77,6 @@ def test_ontology_score_by_hand():
     assert rank_systems(*given, weights=[1, 1, 0]).ontology[0, 0].tolist() == [1, 1, 0, 0]
 
 
-def test_truths_by_name():
-    values = np.random.default_rng(0).random((2, 4, 3))
-    decisions = np.random.default_rng(1).integers(0, 2, (2, 4, 3))
-    straight = rank_systems(scores(values), truths(decisions), tree=TREE)
-    turned = SystemScores(["net", "svm"], [*IMAGES[::-1], "e"], [*CONCEPTS[::-1], "emu"], np.ones((2, 5, 4)))
-    turned.values[:, :4, :3] = values[:, ::-1, ::-1]
-    result = rank_systems(turned, truths(decisions), tree=TREE)
-    np.testing.assert_array_equal(result.auc, straight.auc)
-    np.testing.assert_array_equal(result.ontology, straight.ontology)
-    assert (result.unknown_images, result.unknown_concepts) == (1, 1)
-
-
 def test_images_without_a_score_are_refused_or_left_out_for_all(random_study):
     table, of_raters = random_study
     values = table.values.copy()
@@ -131,22 +118,6 @@ def test_from_labels():
     assert result.decisions[1, 1].tolist() == [NOT_ASSIGNED, NOT_ASSIGNED]
     group = table_of({"ann": ["cat"], "bob": ["dog"], "eve": ["cat"]}, concepts=["cat", "dog", "owl"])
     assert ConceptTruths.from_labels(group).decisions[:, 0].tolist() == [[1, 0, 0], [0, 1, 0], [1, 0, 0], [1, 0, 0]]
-
-
-def test_from_labels_to_rankings():
-    rng = np.random.default_rng(0)
-    chosen = rng.random((3, 20, 3)) < 0.5
-    labels = {f"r{r}": [[CONCEPTS[k] for k in np.flatnonzero(row)] for row in chosen[r]] for r in range(3)}
-    table = table_of(labels, groups=None, concepts=CONCEPTS)
-    systems = SystemScores(["like r0", "random"], range(20), CONCEPTS, [chosen[0] * 0.9, rng.random((20, 3))])
-    weights = majority_agreement(table).concept_all
-    result = rank_systems(systems, ConceptTruths.from_labels(table), tree=TREE, weights=weights)
-    for ranking in result.rankings.values():
-        assert ranking.truths.tolist() == ["r0", "r1", "r2", "majority"]
-        assert ranking.is_best[0].tolist() == [True, False]
-    assert result.rankings["AUC"].values[0, 0] == result.rankings["ontology score"].values[0, 0] == 1
-    assert result.to_pandas()["measure"].unique().tolist() == ["AUC", "EER", "ontology score"]
-    assert len(result.by_concept()) == np.isfinite(result.auc).sum()
 
 
 @pytest.mark.parametrize(
@@ -199,13 +170,3 @@ CATS = SystemScores(["net"], IMAGES, ["cat"], np.zeros((1, 4, 1)))
 def test_tables_that_are_none_are_refused(make, message):
     with pytest.raises(InputError, match=message):
         make()
-
-
-def test_the_merged_labels_of_teams_are_truths():
-    answers = {"e1": "xy", "e2": "xy", "e3": "xx", "c1": "yy", "c2": "yx", "c3": "yx"}
-    table = table_of(answers, concepts=["x", "y"])
-    teams = {"experts": ["e1", "e2", "e3"], "crowd": ["c1", "c2", "c3"]}
-    truths = ConceptTruths.from_labels(table, teams=teams)
-    assert truths.truths.tolist() == [*answers, "experts", "crowd", "majority"]
-    assert truths.decisions[6:8].tolist() == [[[1, 0], [0, 1]], [[0, 1], [1, 0]]]  # x y, and y x
-    assert (truths.decisions[8] == NOT_ASSIGNED).all()  # three against three, twice

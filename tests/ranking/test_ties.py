@@ -1,7 +1,7 @@
 """Quantities that are equal in exact arithmetic rank as equal, whatever the order: against fractions."""
 
 from fractions import Fraction
-from itertools import pairwise, permutations
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -103,18 +103,6 @@ def test_the_order_of_concepts_decides_nothing_under_weights_that_are_no_whole_n
     assert found[0] == found[1]
 
 
-def test_the_same_areas_in_another_order_by_hand():
-    # three negatives and three positives: 1, 1 and 4 of 9 pairs in order, and 1, 4 and 1
-    truth = np.array([True, True, True, False, False, False])
-    one, four = [5, 1, 2, 4, 6, 7], [5, 5, 1, 3, 4, 6]  # 5 beats 4; twice 5 beats 3 and 4
-    assert [exact_auc(np.array(column), truth) * 9 for column in (one, four)] == [1, 4]
-    scores = np.array([np.stack(columns, axis=1) for columns in ((one, one, four), (one, four, one))], float)
-    result = ranked(scores, np.tile(truth[:, None], 3))["AUC"]
-    assert result.values[0].tolist() == [2 / 9, 2 / 9]  # (1/9 + 1/9 + 4/9) / 3
-    assert result.ranks.tolist() == [[1.5, 1.5]]
-    assert result.is_best.all()
-
-
 def exact_map(hits, truths):
     """The mean over classes of AP from lists of hits, as COCO reads it at 101 recall points, with exact precision."""
     sums = Fraction(0)
@@ -171,16 +159,6 @@ def test_ranks_of_models_are_those_of_fractions(case):
     assert ranking.values[0] == pytest.approx([float(value) for value in exact], abs=1e-14)
     assert ranking.ranks[0].tolist() == [float(rank) for rank in exact_ranks(exact)]
     assert ranking.is_best[0].tolist() == [value == max(exact) for value in exact]
-
-
-def test_models_with_the_same_precisions_in_other_classes():
-    # three classes of one annotation, found first, second or third: AP 1, 1/2, 1/3 in any order of the classes
-    rows = {1: [True], 2: [False, True], 3: [False, False, True]}
-    hits = [[rows[n] for n in order] for order in permutations((1, 2, 3))]
-    ranking = models_of(hits, [1, 1, 1], ["a", "b", "c"]).ranking
-    assert ranking.ranks.tolist() == [[3.5] * 6]
-    assert len(set(ranking.values[0].tolist())) == 1
-    assert ranking.times_best.tolist() == [1] * 6
 
 
 def test_means_of_ratios_by_hand():
