@@ -4,11 +4,9 @@ import json
 
 import pytest
 
-from kalos_core import InputError, NoiseModel
+from kalos_core import NoiseModel
 from kalos_core.cli import main
 from kalos_core.noise import DISTRIBUTIONS
-from kalos_core.noise.defaults import default_model
-from tests.noise.models import by_raters
 
 
 def test_the_command_writes_what_is_shipped(lvis_path, tmp_path, capsys):
@@ -24,9 +22,3 @@ def test_the_command_writes_what_is_shipped(lvis_path, tmp_path, capsys):
         for value in distribution.values():
             for number in value if isinstance(value, list) else [value]:
                 assert number == float(f"{number:.5g}")
-
-
-def test_data_that_tell_too_little_are_refused():
-    few = by_raters(*((1, name, "cat", [0, 0, 9, 9]) for name in ("ann", "bob")))
-    with pytest.raises(InputError, match=r"few\.json: expected at least 30 matched annotations .* got 1 and 0"):
-        default_model(few, "few.json")

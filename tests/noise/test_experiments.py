@@ -165,18 +165,18 @@ def run(annotations=None, **given):
     ("call", "message"),
     [
         (lambda: run_experiments(Annotations.from_rows([])), "expected annotations to generate raters from"),
-        (lambda: run(repeats=0), "repeats: expected a whole number of at least 1, got 0"),
-        (lambda: run(counts=[]), "counts: expected at least one, got none"),
         (lambda: run(counts=[1, 2]), "counts: expected a whole number of at least 2, got 1"),
-        (lambda: run(magnitudes=[]), "magnitudes: expected at least one, got none"),
         (lambda: run(magnitudes=[0]), "magnitudes: expected one above 0, got only 0"),
         (lambda: run(magnitudes=[1, -1]), "magnitudes: expected finite numbers of 0 or more"),
-        (lambda: run(magnitudes=["much"]), "magnitudes: expected finite numbers of 0 or more"),
-        (lambda: run(seed=-1), "seed: expected a whole number"),
-        (lambda: solver_accuracy(MODEL, scene(1), raters=[]), "raters: expected at least one, got none"),
         (lambda: permutation_stability({"s": scene(1)}, 0), "permutations: expected a whole number of at least 1"),
     ],
 )
 def test_settings_that_cannot_be_used(call, message):
     with pytest.raises(InputError, match=message):
         call()
+
+
+def test_alpha_of_more_raters_is_that_of_their_selection():
+    found = return_on_raters(MODEL, scene(), counts=[2, 4], magnitudes=[1], seed=2)
+    drawn = MODEL.generate(scene(), 4, 1.0, 2).annotations
+    assert found.alpha.tolist() == [agreement(drawn.select(raters=[0, 1])).alpha, agreement(drawn).alpha]

@@ -14,22 +14,6 @@ def cardinal(rows=4000, weights=(0.4, 0.3, 0.2, 0.1), kappas=(8.0, 4.0, 12.0, 6.
     return np.array(CARDINAL)[distribution] + rng.vonmises(0, np.array(kappas)[distribution])
 
 
-def axial(rows):
-    rng = np.random.default_rng(0)
-    return 0.5 + rng.vonmises(0, 1.5, rows) / 2 + np.pi * rng.integers(0, 2, rows)
-
-
-def test_distributions_come_back():
-    found = fits.fit_cardinal(cardinal())
-    np.testing.assert_allclose(found.weights, (0.4, 0.3, 0.2, 0.1), atol=0.03)
-    np.testing.assert_allclose(found.kappas, (8, 4, 12, 6), rtol=0.25)
-    assert sum(found.weights) == pytest.approx(1)
-    found = fits.fit_axial(axial(4000))
-    assert (found.axis, found.kappa) == (pytest.approx(0.5, abs=0.05), pytest.approx(1.5, rel=0.1))
-    nobody_else = fits.fit_cardinal(np.zeros(50))
-    assert (nobody_else.weights[0], nobody_else.kappas[0]) == (pytest.approx(1, abs=1e-6), fits.MOST_KAPPA)
-
-
 def test_em_ends_where_a_search_ends():
     angles = cardinal(500)
 
@@ -72,7 +56,31 @@ def test_kuiper_has_the_critical_values_of_stephens(scaled, p_value):
     assert found.p_value == pytest.approx(p_value, rel=0.15)
 
 
-def test_four_peaks_hide_from_rayleigh_and_not_from_kuiper():
-    angles = cardinal(2000, (0.25,) * 4, (20.0,) * 4)
-    assert fits.rayleigh(angles).p_value > 0.01
-    assert fits.kuiper(angles).p_value < 1e-6
+def test_the_concentration_is_the_inverse_of_the_length_of_the_mean():
+    for kappa in (0.1, 1.0, 10.0, 100.0):
+        assert fits.concentration(float(special.i1e(kappa) / special.i0e(kappa))) == pytest.approx(kappa)
+    assert [fits.concentration(length) for length in (-0.1, 0.0, 1.0)] == [0, 0, fits.MOST_KAPPA]
+
+
+def axial(rows):
+    rng = np.random.default_rng(0)
+    return 0.5 + rng.vonmises(0, 1.5, rows) / 2 + np.pi * rng.integers(0, 2, rows)
+
+
+@pytest.mark.parametrize(
+    ("angles", "best"),
+    [
+        (cardinal(1000), "axis-centred"),
+        (cardinal(1000) + np.pi / 4, "quadrants"),
+        (axial(1000), "axial"),
+        (np.random.default_rng(5).vonmises(0.7, 1.0, 1000), "unimodal"),
+    ],
+)
+def test_aic_finds_the_distribution_the_angles_are_from(angles, best):
+    models = fits.angle_models(angles)
+    assert [found.name for found in models] == ["unimodal", "axial", "axis-centred", "quadrants"]
+    assert min(models, key=lambda found: found.aic).name == best
+    grid = np.linspace(0, 2 * np.pi, 3000, endpoint=False)
+    for found in models:  # each density adds up to one, and is the likelihood
+        assert found.density(grid).mean() * 2 * np.pi == pytest.approx(1)
+        assert np.log(found.density(angles)).sum() == pytest.approx(found.log_likelihood, abs=1e-3)

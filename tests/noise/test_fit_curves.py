@@ -2,12 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import optimize, stats
 from sklearn.linear_model import LogisticRegression, PoissonRegressor
 
-from kalos_core.noise.fit.curves import RESOLUTION, fit_dispersion, fit_logistic, fit_opposition, fit_poisson, separable
+from kalos_core.noise.fit.curves import RESOLUTION, fit_logistic, fit_opposition, fit_poisson, separable
 
 
 def counts(rows=2000, seed=0):
@@ -38,12 +36,6 @@ def test_the_laplace_interval_of_a_rate_by_hand():
     np.testing.assert_allclose(np.diff(found.interval, axis=1)[:, 0] / 2, half, rtol=1e-6)
 
 
-def test_intervals_hold_the_truth_nineteen_times_in_twenty():
-    ends = np.array([fit_poisson(*counts(150, seed)).interval for seed in range(100)])
-    inside = (ends[..., 0] <= (0.5, 0.04)) & (ends[..., 1] >= (0.5, 0.04))
-    assert np.mean(inside, axis=0) == pytest.approx([0.95, 0.95], abs=0.06)
-
-
 def test_logistic_is_that_of_scikit_learn():
     chosen, measure = choices()
     theirs = LogisticRegression(C=1e9, tol=1e-8, max_iter=1000).fit(measure[:, None], chosen)
@@ -52,31 +44,6 @@ def test_logistic_is_that_of_scikit_learn():
     assert found.slope == pytest.approx(theirs.coef_[0, 0], abs=1e-3)
     assert found.interval[0, 0] < -3 < found.interval[0, 1]
     assert found.interval[1, 0] < -0.5 < found.interval[1, 1]
-
-
-def test_a_weight_is_as_many_observations():
-    chosen, measure = choices(300)
-    weighted = fit_logistic(chosen, measure, np.where(chosen, 3.0, 1.0))
-    rows = np.concatenate([np.arange(300), np.flatnonzero(chosen), np.flatnonzero(chosen)])
-    repeated = fit_logistic(chosen[rows], measure[rows], np.ones(len(rows)))
-    assert weighted.intercept == pytest.approx(repeated.intercept)
-    np.testing.assert_allclose(weighted.interval, repeated.interval)
-
-
-@settings(max_examples=10)
-@given(st.floats(-5, 5), st.floats(0.1, 10))
-def test_a_moved_measure_moves_the_line(shift, scale):
-    count, annotations = counts(100)
-    one, other = fit_poisson(count, annotations), fit_poisson(count, shift + scale * annotations)
-    assert other.slope * scale == pytest.approx(one.slope, abs=1e-7)
-    assert other.intercept + other.slope * shift == pytest.approx(one.intercept, abs=1e-7)
-
-
-def test_a_dispersion_comes_back():
-    rng = np.random.default_rng(1)
-    mean = rng.uniform(1, 20, 3_000)
-    found, _ = fit_dispersion(rng.poisson(mean * rng.gamma(1 / 0.4, 0.4, 3_000)), mean)
-    assert found == pytest.approx(0.4, rel=0.1)
 
 
 def test_groups_that_an_area_tells_apart():

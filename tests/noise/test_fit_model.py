@@ -307,12 +307,6 @@ def test_known_distributions_pass_and_others_do_not(drawn):
     assert row["p_value"] == pytest.approx(12 / 120, abs=0.1)  # as many orders of five classes keep their ring
 
 
-@pytest.mark.parametrize("similarity", [np.eye(3), np.full((5, 5), np.nan), [[1, 2], [3]]])
-def test_a_similarity_that_does_not_fit_is_refused(drawn, similarity):
-    with pytest.raises(InputError, match=r"similarity: expected (finite )?numbers"):
-        replace(TRUE, observations=drawn).tests(similarity)
-
-
 def test_lvis_agrees_with_the_paper_where_it_can(lvis_model, paper_model):
     """KαLOS §9.3: heavy tails, cardinal directions, and small annotations that are missed; 200 of its images."""
     table = lvis_model.tests(permutations=199).to_pandas().set_index(["distribution", "test", "model"]).sort_index()

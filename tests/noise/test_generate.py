@@ -264,22 +264,14 @@ def test_shapes_that_noise_is_not_defined_for_are_left_out_with_a_warning():
     ("wrong", "message"),
     [
         ({"magnitude": -1}, "magnitude: expected finite numbers of 0 or more, got -1"),
-        ({"magnitude": "much"}, "magnitude: expected finite numbers"),
         ({"magnitude": [1, 2]}, "magnitude: expected one number, or one for each of 3 raters, got 2"),
-        ({"raters": 0}, "raters: expected a whole number of at least 1"),
         ({"raters": ["a", "a", "b"]}, "raters: expected names, each once"),
-        ({"raters": []}, "raters: expected names, each once, got none"),
-        ({"seed": -1}, "seed: expected a whole number"),
         ({"schools": [2, 2]}, "schools: expected sizes that add up to 3 raters, got 2, 2"),
-        ({"schools": [3, 0]}, "schools: expected a whole number of at least 1"),
         ({"schools": [2, 1], "school_magnitude": [1, 1, 1]}, "school_magnitude: expected one number, or one for each"),
-        ({"schools": 3}, "schools: expected the sizes of all schools, got 3"),
-        ({"reference": 5}, "reference: expected the name of a rater, or several, got 5"),
         ({"reference": "bob"}, "raters: expected names among ann, got bob"),
         ({"reference": ["ann", "ann"]}, "reference: expected one rater, or one for each of 1 schools"),
         ({"class_source": EmbeddingClasses([[1.0]], ["dog"])}, "embeddings: expected every class of the reference"),
         ({"class_source": "clip"}, "class_source: expected a source with `similarity`, got 'clip'"),
-        ({"false_positive_source": "owl"}, "false_positive_source: expected a source with `propose`, got 'owl'"),
         ({"false_positive_source": FixedFalsePositives([0, 0, 0, 9])}, "proposals: expected finite corners of boxes"),
     ],
 )
@@ -294,7 +286,6 @@ SOLID = {"image": 1, "rater": "ann", "category": "cat", "cuboid": {"location": [
 @pytest.mark.parametrize(
     ("annotations", "given", "message"),
     [
-        ([], {}, "annotations: expected Annotations, got list"),
         (Annotations.from_rows([], images=[1], raters=["ann"]), {}, "expected annotations to generate raters from"),
         (Annotations.from_rows([SOLID]), {}, "annotation 1: expected a box, got none"),
         (
@@ -315,9 +306,6 @@ def test_more_events_than_annotations_allow_are_refused(monkeypatch):
     far = quiet(unmatched={"rate": EventRate(0.0, 20.0)})  # far beyond the images it was fitted on
     with pytest.raises(InputError, match=r"at most 1e\+06 events on all images, got 4.85e\+08 at"):
         far.generate(ONE)
-    for magnitude in (1e7, 1e300):
-        with pytest.raises(InputError, match=r"got 1e\+\d+ at magnitude 1e\+\d+, .*choose a lower magnitude"):
-            quiet(unmatched={"rate": EventRate(0.0, 0.0)}).generate(ONE, magnitude=magnitude)
     monkeypatch.setattr("kalos_core.noise.stages.unmatched.MOST_EVENTS", 1)
     assert len(quiet(unmatched={"rate": EventRate(np.log(50), 0.0)}).generate(ONE).events) > 50
     with pytest.raises(InputError, match="at most 100 events on all images, got 200 at magnitude 1"):

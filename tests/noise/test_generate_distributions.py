@@ -14,7 +14,6 @@ from kalos_core.noise.draws import draw_angle, draw_change, draw_opposition
 from kalos_core.noise.moving import Placement, move_masks
 from kalos_core.noise.parameters import AxialAngle, CardinalAngle, Chance, EventRate, Opposition, Shift, SizeCurve
 from kalos_core.noise.sources import TransplantedFalsePositives
-from kalos_core.noise.stages.topology import consume_both
 from kalos_core.shapes import Masks
 from tests.noise.models import ALWAYS, many, quiet, table, unmatched
 from tests.strategies import tables
@@ -89,19 +88,6 @@ def test_nothing_happens_without_magnitude(reference, seed):
         assert np.array_equal(getattr(column, name), getattr(reference.shapes[kind], name))
     assert np.array_equal(made.annotations.category, reference.category)
     assert made.truth[:, 0].tolist() == list(range(len(reference)))
-
-
-@settings(max_examples=20)
-@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=8))
-def test_events_about_two_annotations_happen_one_after_the_other(lines):
-    free, expected = [True] * 6, []
-    for a, b in lines:
-        expected.append(free[a] and free[b])
-        if expected[-1]:
-            free[a] = free[b] = False
-    still = np.ones(6, bool)
-    assert consume_both(still, np.array(lines, dtype=int).reshape(-1, 2)).tolist() == expected
-    assert still.tolist() == free
 
 
 @settings(max_examples=20)

@@ -12,7 +12,7 @@ from kalos_core.noise.fit.coupling import fit_coupling
 from kalos_core.noise.fit.observations import Shifts
 from kalos_core.noise.parameters import Chance, Coupling, EventRate, Overlap, Shift, SizeCurve
 from kalos_core.noise.sources import TransplantedFalsePositives
-from tests.noise.models import ALWAYS, by_raters, halves, many, quiet, table
+from tests.noise.models import always, by_raters, halves, many, quiet, table
 
 MATCHED = {"overlap": Overlap(0.5)}
 HEAVY = Shift(intercept=0.0, slope=0.0, nu=1.0, mu=0.0, sigma=0.03)
@@ -64,15 +64,6 @@ def test_fragments_and_merges_are_what_is_counted_as_merged():
     assert found["merged"] >= 0.9 * (splits + made.events.counts()["merge"]["done"])
 
 
-def test_without_a_partner_an_annotation_is_split():
-    lonely = table(*[(image, "cat", [60, 40, 40, 20]) for image in range(40)])
-    topology = halves() | {"susceptibility": ALWAYS, "split": Chance(0.5)}
-    models = quiet(topology=topology), quiet(topology=topology, localization=MATCHED)
-    free, kept = (model.generate(lonely, raters=1).events.counts() for model in models)
-    assert 0 < free["merge"]["impossible"] == 40 - free["split"]["done"]
-    assert kept["split"]["done"] == 40
-
-
 @pytest.mark.parametrize("dispersion", [0.0, 0.5])
 def test_both_raters_of_a_pair_have_as_many_unmatched_as_the_rate_says(dispersion):
     rate = EventRate(np.log(0.2), 1.0, "power", dispersion=dispersion)  # 0.2 x (1 + 4) = 1 of 4
@@ -105,19 +96,6 @@ def test_nothing_is_added_where_nobody_has_seen_anything():
     assert faithful[100:].sum() == 0  # neither has seen anything there
     assert paper[100:].sum() > 50
     assert faithful[50:100].mean() == pytest.approx(2, abs=5 * np.sqrt(2 / 50))  # bob has, ann has not
-
-
-def test_copies_and_equal_areas_grow_with_nothing():
-    boxes = {image: [10, 10, 20 + image * (image >= 40), 20] for image in range(80)}
-    rows = [(image, rater, "cat", box) for image, box in boxes.items() for rater in ("ann", "bob")]
-    for some in (rows[:80], rows[80:], rows):
-        annotations = by_raters(*some)
-        model = NoiseModel.fit(annotations)
-        assert model.localization.width.growth == 0
-        found = variations(model.generate(annotations, raters=1, reference="ann").with_reference(), max_merge=2)
-        assert found.counts()["correct"] > 0.5 * len(annotations) / 2
-        # copies stay copies; scale of the residuals has no other bound
-        assert np.median(found.similarity[found.type == "correct"]) > 0.99
 
 
 def test_the_density_of_a_growing_shift_adds_up_to_one_and_is_what_is_drawn():
@@ -153,3 +131,10 @@ def test_a_coupling_is_found_where_there_is_one(lvis, lvis_model):
     found = [variations(pair, max_merge=2) for pair in pairs]
     real, coupled, apart = (each.similarity[each.type == "correct"] for each in found)
     assert stats.ks_2samp(real, coupled).statistic < 0.06 < stats.ks_2samp(real, apart).statistic
+
+
+def test_a_shift_that_always_parts_is_halved_until_it_does_not():
+    made = quiet(localization={"translation": always(0.2)} | MATCHED).generate(many(1, 1), raters=1)
+    # 20 of 200 pixels wide: 40, 20 and 10 pixels part it; at 5 the overlap is 15 / 25
+    assert made.annotations.shapes["box"].corners[0, 0] == pytest.approx(5)
+    assert made.events.redrawn.tolist() == [100]

@@ -61,22 +61,14 @@ def test_chances_rates_and_opposition_by_hand():
     ("make", "message"),
     [
         (lambda: Shift(0, 0, 0, 0, 1), "Shift.nu: expected a finite number above 0, got 0"),
-        (lambda: Shift(0, 0, 1, 0, -1), "Shift.sigma: expected a finite number above 0, got -1"),
         (lambda: Shift(math.nan, 0, 1, 0, 1), "Shift.intercept: expected a finite number, got nan"),
-        (lambda: Shift(0, "steep", 1, 0, 1), "Shift.slope: expected a finite number, got 'steep'"),
         (lambda: Chance(1.5), "Chance.probability: expected a finite number of at least 0 and at most 1, got 1.5"),
-        (lambda: Chance(True), "got True"),
         (lambda: CardinalAngle((0.5, 0.5), (1,) * 4), "CardinalAngle.weights: expected 4 numbers, got"),
         (lambda: CardinalAngle((0.5,) * 4, (1,) * 4), "expected numbers that add up to 1"),
         (lambda: EventRate(0, 1, "cubic"), "EventRate.form: expected one of exponential, power, got 'cubic'"),
-        (lambda: EventRate(0, 1, dispersion=-1), "EventRate.dispersion: expected a finite number of at least 0"),
-        (lambda: EventRate(0, 1, empty=-1), "EventRate.empty: expected a finite number of at least 0, got -1"),
         (lambda: Provenance("guessed", ""), "Provenance.source: expected one of fitted, default, paper, chosen, got"),
-        (lambda: Provenance("paper", 3), "Provenance.reason: expected text, got 3"),
         (lambda: Provenance("fitted", "", 3, ((1,),)), "Provenance.interval: expected pairs of numbers"),
         (lambda: NoiseModel.from_json("{not json"), "noise model: expected JSON, got"),
-        (lambda: NoiseModel.from_json("no/file.json"), "no/file.json: expected a readable noise model"),
-        (lambda: NoiseModel.from_json(3), "noise model: expected an object with the parameters, got int"),
     ],
 )
 def test_what_is_out_of_range_is_named(make, message):
@@ -122,13 +114,8 @@ BEYOND = "category.occurrence: expected probability to be a finite number of at 
     ("spoil", "message"),
     [
         (lambda d: d.update(version=1), "noise model: expected version 2, got 1"),
-        (lambda d: d.update(format="coco"), "expected the format 'kalos noise model', got 'coco'"),
-        (lambda d: d.pop("topology"), f"the document: {NOTHING('topology')}"),
-        (lambda d: d["unmatched"].pop("rate"), f"unmatched: {NOTHING('rate')}"),
         (lambda d: d["unmatched"]["rate"].pop("slope"), f"unmatched.rate: {NOTHING('slope')}"),
         (lambda d: d["unmatched"]["rate"].update(slop=1), UNEXPECTED),
-        (lambda d: d.update(extra=1), "the document: expected only format, version, localization"),
-        (lambda d: d["category"].update(angle=[1, 2]), "category.angle: expected an object, got [1, 2]"),
         (lambda d: d["category"]["occurrence"].update(probability=2), BEYOND),
         (lambda d: d["provenance"].pop("unmatched.rate"), f"provenance: {NOTHING('unmatched.rate')}"),
         (

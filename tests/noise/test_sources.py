@@ -108,21 +108,12 @@ TWO = of_classes("cat", categories=["cat", "dog"])
     ("make", "message"),
     [
         (lambda: EmbeddingClasses([[np.inf, 0], [1, 0]], ["a", "b"]), "got NaN or infinity for 'a'"),
-        (lambda: EmbeddingClasses([[1, 0]], ["a", "b"]), "expected one for each of 2 names, got shape"),
         (lambda: EmbeddingClasses([[1, 0], [-1, 0]], ["a", "a"]), "got a mean of length 0 for 'a'"),
-        (lambda: EmbeddingClasses([["x", 0], [1, 0]], ["a", "b"]), "embeddings: expected numbers"),
         (lambda: ConfusionClasses(["a", "b"], [[0, -1], [-1, 0]]), "counts: expected finite numbers of 0 or more"),
-        (lambda: ConfusionClasses(["a", "b"], [[0, 1]]), "counts: expected 2 x 2 numbers, got shape"),
-        (lambda: ConfusionClasses(["a", "b"], [["x", 1], [1, 0]]), "counts: expected numbers"),
         (lambda: ConfusionClasses(["a", "a"], [[0, 1], [1, 0]]), "categories: expected each name once, got 'a', 'a'"),
-        (lambda: TaxonomyClasses(["a"]), "taxonomy: expected a mapping from each name to its parent"),
         (lambda: TaxonomyClasses({"a": "b", "b": "a"}), "taxonomy: expected a tree, got '[ab]' above itself"),
         (lambda: TaxonomyClasses.from_tree({"a": ["c"], "b": ["c"]}), "expected each name once, got 'c' again"),
-        (lambda: TaxonomyClasses.from_tree({"a": 3}), "expected mappings and lists of names, got 3"),
-        (lambda: TaxonomyClasses.from_tree({"a": [3]}), "taxonomy: expected names, got 3"),
-        (lambda: Transitions.of(Own([[0.0, np.nan]]), TWO), "got NaN or infinity"),
         (lambda: Transitions.of(Own([0.0]), of_classes("cat")), "my model: expected 1 x 1 similarities, got shape"),
-        (lambda: ImageFalsePositives(None), "images: expected a folder, or a mapping from images to paths, got None"),
         (lambda: ImageFalsePositives({}).propose(TWO, RNG(0)), "image 1: expected an image file, got nothing"),
         (lambda: TransplantedFalsePositives(0), "per_image: expected a whole number of at least 1"),
     ],
@@ -181,8 +172,6 @@ def test_detections_are_found_by_their_image_and_keep_their_outline():
     assert made.false_positive_source == "detections (3 on 2 images)"
     with pytest.raises(InputError, match="detections: expected images of the reference, got 99"):
         source(elsewhere).propose(reference, RNG(0))
-    with pytest.raises(InputError, match="detections: expected a box for each"):
-        source((7, {"cuboid": {"location": [0, 0, 0], "dimensions": [1, 1, 1]}}))
 
 
 def test_regions_of_an_image_are_its_even_patches(tmp_path):
@@ -195,8 +184,6 @@ def test_regions_of_an_image_are_its_even_patches(tmp_path):
         found = sorted(source.propose(reference, RNG(0)).corners.tolist())
         # the image was labelled at twice its size; the background is too large to be a region
         assert found == [pytest.approx(at, abs=4) for at in ([60, 40, 160, 100], [240, 120, 360, 180])]
-    with pytest.raises(InputError, match="image 1: expected an image file, got no file"):
-        ImageFalsePositives(tmp_path / "none").propose(reference, RNG(0))
     (tmp_path / "a.png").write_text("no image")
     with pytest.raises(InputError, match=r"a.png: expected a readable image, got cannot identify"):
         ImageFalsePositives(tmp_path).propose(reference, RNG(0))
