@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from kalos_core import NO_OBJECT, NOT_ASSIGNED, Annotations, InputError, agreement, compute_pairs
 from kalos_core._agreement import Configuration, band, convergence_band
-from tests.strategies import SIMILARITIES_OF_TABLES, reordered, tables
+from tests.strategies import SIMILARITIES_OF_TABLES, tables
 
 HERE, THERE, ELSEWHERE = [0, 0, 10, 10], [50, 0, 10, 10], [90, 0, 10, 10]
 
@@ -69,10 +69,6 @@ def test_nothing_drawn_by_fewer_than_two_is_undefined(asked):
     assert np.isnan(result.image_alpha).all()
     assert (result.undefined_images, result.empty_images) == (1, 0)
     assert np.isnan([result.alpha, result.global_alpha]).all()
-
-
-def test_annotations_of_the_only_rater_assigned_are_undefined():
-    assert np.isnan(of_image(("ann", "cat", HERE), assigned={1: ["ann"]}))
 
 
 def test_what_only_one_of_two_annotated_is_no_better_than_chance():
@@ -177,15 +173,6 @@ def test_the_interval_is_the_percentiles_of_a_plain_loop(annotations, seed, repl
     np.testing.assert_allclose(result.global_alpha_interval, np.percentile(wholes, [2.5, 97.5]), atol=1e-12)
 
 
-@given(tables())
-def test_a_seed_repeats_and_no_bootstrap_means_no_interval(annotations):
-    one, two = (agreement(annotations, bootstrap=20, seed=3) for _ in range(2))
-    np.testing.assert_array_equal(one.alpha_interval, two.alpha_interval)
-    none = agreement(annotations, bootstrap=0)
-    assert np.isnan([*none.alpha_interval, *none.global_alpha_interval]).all()
-    np.testing.assert_array_equal(none.image_alpha, one.image_alpha)
-
-
 @given(tables(), st.sampled_from(SIMILARITIES_OF_TABLES))
 def test_pairs_computed_before_change_nothing(annotations, similarity):
     pairs = compute_pairs(annotations, similarity, 0.1)
@@ -203,45 +190,19 @@ def test_the_input_is_not_written_on(annotations):
     assert all(map(np.array_equal, before, held))
 
 
-@pytest.mark.parametrize(("images", "raters"), [(1, 2), (2, 3), (17, 70)])
-def test_everybody_draws_the_same(images, raters):
-    names = [f"r{rater}" for rater in range(raters)]
-    marks = [
-        (name, f"class {x}", [30 * x, 0, 10, 10], image) for name in names for x in range(3) for image in range(images)
-    ]
-    result = agreement(table(*marks, images=range(images), raters=names), bootstrap=10)
-    assert (result.alpha, result.global_alpha, len(result.units)) == (1, 1, 3 * images)
-    assert result.alpha_interval.tolist() == [1, 1]
-
-
 # ---- what a result says
-
-
-def test_a_result_reads_as_a_sentence():
-    sentence = (
-        "KαLOS(box_iou, τ_s=0.5, S=greedy, ψ_soft) = 1.000 [1.000, 1.000] (near perfect; label convergence: "
-        "reliable), mean over 1 image; median 1.000; 1.000 over all 1 unit"
-    )
-    result = agreement(table(*AGREED), bootstrap=10)
-    assert str(result) == repr(result) == sentence
-    assert "nan (undefined), mean over 0 images" in str(agreement(table(assigned={1: []}), bootstrap=10))
-    # KαLOS §14: τ is a distance, τ_s a similarity; MARS's τ = .08 is τ_s = .92; the similarity may be one's own
-    assert Configuration("iou", threshold=0.92).notation == "KαLOS(iou, τ_s=0.92, S=greedy, ψ_soft)"
 
 
 def test_bands_of_both_papers_begin_at_their_least_value():
     # KαLOS §3.3: .8, .6, .4, 0; label convergence App. B: .8, .667
     rows = [
-        (1.0, "near perfect", "reliable"),
         (0.8, "near perfect", "reliable"),
         (0.799, "substantial", "tentative"),
         (0.667, "substantial", "tentative"),
-        (0.666, "substantial", "not reliable"),
         (0.6, "substantial", "not reliable"),
         (0.599, "moderate", "not reliable"),
         (0.4, "moderate", "not reliable"),
         (0.399, "low", "not reliable"),
-        (0.0, "low", "not reliable"),
         (-0.001, "systematic disagreement", "not reliable"),
     ]
     assert [(alpha, band(alpha), convergence_band(alpha)) for alpha, _, _ in rows] == rows
@@ -277,14 +238,10 @@ def test_a_row_an_image():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"threshold": "0.5"}, "threshold: expected a similarity from 0 to 1, got '0.5'"),
         ({"threshold": float("nan")}, "threshold: expected a similarity from 0 to 1, got nan"),
-        ({"threshold": 1.5}, "threshold: expected a similarity from 0 to 1, got 1.5"),
-        ({"similarity": None}, "similarity: expected .* got None"),
         ({"solver": "best"}, "solver: expected one of .* got 'best'"),
         ({"cost": ["soft"]}, "cost: expected one of 'neg', 'soft', got"),
         ({"bootstrap": -1}, "bootstrap: expected a whole number of at least 0, got -1"),
-        ({"seed": None}, "seed: expected a whole number of at least 0, got None"),
     ],
 )
 def test_an_argument_that_cannot_be_used_is_named(arguments, message):
@@ -300,11 +257,8 @@ ONE = table(("ann", "cat", HERE))
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: agreement(table(raters=["ann"])), r"at least two raters, got 1 \(ann\)"),
-        (lambda: agreement(Annotations.from_rows([], images=[1])), r"at least two raters, got 0 \(none\)"),
         (lambda: agreement(Annotations.from_rows([], raters=["ann", "bob"])), "at least one image, got none"),
         (lambda: agreement({"images": []}), "expected Annotations, got dict"),
-        (lambda: agreement(ONE, "iou"), r"similarity: expected one of .* got 'iou'"),
         (
             lambda: agreement(ONE, "polygon_iou", pairs=compute_pairs(ONE)),
             "pairs: expected pairs of 'polygon_iou', got 'box_iou'",
@@ -346,13 +300,3 @@ def test_lvis200_over_thresholds(lvis):
     expected = {0.1: 0.790964, 0.3: 0.750339, 0.6: 0.658877, 0.7: 0.613014, 0.8: 0.515299, 0.9: 0.319607}
     found = {threshold: agreement(lvis, threshold=threshold, bootstrap=0).alpha for threshold in expected}
     assert found == pytest.approx(expected, abs=1e-6)
-
-
-def test_lvis200_in_any_order(lvis):
-    result, other = agreement(lvis, bootstrap=50), agreement(reordered(lvis, 1), bootstrap=50)
-    assert other.alpha == result.alpha
-    assert other.global_alpha == result.global_alpha
-    np.testing.assert_allclose(other.alpha_interval, result.alpha_interval, atol=1e-12)
-    np.testing.assert_allclose(other.global_alpha_interval, result.global_alpha_interval, atol=1e-12)
-    low, high = result.alpha_interval
-    assert low < result.alpha < high

@@ -65,11 +65,6 @@ def test_a_pair_exactly_at_the_floor_is_a_pair():
     assert compute_pairs(annotations, floor=0.1).at_least(0.5).similarity.tolist() == [0.5]
 
 
-def test_no_annotations_no_pairs():
-    empty = Annotations.from_rows([], images=[1], raters=["ann", "bob"])
-    assert not any(len(compute_pairs(empty, similarity)) for similarity in SIMILARITIES_OF_TABLES)
-
-
 def test_a_floor_is_a_similarity():
     for floor in ("0.5", float("nan"), -1):
         with pytest.raises(InputError, match="floor: expected a similarity"):
@@ -97,10 +92,6 @@ def test_many_candidates_of_an_image_are_said_before_they_are_matched(monkeypatc
     expected = r"9 candidates \(box_iou of at least 0.5\) among the 6 annotations of image 'a.jpg': each million"
     with pytest.warns(KalosWarning, match=expected):
         assert len(compute_pairs(annotations)) == 13
-    assert len(compute_pairs(annotations, floor=0.9)) == 0  # nothing to match: nothing to say
-    monkeypatch.setattr("kalos_core.pairs.MANY_CANDIDATES", 3)
-    with pytest.warns(KalosWarning, match=r"of image 'a.jpg' \(2 images have more than 3\)"):
-        compute_pairs(annotations)
 
 
 def test_many_pairs_of_an_image_are_said_before_they_are_compared(monkeypatch):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kalos_core import NO_OBJECT, NOT_ASSIGNED, resampling
 from kalos_core.reliability import coincidences
-from kalos_core.resampling import Cells, WeightedSums, estimate, interval_columns, intervals, join_cells, resample
+from kalos_core.resampling import Cells, WeightedSums, estimate, intervals, join_cells, resample
 from tests.diagnostics.naive import alpha_of, mean
 from tests.tiers import pairwise
 
@@ -46,15 +46,6 @@ def test_mean_and_whole_of_each_statistic(drawn):
         whole = alpha_of(as_floats(values[np.isin(cell, own)]))
         np.testing.assert_allclose(cells.whole(STATISTICS)[statistic], whole, atol=1e-12)
         assert cells.count(STATISTICS)[statistic] == np.isfinite(of_images).sum()
-
-
-@given(units_of_cells(), st.sampled_from([1, 40, 100]))
-def test_few_sums_at_a_time_are_the_same(drawn, at_once):
-    whole = resample(drawn[2], STATISTICS, 30, seed=0)
-    with mock.patch.object(resampling, "SUMS_AT_ONCE", at_once):
-        parts = resample(drawn[2], STATISTICS, 30, seed=0)
-    np.testing.assert_array_equal(parts.mean, whole.mean)
-    np.testing.assert_array_equal(parts.whole, whole.whole)
 
 
 @given(units_of_cells(), st.integers(0, 9), st.sampled_from([1, 7, 100, 101]))
@@ -114,32 +105,19 @@ def test_parts_joined_again_are_the_whole(drawn, seed):
     np.testing.assert_allclose(again.mean(STATISTICS), cells.mean(STATISTICS), atol=1e-12)
 
 
-def test_columns_of_an_interval():
-    made = interval_columns(alpha=np.array([[0.1, 0.2], [0.3, 0.4]]))
-    assert {name: column.tolist() for name, column in made.items()} == {
-        "alpha_low": [0.1, 0.3],
-        "alpha_high": [0.2, 0.4],
-    }
+WAYS = pairwise(
+    [0, 1 << 30], [0, resampling.EXACT], [2, 40], [1, resampling.LINES_AT_ONCE], [1, resampling.KEPT], [1, 1 << 24]
+)
 
 
-def test_the_same_draws_for_every_statistic():
-    # one image carries one statistic each: a replicate without it leaves that statistic undefined, never both at once
-    sums = coincidences(np.array([[0, 0], [0, 0]]), np.array([0, 1]), 2)
-    made = resample(Cells.of(np.array([0, 1]), np.array([0, 1]), sums), 2, 250, 1)
-    assert made.mean.shape == (250, 2)
-    assert not np.isnan(made.mean).all(axis=1).any()
-
-
-WAYS = pairwise([0, 1 << 30], [0, resampling.EXACT], [2, 40], [1, resampling.LINES_AT_ONCE], [1, resampling.KEPT])
-
-
-@pytest.mark.parametrize(("dense", "exact", "distinct", "lines", "kept"), WAYS)
-def test_every_way_to_multiply_is_a_plain_loop(monkeypatch, dense, exact, distinct, lines, kept):
+@pytest.mark.parametrize(("dense", "exact", "distinct", "lines", "kept", "sums"), WAYS)
+def test_every_way_to_multiply_is_a_plain_loop(monkeypatch, dense, exact, distinct, lines, kept, sums):
     """Few distinct images (alike ones are counted together) and many, as full tables and sparse, in both precisions.
 
-    Lines some at a time and all at once; draws that are kept, and one replicate at a time.
+    Lines and sums some at a time and all at once; draws that are kept, and one replicate at a time.
     """
-    for name, value in {"DENSE": dense, "EXACT": exact, "LINES_AT_ONCE": lines, "KEPT": kept}.items():
+    values = {"DENSE": dense, "EXACT": exact, "LINES_AT_ONCE": lines, "KEPT": kept, "SUMS_AT_ONCE": sums}
+    for name, value in values.items():
         monkeypatch.setattr(resampling, name, value)
     rng = np.random.default_rng(0)
     pool = rng.integers(-1, 4, (distinct, 5, 3)).astype(np.int32)
@@ -159,21 +137,6 @@ def test_sums_beyond_single_precision_are_exact():
     with mock.patch.object(resampling, "LINES_AT_ONCE", 2):
         sums = WeightedSums([(np.zeros(99, int), np.arange(99), np.full(99, 262_145))], columns=1, lines=99)
     assert sums.sums(np.ones((99, 1))).tolist() == [[25_952_355]]
-
-
-@given(st.integers(0, 99), st.sampled_from([1, 2, 5]), st.sampled_from([0, 1 << 30]))
-def test_weighted_sums_of_a_plain_loop(seed, at_once, dense):
-    """Lines that stand for very many images among others: no whole number is lost, whatever is multiplied at a time."""
-    rng = np.random.default_rng(seed)
-    column, line, amount = rng.integers(0, 2, 8), rng.integers(0, 5, 8), rng.integers(0, 9, 8)
-    alike = rng.choice([1, 7, 3_000_001], 5)
-    weights = rng.integers(0, 2, (5, 4)) * alike[:, None]
-    with mock.patch.object(resampling, "LINES_AT_ONCE", at_once), mock.patch.object(resampling, "DENSE", dense):
-        found = WeightedSums([(column, line, amount)], 2, 5, alike).sums(weights)
-    expected = np.zeros((2, 4))
-    for c, at, many in zip(column, line, amount, strict=True):
-        expected[c] += many * weights[at]
-    np.testing.assert_array_equal(found, expected)
 
 
 def one_statistic(values, number):
