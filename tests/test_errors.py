@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from kalos_core import InputError, KalosError
-from kalos_core.errors import SHOWN, Problems, as_number, check_whole, listed, lookup
+from kalos_core.errors import SHOWN, Problems, as_number, check_whole, lookup
 
 
 def raised(problems):
@@ -43,21 +43,11 @@ def test_a_record_with_several_faults_counts_once():
     assert lines[-1] == "  ... and 2 more"
 
 
-def test_the_actual_value_is_cut():
-    problems = Problems("rows")
-    problems.add("record 1", "a ring", list(range(10_000)))
-    assert len(raised(problems)[1]) < 200
-
-
 def test_lookup_lists_what_there_is():
     for name in ("c", None, ["a"]):
         with pytest.raises(InputError, match="letter: expected one of 'a', 'b', got"):
             lookup({"b": 1, "a": 2}, name, "letter")
     assert lookup({"b": 1, "a": 2}, "a", "letter") == 2
-
-
-def test_listed_is_cut_after_five():
-    assert [listed([]), listed(["a"]), listed(range(7))] == ["", "a", "0, 1, 2, 3, 4 and 2 more"]
 
 
 def test_whole_numbers_pass_and_others_are_named():

@@ -4,13 +4,11 @@ import importlib
 import json
 import pkgutil
 import re
-import subprocess
 import sys
 import tempfile
 import warnings
 from dataclasses import replace
 from functools import cache, partial
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -29,7 +27,7 @@ from kalos_core.nominal import check_groups, label_findings, majority_labels
 from kalos_core.nominal.suggestions import SuggestedGroups
 from kalos_core.ranking import boundary_evaluation, concordance
 from kalos_core.report import study
-from kalos_core.results import MOST_LINES, Result, Results
+from kalos_core.results import MOST_LINES, Result
 from kalos_core.sparse import check_independence
 from kalos_core.variation import boundary_quality, narrowed_variations, rater_scorecards
 
@@ -363,27 +361,6 @@ def test_infinite_numbers_are_strict_json():
 # ---- long, empty, and of another type ----
 
 
-def test_a_thousand_classes_are_twenty_lines():
-    rows = [
-        {"image": image, "rater": rater, "category": f"class {image}", "box": [0, 0, 9, 9]}
-        for image in range(1000)
-        for rater in ("ann", "bob")
-    ]
-    found = k.class_difficulty(agreement(Annotations.from_rows(rows), bootstrap=0))
-    lines = repr(found).splitlines()
-    assert len(lines) == MOST_LINES
-    assert re.search(r"^\.\.\. and 983 more", lines[-1])
-    assert "980 more rows" in found._repr_html_()
-
-
-def test_a_result_that_is_a_tuple_stays_one():
-    found = made("check_convergence")
-    assert isinstance(found, tuple)
-    assert found == tuple(found)
-    assert Results() == ()
-    assert [line.verdict for line in found] == found.to_pandas()["verdict"].tolist()
-
-
 def test_a_result_without_rows_shows_itself():
     rows = [{"image": 1, "rater": "ann", "category": "cat", "box": [0, 0, 9, 9]}]
     empty = agreement(Annotations.from_rows(rows, raters=["ann", "bob"], assigned="all"), bootstrap=0)
@@ -400,35 +377,12 @@ NO_AGREEMENT = r"expected Agreement, the result of agreement\(ann"
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: figures.plot_agreement(TABLE), NO_AGREEMENT),
         (lambda: figures.plot_agreement(result=5), "plot_agreement: expected Agreement, .* got int"),
-        (lambda: figures.plot_sensitivity(AGREEMENT), r"expected Sensitivity, the result of sens"),
         (lambda: boundary_quality(TABLE), "found: expected Variations, the result of vari"),
-        (lambda: k.class_difficulty(TABLE), f"agreement: {NO_AGREEMENT}"),
         (lambda: k.rater_vitality(TABLE), f"agreement: {NO_AGREEMENT}"),
-        (lambda: disputes(VARIATIONS), f"agreement: {NO_AGREEMENT}"),
-        (lambda: k.variation_shares(VARIATIONS), "annotations: expected Annotations, got Variations"),
-        (lambda: agreement(AGREEMENT), "annotations: expected Annotations, got Agreement"),
         (lambda: figures.plot_calibration(made("Calibration"), "mask_iou"), "similarity: expected one of 'box_iou'"),
     ],
 )
 def test_a_result_of_another_type_names_the_right_call(call, message):
     with pytest.raises(InputError, match=message):
         call()
-
-
-def test_a_calibration_is_drawn_as_its_best_similarity():
-    found = made("Calibration")
-    assert figures.plot_calibration(found) == figures.plot_calibration(found.separations[0])
-
-
-def test_looking_at_results_imports_plotly_for_figures_only():
-    code = """
-import sys, kalos_core
-found = kalos_core.sparse_agreement([[3, 0], [2, 1]])
-repr(found), found._repr_html_(), found.to_json()
-assert 'plotly' not in sys.modules
-found.plot()
-assert 'plotly' in sys.modules
-"""
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).resolve().parents[1])
