@@ -25,7 +25,9 @@ def pairwise(*axes: Sequence[Any]) -> list[Any]:
         chosen.add(best)
         open_pairs -= _pairs(best)
     return [
-        pytest.param(*(axis[one] for axis, one in zip(axes, place, strict=True)), marks=() if place in chosen else extended)
+        pytest.param(
+            *(axis[one] for axis, one in zip(axes, place, strict=True)), marks=() if place in chosen else extended
+        )
         for place in places
     ]
 

@@ -145,14 +145,6 @@ def test_agreement_against_the_peer_is_the_same_work(against_kalos) -> None:
     assert "geometries" not in agreement.without_cache(shared.annotations).shapes["polygon"].__dict__
 
 
-def test_scaling_and_memory(against_kalos) -> None:
-    coco, agreement = synthetic(), against_kalos
-    check_tables(*agreement.scaling(coco, "synthetic", 1, (1, 2)), agreement.memory(coco, "synthetic", (1, 2)))
-    twice = agreement.SharedAnnotations(agreement.copies_of(coco, 2))
-    assert twice.pairs == 2 * agreement.SharedAnnotations(coco).pairs
-    assert agreement.SharedAnnotations(agreement.crowded(coco, 3)).pairs == 15 * 15
-
-
 def test_diagnostics_and_calibration_are_the_same_work(peer_package) -> None:
     peer_package("kalos")
     from benchmarks import calibration, diagnostics
@@ -229,34 +221,6 @@ def test_fit_and_generation_of_noise() -> None:
     check_tables(table)
     assert "10 raters" in table.title
     assert "annotations a second" in table.notes[0]
-
-
-@extended
-def test_bare_work_writes_what_the_analysis_writes(tmp_path) -> None:
-    import kalos_core.fiftyone as kf
-    from benchmarks import bridge
-
-    annotations = bridge.many_labels(3, 4)
-    assert len(annotations) == 12
-    dataset = kf.load_raters(annotations, canvas=tmp_path, persistent=False).dataset
-    written = {}
-    for analysis in (bridge.COMPUTE_AGREEMENT, bridge.FIND_VARIATIONS):
-        bare = bridge.BareWork.of(dataset, analysis, "detections")
-        clone = dataset.clone()
-        bare.run(clone)
-        expected = bare.of_samples | bare.of_labels
-        assert dict(zip(expected, clone.values(list(expected)), strict=True)) == expected
-        clone.delete()
-        written[analysis.name] = sorted([*bare.of_samples, *bare.of_labels])
-    lists, names = [f"{field}.detections" for field in kf.rater_fields(dataset).values()], kf.RunNames(bridge.KEY)
-    of_images = "alpha class_names class_alphas rater_alphas class_rater_alphas pair_alphas threshold_alphas decisions "
-    of_images += "disputes queue"
-    of_labels = "main all raters classes similarities similarity match"
-    units = [f"{path}.{names.unit}" for path in lists]
-    assert written["compute_agreement"] == sorted([getattr(names, name) for name in of_images.split()] + units)
-    labelled = sorted(f"{path}.{getattr(names, name)}" for path in lists for name in of_labels.split())
-    assert written["find_variations"] == labelled
-    dataset.delete()
 
 
 def test_command(peer_package, tmp_path, capsys) -> None:

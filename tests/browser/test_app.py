@@ -253,17 +253,6 @@ def test_a_class_leads_to_its_images_and_narrows_the_other_sections(app: Any, an
     app.picture("27-view-followed")
 
 
-def test_labels_are_filtered_by_variation_type_in_the_sidebar(app: Any, analysed: fo.Dataset) -> None:
-    name = kf.load_metrics(analysed, KEY, "variations").names.main
-    merged = analysed.filter_labels("dara", fo.ViewField(name) == "merged")
-    assert 0 < len(merged) < len(analysed)
-    app.open(analysed.name, WORKSPACE)
-    app.expand("dara")
-    app.choose_value(f"dara.polylines.{name}", "merged")
-    app.expect_count(len(merged))
-    app.picture("51-sidebar-filtered")
-
-
 def test_the_open_sample_shows_what_every_rater_gave_each_unit(app: Any, analysed: fo.Dataset) -> None:
     ids, paths = analysed.values(["id", "filepath"])
     app.open(analysed.name, WORKSPACE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kalos_core import InputError, calibrate
+from kalos_core import calibrate
 from kalos_core.calibration import Calibration, Separation, threshold_advice
 from tests.calibration.test_calibrate import scene
 
@@ -40,13 +40,6 @@ def test_a_threshold_outside_of_its_interval_is_replaced():
     assert (found.fits, found.settings) == (False, {"similarity": "box_iou", "threshold": 0.4})
 
 
-def test_nothing_is_recommended_that_is_not_to_be_trusted():
-    own, other = separation("box_iou", 0.3, [0.3] * 3), separation("polygon_iou", 0.45, [0.45] * 3)
-    found = threshold_advice(Calibration([other, own]), "box_iou", 0.9)
-    assert (found.better, found.settings) == (None, None)
-    assert "No threshold of box_iou can be recommended" in found.text
-
-
 def test_without_replicates_nothing_is_significant():
     found = threshold_advice(Calibration([separation("polygon_iou", 0.9), separation("box_iou", 0.6)]), "box_iou", 0.4)
     assert (found.better, "Without a bootstrap nobody can say" in found.text) == (None, True)
@@ -64,8 +57,3 @@ def test_replicates_of_a_calibration_are_those_of_its_intervals():
     differences = together[together.names[0]].ks_replicates - together[together.names[1]].ks_replicates
     assert together.best.trusted
     assert found.difference_interval == pytest.approx(np.percentile(differences, [2.5, 97.5]))
-
-
-def test_what_was_not_calibrated():
-    with pytest.raises(InputError, match="similarity: expected"):
-        threshold_advice(Calibration([separation("box_iou", 0.7)]), "polygon_iou", 0.4)

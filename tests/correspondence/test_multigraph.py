@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalos_core import COSTS, Annotations, InputError, compute_pairs
+from kalos_core import COSTS, InputError, compute_pairs
 from kalos_core.correspondence import correspond, multigraph, usable_solvers
-from tests.correspondence.witnesses import best_cliques, crowd, table, total_cost
+from tests.correspondence.witnesses import best_cliques, table, total_cost
 from tests.strategies import partition, tables
 from tests.tiers import extended
 
@@ -82,21 +82,3 @@ def test_the_sum_over_all_pairs_by_hand(cost):
     pairs, unit_of = mgm(annotations, cost, 0.65)
     assert partition(annotations, unit_of) == {frozenset((1, 3, 4)), frozenset((2,))}
     assert correspond(annotations, pairs, 0.65, "ahc", cost).tolist() == [0, 0, 1, 1]
-
-
-@needs_library
-@every_cost
-def test_images_in_which_a_rater_has_nothing(cost):
-    # cid annotated nothing in the first image, ann and bob nothing in the second, and dan nothing at all
-    marks = [(1, "ann", 0, 10), (1, "bob", 0, 9), (1, "bob", 2, 9), (1, "ann", 2, 8), (2, "cid", 0, 10)]
-    rows = [{"image": image, "rater": name, "category": "cat", "box": [x, 0, w, 10]} for image, name, x, w in marks]
-    annotations = Annotations.from_rows(rows, raters=["dan", "cid", "bob", "ann"], assigned="all")
-    assert mgm(annotations, cost, 0.5)[1].tolist() == [0, 0, 1, 1, 2]
-
-
-@needs_library
-@every_cost
-def test_the_same_answer_every_time(cost):
-    annotations = crowd(8, 30, seed=1, step=2.0)
-    answers = {tuple(mgm(annotations, cost)[1].tolist()) for _ in range(10)}
-    assert len(answers) == 1

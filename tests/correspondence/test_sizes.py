@@ -36,13 +36,6 @@ def test_by_hand():
     assert (together.open_share, together.cut_share, together.note) == (0, 0, "")
 
 
-def test_a_rater_with_two_annotations_is_no_reason_to_join():
-    # both of a's reach b's box: one of them stays alone under any solver
-    annotations = table(("a", "cat", 0, 10), ("a", "cat", 2, 10), ("b", "cat", 1, 10))
-    for solver in ("greedy", "shm", "ahc"):
-        assert agreement(annotations, solver=solver, bootstrap=0).unit_sizes.cut_share == 0
-
-
 @settings(max_examples=15)
 @given(tables(raters=5).filter(len))
 def test_shares_are_those_of_a_loop(annotations):

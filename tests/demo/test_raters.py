@@ -13,7 +13,6 @@ import shapely
 from PIL import Image
 
 from demo.files import write
-from demo.outlines import around, neighbours, redraw, tidy
 from demo.raters import RATERS, Labels, simulate
 from demo.scenes import CATEGORIES, draw_scenes
 from tests.demo.unpainted import unpainted_scenes
@@ -118,12 +117,6 @@ def test_ana_draws_closest_and_ben_loosest_and_misses_small_objects(scenes: Scen
     assert missed[areas > 2500].mean() < 0.06
 
 
-def test_chen_confuses_look_alikes(sources: dict) -> None:
-    share = {rater: counts["wrong class"] / counts.total() for rater, counts in sources.items()}
-    assert 0.1 < share["chen"] < 0.3
-    assert max(share["ana"], share["ben"], share["dara"]) < 0.05
-
-
 def test_dara_merges_neighbours_and_annotates_what_is_not_there(scenes: Scenes, labels: Labels, sources: dict) -> None:
     assert [sources[rater]["merged"] for rater in NAMES[:3]] == [0, 0, 0]
     assert sources["dara"]["merged"] >= 20
@@ -138,34 +131,6 @@ def test_dara_merges_neighbours_and_annotates_what_is_not_there(scenes: Scenes, 
         shares = np.array([(outline & shape).area / shape.area for shape in shapes])
         assert annotation["source"] != "merged" or (shares > 0.6).sum() >= 2
         assert annotation["source"] != "additional" or shares.max() < 0.1
-
-
-def test_redraw_keeps_a_careful_outline_and_loosens_a_hurried_one() -> None:
-    square = shapely.box(100, 100, 200, 200)
-    rng = np.random.default_rng(0)
-
-    def overlap(looseness: float) -> float:
-        outlines = [redraw(square, looseness, rng) for _ in range(30)]
-        return float(np.mean([(square & one).area / (square | one).area for one in outlines]))
-
-    assert redraw(square, 0.0, rng).equals(square)
-    assert 1 > overlap(0.2) > overlap(1.0) > overlap(2.5) > 0.3
-
-
-def test_neighbours_are_chained_by_small_gaps() -> None:
-    #  four 10 x 10 squares:  A 1 B 1 C     40     D   -> {A, B, C}, {D}
-    squares = [shapely.box(x, 0, x + 10, 10) for x in (0, 11, 22, 72)]
-    assert neighbours(squares, 0.2) == [[0, 1, 2], [3]]
-    assert neighbours(squares, 0.05) == [[0], [1], [2], [3]]
-    assert neighbours([], 0.2) == []
-    joined = around(squares[:3], gap=2)
-    assert 320 <= joined.area < 400  # 32 x 10, and a little more on each side
-
-
-def test_tidy_cuts_at_the_edge_and_drops_what_is_too_small() -> None:
-    assert tidy(shapely.box(-10, -10, 10, 10), (100, 100)).equals(shapely.box(0, 0, 10, 10))
-    assert tidy(shapely.box(200, 0, 210, 10), (100, 100)) is None
-    assert tidy(shapely.box(0, 0, 1, 1), (100, 100)) is None
 
 
 def test_write_saves_images_and_labels_and_a_failure_keeps_an_earlier_demo(tmp_path: Path) -> None:

@@ -167,16 +167,6 @@ def test_what_is_no_volume_is_named(volume, where, message):
         one_mark(volume, **where)
 
 
-def test_a_broken_volume_is_left_out_on_request():
-    row = {"image": 1, "rater": "ann", "category": "nodule"}
-    rows = [{**row, "volume": [{"z": 9, "points": POINTS}]}, {**row, "volume": [{"z": 2, "points": POINTS}]}]
-    with pytest.warns(UserWarning, match="the nearest slice being at 2"):
-        made = Annotations.from_rows(rows, slice_positions={1: [0, 2]}, on_invalid="skip")
-    assert made.skipped.tolist() == [1]
-    assert made.shapes["volume"].area().tolist() == [16]
-    assert made.shapes["volume"].scans.span.tolist() == [[2, 2]]  # nor does it stretch the scan
-
-
 def test_lidc(lidc):
     column = lidc.shapes["volume"]
     assert (len(column), len(column.z), column.flat_contours, (~column.inclusion).sum()) == (959, 5214, 7, 126)

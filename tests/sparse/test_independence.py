@@ -61,29 +61,6 @@ def test_items_that_stand_for_several():
         np.testing.assert_allclose(getattr(together, name), getattr(alone, name))
 
 
-def test_independent_numbers_are_rarely_doubted_though_spearman_would():
-    rng = np.random.default_rng(1)
-    ours, spearman = [], []
-    for _ in range(100):
-        number = rng.choice([2, 10], 100)
-        found = tally(counts_of(number, rng.beta(8, 2, 100), rng))
-        ours.append(check_independence(found, permutations=200).p)
-        spearman.append(stats.spearmanr(found.annotations, found.item_agreement).pvalue)
-    assert np.mean(np.array(ours) < 0.05) < 0.12
-    assert np.mean(np.array(spearman) < 0.05) > 0.4  # the reason why P is not ranked
-
-
-def test_permutations_and_the_normal_distribution_say_the_same():
-    rng = np.random.default_rng(2)
-    found = tally(counts_of(rng.choice([2, 4, 8], 4000), 0.8, rng))
-    arguments = found.annotations, found.item_agreement
-    permuted = independence_of(*arguments, found.times)
-    normal = independence_of(*arguments, found.times * 2)  # above the limit; the statistic grows by the root of 2
-    assert (permuted.permutations, normal.permutations) == (1000, 0)
-    statistic = stats.norm.isf(normal.p / 2) / math.sqrt(2)
-    assert 2 * stats.norm.sf(statistic) == pytest.approx(permuted.p, abs=0.05)
-
-
 def test_the_warning_says_what_equal_weights_give():
     # few annotations of what is hard, many of what is easy; and all that there would be
     rng = np.random.default_rng(0)

@@ -1,15 +1,12 @@
 """Labels given where counts are meant, and tables that are turned, are recognised; counts are not."""
 
-import warnings
-from itertools import product
-
 import numpy as np
 import pytest
 import scipy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kalos_core import InputError, KalosWarning
+from kalos_core import InputError
 from kalos_core.nominal import (
     alpha_of_counts,
     conger_kappa,
@@ -23,7 +20,6 @@ from kalos_core.nominal import (
 )
 from kalos_core.sparse import sparse_agreement, tally
 from kalos_core.sparse.labels import counts_likelihood, labels_likelihood
-from tests.tiers import pairwise
 
 OF_COUNTS = [
     fleiss_kappa, gwet_ac1, free_marginal_kappa, sparse_agreement, alpha_of_counts, observed_agreement, majority_vote,
@@ -47,13 +43,6 @@ def test_labels_are_refused_with_the_right_call(of_counts):
     tally(scipy.sparse.csr_array(values))  # a sparse array holds counts
 
 
-@pytest.mark.parametrize(("items", "raters", "categories", "first"), pairwise([60, 300], [2, 3, 5], [2, 3, 7], [0, 1]))
-def test_labels_of_raters_who_agree_are_recognised(items, raters, categories, first):
-    values = labels(items, raters, categories, 0.9) + first
-    with pytest.raises(InputError, match="looks like labels"):
-        tally(values)
-
-
 # Published tables that could be taken for counts: Fleiss' diagnoses as codes (1971; as counts its rows have 7 to 30
 # raters) and the anxiety ratings of the R package irr.
 DIAGNOSES = """444444 222555 233335 555555 222444 113333 333355 113334 114444 555555 144444 124444 222333 144444 224445
@@ -65,70 +54,11 @@ def codes(text):
     return np.array([[int(code) for code in row] for row in text.split()])
 
 
-def many_true_counts(number, seed):
-    """Tables of 5 to 500 items, 2 to 10 classes and 0 to 30 raters, of any agreement, shares and numbers of raters."""
-    rng = np.random.default_rng(seed)
-    for _ in range(number):
-        classes, items = int(rng.integers(2, 11)), int(np.exp(rng.uniform(np.log(5), np.log(500))))
-        least, most = np.sort(rng.integers(2, 31, 2))
-        raters = [
-            rng.integers(least, most + 1, items),
-            rng.choice([least, most], items),
-            rng.binomial(most, rng.uniform(0.3, 0.99), items),
-            np.where(rng.random(items) < 0.1, most, least),
-            rng.integers(0, most + 1, items),
-        ][rng.integers(5)]
-        share, even = rng.dirichlet(np.full(classes, rng.choice([0.2, 1, 5, 50]))), np.full(classes, 1 / classes)
-        agree = rng.choice([0, rng.random(), 1])
-        known = [
-            np.full(items, agree),  # all items alike
-            rng.random(items) < agree,  # easy and hard
-            rng.beta(2 * agree + 0.1, 2 - 2 * agree + 0.1, items),
-        ][rng.integers(3)][:, None]
-        guess = [share, even, rng.dirichlet(even * 3, items)][rng.integers(3)]
-        yield rng.multinomial(
-            raters, known * np.eye(classes)[rng.choice(classes, items, p=share)] + (1 - known) * guess
-        )
-
-
-@pytest.mark.filterwarnings("default::kalos_core.KalosWarning")
-def test_no_table_of_counts_is_refused_and_few_are_warned_of():
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        for counts in many_true_counts(150, 0):
-            tally(counts)
-    assert len(said) <= 2  # of the first 2,000 none is refused either
-
-
-def test_values_of_few_items_are_not_taken_for_turned():
-    for agree, categories, seed in product((0, 0.3, 0.7, 1), (2, 4), range(25)):
-        for items, raters in ((2, 10), (3, 15), (5, 20), (8, 60), (30, 60)):
-            nominal_alpha(labels(items, raters, categories, agree, seed))
-
-
 def birds(seed):
     """0 and 1 of 39 raters who are right in 63 %, and say 1 more or less often."""
     rng = np.random.default_rng(seed)
     truth, habit = rng.random((108, 1)) < 0.44, rng.normal(0, 1, 39)
     return (rng.normal(0, 1, (108, 39)) + 0.7 * truth - 0.35 + habit > 0).astype(int)
-
-
-@pytest.mark.parametrize("of_counts", [fleiss_kappa, sparse_agreement])
-def test_labels_of_raters_who_hardly_agree_are_refused(of_counts):
-    message = r"looks like labels, items x raters: .* fleiss_kappa\(label_counts\(labels\)\)"
-    for values in (birds(0), codes(DIAGNOSES), labels(200, 3, 10, 0.5), labels(30, 20, 3, 0.5)):
-        with pytest.raises(InputError, match=message):
-            of_counts(values)
-    with pytest.raises(InputError, match=r"labels, raters x items: .* fleiss_kappa\(label_counts\(labels.T\)\)"):
-        of_counts(labels(50_000, 3, 5, 0.8).T)
-    assert fleiss_kappa(label_counts(codes(DIAGNOSES))) == pytest.approx(0.430, abs=5e-4)  # Fleiss 1971
-
-
-def test_labels_that_agree_as_little_as_counts_are_warned_of():
-    with pytest.warns(
-        KalosWarning, match=r"taken as counts, .* may be labels, items x raters: rows sum to 5 to 14, .* -0\.07"
-    ):
-        fleiss_kappa(codes(ANXIETY))
 
 
 def test_the_example_of_krippendorff_is_refused_when_turned():

@@ -61,27 +61,6 @@ def test_time_decides_the_order():
     assert curve.to_pandas()["annotations"].tolist() == [1, 2, 3, 4]
 
 
-def test_narrow_means_narrow_up_to_the_end():
-    rng = np.random.default_rng(0)
-    items = np.tile(np.arange(300), 5)
-    curve = running_agreement(items, np.where(rng.random(1500) < 0.8, 0, 1), points=30)
-    width = curve.spa_interval[:, 1] - curve.spa_interval[:, 0]
-    for wanted in (0.2, 0.07, 0.057):
-        step = curve.narrow_from(wanted)
-        assert (width[step:] < wanted).all()
-        assert not width[step - 1] < wanted
-    assert curve.narrow_from(1e-6) is None
-    assert curve.narrow_from(0.3, of="alpha") is not None
-    few = running_agreement([*range(9)] * 2, [0] * 18, points=1)
-    assert np.isnan(few.spa_interval).all()
-    assert few.spa[0] == 1
-    nothing = running_agreement([], [])
-    assert (len(nothing), nothing.narrow_from(0.1)) == (0, None)
-    running = RunningAgreement()
-    running.add([], [])
-    assert np.isnan(running.curve().spa[0])
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [

@@ -87,7 +87,3 @@ def test_sessions_are_of_a_person():
     assert [card.sessions for card in cards][:2] == [1, 1]
     assert math.isnan(cards.cards[2].sessions)
     assert cards.to_pandas()["rater"].tolist() == ["a", "b", "c"]
-
-
-def test_nothing_is_known_of_nothing():
-    assert len(rater_scorecards(None, None)) == 0

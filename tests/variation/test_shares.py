@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from kalos_core import VARIATION_TYPES, Annotations, InputError, boundary_quality, variation_shares, variations
-from kalos_core.variation import VariationShares
 
 
 def table(*overlaps):
@@ -26,13 +25,6 @@ def test_by_hand():
     frame = found.to_pandas()
     assert len(frame) == 18
     assert frame.query("threshold == 0.7 and type == 'correct'")["share"].tolist() == [0.2]
-
-
-def test_the_equilibrium_lies_on_the_line_between():
-    # 3 ahead, then 1 behind: three quarters of the way
-    found = VariationShares(np.array([0.5, 0.7]), np.array([[3, 0, 0, 0, 0, 0], [1, 0, 0, 0, 1, 1]]))
-    assert found.equilibrium == pytest.approx(0.65)
-    assert found.no_equilibrium == ""
 
 
 @pytest.mark.parametrize(

@@ -70,20 +70,6 @@ def test_the_most_serious_view_and_the_least_similarity_of_each_annotation():
     assert np.isnan(alone.similarity).all()
 
 
-@given(tables(limits=True))
-def test_each_view_is_the_worst_of_the_findings_an_annotation_is_in(annotations):
-    found = variations(annotations, threshold=0.25)
-    own = found.of_annotations()
-    for row in range(len(annotations)):
-        mine = [f for f in range(len(found)) if row in (*found.rows_a[f], *found.rows_b[f])]
-        types = ["additional" if found.type[f] == "missing" else str(found.type[f]) for f in mine]
-        values = [found.similarity[f] for f in mine if np.isfinite(found.similarity[f])]
-        assert own.type[row] == (max(types, key=SERIOUSNESS.index) if types else "")
-        np.testing.assert_array_equal(own.similarity[row], min(values, default=np.nan))
-    assert found.counts() == {name: found.type.tolist().count(name) for name in VARIATION_TYPES}
-    assert sum(count for counts in found.counts_by_rater().values() for count in counts.values()) == 2 * len(found)
-
-
 def test_confusions_count_classes_taken_for_one_another_most_often_first():
     marks = [("ann", "cat", 0, 9), ("bob", "dog", 0, 9), ("ann", "dog", 20, 9), ("bob", "cat", 20, 9)]
     marks += [("ann", "emu", 40, 9), ("bob", "cat", 40, 9), ("ann", "cat", 60, 9), ("bob", "cat", 60, 9)]
