@@ -221,17 +221,6 @@ def test_the_median_is_of_defined_image_alphas():
     assert np.isnan(agreement(table(assigned={1: []}), bootstrap=0).median_alpha)
 
 
-def test_a_row_an_image():
-    frame = agreement(table(("ann", "cat", HERE), images=(1, 2)), bootstrap=0).to_pandas()
-    assert frame.to_dict("list") == {
-        "image": [1, 2],
-        "file": ["1", "2"],
-        "alpha": [0.0, 1.0],
-        "units": [1, 0],
-        "annotations": [1, 0],
-    }
-
-
 # ---- what cannot be computed
 
 

@@ -3,7 +3,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kalos_core import arrays
-from kalos_core.arrays import SLICE, distinct_codes, expand_runs, find_sorted, first_at_all, in_slices, take_down, total
+from kalos_core.arrays import SLICE, distinct_codes, expand_runs, find_sorted, in_slices, take_down, total
 
 runs = st.lists(st.tuples(st.integers(0, 50), st.integers(0, 5)), max_size=8)
 
@@ -42,15 +42,6 @@ def test_run_starts_cut_a_list_into_its_runs(lengths):
     starts = arrays.run_starts(lengths)
     assert np.diff(starts).tolist() == lengths
     assert starts[0] == 0
-
-
-@given(st.integers(1, 4).flatmap(lambda m: st.lists(st.lists(st.integers(0, 6), min_size=m, max_size=m), max_size=8)))
-def test_the_first_at_all_its_positions_has_no_earlier_neighbour(lines):
-    expected = [
-        all(not set(line) & set(earlier) for earlier in lines[:position]) for position, line in enumerate(lines)
-    ]
-    table = np.array(lines, dtype=np.intp).reshape(len(lines), -1 if lines else 1)
-    assert first_at_all(table, np.empty(7, np.intp)).tolist() == expected
 
 
 @given(st.lists(st.integers(0, 3), max_size=20), st.lists(st.integers(1, 3), min_size=4, max_size=4))

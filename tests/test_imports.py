@@ -25,7 +25,10 @@ ORDER = [
 PLUGIN_MAY_IMPORT = {
     "kalos_core",
     *(f"kalos_core.{name}" for name in ("convergence", "diagnostics", "display", "drawing", "fiftyone", "figures")),
-    *(f"kalos_core.{name}" for name in ("fiftyone.internals", "nominal", "report", "text", "variation")),
+    *(
+        f"kalos_core.{name}"
+        for name in ("fiftyone.app", "fiftyone.internals", "nominal", "report", "text", "variation")
+    ),
 }
 HEAVY = [
     "PIL", "dask", "fiftyone", "kalos_core.cli", "kalos_core.figures", "krippendorff", "matplotlib", "pandas", "plotly",

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 import kalos_core as k
-from kalos_core import Annotations, InputError, agreement, draw_image, read_coco, read_mask_folders
+from kalos_core import InputError, agreement, draw_image, read_coco, read_mask_folders
 from kalos_core.errors import LONGEST_MESSAGE
 from kalos_core.files import open_image, read_bytes, write_whole
 from kalos_core.limits import LIMITS, check_limit, limit
@@ -175,14 +175,3 @@ def test_an_expression_that_backtracks_is_stopped(monkeypatch):
     vocabulary = Vocabulary.from_aliases({"/(a|aa)+$b/": "car"})
     with pytest.raises(InputError, match=r"aliases: expected an expression that matches within 0.05 s, got /\(a\|aa"):
         vocabulary.reconcile("ann", "a" * 40)
-
-
-def test_more_candidates_than_memory_may_hold(monkeypatch):
-    # each of the two raters' boxes with each of the other's
-    rows = [{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 9, 9]} for r in "ab" for _ in range(10)]
-    table = Annotations.from_rows(rows)
-    monkeypatch.setenv("KALOS_MOST_CANDIDATES", "100")
-    assert len(k.compute_pairs(table)) == 100
-    monkeypatch.setenv("KALOS_MOST_CANDIDATES", "99")
-    with pytest.raises(InputError, match=r"^annotations: box_iou of at least 0.5: expected at most 99 candidates"):
-        agreement(table)

@@ -92,15 +92,3 @@ def test_many_candidates_of_an_image_are_said_before_they_are_matched(monkeypatc
     expected = r"9 candidates \(box_iou of at least 0.5\) among the 6 annotations of image 'a.jpg': each million"
     with pytest.warns(KalosWarning, match=expected):
         assert len(compute_pairs(annotations)) == 13
-
-
-def test_many_pairs_of_an_image_are_said_before_they_are_compared(monkeypatch):
-    monkeypatch.setattr("kalos_core.pairs.MANY_COMPARED", 10)
-    rows = [
-        {"image": 7, "rater": rater, "category": "cat", "box": [20 * n, 0, 10, 10]}
-        for rater in ("ann", "bob", "cid")
-        for n in range(2)
-    ]
-    with pytest.warns(KalosWarning, match="12 pairs to compare among the 6 annotations of image 7"):
-        compute_pairs(Annotations.from_rows(rows))
-    compute_pairs(Annotations.from_rows(rows[:-1]))  # 8 pairs

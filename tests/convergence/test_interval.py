@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kalos_core import Annotations, InputError, KalosWarning, agreement, label_convergence, modified_map
-from kalos_core.convergence import PUBLISHED_LINE, Line, Spread, fit_line
+from kalos_core.convergence import PUBLISHED_LINE, Spread, fit_line
 from tests.strategies import reordered
 
 LEVELS = (0.5, 0.75, 0.9)
@@ -237,20 +237,6 @@ def test_a_model_is_placed_with_both_ends_inside():
     assert spread.meaning(0.9).startswith("90.0 mAP is above label convergence [30.4,\xa069.6]. The model agrees")
     with pytest.raises(InputError, match="expected an mAP from 0 to 1"):
         spread.position(66.8)
-
-
-def test_a_line_needs_different_alphas():
-    with pytest.raises(InputError, match="at least 3 pairs with different alphas"):
-        fit_line(np.array([0.5, 0.5, 0.5, np.nan]), np.array([0.1, 0.2, 0.3, 0.4]), "test")
-    for alpha, precision, message in (
-        ({"a": np.zeros(3)}, {"b": np.zeros(3)}, "of the same data sets, got others"),
-        ({"a": np.zeros(3)}, {"a": np.zeros(4)}, r"as many alphas as mAPs of 'a', got \(3,\) and \(4,\)"),
-    ):
-        with pytest.raises(InputError, match=message):
-            fit_line(alpha, precision, "test")
-    line = fit_line(np.array([0.0, 0.5, 1.0, np.nan]), np.array([0.2, 0.4, 0.6, 9.0]), "test")
-    assert isinstance(line, Line)
-    assert str(line) == "mAP = 0.400 α + 0.200 (ρ = 1.00, R² = 1.00; test)"
 
 
 def test_a_line_of_several_data_sets_is_that_of_all_their_pairs():

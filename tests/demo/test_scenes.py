@@ -8,8 +8,6 @@ import shapely
 from numpy.typing import NDArray
 from PIL import Image
 
-from demo.drawing.parts import silhouette
-from demo.layout import SPRITES
 from demo.scenes import CATEGORIES, Plan, draw_scenes, objects_of, paint, plan_scene
 
 SIZE = (640, 480)
@@ -78,13 +76,3 @@ def test_an_outline_is_where_its_object_is_painted() -> None:
             visible = covered(one.outline.buffer(-1.0).difference(nearer.buffer(2.0)), SIZE)
             share = (paint_of_it & visible).sum() / max(1, visible.sum())
             assert share > OPEN_WORK.get(one.category, 0.9), (one.category, share)
-
-
-def test_each_sprite_is_of_one_piece_and_varies() -> None:
-    for category in CATEGORIES:
-        sprites = [SPRITES[category](np.random.default_rng(seed)) for seed in range(12)]
-        outlines = [silhouette(sprite) for sprite in sprites]
-        assert all(outline.is_valid and outline.area > 0.1 for outline in outlines), category  # square metres
-        assert len({tuple((part.colour, part.points.tobytes()) for part in sprite) for sprite in sprites}) >= 2, (
-            category
-        )

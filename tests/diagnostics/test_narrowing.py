@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kalos_core import InputError, agreement, class_difficulty
-from kalos_core.diagnostics import collaboration, narrowed
+from kalos_core.diagnostics import narrowed
 from tests.diagnostics.naive import marks
 
 RATERS = ("ann", "bob", "cid")
@@ -17,13 +17,6 @@ GIVEN += [("ann", "cat", 0, 2), ("bob", "cat", 0, 2)]
 @pytest.fixture(scope="module")
 def result():
     return agreement(marks(*GIVEN, raters=RATERS, images=(1, 2)), bootstrap=20)
-
-
-def test_nothing_chosen_is_all_of_it(result):
-    found = narrowed(result)
-    assert (found.alpha, found.global_alpha, found.units) == pytest.approx((result.alpha, result.global_alpha, 3))
-    np.testing.assert_array_equal(found.alpha_interval, result.alpha_interval)
-    np.testing.assert_array_equal(found.collaboration.alpha, collaboration(result).alpha)
 
 
 def test_a_class_is_that_of_class_difficulty(result):

@@ -15,7 +15,6 @@ from kalos_core import Annotations, InputError, KalosWarning, agreement, draw_im
 from kalos_core.display import RATER_COLOURS
 from kalos_core.drawing import Outline, outlines_of
 from kalos_core.drawing.draw import CANVAS
-from kalos_core.shapes.raster import pixels_of, rasterise
 
 ANN, BOB = (tuple(bytes.fromhex(colour[1:])) for colour in RATER_COLOURS[:2])
 
@@ -165,16 +164,6 @@ def test_at_an_edge_the_part_ends_with_the_image(pair):
     assert (far.corner + size >= [120, 100]).all()  # what reaches beyond is shown, on canvas
     assert of_colour(far.pixels, CANVAS).any()
     assert of_colour(far.pixels, (7, 7, 7)).any()
-
-
-def test_a_mask_of_lvis_is_outlined_as_its_polygon(lvis):
-    row = int(np.argmax(lvis.shapes["polygon"].area()))
-    size = lvis.image_size[lvis.image[[row]]].astype(int)
-    masks = rasterise(lvis.shapes["polygon"].take(np.array([row])), size)
-    mask = {"image": 1, "rater": "ann", "category": "cat", "mask": pixels_of(masks, 0)}
-    traced = outlines_of(Annotations.from_rows([mask], image_size={1: tuple(size[0].tolist())}), np.array([0]))[0]
-    drawn = outlines_of(lvis, np.array([row]), "polygon")[0]
-    np.testing.assert_allclose(traced.bounds, drawn.bounds, atol=1.5)
 
 
 # ---- PNG and plotly ----

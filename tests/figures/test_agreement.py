@@ -8,8 +8,8 @@ import math
 import numpy as np
 import pytest
 
-from kalos_core import Annotations, agreement, next_to_rate
-from kalos_core.figures import agreement_title, alpha_bins, alpha_histogram, plot_agreement, plot_next_to_rate
+from kalos_core import agreement
+from kalos_core.figures import agreement_title, alpha_bins, alpha_histogram, plot_agreement
 from tests.figures.plain import notes, title
 
 
@@ -85,20 +85,6 @@ def test_a_result_is_drawn_with_its_three_numbers(lvis):
     (band,) = [note for note in figure.layout.annotations if note.text == "substantial"]
     assert "KαLOS §3.3" in band.hovertext
     assert "Label convergence App. B" in band.hovertext
-
-
-def test_the_next_images_stand_in_their_order_with_what_they_narrow():
-    rows = [
-        {"image": image, "rater": rater, "category": category, "box": [0, 0, 9, 9]}
-        for image, both in {"a": "cc", "b": "dd", "c<": "cd"}.items()
-        for rater, category in zip(("ann", "bob"), both, strict=True)
-    ]
-    found = next_to_rate(agreement(Annotations.from_rows(rows), bootstrap=50), statistic="global_alpha")
-    figure = plot_next_to_rate(found)
-    assert title(figure) == "Where one more rater narrows the interval on global alpha most"
-    assert figure.layout.yaxis.ticktext == tuple({"c<": "c&#60;"}.get(name, name) for name in found.image)
-    np.testing.assert_allclose(figure.data[0].x, found.narrowing / found.labels)
-    assert "2 raters, alpha" in figure.data[0].customdata[0]
 
 
 def test_mean_median_and_all_units_are_marked():

@@ -10,7 +10,7 @@ from scipy.stats import gaussian_kde
 
 from kalos_core.calibration import DISTANCE_EDGES, Separation, distance_curve, distance_shares
 from kalos_core.figures import calibration_title, plot_calibration
-from tests.figures.plain import notes, title
+from tests.figures.plain import notes
 
 NEAR, FAR = np.array([0.0, 0.02, 0.05, 0.3]), np.array([0.7, 0.9, 1.0, 1.0])
 
@@ -61,10 +61,3 @@ def test_bars_curves_axes_and_lines_stand_at_their_distances():
     lines = [(shape.type, shape.x0, shape.x1) for shape in layout.shapes]
     assert lines == [("rect", 0.4, 0.6), ("line", 0.3, 0.3), ("line", 0.48, 0.48)]
     assert notes(figure) == ["τ* = 0.48\xa0[0.40,\xa00.60] (dashed)", "largest gap at 0.30 (dotted)"]
-
-
-def test_without_a_threshold_there_is_no_line_and_no_curve_of_equal_distances():
-    figure = plot_calibration(found(tau=math.nan, expected=np.ones(4), reason="why", tau_interval=np.full(2, np.nan)))
-    assert [shape.x0 for shape in figure.layout.shapes] == [0.3]
-    assert len(figure.data[3].y) == 0
-    assert title(figure) == "No threshold for box_iou: why"

@@ -73,15 +73,6 @@ def test_residuals_and_their_distributions_are_densities(model):
     assert misfits[0] < misfits[1]
 
 
-def test_directions_name_the_distribution_that_fits_best(model):
-    figure = figures.plot_angles(model)
-    assert title(figure).startswith("Directions of annotations of the same class: axial fits best")
-    assert sum(figure.data[0].customdata) == 300
-    for curve in figure.data[1:]:
-        assert trapezoid(curve.y, curve.x) == pytest.approx(1, abs=1e-3)
-    assert [curve.line.dash for curve in figure.data[1:]].count("solid") == 1
-
-
 def test_confusions_next_to_similarity(model):
     figure = figures.plot_confusions(model)
     assert title(figure) == "2 of 2 annotations matched one to one were given two classes"

@@ -33,17 +33,6 @@ def test_bars_are_grey_and_have_patterns_and_the_figure_itself_stays_as_it_is():
     assert made.layout.paper_bgcolor == made.layout.plot_bgcolor == "white"
 
 
-def test_lines_differ_in_dash_and_symbol_and_keep_their_own():
-    traces = printed(*lines(None, None, "dot", mode="lines+markers"))
-    assert [trace.line.dash for trace in traces] == ["solid", "dash", "dot"]
-    assert len({trace.marker.symbol for trace in traces}) == 3
-    assert {trace.line.color for trace in traces} == {printing.INK}
-    assert [trace.line.dash for trace in printed(*lines(None, None, "dash"))] == ["solid", "dot", "dash"]
-    groups = [line for name in "abab" for line in lines(None, legendgroup=name)]
-    dashes = [trace.line.dash for trace in printed(go.Scatter(x=[0], y=[0], mode="markers"), *groups)[1:]]
-    assert dashes == ["solid", "dash", "solid", "dash"]
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [

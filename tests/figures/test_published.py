@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kalos_core._agreement import Configuration
-from kalos_core.figures import NEUTRAL, PUBLISHED_ALPHAS, PUBLISHED_CALIBRATIONS, alpha_scale
+from kalos_core.figures import PUBLISHED_ALPHAS, PUBLISHED_CALIBRATIONS
 
 
 def test_the_values_are_those_of_the_paper():
@@ -30,18 +30,3 @@ def test_every_value_has_a_source_and_a_configuration_quoted_as_printed():
     tau = {name: float(record.printed.split("τ=")[1].split(",")[0]) for name, record in printed.items()}
     assert tau == {"TexBiG": 0.5, "MARS": 0.08, "LIDC-IDRI": 0.5}
     assert all(record.threshold == 1 - tau[name] for name, record in printed.items())
-
-
-def test_ones_own_value_stands_on_top_and_the_same_similarity_out():
-    (points,) = alpha_scale(0.75, [0.7, 0.8], "polygon_iou").data
-    records = sorted(PUBLISHED_ALPHAS, key=lambda record: -record.alpha)
-    assert list(points.x) == [0.75, *(record.alpha for record in records)]
-    assert points.customdata[0] == "<b>this run</b>: alpha 0.750\xa0[0.700,\xa00.800]"
-    assert "τ=0.08" in points.customdata[2]
-    assert "CVPR 2026" in points.customdata[2]
-    alike = [record.similarity == "polygon_iou" for record in records]
-    assert [colour == NEUTRAL for colour in points.marker.color[1:]] == alike
-    assert (points.error_x.array[0], points.error_x.arrayminus[0]) == (pytest.approx(0.05), pytest.approx(0.05))
-    for alpha, interval in ((-0.3, [-0.4, -0.2]), (1.0, [None, None])):
-        low, high = alpha_scale(alpha, interval, "box_iou").layout.xaxis.range
-        assert low < alpha < high

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kalos_core import DetectorAccumulator, InputError, figures
+from kalos_core import DetectorAccumulator, figures
 from kalos_core.ranking import Rankings, concordance, shared_rankings
 from tests.figures.plain import names, notes, plain, title
 
@@ -147,16 +147,6 @@ def test_curves_are_drawn_where_defined(detectors):
     low, high = np.nanmin(detectors.area[:, 1]), np.nanmax(detectors.area[:, 1])
     assert title(figure) == f"edge reaches {low:.2f} to {high:.2f}, depending on the reference"
     plain(figure)
-
-
-def test_what_is_not_there_is_refused(detectors, agreed):
-    for call, message in (
-        (lambda: figures.plot_curves(detectors, "svm"), "detector: expected one of 'edge', 'net', got 'svm'"),
-        (lambda: figures.plot_agreement_curves(detectors, "net"), "expected thresholds of agreement, got none"),
-        (lambda: figures.plot_reference(agreed, "staple"), "reference: expected one of"),
-    ):
-        with pytest.raises(InputError, match=message):
-            call()
 
 
 def test_detectors_against_agreement(agreed):

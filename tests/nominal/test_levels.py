@@ -88,15 +88,6 @@ def test_coefficients_in_a_stated_order_count_its_empty_grades():
     assert label_findings(NAMED, bootstrap=0).grades == ()
 
 
-def test_groups_with_metrics_of_their_own():
-    plain = label_agreement(TWO, bootstrap=0)
-    found = label_agreement(TWO, bootstrap=0, metric={"grade": "ordinal"}, order=NAMES)
-    metrics = {"grade": "ordinal", "place": "nominal", "sharp": "nominal"}
-    assert dict(zip(found.question, found.metric, strict=True)) == metrics
-    assert found.alpha[1:].tolist() == pytest.approx(plain.alpha[1:].tolist(), nan_ok=True)
-    assert found.alpha[0] != plain.alpha[0]
-
-
 @pytest.mark.parametrize(
     ("table", "more", "message"),
     [

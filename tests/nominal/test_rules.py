@@ -13,7 +13,6 @@ from hypothesis import given
 from kalos_core import (
     InputError,
     LabelTable,
-    item_accuracy,
     label_agreement,
     rater_accuracy,
     reject_answers,
@@ -170,23 +169,6 @@ def test_reasons_by_hand() -> None:
         "answers vary",
         "kind": "no item has two answers",
     }
-
-
-@given(tables_with_gaps())
-def test_accuracy_of_items_to_a_reference(table: LabelTable) -> None:
-    name = str(table.raters[-1])
-    found = item_accuracy(table, reference=name).to_reference
-    truth = table.decisions(name)
-    for item in range(len(table.items)):
-        shares = []
-        for rater in table.raters[:-1]:
-            pairs = [(a, b) for a, b in zip(table.decisions(rater)[item], truth[item], strict=True) if min(a, b) >= 0]
-            if pairs:
-                shares.append(sum(a == b for a, b in pairs) / len(pairs))
-        assert found[item] == pytest.approx(np.mean(shares) if shares else np.nan, nan_ok=True)
-    assert np.isnan(item_accuracy(table).to_reference).all()
-    by_hand = item_accuracy(table_of({"a": [["sky"]], "b": [["sky", "sea"]]}, groups=None), reference={0: ["sky"]})
-    assert (by_hand.to_reference.tolist(), by_hand.accuracy.tolist()) == ([(2 / 2 + 1 / 2) / 2], [1 / 2])
 
 
 @pytest.mark.parametrize(

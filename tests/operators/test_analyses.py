@@ -120,12 +120,6 @@ def test_renaming_and_deleting_an_analysis_says_all_that_goes(two_runs: fo.Datas
     assert kf.list_runs(two_runs) == []
 
 
-def test_what_cannot_be_renamed_says_why(fields: fo.Dataset) -> None:
-    kf.inject_noise(fields, "noise", reference="ann", raters=2)
-    assert "cannot be renamed" in notices(form("rename_run", fields))
-    assert "refused" in refused(form("rename_run", fields))
-
-
 def test_a_note_and_a_status(fields: fo.Dataset) -> None:
     kf.compute_agreement(fields, "first", raters=RATERS, bootstrap=0)
     assert defaults(form("describe_run", fields))["status"] == "none"

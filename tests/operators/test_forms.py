@@ -9,10 +9,10 @@ import fiftyone as fo
 import pytest
 
 import kalos_core.fiftyone as kf
-from kalos_core import SIMILARITIES, TRUTH_METHODS
+from kalos_core import TRUTH_METHODS
 from tests.fiftyone_bridge.lively import RATERS, lively
 from tests.fiftyone_bridge.quiz import quiz
-from tests.fiftyone_bridge.scenes import SCENES, make_samples, objects, polylines
+from tests.fiftyone_bridge.scenes import SCENES, make_samples, objects
 from tests.fiftyone_bridge.stacks import add_maps, small
 from tests.operators.calls import data_set, is_delegated_by_default, notices, send
 from tests.plugin import form, refused
@@ -211,30 +211,6 @@ def test_fields_are_offered_where_no_rater_is_stored(fields: fo.Dataset) -> None
     assert form("compute_agreement", fields)["assigned"].default == "all"
 
 
-def test_only_similarities_that_fit_are_offered_each_explained(fields: fo.Dataset) -> None:
-    boxes = ["box_iou", "box_giou", "centroid_box", "centroid"]
-    assert form("calibrate_threshold", fields)["similarities"].default == boxes
-    outlines = data_set(make_samples(SCENES, polylines))
-    offered = form("calibrate_threshold", outlines)["similarities"].default
-    assert offered[0] == "polygon_iou"
-    assert {"box_iou", "polygon_giou"} <= set(offered) <= set(SIMILARITIES) - {"mask_iou"}
-    for name in ("compute_agreement", "find_variations"):
-        choices = form(name, outlines)["similarity"].view.choices
-        assert [choice.value for choice in choices] == offered
-        assert all(choice.label and choice.description for choice in choices)
-
-
-def test_boundaries_and_attributes_are_offered_where_labels_have_them(fields: fo.Dataset) -> None:
-    outlines = data_set(make_samples(SCENES, polylines))
-    assert "boundaries" in form("compute_agreement", outlines)
-    assert not {"boundaries", "attributes"} & set(form("compute_agreement", fields))
-    counts = [len(names or ()) for names in fields.values("ann.detections.label")]
-    fields.set_values("ann.detections.grade", [list(range(count)) for count in counts], dynamic=True)
-    kf.find_variations(fields, "differences", raters=("ann", "bob"))  # what it writes on labels is not offered
-    for name in ("compute_agreement", "analyse"):
-        assert [choice.value for choice in form(name, fields)["attributes"].view.choices] == ["grade"]
-
-
 def test_forms_of_masks_ask_about_pixels_and_those_of_labels_about_objects(all_sets: dict[str, fo.Dataset]) -> None:
     masks, boxes = all_sets["masks"], all_sets["boxes"]
     inputs = form("compute_pixel_agreement", masks)
@@ -305,27 +281,6 @@ def test_a_chosen_threshold_is_the_default_of_later_forms(fields: fo.Dataset) ->
 
 
 # ---- synthetic raters ----
-
-
-def test_sources_of_noise_are_a_switch_away(all_sets: dict[str, fo.Dataset], one_field: fo.Dataset) -> None:
-    def noise(dataset: fo.Dataset = all_sets["lively"], **params: Any) -> dict[str, Any]:
-        return form("inject_noise", dataset, params)
-
-    def choices(inputs: dict[str, Any], name: str) -> list[str]:
-        return [choice.value for choice in inputs[name].view.choices]
-
-    assert "class_source" not in noise()
-    inputs = noise(more=True)
-    assert choices(inputs, "model") == ["default", "fit", "file"]
-    assert choices(inputs, "class_source") == ["confusion", "embeddings", "taxonomy"]
-    assert choices(inputs, "false_positive_source") == ["transplanted", "images", "detections"]
-    inputs = noise(more=True, model="file", class_source="taxonomy", false_positive_source="detections")
-    assert {"model_file", "taxonomy", "detections"} <= set(inputs)
-    assert "preset" not in inputs
-    assert {"preset", "rate", "shifts"} <= set(noise(more=True, model="fit"))
-    assert "fit" in choices(noise(one_field, more=True), "model")
-    alone = data_set(lively(2, raters=()))
-    assert choices(noise(alone, more=True), "model") == ["default", "file"]  # one real rater: nothing to fit
 
 
 def test_a_preview_is_part_of_the_form(all_sets: dict[str, fo.Dataset]) -> None:

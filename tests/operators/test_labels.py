@@ -11,7 +11,7 @@ from fiftyone.operators.executor import ExecutionError
 import kalos_core.fiftyone as kf
 from tests.fiftyone_bridge.quiz import RATERS, label, quiz, quiz_in_one_field, sample, several
 from tests.operators.calls import data_set, last_line, received, run, summaries
-from tests.plugin import defaults, form, refused, stream
+from tests.plugin import defaults, form, stream
 
 COMPUTE, RANK = "compute_label_agreement", "rank_systems"
 PAIR = {"raters": ["ann", "bob"], "bootstrap": 0}
@@ -61,25 +61,6 @@ def test_groups_are_suggested_and_ticked(scenes: fo.Dataset) -> None:
     assert groups_of(scenes, exclusive=False, own_group_0=["in", "out"]) == {"in / out": ["in", "out"]}
     suggested = kf.compute_label_agreement(scenes, "own", groups="suggested", **PAIR)
     assert suggested.details.agreement.question.tolist() == ["day / night", "in / out", "sun"]
-
-
-def test_teams_rejection_and_known_truth_from_the_form(scenes: fo.Dataset) -> None:
-    given = {**PAIR, "reference": "gold", "exclusive": False, "own_group_0": ["day", "night"]}
-    teams = {"compare_teams": True, "first_team": ["ann"], "second_team": ["bob"], "second_name": "others"}
-    rules = {"reject": True, "reject_broken": True, "least_accuracy": 0.1}
-    assert refused(form(COMPUTE, scenes, {**given, **teams, **rules})) == {}
-    found = run(COMPUTE, scenes, **given, **teams, **rules)
-    details = kf.load_details(scenes, found["run_key"]).details
-    assert (details.teams.first, details.teams.second) == ("experts", "others")
-    # of twelve images with four questions, ann saw the sun on six where it is not
-    assert details.accuracy.to_reference.tolist() == [42 / 48, 1.0]
-    assert "0 of 24 answers are rejected" in found["text"]
-    assert "nearest to gold is bob (1.00)" in found["text"]
-    groups = {"a": ["day", "night"]}
-    same = kf.compare_teams(scenes, "same", ["ann"], ["bob"], names=("experts", "others"), groups=groups, bootstrap=0)
-    assert same.details.teams.kappa[0] == pytest.approx(details.teams.kappa[0], nan_ok=True)
-    off = run(COMPUTE, scenes, **given, **(teams | {"compare_teams": False}))
-    assert kf.load_details(scenes, off["run_key"]).details.teams is None
 
 
 def test_what_cannot_be_computed_is_an_error(scenes: fo.Dataset) -> None:

@@ -15,8 +15,8 @@ from fiftyone.operators.executor import ExecutionContext, ExecutionError
 import kalos_core.fiftyone as kf
 from kalos_core import KalosWarning
 from tests.fiftyone_bridge.scenes import ALPHAS, MEAN, WITHOUT_EMPTY, documents
-from tests.operators.calls import coco, delegate, last_line, run, shares, summaries
-from tests.plugin import SPACES, defaults, form, post, stream, uri
+from tests.operators.calls import coco, delegate, last_line, run, summaries
+from tests.plugin import SPACES, post, stream, uri
 
 FIRST: dict[str, Any] = {"raters": ["ann", "bob"], "similarity": "box_iou", "threshold": 0.5, "run_key": "first"}
 """The required inputs, which calls from Python have to give."""
@@ -211,24 +211,3 @@ def test_load_raters_into_a_new_data_set(file: Path) -> None:
     loaded = fo.load_dataset("loaded")
     assert loaded.values("raters") == [["ann", "bob", "dr. c"]]
     assert loaded.distinct("ann.detections.label") == loaded.distinct("bob.detections.label") == ["cat"]
-
-
-@pytest.mark.parametrize("asked", [False, True])
-def test_a_load_ends_with_the_panel(stored: fo.Dataset, file: Path, asked: bool) -> None:
-    params = {"labels": str(file), "dataset_name": "followed", "canvas": str(file.parent / "canvas")}
-    params = defaults(form("load_raters", stored, params)) | params
-    assert params["analyse"] is False
-    operations = stream("load_raters", stored, params | {"analyse": asked})
-    opened = [(name, given.get("dataset")) for name, given in operations if name.startswith("open")]
-    assert opened == [("open_dataset", "followed")]
-    assert operations[-1][0] == "show_output"
-    for dataset, panels in (("stored", []), ("followed", ["raters"]), ("followed", [])):  # once, as the App opens it
-        requests = post("after_load", fo.load_dataset(dataset), {}).executor.to_json()["requests"]
-        assert [entry["params"]["name"] for entry in requests] == panels
-    progress = shares(operations)
-    assert progress == sorted(progress)
-    assert progress[-1] == 1.0
-    assert kf.list_runs(fo.load_dataset("followed"), "agreement") == ["analysis"] * asked
-    (text,) = summaries(operations)
-    assert ("run **analysis**" in text) == asked
-    assert ("Next: **Analyse raters**" in text) != asked

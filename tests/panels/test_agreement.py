@@ -8,13 +8,10 @@ import fiftyone as fo
 import pytest
 
 import kalos_core.fiftyone as kf
-from kalos_core import Annotations
 from kalos_core.display import with_interval
-from kalos_core.fiftyone.dataset.raters import store_raters
 from kalos_core.fiftyone.runs.records import plain
 from kalos_core.figures import CAPTIONS, alpha_bins
 from tests.fiftyone_bridge.scenes import RATERS, metrics_of
-from tests.panels.conftest import THREE
 from tests.panels.operations import at, given, ids, look_at, names, opened, prompted, samples_of
 from tests.plugin import Panel
 from tests.tiers import first
@@ -74,18 +71,6 @@ def test_what_is_undefined_says_why(analysed: fo.Dataset, dataset: fo.Dataset) -
     panel = Panel("raters", dataset).load()
     assert "Alpha is undefined here" in panel.text()
     assert at(panel, "Images").rows("worst") == []
-
-
-def test_sessions_are_shown_where_there_are_any(own_trio: fo.Dataset) -> None:
-    panel = opened(own_trio, "Raters", "Sessions")
-    assert "No rater has several sessions" in panel.text()
-    raters = {"raters": list(THREE), "person": ["Ann", "Bob", "Ann"], "session": ["1", "1", "2"]}
-    store_raters(own_trio, {}, Annotations.from_rows([], **raters))
-    kf.compute_agreement(own_trio, "sessions", raters=THREE, bootstrap=0)
-    panel.send("reload")
-    stored = plain(kf.load_details(own_trio, "sessions").details)
-    assert panel.data["intra_rater"][0]["x"] == stored["intra_rater"]["alpha"]
-    assert panel.data["team"]
 
 
 # ---- images ----

@@ -77,27 +77,6 @@ def test_thresholds_are_chosen_from_the_stored_replicates(
     assert "Typed values stay as they are" in panel.text()
 
 
-def test_every_page_shows_its_part(annotated: fo.Dataset) -> None:
-    panel = opened(annotated, "Ceiling", "Subsets")
-    found = kf.convergence_metrics(annotated, "convergence")
-    points, line = panel.data["scatter"]
-    assert len(points["x"]) == 60
-    assert line["name"].startswith("published: mAP = 83.6 α + 19.7")
-    metrics = [row["figure"] for row in panel.rows("summary")]
-    assert metrics == ["modified mAP", "▸ mAP inferred from alpha", "alpha"]
-    curve = panel.data["sizes"][1]
-    assert curve["x"] == [row.images for row in found.sizes] == [1, 3, 6, 12]
-    np.testing.assert_allclose(curve["y"], [100 * row.convergence for row in found.sizes])
-    panel.send("ceiling_on_change_least", value=0.9)
-    assert panel.data["sizes"][1]["y"] == curve["y"]
-    assert "Over all thresholds of the run." in panel.text()
-    panel = opened(annotated, "Ceiling", "Raters")
-    assert panel.data["matrix"][0]["z"][0][1] == pytest.approx(100 * found.matrix[0][1])
-    panel.send("choose_page", value="Checks")
-    assert [row["criterion"] for row in panel.rows("checks")] == [row.criterion for row in found.checklist]
-    assert panel.rows("checks")[0]["verdict"] == "? cannot know"
-
-
 def test_models_are_placed_without_a_new_run(annotated: fo.Dataset) -> None:
     panel = opened(annotated, "Ceiling")
     panel.state["more"] = {"typed": "mine 99"}

@@ -11,7 +11,7 @@ import pytest
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, LabelStack, boundary_agreement, region_agreement
 from kalos_core.figures import pixel_title
-from tests.fiftyone_bridge.scenes import FIVE, objects, seen_by_five
+from tests.fiftyone_bridge.scenes import FIVE, seen_by_five
 from tests.fiftyone_bridge.stacks import CLASSES, MAPS, RATERS, RATIO, add_maps, small
 from tests.operators.calls import data_set
 from tests.panels.operations import ids, opened, prompted, sample_of, samples_of, view_of
@@ -108,21 +108,6 @@ def test_ranks_and_curves(stack: fo.Dataset) -> None:
         assert said in panel.text()
 
 
-def test_classes_are_chosen_from_a_menu() -> None:
-    dataset = with_classes(of_maps([{"ann": [0, 1, 2, 2], "bob": [0, 1, 2, 1], "cid": [1, 1, 2, 1]}]))
-    kf.compute_pixel_agreement(dataset, "pixels")
-    kf.estimate_truth(dataset, "truth", methods=["any", "0.75"])
-    panel = opened(dataset, "Masks", "Raters")
-    assert "class road" in panel.text()
-    panel.send("masks_change_mask_class", value="car")
-    assert "class car" in panel.text()
-    panel.send("choose_page", value="Images")
-    (curve,) = panel.data["ratio"]
-    np.testing.assert_allclose(curve["y"], [1, 0.5, 0.5])  # of two pixels, all three agree on one
-    found = [entry["consensus"] for entry in opened(dataset, "Truth").rows("consensus_rows")]
-    assert found == ["any, road", "0.75, road", "any, car", "0.75, car"]
-
-
 # ---- boundaries and divisions of every two raters ----
 
 
@@ -194,24 +179,6 @@ def test_divisions_by_pair_and_image() -> None:
 
 
 # ---- a truth of objects ----
-
-
-def test_consensus_of_objects_and_models() -> None:
-    boxes = data_set(objects())
-    kf.estimate_truth(boxes, "truth", quorum=[0.5, 1.0], raters=RATERS)
-    kf.rank_detectors(boxes, "ranks", detectors="net", quorum=[0.5, 1.0], raters=RATERS, thresholds=[0.5, 0.97])
-    panel = opened(boxes, "Ranking", "Detectors")
-    assert "mAP is undefined under quorum 1: it has no annotation" in panel.text()
-    ranks = [entry["d0"] for entry in panel.rows("ranks")]
-    assert ranks == ["0.500 (1)", "0.500 (1)", "0.000 (1)", "1.000 (1)", "undefined"]
-    assert "tau" not in panel.shown  # one model has no order
-    assert "Curves are of score maps" in opened(boxes, "Ranking", "Curves").text()
-    panel = opened(boxes, "Truth")
-    assert "1 of 2 things that anybody annotated is an object at quorum 0.5" in panel.text()
-    assert [entry["objects"] for entry in panel.rows("consensus_rows")] == ["1", "0"]
-    assert panel.rows("against_rows")[2] == {"rater": "cid", "sensitivity": "0.000", "ppv": "0.000"}
-    panel.send("truth_click_consensus", row=1)
-    assert "nobody annotated an object" in panel.text()
 
 
 def test_who_is_right_about_objects() -> None:

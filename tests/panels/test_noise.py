@@ -13,7 +13,6 @@ from kalos_core.figures import events_title, percent_text
 from tests.fiftyone_bridge.noisy import samples
 from tests.operators.calls import data_set
 from tests.panels.operations import names, opened, prompted, sample_of, samples_of, view_of
-from tests.tiers import extended
 
 FIELDS = [f"noise_synthetic_{number}" for number in (1, 2, 3)]
 
@@ -74,18 +73,3 @@ def test_what_was_used_and_what_was_lost(annotated: fo.Dataset) -> None:
     assert [row["paper"][:-2] for row in panel.rows("losses")] == ["0.2", "1.3", "4.2", "10.1", "28.3"]
     assert panel.rows("losses")[2]["here"] == percent_text(found.ratio[2])
     assert panel.data["loss"][0]["y"] == pytest.approx((100 * found.ratio).tolist())
-
-
-@extended
-@pytest.mark.filterwarnings("ignore:view. .* reach beyond their image")
-def test_a_fitted_model_is_compared_with_the_real_raters(annotated: fo.Dataset) -> None:
-    panel = opened(annotated, "Noise", "Fidelity")
-    assert "quantities" not in panel.data
-    kf.inject_noise(annotated, "fitted", reference="truth", raters=1, model="fit", real_raters=FIELDS[1:])
-    panel = opened(annotated, "Noise", "Fidelity")
-    details = kf.load_details(annotated, "fitted").details
-    found = details.fidelity
-    assert f"{found.inside.sum()} of {len(found)} quantities" in opened(annotated, "Noise").state["headline"]
-    assert [row["inside"] for row in panel.rows("quantities")] == ["yes" if each else "no" for each in found.inside]
-    assert panel.rows("quantities")[0]["quantity"] == "mean alpha"
-    assert [row["model"] for row in panel.rows("rates")] == details.rate_tests.model.tolist()

@@ -11,7 +11,6 @@ import pytest
 
 import kalos_core.fiftyone as kf
 from kalos_core.figures import band
-from panels.parts.layout import in_two_lines
 from tests.fiftyone_bridge.quiz import RATERS, quiz, sample, several
 from tests.operators.calls import data_set
 from tests.panels.operations import names, opened, prompted, sample_of, samples_of
@@ -103,36 +102,6 @@ def test_raters_and_their_differences(answered: fo.Dataset) -> None:
     assert samples_of(answered, panel.send("questions_click_accuracy", y=0, x=1)) == [ids[3], ids[5]]
     assert samples_of(answered, panel.send("questions_click_accuracy", y=3, x=2)) == [ids[1]]
     assert names(panel.send("questions_click_accuracy", y=1, x=1)) == []
-
-
-def test_the_question_is_chosen() -> None:
-    dataset = two_raters((["in", "sun"], ["in"]), (["in", "out"], ["out", "sun"]))
-    kf.compute_label_agreement(dataset, "labels", raters=("ann", "bob"), groups={"place": ["in", "out"]}, bootstrap=0)
-    panel = opened(dataset, "Questions")
-    assert "**1 answer broke a group** (none or several of its labels): ann 1" in panel.text()
-    assert len(panel.rows("questions")) == 2
-    panel.send("choose_page", value="Over time")
-    assert [choice["value"] for choice in panel.shown["question"]["view"]["choices"]] == ["place", "sun"]
-    panel.send("questions_change_question", value="sun")
-    assert panel.state["titles"]["curve"][0].startswith("Agreement 0.00")
-
-
-def test_grades_have_their_coefficients(answered: fo.Dataset) -> None:
-    run = kf.compute_label_agreement(answered, "graded", raters=RATERS, bootstrap=20, **GRADES)
-    panel = opened(answered, "Questions")
-    (shown,), (row,) = panel.rows("questions"), panel.rows("grades")
-    alpha = run.details.agreement.alpha[0]
-    assert shown["alpha"] == f"{alpha:.2f}\N{NO-BREAK SPACE}ordinal\n{band(alpha)}"
-    assert "ordinal" not in shown["fleiss"]
-    (found,) = run.details.grades
-    coefficients = zip(("alpha", "ac", "kappa"), found.weighted.value, found.weighted.interval, strict=True)
-    expected = {name: in_two_lines(value, ends, 2) for name, value, ends in coefficients}
-    single = in_two_lines(found.correlation.value[0], found.correlation.interval[0], 2)
-    assert row == {"question": "label", **expected, "icc": f"ICC(1,1)\n{single}"}  # not all graded all images
-    clicked = panel.send("questions_click_grades", row=0)
-    assert samples_of(answered, clicked) == kf.view_of_disputes(answered, "graded", question="label").values("id")
-    kf.delete_run(answered, "graded")
-    assert "grades" not in opened(answered, "Questions").shown
 
 
 def test_who_is_right(answered: fo.Dataset) -> None:

@@ -260,14 +260,6 @@ def test_what_somebody_else_decided_meanwhile_is_shown_before_it_is_replaced(own
     assert "bob is right by dan" in eve.text()
 
 
-def test_two_people_at_two_samples_lose_nothing(own: fo.Dataset) -> None:
-    eve, dan = beside(own, 1), beside(own, 2)
-    eve.send("decide", decision="none")
-    following = sample_of(dan.send("decide", decision="take", rater="ann"))
-    assert following == ids(own, 3)[0]  # the only one left
-    assert {one.decision for one in kf.decisions(own, "agreement")} == {"none", "take"}
-
-
 # ---- what goes wrong ----
 
 

@@ -132,13 +132,3 @@ def test_the_curve_of_alpha_leads_to_its_images(analysed: fo.Dataset) -> None:
     found = samples_of(analysed, panel.send("threshold_click_alpha", x=threshold))
     assert found == kf.view_of_threshold(analysed, "agreement", threshold).values("id")
     assert panel.send("threshold_click_alpha", x=0.123) == []  # between two points
-
-
-def test_a_page_without_its_run_offers_to_make_one_and_the_others_stay_in_reach(dataset: fo.Dataset) -> None:
-    kf.find_variations(dataset, "variations", raters=RATERS)
-    panel = opened(dataset, "Threshold", "Calibration")
-    assert prompted(panel.send("make"))[0] == "calibrate_threshold"
-    panel.send("choose_page", value="Types")
-    assert "shares" in panel.data
-    panel.send("choose_page", value="Sensitivity")
-    assert prompted(panel.send("make"))[0] == "compute_agreement"

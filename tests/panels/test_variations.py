@@ -56,15 +56,6 @@ def test_raters_are_compared_by_rates_each_of_which_leads_to_its_labels(trio: fo
         assert shown_labels(view, THREE) == shown_labels(expected_view, THREE)
 
 
-def test_a_bar_of_outlines_sets_a_view_of_its_labels(analysed: fo.Dataset) -> None:
-    panel = opened(analysed, "Variations", "Outlines")
-    (bars,) = panel.data["boundary"]
-    assert bars["y"] == kf.load_details(analysed, "variations").details.boundary.counts.tolist()
-    assert samples_of(analysed, panel.send("variations_click_boundary", idx=0)) == ids(analysed, 0)
-    assert panel.state["in_grid"] == "1 image with correct labels whose outlines are 0 to 0.025 apart"
-    assert samples_of(analysed, panel.send("variations_click_boundary", idx=1)) == []
-
-
 def test_copies_raise_an_alarm_on_every_page_that_leads_to_their_labels(own: fo.Dataset) -> None:
     for page in ("Types", "Outlines", "Merged", "Confusions", "Attributes"):
         panel = opened(own, "Variations", page)

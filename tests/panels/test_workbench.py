@@ -105,20 +105,6 @@ def test_the_view_is_followed_only_when_it_is_to_be(analysed: fo.Dataset) -> Non
     assert "over 3 images" in panel.state["found"]
 
 
-def test_a_click_is_followed_with_the_same_answer(analysed: fo.Dataset) -> None:
-    """The App tells of the view that a click sets seconds later."""
-    panel = opened(analysed, "Images").look_through(follow=True)
-    before = panel.state["found"]
-    place = next(place for place, count in enumerate(panel.data["histogram"][0]["y"]) if 0 < count < len(analysed))
-    answer = panel.send("images_click_bar", idx=place)
-    assert f"over {len(samples_of(analysed, answer))} image" in panel.state["found"] != before
-    view = fo.DatasetView._build(analysed, given(answer, "set_view")["view"])
-    assert ask(panel, "on_change_view", view={"view": view}) == []
-    panel.request = {"view": view}
-    panel.send("back")
-    assert panel.state["found"] == before
-
-
 def test_a_panel_that_an_operator_loads_anew_stays_where_it_was(trio: fo.Dataset) -> None:
     panel = look_at(opened(trio, "Images"), category="cat")
     panel.state = {}  # an operator cannot send it
@@ -156,16 +142,6 @@ def test_a_problem_is_shown_with_a_way_out(
         assert "The panel" in caplog.text
     panel.send("reload")
     assert "failed" not in panel.shown
-
-
-def test_what_the_app_asks_twice_changes_nothing(analysed: fo.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
-    panel = Panel("raters", analysed).load()
-    state = dict(panel.state)
-    with monkeypatch.context() as patch:
-        patch.setattr(kf, "list_analyses", None)  # nothing is looked up
-        panel.send("on_load")
-    assert panel.state == state
-    assert panel.shown
 
 
 def test_runs_fields_and_data_sets_may_go_meanwhile(own: fo.Dataset, dataset: fo.Dataset) -> None:

@@ -55,16 +55,6 @@ def test_a_perfect_line_by_hand():
     assert not found["contrast"].significant
 
 
-def test_ignored_pixels_are_in_no_neighbourhood():
-    ignore = np.zeros((9, 11), bool)
-    ignore[:, 6:] = True
-    spoilt = COLOUR.copy()
-    spoilt[:, 6:] = 255
-    cut = correlations(MASKS[:, :, :6], COLOUR[:, :6])
-    whole = correlations(MASKS, spoilt, ignore=ignore)
-    assert {name: each.r for name, each in whole.items()} == pytest.approx({n: e.r for n, e in cut.items()})
-
-
 def test_undefined_has_a_reason():
     for masks, image_pixels, reason in (
         (MASKS, np.full((9, 11), 7, np.uint8), "is the same on all pixels"),

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
 from kalos_core import InputError
-from kalos_core.ranking.concepts import RocCounts, concept_measures, ontology_scores, tree_distances
+from kalos_core.ranking.concepts import RocCounts, ontology_scores, tree_distances
 
 ANIMALS = {"cat": "pet", "dog": "pet", "pet": "animal", "wolf": "animal", "animal": None, "oak": "plant"}
 
@@ -35,18 +35,6 @@ def test_by_hand():
     assert curve.equal_error_rates().values.tolist() == [0.5, 0.5, 0.5]
     ends = RocCounts.of(np.array([[0.9, 0.1], [0.1, 0.9]]), np.array([True, False]))
     assert (ends.areas().values.tolist(), ends.equal_error_rates().values.tolist()) == ([1, 0], [0, 1])
-
-
-def test_images_without_an_answer_do_not_count():
-    scores = np.random.default_rng(0).random((2, 5, 3))
-    truth = np.array([[1, 0, 1], [0, 0, 1], [0, 0, 1], [1, 0, 0], [1, 0, 1]], bool)
-    known = np.ones((5, 3), bool)
-    known[4, 0] = False
-    known[3, 2] = False  # the one image without the third concept
-    auc, eer = (found.values for found in concept_measures(scores, truth, known))
-    assert auc[:, 0].tolist() == [roc_auc_score(truth[:4, 0], own[:4, 0]) for own in scores]
-    assert np.isfinite(eer[:, 0]).all()
-    assert np.isnan([auc[:, 1:], eer[:, 1:]]).all()  # in no image, or in all
 
 
 def test_distances_in_a_tree_by_hand():

@@ -1,7 +1,5 @@
 """Which truths share a ranking: Table IV of Lampert et al., and by hand."""
 
-from itertools import combinations
-
 import numpy as np
 
 from kalos_core.ranking import Rankings, shared_rankings
@@ -36,12 +34,3 @@ def test_ties_and_what_is_not_ranked():
         (["e"], "z > y > x"),
     ]
     assert shared_rankings(Rankings("AUC", np.array([]), np.array(["x"]), np.empty((0, 1)))) == ()
-
-
-def test_two_truths_share_one_where_all_ranks_are_equal():
-    values = np.random.default_rng(0).integers(0, 3, (30, 3)).astype(float)
-    rankings = Rankings("AUC", np.arange(30).astype(object), np.array(["x", "y", "z"], object), values)
-    group = {truth: number for number, each in enumerate(shared_rankings(rankings)) for truth in each.truths}
-    order = [np.sign(np.subtract.outer(row, row)) for row in values]
-    for one, other in combinations(range(30), 2):
-        assert (group[one] == group[other]) == (order[one] == order[other]).all()

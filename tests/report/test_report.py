@@ -14,7 +14,6 @@ import pytest
 
 from kalos_core import (
     Annotations,
-    InputError,
     KalosWarning,
     agreement,
     attribute_agreement,
@@ -153,16 +152,6 @@ def test_names_from_data_are_text(tmp_path: Path) -> None:
     scripts = re.findall(r'<script type="application/json">(.*?)</script>', text, re.DOTALL)
     assert len(scripts) == text.count('class="plot"')
     assert not any("<" in script for script in scripts)
-
-
-def test_what_labels_do_not_allow_is_said(found: Study, tmp_path: Path) -> None:
-    few = study(Annotations.from_rows(rows(1), assigned="all"))
-    assert "vitality: expected at least three raters" in Page(written(few, tmp_path)).text
-    assert {"calibration", "ceiling"}.isdisjoint(few.tables())
-    with pytest.raises(InputError, match="at least two raters"):
-        study(Annotations.from_rows(rows(2, "a"), assigned="all"))
-    with pytest.raises(InputError, match="nowhere"):
-        write_report(found, tmp_path / "nowhere" / "report.html")
 
 
 def test_a_page_holds_what_plotly_draws() -> None:

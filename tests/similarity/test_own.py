@@ -68,12 +68,6 @@ def test_what_is_no_similarity_is_refused_everywhere(annotations, function, expe
             call()
 
 
-@pytest.mark.parametrize(("came", "meant"), [(1 + 2e-16, 1.0), (-1e-17, 0.0)])
-def test_rounding_errors_are_cut(annotations, came, meant):
-    pairs = compute_pairs(annotations, lambda _, left, __: np.full(len(left), came), 0.0)
-    assert pairs.similarity.tolist() == [meant, meant]
-
-
 def test_its_own_errors_pass_through(annotations):
     def broken(*_):
         raise ZeroDivisionError("mine")

@@ -12,12 +12,6 @@ from kalos_core.variation import narrowed_variations
 from tests.variation.scenes import random_table, two_raters
 
 
-def test_nothing_chosen_is_all_of_it():
-    found = variations(two_raters())
-    part = narrowed_variations(found)
-    assert (part.counts, part.by_rater, part.rates) == (found.counts(), found.counts_by_rater(), found.rates())
-
-
 def test_by_hand():
     found = variations(two_raters())
     assert narrowed_variations(found, images=[1]).by_rater["ann"]["missing"] == 1
