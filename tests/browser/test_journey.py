@@ -15,6 +15,8 @@ from demo.__main__ import KEY, WORKSPACE
 from demo.files import IMAGES, LABELS
 from kalos_core import KalosWarning
 from kalos_core.display import with_interval
+from kalos_core.fiftyone.runs.records import plain as values_of
+from kalos_core.figures import hardest_classes
 from kalos_core.text import plain
 from tests.browser.conftest import GRID, expect
 from tests.tiers import extended
@@ -50,7 +52,9 @@ def test_from_raw_labels_to_what_a_mended_label_changed(app: Any, few: fo.Datase
     name = hardest.arguments["category"]
     panel.get_by_role("button", name=hardest.text).click()
     app.expect_section("Classes")
-    app.click_bar("raters", 0)
+    classes = values_of(kf.load_details(few, KEY).details)["class_difficulty"]
+    shown = [classes["category"][place] for place in hardest_classes(classes["alpha"], classes["images"])]
+    app.click_bar("raters", shown.index(name))
     app.expect_count(len(kf.view_of_class(few, KEY, name)))
     app.picture("journey-5-worst-class")
     app.back()

@@ -1,4 +1,4 @@
-"""Nothing is lost when an act dies, or finds no room: a step of each sort of act. `python -m tests.kills` tries all."""
+"""Nothing is lost when an act dies, or finds no room: one step of each act. `python -m tests.kills` tries all."""
 
 from __future__ import annotations
 
@@ -13,13 +13,10 @@ from tests.kills.acts import ACTS, Act
 from tests.kills.processes import Place, import_all
 from tests.kills.server import Server
 from tests.kills.trial import EMPTY, GONE, LATER, WHOLE, Trial, everywhere, spread
-from tests.tiers import extended, first
+from tests.tiers import extended
 
 BY_NAME = {act.name: act for act in ACTS}
-SORTS = ["truth of pixels", "decide", "rename variations", "delete calibration", "load"]
-"""An act of each sort: a run, what is noted in it, another name, its end, and labels."""
 MAKING = ("load a new data set", "load masks")
-OTHERS = [name for name in BY_NAME if name not in SORTS]
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +34,7 @@ def trial(request: pytest.FixtureRequest, server: Server, tmp_path: Path) -> Ite
     trial.close()
 
 
-@pytest.mark.parametrize("trial", first(SORTS + OTHERS, len(SORTS)), indirect=True)
+@pytest.mark.parametrize("trial", BY_NAME, indirect=True)
 def test_killed(trial: Trial, pytestconfig: pytest.Config) -> None:
     """In the middle; of a full run at the first and the last step, too."""
     count = len(trial.steps)
