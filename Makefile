@@ -9,7 +9,7 @@
 #   FIFTYONE_DATABASE_URI=mongodb://...          a MongoDB of your own, instead of FiftyOne's
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all test-oldest test-peers lint docs bench clean check site
+.PHONY: help setup demo test test-all test-oldest test-peers lint docs bench clean check site collect
 
 VENV := .venv
 RUN := $(VENV)/bin/python -m
@@ -47,7 +47,7 @@ demo: setup ## open the App on a data set with four raters (or on yours: LABELS=
 
 test: ## check style and types, build the documentation, then run the tests (fifteen minutes on two cores)
 	@$(SETUP) --extras test,dev,docs --browser
-	@$(MAKE) --no-print-directory --jobs=2 check site
+	@$(MAKE) --no-print-directory --jobs=2 check site collect
 	$(RUN) pytest $(WORKERS) $(TESTS)
 
 # Also: every page of the App in both themes, all examples of the documentation, longer searches for counterexamples, every
@@ -71,6 +71,10 @@ check:
 	$(RUN) ruff check
 	$(RUN) ruff format --check
 	$(RUN) mypy --strict kalos_core operators panels
+
+# What pytest makes of the files of tests is kept for its workers, each of which would make it anew.
+collect:
+	$(RUN) pytest --collect-only --quiet --quiet > /dev/null
 
 # Without warnings, and without a network. The variable silences what is about MkDocs itself, not about these pages.
 site:

@@ -1,6 +1,7 @@
-"""Imports run down one list and never in a circle, no module hides, and only the bridge knows FiftyOne."""
+"""Rules of every file: imports run down one list, only the bridge knows FiftyOne, one module alone escapes text."""
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -36,6 +37,20 @@ HEAVY = [
     "scipy.stats", "skimage", "sklearn", "tqdm", "yaml",
 ]  # fmt: skip
 """Modules that importing the library does not load."""
+
+ESCAPING = {"html", "xml.sax.saxutils", "markupsafe", "bleach", "cgi"}
+"""Modules that escape."""
+MAY_ESCAPE = {"kalos_core.report.pages": {"imports markupsafe"}}
+"""The template of pages escapes all of it by itself; `Markup` is for plotly's script."""
+WRITING = {"to_csv", "to_markdown", "to_latex", "to_excel", "writer", "DictWriter"}
+"""Calls that write a table: `write_csv` does."""
+HIDDEN = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|&(lt|gt|amp|quot|#[0-9]+);")
+
+MESSAGES = {
+    "clear_view", "open_sample", "reload_dataset", "set_selected_labels", "set_selected_samples", "set_spaces",
+    "set_view", "show_samples",
+}  # fmt: skip
+"""Operations of the App that carry views, samples, labels or spaces."""
 
 
 # ---- what a file imports ----
@@ -121,6 +136,34 @@ def drawing(path: Path) -> set[str]:
     return within(top, "plotly") | {name for name in within(top, "kalos_core") if "figures" in name.split(".")}
 
 
+def own_escapes(path: Path) -> set[str]:
+    """How a file escapes by itself: it imports what does, writes a table, or spells references or direction marks."""
+    found = {f"imports {module}" for module in imports(path) & ESCAPING}
+    nodes = list(ast.walk(tree_of(path)))
+    docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    for node in nodes:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            called = node.func.attr
+            escapes = called == "to_html" and [ast.unparse(entry) for entry in node.keywords].count("escape=True")
+            if called in WRITING or (called == "to_html" and not escapes):
+                found.add(f"calls {called}")
+        is_text = isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings
+        if is_text and HIDDEN.search(node.value):
+            found.add(f"spells {node.value!r}")
+    return found - MAY_ESCAPE.get(module_of(path), set())
+
+
+def own_messages(path: Path) -> set[str]:
+    """What a file sends to the App by itself, of `MESSAGES`."""
+    if "ctx.ops" not in path.read_text(encoding="utf-8"):
+        return set()
+    calls = [node.func for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)]
+    return MESSAGES & {
+        func.attr for func in calls if isinstance(func, ast.Attribute) and ast.unparse(func.value) == "ctx.ops"
+    }
+
+
+HOUSE = [*LIBRARY, *OPERATORS, *PANELS]
 INNER = [path for path in LIBRARY if place_of(path) not in ("fiftyone", "cli", "__main__")]
 CORE = [path for path in LIBRARY if place_of(path) != "fiftyone"]
 UNDRAWN = [path for path in LIBRARY if "figures" not in module_of(path).split(".")]
@@ -135,15 +178,25 @@ RULES: dict[str, tuple[list[Path], Callable[[Path], Collection[str]]]] = {
     ),
     "operators never import panels": (OPERATORS, lambda path: within(imports(path), "panels")),
     "panels never import operators": (PANELS, lambda path: within(imports(path), "operators")),
+    "only one module escapes": ([path for path in HOUSE if module_of(path) != "kalos_core.text"], own_escapes),
+    "only one module sends views, samples, labels and spaces": (
+        [path for path in HOUSE if module_of(path) != "kalos_core.fiftyone.app"],
+        own_messages,
+    ),
     "the plugin's entry imports nothing at its top": ([ROOT / "__init__.py"], lambda path: imports(path, inside=False)),
 }
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_imports_keep_the_rule(rule: str) -> None:
+def test_every_file_keeps_the_rule(rule: str) -> None:
     paths, forbidden = RULES[rule]
     assert paths
     assert {module_of(path): found for path in paths if (found := forbidden(path))} == {}
+
+
+def test_the_modules_that_may_are_seen() -> None:
+    assert own_messages(MODULES["kalos_core.fiftyone.app"])
+    assert own_escapes(MODULES["kalos_core.text"])
 
 
 def test_the_list_names_every_module() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import csv
 import io
 import re
@@ -18,7 +17,6 @@ from hypothesis import strategies as st
 from markdown import Markdown
 
 from kalos_core.text import csv_cell, markdown_source, names_shown, plain, shown, unshown, visible, write_csv
-from tests.test_imports import ROOT, imports, tree_of
 
 PARTS = (
     "<b>", "</p>", "<img src=x onerror=alert(1)>", "**", "__", "*", "_", "`", "~~", "[a](http://b)", "![a](b)", "$x$",
@@ -179,36 +177,3 @@ def test_no_character_without_a_shape_is_shown() -> None:
     shapeless = {letter for letter in left if unicodedata.category(letter) in {"Cc", "Cs"}}
     assert all(letter.isspace() for letter in shapeless)
     assert not {unicodedata.category(letter) for letter in set(letters) - left} - {"Cc", "Cf", "Cs", "Cn"}
-
-
-# ---- and only there ----
-
-HOUSE = sorted(path for folder in ("kalos_core", "operators", "panels") for path in (ROOT / folder).rglob("*.py"))
-ESCAPING = {"html", "xml.sax.saxutils", "markupsafe", "bleach", "cgi"}
-"""Modules that escape."""
-MAY_ESCAPE = {ROOT / "kalos_core" / "report" / "pages.py": {"imports markupsafe"}}
-"""The template of pages escapes all of it by itself; `Markup` is for plotly's script."""
-WRITING = {"to_csv", "to_markdown", "to_latex", "to_excel", "writer", "DictWriter"}
-"""Calls that write a table: `write_csv` does."""
-HIDDEN = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|&(lt|gt|amp|quot|#[0-9]+);")
-
-
-def own_escapes(path: Path) -> set[str]:
-    """How a file escapes by itself: it imports what does, writes a table, or spells references or direction marks."""
-    found = {f"imports {module}" for module in imports(path) & ESCAPING}
-    nodes = list(ast.walk(tree_of(path)))
-    docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
-    for node in nodes:
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            called, given = node.func.attr, {entry.arg: ast.unparse(entry.value) for entry in node.keywords}
-            if called in WRITING or (called == "to_html" and given.get("escape") != "True"):
-                found.add(f"calls {called}")
-        is_text = isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings
-        if is_text and HIDDEN.search(node.value):
-            found.add(f"spells {node.value!r}")
-    return found - MAY_ESCAPE.get(path, set())
-
-
-def test_no_other_file_escapes() -> None:
-    others = [path for path in HOUSE if path != ROOT / "kalos_core" / "text.py"]
-    assert {path.name: found for path in others if (found := own_escapes(path))} == {}

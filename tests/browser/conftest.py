@@ -150,9 +150,9 @@ def page(
 
 
 @pytest.fixture(scope="session")
-def drawn() -> list[Scene]:
-    """The scenes of the demo."""
-    return draw_scenes()
+def drawn(request: pytest.FixtureRequest) -> list[Scene]:
+    """The scenes of the demo; a few where only the journey is walked."""
+    return draw_scenes(*([] if request.config.getoption("--all") else [FEW]))
 
 
 @pytest.fixture(scope="session")

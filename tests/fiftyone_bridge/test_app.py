@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 import asyncio
-from pathlib import Path
 from typing import Any
 
 import fiftyone as fo
@@ -17,19 +15,6 @@ from fiftyone.server.events.state import Listener, get_listeners
 from kalos_core.fiftyone import app
 from kalos_core.fiftyone.internals import requests_of
 from tests import messages
-
-ROOT = Path(app.__file__).resolve().parents[2]
-ONLY_HERE = {
-    "clear_view",
-    "open_sample",
-    "reload_dataset",
-    "set_selected_labels",
-    "set_selected_samples",
-    "set_spaces",
-    "set_view",
-    "show_samples",
-}
-"""Operations that carry views, samples, labels or spaces."""
 
 
 def context(dataset: fo.Dataset, view: Any = ()) -> ExecutionContext:
@@ -78,16 +63,3 @@ def test_a_view_is_set_and_the_whole_data_set_is_no_view(unchanged: fo.Dataset) 
     app.set_view(ctx, unchanged)
     assert ctx.view == unchanged.view()
     assert asked(ctx) == ["set_view", "clear_view"]
-
-
-def test_only_one_module_sends_views_samples_labels_and_spaces() -> None:
-    found = {}
-    for folder in ("kalos_core", "operators", "panels"):
-        for path in (ROOT / folder).rglob("*.py"):
-            calls = [node.func for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
-            named = {
-                func.attr for func in calls if isinstance(func, ast.Attribute) and ast.unparse(func.value) == "ctx.ops"
-            }
-            if named & ONLY_HERE:
-                found[path.relative_to(ROOT).as_posix()] = named & ONLY_HERE
-    assert found == {"kalos_core/fiftyone/app.py": {"clear_view", "open_sample", "reload_dataset", "set_view"}}

@@ -48,11 +48,12 @@ def main() -> int:
     acts = [act for act in ACTS if any(part in act.name for part in options.only)]
     folder, failed = Path(tempfile.mkdtemp(prefix="kalos-kills-")), 0
     import_all()
-    server = Server(folder / "database")
+    server, known = Server(folder / "database"), {}
+    place = Place(server.uri, "kills", folder / "files")
     try:
         print("| act | steps | tried | left after the next look |\n|---|---|---|---|", flush=True)
         for act in [act for act in acts if options.trouble != "another" or act.name in FIRST]:
-            with closing(Trial(act, Place(server.uri, "kills", folder / act.name))) as trial:
+            with closing(Trial(act, place, known)) as trial:
                 if options.steps:
                     print("\n".join(f"{at} {label}" for at, label in enumerate(trial.steps)))
                 for name, trouble in _troubles(trial, options.trouble, server).items():

@@ -11,6 +11,7 @@ import tempfile
 import traceback
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -29,6 +30,9 @@ from tests.kills.steps import At, Steps, die
 BLOCK = 2
 """Samples that are written at a time, so that a few of them are several steps."""
 
+LOADED = "fiftyone.plugins."
+"""What FiftyOne loads as it finds it."""
+
 Work = Callable[[], Any]
 
 
@@ -45,6 +49,8 @@ class Ended:
     error : str, optional
         What it raised, and `is_ours` whether that is an error of ours.
     steps : list of str
+    imported : list of str
+        Modules that it imported.
     """
 
     code: int
@@ -53,6 +59,7 @@ class Ended:
     is_ours: bool = False
     steps: list[str] = field(default_factory=list)
     said: str = ""
+    imported: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -89,7 +96,7 @@ class Process:
             self._child(place, work, at, then, prepare)
 
     def _child(self, place: Place, work: Work, at: int | None, then: At, prepare: Work | None) -> None:
-        code = 1
+        code, known = 1, set(sys.modules)
         try:
             for number in (1, 2):
                 os.dup2(os.open(self._said, os.O_WRONLY | os.O_APPEND), number)
@@ -107,6 +114,7 @@ class Process:
                 traceback.print_exc()
             steps.counts = False
             ended.steps = steps.labels
+            ended.imported = sorted(name for name in set(sys.modules) - known if not name.startswith(LOADED))
             self._answer.write_bytes(pickle.dumps(ended))
             code = 0
         except BaseException:
@@ -125,6 +133,9 @@ class Process:
         ended.said = said
         self._said.unlink()
         self._answer.unlink()
+        for name in ended.imported:  # so that the next process has it
+            with suppress(ImportError):
+                import_module(name)
         return ended  # type: ignore[no-any-return]
 
 

@@ -39,13 +39,13 @@ class Snapshot:
     documents : dict
         Collection -> its documents, by id.
     indexes : dict
-        Collection -> name of an index -> its keys.
+        Collection -> name of an index -> its keys and options.
     files : dict
         Path -> content; None of a folder.
     """
 
     documents: dict[str, list[Document]]
-    indexes: dict[str, dict[str, list[Any]]]
+    indexes: dict[str, dict[str, dict[str, Any]]]
     files: dict[str, bytes | None]
 
     @classmethod
@@ -54,10 +54,7 @@ class Snapshot:
         names = sorted(set(database.list_collection_names()) - OTHERS)
         return cls(
             {name: list(database[name].find().sort("_id")) for name in names},
-            {
-                name: {index: about["key"] for index, about in sorted(database[name].index_information().items())}
-                for name in names
-            },
+            {name: dict(sorted(database[name].index_information().items())) for name in names},
             {
                 str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None
                 for path in sorted(folder.rglob("*"))
@@ -73,7 +70,8 @@ class Snapshot:
             for index in now.indexes.get(name, {}).keys() - self.indexes[name].keys():
                 database[name].drop_index(index)
             for index in self.indexes[name].keys() - now.indexes.get(name, {}).keys() - {"_id_"}:
-                database[name].create_index(self.indexes[name][index], name=index)
+                options = {key: value for key, value in self.indexes[name][index].items() if key not in ("key", "v")}
+                database[name].create_index(self.indexes[name][index]["key"], name=index, **options)
             if _encoded(now.documents.get(name, [])) != _encoded(documents):
                 database[name].delete_many({})
                 if documents:

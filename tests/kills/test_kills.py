@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,11 @@ from tests.kills.trial import EMPTY, GONE, LATER, WHOLE, Trial, everywhere, spre
 from tests.tiers import extended
 
 BY_NAME = {act.name: act for act in ACTS}
+LIKE_OTHERS = (
+    "analyse", "rename variations", "rename calibration", "rename labels", "delete calibration", "delete noise",
+    "delete analysis",
+)  # fmt: skip
+"""Acts that do what another does, on less or in another scene."""
 MAKING = ("load a new data set", "load masks")
 
 
@@ -27,14 +34,22 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     server.kill()
 
 
+@pytest.fixture(scope="module")
+def try_out(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Callable[[Act], Trial]:
+    return partial(Trial, place=Place(server.uri, "kills", tmp_path_factory.mktemp("files")), known={})
+
+
 @pytest.fixture
-def trial(request: pytest.FixtureRequest, server: Server, tmp_path: Path) -> Iterator[Trial]:
-    trial = Trial(BY_NAME[request.param], Place(server.uri, "kills", tmp_path))
-    yield trial
-    trial.close()
+def trial(request: pytest.FixtureRequest, try_out: Callable[[Act], Trial]) -> Iterator[Trial]:
+    with closing(try_out(BY_NAME[request.param])) as trial:
+        yield trial
 
 
-@pytest.mark.parametrize("trial", BY_NAME, indirect=True)
+@pytest.mark.parametrize(
+    "trial",
+    [pytest.param(name, marks=extended) if name in LIKE_OTHERS else name for name in BY_NAME],
+    indirect=True,
+)
 def test_killed(trial: Trial, pytestconfig: pytest.Config) -> None:
     """In the middle; of a full run at the first and the last step, too."""
     count = len(trial.steps)
@@ -83,10 +98,9 @@ def _in_two_steps(samples: Any, _: Path) -> None:
     samples.add_sample_field("second", fo.StringField)
 
 
-def test_what_is_left_half_done_is_noticed(server: Server, tmp_path: Path) -> None:
-    trial = Trial(Act("careless", "objects", _in_two_steps), Place(server.uri, "kills", tmp_path))
-    assert trial.steps == ["update datasets"] * 2
-    word, wrong = trial.killed_at(0)
-    trial.close()
+def test_what_is_left_half_done_is_noticed(try_out: Callable[[Act], Trial]) -> None:
+    with closing(try_out(Act("careless", "objects", _in_two_steps))) as trial:
+        assert trial.steps == ["update datasets"] * 2
+        word, wrong = trial.killed_at(0)
     assert word == "half"
     assert any("sample_fields" in line for line in wrong)

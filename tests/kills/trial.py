@@ -10,7 +10,7 @@ from typing import Any
 import fiftyone as fo
 import numpy as np
 
-from tests.kills.acts import SCENES, Act, agreement, dataset, delete, pixels, rater_fields
+from tests.kills.acts import SCENES, Act, Doing, agreement, dataset, delete, pixels, rater_fields
 from tests.kills.processes import Ended, Place, Process, run
 from tests.kills.server import Server
 from tests.kills.snapshots import Snapshot, compared, connect, dangling, difference, labels_of
@@ -24,6 +24,9 @@ ONE_MORE = ("datasets[1].", "samples.<", "indexes of samples.<")
 LOOSE = ("file .<draft>", "runs[", "kalos.", "fs.", "runs", "indexes of kalos.", "indexes of fs.", "indexes of runs")
 """What may wait for the next run, or the same file, that is written: files and records of no run, which nobody sees."""
 
+Known = dict[tuple[str | Doing, ...], Snapshot]
+"""A scene and what was done in it -> what is there then."""
+
 
 @dataclass
 class Trial:
@@ -33,21 +36,20 @@ class Trial:
     ----------
     act : Act
     place : Place
+    known : dict
+        What is there once something was done before an act, in this place: filled, and looked up.
     """
 
     act: Act
     place: Place
+    known: Known
     steps: list[str] = field(init=False)
 
     def __post_init__(self) -> None:
         self.database = connect(self.place.uri, self.place.database)
         self.database.client.drop_database(self.place.database)
         (self.place.folder / "datasets" / "kalos").mkdir(parents=True, exist_ok=True)  # stay when they are empty
-        self._in_child(lambda: SCENES[self.act.scene](self.place.folder))
-        self.bare = self.snapshot()
-        for done in self.act.before:
-            self._in_child(lambda done=done: done(dataset(), self.place.folder))
-        self.before = self.snapshot()
+        self.bare, *_, self.before = self._prepared()
         ended = self.do()
         assert (ended.code, ended.error) == (0, None), ended.said
         self.steps = ended.steps
@@ -56,6 +58,19 @@ class Trial:
         self.done = self._compared(self.after)
         self.undone = self._compared(self.before)
         assert not (left := self.take_back()), left
+
+    def _prepared(self) -> list[Snapshot]:
+        """The scene, and what is there after each act before; twice the last. Only what was never done is done."""
+        scene, folder = self.act.scene, self.place.folder
+        works = [lambda: SCENES[scene](folder), *(lambda do=do: do(dataset(), folder) for do in self.act.before)]
+        keys = [(scene, *self.act.before[:count]) for count in range(len(works))]
+        done = max((count for count, key in enumerate(keys, 1) if key in self.known), default=0)
+        before = self.known[keys[done - 1]] if done else Snapshot({}, {}, {"datasets": None, "datasets/kalos": None})
+        before.put_back(self.database, folder)
+        for key, work in zip(keys[done:], works[done:], strict=True):
+            self._in_child(work)
+            self.known[key] = self.snapshot()
+        return [*map(self.known.__getitem__, keys), self.known[keys[-1]]]
 
     def snapshot(self) -> Snapshot:
         """Everything as it is now."""
