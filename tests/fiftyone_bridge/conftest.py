@@ -1,26 +1,52 @@
 """Data sets of a few labels whose numbers can be worked out by hand."""
 
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from typing import Any
 
 import fiftyone as fo
 import pytest
+from bson import ObjectId
+from fiftyone.core.odm import get_db_conn
 
-from tests.fiftyone_bridge.scenes import SCENES, make_samples
+from tests.fiftyone_bridge.scenes import six_scenes
 
 Make = Callable[..., fo.Dataset]
 Meanwhile = Callable[..., None]
+Draw = Callable[[], list[fo.Sample]]
+Stored = tuple[dict[str, Any], list[dict[str, Any]], list[dict[str, Any]]]
+
+_built: dict[Draw, Stored] = {}
+"""What the database held of a data set as it was built: its document, its samples and its indexes."""
 
 
-def build(samples: list[fo.Sample] | None = None, **options: Any) -> fo.Dataset:
-    dataset = fo.Dataset(**options)
-    dataset.add_samples(make_samples(SCENES) if samples is None else samples, progress=False)
+def build(samples: list[fo.Sample] | Draw = six_scenes, persistent: bool = False) -> fo.Dataset:
+    """A data set of samples. Those of a function are made once: written again as they are, they cost a third."""
+    if not isinstance(samples, list) and samples in _built:
+        return _written_again(_built[samples], persistent)
+    dataset = fo.Dataset(persistent=persistent)
+    dataset.add_samples(samples if isinstance(samples, list) else samples(), progress=False)
+    if not isinstance(samples, list):
+        stored = dataset._sample_collection
+        document = get_db_conn().datasets.find_one({"_id": dataset._doc.id})
+        _built[samples] = document, list(stored.find()), [dict(index) for index in stored.list_indexes()]
     return dataset
+
+
+def _written_again(stored: Stored, persistent: bool) -> fo.Dataset:
+    key, now, database = ObjectId(), datetime.utcnow(), get_db_conn()
+    own = {"_dataset_id": key, "created_at": now, "last_modified_at": now}
+    names = {"name": str(key), "slug": str(key), "sample_collection_name": f"samples.{key}"}
+    document, samples, indexes = stored
+    database[f"samples.{key}"].insert_many([{**sample, **own, "_id": ObjectId()} for sample in samples])
+    database.command("createIndexes", f"samples.{key}", indexes=indexes)
+    database.datasets.insert_one({**document, **names, "_id": key, "persistent": persistent, "created_at": now})
+    return fo.load_dataset(str(key))
 
 
 @pytest.fixture
 def make() -> Make:
-    """Build data sets of the given samples, or of the six scenes; `nothing_stays` deletes them."""
+    """Build data sets of samples, or of the six scenes; `nothing_stays` deletes them."""
     return build
 
 

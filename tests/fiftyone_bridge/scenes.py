@@ -85,6 +85,10 @@ def make_samples(scenes: list[Scene], make: Any = detections, listed: bool = Tru
     return [make_sample(number, scene, make, listed) for number, scene in enumerate(scenes)]
 
 
+def six_scenes() -> list[fo.Sample]:
+    return make_samples(SCENES)
+
+
 def crowded(seed: int, images: int = 12) -> list[Scene]:
     """Images with many overlapping annotations of three raters, on a grid so that ties are common.
 

@@ -100,6 +100,14 @@ def add_maps(dataset: fo.Dataset) -> fo.Dataset:
     return dataset
 
 
+def mapped() -> list[fo.Sample]:
+    """The three images with their score maps."""
+    samples = small()
+    for sample, scores in zip(samples, GOOD, strict=True):
+        sample["good"], sample["poor"] = (fo.Heatmap(map=np.array([of])) for of in (scores, [1 - s for s in scores]))
+    return samples
+
+
 def drawn_stack(folder: Path, images: int = 8, size: tuple[int, int] = (320, 240)) -> None:
     """Images of the demo, and what five raters mark in them: ``images/``, ``masks/rater/``, ``scores/detector/``.
 

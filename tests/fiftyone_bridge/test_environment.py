@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import fiftyone as fo
-from fiftyone.core.odm import get_db_client
 
 from tests import fiftyone_environment
 
@@ -31,13 +30,3 @@ print("fiftyone" in sys.modules, os.environ["FIFTYONE_DATABASE_URI"])
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True, text=True)
     assert done.stdout == "False mongodb://example\n"
-
-
-def test_processes_that_it_starts_know_its_server(monkeypatch):
-    host, port = get_db_client().address
-    monkeypatch.setenv("FIFTYONE_DATABASE_URI", "mongodb://example")  # puts it back afterwards
-    fiftyone_environment.share_database()
-    assert os.environ["FIFTYONE_DATABASE_URI"] == "mongodb://example"
-    monkeypatch.delenv("FIFTYONE_DATABASE_URI")
-    fiftyone_environment.share_database()
-    assert os.environ["FIFTYONE_DATABASE_URI"] == f"mongodb://{host}:{port}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Any
 
@@ -14,6 +14,7 @@ from fiftyone.operators.executor import ExecutionContext, ExecutionError
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
+from tests.fiftyone_bridge.conftest import build
 from tests.plugin import defaults, form, refused, stream, uri
 
 BOX = {"ann": [10, 10, 40, 40], "bob": [10, 10, 40, 40], "dr. c": [10, 12, 40, 40]}
@@ -31,11 +32,9 @@ def coco(raters: tuple[str, ...] = tuple(BOX)) -> dict[str, Any]:
     }
 
 
-def data_set(samples: Iterable[fo.Sample]) -> fo.Dataset:
-    """A data set of some samples, which the App can open by its name."""
-    dataset = fo.Dataset(persistent=True)
-    dataset.add_samples(samples, progress=False)
-    return dataset
+def data_set(samples: Iterable[fo.Sample] | Callable[[], list[fo.Sample]]) -> fo.Dataset:
+    """A data set of some samples, which the App can open by its name; those of a function are made once."""
+    return build(samples if callable(samples) else list(samples), persistent=True)
 
 
 def run(name: str, dataset: fo.Dataset, **params: Any) -> dict[str, Any]:

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::kalos_core.errors.KalosWarning"
 @pytest.fixture
 def crowd() -> fo.Dataset:
     """Objects of three raters, who are stored."""
-    dataset = data_set(make_samples(crowded(0, 16)))
+    dataset = data_set(make_samples(crowded(0, 8)))
     store_raters(dataset, {name: name for name in THREE})
     return dataset
 
@@ -44,7 +44,7 @@ def test_one_form_makes_all_runs(crowd: fo.Dataset) -> None:
     assert (progress[0], progress[-1]) == (0.0, 1.0)
     assert [given["name"] for name, given in operations if name == "open_panel"] == ["raters"]
     (text,) = summaries(operations)
-    assert "- Label convergence: run **first\\_convergence**, 16 images" in text
+    assert "- Label convergence: run **first\\_convergence**, 8 images" in text
     assert sorted(kf.list_runs(crowd)) == KEYS
     expected = kf.compute_agreement(crowd, "alone")
     assert kf.load_metrics(crowd, "first").metrics == expected.metrics
@@ -86,7 +86,7 @@ def test_attributes_are_compared_by_the_agreement(crowd: fo.Dataset) -> None:
 
 
 def test_without_objects_there_is_nothing_to_select() -> None:
-    dataset = data_set(quiz())
+    dataset = data_set(quiz)
     store_raters(dataset, {name: name for name in QUIZ_RATERS})
     assert set(form("analyse", dataset)) == {"key"}
     send("analyse", dataset)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import fiftyone as fo
@@ -22,7 +21,7 @@ THREE = {"raters": list(RATERS)}
 
 
 @pytest.fixture(scope="module")
-def all_sets() -> Iterator[dict[str, fo.Dataset]]:
+def all_sets() -> dict[str, fo.Dataset]:
     """Labels of each family, which no test changes."""
     made = {
         "scenes": data_set(make_samples(SCENES)),
@@ -32,9 +31,7 @@ def all_sets() -> Iterator[dict[str, fo.Dataset]]:
         "boxes": data_set(objects()),
     }
     kf.calibrate_threshold(made["scenes"], "first", raters=("ann", "bob"), similarities=["box_iou"], bootstrap=0)
-    yield made
-    for dataset in made.values():
-        dataset.delete()
+    return made
 
 
 # ---- what is wrong ----

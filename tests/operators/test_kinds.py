@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any
@@ -25,20 +24,15 @@ pytestmark = pytest.mark.filterwarnings("ignore::kalos_core.errors.KalosWarning"
 
 
 @pytest.fixture(scope="module")
-def all_rated() -> Iterator[dict[str, fo.Dataset]]:
-    made = {family: rated(family) for family in SAMPLES}
-    yield made
-    for dataset in made.values():
-        dataset.delete()
+def all_rated() -> dict[str, fo.Dataset]:
+    return {family: rated(family) for family in SAMPLES}
 
 
 @pytest.fixture(scope="module")
-def all_hostile() -> Iterator[dict[str, fo.Dataset]]:
+def all_hostile() -> dict[str, fo.Dataset]:
     made = {family: hostile(make()) for family, make in SAMPLES.items()}
     add_maps(made["masks"])
-    yield made
-    for dataset in made.values():
-        dataset.delete()
+    return made
 
 
 @pytest.fixture

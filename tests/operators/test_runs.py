@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import fiftyone as fo
@@ -91,12 +90,11 @@ SMALL = {"subsets": 20, "fraction": 0.5, "seed": 3}
 
 
 @pytest.fixture(scope="module")
-def lively_set() -> Iterator[fo.Dataset]:
+def lively_set() -> fo.Dataset:
     """Three raters, a model and tags on eight images."""
     dataset = data_set(lively(8))
     store_raters(dataset, {name: name for name in RATERS})
-    yield dataset
-    dataset.delete()
+    return dataset
 
 
 def test_a_ceiling_is_what_the_library_answers(lively_set: fo.Dataset) -> None:
@@ -129,12 +127,10 @@ def test_a_ceiling_that_cannot_be_computed_is_an_error(lively_set: fo.Dataset) -
 
 
 @pytest.fixture(scope="module")
-def referenced() -> Iterator[fo.Dataset]:
+def referenced() -> fo.Dataset:
     """A reference on thirty images, and what a detector found."""
     net = fo.Detections(detections=[fo.Detection(label="thing", bounding_box=[0.4, 0.4, 0.1, 0.1])])
-    dataset = data_set(samples(net=[net.copy() for _ in range(30)]))
-    yield dataset
-    dataset.delete()
+    return data_set(samples(net=[net.copy() for _ in range(30)]))
 
 
 def test_noise_is_what_the_library_answers(referenced: fo.Dataset) -> None:
@@ -178,13 +174,13 @@ SKEW = {"detectors": ["good", "poor"], "choose_skew": True, "skew_low": 0.1, "sk
 @pytest.fixture
 def masks() -> fo.Dataset:
     """Three raters' masks and two detectors' score maps on three images."""
-    return add_maps(data_set(small()))
+    return add_maps(data_set(small))
 
 
 @pytest.fixture
 def boxes() -> fo.Dataset:
     """Three raters' boxes and a model's."""
-    return data_set(objects())
+    return data_set(objects)
 
 
 def test_every_operator_on_masks_answers_its_metrics(masks: fo.Dataset) -> None:

@@ -9,9 +9,9 @@ import pytest
 
 import kalos_core.fiftyone as kf
 from kalos_core import KalosWarning
-from tests.fiftyone_bridge.scenes import RATERS, SCENES, Scene, make_samples
+from tests.fiftyone_bridge.scenes import RATERS, SCENES, Scene, make_samples, six_scenes
 from tests.operators.calls import data_set
-from tests.operators.conftest import installed, nothing_stays  # noqa: F401
+from tests.operators.conftest import decoded_once, installed, nothing_stays  # noqa: F401
 
 THREE = (*RATERS, "cid")
 
@@ -19,13 +19,13 @@ THREE = (*RATERS, "cid")
 @pytest.fixture
 def dataset() -> fo.Dataset:
     """The six scenes, with nothing computed."""
-    return data_set(make_samples(SCENES))
+    return data_set(six_scenes)
 
 
 @pytest.fixture(scope="session")
 def analysed() -> fo.Dataset:
     """The six scenes with a run of each kind."""
-    dataset = data_set(make_samples(SCENES))
+    dataset = data_set(six_scenes)
     kf.compute_agreement(dataset, "agreement", raters=RATERS)
     kf.find_variations(dataset, "variations", raters=RATERS)
     kf.calibrate_threshold(dataset, "calibration", raters=RATERS, similarities=["box_iou", "centroid_box"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import fiftyone as fo
@@ -24,12 +23,11 @@ def estimate(dataset: fo.Dataset, key: str, **options: Any) -> None:
 
 
 @pytest.fixture(scope="module")
-def annotated() -> Iterator[fo.Dataset]:
+def annotated() -> fo.Dataset:
     """Three raters, a model and tags on twelve images, and a run."""
     dataset = data_set(lively(12))
     estimate(dataset, "convergence", models="YOLO 0.05", predictions="net", tags=True)
-    yield dataset
-    dataset.delete()
+    return dataset
 
 
 def title(found: Any) -> str:

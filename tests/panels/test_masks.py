@@ -22,7 +22,7 @@ from tests.tiers import first
 @pytest.fixture(scope="module")
 def stack() -> fo.Dataset:
     """The three images with a run of each kind."""
-    dataset = add_maps(data_set(small()))
+    dataset = add_maps(data_set(small))
     kf.compute_pixel_agreement(dataset, "pixels")
     kf.estimate_truth(dataset, "truth", methods=["any", "0.5"])
     kf.rank_detectors(dataset, "detectors", detectors=["good", "poor"], skew=(0.1, 0.5), boundaries=9)
@@ -48,7 +48,7 @@ def with_classes(dataset: fo.Dataset) -> fo.Dataset:
 
 
 def test_each_section_offers_the_run_that_is_missing() -> None:
-    dataset = add_maps(data_set(small()))
+    dataset = add_maps(data_set(small))
     assert "Found: 3 raters, masks, 3 images" in Panel("raters", dataset).load().text()
     kf.estimate_truth(dataset, "truth", methods=["any"])
     assert prompted(opened(dataset, "Masks").send("make"))[0] == "compute_pixel_agreement"
@@ -182,7 +182,7 @@ def test_divisions_by_pair_and_image() -> None:
 
 
 def test_who_is_right_about_objects() -> None:
-    dataset = data_set(seen_by_five())
+    dataset = data_set(seen_by_five)
     kf.estimate_truth(dataset, "votes", raters=FIVE)
     panel = opened(dataset, "Truth")
     assert "12 of 19 things that anybody annotated are objects at quorum 0.5" in panel.text()
@@ -222,7 +222,7 @@ def asked_to_estimate(dataset: fo.Dataset) -> dict[str, Any]:
 
 @pytest.mark.parametrize("similarity", first(["centroid", "box_iou"]))
 def test_the_form_of_who_is_right_opens_as_the_truth_was_made(similarity: str) -> None:
-    dataset = data_set(seen_by_five())
+    dataset = data_set(seen_by_five)
     how = {"similarity": similarity, "threshold": 0.6, "quorum": [0.4, 1], "raters": FIVE[:4], "classes": ("cat",)}
     run = kf.estimate_truth(dataset, "votes", **how)
     asked_to_estimate(dataset)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import fiftyone as fo
@@ -18,12 +17,11 @@ FIELDS = [f"noise_synthetic_{number}" for number in (1, 2, 3)]
 
 
 @pytest.fixture(scope="module")
-def annotated() -> Iterator[fo.Dataset]:
+def annotated() -> fo.Dataset:
     """Three synthetic raters of a reference."""
     dataset = data_set(samples())
     kf.inject_noise(dataset, "noise", reference="truth", magnitude=[0, 2, 5], seed=17)
-    yield dataset
-    dataset.delete()
+    return dataset
 
 
 def leads_to(dataset: fo.Dataset, operations: Any, *event: Any, **more: Any) -> None:

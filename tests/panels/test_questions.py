@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import fiftyone as fo
@@ -21,13 +21,12 @@ GRADES = {"metric": "ordinal", "order": ["dog", "owl", "cat"]}
 
 
 @pytest.fixture(scope="module")
-def answered() -> Iterator[fo.Dataset]:
+def answered() -> fo.Dataset:
     """Six images, three raters and two classifiers, with a run and a ranking."""
-    dataset = data_set(quiz())
+    dataset = data_set(quiz)
     kf.compute_label_agreement(dataset, "labels", raters=RATERS, bootstrap=50)
     kf.rank_systems(dataset, "ranking", systems=["net", "svm"], raters=RATERS)
-    yield dataset
-    dataset.delete()
+    return dataset
 
 
 def two_raters(*rows: tuple[Sequence[str], Sequence[str]], **gold: Sequence[Sequence[str]]) -> fo.Dataset:
@@ -48,7 +47,7 @@ def two_raters(*rows: tuple[Sequence[str], Sequence[str]], **gold: Sequence[Sequ
 
 
 def test_before_any_run_a_section_invites(answered: fo.Dataset) -> None:
-    dataset = data_set(quiz())
+    dataset = data_set(quiz)
     kf.rank_systems(dataset, "ranking", systems=["net", "svm"], raters=RATERS)
     assert {"bump", "tau"} <= set(opened(dataset, "Ranking").shown)  # alone
     panel = opened(dataset, "Questions")
@@ -165,15 +164,6 @@ def test_the_form_of_who_is_right_opens_as_the_run_was_made(answered: fo.Dataset
     assert again.selection == run.selection
 
 
-GRADED = [
-    (["none", "1"], ["mild", "1", "sun"]),
-    (["mild", "2", "sun"], ["mild", "4", "sun"]),
-    (["severe", "4"], ["severe", "4"]),
-]
-GRADE = {"grade": ["none", "mild", "severe"]}
-BOTH = {**GRADE, "size": ["1", "2", "4"]}
-
-
 # ---- teams ----
 
 
@@ -223,7 +213,7 @@ def test_rankings_lead_to_what_references_answered_differently(answered: fo.Data
 
 
 def test_labels_that_are_gone_are_reported_and_a_click_on_them_is_a_problem_with_a_way_back() -> None:
-    dataset = data_set(quiz())
+    dataset = data_set(quiz)
     kf.compute_label_agreement(dataset, "labels", raters=RATERS, bootstrap=0)
     dataset.delete_sample_field("ann")
     panel: Panel = opened(dataset, "Questions")

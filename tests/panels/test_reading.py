@@ -23,8 +23,8 @@ from tests.plugin import Panel
 RATERS = ("ann", "bob", "cid")
 TEAMS = {"experts": ["ann"], "others": ["bob", "cid"]}
 
-IMAGES = 300
-"""More than all values that the tables of a panel show."""
+IMAGES, FEWER = 300, 120
+"""More than all values of the samples that the panel beside them shows, and than those of the tables of a panel."""
 
 Click = tuple[str, dict[str, Any]]
 Page = list[str | Click]
@@ -127,15 +127,15 @@ def steps(section: str, pages: dict[str, Page]) -> Iterator[Click]:
 
 
 @pytest.fixture(scope="module")
-def many() -> Iterator[dict[str, fo.Dataset]]:
+def many() -> dict[str, fo.Dataset]:
     """A data set of each family of labels, with a run of each kind."""
     objects, labels, masks = (fo.Dataset() for _ in range(3))
     scenes = [{**scene, "cid": scene["ann"]} for scene in SCENES]
     objects.add_samples(make_samples(scenes * (IMAGES // len(scenes))), progress=False)
     objects.tag_samples("day")
-    labels.add_samples([sample for _ in range(IMAGES // 6) for sample in quiz()], progress=False)
-    masks.add_samples([sample for _ in range(IMAGES // 3) for sample in small()], progress=False)
-    scores = [np.array([own]) for own in GOOD] * (IMAGES // 3)
+    labels.add_samples([sample for _ in range(FEWER // 6) for sample in quiz()], progress=False)
+    masks.add_samples([sample for _ in range(FEWER // 3) for sample in small()], progress=False)
+    scores = [np.array([own]) for own in GOOD] * (FEWER // 3)
     masks.set_values("good", [fo.Heatmap(map=own) for own in scores])
     masks.set_values("poor", [fo.Heatmap(map=1 - own) for own in scores])
     with warnings.catch_warnings():
@@ -156,11 +156,7 @@ def many() -> Iterator[dict[str, fo.Dataset]]:
         kf.compute_pixel_agreement(masks, "pixels", boundaries=True, divisions=True)
         kf.estimate_truth(masks, "truth", methods=["any", "0.5"])
         kf.rank_detectors(masks, "detectors", detectors=["good", "poor"])
-    yield {"labels": labels, "truth": masks, "objects": objects}
-    for dataset in (objects, labels, masks):
-        for key in kf.list_runs(dataset):
-            kf.delete_run(dataset, key)
-        dataset.delete()
+    return {"labels": labels, "truth": masks, "objects": objects}
 
 
 @pytest.fixture
@@ -242,7 +238,7 @@ def test_a_section_reads_no_labels(
 
 
 @pytest.fixture
-def outlined() -> Iterator[fo.Dataset]:
+def outlined() -> fo.Dataset:
     """Two raters with an outline each on every image, matched and compared."""
     dataset = fo.Dataset()
     points = [[(0.1, 0.1), (0.6, 0.1), (0.6, 0.6), (0.1, 0.6)]]
@@ -255,7 +251,7 @@ def outlined() -> Iterator[fo.Dataset]:
     dataset.add_samples(  # FiftyOne reads those again that a name keeps
         [
             fo.Sample(f"{number}.jpg", metadata=size, raters=["ann", "bob"], ann=outline(number % 3), bob=outline(1))
-            for number in range(IMAGES)
+            for number in range(FEWER)
         ],
         progress=False,
     )
@@ -263,8 +259,7 @@ def outlined() -> Iterator[fo.Dataset]:
     attributes = ["grade", "side"]
     kf.compute_agreement(dataset, "first", boundaries=True, attributes=attributes, bootstrap=20, **options)
     kf.find_variations(dataset, "first_variations", **options)
-    yield dataset
-    dataset.delete()
+    return dataset
 
 
 def test_outlines_and_attributes_are_compared_without_reading_a_label(outlined: fo.Dataset, read: list[int]) -> None:
@@ -292,8 +287,9 @@ def test_every_handler_is_tried() -> None:
 
 
 def _send(panel: Panel, steps: Iterable[Click], read: list[int]) -> None:
+    images = len(panel.dataset)
     for method, params in steps:
         read.clear()
         panel.send(method, **params)
         assert not panel.state.get("problem"), method
-        assert sum(read) < IMAGES, method
+        assert sum(read) < images, method

@@ -24,6 +24,10 @@ KEYS = {"agreement": "first", **{kind: f"first_{kind}" for kind in OBJECTS[1:]}}
 pytestmark = pytest.mark.filterwarnings("ignore::kalos_core.errors.KalosWarning")
 
 
+def eight_images():
+    return make_samples(crowded(0, 8))
+
+
 def keys_of(analysis: kf.Analysis) -> dict[str, str]:
     return {kind: run.key for kind, run in analysis.runs.items()}
 
@@ -31,7 +35,7 @@ def keys_of(analysis: kf.Analysis) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def once(make_once):
     """Objects of three raters with an analysis, for tests that only read."""
-    dataset = make_once(make_samples(crowded(0, 16)))
+    dataset = make_once(eight_images)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return dataset, kf.analyse(dataset, "first", raters=THREE, settings=FEW)
@@ -45,7 +49,7 @@ def analysed(once):
 @pytest.fixture
 def crowd(make):
     """The same objects without an analysis."""
-    return make(make_samples(crowded(0, 16)))
+    return make(eight_images)
 
 
 # ---- what is made ----
@@ -81,14 +85,14 @@ def test_similarity_threshold_and_selection_are_shared(crowd):
 
 @pytest.mark.parametrize(("samples", "leads"), [(quiz, "image_labels"), (small, "pixels")])
 def test_without_objects_another_kind_leads(make, samples, leads):
-    dataset = make(samples())
+    dataset = make(samples)
     made = kf.analyse(dataset, "first", **({"raters": RATERS} if samples is quiz else {}))
     assert keys_of(made) == {leads: "first"}
     kf.delete_run(dataset, "first")
 
 
 def test_labels_of_several_families_are_all_read(make):
-    samples = make_samples(crowded(0, 8))
+    samples = eight_images()
     for number, sample in enumerate(samples):
         for rater in ("ann", "bob"):
             sample[f"{rater}_says"] = fo.Classification(label="cat" if number % 3 or rater == "ann" else "dog")

@@ -50,16 +50,16 @@ def keys_of(found: kf.Analysis) -> dict[str, str]:
 
 OTHERS: dict[str, tuple[Callable[[], list[fo.Sample]], dict[str, Any]]] = {
     "agreement": (
-        lambda: make_samples(crowded(0, 12)),
+        lambda: make_samples(crowded(0, 6)),
         {"similarity": "centroid_box", "threshold": 0.3, "solver": "shm", "cost": "neg", "bootstrap": 7, "seed": 3,
          "thresholds": (0.3, 0.6)},
     ),
-    "variations": (lambda: make_samples(crowded(0, 12)), {"max_merge": 2, "thresholds": (0.3, 0.6)}),
+    "variations": (lambda: make_samples(crowded(0, 6)), {"max_merge": 2, "thresholds": (0.3, 0.6)}),
     "calibration": (
-        lambda: make_samples(crowded(0, 12)), {"similarities": ["box_iou"], "repeats": 2, "coordinates": "pixels"}
+        lambda: make_samples(crowded(0, 6)), {"similarities": ["box_iou"], "repeats": 2, "coordinates": "pixels"}
     ),
     "convergence": (
-        lambda: make_samples(crowded(0, 12)),
+        lambda: make_samples(crowded(0, 6)),
         {"thresholds": (0.5, 0.6), "subsets": 4, "fraction": 0.5, "seed": 2, "models": {"net": 0.4}, "tags": True},
     ),
     "image_labels": (
@@ -74,15 +74,16 @@ OTHERS: dict[str, tuple[Callable[[], list[fo.Sample]], dict[str, Any]]] = {
 @pytest.mark.parametrize("kind", [name for name, kind in kf.KINDS.items() if kind.suffix])
 def test_the_same_labels_give_the_same_run(make, kind):
     samples, settings = OTHERS[kind]
-    dataset = make(samples())
+    dataset = make(samples)
     raters = {"image_labels": QUIZ_RATERS, "pixels": None}.get(kind, THREE)
     before = kf.KINDS[kind].compute(dataset, "one", raters=raters, **settings)
     assert keys_of(kf.update_analysis(dataset, "one", "two")) == {kind: "two"}
     after = kf.load_details(dataset, "two")
     assert (after.settings, after.selection, after.metrics) == (before.settings, before.selection, before.metrics)
     assert json.dumps(plain(after.details)) == json.dumps(plain(kf.load_details(dataset, "one").details))
-    for key in ("one", "two"):
-        kf.delete_run(dataset, key)  # with the files of masks
+    if kind == "pixels":
+        for key in ("one", "two"):
+            kf.delete_run(dataset, key)  # with the files of masks
 
 
 def test_the_view_and_what_people_said_are_kept(make, monkeypatch):

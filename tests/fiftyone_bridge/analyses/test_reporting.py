@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import fiftyone as fo
@@ -14,25 +13,25 @@ from kalos_core import InputError, KalosWarning
 from kalos_core.display import with_interval
 from kalos_core.figures import skill_title
 from kalos_core.report import study
+from tests.fiftyone_bridge.conftest import Make
 from tests.fiftyone_bridge.scenes import THREE, detection, in_fields, make_sample, polyline
 from tests.report.test_report import Page
 
 
 @pytest.fixture(scope="module")
-def dataset() -> Iterator[fo.Dataset]:
+def dataset(make_once: Make) -> fo.Dataset:
     """Ten images; cid calls every third cat a dog, and misses the second object of every second image."""
-    dataset, samples = fo.Dataset(), []
+    samples = []
     for number in range(10):
         cats = [("cat", [10, 10, 20, 30]), ("cat", [50, 10, 20, 30])]
         third = [("cat" if number % 3 else "dog", [11, 10, 20, 30]), *([] if number % 2 else cats[1:])]
         given = {"ann": cats, "bob": cats, "cid": third}
         samples.append(in_fields(number, {name: [detection(*one) for one in own] for name, own in given.items()}))
-    dataset.add_samples(samples, progress=False)
+    dataset = make_once(samples)
     settings = {"convergence": {"subsets": 10, "fraction": 0.5}, "calibration": {"bootstrap": 0}}
     with pytest.warns(KalosWarning, match="it depends on how many images"):
         kf.analyse(dataset, "first", raters=THREE, settings=settings)
-    yield dataset
-    dataset.delete()
+    return dataset
 
 
 def flat(text: str) -> str:
@@ -75,7 +74,6 @@ def test_who_is_right_has_a_chapter(dataset, tmp_path):
     run = kf.estimate_truth(dataset, "right", raters=THREE, model="confusion")
     estimate = run.details.truths["confusion 0.5"].estimate
     text = text_of(kf.report(dataset, "first", tmp_path / "right.html"))
-    kf.delete_run(dataset, "right")
     chapter = text.split("Who is right", 1)[1]
     assert flat(skill_title(list(THREE), estimate.skill)) in chapter
     skills = [with_interval(*of) for of in zip(estimate.skill, estimate.skill_interval, strict=True)]
@@ -123,8 +121,7 @@ def test_boundaries_divisions_and_grades_have_chapters(make, tmp_path):
     for value, ends in [*estimates, (forms.value[1], forms.interval[1])]:
         assert flat(with_interval(value, ends)) in chapter
     assert "label interval" in text
-    for key in kf.list_runs(dataset):
-        kf.delete_run(dataset, key)
+    kf.delete_run(dataset, "first_pixels")  # with its files
 
 
 def test_an_agreement_alone_has_a_report_and_an_analysis_without_one_is_refused(dataset, tmp_path):
@@ -135,5 +132,3 @@ def test_an_agreement_alone_has_a_report_and_an_analysis_without_one_is_refused(
     assert not path.exists()
     kf.compute_agreement(dataset, "bare", raters=THREE, bootstrap=0)
     assert "variations: not part of this analysis" in text_of(kf.report(dataset, "bare", path))
-    for key in ("alone", "bare"):
-        kf.delete_run(dataset, key)

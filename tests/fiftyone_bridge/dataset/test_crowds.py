@@ -37,7 +37,7 @@ def corners(left: int, top: int, right: int, bottom: int) -> list[list[int]]:
     return [[left, top, right, top, right, bottom, left, bottom]]
 
 
-def coco(kind: str, images: int = 16) -> dict[str, Any]:
+def coco(kind: str, images: int = 8) -> dict[str, Any]:
     """Random objects that all raters saw, and of ann and bob crowds around some of them: pixels, outlines and boxes."""
     rng = np.random.default_rng(5)
     annotations: list[dict[str, Any]] = []

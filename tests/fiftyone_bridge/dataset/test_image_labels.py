@@ -17,7 +17,7 @@ BOTH = ("ann", "bob")
 
 
 def test_a_field_for_each_rater(make, monkeypatch):
-    dataset = make(quiz())
+    dataset = make(quiz)
     for block in (1000, 2):
         monkeypatch.setattr("kalos_core.fiftyone.dataset.image_labels.stream", partial(stream, block=block))
         table = kf.read_label_table(dataset, raters=RATERS)
@@ -27,7 +27,7 @@ def test_a_field_for_each_rater(make, monkeypatch):
 
 
 def test_one_field_with_a_rater_attribute(make):
-    dataset = make(quiz_in_one_field())
+    dataset = make(quiz_in_one_field)
     table = kf.read_label_table(dataset, field="answers")
     assert (table.values().tolist(), table.raters.tolist()) == (VALUES, list(RATERS))
     part = kf.read_label_table(dataset, field="answers", raters=("cid", "ann"))
@@ -65,7 +65,7 @@ def test_limits(make):
 
 @pytest.mark.parametrize("groups", ["label", None])
 def test_a_digest_depends_on_no_other_image(make, groups):
-    dataset, chosen = make(quiz()), Selection(raters=RATERS)
+    dataset, chosen = make(quiz), Selection(raters=RATERS)
     last = dataset.last()
     last.ann = label("ape", answered_at=3)
     last.save()

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.filterwarnings(
 @pytest.fixture(scope="module")
 def estimated(make_once):
     """A data set with a run that has everything, for tests that only read."""
-    made = make_once(lively())
+    made = make_once(lively)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", KalosWarning)
         return made, run_it(made, "kept", models="YOLO 0.05, DETR 0.99", predictions="net", tags=True)

@@ -41,12 +41,10 @@ def inject(dataset: Any, key: str = "noise", **options: Any) -> kf.Run:
 
 
 @pytest.fixture(scope="module")
-def injected() -> Iterator[tuple[fo.Dataset, kf.Run]]:
+def injected(make_once: Make) -> tuple[fo.Dataset, kf.Run]:
     """Three raters of different magnitude, for tests that only read."""
-    dataset = fo.Dataset()
-    dataset.add_samples(samples(), progress=False)
-    yield dataset, inject(dataset, raters=3, magnitude=[0, 1, 2], seed=4, model=MODEL)
-    dataset.delete()
+    dataset = make_once(samples)
+    return dataset, inject(dataset, raters=3, magnitude=[0, 1, 2], seed=4, model=MODEL)
 
 
 @pytest.fixture(autouse=True)
@@ -59,7 +57,7 @@ def _annotations_may_reach_beyond_their_image() -> Iterator[None]:
 
 @pytest.fixture
 def fresh(make: Make) -> fo.Dataset:
-    return make(samples())
+    return make(samples)
 
 
 def in_rows(dataset: fo.Dataset, field: str, *names: str) -> list[tuple[Any, ...]]:
@@ -274,13 +272,13 @@ def test_where_wrong_classes_come_from(make, tmp_path):
         ("embedded", "embeddings in 'vector' of 3 classes", {"class_source": "embeddings", "embeddings": "vector"}),
         ("tree", "taxonomy of 5 names", {"class_source": "taxonomy", "taxonomy": tmp_path / "tree.json"}),
     ]:
-        run = inject(dataset, key, raters=4, schools=[3, 1], model=MODEL, **options)
+        run = inject(dataset, key, raters=3, schools=[2, 1], model=MODEL, **options)
         assert run.metrics["class_source"].startswith(said)
         table = run.result.to_pandas()
         cats = table[(table.event == "wrong_class") & (table.outcome == "done") & (table.class_from == "cat")]
         assert len(cats) > 3
         assert (cats.class_to == "dog").mean() > 0.7, key
-        assert run.details.raters.reference.tolist() == ["school 1"] * 3 + ["school 2"]
+        assert run.details.raters.reference.tolist() == ["school 1"] * 2 + ["school 2"]
         assert set(run.result.original_ids) == set(dataset.values("truth.detections.id", unwind=True))
 
 
@@ -407,7 +405,7 @@ def test_a_preview_shows_both_and_writes_nothing(fresh, make, files):
 
 
 @pytest.fixture(scope="module")
-def broken() -> Iterator[fo.Dataset]:
+def broken(make_once: Make) -> fo.Dataset:
     """Embeddings of one class that are NaN, and of others that are missing; and points."""
     own = annotated()
     for labels in own:
@@ -415,12 +413,9 @@ def broken() -> Iterator[fo.Dataset]:
             label["nan"] = [1.0, math.nan if label.label == "cow" else 2.0]
             if label.label == "cat":
                 label["half"] = [1.0, 2.0]
-    dataset = fo.Dataset()
     points = [fo.Keypoints(keypoints=[fo.Keypoint(label="cat", points=[(0.1, 0.1)])]) for _ in range(IMAGES)]
     truth = [fo.Detections(detections=labels) for labels in own]
-    dataset.add_samples(samples(truth=truth, points=points), progress=False)
-    yield dataset
-    dataset.delete()
+    return make_once(samples(truth=truth, points=points))
 
 
 def embedded(by: Any) -> dict[str, Any]:
@@ -441,7 +436,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     (embedded("half"), "embeddings: expected every class of the reference, got nothing about"),
     (embedded("nan"), "embeddings: expected finite numbers, got NaN or infinity"),
     (detected("truth"), "detections: expected another field than the reference's"),
-    ({"false_positive_source": "images"}, "images: 30 records cannot be used"),
+    ({"false_positive_source": "images"}, f"images: {IMAGES} records cannot be used"),
     ({"model": "fit"}, "model: expected two real raters or more to fit one, got truth"),
     ({"model": '{"format": "kalos noise model", "version": 99}'}, "noise model: expected version 2, got 99"),
 ]

@@ -13,11 +13,16 @@ from tests.fiftyone_bridge.scenes import THREE, crowded, documents, make_samples
 pytestmark = pytest.mark.filterwarnings("ignore::kalos_core.errors.KalosWarning")
 
 
-@pytest.fixture
-def rated(make: Make) -> fo.Dataset:
-    dataset = make(make_samples(crowded(0, 30)))
+@pytest.fixture(scope="module")
+def once(make_once: Make) -> fo.Dataset:
+    dataset = make_once(make_samples(crowded(0)))
     kf.compute_agreement(dataset, "run", raters=THREE, bootstrap=50)
     return dataset
+
+
+@pytest.fixture
+def rated(once: fo.Dataset) -> fo.Dataset:
+    return once.clone()
 
 
 def test_the_order_is_that_of_the_library_and_stands_on_the_samples(rated):

@@ -20,7 +20,7 @@ from tests.fiftyone_bridge.scenes import untouched
 
 @pytest.fixture
 def answered(make: Make) -> fo.Dataset:
-    return make(quiz())
+    return make(quiz)
 
 
 def rank(dataset: Any, key: str = "ranked", **options: Any) -> Any:

@@ -2,7 +2,7 @@
 
 import json
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import fiftyone as fo
@@ -27,19 +27,8 @@ from tests.fiftyone_bridge.scenes import (
 )
 
 
-@pytest.fixture
-def own(make: Make) -> fo.Dataset:
-    """The scenes with a run of each kind, to be changed."""
-    dataset = make()
-    kf.compute_agreement(dataset, "run", raters=RATERS, bootstrap=0)
-    kf.find_variations(dataset, "found", raters=RATERS)
-    return dataset
-
-
-def analysed(samples: list[fo.Sample], **selection: Any) -> fo.Dataset:
+def analysed(dataset: fo.Dataset, **selection: Any) -> fo.Dataset:
     """With a run of every kind that has views of objects; two scenes are tagged."""
-    dataset = fo.Dataset()
-    dataset.add_samples(samples, progress=False)
     dataset.match(F("filepath").ends_with(["/0.jpg", "/3.jpg"])).tag_samples("seen")
     kf.compute_agreement(dataset, "run", bootstrap=0, **selection)
     kf.find_variations(dataset, "found", **selection)
@@ -50,18 +39,20 @@ def analysed(samples: list[fo.Sample], **selection: Any) -> fo.Dataset:
 
 
 @pytest.fixture(scope="module")
-def scenes() -> Iterator[fo.Dataset]:
-    dataset = analysed(make_samples(SCENES), raters=RATERS)
-    yield dataset
-    dataset.delete()
+def scenes(make_once: Make) -> fo.Dataset:
+    return analysed(make_once(), raters=RATERS)
+
+
+@pytest.fixture
+def own(scenes: fo.Dataset) -> fo.Dataset:
+    """A copy for tests that change labels."""
+    return scenes.clone()
 
 
 @pytest.fixture(scope="module")
-def in_one() -> Iterator[fo.Dataset]:
+def in_one(make_once: Make) -> fo.Dataset:
     """The same with all labels in one field."""
-    dataset = analysed(in_one_field(SCENES), field="marks")
-    yield dataset
-    dataset.delete()
+    return analysed(make_once(in_one_field(SCENES)), field="marks")
 
 
 def numbers(view: Any) -> list[int]:

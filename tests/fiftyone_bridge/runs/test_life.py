@@ -29,6 +29,7 @@ from kalos_core.fiftyone.runs.writers import writing_now
 from tests.fiftyone_bridge.elsewhere import dying, kill
 from tests.fiftyone_bridge.scenes import RATERS, documents, raising, untouched
 from tests.fiftyone_bridge.stacks import small
+from tests.tiers import first
 
 ROWS = pd.DataFrame([{"item": "0.jpg", "rater": rater, "label": "x"} for rater in ("dan", "eve")])
 FULL = OperationFailure("no room", explaining.OUT_OF_DISK_SPACE)
@@ -72,7 +73,7 @@ def load(path: Path, target: Any, **options: Any) -> Any:
 
 
 class TestKilled:
-    @pytest.mark.parametrize("where", ["delete_fields", "delete_arrays"])
+    @pytest.mark.parametrize("where", first(["delete_fields", "delete_arrays"]))
     def test_while_deleting_a_run(self, make, where):
         """Half a run is never listed: whoever looks next finishes."""
         dataset = make(persistent=True)
@@ -120,7 +121,7 @@ class TestKilled:
 
     def test_before_the_folder_of_a_run_is_made(self, make):
         """That of the data set is there already, and goes if nothing else is in it."""
-        dataset = make(small(), persistent=True)
+        dataset = make(small, persistent=True)
         home = life.folder_of(dataset)
         original = os.mkdir
 
@@ -138,7 +139,7 @@ class TestKilled:
         assert kf.list_runs(dataset) == []
         assert not home.exists()
 
-    @pytest.mark.parametrize("where", [(loads, "write_documents"), (objects, "store_raters")])
+    @pytest.mark.parametrize("where", first([(objects, "store_raters"), (loads, "write_documents")]))
     def test_while_loading_into_samples_that_are_there(self, make, path, where):
         """The next load says so, puts everything back, and loads."""
         dataset = make(persistent=True)
@@ -441,7 +442,7 @@ class TestChangedMeanwhile:
         assert files_of(dataset_id) == NOTHING
 
     def test_no_file_stays_of_a_data_set_that_was_deleted(self, make, meanwhile):
-        dataset = make(small())
+        dataset = make(small)
         folder = life.folder_of(dataset)
 
         def act() -> None:
