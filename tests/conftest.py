@@ -18,7 +18,7 @@ from kalos_core import Annotations, read_coco, read_lidc
 from tests import fiftyone_environment  # before any test imports FiftyOne
 
 # `pytest --hypothesis-profile=thorough` looks longer
-settings.register_profile("kalos", deadline=None, max_examples=20, derandomize=bool(os.environ.get("CI")))
+settings.register_profile("kalos", deadline=None, max_examples=10, derandomize=bool(os.environ.get("CI")))
 settings.register_profile("thorough", deadline=None, max_examples=300)
 settings.load_profile("kalos")
 

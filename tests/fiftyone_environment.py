@@ -14,6 +14,12 @@ from pathlib import Path
 import psutil
 
 PREFIX = "kalos-test-"
+MEMORY = Path("/dev/shm")
+ROOM = 2**31
+"""Bytes that a database needs, and more."""
+
+PARENT = MEMORY if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM else Path(tempfile.gettempdir())
+"""Of the folders: in memory, where the database need not wait for a disk."""
 
 
 def isolate() -> Path:
@@ -21,7 +27,7 @@ def isolate() -> Path:
     if "fiftyone" in sys.modules:
         raise RuntimeError("FiftyOne was imported before tests/fiftyone_environment.py could keep it from your data")
     _sweep()
-    folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
+    folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir=PARENT))
     os.environ |= {
         "FIFTYONE_DATABASE_NAME": f"kalos_test_{os.getpid()}",
         "FIFTYONE_CONFIG_PATH": str(folder / "config.json"),
@@ -64,7 +70,7 @@ def tear_down() -> None:
 
 def _sweep() -> None:
     """Remove the folders of earlier runs, except where a run or a database server still uses them."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+    for folder in PARENT.glob(f"{PREFIX}*"):
         owner = folder.name.removeprefix(PREFIX).split("-")[0]
         lock = folder / "database" / "mongod.lock"  # holds the server's process id while it runs
         try:

@@ -74,8 +74,8 @@ def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-def nodes_of(tree: ast.AST, type_only: bool) -> Iterator[ast.AST]:
-    """All nodes below one; without `type_only` leaving out what only a type checker runs."""
+def statements_of(tree: ast.AST, type_only: bool) -> Iterator[ast.AST]:
+    """All statements below one; without `type_only` leaving out what only a type checker runs."""
     waiting = [tree]
     while waiting:
         node = waiting.pop()
@@ -83,7 +83,8 @@ def nodes_of(tree: ast.AST, type_only: bool) -> Iterator[ast.AST]:
         if not type_only and isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
             waiting += node.orelse
         else:
-            waiting += ast.iter_child_nodes(node)
+            inside = ast.iter_child_nodes(node)
+            waiting += (one for one in inside if isinstance(one, (ast.stmt, ast.excepthandler, ast.match_case)))
 
 
 def is_module(name: str) -> bool:
@@ -101,7 +102,7 @@ def imports(path: Path, type_only: bool = True, inside: bool = True) -> frozense
     names: set[str] = set()
     package = list(path.relative_to(ROOT).parts[:-1])
     tree = tree_of(path)
-    for node in nodes_of(tree, type_only) if inside else tree.body:
+    for node in statements_of(tree, type_only) if inside else tree.body:
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import Any
 
 from PIL import Image
 from playwright.sync_api import Locator, Page, TimeoutError, expect
@@ -259,17 +258,3 @@ class App:
     def expect_open_sample(self, path: str) -> None:
         entry = self.page.locator('#modal [data-cy="sidebar-entry-filepath"]')
         expect(entry).to_contain_text(re.compile(re.escape(path)))
-
-
-def brightness(colour: str) -> float:
-    """Of a colour as browsers write it: 0 black, 255 white."""
-    red, green, blue = map(float, re.findall(r"[\d.]+", colour)[:3])
-    return 0.299 * red + 0.587 * green + 0.114 * blue
-
-
-def rows(table: Locator) -> list[list[str]]:
-    """The texts of a table's cells."""
-    found: Any = table.locator("tbody tr").evaluate_all(
-        "rows => rows.map(row => [...row.querySelectorAll('td, th')].map(cell => cell.innerText))"
-    )
-    return found

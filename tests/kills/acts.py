@@ -155,6 +155,9 @@ _analyse = _run(
     raters=RATERS,
     settings={"convergence": FEW, "agreement": {"bootstrap": 0}, "calibration": {"bootstrap": 0}},
 )
+_analyse_little = _run(
+    kf.analyse, kinds=["agreement", "variations"], raters=RATERS, settings={"agreement": {"bootstrap": 0}}
+)
 _resolved = _run(kf.resolved, "gold")
 _truth = _run(kf.estimate_truth, raters=RATERS, quorum=[0.5, 0.9])
 _pixel_truth = _run(kf.estimate_truth, raters=RATERS, methods=["any", "0.5"], of="pixels")
@@ -287,7 +290,7 @@ ACTS = [
     Act("rename variations", "objects", rename, (_variations,)),
     Act("rename calibration", "objects", rename, (_calibration, _choose)),
     Act("rename labels", "answers", rename, (_labels,)),
-    Act("rename analysis", "objects", rename, (_arranged, _analyse)),
+    Act("rename analysis", "objects", rename, (_arranged, _analyse_little)),
     Act("delete agreement", "objects", delete, (_arranged, agreement, decide, order_next)),
     Act("delete calibration", "objects", delete, (_calibration, _choose)),
     Act("delete truth of pixels", "masks", delete, (_pixel_truth,)),
@@ -297,7 +300,7 @@ ACTS = [
     Act("load a new data set", "files", _load_new, look=_begin_to_load),
     Act("load masks", "files", _load_masks, look=_begin_to_load),
     Act("load a table", "files", _load_table, look=_begin_to_load),
-    Act("report", "objects", _report, (_analyse,), "same"),
+    Act("report", "objects", _report, (_analyse_little,), "same"),
     Act("hand over", "objects", _handed_over, (agreement,), back=_not_handed_over, look=_begin_to_hand_over),
     Act("delegated agreement", "objects", _delegated, (_queued,), back=delete),
     Act("export", "objects", _export, (agreement, decide), "same"),

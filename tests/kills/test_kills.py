@@ -11,6 +11,7 @@ from typing import Any
 import fiftyone as fo
 import pytest
 
+from tests.fiftyone_environment import FOLDER
 from tests.kills.acts import ACTS, Act
 from tests.kills.processes import Place, import_all
 from tests.kills.server import Server
@@ -27,16 +28,16 @@ MAKING = ("load a new data set", "load masks")
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def server() -> Iterator[Server]:
     import_all()
-    server = Server(tmp_path_factory.mktemp("kills") / "database")
+    server = Server(FOLDER / "kills")
     yield server
     server.kill()
 
 
 @pytest.fixture(scope="module")
-def try_out(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Callable[[Act], Trial]:
-    return partial(Trial, place=Place(server.uri, "kills", tmp_path_factory.mktemp("files")), known={})
+def try_out(server: Server) -> Callable[[Act], Trial]:
+    return partial(Trial, place=Place(server.uri, "kills", FOLDER / "files"), known={})
 
 
 @pytest.fixture

@@ -80,9 +80,8 @@ class Trial:
         return compared(snapshot, self.before, self.act.app)
 
     def put_back(self) -> None:
-        """Everything as before the act, and nothing of it is lost where the server dies."""
+        """Everything as before the act."""
         self.before.put_back(self.database, self.place.folder)
-        self.database.client.admin.command("fsync")
 
     def do(self, at: int | None = None, **then: Any) -> Ended:
         """The act in a process of its own, up to a step."""
@@ -136,6 +135,7 @@ class Trial:
 
         def restarted_at(at: int) -> tuple[str, list[str]]:
             self.put_back()
+            self.database.client.admin.command("fsync")  # nothing of it is lost where the server dies
             pause = Pause()
             process = self.begin(at, then=pause)
             if pause.wait():
