@@ -62,7 +62,8 @@ def tear_down() -> None:
     if "fiftyone" in sys.modules:
         from fiftyone.core.odm import get_db_client
 
-        get_db_client().drop_database(os.environ["FIFTYONE_DATABASE_NAME"])
+        with get_db_client() as client:
+            client.drop_database(os.environ["FIFTYONE_DATABASE_NAME"])
     for entry in FOLDER.iterdir():
         if entry.name != "database":  # its server runs until its last client leaves; the next run removes it
             shutil.rmtree(entry, ignore_errors=True)
