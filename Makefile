@@ -45,7 +45,7 @@ demo: setup ## open the App on a data set with four raters (or on yours: LABELS=
 	@$(RUN) demo $${LABELS:+--labels "$$LABELS"} $${IMAGES:+--images "$$IMAGES"} $${PORT:+--port "$$PORT"} \
 		$${CATEGORY_FIELD:+--category-field "$$CATEGORY_FIELD"} $${ALIASES:+--aliases "$$ALIASES"}
 
-test: ## check style and types, build the documentation, then run the tests (fifteen minutes on two cores)
+test: ## check style and types, build the documentation, then run the tests (ten minutes on two cores)
 	@$(SETUP) --extras test,dev,docs --browser
 	@$(MAKE) --no-print-directory --jobs=2 check site collect
 	$(RUN) pytest $(WORKERS) $(TESTS)

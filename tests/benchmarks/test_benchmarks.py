@@ -201,28 +201,6 @@ def test_bridge(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [row.what for row in polylines.rows] == [python[0], python[2]]
 
 
-@extended
-def test_the_experiments_say_how_many_statements_hold(monkeypatch: pytest.MonkeyPatch) -> None:
-    from benchmarks import noise
-
-    few = partial(noise.run_experiments, magnitudes=[1], counts=[2, 3], repeats=1)
-    monkeypatch.setattr(noise, "run_experiments", few)
-    table = noise.experiments(synthetic(), "synthetic")
-    check_tables(table)
-    assert "statements of the paper hold" in table.notes[0]
-
-
-@extended
-def test_fit_and_generation_of_noise() -> None:
-    from benchmarks import generation, noise
-
-    check_tables(noise.fit(synthetic(), "synthetic", 1), note="distributions: ")
-    table = generation.speed(synthetic(), "synthetic", 1)
-    check_tables(table)
-    assert "10 raters" in table.title
-    assert "annotations a second" in table.notes[0]
-
-
 def test_command(peer_package, tmp_path, capsys) -> None:
     peer_package("kalos")
     assert command.main(["agreement", "--data", str(tmp_path)]) == 2
@@ -269,25 +247,3 @@ def test_labels_are_the_same_work() -> None:
     table = labels.skill_on_objects(1, images=20)
     check_tables(table)
     assert len(table.rows) == 3
-
-
-@extended
-def test_growth() -> None:
-    from benchmarks import growth
-
-    table = growth.of_images(1, images=(30, 60))
-    check_tables(table)
-    assert [row.images for row in table.rows] == [30, 60] * len(growth.ANALYSES)
-    assert all((row.claim is None) == (row.images == 30) for row in table.rows)
-
-
-@extended
-def test_clicks(monkeypatch: pytest.MonkeyPatch) -> None:
-    from benchmarks import clicks
-
-    for name, value in {"SAMPLES": 20, "MANY_SAMPLES": 30, "MANY_RATERS": 3, "FEW_SAMPLES": 2}.items():
-        monkeypatch.setattr(clicks, name, value)
-    asked, many, long_work, longer = clicks.all_tables(1, large=True, say=lambda _: None)
-    check_tables(asked, many, long_work, longer)
-    assert "view: missing" in [row.what for row in asked.rows]
-    assert [row.what for row in long_work.rows][1] == "load_raters: memory"

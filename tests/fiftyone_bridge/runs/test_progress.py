@@ -8,6 +8,7 @@ import pytest
 from PIL import Image
 
 import kalos_core.fiftyone as kf
+from kalos_core.fiftyone.runs.progress import Report
 from tests.fiftyone_bridge.scenes import RATERS, stop_at, untouched
 
 ONE_IMAGE: dict[str, Any] = {
@@ -54,3 +55,11 @@ def test_shares_rise_from_0_to_1(dataset, tmp_path, work):
 def test_what_is_cancelled_at_the_very_last_report_is_not_kept(dataset, tmp_path, work):
     with untouched(dataset), pytest.raises(KeyboardInterrupt):
         work(dataset, tmp_path, progress=stop_at(1))
+
+
+def test_a_part_is_told_within_its_bounds():
+    told: list[tuple[float, str]] = []
+    with Report(lambda share, label: told.append((round(share, 9), label))) as report:
+        report.within(0.2, 0.6, "labels")(0.5)
+        report.part(0.5, 1.0, "again")(0.5, "labels")
+    assert told == [(0.4, "labels"), (0.75, "again: labels")]
