@@ -27,10 +27,12 @@ from kalos_core.reliability import (
     alpha_of_all,
     build_units,
     coincidences,
+    seen,
 )
 from kalos_core.resampling import Cells, intervals, resample
 from kalos_core.results import Result, check_result
 from kalos_core.similarity import Rows, Similarity, check_threshold, get_similarity
+from kalos_core.similarity.fitting import resolved
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -258,9 +260,11 @@ class AgreementNumbers(Result):
     @property
     def headline(self) -> str:
         """The finding, in words."""
+        if np.isnan(self.alpha):
+            return f"{self.notation} is undefined: no image that two raters were assigned to has an annotation"
         low, high = self.alpha_interval
         interval = "" if np.isnan(low) else f" [{low:.3f}, {high:.3f}]"
-        words = self.band if np.isnan(self.alpha) else f"{self.band}; label convergence: {self.convergence_band}"
+        words = f"{self.band}; label convergence: {self.convergence_band}"
         return (
             f"{self.notation} = {self.alpha:.3f}{interval} ({words}), mean over "
             f"{number_of(self.defined_images, 'image')}; "
@@ -295,7 +299,8 @@ class Agreement(AgreementNumbers):
         Alpha of all units in one matrix, an image empty by agreement adding one unit of `NO_OBJECT`.
     global_alpha_interval : (2,) float64
     empty_images : int
-        Images on which at least two raters agree that there is nothing: alpha 1, which lifts the mean.
+        Images on which at least two raters agree that there is nothing: alpha 1, which lifts the mean; undefined where
+        no image that can be compared has an annotation.
     alpha_without_empty : float
         The mean without them.
 
@@ -340,7 +345,7 @@ class Agreement(AgreementNumbers):
 
 def agreement(
     annotations: Annotations,
-    similarity: str | Similarity | Rows = "box_iou",
+    similarity: str | Similarity | Rows = "auto",
     threshold: float = 0.5,
     solver: str = "greedy",
     cost: str = "soft",
@@ -379,6 +384,7 @@ def agreement(
     =====================================================  =====  ==========================================
     all pairable values are equal                          1      nothing disagrees (KαLOS §3.2)
     no annotation, two assigned to a common class           1      they agree on absence (KαLOS §3.2)
+    no annotation on any image that can be compared        NaN    nothing shows that these raters annotate shapes
     no annotation, fewer than two such raters              NaN    nobody to agree with
     annotations, but no unit with two values               NaN    Krippendorff: no pairable value
     =====================================================  =====  ==========================================
@@ -407,6 +413,7 @@ def agreement(
     (0.5455, [[0, 0], [1, 1], [-1, 1]])
     """
     check_arguments(agreement, locals(), but=("similarity", "solver", "cost"))
+    similarity = resolved(similarity, annotations)
     measure, threshold = get_similarity(similarity), check_threshold(threshold)
     bootstrap, seed = check_replicates(bootstrap, len(annotations.images)), check_whole(seed, "seed")
     lookup(SOLVERS, solver, "solver")
@@ -467,10 +474,11 @@ def numbers_of(
     >>> found["image_alpha"].tolist(), found["alpha"]
     ([1.0, 0.0], 0.5)
     """
+    sums = seen(sums)
     image_alpha = alpha_by_group(sums)
-    defined = np.isfinite(image_alpha)
     every_image = np.arange(len(image_alpha))
     cells = Cells(np.zeros_like(every_image), every_image, sums, image_alpha)
+    defined = np.isfinite(image_alpha)
     drawn = resample(cells, 1, configuration.bootstrap, configuration.seed, rank)
     return {
         "image_alpha": image_alpha,

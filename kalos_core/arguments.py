@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence, Set
 from collections.abc import Callable as CallableType
 from contextlib import suppress
@@ -52,7 +53,8 @@ def check_arguments(function: Callable[..., Any], given: Mapping[str, Any], but:
         if name not in but and not _fits(hint, value):
             own = any(hasattr(kind, "__dataclass_fields__") for kind in _alternatives(hint))
             actual = type(value).__name__ if own else repr_of(value)
-            raise InputError(f"{name}: expected {_said(hint, value)}, got {actual}")
+            hint_of = "; read_labels(path) reads a file" if _is_file(hint, value) else ""
+            raise InputError(f"{name}: expected {_said(hint, value)}, got {actual}{hint_of}")
 
 
 @cache
@@ -102,6 +104,12 @@ def _fits(hint: Any, value: Any) -> bool:
     if isinstance(hint, type) and hint.__module__.startswith("kalos_core.") and not getattr(hint, "_is_protocol", 0):
         return isinstance(value, hint)
     return True
+
+
+def _is_file(hint: Any, value: Any) -> bool:
+    """Whether a path, or what a file holds, was given where the table is expected that a reader makes of it."""
+    made = any(getattr(kind, "__name__", "") in READ for kind in _alternatives(hint))
+    return made and isinstance(value, (str, os.PathLike, Mapping))
 
 
 def _is_several(kind: Any, value: Any) -> bool:

@@ -131,7 +131,11 @@ class _NoDeclarations(ElementTree.TreeBuilder):
 def load_xml(path: Path, what: str) -> ElementTree.Element:
     """The root of an XML file, its tags without their namespace; `what` it should be is for the message."""
     with open_file(path, what, unpacked=False) as file:
-        data = file.read()
+        return parse_xml(path, file.read())
+
+
+def parse_xml(path: Path, data: bytes) -> ElementTree.Element:
+    """As `load_xml`, of the content of the file."""
     try:
         root = ElementTree.fromstring(data, ElementTree.XMLParser(target=_NoDeclarations()))
     except (ElementTree.ParseError, ValueError, LookupError) as error:

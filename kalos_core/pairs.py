@@ -21,6 +21,7 @@ from kalos_core.limits import check_limit
 from kalos_core.results import Result
 from kalos_core.shapes.borrowed import Borrowed
 from kalos_core.similarity import SIMILARITIES, Rows, Similarity, check_threshold, get_similarity
+from kalos_core.similarity.fitting import resolved
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -138,7 +139,7 @@ class Pairs(Result):
 
 def compute_pairs(
     annotations: Annotations,
-    similarity: str | Similarity | Rows = "box_iou",
+    similarity: str | Similarity | Rows = "auto",
     floor: float = 0.5,
     *,
     same_class: bool = False,
@@ -180,6 +181,7 @@ def compute_pairs(
     0
     """
     check_arguments(compute_pairs, locals())
+    similarity = resolved(similarity, annotations)
     measure = get_similarity(similarity)
     floor = check_threshold(floor, "floor")
     none = np.zeros(0, np.intp)

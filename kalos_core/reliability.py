@@ -161,6 +161,22 @@ def join_coincidences(parts: Sequence[Coincidences]) -> Coincidences:
     )
 
 
+def seen(sums: Coincidences) -> Coincidences:
+    """The sums, or nothing where all values of all groups are `NO_OBJECT`.
+
+    That no rater saw an object in the whole of a data set is no agreement: nothing shows that they annotate at all.
+
+    Examples
+    --------
+    >>> empty = coincidences(np.array([[NO_OBJECT, NO_OBJECT]]), np.array([0]), 1)
+    >>> alpha_by_group(empty).tolist(), alpha_by_group(seen(empty)).tolist()
+    ([1.0], [nan])
+    """
+    if (sums.value != NO_OBJECT).any():
+        return sums
+    return coincidences(np.zeros((0, 2), np.int32), np.zeros(0, np.intp), len(sums.pairable))
+
+
 def _coincidences(values: NDArray[np.int32], group: NDArray[np.intp], groups: int) -> Coincidences:
     given = values != NOT_ASSIGNED
     raters = given.sum(axis=1)

@@ -56,11 +56,19 @@ def test_all_values_equal_is_one():
     assert of_image(*AGREED) == 1
 
 
-def test_nothing_drawn_by_two_is_agreement_on_absence():
-    result = agreement(table(images=(1, 2)), bootstrap=0)
-    assert result.image_alpha.tolist() == [1, 1]
-    assert (result.empty_images, result.defined_images, result.global_alpha) == (2, 2, 1)
-    assert np.isnan(result.alpha_without_empty)
+def test_nothing_drawn_by_two_is_agreement_on_absence_where_something_is_drawn_elsewhere():
+    result = agreement(table(("ann", "cat", HERE), images=(1, 2)), bootstrap=0)
+    assert result.image_alpha.tolist() == [0, 1]
+    assert (result.empty_images, result.alpha, result.alpha_without_empty) == (1, 0.5, 0)
+
+
+def test_nothing_drawn_anywhere_is_undefined():
+    """As where a file holds no shapes, or only one rater's image has some."""
+    asked = {1: ["ann", "bob"], 2: ["ann"]}
+    for seen in (table(images=(1, 2)), table(("ann", "cat", HERE, 2), images=(1, 2), assigned=asked)):
+        result = agreement(seen, bootstrap=10)
+        assert np.isnan([result.alpha, result.global_alpha, *result.alpha_interval, *result.image_alpha]).all()
+        assert "is undefined: no image that two raters were assigned to has an annotation" in repr(result)
 
 
 @pytest.mark.parametrize("asked", [["ann"], []])
@@ -83,7 +91,8 @@ def test_nothing_drawn_and_no_common_class_is_undefined():
 
 def test_nothing_drawn_with_one_common_class_is_agreement_on_absence():
     limits = {"ann": ["cat", "dog"], "bob": ["dog"]}
-    assert of_image(categories=["cat", "dog"], assigned_categories=limits) == 1
+    more = {"categories": ["cat", "dog"], "assigned_categories": limits, "images": (1, 2)}
+    assert of_image(("bob", "dog", HERE, 2), **more) == 1
 
 
 def test_what_the_other_was_not_assigned_to_has_no_pair():
@@ -149,9 +158,15 @@ def krippendorff_of(values):
 def test_every_alpha_equals_the_krippendorff_package_on_the_units(annotations):
     result = agreement(annotations, "polygon_iou", 0.25, bootstrap=0)
     images = range(len(annotations.images))
-    expected = [krippendorff_of(whole_matrix(result, [image])) for image in images]
+    whole, of = whole_matrix(result, images), krippendorff_of
+    if not (whole >= 0).any():  # nobody saw an object
+
+        def of(_):
+            return np.nan
+
+    expected = [of(whole_matrix(result, [image])) for image in images]
     np.testing.assert_allclose(result.image_alpha, expected, atol=1e-12)
-    np.testing.assert_allclose(result.global_alpha, krippendorff_of(whole_matrix(result, images)), atol=1e-12)
+    np.testing.assert_allclose(result.global_alpha, of(whole), atol=1e-12)
     defined = [value for value in expected if np.isfinite(value)]
     np.testing.assert_allclose(result.alpha, np.mean(defined) if defined else np.nan, atol=1e-12)
 
@@ -287,5 +302,5 @@ def test_lvis200_as_kalos_gives_it(lvis, similarity, cost, mean, whole):
 def test_lvis200_over_thresholds(lvis):
     # .613014 is what `kalos` 0.8.0 gives at .7 when it is run; a table that prints .612939 is off there
     expected = {0.1: 0.790964, 0.3: 0.750339, 0.6: 0.658877, 0.7: 0.613014, 0.8: 0.515299, 0.9: 0.319607}
-    found = {threshold: agreement(lvis, threshold=threshold, bootstrap=0).alpha for threshold in expected}
+    found = {threshold: agreement(lvis, "box_iou", threshold, bootstrap=0).alpha for threshold in expected}
     assert found == pytest.approx(expected, abs=1e-6)

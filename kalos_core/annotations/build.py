@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from kalos_core.annotations.account import Account
 from kalos_core.annotations.columns import id_array, object_array
 from kalos_core.annotations.shapes import SHAPE_FIELDS, ShapeFaults, Surroundings, build_shapes
 from kalos_core.arrays import as_rows
@@ -80,9 +81,13 @@ class Source:
     slice_positions : sequence (I,) of arrays or None, optional
     pixel_spacing : sequence (I,) of float, optional
         These as in `Annotations` and `Annotations.from_rows`.
+    account : Account
+        What else the reader met; completed and warned of here.
     on_invalid : "raise" or "skip"
         With "skip", annotations whose shape cannot be used are left out, named in a warning and counted in
         `Annotations.skipped`; any other fault is still an error.
+    own_id : str
+        What is expected where two annotations have the same id.
     describe : callable, optional
         Row of the raw table -> the name of its record, for messages.
     problems : Problems, optional
@@ -104,7 +109,9 @@ class Source:
     crowds: Sequence[int] = ()
     slice_positions: Sequence[NDArray[np.float64] | None] | None = None
     pixel_spacing: Sequence[float] | None = None
+    account: Account = field(default_factory=Account)
     on_invalid: OnInvalid = "raise"
+    own_id: str = "an id of its own"
     describe: Callable[[int], str] | None = None
     problems: Problems | None = None
 
@@ -122,7 +129,7 @@ def check_records(table: RawTable, source: Source) -> tuple[dict[str, Any], list
     codes = _vocabulary_codes(source)
     assigned = _encode_assignment(source, problems)
     columns = {name: _encode(getattr(table, name), codes[name], name, name_of, problems) for name in codes}
-    _check_ids(table.id, name_of, problems)
+    _check_ids(table.id, source.own_id, name_of, problems)
     limits = _category_limits(source, problems)
     _check_assignment(table, source, columns, assigned, limits, name_of, problems)
     excluded = _encode_exclusions(source, problems)
@@ -130,23 +137,28 @@ def check_records(table: RawTable, source: Source) -> tuple[dict[str, Any], list
     faults = ShapeFaults(problems if source.on_invalid == "raise" else broken, name_of)
     image_size = as_rows(source.image_size, "image_size", np.float64, 2)
     given = {kind: getattr(table, kind) for kind in SHAPE_FIELDS}
-    shapes = build_shapes(given, _surroundings(source, columns["image"], image_size), faults)
+    shapes = build_shapes(given, _surroundings(source, columns, image_size), faults)
     attributes = _encode_attributes(table.attributes, name_of, problems)
     problems.raise_if_any()
     skipped = np.bincount(columns["image"][sorted(faults.rows)], minlength=len(source.images))
     columns["id"] = id_array(table.id)
     messages = []
+    kept = np.setdiff1d(np.arange(len(table.id)), sorted(faults.rows)) if faults.rows else np.arange(len(table.id))
     if faults.rows:
-        kept = np.setdiff1d(np.arange(len(table.id)), sorted(faults.rows))
         columns = {name: values[kept] for name, values in columns.items()}
         shapes = {kind: column.take(kept) for kind, column in shapes.items()}
         attributes = {name: values[kept] for name, values in attributes.items()}
         messages.append(f"{broken.text()}\nThey are left out.")
+    source.account.read = len(columns["id"])
+    if (said := source.account.warning(source.name)) is not None:
+        messages.append(said)
     outside = reaching_outside(shapes, image_size[columns["image"]])
     if outside.any():
-        ids = listed(columns["id"][outside])
+        own = source.describe is not None  # then the ids may be numbers that the reader made
+        ids = f"ids {listed(columns['id'][outside])}"
+        names = listed(map(name_of, kept[outside].tolist())) if own else ids
         number = f"{outside.sum():,} annotations"
-        messages.append(f"{source.name}: {number} reach beyond their image and are kept as they are (ids {ids})")
+        messages.append(f"{source.name}: {number} reach beyond their image and are kept as they are ({names})")
     return {
         **columns,
         "shapes": shapes,
@@ -164,6 +176,7 @@ def check_records(table: RawTable, source: Source) -> tuple[dict[str, Any], list
         "skipped": skipped,
         "excluded": excluded,
         "attributes": attributes,
+        "account": source.account,
     }, messages
 
 
@@ -231,9 +244,11 @@ def _refused(allowed: NDArray[np.bool_], row_code: NDArray[np.intp], column_code
     return known[~allowed[row_code[known], column_code[known]]]
 
 
-def _surroundings(source: Source, image: NDArray[np.intp], image_size: NDArray[np.float64]) -> Surroundings:
+def _surroundings(
+    source: Source, columns: Mapping[str, NDArray[np.intp]], image_size: NDArray[np.float64]
+) -> Surroundings:
     spacing = None if source.pixel_spacing is None else np.asarray(source.pixel_spacing, dtype=np.float64)
-    return Surroundings(image, image_size, source.slice_positions, spacing)
+    return Surroundings(columns["image"], columns["category"], image_size, source.slice_positions, spacing)
 
 
 def _encode(
@@ -300,7 +315,7 @@ def _encode_exclusions(source: Source, problems: Problems) -> NDArray[np.intp]:
     return np.stack(columns, axis=1)
 
 
-def _check_ids(ids: list[Any], describe: Callable[[int], str], problems: Problems) -> None:
+def _check_ids(ids: list[Any], own_id: str, describe: Callable[[int], str], problems: Problems) -> None:
     if set(map(type, ids)) <= {int, str} and len(set(ids)) == len(ids):
         return
     seen: set[Any] = set()
@@ -313,7 +328,7 @@ def _check_ids(ids: list[Any], describe: Callable[[int], str], problems: Problem
         else:
             seen.add(key)
     problems.add_all(unusable, describe, "an id", lambda row: "nothing" if ids[row] is None else repr_of(ids[row]))
-    problems.add_all(again, describe, "an id of its own", lambda row: f"{repr_of(ids[row])} a second time")
+    problems.add_all(again, describe, own_id, lambda row: f"{repr_of(ids[row])} a second time")
 
 
 def _category_limits(source: Source, problems: Problems) -> NDArray[np.bool_] | None:

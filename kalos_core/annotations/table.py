@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kalos_core.annotations.account import Account
 from kalos_core.annotations.assignment import assigned_any_class, assigned_per_annotation, comparable_images
 from kalos_core.annotations.build import OnInvalid, RawTable, Source, check_records
 from kalos_core.annotations.columns import (
@@ -112,6 +113,8 @@ class Annotations(Result):
     attributes : mapping name -> (N,) object, optional
         What raters said of their annotations besides the class, such as a malignancy from 1 to 5: numbers, truth values
         or text, None where nothing. `attribute_agreement` compares them; nothing else reads them. Shards hold none.
+    account : Account, optional
+        What the reader of the file left out, did not use or assumed.
 
     Raises
     ------
@@ -156,6 +159,7 @@ class Annotations(Result):
     excluded: NDArray[np.intp] = field(default_factory=lambda: np.zeros((0, 3), np.intp))
     crowd_regions: Annotations | None = None
     attributes: Mapping[str, NDArray[np.object_]] = field(default_factory=dict)
+    account: Account = field(default_factory=Account)
 
     def __post_init__(self) -> None:
         for name in ("images", "files", "raters", "categories", "person", "session"):

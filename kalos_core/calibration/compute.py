@@ -26,6 +26,7 @@ from kalos_core.errors import InputError, KalosWarning, check_iterable, check_wh
 from kalos_core.limits import check_replicates
 from kalos_core.resampling import draws, intervals
 from kalos_core.similarity import Rows, Similarity, get_similarity
+from kalos_core.similarity.fitting import resolved
 
 SIZES = ("small", "medium", "large")
 """Classes of size of COCO."""
@@ -41,7 +42,7 @@ Named = str | Similarity | Rows
 
 def calibrate(
     annotations: Annotations,
-    similarities: Named | Sequence[Named] = "box_iou",
+    similarities: Named | Sequence[Named] = "auto",
     repeats: int = 1,
     bootstrap: int = 0,
     seed: int = 0,
@@ -118,6 +119,7 @@ def calibrate(
     (1.0, 0.52, 120, 120)
     """
     check_arguments(calibrate, locals(), but=("similarities",))
+    similarities = resolved(similarities, annotations)
     measures = check_measures(similarities)
     repeats, seed = check_replicates(repeats, len(annotations), "repeats", 1), check_whole(seed, "seed")
     bootstrap = check_replicates(bootstrap, len(annotations.images))

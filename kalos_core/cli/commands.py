@@ -123,13 +123,15 @@ def run_command(command: Command, arguments: argparse.Namespace) -> int:
     paths = {name: Path(getattr(arguments, name)) for name, _ in command.inputs}
     bar = sys.stderr.isatty() if wanted is None else wanted
     with _messages() as messages, progress_bar(bar) as progress:
-        answer = command.run(Given(values, paths, progress))
+        given = Given(values, paths, progress)
+        answer = command.run(given)
     record = {
         "command": command.name,
         "version": __version__,
         "inputs": strict(paths),
         "options": strict(values),
         "warnings": messages,
+        "read": given.read,
     }
     if folder is not None or json is not None:
         record |= answer.as_record()
@@ -149,8 +151,12 @@ def _show(text: str) -> None:
 
 
 def _judge(command: Command, answer: Answer, least: float | None) -> int:
-    if least is None or (answer.score is not None and answer.score >= least):
+    is_undefined = answer.score is not None and math.isnan(answer.score)
+    if not is_undefined and (least is None or (answer.score is not None and answer.score >= least)):
         return 0
+    if least is None:
+        print(f"{command.score}: undefined", file=sys.stderr)
+        return BELOW
     score = "undefined" if answer.score is None or math.isnan(answer.score) else f"{answer.score:.4f}"
     print(f"{command.score}: expected at least {least:g}, got {score}", file=sys.stderr)
     return BELOW

@@ -12,7 +12,6 @@ import numpy as np
 
 from kalos_core import (
     Agreement,
-    Annotations,
     agreement,
     attribute_agreement,
     boundary_quality,
@@ -44,7 +43,6 @@ from kalos_core.distributed import ShardedVariations, Shards
 from kalos_core.errors import InputError, Undefined, or_reason
 from kalos_core.nominal import SKILL_MODELS, GradeAgreement, attributes_table
 from kalos_core.nominal.decisions import mean_of_finite
-from kalos_core.similarity.fitting import fitting_similarities
 from kalos_core.variation import Confusions, Variations
 
 if TYPE_CHECKING:
@@ -90,7 +88,8 @@ def _agreement(given: Given) -> Answer:
     result = agreement_of(given, given["labels"])
     table = result.annotations
     diagnoses = {name: or_reason(diagnosis, result) for name, diagnosis in DIAGNOSES.items()}
-    notes, found = _other_shapes(given, table), {}
+    notes: list[str] = []
+    found: dict[str, Any] = {}
     if given.get("boundaries"):
         apart = unit_boundaries(result, **given.of(unit_boundaries))
         diagnoses["boundaries"], found["boundaries"] = apart, apart.summary()
@@ -153,14 +152,6 @@ def _agreement_answer(
     shown = tuple(name for name in tables if name not in ("images", "boundaries"))
     results = {**result.summary(), "notes": notes, **further}
     return Answer("\n".join([repr(result), *notes]), results, {**tables, **more}, shown, result.alpha)
-
-
-def _other_shapes(given: Given, annotations: Annotations) -> list[str]:
-    """That labels have a more exact shape than the one that is compared unless another is asked for."""
-    exact = fitting_similarities(annotations)[0]
-    if "similarity" in given.values or exact == "box_iou":
-        return []
-    return [f"boxes were compared; --similarity {exact} compares what the labels have beside them"]
 
 
 def _variations(given: Given) -> Answer:

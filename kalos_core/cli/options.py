@@ -161,7 +161,9 @@ class Option:
 
 
 def _shown(default: object) -> str:
-    return " ".join(f"{x:g}" for x in default) if isinstance(default, tuple) else str(default)
+    return (
+        " ".join(x if isinstance(x, str) else f"{x:g}" for x in default) if isinstance(default, tuple) else str(default)
+    )
 
 
 def joined(options: Iterable[Option]) -> tuple[Option, ...]:
@@ -296,6 +298,8 @@ class Given:
         The inputs.
     progress : callable, optional
         ``progress(share, label)`` for a function that takes one; None where nobody wants to see it.
+    read : dict
+        Input -> what its reader left out, did not use or assumed; filled as inputs are read.
 
     Examples
     --------
@@ -308,6 +312,7 @@ class Given:
     values: Mapping[str, Any]
     paths: Mapping[str, Path] = field(default_factory=dict)
     progress: Callable[[float, str], None] | None = None
+    read: dict[str, Any] = field(default_factory=dict)
 
     def of(self, *functions: Callable[..., Any], without: Iterable[str] = ()) -> dict[str, Any]:
         """The options that are arguments of one of some functions."""

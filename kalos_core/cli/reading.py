@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeVar
@@ -12,19 +11,29 @@ from kalos_core.cli.options import Given, Option, options_of
 from kalos_core.distributed import Shards, open_shards
 from kalos_core.distributed.folder import LIST
 from kalos_core.errors import InputError, listed, lookup
-from kalos_core.files import read_text
 from kalos_core.readers import (
     FORMATS,
     BsdsFiles,
     MaskFolders,
     read_bsds,
+    read_cvat_tags,
+    read_label_studio_choices,
     read_labels,
     read_long_labels,
     read_wide_labels,
+    read_zooniverse_answers,
 )
+from kalos_core.readers.formats import guess_format
+from kalos_core.readers.label_tables import looks_long
 from kalos_core.readers.mask_folders import ENDINGS
 
-TABLES: dict[str, Callable[..., LabelTable]] = {"long": read_long_labels, "wide": read_wide_labels}
+TABLES: dict[str, Callable[..., LabelTable]] = {
+    "long": read_long_labels,
+    "wide": read_wide_labels,
+    "label_studio": read_label_studio_choices,
+    "zooniverse": read_zooniverse_answers,
+    "cvat": read_cvat_tags,
+}
 """Name of a format of image-level labels -> its reader."""
 
 MASKS: dict[str, Callable[..., MaskFolders | BsdsFiles]] = {"mask_folders": read_mask_folders, "bsds": read_bsds}
@@ -35,7 +44,7 @@ T = TypeVar("T")
 
 def format_option(*known: str) -> Option:
     """The option that names the format of the input."""
-    text = f"format of the input: {', '.join(sorted(known))}, or auto, which looks at the file"
+    text = f"format of the input: {', '.join(sorted({*known}))}, or auto, which looks at the file"
     return Option("format", (str,), help=text, default="auto")
 
 
@@ -63,7 +72,9 @@ def annotations_of(given: Given, path: Path, without: Iterable[str] = ()) -> Ann
     InputError
         As `kalos_core.readers.read_labels`.
     """
-    return read_labels(path, given.get("format", "auto"), **given.of(*FORMATS.values(), without=without))
+    found = read_labels(path, given.get("format", "auto"), **given.of(*FORMATS.values(), without=without))
+    given.read[str(path)] = found.account.record()
+    return found
 
 
 def shards_of(given: Given, path: Path) -> Shards | None:
@@ -96,7 +107,9 @@ def over_shards(given: Given, function: Callable[..., T], shards: Shards) -> T:
 
 
 def table_of(given: Given, path: Path) -> LabelTable:
-    """Image-level labels in a CSV file: long where the columns of items, raters and labels are there, else wide.
+    """Image-level labels of a CSV file, or the choices in an export of Label Studio or Zooniverse.
+
+    A CSV file is long where it has the columns of items, raters and labels, and else wide.
 
     Raises
     ------
@@ -104,10 +117,14 @@ def table_of(given: Given, path: Path) -> LabelTable:
         As the readers of tables, or for an option that the reader of this format does not have.
     """
     format = given.get("format", "auto")
-    if format == "auto" and not _is_csv(path):
-        raise InputError(f"{path}: expected a CSV file, or a format for a file of another ending: long or wide")
-    if format == "auto":
-        format = "long" if is_long(given, path) else "wide"
+    if format == "auto" and is_long(given, path):
+        format = "long"
+    elif format == "auto":
+        guessed = guess_format(path)
+        format = guessed if guessed in TABLES else "wide"
+        if format == "wide" and not _is_csv(path):
+            known = listed(TABLES, 10)
+            raise InputError(f"{path}: expected a CSV file, or a format for a file of another ending: {known}")
     return _read(TABLES, format, given, path)
 
 
@@ -124,22 +141,19 @@ def _read(readers: Mapping[str, Callable[..., T]], format: str, given: Given, pa
 def is_table(given: Given, path: Path) -> bool:
     """Whether the input is a table of image-level labels, by its format or as it looks; a wide one has to be named."""
     format = given.get("format", "auto")
-    return format in TABLES or (format == "auto" and is_long(given, path))
+    named = format in TABLES and format not in FORMATS
+    return named or (format == "auto" and is_long(given, path))
 
 
 def is_long(given: Given, path: Path) -> bool:
     """Whether a file is a table with a row for each image-level label."""
     if not _is_csv(path):
         return False
-    try:
-        header = next(csv.reader(read_text(path, "CSV file").splitlines()[:1]), [])
-    except csv.Error:
-        return False  # the reader says why
-    return {given.get(name, name) for name in ("item", "rater", "label")} <= {name.strip() for name in header}
+    return looks_long(path, {name: given.get(name) for name in ("item", "rater", "label")})
 
 
 def _is_csv(path: Path) -> bool:
-    return not path.is_dir() and ".csv" in [ending.lower() for ending in path.suffixes[-2:]]
+    return not path.is_dir() and bool({".csv", ".tsv", ".tab"} & {ending.lower() for ending in path.suffixes[-2:]})
 
 
 def stacks_of(given: Given, path: Path) -> Iterator[MaskStack]:

@@ -14,7 +14,9 @@ from kalos_core.cli.options import Given, Option, options_of
 from kalos_core.cli.reading import OF_ANNOTATIONS, annotations_of
 from kalos_core.display import number_of
 from kalos_core.files import write_whole
-from kalos_core.noise.model import DEFAULTS
+
+SAVED = "noise-defaults.json"
+"""Where a noise model is written unless another file is named: never into the package."""
 
 
 def _noise(given: Given) -> Answer:
@@ -68,7 +70,7 @@ def _noise_defaults(given: Given) -> Answer:
     from kalos_core.noise.defaults import default_model
 
     model = default_model(annotations_of(given, given["labels"]), given["labels"].name)
-    path = Path(given.get("save", DEFAULTS))
+    path = Path(given.get("save", SAVED))
     write_whole(path, model.to_json())
     return Answer(f"{path}: {number_of(len(model.provenance), 'distribution')}", {}, {"parameters": model.to_pandas()})
 
@@ -103,6 +105,6 @@ COMMANDS = (
         "fit the parameters that the noise model is shipped with",
         _noise_defaults,
         (("labels", "annotations of two raters, such as lvis200.json"),),
-        (Option("save", (str,), help="where to write them", default="in the package"), *OF_ANNOTATIONS),
+        (Option("save", (str,), help="where to write them", default=SAVED), *OF_ANNOTATIONS),
     ),
 )

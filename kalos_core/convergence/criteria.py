@@ -16,6 +16,7 @@ from kalos_core.errors import listed
 from kalos_core.pairs import Pairs
 from kalos_core.results import Results
 from kalos_core.similarity import Rows, Similarity
+from kalos_core.similarity.fitting import resolved
 from kalos_core.variation import variations
 
 Verdict = Literal["ok", "warn", "cannot know"]
@@ -75,7 +76,7 @@ class Criteria(Results[Criterion]):
 
 
 def check_convergence(
-    annotations: Annotations, similarity: str | Similarity | Rows = "box_iou", *, pairs: Pairs | None = None
+    annotations: Annotations, similarity: str | Similarity | Rows = "auto", *, pairs: Pairs | None = None
 ) -> Criteria:
     """The exclusion criteria for label convergence (Appendix A, and the considerations of §4.1), one by one.
 
@@ -113,6 +114,7 @@ def check_convergence(
     ok: classes covered
     """
     check_arguments(check_convergence, locals())
+    similarity = resolved(similarity, annotations)
     usable_images(annotations)
     lines = [
         Criterion(

@@ -36,6 +36,7 @@ from kalos_core.limits import check_replicates
 from kalos_core.pairs import Pairs
 from kalos_core.results import Result
 from kalos_core.similarity import Rows, Similarity, get_similarity
+from kalos_core.similarity.fitting import resolved
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -332,7 +333,7 @@ def label_convergence(
     fraction: float = 0.1,
     seed: int = 0,
     *,
-    similarity: str | Similarity | Rows = "box_iou",
+    similarity: str | Similarity | Rows = "auto",
     thresholds: Sequence[float] | NDArray[np.float64] = THRESHOLDS,
     ties: Ties = "coco",
     orders: int = 10,
@@ -395,6 +396,7 @@ def label_convergence(
     True
     """
     check_arguments(label_convergence, locals(), but=("line",))
+    similarity = resolved(similarity, annotations)
     measure, checked = get_similarity(similarity), check_thresholds(thresholds)
     plan = Sampling.of(annotations, samples, fraction, seed, solver, cost, line)
     tell = progress or _tell_nobody

@@ -21,6 +21,7 @@ from kalos_core.errors import InputError, lookup, repr_of
 from kalos_core.pairs import Pairs, pairs_from
 from kalos_core.results import Result
 from kalos_core.similarity import Rows, Similarity, check_threshold, get_similarity
+from kalos_core.similarity.fitting import resolved
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -137,7 +138,10 @@ class ModifiedMap(Result):
         about = f"mmAP({self.similarity_name}, ties={self.ties}, size={self.size})"
         if len(self.raters) == 2:
             return f"{about} = {self.mean:.3f} over {number_of(self.images[0, 1], 'image')}, thresholds {self.span}"
-        return f"{about}: {number_of(len(self.raters), 'rater')}, every ordered pair, thresholds {self.span}"
+        each = np.asarray(self.mean)[~np.eye(len(self.raters), dtype=bool)]
+        each = each[np.isfinite(each)]
+        values = f" from {each.min():.3f} to {each.max():.3f}, mean {each.mean():.3f}," if len(each) else ""
+        return f"{about}{values} over every ordered pair of {len(self.raters)} raters, thresholds {self.span}"
 
     @property
     def span(self) -> str:
@@ -147,7 +151,7 @@ class ModifiedMap(Result):
 
 def modified_map(
     annotations: Annotations,
-    similarity: str | Similarity | Rows = "box_iou",
+    similarity: str | Similarity | Rows = "auto",
     thresholds: Sequence[float] | NDArray[np.float64] = THRESHOLDS,
     ties: Ties = "coco",
     *,
@@ -213,6 +217,7 @@ def modified_map(
     [0.752, 0.752, 0.0]
     """
     check_arguments(modified_map, locals())
+    similarity = resolved(similarity, annotations)
     measure, checked = get_similarity(similarity), check_thresholds(thresholds)
     limits = lookup(SIZES, size, "size")
     usable_images(annotations)

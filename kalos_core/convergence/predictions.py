@@ -21,6 +21,7 @@ from kalos_core.errors import InputError, as_number, listed, repr_of
 from kalos_core.pairs import Pairs, blocks_of_runs
 from kalos_core.results import Result
 from kalos_core.similarity import Similarity, get_similarity
+from kalos_core.similarity.fitting import complete_kinds, resolved
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -112,7 +113,7 @@ def map_of_predictions(
     annotations: Annotations,
     predictions: Annotations,
     scores: ArrayLike | Sequence[Any] | None,
-    similarity: str | Similarity = "box_iou",
+    similarity: str | Similarity = "auto",
     thresholds: Sequence[float] | NDArray[np.float64] = THRESHOLDS,
 ) -> PredictionMap:
     """MAP of a model with each rater as ground truth, by the protocol of `modified_map` with the model's own scores.
@@ -153,6 +154,7 @@ def map_of_predictions(
     0.5
     """
     check_arguments(map_of_predictions, locals(), but=("similarity",))
+    similarity = resolved(similarity, complete_kinds(annotations) & complete_kinds(predictions))
     checked = check_thresholds(thresholds)
     sureness = _check_scores(predictions, scores)
     measure = _check_measure(similarity)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core._agreement import Agreement, check_agreement
-from kalos_core.annotations import object_array
+from kalos_core.annotations import Annotations, object_array
 from kalos_core.arguments import check_arguments
 from kalos_core.diagnostics.parts import Part
 from kalos_core.display import number_of
@@ -256,11 +257,8 @@ def compare(agreement_a: Agreement, agreement_b: Agreement, bootstrap: int = 100
     for result in (agreement_a, agreement_b):
         check_agreement(result)
     bootstrap, seed = check_replicates(bootstrap, len(agreement_a.annotations.images)), check_whole(seed, "seed")
-    code_of = {image: code for code, image in enumerate(agreement_b.annotations.images.tolist())}
-    in_b = np.array([code_of.get(image, -1) for image in agreement_a.annotations.images.tolist()], dtype=np.intp)
+    in_b, how = _paired(agreement_a.annotations, agreement_b.annotations)
     shared = np.flatnonzero(in_b >= 0)
-    if not len(shared):
-        raise InputError("images: expected two agreements that share an image, got none that both read")
     pairing = _Pairing(agreement_a, agreement_b, in_b, bootstrap, seed)
     return Comparison(
         whole=pairing.differences(_of_all),
@@ -268,8 +266,46 @@ def compare(agreement_a: Agreement, agreement_b: Agreement, bootstrap: int = 100
         raters=pairing.differences(_of_raters),
         image=agreement_a.annotations.images[shared],
         image_alpha=np.column_stack([agreement_a.image_alpha[shared], agreement_b.image_alpha[in_b[shared]]]),
-        notes=tuple(_notes(agreement_a, agreement_b, len(shared))),
+        notes=(*_notes(agreement_a, agreement_b, len(shared)), *how),
     )
+
+
+def _paired(a: Annotations, b: Annotations) -> tuple[NDArray[np.intp], list[str]]:
+    """(I,) code in b of each image of a, -1 without one, and what to say of how they were paired.
+
+    By file name where every image has one of its own, in whatever folder if need be: ids are made anew by exports.
+    """
+    for names, what in ((_names(a), "file name"), (_names(a, short=True), "file name without its folder")):
+        others = _names(b, short=what != "file name")
+        if names and others and not set(names).isdisjoint(others):
+            in_b = _codes(names, others)
+            moved = [
+                x for x, code in zip(a.images.tolist(), in_b.tolist(), strict=True) if code >= 0 and x != b.images[code]
+            ]
+            said = f": {number_of(len(moved), 'image')} with other ids, such as {listed(map(repr_of, moved), 3)}"
+            return in_b, [f"Images are paired by {what}{said}."] if moved else []
+    in_b = _codes(a.images.tolist(), b.images.tolist())
+    shared = np.flatnonzero(in_b >= 0)
+    if not len(shared):
+        raise InputError("images: expected two agreements that share an image, got none that both read")
+    files = [(x, y) for x, y in zip(a.files[shared], b.files[in_b[shared]], strict=True) if x and y and x != y]
+    if files:
+        raise InputError(
+            f"images: expected the same file for the same id, got {files[0][0]!r} and {files[0][1]!r}, and "
+            f"{number_of(len(files), 'such pair')} in all. Give each image a file name of its own, to pair them by"
+        )
+    return in_b, []
+
+
+def _names(annotations: Annotations, short: bool = False) -> list[str]:
+    """The file name of each image; nothing where one has none, or two have the same."""
+    names = [re.split(r"[/\\]", name)[-1] if short else name for name in annotations.files.tolist()]
+    return names if all(names) and len(set(names)) == len(names) else []
+
+
+def _codes(names: list[Any], others: list[Any]) -> NDArray[np.intp]:
+    code_of = {name: code for code, name in enumerate(others)}
+    return np.array([code_of.get(name, -1) for name in names], dtype=np.intp)
 
 
 Statistics = Callable[[Part], tuple[Cells, Sequence[str]]]

@@ -20,10 +20,11 @@ from kalos_core.display import with_interval
 from kalos_core.errors import InputError, KalosWarning, check_whole, repr_of
 from kalos_core.limits import check_replicates
 from kalos_core.pairs import Pairs, compute_pairs, pairs_from
-from kalos_core.reliability import build_units
+from kalos_core.reliability import build_units, seen
 from kalos_core.resampling import Cells, Draws, Resampled, interval_columns, intervals
 from kalos_core.results import Result
 from kalos_core.similarity import Rows, Similarity, check_threshold, get_similarity
+from kalos_core.similarity.fitting import resolved
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -115,7 +116,7 @@ def sensitivity(
     *,
     anchor: float | None = None,
     strict: float = 0.9,
-    similarity: str | Similarity | Rows = "box_iou",
+    similarity: str | Similarity | Rows = "auto",
     solver: str = "greedy",
     cost: str = "soft",
     bootstrap: int = 1000,
@@ -168,6 +169,7 @@ def sensitivity(
     ([1.0, 1.0, -0.5], 1.5)
     """
     check_arguments(sensitivity, locals())
+    similarity = resolved(similarity, annotations)
     check_comparable(annotations)
     measure, seed = get_similarity(similarity), check_whole(seed, "seed")
     plan = plan_curve(thresholds, anchor, strict, measure.name, calibration)
@@ -221,7 +223,7 @@ def sensitivity_of(
     images = _drawn_from(annotations, map(cells_at, every_threshold.tolist()))
     curve, resampled = [], []
     for value in every_threshold.tolist():  # one after the other: all at once are many times the annotations
-        cells = cells_at(value)
+        cells = _seen(cells_at(value))
         curve.append((cells.mean(1)[0], cells.whole(1)[0], cells.count(1)[0], cells.value))
         if replicates and len(images):
             resampled.append(Resampled(cells, 1, images, annotations.image_rank))
@@ -298,8 +300,16 @@ def image_alphas(agreement: Agreement, thresholds: Sequence[float] | NDArray[np.
     if min(requested) < pairs.floor:
         pairs = compute_pairs(agreement.annotations, settings.similarity, min(requested))
     return np.stack(
-        [_cells_at(agreement.annotations, pairs, value, settings.solver, settings.cost).value for value in requested]
+        [
+            _seen(_cells_at(agreement.annotations, pairs, value, settings.solver, settings.cost)).value
+            for value in requested
+        ]
     )
+
+
+def _seen(cells: Cells) -> Cells:
+    """Cells of the whole, undefined where nobody saw an object."""
+    return Cells.of(cells.statistic, cells.image, seen(cells.sums))
 
 
 def _cells_at(annotations: Annotations, pairs: Pairs, threshold: float, solver: str, cost: str) -> Cells:

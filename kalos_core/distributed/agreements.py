@@ -28,6 +28,7 @@ from kalos_core.errors import check_whole, lookup
 from kalos_core.limits import check_replicates
 from kalos_core.reliability import Coincidences, Units, join_coincidences
 from kalos_core.similarity import Rows, Similarity, check_threshold, get_similarity
+from kalos_core.similarity.fitting import resolved
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -115,7 +116,7 @@ class AgreementPart:
 def agreement(
     folder: Any,
     client: Any = None,
-    similarity: str | Similarity | Rows = "box_iou",
+    similarity: str | Similarity | Rows = "auto",
     threshold: float = 0.5,
     solver: str = "greedy",
     cost: str = "soft",
@@ -155,8 +156,9 @@ def agreement(
     >>> agreement("second").alpha
     1.0
     """
-    configuration = check_configuration(similarity, threshold, solver, cost, bootstrap, seed)
     shards = open_shards(folder)
+    similarity = resolved(similarity, shards.vocabulary.complete)
+    configuration = check_configuration(similarity, threshold, solver, cost, bootstrap, seed)
     known = shards.without_annotations()
     check_comparable(known)
     parts = over_shards(shards, AgreementTask(similarity, configuration), client, progress, "Agreement")

@@ -29,6 +29,7 @@ from kalos_core.distributed.shards import Shards, open_shards
 from kalos_core.distributed.work import Progress, over_shards
 from kalos_core.errors import lookup
 from kalos_core.similarity import Rows, Similarity, get_similarity
+from kalos_core.similarity.fitting import resolved
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +60,7 @@ class MatchTask:
 def modified_map(
     folder: Any,
     client: Any = None,
-    similarity: str | Similarity | Rows = "box_iou",
+    similarity: str | Similarity | Rows = "auto",
     thresholds: Sequence[float] | NDArray[np.float64] = THRESHOLDS,
     ties: Ties = "coco",
     *,
@@ -96,6 +97,7 @@ def modified_map(
     >>> modified_map(write_shards(Annotations.from_rows(rows), "ceiling", images_per_shard=2)).mean
     1.0
     """
+    similarity = resolved(similarity, open_shards(folder).vocabulary.complete)
     measure, checked = get_similarity(similarity), check_thresholds(thresholds)
     lookup(SIZES, size, "size")
     shards = open_shards(folder)
@@ -115,7 +117,7 @@ def label_convergence(
     fraction: float = 0.1,
     seed: int = 0,
     *,
-    similarity: str | Similarity | Rows = "box_iou",
+    similarity: str | Similarity | Rows = "auto",
     thresholds: Sequence[float] | NDArray[np.float64] = THRESHOLDS,
     ties: Ties = "coco",
     orders: int = 10,
@@ -162,6 +164,7 @@ def label_convergence(
     >>> found.images_per_replicate, found.route
     (100, 'measured: modified mAP of both directions')
     """
+    similarity = resolved(similarity, open_shards(folder).vocabulary.complete)
     measure, checked = get_similarity(similarity), check_thresholds(thresholds)
     lookup(SOLVERS, solver, "solver")
     lookup(COSTS, cost, "cost")

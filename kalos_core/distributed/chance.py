@@ -31,6 +31,7 @@ from kalos_core.limits import check_replicates
 from kalos_core.shapes import Masks
 from kalos_core.shapes.joining import join_columns
 from kalos_core.similarity import Similarity
+from kalos_core.similarity.fitting import resolved
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +146,7 @@ class DistancesTask:
 def calibrate(
     folder: Any,
     client: Any = None,
-    similarities: Named | Sequence[Named] = "box_iou",
+    similarities: Named | Sequence[Named] = "auto",
     repeats: int = 1,
     bootstrap: int = 0,
     seed: int = 0,
@@ -194,6 +195,7 @@ def calibrate(
     >>> round(found.ks, 2), round(found.threshold, 2), len(found.observed), len(found.expected)
     (1.0, 0.52, 120, 120)
     """
+    similarities = resolved(similarities, open_shards(folder).vocabulary.complete)
     measures = check_measures(similarities)
     repeats, seed = check_whole(repeats, "repeats", 1), check_whole(seed, "seed")
     bootstrap = check_replicates(bootstrap)

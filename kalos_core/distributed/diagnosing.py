@@ -26,6 +26,7 @@ from kalos_core.distributed.work import Progress, over_shards
 from kalos_core.pairs import compute_pairs
 from kalos_core.resampling import Cells, join_cells
 from kalos_core.similarity import Rows, Similarity, get_similarity
+from kalos_core.similarity.fitting import resolved
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +82,7 @@ def _cells(
 def class_difficulty(
     folder: Any,
     client: Any = None,
-    similarity: str | Similarity | Rows = "box_iou",
+    similarity: str | Similarity | Rows = "auto",
     threshold: float = 0.5,
     solver: str = "greedy",
     cost: str = "soft",
@@ -113,6 +114,7 @@ def class_difficulty(
     >>> class_difficulty(write_shards(Annotations.from_rows(rows), "classes", images_per_shard=2)).units.tolist()
     [3]
     """
+    similarity = resolved(similarity, open_shards(folder).vocabulary.complete)
     configuration = check_configuration(similarity, threshold, solver, cost, bootstrap, seed)
     known = _known(folder)
     task = DiagnosticTask(similarity, configuration, "classes")
@@ -125,7 +127,7 @@ def class_difficulty(
 def rater_vitality(
     folder: Any,
     client: Any = None,
-    similarity: str | Similarity | Rows = "box_iou",
+    similarity: str | Similarity | Rows = "auto",
     threshold: float = 0.5,
     solver: str = "greedy",
     cost: str = "soft",
@@ -157,6 +159,7 @@ def rater_vitality(
     >>> rater_vitality(write_shards(Annotations.from_rows(rows), "raters", images_per_shard=2)).vitality.tolist()
     [0.0, 0.0, 0.0]
     """
+    similarity = resolved(similarity, open_shards(folder).vocabulary.complete)
     configuration = check_configuration(similarity, threshold, solver, cost, bootstrap, seed)
     known = _known(folder)
     check_left_out(known)
@@ -168,7 +171,7 @@ def rater_vitality(
 def collaboration(
     folder: Any,
     client: Any = None,
-    similarity: str | Similarity | Rows = "box_iou",
+    similarity: str | Similarity | Rows = "auto",
     threshold: float = 0.5,
     solver: str = "greedy",
     cost: str = "soft",
@@ -200,6 +203,7 @@ def collaboration(
     >>> collaboration(write_shards(Annotations.from_rows(rows), "pairs", images_per_shard=2)).alpha.tolist()
     [[1.0, 1.0], [1.0, 1.0]]
     """
+    similarity = resolved(similarity, open_shards(folder).vocabulary.complete)
     configuration = check_configuration(similarity, threshold, solver, cost, bootstrap, seed)
     known = _known(folder)
     refuse_local_raters(known, "collaboration")
@@ -215,7 +219,7 @@ def sensitivity(
     *,
     anchor: float | None = None,
     strict: float = 0.9,
-    similarity: str | Similarity | Rows = "box_iou",
+    similarity: str | Similarity | Rows = "auto",
     solver: str = "greedy",
     cost: str = "soft",
     bootstrap: int = 1000,
@@ -248,6 +252,7 @@ def sensitivity(
     >>> sensitivity(write_shards(Annotations.from_rows(rows), "thresholds"), thresholds=[0.5, 0.9]).alpha.tolist()
     [1.0, -0.5]
     """
+    similarity = resolved(similarity, open_shards(folder).vocabulary.complete)
     plan = plan_curve(thresholds, anchor, strict, get_similarity(similarity).name, calibration)
     every = tuple(plan.every.tolist())
     configuration = check_configuration(similarity, every[0], solver, cost, bootstrap, seed)

@@ -15,6 +15,7 @@ from kalos_core.annotations import Annotations, object_array
 from kalos_core.distributed.shards import open_shards
 from kalos_core.distributed.work import Progress, over_shards
 from kalos_core.similarity import Rows, Similarity, get_similarity
+from kalos_core.similarity.fitting import resolved
 from kalos_core.variation import VARIATION_TYPES, Confusions
 from kalos_core.variation import variations as variations_of_table
 from kalos_core.variation.find import check_search
@@ -156,7 +157,7 @@ class VariationsPart:
 def variations(
     folder: Any,
     client: Any = None,
-    similarity: str | Similarity | Rows = "box_iou",
+    similarity: str | Similarity | Rows = "auto",
     threshold: float = 0.5,
     max_merge: int = 4,
     *,
@@ -188,6 +189,7 @@ def variations(
     >>> variations(write_shards(table, "second", images_per_shard=3)).rates()["a"]["missing"]
     100.0
     """
+    similarity = resolved(similarity, open_shards(folder).vocabulary.complete)
     measure = get_similarity(similarity)
     threshold = check_search(threshold, max_merge)
     shards = open_shards(folder)

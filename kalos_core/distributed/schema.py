@@ -65,6 +65,8 @@ class Vocabulary:
     raters_are_local : bool
     shapes : tuple of str
         Kinds of shapes, some of `SHAPES`.
+    complete : tuple of str
+        Those that every annotation has.
     ids : "int", "text" or "mixed"
         Types of the ids of annotations; where they are mixed, the column ``order`` has their order.
     """
@@ -76,6 +78,7 @@ class Vocabulary:
     assigned_categories: Mapping[str, tuple[str, ...]] | None
     raters_are_local: bool
     shapes: tuple[str, ...]
+    complete: tuple[str, ...]
     ids: str
 
     @property

@@ -179,7 +179,7 @@ def open_shards(folder: Any, options: dict[str, Any] | None = None) -> Shards:
 
 
 def _checked(folder: str, content: dict[str, Any], options: dict[str, Any]) -> Shards:
-    names = ("raters", "person", "session", "categories", "shapes")
+    names = ("raters", "person", "session", "categories", "shapes", "complete")
     limits = content["assigned_categories"]
     vocabulary = Vocabulary(
         **{name: tuple(map(str, content[name])) for name in names},

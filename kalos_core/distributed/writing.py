@@ -27,6 +27,7 @@ from kalos_core.nominal.table import LabelTable
 from kalos_core.readers import read_labels, stream_coco
 from kalos_core.readers.formats import find_reader
 from kalos_core.shapes import ShapeColumn
+from kalos_core.similarity.fitting import complete_kinds
 
 BRIDGE = "kalos_core.fiftyone"
 """The module that reads data sets of FiftyOne, imported when one is given."""
@@ -141,6 +142,7 @@ class AnnotationWriter(Writer[Annotations, Shards]):
         self.files: list[ShardFiles] = []
         self.categories: dict[str, None] = {}
         self.shapes: dict[str, None] = {}
+        self.incomplete: set[str] = set()
         self.limits: dict[str, NDArray[np.bool_]] = {}
         self.has_numbers = self.has_text = False
 
@@ -187,6 +189,7 @@ class AnnotationWriter(Writer[Annotations, Shards]):
             raise InputError(f"shapes: expected kinds among {kinds} to write shards of, got {actual}")
         self.categories |= dict.fromkeys(table.categories.tolist())
         self.shapes |= dict.fromkeys(table.shapes)
+        self.incomplete |= {kind for kind in SHAPES if len(table) and kind not in complete_kinds(table)}
         for part in (table, table.crowd_regions):
             ids = [] if part is None or part.id.dtype.kind == "i" else part.id.tolist()
             text = sum(isinstance(value, str) for value in ids)
@@ -215,6 +218,7 @@ class AnnotationWriter(Writer[Annotations, Shards]):
             assigned_categories=limits,
             raters_are_local=first.raters_are_local,
             shapes=tuple(self.shapes),
+            complete=tuple(kind for kind in self.shapes if kind not in self.incomplete),
             ids="mixed" if self.has_text and self.has_numbers else "text" if self.has_text else "int",
         )
         shards = Shards(self.draft.folder, vocabulary, tuple(self.files), self.draft.options)

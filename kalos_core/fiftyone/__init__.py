@@ -59,6 +59,12 @@ Operators and panels of the plugin do what these functions do; a notebook can ca
 """
 
 import inspect
+from importlib.util import find_spec
+
+if find_spec("fiftyone") is None:
+    raise ModuleNotFoundError(
+        "kalos_core.fiftyone needs FiftyOne, which is not installed: pip install 'kalos-core[app]'", name="fiftyone"
+    )
 
 from kalos_core.decisions import DECISIONS as DECISIONS
 from kalos_core.decisions import UNDECIDED as UNDECIDED

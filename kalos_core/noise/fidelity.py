@@ -277,9 +277,9 @@ class _Measured:
         counts, pairs_on = np.zeros((len(COUNTED), images), np.intp), np.zeros(images, np.intp)
         cells, samples = [], []
         for two, (_, _, shared) in zip(tables, pairs, strict=True):
-            sums = image_coincidences(two, agreement(two, bootstrap=0).units)[0]
+            sums = image_coincidences(two, agreement(two, "box_iou", bootstrap=0).units)[0]
             cells.append(Cells.of(np.zeros(len(shared), np.intp), shared, sums))
-            found = variations(two, threshold=THRESHOLD, max_merge=MOST_MERGED)
+            found = variations(two, "box_iou", threshold=THRESHOLD, max_merge=MOST_MERGED)
             kinds = np.where(np.isin(found.type, ("missing", "additional")), "unmatched", found.type)
             for row, kind in enumerate(COUNTED):
                 counts[row, shared] += np.bincount(found.image[kinds == kind], minlength=len(shared))

@@ -253,7 +253,7 @@ class _Records:
         known_items = None if items is None else set(items)
         known_raters = None if raters is None else {as_name(name) for name in raters}
         for row, (item, rater) in enumerate(zip(self.raw.item, self.raw.rater, strict=True)):
-            if item is None or item != item or item == "" or not is_hashable(item):
+            if item is None or not is_hashable(item) or item != item or item == "":
                 self.problems.add(self.name_of(row), "an item", "nothing" if _is_empty(item) else repr_of(item))
             elif known_items is not None and item not in known_items:
                 self.problems.add(self.name_of(row), "an item of the vocabulary", repr_of(item))
@@ -324,9 +324,8 @@ class _Records:
 
     def _refuse_repeats(self, item: Any, rater: Any, several: list[_Answer]) -> None:
         for answer in several[1:]:
-            self.problems.add(
-                self.name_of(answer.record), "one answer of a rater to an item", f"{rater!r} on {item!r} again"
-            )
+            actual = f"{rater!r} on {item!r} again (on_repeat='first' or 'last' keeps one)"
+            self.problems.add(self.name_of(answer.record), "one answer of a rater to an item", actual)
         for answer in several:
             again = [name for name in dict.fromkeys(answer.concepts) if answer.concepts.count(name) > 1]
             if again:

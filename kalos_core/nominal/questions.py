@@ -129,8 +129,8 @@ class LabelAgreement(Result):
     @property
     def headline(self) -> str:
         """The finding, in words."""
-        kappa = alpha_text(mean_of_finite(self.free_marginal))
-        return f"Mean free-marginal kappa {kappa} over {number_of(len(self.question), 'question')}"
+        alpha, kappa = (alpha_text(mean_of_finite(values)) for values in (self.alpha, self.free_marginal))
+        return f"Mean alpha {alpha} over {number_of(len(self.question), 'question')}; mean free-marginal kappa {kappa}"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a question."""

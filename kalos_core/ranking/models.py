@@ -22,6 +22,7 @@ from kalos_core.ranking.ranks import Rankings
 from kalos_core.ranking.ties import as_ratio, exact_mean, settle
 from kalos_core.results import Result
 from kalos_core.similarity import Similarity
+from kalos_core.similarity.fitting import complete_kinds, resolved
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,7 +99,7 @@ def rank_models(
     models: Mapping[str, Predictions],
     annotations: Annotations,
     consensus: Mapping[str, Annotations] | None = None,
-    similarity: str | Similarity = "box_iou",
+    similarity: str | Similarity = "auto",
     thresholds: Sequence[float] | NDArray[np.float64] = THRESHOLDS,
 ) -> ModelRanking:
     """How models rank by mAP under the truth of each rater, and under others such as consensus at several quorums.
@@ -141,6 +142,9 @@ def rank_models(
     others = consensus or {}
     if not models:
         raise InputError("models: expected at least one, got none")
+    tables = [annotations, *others.values(), *(given[0] for given in models.values() if _is_pair(given))]
+    kinds = complete_kinds(annotations).intersection(*map(complete_kinds, filter(len, tables)))
+    similarity = resolved(similarity, kinds)
     _check_consensus(annotations, others)
     if annotations.raters_are_local and not others:
         raise InputError("consensus: expected at least one, as raters local to an image are no truths, got none")

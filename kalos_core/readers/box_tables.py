@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import os
 import re
 import warnings
+from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
+import shapely
 from numpy.typing import NDArray
 
 from kalos_core.annotations import (
+    Account,
     Annotations,
     OnInvalid,
     RawTable,
@@ -25,9 +29,21 @@ from kalos_core.annotations import (
     warn_of_silent_raters,
 )
 from kalos_core.arguments import check_arguments
+from kalos_core.display import number_of
 from kalos_core.errors import InputError, KalosWarning, Problems, as_number, check_choice, listed, repr_of
 from kalos_core.files import as_float, as_path, open_file, read_text
+from kalos_core.readers.cells import (
+    MISSING,
+    as_cell_text,
+    equal_numbers,
+    is_missing,
+    missing_texts,
+    records,
+    separator_of,
+)
 from kalos_core.readers.column_names import FORMS, Columns, find_columns
+from kalos_core.readers.outlines import Rings, as_list, bounds_of, interleaved, rings_in
+from kalos_core.readers.shapes import rotated
 from kalos_core.readers.sizes import Sizes, read_sizes
 from kalos_core.readers.vocabulary import Aliases, Vocabulary, reconcile_all
 
@@ -39,16 +55,15 @@ Assigned: TypeAlias = "Mapping[Hashable, Sequence[str]] | Literal['all', 'drew']
 
 Coordinates = Literal["auto", "pixels", "relative"]
 
-BLANK = ("", "nan", "na", "n/a", "<na>", "none", "null")
-"""How programs write that there is no number, in small letters."""
+Angles = Literal["auto", "degrees", "radians"]
+
+BLANK = missing_texts(MISSING)
 
 ONE_CLASS = "object"
 """The class of all boxes of a table without classes."""
 
 ROUNDED = 1e-3
 """By how much a fraction may pass 0 or 1: some programs round to three digits."""
-
-SEPARATORS = (",", ";", "\t", "|")
 
 PARQUET = (".parquet", ".pq")
 
@@ -61,10 +76,12 @@ def read_boxes(
     sizes: Sizes = None,
     assigned: Assigned = None,
     aliases: Aliases | None = None,
+    angles: Angles = "auto",
+    missing: Sequence[str] = MISSING,
     raters_are_local: bool = False,
     on_invalid: OnInvalid = "raise",
 ) -> Annotations:
-    r"""Boxes of several raters from a table: CSV, Parquet, pandas. One row a box.
+    r"""Boxes and outlines of several raters from a table: CSV, Parquet, pandas. One row an annotation.
 
     Parameters
     ----------
@@ -79,9 +96,14 @@ def read_boxes(
         ``y_max``; ``x``, ``y``, ``width``, ``height`` (first corner and sides); ``x_center``, ``y_center``, ``width``,
         ``height``. One column may hold all four, as a list or as text such as "[10, 20, 30, 40]": ``box`` (x, y, width,
         height, as in a ``bbox`` of COCO) or ``box_corners`` (x_min, y_min, x_max, y_max). Optional are ``image_width``,
-        ``image_height`` (in pixels), ``id``, ``person`` and ``session``. What is not named is found by its usual
-        spellings (`kalos_core.readers.column_names`). ``category: None``: the table has no classes, all boxes are of
-        the class "object". A ``session`` without a ``person`` makes every session of a rater a rater of its own, named
+        ``image_height`` (in pixels), ``frame`` (or page: each is an image of its own, "a.mp4#2"), ``rotation`` (of the
+        box about its centre, clockwise), ``id``, ``person`` and ``session``. Outlines, with boxes or without, are in
+        ``outline`` ("1,2;3,4;5,6", a JSON list, or a POLYGON of WKT), in ``outline_x`` and ``outline_y`` (lists), or in
+        columns x1, y1, x2, y2, x3, y3, ...
+
+        What is not named is found by its usual spellings (`kalos_core.readers.column_names`) and said in `account`; two
+        columns that fit and differ are refused. None leaves a column out; with ``category: None`` all boxes are of the
+        class "object". A ``session`` without a ``person`` makes every session of a rater a rater of its own, named
         "ann (S1)".
     coordinates : "auto", "pixels" or "relative"
         Relative ones are fractions of width and height of the image, which are needed then. Auto: relative if all lie
@@ -95,22 +117,30 @@ def read_boxes(
         where at least one row of the table has no coordinates; else every rater to every image, with a warning.
     aliases : mapping, optional
         What raters wrote -> class, as in `read_coco`.
+    angles : "auto", "degrees" or "radians"
+        Unit of ``rotation``. Auto: degrees, but where all values lie within 2 pi and some are fractions, it has to be
+        given.
+    missing : sequence of str
+        Texts of a cell that mean no answer, in capitals or small letters; a blank cell always does. Leave "None" out
+        where it is a class.
     raters_are_local : bool
         Whether a rater means nothing beyond its image.
     on_invalid : "raise" or "skip"
-        Boxes that cannot be used: an error, or left out with a warning and counted in `skipped`.
+        Rows without an image, a rater or a class, or with a shape that cannot be used: an error, or left out with a
+        warning and counted in `skipped`.
 
     Returns
     -------
     Annotations
         Images, raters and classes are text, in order of first occurrence. Ids are those of the ``id`` column where each
-        is there once, else the numbers of the lines (of the rows, from 1, where the table is no text file).
+        is there once, else the numbers of the lines (of the rows, from 1, where the table is no text file). A
+        turned box is a polygon, and so are upright ones beside it.
 
     Warns
     -----
     KalosWarning
-        If nothing says who was assigned and some raters of an image have no box there, a class has no alias, or boxes
-        reach beyond their image.
+        For scores, groups and crowds, which are not used; if nothing says who was assigned and some raters of an image
+        have no box there, a class has no alias, or boxes reach beyond their image.
 
     Raises
     ------
@@ -145,12 +175,21 @@ def read_boxes(
     >>> table["bbox"] = ["[10, 20, 30, 40]", [11, 20, 30, 40]]
     >>> read_boxes(table).shapes["box"].xywh().tolist()
     [[10.0, 20.0, 30.0, 40.0], [11.0, 20.0, 30.0, 40.0]]
+
+    Four corners are an outline:
+
+    >>> corners = dict(zip("x1 y1 x2 y2 x3 y3 x4 y4".split(), [[1], [1], [5], [2], [4], [6], [0], [5]], strict=True))
+    >>> read_boxes({"image": ["a"], "rater": ["ann"], "label": ["ship"]} | corners).shapes["polygon"].area().tolist()
+    [17.0]
     """
     check_arguments(read_boxes, locals(), but=("columns",))
     check_choice(coordinates, "coordinates", "auto", "pixels", "relative")
-    loaded = _load(table)
+    check_choice(angles, "angles", "auto", "degrees", "radians")
+    loaded = replace(_load(table), missing=missing_texts(missing))
     found = _Boxes.find(loaded, columns, on_invalid)
     found.measure(sizes, coordinates)
+    found.turn(angles)
+    found.name_unused()
     vocabulary = Vocabulary.from_aliases(aliases or {})
     result = found.build(assigned, vocabulary if aliases else None, raters_are_local)
     if vocabulary.unmapped:
@@ -172,6 +211,8 @@ class _Loaded:
     noun : "line" or "row"
     decimal : str
         What stands between a whole number and its fraction.
+    missing : frozenset of str
+        Texts that mean no answer.
     """
 
     frame: pd.DataFrame
@@ -179,6 +220,7 @@ class _Loaded:
     number: NDArray[np.intp]
     noun: str
     decimal: str = "."
+    missing: frozenset[str] = BLANK
 
     def record(self, row: int) -> str:
         return f"{self.noun} {self.number[row]}"
@@ -233,12 +275,11 @@ def _read_parquet(path: Path) -> pd.DataFrame:
 
 
 def _read_separated(path: Path) -> _Loaded:
-    """Every cell as text; the number of a line is that of the file, unless cells go over several lines."""
+    """Every cell as text; the number of a line is that of the file."""
     import pandas as pd
 
     text = read_text(path, "table of boxes (CSV or Parquet)")
-    header = text.lstrip().partition("\n")[0]
-    separator = max(SEPARATORS, key=header.count)
+    separator = separator_of(text.lstrip())
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)  # cells beyond the header
@@ -262,14 +303,25 @@ def _read_separated(path: Path) -> _Loaded:
         raise InputError(f"{path}: expected a table with a header, got nothing")
     names, rows = [str(name).strip() for name in cells[filled[0]]], filled[1:]
     named = [position for position, name in enumerate(names) if name]
-    in_lines = len(cells) == len(text.splitlines())
+    lines = _lines(text, separator, len(cells))
     return _Loaded(
         pd.DataFrame(cells[rows][:, named], columns=[names[position] for position in named], dtype=object),
         path.name,
-        rows + 1 if in_lines else np.arange(1, len(rows) + 1),
-        "line" if in_lines else "row",
+        np.arange(1, len(rows) + 1) if lines is None else lines[rows],
+        "row" if lines is None else "line",
         "," if separator == ";" else ".",
     )
+
+
+def _lines(text: str, separator: str, count: int) -> NDArray[np.intp] | None:
+    """Number of the line that each record begins in; None where they cannot be told."""
+    if count == len(text.splitlines()):
+        return np.arange(1, count + 1)
+    try:
+        found = np.array([line for line, _ in records(text, separator)], np.intp)
+    except csv.Error:  # a cell longer than Python allows
+        return None
+    return found if len(found) == count else None
 
 
 @dataclass(eq=False)
@@ -281,19 +333,26 @@ class _Boxes:
     loaded : _Loaded
     columns : Columns
     on_invalid : "raise" or "skip"
+    account : Account
     problems, broken : Problems
         Rows that cannot be used; those of them that may be left out.
     images, raters : lists of str
+    whole : dict
+        Frame -> image that it is of.
     image, rater : (M,) int
         Codes, -1 where a row has none.
     category : (M,) object
         Text or None.
     box : (M, 4) float64
-        x, y, width, height; NaN where it cannot be read.
+        x, y, width, height, also around an outline; NaN where it cannot be read.
+    own_box : (M,) bool
+        Rows whose box is in the table.
+    outline : list (M,)
+        Rings x1, y1, x2, y2, ...; None for rows without one.
     blank : (M,) bool
-        Rows without coordinates.
+        Rows without a shape.
     usable : (M,) bool
-        Rows with a box.
+        Rows with a shape that can be used.
     skipped : (I,) int
         Rows of each image that were left out.
     image_size : (I, 2) float64
@@ -304,14 +363,18 @@ class _Boxes:
     loaded: _Loaded
     columns: Columns
     on_invalid: OnInvalid
+    account: Account
     problems: Problems
     broken: Problems
     images: list[str]
+    whole: dict[str, str]
     raters: list[str]
     image: NDArray[np.intp]
     rater: NDArray[np.intp]
     category: NDArray[np.object_]
     box: NDArray[np.float64]
+    own_box: NDArray[np.bool_]
+    outline: list[Rings | None]
     blank: NDArray[np.bool_]
     usable: NDArray[np.bool_]
     skipped: NDArray[np.intp]
@@ -320,48 +383,55 @@ class _Boxes:
 
     @classmethod
     def find(cls, loaded: _Loaded, given: Mapping[str, Any] | None, on_invalid: OnInvalid) -> _Boxes:
-        columns = find_columns(list(loaded.frame.columns), given, loaded.name)
-        problems, broken = Problems(loaded.name), Problems(loaded.name)
-        cells = [loaded.frame[column] for column in columns.box]
-        in_one = len(cells) == 1
-        four = _taken_apart(cells[0]) if in_one else cells
-        numbers, absent = zip(*(_numbers(column, loaded.decimal) for column in four), strict=True)
-        values, missing = np.stack(numbers, axis=1), np.stack(absent, axis=1)
-        blank = np.asarray(missing.all(axis=1))
-        unread = np.isnan(values)
-        faults = np.flatnonzero(unread.any(axis=1) & ~blank)
-        at = np.zeros(len(unread), np.intp) if in_one else unread.argmax(axis=1)
-        (problems if on_invalid == "raise" else broken).add_all(
-            faults,
-            lambda row: f"{loaded.record(row)}, column {columns.box[at[row]]}",
-            f"four numbers ({', '.join(FORMS[columns.form])})" if in_one else "a number",
-            lambda row: (
-                "nothing" if missing[row, at[row]] and not in_one else f"{cells[at[row]].to_list()[row]!r:.100}"
-            ),
+        columns = find_columns(
+            list(loaded.frame.columns), given, loaded.name, lambda column: loaded.frame[column].to_list()
         )
-        image, images = _codes(loaded, columns.other["image"], problems)
-        person, persons = _codes(loaded, columns.other["rater"], problems)
+        account = Account(notes=list(columns.notes))
+        problems, broken = Problems(loaded.name), Problems(loaded.name)
+        unusable = problems if on_invalid == "raise" else broken
+        values, no_box, of_box = _box_values(loaded, columns.form, columns.box, unusable)
+        outline, no_outline, of_outline = _outlines(loaded, columns.outline, unusable)
+        box = _as_sides(values, columns.form)
+        _check_same(loaded, columns, box)
+        for row in np.flatnonzero(no_box & ~no_outline & ~of_outline).tolist():
+            box[row] = bounds_of(outline[row] or [])
+        blank = no_box & no_outline
+        image, images = _codes(loaded, columns.other["image"], unusable, names_only=True)
+        person, persons = _codes(loaded, columns.other["rater"], unusable, names_only=True)
+        image, images, whole = _frames(loaded, columns, image, images, account)
         rater, raters, identity = _sessions(loaded, columns, person, persons)
         category = object_array([ONE_CLASS] * len(blank))
         if "category" in columns.other:
-            code, names = _codes(loaded, columns.other["category"], problems, needed=~blank)
+            code, names = _codes(loaded, columns.other["category"], unusable, needed=~blank)
             category = object_array([*names, None])[code]
-        named = np.array([name is not None for name in category], np.bool_)
-        usable = np.asarray(~unread.any(axis=1) & (image >= 0) & (rater >= 0) & named)
-        box = _as_sides(values, columns.form)
+        lacking = {
+            "an image": image < 0,
+            "a rater": rater < 0,
+            "a class": ~blank & np.array([name is None for name in category], np.bool_),
+        }
+        account.left_out.update(
+            {f"rows without {what}": int(rows.sum()) for what, rows in lacking.items() if rows.any()}
+        )
+        lost = np.logical_or.reduce([of_box, of_outline, *lacking.values()])
+        saw = int((blank & ~lost).sum())
+        if saw:
+            noun = number_of(saw, "row has no shape and says", "rows have no shape and say")
+            account.notes.append(f"{noun} that a rater saw the image")
+        skipped = np.bincount(image[lost & (image >= 0)], minlength=len(images))
         size = np.full((len(images), 2), np.nan)
-        skipped = np.bincount(image[faults][image[faults] >= 0], minlength=len(images))
         return cls(
-            loaded, columns, on_invalid, problems, broken, images, raters, image, rater, category, box, blank, usable,
-            skipped, size, identity,
+            loaded, columns, on_invalid, account, problems, broken, images, whole, raters, image, rater, category, box,
+            ~no_box, outline, blank, ~blank & ~lost, skipped, size, identity,
         )  # fmt: skip
 
     def measure(self, sizes: Sizes, coordinates: Coordinates) -> None:
-        """Find the sizes of the images, and bring the boxes to pixels."""
+        """Find the sizes of the images, and bring the shapes to pixels."""
         self._sizes_of_columns()
         size_of = read_sizes(sizes)
         for row, image in enumerate(self.images):
             given = size_of(image)
+            if given == (None, None) and image in self.whole:
+                given = size_of(self.whole[image])
             if given == (None, None):
                 continue
             numbers = _positive(given)
@@ -384,13 +454,74 @@ class _Boxes:
                 "columns image_width and image_height, or say coordinates='pixels'"
             )
         self.box = self.box * np.tile(size, 2)
+        for row, rings in enumerate(self.outline):
+            if rings is not None:
+                self.outline[row] = [(np.reshape(ring, (-1, 2)) * size[row]).ravel().tolist() for ring in rings]
+
+    def turn(self, angles: Angles) -> None:
+        """Make polygons of turned boxes, and of upright ones beside them unless other outlines are there."""
+        if "rotation" not in self.columns.other:
+            return
+        column = self.columns.other["rotation"]
+        values, missing = _numbers(self.loaded.frame[column], self.loaded)
+        wrong = np.flatnonzero(self.usable & ~missing & ~np.isfinite(values))
+        cells = self.loaded.frame[column].to_list()
+        self.problems.add_all(
+            wrong,
+            lambda row: f"{self.loaded.record(row)}, column {column}",
+            "a number",
+            lambda row: repr_of(cells[row]),
+        )
+        turned = self.usable & np.isfinite(values) & (values != 0)
+        outlined = np.array([rings is not None for rings in self.outline], np.bool_)
+        if (turned & outlined).any():
+            self.account.unused[f"{column} (rotation), beside an outline,"] += int((turned & outlined).sum())
+        if not (turned & ~outlined).any():
+            return
+        degrees, unit = values, angles
+        if angles == "auto":
+            named = re.sub(r"[^a-z]", "", str(column).lower())
+            unit = "radians" if "rad" in named else "degrees"
+            small = bool((np.abs(values[turned]) <= 2 * np.pi).all())
+            if "rad" not in named and "deg" not in named and small and (values[turned] % 1).any():
+                raise InputError(
+                    f"{self.loaded.name}, column {column}: expected angles of which the unit is clear, got only values "
+                    "within 2 pi, some of them fractions: pass angles='radians' or angles='degrees'"
+                )
+        if unit == "radians":
+            degrees = np.degrees(values)
+        self.account.notes.append(f"boxes are turned by {column}, in {unit}, clockwise about their centre")
+        for row in np.flatnonzero(turned & ~outlined if outlined.any() else self.usable).tolist():
+            x, y, width, height = self.box[row].tolist()
+            by = degrees[row] if turned[row] else 0.0
+            ring = rotated((x, y, x + width, y + height), by, (x + width / 2, y + height / 2))
+            self.outline[row] = [[number for point in ring for number in point]]
+            self.own_box[row] = False
+
+    def name_unused(self) -> None:
+        """Count records with fields that other tools give a meaning, where they may matter."""
+        rows = np.flatnonzero(self.usable)
+        for name, column in self.columns.unused.items():
+            cells = self.loaded.frame[column].to_list()
+            texts = {
+                row: str(as_name(cells[row])).strip().lower() for row in rows.tolist() if not is_missing(cells[row])
+            }
+            if name == "score":
+                count = len(texts) if len(set(texts.values())) > 1 else 0
+            elif name == "iscrowd":
+                count = sum(text in ("1", "1.0", "true", "yes") for text in texts.values())
+            else:
+                keys = Counter((self.image[row], self.rater[row], text) for row, text in texts.items() if text != "0")
+                count = sum(times for times in keys.values() if times > 1)
+            if count:
+                self.account.unused[name] += count
 
     def _sizes_of_columns(self) -> None:
         other = self.columns.other
         if "image_width" not in other or "image_height" not in other:
             return
         names = [other["image_width"], other["image_height"]]
-        columns = [_numbers(self.loaded.frame[name], self.loaded.decimal) for name in names]
+        columns = [_numbers(self.loaded.frame[name], self.loaded) for name in names]
         values, missing = (np.stack(part, axis=1) for part in zip(*columns, strict=True))
         used = self.usable & ~missing.any(axis=1)
         if self.columns.guessed_size and np.allclose(values[used], self.box[used, 2:], rtol=0, atol=1.5):
@@ -420,12 +551,14 @@ class _Boxes:
         if vocabulary is not None:
             written = reconcile_all(vocabulary, names, written, raters, loaded.name)
         category = dict.fromkeys(written)
+        boxes = [box if own else None for box, own in zip(self.box[rows].tolist(), self.own_box[rows], strict=True)]
         table = RawTable(
             image=[self.images[code] for code in self.image[rows]],
             rater=names,
             category=written,
             id=self._ids()[rows].tolist(),
-            box=self.box[rows].tolist(),
+            box=boxes,
+            polygon=[self.outline[row] for row in rows],
         )
         size = np.full((len(images), 2), np.nan)
         size[: len(self.image_size)] = self.image_size
@@ -444,6 +577,7 @@ class _Boxes:
             on_invalid=self.on_invalid,
             describe=lambda row: loaded.record(rows[row]),
             problems=self.problems,
+            account=self.account,
         )
         made = build_annotations(table, source, stacklevel=4)
         if self.broken.count:
@@ -493,7 +627,119 @@ class _Boxes:
         return ids
 
 
-def _numbers(column: pd.Series[Any], decimal: str) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def _box_values(
+    loaded: _Loaded, form: str, names: Sequence[Hashable], faults: Problems
+) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_]]:
+    """(M, 4) numbers of boxes, NaN where there is none; (M,) rows without any, and rows that cannot be read."""
+    if not names:
+        count = len(loaded.frame)
+        return np.full((count, 4), np.nan), np.ones(count, np.bool_), np.zeros(count, np.bool_)
+    cells = [loaded.frame[column] for column in names]
+    in_one = len(cells) == 1
+    four = _taken_apart(cells[0]) if in_one else cells
+    numbers, absent = zip(*(_numbers(column, loaded) for column in four), strict=True)
+    values, missing = np.stack(numbers, axis=1), np.stack(absent, axis=1)
+    blank = np.asarray(missing.all(axis=1))
+    unread = np.isnan(values)
+    wrong = np.asarray(unread.any(axis=1) & ~blank)
+    at = np.zeros(len(unread), np.intp) if in_one else unread.argmax(axis=1)
+    faults.add_all(
+        np.flatnonzero(wrong),
+        lambda row: f"{loaded.record(row)}, column {names[at[row]]}",
+        f"four numbers ({', '.join(FORMS[form])})" if in_one else "a number",
+        lambda row: "nothing" if missing[row, at[row]] and not in_one else f"{cells[at[row]].to_list()[row]!r:.100}",
+    )
+    return values, blank, wrong
+
+
+def _check_same(loaded: _Loaded, columns: Columns, box: NDArray[np.float64]) -> None:
+    """Refuse a table whose further columns of boxes say something else."""
+    for form, names in columns.others:
+        values, _, _ = _box_values(loaded, form, names, Problems(loaded.name))
+        both = np.isfinite(values).all(axis=1) & np.isfinite(box).all(axis=1)
+        rounding = 1.5 if (np.abs(box[both]) > 1.5).any() else 0.01
+        forms = ("sides", "centre") if form == "sides" else (form,)
+        if not any(np.allclose(_as_sides(values[both], each), box[both], rtol=0, atol=rounding) for each in forms):
+            one = {"box": columns.box[0]} if columns.form == "sides" else {"box_corners": columns.box[0]}
+            option = one if len(columns.box) == 1 else dict(zip(FORMS[columns.form], columns.box, strict=True))
+            raise InputError(
+                f"{loaded.name}: expected one box in a row, got {' '.join(map(str, columns.box))} and "
+                f"{' '.join(map(str, names))}, which differ: name one by columns={option!r}"
+            )
+
+
+def _outlines(
+    loaded: _Loaded, names: Sequence[Hashable], faults: Problems
+) -> tuple[list[Rings | None], NDArray[np.bool_], NDArray[np.bool_]]:
+    """M outlines; (M,) rows without one, and rows that cannot be read."""
+    cells = list(zip(*(loaded.frame[name].to_list() for name in names), strict=True))
+    found: list[Rings | None] = [None] * len(loaded.frame)
+    wrong = np.zeros(len(found), np.bool_)
+    for row, of_row in enumerate(cells):
+        try:
+            found[row] = _outline_of(of_row, loaded)
+        except (
+            ValueError,
+            TypeError,
+            KeyError,
+            AttributeError,
+            OverflowError,
+            RecursionError,
+            shapely.errors.ShapelyError,
+        ):
+            wrong[row] = True
+    faults.add_all(
+        np.flatnonzero(wrong),
+        lambda row: f"{loaded.record(row)}, column {' '.join(map(str, names))}",
+        "an outline of at least three points, without holes (columns={'outline': None} leaves the column out)",
+        lambda row: repr_of(cells[row][0] if len(names) == 1 else cells[row]),
+    )
+    return found, np.array([rings is None for rings in found], np.bool_) & ~wrong, wrong
+
+
+def _outline_of(cells: Sequence[Any], loaded: _Loaded) -> Rings | None:
+    """The rings in one cell, in two cells with lists of x and y, or in the coordinates of corners; None for nothing."""
+    if len(cells) <= 2:
+        if all(not hasattr(cell, "__len__") or isinstance(cell, str) for cell in cells) and all(
+            is_missing(cell, loaded.missing) for cell in cells
+        ):
+            return None
+        rings = rings_in(cells[0]) if len(cells) == 1 else [interleaved(*map(as_list, cells))]
+        if not rings:
+            return None
+    else:
+        numbers = [_number(cell, loaded) for cell in cells]
+        while numbers and numbers[-2:] == [None, None]:
+            numbers = numbers[:-2]
+        if not numbers:
+            return None
+        rings = [[np.nan if number is None else number for number in numbers]]
+    for ring in rings:
+        if len(ring) < 6 or len(ring) % 2 or np.isnan(ring).any():
+            raise ValueError
+    return rings
+
+
+def _frames(
+    loaded: _Loaded, columns: Columns, image: NDArray[np.intp], images: list[str], account: Account
+) -> tuple[NDArray[np.intp], list[str], dict[str, str]]:
+    """Images by row and their names, each frame one of its own where an image has several; and name -> whole image."""
+    if "frame" not in columns.other:
+        return image, images, {}
+    column = columns.other["frame"]
+    frame, frames = _codes(loaded, column, Problems(loaded.name), np.zeros(len(image), np.bool_), names_only=True)
+    several = {pair for pair in zip(image.tolist(), frame.tolist(), strict=True) if min(pair) >= 0}
+    if len(several) == len({code for code, _ in several}):
+        return image, images, {}
+    account.notes.append(f"image = {columns.other['image']}#{column}: frames are images of their own")
+    number: dict[tuple[int, int], int] = {}
+    pairs = zip(image.tolist(), frame.tolist(), strict=True)
+    codes = [number.setdefault(pair, len(number)) if pair[0] >= 0 else -1 for pair in pairs]
+    names = [f"{images[code]}#{frames[at]}" if at >= 0 else images[code] for code, at in number]
+    return np.array(codes, np.intp), names, {name: images[code] for name, (code, _) in zip(names, number, strict=True)}
+
+
+def _numbers(column: pd.Series[Any], loaded: _Loaded) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """(M,) numbers, NaN where there is none, and where a cell is empty."""
     import pandas as pd
 
@@ -501,7 +747,7 @@ def _numbers(column: pd.Series[Any], decimal: str) -> tuple[NDArray[np.float64],
         values = column.to_numpy(np.float64, na_value=np.nan)
         return values, np.isnan(values)
     cells = column.astype(object).where(column.notna(), None).to_list()
-    found = [_number(cell, decimal) for cell in cells]
+    found = [_number(cell, loaded) for cell in cells]
     missing = np.array([number is None for number in found], np.bool_)
     return np.array([np.nan if number is None else number for number in found], np.float64), missing
 
@@ -528,36 +774,42 @@ def _four(cell: object) -> Sequence[object]:
     if isinstance(cell, str):
         text = cell.strip()
         inner = text[1:-1] if text[:1] + text[-1:] in ("[]", "()", "{}") else text
-        cell = [] if inner.lower() in BLANK else re.split(r"\s*[,;]\s*|\s+", inner.strip())
+        cell = [] if is_missing(inner) else re.split(r"\s*[,;]\s*|\s+", inner.strip())
     if isinstance(cell, (list, tuple)):
         return cell if len(cell) == 4 else ("?" if len(cell) else None,) * 4
-    return (None if cell is None or cell != cell else "?",) * 4
+    return (None if is_missing(cell) else "?",) * 4
 
 
-def _number(cell: object, decimal: str) -> float | None:
+def _number(cell: object, loaded: _Loaded) -> float | None:
     """The number in a cell; None for an empty one, NaN for what is no number.
 
     Examples
     --------
-    >>> _number(" 2,5", ","), _number("NA", "."), _number("many", ".")
+    >>> loaded = _load({"x": [1]})
+    >>> _number(" 2.5", loaded), _number("NA", loaded), _number("many", loaded)
     (2.5, None, nan)
     """
-    if isinstance(cell, str):
-        text = cell.strip()
-        if text.lower() in BLANK:
-            return None
-        found = as_float(text if decimal == "." else text.replace(decimal, "."))
-        return np.nan if found is None else found
-    if cell is None:
+    if is_missing(cell, loaded.missing):
         return None
+    if isinstance(cell, str):
+        found = as_float(cell if loaded.decimal == "." else cell.replace(loaded.decimal, "."))
+        return np.nan if found is None else found
     number = as_number(cell)
     return np.nan if number is None else number
 
 
 def _codes(
-    loaded: _Loaded, column: Hashable, problems: Problems, needed: NDArray[np.bool_] | None = None
+    loaded: _Loaded,
+    column: Hashable,
+    problems: Problems,
+    needed: NDArray[np.bool_] | None = None,
+    *,
+    names_only: bool = False,
 ) -> tuple[NDArray[np.intp], list[str]]:
-    """(M,) code of the name in each row, -1 for none, and the names; a problem where one is needed and absent."""
+    """(M,) code of the name in each row, -1 for none, and the names; a problem where one is needed and absent.
+
+    Numbers are equal as numbers; with `names_only`, whole ones only.
+    """
     import pandas as pd
 
     cells = loaded.frame[column]
@@ -565,7 +817,10 @@ def _codes(
         code, found = pd.factorize(cells.to_numpy(object))
     except TypeError:
         raise InputError(f"{loaded.name}, column {column}: expected names, got lists or mappings") from None
-    names = [as_name(entry.strip() if isinstance(entry, str) else entry) for entry in found.tolist()]
+    names = [None if is_missing(entry, loaded.missing) else as_name(entry) for entry in found.tolist()]
+    names = [name.strip() if isinstance(name, str) else name if names_only else as_cell_text(name) for name in names]
+    same = equal_numbers([name for name in names if isinstance(name, str)], names=names_only)
+    names = [same.get(name, name) if isinstance(name, str) else name for name in names]
     vocabulary = list(dict.fromkeys(name for name in names if isinstance(name, str)))
     number = {name: position for position, name in enumerate(vocabulary)}
     of_name = np.array([*(number[name] if isinstance(name, str) else -1 for name in names), -1], np.intp)
@@ -575,9 +830,16 @@ def _codes(
         np.flatnonzero(lacking),
         lambda row: f"{loaded.record(row)}, column {column}",
         "a name",
-        lambda row: "nothing" if code[row] < 0 or names[code[row]] is None else repr_of(cells.to_list()[row]),
+        lambda row: _nothing_or(cells.to_list()[row]),
     )
     return codes, vocabulary
+
+
+def _nothing_or(cell: object) -> str:
+    """A cell for a message: text that means no answer with the option that decides on it."""
+    if not is_missing(cell):
+        return repr_of(cell)
+    return f"{cell!r} (no name; see missing=)" if isinstance(cell, str) and cell.strip() else "nothing"
 
 
 def _sessions(

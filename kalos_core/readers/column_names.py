@@ -1,13 +1,14 @@
-"""Which column of a table of boxes holds what, by the names that people give them."""
+"""Which column of a table holds what: by the names that people give them, and by what is in them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from kalos_core.errors import InputError, listed, repr_of
+from kalos_core.readers.cells import is_missing
 
 FORMS = {
     "corners": ("x_min", "y_min", "x_max", "y_max"),
@@ -45,32 +46,89 @@ BOX_SPELLINGS = (
 )
 """Form of the box -> how its four columns are spelled, letters and digits only; the first that fits is taken."""
 
+NEXT_CORNER = {"x1 y1 x2 y2": "x3", "x0 y0 x1 y1": "x2"}
+"""Spelling of two corners -> the column that shows that they are two of more."""
+
 PREFIXES = ("", "bbox", "box", "bb", "rect")
 """What may stand before each of the four."""
 
-SPELLINGS = {
+OUTLINE_PREFIXES = ("", "poly", "polygon", "quad", "corner", "point", "pt", "vertex")
+
+QUADRILATERALS = ("tlx tly trx try brx bry blx bly", "xtl ytl xtr ytr xbr ybr xbl ybl")
+"""Spellings of four named corners, in their order around the shape."""
+
+OUTLINE_PAIRS = (
+    "coordsx coordsy", "xcoords ycoords", "polygonx polygony", "pointsx pointsy", "allpointsx allpointsy", "xs ys",
+)  # fmt: skip
+"""Spellings of two columns that hold lists of x and of y."""
+
+OUTLINE_IN_ONE = (
+    "outline polygon polygons poly segmentation points contour vertices quad quadrilateral obb corners wkt polygonwkt "
+    "geometry"
+)
+
+SPELLINGS: dict[str, tuple[str, ...]] = {
     "image": (
         "image imageid imagename imagefile imagefilename imagepath img imgid imgname imgpath filename file filepath "
-        "fname photo slide scan subjectid sample sampleid"
+        "fname photo item itemid itemname",
+        "slide scan subjectid sample sampleid",
     ),
     "rater": (
         "rater raterid ratername radid radiologist radiologistid reader readerid annotator annotatorid annotatorname "
         "annotatedby worker workerid user userid username labeler labelerid labeller labellerid labeledby coder "
-        "coderid observer observerid expert expertid grader graderid participant participantid completedby createdby"
+        "coderid observer observerid expert expertid grader graderid participant participantid completedby createdby",
     ),
     "category": (
-        "category categoryname class classname label labelname species finding object objectclass name type tag "
-        "classid categoryid labelid"
+        "category categoryname class classname label labelname species finding objectclass classid categoryid labelid",
+        "object name type tag",
     ),
-    "id": "id annotationid boxid bboxid objectid",
-    "person": "person personid",
-    "session": "session sessionid",
-    "image_width": "imagewidth imgwidth imagew imgw",
-    "image_height": "imageheight imgheight imageh imgh",
+    "id": ("id annotationid boxid bboxid objectid",),
+    "person": ("person personid",),
+    "session": ("session sessionid",),
+    "frame": (
+        "frame frameid frameno framenumber frameindex page pageid pageno pagenumber slice sliceid sliceno slicenumber",
+    ),
+    "rotation": (
+        "rotation angle theta rot rotationangle rotationdeg rotationdegrees rotationrad rotationradians angledeg "
+        "angledegrees anglerad angleradians thetadeg thetarad",
+    ),
+    "image_width": ("imagewidth imgwidth imagew imgw",),
+    "image_height": ("imageheight imgheight imageh imgh",),
 }
-"""Our name -> how people spell it, letters and digits only; the first that a table has is taken."""
+"""Our name -> how people spell it, letters and digits only. Spellings of the first group go before those of the
+second; where a table has several of one group, they have to say the same."""
+
+LABEL_SPELLINGS = {
+    "item": ("item itemid itemname " + SPELLINGS["image"][0].partition(" item ")[0], SPELLINGS["image"][1], "id"),
+    "rater": SPELLINGS["rater"],
+    "label": (SPELLINGS["category"][0] + " answer response choice value rating grade", SPELLINGS["category"][1]),
+}
+"""The same for tables of labels of whole images."""
 
 NEEDED = ("image", "rater", "category")
+
+UNUSED = {
+    "score": "score scores confidence conf probability prob",
+    "group_id": "groupid group",
+    "iscrowd": "iscrowd isgroupof crowd",
+}
+"""What other tools give a meaning and is not used -> how it is spelled."""
+
+SHAPE_NAMES = (
+    "rect rectangle rectanglelabels box bbox boundingbox polygon polygonlabels polyline line linestring point points "
+    "keypoint keypoints ellipse circle mask brush brushlabels bitmask cuboid quad quadrilateral rotatedbox"
+)
+"""Values of a column that says how a shape was drawn, letters and digits only."""
+
+CLASS_ENDINGS = ("class", "classification", "label", "category", "classname", "labelname", "categoryname")
+"""Ends of names of columns that may hold classes, where none has a usual name."""
+
+BY_COLUMNS = "columns={{'{role}': {column!r}}} (--columns '{{{role}: {column}}}')"
+BY_NAME = "{role}={column!r} (--{role} {column})"
+"""Options that decide on a column."""
+
+Cells = Callable[[Hashable], Sequence[Any]]
+"""Column -> its cells."""
 
 
 @dataclass(frozen=True)
@@ -79,23 +137,35 @@ class Columns:
 
     Parameters
     ----------
-    form : key of `FORMS`
-    box : four columns, or one with all four
+    form : key of `FORMS`, or ""
+    box : four columns, or one with all four, or none
         In the order of the form.
+    outline : columns
+        None; one with whole outlines; two with lists of x and of y; or x1, y1, x2, y2, ...
     other : dict
         Our name -> column.
     guessed_size : bool
         Whether the columns of the images' sizes are merely called "width" and "height".
+    unused : dict
+        Key of `UNUSED` -> column.
+    others : list of (form, columns)
+        Further boxes, which have to be the same.
+    notes : list of str
+        Which columns were taken.
     """
 
     form: str
     box: tuple[Hashable, ...]
+    outline: tuple[Hashable, ...]
     other: dict[str, Hashable]
-    guessed_size: bool = False
+    guessed_size: bool
+    unused: dict[str, Hashable]
+    others: list[tuple[str, tuple[Hashable, ...]]]
+    notes: list[str]
 
 
-def find_columns(present: Sequence[Hashable], given: Mapping[str, Any] | None, source: str) -> Columns:
-    """The columns of a table: those given by name, all others by how they are spelled.
+def find_columns(present: Sequence[Hashable], given: Mapping[str, Any] | None, source: str, cells: Cells) -> Columns:
+    """The columns of a table of boxes: those given by name, all others by how they are spelled and what they hold.
 
     Parameters
     ----------
@@ -105,55 +175,140 @@ def find_columns(present: Sequence[Hashable], given: Mapping[str, Any] | None, s
         Our name -> the table's.
     source : str
         What the table is, for messages.
+    cells : callable
+        Column -> its cells; called where the name does not decide.
 
     Raises
     ------
     InputError
-        Naming what was not found, what cannot be asked for, and the columns of the table.
+        Naming what was not found, what two columns may be, what cannot be asked for, and the columns of the table.
 
     Examples
     --------
-    >>> find_columns(["ImageID", "user", "label", "xmin", "ymin", "xmax", "ymax"], None, "table").form
-    'corners'
-    >>> find_columns(["ImageID", "who", "label", "bbox_x", "bbox_y", "bbox_w", "bbox_h"], {"rater": "who"}, "").box
+    >>> names = ["ImageID", "user", "label", "xmin", "ymin", "xmax", "ymax"]
+    >>> find_columns(names, None, "table", {}.get).notes
+    ['columns: image = ImageID, rater = user, class = label, box = xmin ymin xmax ymax (corners)']
+    >>> names = ["ImageID", "who", "label", "bbox_x", "bbox_y", "bbox_w", "bbox_h"]
+    >>> find_columns(names, {"rater": "who"}, "table", {}.get).box
     ('bbox_x', 'bbox_y', 'bbox_w', 'bbox_h')
-    >>> find_columns(["image", "user", "label", "bbox"], None, "table").box
-    ('bbox',)
+    >>> names = ["image", "user", "label", *"x1 y1 x2 y2 x3 y3 x4 y4".split()]
+    >>> find_columns(names, None, "table", {}.get).outline
+    ('x1', 'y1', 'x2', 'y2', 'x3', 'y3', 'x4', 'y4')
+    >>> table = {"image": "aa", "user": "uv", "bbox": "bb", "label": "cd", "class": "ee"}
+    >>> find_columns(list(table), None, "table", table.get)
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: table: expected one column for category, got class and label, which differ: name it \
+by columns={'category': 'class'} (--columns '{category: class}')
     """
     chosen = _checked(present, given, source)
     plain: dict[str, Hashable] = {}
     for column in present:
-        plain.setdefault(_plain(column), column)
-    found = _find_box(plain, {name: column for name, column in chosen.items() if name in BOX_NAMES})
-    taken = {*chosen.values(), *(found[1] if found else ())}
-    free = {spelling: column for spelling, column in plain.items() if column not in taken}
-    other = {name: column for name, column in chosen.items() if name not in BOX_NAMES}
-    for name, spellings in SPELLINGS.items():
-        column = next((free[spelling] for spelling in spellings.split() if spelling in free), None)
-        if name not in other and column is not None:
-            other[name] = column
-            free = {spelling: entry for spelling, entry in free.items() if entry != column}
+        plain.setdefault(plain_name(column), column)
+    outline = _find_outline(plain, chosen, cells)
+    rest = {spelling: column for spelling, column in plain.items() if column not in outline}
+    boxes = _find_boxes(rest, {name: column for name, column in chosen.items() if name in BOX_NAMES})
+    form, box = boxes[0] if boxes else ("", ())
+    free = {spelling: column for spelling, column in rest.items() if column not in {*chosen.values(), *box}}
+    other = {name: column for name, column in chosen.items() if name not in (*BOX_NAMES, *OUTLINE_NAMES)}
+    notes: list[str] = []
+    for name, groups in SPELLINGS.items():
+        if name not in other:
+            column = _one_of(name, groups, free, cells, source, BY_COLUMNS)
+            if column is None and name == "category":
+                column = _by_its_ending(free, cells, source, notes)
+            if column is not None:
+                other[name] = column
+                free = {spelling: entry for spelling, entry in free.items() if entry != column}
     sized = {"image_width", "image_height"} & other.keys() or {"x", "y"} <= free.keys()  # or a second box's sides
     guessed = not sized and {"width", "height"} <= free.keys()
     if guessed:
         other |= {"image_width": free["width"], "image_height": free["height"]}
     missing = [name for name in NEEDED if name not in other]
-    if missing or found is None:
+    if missing or not (box or outline):
         forms = "; or ".join(
-            [*(", ".join(form) for form in FORMS.values()), *(f"{name} in one column" for name in IN_ONE)]
+            [*(", ".join(form) for form in FORMS.values()), *(f"{name} in one column" for name in (*IN_ONE, "outline"))]
         )
-        names = [*missing, *(() if found else (f"a box ({forms})",))]
+        names = [*missing, *(() if box or outline else (f"a box ({forms})",))]
         actual = f"the columns {listed(present, 40)}" if len(present) else "no columns"
         example = f"columns={{'{(missing or ['x_min'])[0]}': '...'}}"
+        example += " (None where there are no classes)" if missing == ["category"] else ""
         raise InputError(f"{source}: expected columns for {' and '.join(names)}, got {actual}; name them by {example}")
-    return Columns(found[0], found[1], {name: column for name, column in other.items() if column is not None}, guessed)
+    other = {name: column for name, column in other.items() if column is not None}
+    said = {"image": "image", "rater": "rater", "category": "class", "session": "session", "person": "person"}
+    taken = [f"{word} = {other[name]}" for name, word in said.items() if name in other]
+    taken += [f"box = {' '.join(map(str, box))} ({FORM_WORDS[form]})"] if box else []
+    taken += [f"outline = {' '.join(map(str, outline))}"] if outline else []
+    unused = {
+        name: next(free[spelling] for spelling in spellings.split() if spelling in free)
+        for name, spellings in UNUSED.items()
+        if free.keys() & set(spellings.split())
+    }
+    others = [] if BOX_NAMES.keys() & chosen.keys() else boxes[1:]
+    further = [entry for entry in others if not set(entry[1]) & {*box, *other.values()}]
+    return Columns(form, box, outline, other, guessed, unused, further, [f"columns: {', '.join(taken)}", *notes])
 
 
+FORM_WORDS = {"corners": "corners", "sides": "first corner and sides", "centre": "centre and sides"}
+OUTLINE_NAMES = ("outline", "outline_x", "outline_y")
 BOX_NAMES = dict.fromkeys([*(name for form in FORMS.values() for name in form), *IN_ONE])
-OUR_NAMES = (*SPELLINGS, *BOX_NAMES)
+OUR_NAMES = (*SPELLINGS, *BOX_NAMES, *OUTLINE_NAMES)
 
 
-def _plain(column: object) -> str:
+def find_label_columns(
+    header: Sequence[str], given: Mapping[str, str | None], source: str, cells: Cells
+) -> dict[str, str] | None:
+    """The columns of items, raters and labels in a table with a row a label; None if one is not found.
+
+    Parameters
+    ----------
+    header : sequence of str
+    given : mapping
+        "item", "rater", "label" -> the table's column, None for one to be found.
+    source : str
+    cells : callable
+        Column -> its cells; called only where two columns may be the same.
+
+    Examples
+    --------
+    >>> find_label_columns(["image_id", "worker", "answer", "time"], {}, "table", lambda column: [])
+    {'item': 'image_id', 'rater': 'worker', 'label': 'answer'}
+    >>> find_label_columns(["item", "ann", "bob"], {}, "table", lambda column: [])
+    """
+    found = {name: column for name, column in given.items() if column is not None}
+    free: dict[str, Hashable] = {}
+    for heading in header:
+        if heading not in found.values():
+            free.setdefault(plain_name(heading), heading)
+    open_roles = {name: groups for name, groups in LABEL_SPELLINGS.items() if name not in found}
+    if not all(free.keys() & set(" ".join(groups).split()) for groups in open_roles.values()):
+        return None
+    for name, groups in LABEL_SPELLINGS.items():
+        if name not in found:
+            column = _one_of(name, groups, free, cells, source, BY_NAME)
+            if column is None:
+                return None
+            found[name] = str(column)
+            free = {spelling: entry for spelling, entry in free.items() if entry != column}
+    return found
+
+
+def holds_boxes(header: Sequence[str]) -> bool:
+    """Whether a table has columns of boxes or outlines.
+
+    Examples
+    --------
+    >>> holds_boxes(["image", "user", "label", "x", "y", "w", "h"]), holds_boxes(["item", "rater", "label"])
+    (True, False)
+    """
+    plain: dict[str, Hashable] = {plain_name(column): column for column in header}
+    return bool(
+        _find_boxes(plain, {})
+        or _find_outline(plain, {}, lambda column: [] if plain_name(column) == "points" else [[]])
+    )
+
+
+def plain_name(column: object) -> str:
+    """Letters and digits of a name, in small letters."""
     return re.sub(r"[^a-z0-9]", "", str(column).lower())
 
 
@@ -163,16 +318,16 @@ def _checked(present: Sequence[Hashable], given: Mapping[str, Any] | None, sourc
         return {}
     if not isinstance(given, Mapping):
         raise InputError(f"columns: expected a mapping of our names to those of {source}, got {repr_of(given)}")
-    ours = {_plain(name): name for name in OUR_NAMES}
-    spelled = {spelling: name for name, spellings in SPELLINGS.items() for spelling in spellings.split()} | ours
-    strange = [name for name in given if _plain(name) not in spelled]
+    ours = {plain_name(name): name for name in OUR_NAMES}
+    spelled = {spelling: name for name, groups in SPELLINGS.items() for spelling in " ".join(groups).split()} | ours
+    strange = [name for name in given if plain_name(name) not in spelled]
     if strange:
-        raise InputError(f"columns: expected names among {listed(OUR_NAMES, 20)}, got {listed(map(repr_of, strange))}")
-    chosen = {spelled[_plain(name)]: column for name, column in given.items()}
+        raise InputError(f"columns: expected names among {listed(OUR_NAMES, 30)}, got {listed(map(repr_of, strange))}")
+    chosen = {spelled[plain_name(name)]: column for name, column in given.items()}
     absent = [
         f"{column!r} for {name}"
         for name, column in chosen.items()
-        if column not in list(present) and not (name == "category" and column is None)
+        if column not in list(present) and not (column is None and name not in ("image", "rater", *BOX_NAMES))
     ]
     if absent:
         known = listed(present, 40)
@@ -180,21 +335,118 @@ def _checked(present: Sequence[Hashable], given: Mapping[str, Any] | None, sourc
     return chosen
 
 
-def _find_box(plain: Mapping[str, Hashable], given: Mapping[str, Any]) -> tuple[str, tuple[Hashable, ...]] | None:
-    """The form of the boxes and its columns: the first that fits what is given and is all there."""
+def _find_boxes(plain: Mapping[str, Hashable], given: Mapping[str, Any]) -> list[tuple[str, tuple[Hashable, ...]]]:
+    """The forms of boxes, and their columns, that fit the columns given and are all there."""
+    found: list[tuple[str, tuple[Hashable, ...]]] = []
     for form, spellings in BOX_SPELLINGS:
         names = FORMS[form]
         if not given.keys() <= set(names):
             continue
         for prefix in PREFIXES:
+            further = f"{prefix}{NEXT_CORNER[spellings]}" if spellings in NEXT_CORNER and not given else ""
             columns = [
                 given.get(name, plain.get(prefix + spelling))
                 for name, spelling in zip(names, spellings.split(), strict=True)
             ]
-            if None not in columns and len(set(columns)) == len(columns):
-                return form, tuple(columns)
+            there = None not in columns and len(set(columns)) == len(columns)
+            if there and not (further and further in plain) and (form, tuple(columns)) not in found:
+                found.append((form, tuple(columns)))
     for name, (form, spellings) in IN_ONE.items():
         column = next((plain[spelling] for spelling in spellings.split() if spelling in plain), given.get(name))
         if column is not None and given.keys() <= {name}:
-            return form, (given.get(name, column),)
+            found.append((form, (given.get(name, column),)))
+    return found
+
+
+def _find_outline(plain: Mapping[str, Hashable], given: Mapping[str, Any], cells: Cells) -> tuple[Hashable, ...]:
+    """The columns of outlines: those given, else corners by number or name, lists of x and y, or whole outlines."""
+    pair = tuple(given[name] for name in OUTLINE_NAMES[1:] if given.get(name) is not None)
+    if "outline" in given or len(pair) == 2:
+        return pair or tuple(column for column in (given["outline"],) if column is not None)
+    if BOX_NAMES.keys() & given.keys():
+        taken = [given[name] for name in BOX_NAMES if name in given]
+        plain = {spelling: column for spelling, column in plain.items() if column not in taken}
+    for prefix in OUTLINE_PREFIXES:
+        for first in (0, 1):
+            columns: list[Hashable] = []
+            number = first
+            while {f"{prefix}x{number}", f"{prefix}y{number}"} <= plain.keys():
+                columns += [plain[f"{prefix}x{number}"], plain[f"{prefix}y{number}"]]
+                number += 1
+            if number - first >= 3 and f"v{first}" not in plain:  # with a visibility, these are key points
+                return tuple(columns)
+    for spellings in (*QUADRILATERALS, *OUTLINE_PAIRS):
+        if set(spellings.split()) <= plain.keys():
+            return tuple(plain[spelling] for spelling in spellings.split())
+    named = [plain[spelling] for spelling in OUTLINE_IN_ONE.split() if spelling in plain]
+    return tuple(column for column in named if any(map(_may_be_outline, cells(column))))[:1]
+
+
+def _one_of(
+    role: str, groups: Sequence[str], free: Mapping[str, Hashable], cells: Cells, source: str, option: str
+) -> Hashable | None:
+    """The column of a role: of the first group that has one; several have to say the same where it matters."""
+    for group in groups:
+        found = [free[spelling] for spelling in group.split() if spelling in free]
+        if role in ("category", "label") and group == groups[-1]:
+            found = [column for column in found if not _names_shapes(cells(column))]
+        if len(found) > 1:
+            found = [column for column in found if not _is_empty(cells(column))] or found[:1]
+        if len(found) > 1 and role in (*NEEDED, *LABEL_SPELLINGS):
+            differ = [column for column in found[1:] if not _determines(cells(found[0]), cells(column), both=True)]
+            if differ:
+                raise _several(role, [found[0], *differ], source, option)
+        if found:  # of user_id and user_name, the one that guests have, too
+            return min(found, key=lambda column: sum(map(is_missing, cells(column))) if len(found) > 1 else 0)
     return None
+
+
+def _several(role: str, columns: Sequence[Hashable], source: str, option: str) -> InputError:
+    named = option.format(role=role, column=columns[0])
+    text = f"{source}: expected one column for {role}, got {' and '.join(map(str, columns))}, which differ"
+    return InputError(f"{text}: name it by {named}")
+
+
+def _by_its_ending(free: Mapping[str, Hashable], cells: Cells, source: str, notes: list[str]) -> Hashable | None:
+    """The column of classes by the end of its name; of several, the one of which all others are groupings."""
+    named = [column for spelling, column in free.items() if spelling.endswith(CLASS_ENDINGS)]
+    found = [column for column in named if not (_is_empty(cells(column)) or _names_shapes(cells(column)))]
+    if len(found) < 2:
+        return found[0] if found else None
+    finest = [one for one in found if all(_determines(cells(one), cells(column)) for column in found)]
+    if not finest:
+        raise _several("category", found, source, BY_COLUMNS)
+    others = [column for column in found if column != finest[0]]
+    notes.append(
+        f"class = {finest[0]}, which determines {' and '.join(map(str, others))}; "
+        f"columns={{'category': ...}} takes another"
+    )
+    return finest[0]
+
+
+def _determines(one: Sequence[Any], other: Sequence[Any], *, both: bool = False) -> bool:
+    """Whether rows that are equal in one column are equal in the other (and, with `both`, the other way round)."""
+    pairs = {
+        (str(a).strip(), str(b).strip())
+        for a, b in zip(one, other, strict=True)
+        if not (is_missing(a) or is_missing(b))
+    }
+    sides = (len({a for a, _ in pairs}), len({b for _, b in pairs}) if both else len(pairs))
+    return bool(pairs) and sides == (len(pairs), len(pairs))
+
+
+def _may_be_outline(cell: object) -> bool:
+    """Whether a cell may hold at least three points."""
+    if isinstance(cell, str):
+        return len(re.findall(r"[0-9]+", cell)) >= 6
+    return hasattr(cell, "__len__") or hasattr(cell, "geom_type")
+
+
+def _is_empty(cells: Sequence[Any]) -> bool:
+    return all(is_missing(cell) for cell in cells)
+
+
+def _names_shapes(cells: Sequence[Any]) -> bool:
+    """Whether a column says how shapes were drawn."""
+    said = {plain_name(text) for text in {str(cell) for cell in cells if not is_missing(cell)}}
+    return bool(said) and said <= set(SHAPE_NAMES.split())

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from kalos_core.annotations import Annotations, OnInvalid, RawTable, Source, build_annotations
+from kalos_core.annotations import Account, Annotations, OnInvalid, RawTable, Source, build_annotations
 from kalos_core.errors import KalosWarning, Problems, as_number
+from kalos_core.readers.shapes import rectangle
 from kalos_core.readers.vocabulary import Aliases, Vocabulary, reconcile_all
 from kalos_core.shapes.boxes import LARGEST
 
@@ -31,6 +32,8 @@ class Findings:
         Name of the file or folder, for messages.
     on_invalid : "raise" or "skip"
         Annotations whose shape cannot be used: an error, or left out with a warning and counted in `skipped`.
+    account : Account
+        Takes what is passed over: ``findings.account.left_out["choices"] += 1``.
 
     Examples
     --------
@@ -48,6 +51,7 @@ class Findings:
     problems: Problems = field(init=False)
     broken: Problems = field(init=False)
     skipped: Counter[Hashable] = field(default_factory=Counter)
+    account: Account = field(default_factory=Account)
     files: dict[Hashable, str] = field(default_factory=dict)
     sizes: dict[Hashable, tuple[float, float]] = field(default_factory=dict)
     assigned: dict[Hashable, dict[str, None]] = field(default_factory=dict)
@@ -136,9 +140,11 @@ class Findings:
             assigned=[list(self.assigned.get(image, ())) for image in self.files],
             describe=lambda row: self.records[row],
             problems=self.problems,
+            account=self.account,
             on_invalid=self.on_invalid,
             **options,
         )
+        self.columns["polygon"] = with_rectangles(self.columns)
         made = build_annotations(RawTable(**self.columns), source, stacklevel=4)  # whoever called the reader
         if self.broken.count:
             warnings.warn(f"{self.broken.text()}\nThey are left out.", KalosWarning, stacklevel=3)
@@ -150,3 +156,35 @@ class Findings:
 
 def _by(size: tuple[float, float]) -> str:
     return f"{size[0]:g} x {size[1]:g}"
+
+
+def with_rectangles(columns: Mapping[str, list[Any]]) -> list[Any]:
+    """Return the polygons; where all have four corners, as turned boxes have, upright boxes get theirs, too.
+
+    So the turned box of one rater is compared with the upright box of another as it is, not by its bounds. Where some
+    raters drew outlines and others boxes, the boxes of all are what they have in common.
+
+    Examples
+    --------
+    >>> turned, outline = [[[0, 0], [2, 1], [1, 3], [-1, 2]]], [[[0, 0], [2, 0], [2, 1]]]
+    >>> with_rectangles({"box": [[0, 0, 2, 1], None], "polygon": [None, turned]})[0]
+    [[[0, 0], [2, 0], [2, 1], [0, 1]]]
+    >>> with_rectangles({"box": [[0, 0, 2, 1], None], "polygon": [None, outline]})[0]
+    """
+    polygons = columns["polygon"]
+    drawn = [polygon for polygon in polygons if polygon is not None]
+    if not drawn or any([len(ring) for ring in polygon] != [4] for polygon in drawn):
+        return polygons
+    others = [columns[kind] for kind in columns if kind in KINDS and kind not in ("box", "polygon")]
+    alone = [box is not None and all(shape is None for shape in rest)
+             for box, *rest in zip(columns["box"], *others, strict=True)]  # fmt: skip
+    return [
+        [rectangle(box)] if only and polygon is None and _is_sound(box) else polygon
+        for box, polygon, only in zip(columns["box"], polygons, alone, strict=True)
+    ]
+
+
+def _is_sound(box: Sequence[Any]) -> bool:
+    """Whether a box is four usable numbers: others are left to the check of boxes."""
+    numbers = [n for side in box if (n := as_number(side)) is not None and abs(n) <= LARGEST]
+    return len(numbers) == len(box) == 4 and min(numbers[2:]) >= 0

@@ -83,6 +83,24 @@ def files_in(
     return files
 
 
+def files_of(
+    homes: Mapping[str, Path], endings: tuple[str, ...], what: str, problems: Problems, others: Iterable[str] = ()
+) -> dict[str, dict[str, Path]]:
+    """Return rater -> image -> file, each as `files_in` finds it in the rater's folder; `what` it is for the message.
+
+    Raises
+    ------
+    InputError
+        If a rater has none, an image two, or a file cannot be read.
+    """
+    files = {rater: files_in(home, endings, problems, others=others, wrapped=True) for rater, home in homes.items()}
+    for rater, found in files.items():
+        if not found:
+            problems.add(f"rater {rater!r}", f"{what} in {homes[rater]}", "none")
+    problems.raise_if_any()
+    return files
+
+
 def assigned_by_files(
     found: Mapping[str, Iterable[str]], assigned: AssignedFiles, images: Iterable[Any]
 ) -> dict[str, list[str]]:
@@ -115,3 +133,14 @@ def assigned_by_files(
             raise InputError(f"assigned: expected images and raters with files, got {listed(map(repr_of, strange))}")
         lists |= {image: [as_name(name) for name in names] for image, names in assigned.items()}
     return lists
+
+
+def record_of(rater: str, home: Path, path: Path) -> str:
+    """Return the name of a rater's file in messages: the rater, and the path of the file in the rater's folder.
+
+    Examples
+    --------
+    >>> record_of("ann", Path("labels/ann"), Path("labels/ann/train/a.xml"))
+    'ann/train/a.xml'
+    """
+    return f"{rater}/{path.relative_to(home).as_posix()}"

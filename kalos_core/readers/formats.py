@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import mimetypes
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -16,11 +17,13 @@ from kalos_core.readers.box_tables import PARQUET, read_boxes
 from kalos_core.readers.coco import read_coco
 from kalos_core.readers.cvat import read_cvat
 from kalos_core.readers.label_studio import read_label_studio
+from kalos_core.readers.labelme import read_labelme
 from kalos_core.readers.lidc import read_lidc
+from kalos_core.readers.via import read_via
 from kalos_core.readers.vindr import COLUMNS as VINDR_COLUMNS
 from kalos_core.readers.vindr import read_vindr
 from kalos_core.readers.voc import read_voc
-from kalos_core.readers.yolo import read_yolo
+from kalos_core.readers.yolo import OTHER_FILES, read_yolo
 from kalos_core.readers.zooniverse import COLUMNS as ZOONIVERSE_COLUMNS
 from kalos_core.readers.zooniverse import read_zooniverse
 
@@ -32,6 +35,8 @@ FORMATS: dict[str, Callable[..., Annotations]] = {
     "yolo": read_yolo,
     "cvat": read_cvat,
     "label_studio": read_label_studio,
+    "labelme": read_labelme,
+    "via": read_via,
     "lidc": read_lidc,
     "zooniverse": read_zooniverse,
 }
@@ -55,8 +60,8 @@ def read_labels(
     format : str
         A name in `FORMATS`, or "auto": a CSV or Parquet file is a table of boxes, or VinDr's or Zooniverse's if it has
         their columns; a folder or a file of XML is CVAT's, Pascal VOC's or LIDC-IDRI's by what the first file begins
-        with; a folder of text files is YOLO's; a JSON list is Label Studio's, a JSON object is COCO unless "scans"
-        stands at its beginning.
+        with; a folder of JSON files is COCO, labelme's or VIA's by the names in them, one of text files is YOLO's, a
+        zip file CVAT's; a JSON list is Label Studio's, a JSON object is COCO unless "scans" stands at its beginning.
     **options
         Of the format's reader.
 
@@ -106,37 +111,96 @@ def options_of(reader: Callable[..., Annotations]) -> list[str]:
 def guess_format(path: Path) -> str:
     """The name of the format that a file or folder is most likely of.
 
+    Raises
+    ------
+    InputError
+        If a folder has no file of a format that is read from folders.
+
     Examples
     --------
     >>> guess_format(Path("train.parquet")), guess_format(Path("absent.json"))
     ('boxes', 'coco')
     """
     if os.path.isdir(path):
-        inside = _first_inside(path, ".xml")
-        return guess_format(inside) if inside else "yolo" if _first_inside(path, ".txt") else "cvat"
+        return _guess_folder(path)
     start = _start(path)
     endings = [ending.lower() for ending in path.suffixes]
     if endings[-1:] == [".gz"]:
         endings.pop()
     if endings and endings[-1] in TABLES:
         return _guess_table(start)
+    if path.suffix.lower() == ".zip":
+        return "cvat"
     if path.suffix.lower() == ".xml":
         if b"LidcReadMessage" in start or b"IdriReadMessage" in start:
             return "lidc"
-        return "voc" if re.search(rb"<annotation[\s>]", start) else "cvat"
+        return "voc" if re.search(rb"<annotation[\s/>]", start) else "cvat"
+    return "lidc" if b'"scans"' in start else _of_json(start) or "coco"
+
+
+LOOKED_AT = 20
+"""Files of each ending in a folder that are opened to tell its format."""
+
+
+def _guess_folder(folder: Path) -> str:
+    """The format of the first kind of file that is there: XML, JSON that is known, YOLO's text, zip files."""
+    found = _files_inside(folder)
+    if xml := found.get(".xml"):
+        return guess_format(xml[0])
+    formats = [_of_json(_start(path)) for path in found.get(".json", ())]
+    known = [name for name in formats if name in OF_FOLDERS]
+    if known:
+        return known[0]
+    if any(path.name.lower() not in OTHER_FILES for path in found.get(".txt", ())):
+        return "yolo"
+    if ".zip" in found:
+        return "cvat"
+    there = listed((f"{ending or 'no ending'} ({paths[0].name})" for ending, paths in sorted(found.items())), 10)
+    more = ""
+    if "label_studio" in formats:
+        more = "; for an export of Label Studio give the JSON file itself"
+    elif any(ending in found for ending in TABLES):
+        more = "; give the table itself"
+    elif any(mimetypes.guess_type(f"a{ending}")[0] in IMAGES for ending in found):
+        more = "; `kalos-core pixels` reads folders of masks"
+    raise InputError(
+        f"{folder}: expected XML files (Pascal VOC, CVAT, LIDC-IDRI), text files of YOLO, JSON files (COCO, labelme, "
+        f"VIA) or zip files of CVAT, at any depth, got {there or 'no files'}{more}"
+    )
+
+
+OF_FOLDERS = ("coco", "labelme", "via")
+"""Formats of JSON files that are read from folders."""
+
+IMAGES = ("image/png", "image/tiff", "image/jpeg", "image/bmp")
+
+
+def _files_inside(folder: Path) -> dict[str, list[Path]]:
+    """Ending -> the first files of that ending at any depth; not all of a tree of scans is listed for it."""
+    found: dict[str, list[Path]] = {}
+    for place, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name[0] != ".")
+        for name in sorted(name for name in files if name[0] != "."):
+            paths = found.setdefault(Path(name).suffix.lower(), [])
+            if len(paths) < LOOKED_AT:
+                paths.append(Path(place, name))
+        if ".xml" in found:
+            break
+    return found
+
+
+def _of_json(start: bytes) -> str:
+    """The format of a JSON file by the names in its beginning; "" if it is none that is read."""
     if start.startswith(b"["):
         return "label_studio"
-    return "lidc" if b'"scans"' in start else "coco"
-
-
-def _first_inside(folder: Path, ending: str) -> Path | None:
-    """The first file of that ending at any depth; not all of a tree of scans is listed for it."""
-    for place, folders, files in os.walk(folder):
-        folders.sort()
-        found = min((name for name in files if name.lower().endswith(ending) and name[0] != "."), default=None)
-        if found is not None:
-            return Path(place, found)
-    return None
+    names = set(re.findall(rb'"(\w+)"\s*:', start))
+    if b"completed_by" in names:  # a single task
+        return "label_studio"
+    if b"shapes" in names or b"imagePath" in names:
+        return "labelme"
+    if b"_via_img_metadata" in names or b"_via_settings" in names or names >= {b"filename", b"regions"}:
+        return "via"
+    return "coco" if names & {b"images", b"annotations"} or names >= {b"categories", b"licenses"} else ""
 
 
 def _guess_table(start: bytes) -> str:

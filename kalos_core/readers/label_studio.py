@@ -1,62 +1,107 @@
-"""Label Studio's JSON export: tasks that several annotators worked on."""
+"""Label Studio's exports JSON and JSON-MIN: regions that annotators marked, and choices for whole images."""
 
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Callable, Mapping
-from pathlib import PurePosixPath
-from typing import Any
-from urllib.parse import parse_qs, unquote, urlsplit
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.annotations import Annotations, OnInvalid, as_name
+from kalos_core.annotations import Account, Annotations, OnInvalid, as_name
 from kalos_core.arguments import check_arguments
-from kalos_core.errors import InputError, as_number, listed, repr_of
-from kalos_core.files import as_path, load_json
+from kalos_core.errors import InputError, KalosWarning, Problems, as_number, check_choice, listed, repr_of
+from kalos_core.files import as_path
+from kalos_core.nominal import LabelTable, OnEmpty, OnRepeat, OnUnknown, RawLabels, build_table
+from kalos_core.nominal.grouping import Groups
 from kalos_core.readers.findings import Findings
-from kalos_core.readers.shapes import MOST_PIXELS, UnusableError, rotated, run_lengths
+from kalos_core.readers.label_studio_tasks import (
+    ANSWERS,
+    FIELD,
+    Annotation,
+    Pages,
+    Task,
+    has_several_tags,
+    is_located,
+    load_tasks,
+    page_of,
+    pages_of,
+    shape_of,
+)
+from kalos_core.readers.shapes import ELLIPSE_CORNERS, MOST_PIXELS, UnusableError, ellipse, rotated, run_lengths
 
-OTHER_RESULTS = ("relation", "choices", "taxonomy", "textarea", "rating", "number", "datetime", "pairwise", "ranker")
-"""Types of results that annotate no location."""
+OnSeveralLabels = Literal["raise", "join"]
+"""What to do with a region of several labels: an error that names it, or one class of all their names."""
 
-UPLOADED = re.compile(r"^[0-9a-f]{8}-(?=.)")
-"""What Label Studio puts before the name of a file that was uploaded."""
+CHOICES = ("choices", "taxonomy", "rating", "number", "pairwise")
+"""Types of results that `read_label_studio_choices` reads."""
+
+READ_BY = "(kalos-core labels reads them)"
+
+LEFT_OUT = {
+    "choices": f"choices {READ_BY}",
+    "taxonomy": f"taxonomy answers {READ_BY}",
+    "rating": f"ratings {READ_BY}",
+    "number": f"numbers {READ_BY}",
+    "pairwise": f"pairwise choices {READ_BY}",
+    "textarea": "texts",
+    "datetime": "dates",
+    "relation": "relations",
+    "ranker": "rankings",
+    "labels": "labels of text, sound or video",
+    "videorectangle": "keyframes of video regions",
+    FIELD: "fields of text (if they are choices, kalos-core labels reads them)",
+}
+"""Types of results that are no region of an image -> what the account calls them."""
 
 HALF = 128
 """Least opacity (of 255) of a pixel that a brush has covered."""
 
 
 def read_label_studio(
-    path: str | os.PathLike[str], *, image_field: str = "image", on_invalid: OnInvalid = "raise"
+    path: str | os.PathLike[str],
+    *,
+    image_field: str = "image",
+    on_several_labels: OnSeveralLabels = "raise",
+    on_invalid: OnInvalid = "raise",
 ) -> Annotations:
-    """Labels of several annotators from a JSON export of Label Studio.
+    """Regions that several annotators marked, from an export of Label Studio.
 
     Parameters
     ----------
     path : path
-        A list of tasks, each with ``annotations``: one of each annotator (``completed_by``: an e-mail, an id or a
-        record with either), which may be empty: the annotator looked and annotated nothing. Cancelled ones are passed
-        over.
+        The export JSON: tasks, or one task, each with ``annotations``: one of each annotator (``completed_by``: an
+        e-mail, an id or a record with either), which may be empty: the annotator looked and marked nothing. Or the
+        export JSON-MIN: a record for each annotation, with ``annotator``.
     image_field : str
-        Field of a task's ``data`` that holds the image; where a task has another one only, that is taken.
+        Field of a task's ``data`` that holds the image or the list of pages; where a task has another one only, that
+        is taken.
+    on_several_labels : "raise" or "join"
+        A region with several labels: an error, or one class of all names in alphabetical order ("black, cat").
     on_invalid : "raise" or "skip"
-        Annotations whose shape cannot be used: an error, or left out with a warning and counted in `skipped`.
+        Annotations whose shape cannot be used: an error, or left out with a warning and counted in `skipped`. With
+        "skip", the annotation updated last is read where an annotator has several of one task.
 
     Returns
     -------
     Annotations
-        Images are the tasks' ids. Rectangles are boxes (one that is rotated becomes a polygon), polygons, brush strokes
-        masks (pixels at least half opaque), and a key point is keypoints of one joint. Choices, texts and relations
-        annotate no location and are passed over.
+        Images are the tasks' ids; in tasks of several pages each page is an image of its own (``7#2``), in tasks of
+        several Image tags each tag (``7#left``), and annotators of the task are assigned to all of them. Rectangles are
+        boxes, in pixels; rotated ones and ellipses (64 corners) are polygons, brush strokes masks (pixels at least half
+        opaque), and a key point is keypoints of one joint. Results of one region are joined: a `Rectangle` takes its
+        class from `Labels`, and answers about a region are attributes. Cancelled annotations, drafts, and results that
+        are no region (choices, ratings, texts, relations, video) are left out and counted in `account`; predictions are
+        left out.
 
     Raises
     ------
     InputError
         If the file cannot be read or is another export, an annotator has two annotations of one task, or a record
-        cannot be used.
+        cannot be used: a region without a class or with several, an image rotated in Label Studio.
 
     Examples
     --------
@@ -73,82 +118,284 @@ def read_label_studio(
     (['1', '2'], [[True, True]], [[20.0, 50.0, 40.0, 25.0]])
     """
     check_arguments(read_label_studio, locals())
+    check_choice(on_several_labels, "on_several_labels", "raise", "join")
     source = as_path(path, "path")
-    tasks = load_json(source, "Label Studio export")
-    if not isinstance(tasks, list) or not tasks:
-        actual = "an empty list" if isinstance(tasks, list) else type(tasks).__name__
-        raise InputError(f"{source}: expected a list of Label Studio tasks, got {actual}")
     findings = Findings(source.name, on_invalid)
-    for number, task in enumerate(tasks):
-        record = f"tasks[{number}]"
-        if not isinstance(task, Mapping) or not isinstance(task.get("annotations"), list):
-            findings.problems.add(record, "a task with a list of 'annotations' (the export 'JSON')", repr_of(task))
-            continue
-        record = f"{record} (id {task.get('id')!r})"
-        key = task.get("id", number + 1)
-        if not isinstance(key, (int, str)) or isinstance(key, bool) or key in findings.files:
-            findings.problems.add(record, "an id of its own", repr_of(key))
-            continue
-        findings.add_image(key, record, file=_file(task.get("data"), image_field))
-        for position, annotation in enumerate(task["annotations"]):
-            _read_annotation(findings, key, annotation, f"{record}, annotations[{position}]")
+    account = findings.account
+    on_repeat: OnRepeat = "last" if on_invalid == "skip" else "raise"
+    remedy = 'on_invalid="skip" reads the one updated last'
+    tasks = load_tasks(source, findings.problems, account, on_repeat, remedy)
+    several_tags = has_several_tags(tasks, account)
+    for task in tasks:
+        pages = pages_of(task, several_tags, image_field)
+        for image, file in pages.images.values():
+            findings.add_image(image, task.record, file=file)
+        for annotation in task.annotations:
+            for image, _ in pages.images.values():
+                findings.assign(image, annotation.rater)
+            _read_annotation(findings, annotation, pages, on_several_labels)
+    if findings.records:
+        account.left_out.pop(LEFT_OUT[FIELD], None)  # data of the task
+    account.notes[:] = dict.fromkeys(account.notes)
     return findings.build()
 
 
-def _file(data: object, image_field: str) -> str:
-    """The name of a task's image, as it was before Label Studio stored it; "" where it says none."""
-    fields = data if isinstance(data, Mapping) else {}
-    texts = [value for value in fields.values() if isinstance(value, str)]
-    path = fields.get(image_field) or (texts[0] if len(texts) == 1 else "")
-    if not isinstance(path, str):
-        return ""
-    try:
-        parts = urlsplit(path)
-    except ValueError:  # brackets that are no address of a host
-        return PurePosixPath(path).name
-    local = parse_qs(parts.query).get("d")  # local storage: /data/local-files/?d=folder/a.jpg
-    name = PurePosixPath(local[0] if local else unquote(parts.path)).name
-    return UPLOADED.sub("", name) if "/upload/" in parts.path else name
+def read_label_studio_choices(
+    path: str | os.PathLike[str],
+    *,
+    control: str | None = None,
+    groups: Groups = "label",
+    concepts: Sequence[str] | None = None,
+    on_repeat: OnRepeat = "raise",
+    on_empty: OnEmpty = "skip",
+    on_unknown: OnUnknown = "raise",
+) -> LabelTable:
+    """Choices, taxonomies, ratings and numbers that annotators gave whole images, from an export of Label Studio.
+
+    Parameters
+    ----------
+    path : path
+        As in `read_label_studio`.
+    control : str, optional
+        Name of the question's control tag (``from_name``); needed where annotators answered several questions.
+    groups : str, mapping or None
+        By default the choices exclude each other, and the group has the name of the control. None: an annotator may
+        choose several, each of which is a question of its own. Otherwise as in `LabelTable.from_rows`.
+    concepts, on_unknown
+        As in `read_long_labels`.
+    on_repeat : "raise", "first" or "last"
+        A second annotation of an annotator for one task: an error, or the first or last one by the time of the update.
+    on_empty : "raise", "none" or "skip"
+        An annotation without an answer: an error, "looked and chose nothing", or no answer.
+
+    Returns
+    -------
+    LabelTable
+        Items are the tasks' ids, pages ``7#2``. Ratings and numbers are text, an entry of a taxonomy is its path
+        ("animal / cat"). Answers about a region are not read: they are attributes of `read_label_studio`.
+
+    Raises
+    ------
+    InputError
+        As `read_label_studio`; if there is no answer, several questions and none is named, or several choices in one
+        answer though they exclude each other.
+
+    Examples
+    --------
+    >>> import json, tempfile
+    >>> from pathlib import Path
+    >>> def annotation(rater, choice):
+    ...     result = {"id": "r", "type": "choices", "from_name": "animal", "value": {"choices": [choice]}}
+    ...     return {"completed_by": rater, "result": [result]}
+    >>> task = {"id": 7, "data": {"image": "a.jpg"}, "annotations": [annotation(1, "cat"), annotation(2, "dog")]}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "export.json"
+    ...     _ = path.write_text(json.dumps([task]))
+    ...     table = read_label_studio_choices(path)
+    >>> table.questions, table.values().tolist()
+    (('animal',), [[0, 1]])
+    """
+    check_arguments(read_label_studio_choices, locals())
+    check_choice(on_repeat, "on_repeat", "raise", "first", "last")
+    source = as_path(path, "path")
+    problems, account = Problems(source.name), Account()
+    remedy = 'on_repeat="last" reads the one updated last'
+    tasks = load_tasks(source, problems, account, on_repeat, remedy)
+    problems.raise_if_any()
+    found = {id(annotation): _answers(annotation) for task in tasks for annotation in task.annotations}
+    name = _control(source.name, control, found.values(), tasks)
+    raw, records = RawLabels(), []
+    for task in tasks:
+        answers = [
+            (annotation, [result for result in found[id(annotation)] if str(result.get("from_name")) == name])
+            for annotation in task.annotations
+        ]
+        numbers = {page for _, results in answers for of in results if (page := page_of(of)) is not None}
+        pages: list[int | None] = [*sorted(numbers)] or [None]
+        for annotation, results in answers:
+            for page in pages:
+                labels = [
+                    text
+                    for of in results
+                    if page_of(of) == page
+                    for text in map(_text, _answer(of))
+                    if text is not None
+                ]
+                if isinstance(groups, str) and len(labels) > 1:
+                    expected = "one choice (groups=None makes each choice a question of its own)"
+                    problems.add(annotation.record, expected, listed(map(repr_of, labels)))
+                raw.item.append(task.key if page is None else f"{task.key}#{page + 1}")
+                raw.rater.append(annotation.rater)
+                raw.label.append(labels or None)
+                raw.time.append(None)
+                records.append(annotation.record)
+    problems.raise_if_any()
+    account.read = len(raw)
+    if (said := account.warning(source.name)) is not None:
+        warnings.warn(said, KalosWarning, stacklevel=2)
+    return build_table(
+        raw,
+        source=source.name,
+        groups=name if groups == "label" else groups,
+        concepts=concepts,
+        on_empty=on_empty,
+        on_unknown=on_unknown,
+        describe=records.__getitem__,
+    )
 
 
-def _read_annotation(findings: Findings, task: int | str, annotation: Any, record: str) -> None:
-    results = annotation.get("result") if isinstance(annotation, Mapping) else None
-    if not isinstance(results, list):
-        findings.problems.add(record, "an annotation with a list 'result'", repr_of(annotation))
-        return
-    if annotation.get("was_cancelled"):
-        return
-    rater = _rater(annotation.get("completed_by"))
-    if rater is None:
-        findings.problems.add(record, "an annotator as 'completed_by'", repr_of(annotation.get("completed_by")))
-        return
-    if rater in findings.assigned.get(task, ()):
-        findings.problems.add(record, "one annotation of each annotator", f"a second one of {rater!r}")
-        return
-    findings.assign(task, rater)
-    for position, result in enumerate(results):
-        where = f"{record}, result[{position}]"
-        if not isinstance(result, Mapping):
-            findings.problems.add(where, "an object", repr_of(result))
-        elif result.get("type") not in OTHER_RESULTS:
-            _read_result(findings, task, rater, result, where)
+# ---- answers ----
 
 
-def _rater(completed_by: object) -> str | None:
-    if isinstance(completed_by, Mapping):
-        completed_by = completed_by.get("email") or completed_by.get("id")
-    name = as_name(completed_by)
-    return name if isinstance(name, str) else None
+def _answers(annotation: Annotation) -> list[Mapping[str, Any]]:
+    """The results of an annotation that answer a question about a whole image."""
+    regions = _region_ids(annotation)
+    return [
+        result
+        for record, result in annotation.results
+        if _type(result) in (*CHOICES, FIELD) and _id(record, result) not in regions
+    ]
 
 
-def _read_result(findings: Findings, task: int | str, rater: str, result: Mapping[str, Any], where: str) -> None:
+def _region_ids(annotation: Annotation) -> set[str]:
+    return {_id(record, result) for record, result in annotation.results if _type(result) not in ANSWERS}
+
+
+def _control(source: str, control: str | None, found: Iterable[list[Mapping[str, Any]]], tasks: list[Task]) -> str:
+    """The control to read: the one that is named, or the only one there is."""
+    results = [result for several in found for result in several]
+    texts = [str(result.get("from_name")) for result in results if _type(result) == FIELD]
+    names = dict.fromkeys(str(result.get("from_name")) for result in results if _type(result) != FIELD)
+    if control is not None and control in {*names, *texts}:
+        return control
+    names = names or dict.fromkeys(texts)
+    if not names:
+        kinds = Counter(_type(of) or "no type" for task in tasks for each in task.annotations for _, of in each.results)
+        actual = listed(f"{count:,} {kind}" for kind, count in kinds.items()) or "no result"
+        raise InputError(f"{source}: expected choices, ratings, numbers or a taxonomy of whole images, got {actual}")
+    if control is not None or len(names) > 1:
+        actual = "none" if control is None else repr_of(control)
+        raise InputError(f"control: expected one of {listed(map(repr_of, names), 20)}, got {actual}")
+    return next(iter(names))
+
+
+def _type(result: Mapping[str, Any]) -> str:
+    kind = result.get("type")
+    return kind if isinstance(kind, str) else ""
+
+
+def _answer(result: Mapping[str, Any]) -> list[Any]:
+    """The parts of an answer: texts and numbers; an entry of a taxonomy as one text."""
+    value = result.get("value")
+    given = value.get(ANSWERS[_type(result)]) if isinstance(value, Mapping) else None
+    parts = given if isinstance(given, list) else [] if given is None else [given]
+    return [" / ".join(map(str, part)) if isinstance(part, list) else part for part in parts]
+
+
+def _text(part: Any) -> Any:
+    name = as_name(part)
+    return f"{name:g}" if isinstance(name, float) else name
+
+
+# ---- regions ----
+
+
+@dataclass
+class _Region:
+    """One shape, with all labels and answers that results of the same id give it."""
+
+    record: str
+    kind: str
+    result: Mapping[str, Any]
+    labels: list[Any]
+    attributes: dict[str, Any] = field(default_factory=dict)
+
+
+def _read_annotation(
+    findings: Findings, annotation: Annotation, pages: Pages, on_several_labels: OnSeveralLabels
+) -> None:
+    regions: dict[str, list[_Region]] = {}
+    ids, left_out = _region_ids(annotation), findings.account.left_out
+    for record, result in annotation.results:
+        if (kind := _type(result).removesuffix("labels")) in SHAPES:
+            _add_shape(regions, record, kind, result)
+    for record, result in annotation.results:
+        kind, id = _type(result), _id(record, result)
+        if kind.removesuffix("labels") in SHAPES:
+            continue
+        if kind == "labels" and is_located(result):
+            shape = shape_of(result.get("value"))
+            if id not in regions and shape is not None:
+                _add_shape(regions, record, shape, result)
+            elif not any(_id(where, of) == id and _type(of) != "labels" for where, of in annotation.results):
+                findings.fault(record, pages.of(result), "a shape with the same id", "none")
+            for region in regions.get(id, ()):
+                region.labels += _labels(result) if region.result is not result else []
+        elif kind in ANSWERS and id in regions:
+            for region in regions[id]:
+                region.attributes[str(result.get("from_name", kind))] = _attribute(kind, _answer(result))
+        elif kind in ANSWERS and id in ids:
+            left_out["answers about regions that are not read"] += 1
+        elif kind not in LEFT_OUT and (not kind or is_located(result)):
+            expected = f"a result of a type among {listed((f'{shape}labels' for shape in SHAPES), 10)}"
+            findings.fault(record, pages.of(result), expected, repr_of(result.get("type")))
+        else:
+            left_out[LEFT_OUT.get(kind, f"results of the type {kind!r}")] += _count(kind, result)
+    for region in (each for several in regions.values() for each in several):
+        _read_region(findings, annotation.rater, region, pages.of(region.result), on_several_labels)
+
+
+def _id(record: str, result: Mapping[str, Any]) -> str:
+    id = as_name(result.get("id"))
+    return id if isinstance(id, str) else record
+
+
+def _add_shape(regions: dict[str, list[_Region]], record: str, kind: str, result: Mapping[str, Any]) -> None:
+    """A region of its own, or the labels of another control for a region that is known."""
+    several = regions.setdefault(_id(record, result), [])
+    place = _place(result)
+    same = next((region for region in several if region.kind == kind and _place(region.result) == place), None)
+    if same is None:
+        several.append(_Region(record, kind, result, _labels(result)))
+    else:
+        same.labels += _labels(result)
+
+
+def _place(result: Mapping[str, Any]) -> Any:
+    value = result.get("value")
+    if not isinstance(value, Mapping):
+        return value
+    return {name: entry for name, entry in value.items() if not name.endswith("labels")}, result.get("item_index")
+
+
+def _labels(result: Mapping[str, Any]) -> list[Any]:
+    value = result.get("value")
+    given = value.get(_type(result)) if isinstance(value, Mapping) else None
+    return given if isinstance(given, list) else [] if given is None else [given]
+
+
+def _attribute(kind: str, parts: list[Any]) -> Any:
+    if len(parts) == 1 and isinstance(parts[0], (str, int, float)):
+        return parts[0]
+    texts = list(map(str, parts))
+    return ", ".join(texts if kind == "textarea" else sorted(texts)) or None
+
+
+def _count(kind: str, result: Mapping[str, Any]) -> int:
+    value = result.get("value")
+    sequence = value.get("sequence") if isinstance(value, Mapping) and kind == "videorectangle" else None
+    return len(sequence) if isinstance(sequence, list) else 1
+
+
+def _read_region(
+    findings: Findings, rater: str, region: _Region, image: int | str, on_several_labels: OnSeveralLabels
+) -> None:
+    result, where = region.result, region.record
     width, height = (as_number(result.get(f"original_{side}")) for side in ("width", "height"))
     size = findings.size_from(width, height, where)
-    findings.add_image(task, where, size=size)
-    kind, value = result.get("type"), result.get("value")
+    findings.add_image(image, where, size=size)
+    value = result.get("value")
     try:
-        if not isinstance(kind, str) or kind not in SHAPES:
-            raise UnusableError(f"a result of a type among {listed(SHAPES, 10)}", repr_of(kind))
         if not isinstance(value, Mapping):
             raise UnusableError("a value", repr_of(value))
         if result.get("image_rotation"):
@@ -157,19 +404,30 @@ def _read_result(findings: Findings, task: int | str, rater: str, result: Mappin
             )
         if np.isnan(size).any():
             raise UnusableError("original_width and original_height, which coordinates are percents of", "neither")
-        label, shape = _label(value, kind), SHAPES[kind](value, size)
+        label, shape = _class(region.labels, on_several_labels), SHAPES[region.kind](value, size)
     except UnusableError as unusable:
-        findings.fault(where, task, *unusable.args)
-    else:
-        findings.add_annotation(where, task, rater, label, **shape)
+        findings.fault(where, image, *unusable.args)
+        return
+    findings.add_annotation(where, image, rater, label, attributes=region.attributes or None, **shape)
+    notes = findings.account.notes
+    if region.kind == "ellipse":
+        notes.append(f"ellipses are polygons of {ELLIPSE_CORNERS} corners")
+    if len(set(region.labels)) > 1:
+        notes.append("regions with several labels have one class of all their names")
+    if value.get("closed") is False:
+        notes.append("polygons that were left open are closed")
 
 
-def _label(value: Mapping[str, Any], kind: str) -> str:
-    labels = value.get(kind)
-    name = as_name(labels[0]) if isinstance(labels, list) and len(labels) == 1 else None
-    if not isinstance(name, str):
-        raise UnusableError(f"one class in {kind!r}", repr_of(labels))
-    return name
+def _class(labels: list[Any], on_several_labels: OnSeveralLabels) -> str:
+    names = [as_name(label) for label in labels]
+    if not names:
+        raise UnusableError("a class: a label, or a result of the type 'labels' with the id of the region", "none")
+    if not all(isinstance(name, str) for name in names):
+        raise UnusableError("names of classes", listed(map(repr_of, labels)))
+    distinct = sorted(set(names))
+    if len(distinct) > 1 and on_several_labels == "raise":
+        raise UnusableError('one class (on_several_labels="join" joins several)', listed(map(repr_of, distinct)))
+    return ", ".join(distinct)
 
 
 def _pixels(value: Mapping[str, Any], names: tuple[str, ...], size: tuple[float, float]) -> list[float]:
@@ -183,12 +441,23 @@ def _pixels(value: Mapping[str, Any], names: tuple[str, ...], size: tuple[float,
 
 def _rectangle(value: Mapping[str, Any], size: tuple[float, float]) -> dict[str, Any]:
     x, y, width, height = _pixels(value, ("x", "y", "width", "height"), size)
-    angle = as_number(value.get("rotation", 0))
-    if angle is None:
-        raise UnusableError("a number as rotation", repr_of(value.get("rotation")))
+    angle = _rotation(value)
     if not angle % 360:
         return {"box": [x, y, width, height]}
     return {"polygon": [rotated((x, y, x + width, y + height), angle, (x, y))]}
+
+
+def _ellipse(value: Mapping[str, Any], size: tuple[float, float]) -> dict[str, Any]:
+    x, y, radius_x, radius_y = _pixels(value, ("x", "y", "radiusX", "radiusY"), size)
+    return {"polygon": [ellipse(x, y, radius_x, radius_y, _rotation(value))]}
+
+
+def _rotation(value: Mapping[str, Any]) -> float:
+    """Degrees, clockwise."""
+    angle = as_number(value.get("rotation", 0))
+    if angle is None:
+        raise UnusableError("a number as rotation", repr_of(value.get("rotation")))
+    return angle
 
 
 def _polygon(value: Mapping[str, Any], size: tuple[float, float]) -> dict[str, Any]:
@@ -268,9 +537,10 @@ Shape = Callable[[Mapping[str, Any], tuple[float, float]], dict[str, Any]]
 """``shape(value, size of the image)`` -> the shape's field of a record."""
 
 SHAPES: dict[str, Shape] = {
-    "rectanglelabels": _rectangle,
-    "polygonlabels": _polygon,
-    "keypointlabels": _key_point,
-    "brushlabels": _brush,
+    "rectangle": _rectangle,
+    "ellipse": _ellipse,
+    "polygon": _polygon,
+    "keypoint": _key_point,
+    "brush": _brush,
 }
-"""Types of results that annotate a location."""
+"""Types of results that are regions of an image; with a class in the same result, the type ends in ``labels``."""

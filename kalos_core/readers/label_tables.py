@@ -4,23 +4,36 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 import warnings
 from codecs import BOM_UTF8
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from datetime import datetime, timezone
 from io import BytesIO
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.annotations import object_array
+from kalos_core.annotations import as_name, object_array
 from kalos_core.arguments import check_arguments
-from kalos_core.errors import InputError, Problems, listed, repr_of
-from kalos_core.files import as_path, read_bytes, read_text
+from kalos_core.display import number_of
+from kalos_core.errors import InputError, KalosWarning, Problems, listed, repr_of
+from kalos_core.files import as_path, open_file, read_bytes, read_text
 from kalos_core.nominal import LabelTable, OnEmpty, OnRepeat, OnUnknown, RawLabels, build_table
 from kalos_core.nominal.build import CodedLabels, check_choices, check_codes
 from kalos_core.nominal.grouping import Groups
+from kalos_core.readers.cells import (
+    MISSING,
+    as_cell_text,
+    equal_numbers,
+    is_missing,
+    missing_texts,
+    records,
+    separator_of,
+)
+from kalos_core.readers.column_names import LABEL_SPELLINGS, find_label_columns, holds_boxes, plain_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,15 +51,16 @@ MOST_NAMES = 20
 def read_long_labels(
     table: str | os.PathLike[str] | pd.DataFrame,
     *,
-    item: str = "item",
-    rater: str = "rater",
-    label: str = "label",
+    item: str | None = None,
+    rater: str | None = None,
+    label: str | None = None,
     time: str | None = None,
     groups: Groups = "label",
     items: Sequence[Hashable] | None = None,
     raters: Sequence[str] | None = None,
     concepts: Sequence[str] | None = None,
     separator: str | None = None,
+    missing: Sequence[str] = MISSING,
     on_repeat: OnRepeat = "raise",
     on_empty: OnEmpty = "raise",
     on_unknown: OnUnknown = "raise",
@@ -56,9 +70,11 @@ def read_long_labels(
     Parameters
     ----------
     table : path or pandas DataFrame
-        A CSV file with a header, in UTF-8 (``.gz`` is unpacked), or a frame; other columns are ignored.
-    item, rater, label : str
-        Names of the columns.
+        A file with a header, in UTF-8 (``.gz`` is unpacked), its cells separated by commas, semicolons, tabs or ``|``;
+        a pandas table, or anything with ``to_pandas()``. Other columns are ignored. Decimal commas are not read.
+    item, rater, label : str, optional
+        Names of the columns. Unless given, they are found by their usual spellings: "image", "file" or "id";
+        "annotator", "worker" or "user"; "class", "answer" or "value". Two columns that fit and differ are refused.
     time : str, optional
         Column with the time of an answer: numbers, or dates as ISO 8601 writes them (read as UTC unless they say
         otherwise, and kept as seconds since 1970).
@@ -69,9 +85,12 @@ def read_long_labels(
         The vocabularies; what occurs unless given.
     separator : str, optional
         Parts several labels in one cell.
+    missing : sequence of str
+        Texts of a cell that mean no answer, in capitals or small letters; a blank cell always does. Leave "None" out
+        where it is a class.
     on_repeat : "raise", "first" or "last"
         A rater who answers an item again: an error that names them, or their first or last answer, by time where all
-        rows have one, else by row.
+        rows have one, else by row, with a warning that counts the others.
     on_empty : "raise", "none" or "skip"
         An empty label: an error, "looked and chose nothing", or the row is left out.
     on_unknown : "raise" or "skip"
@@ -80,6 +99,13 @@ def read_long_labels(
     Returns
     -------
     LabelTable
+        Labels are text. Where all are numbers they are equal as numbers: 1.0 is "1".
+
+    Warns
+    -----
+    KalosWarning
+        If answers are left out because of `on_repeat`, labels "None" because they mean no answer, or if 1 and 1.0 are
+        two classes, as other labels are text.
 
     Raises
     ------
@@ -99,42 +125,59 @@ def read_long_labels(
     """
     check_arguments(read_long_labels, locals())
     check_choices(groups, on_repeat, on_empty, on_unknown)
-    needed = [item, rater, label] + ([] if time is None else [time])
-    coded = _coded(table, needed, separator)
-    fields = None if coded is None else check_codes(coded, groups, items, raters, concepts, on_empty)
+    empty = missing_texts(missing)
+    table = _as_frame(table)
+    named = {"item": item, "rater": rater, "label": label}
+    found = _long_columns(table, named)
+    needed = [*found.values()] + ([] if time is None else [time])
+    coded = _coded(table, needed, separator, empty, _named(concepts, groups))
+    fields = None
+    if coded is not None:
+        new, same = coded
+        fields = check_codes(new, _renamed(groups, same), items, raters, _renamed(concepts, same), on_empty)
     if fields is not None:
+        _warn_of_twins(fields["concepts"], _source(table))
         return LabelTable(**fields)
     source, columns, name_of = _columns(table)  # row by row, to name those that cannot be used
     _check_columns(source, columns, needed)
+    labels = [_parted(cell, separator, empty) for cell in columns[found["label"]]]
+    if on_empty == "raise":
+        _refuse_missing(source, columns[found["label"]], empty, name_of)
+    labels, same = _same_numbers(labels, _named(concepts, groups), source)
     raw = RawLabels(
-        item=columns[item],
-        rater=columns[rater],
-        label=[_parted(cell, separator) for cell in columns[label]],
-        time=[None] * len(columns[item]) if time is None else _times(source, time, columns[time], name_of),
+        item=_names(columns[found["item"]], empty),
+        rater=_names(columns[found["rater"]], empty),
+        label=labels,
+        time=[None] * len(labels) if time is None else _times(source, time, columns[time], name_of, empty),
     )
-    return build_table(
+    made = build_table(
         raw,
         source=source,
-        groups=groups,
+        groups=_renamed(groups, same),
         items=items,
         raters=raters,
-        concepts=concepts,
+        concepts=_renamed(concepts, same),
         on_repeat=on_repeat,
         on_empty=on_empty,
         on_unknown=on_unknown,
         describe=name_of,
     )
+    _warn_of_twins(made.concepts, source)
+    _warn_of_repeats(made, raw, source, groups, on_repeat)
+    _warn_of_none(columns[found["label"]], empty, source)
+    return made
 
 
 def read_wide_labels(
     table: str | os.PathLike[str] | pd.DataFrame,
     *,
-    item: str = "item",
+    item: str | None = None,
     raters: Sequence[str] | None = None,
     ignore: Sequence[str] = (),
     groups: Groups = "label",
     concepts: Sequence[str] | None = None,
     separator: str | None = None,
+    missing: Sequence[str] = MISSING,
     on_repeat: OnRepeat = "raise",
     on_empty: OnEmpty = "skip",
     on_unknown: OnUnknown = "raise",
@@ -144,14 +187,14 @@ def read_wide_labels(
     Parameters
     ----------
     table : path or pandas DataFrame
-        A CSV file with a header, in UTF-8 (``.gz`` is unpacked), or a frame.
-    item : str
-        Name of the column with the items.
+        As in `read_long_labels`.
+    item : str, optional
+        Name of the column with the items; found by its usual spellings unless given.
     raters : sequence, optional
         Names of the columns of raters; all columns but `item` and `ignore` unless given.
     ignore : sequence
         Columns of no rater, such as a reference.
-    groups, concepts, separator, on_repeat, on_unknown
+    groups, concepts, separator, missing, on_repeat, on_unknown
         As in `read_long_labels`; an item in two rows is answered twice.
     on_empty : "raise", "none" or "skip"
         An empty cell: the rater did not answer ("skip", the default), looked and chose nothing ("none"), or an error.
@@ -159,11 +202,17 @@ def read_wide_labels(
     Returns
     -------
     LabelTable
+        As `read_long_labels`; the columns of all raters together are numbers, or text.
+
+    Warns
+    -----
+    KalosWarning
+        As `read_long_labels`.
 
     Raises
     ------
     InputError
-        As `read_long_labels`, and if no column is left for a rater.
+        As `read_long_labels`, if no column is left for a rater, or if the table looks like one with a row a label.
 
     Examples
     --------
@@ -174,47 +223,249 @@ def read_wide_labels(
     ([[0, 0], [1, -2]], ('1', '0'))
     """
     check_arguments(read_wide_labels, locals())
-    source, columns, name_of = _columns(table)
-    left_out = {item, *ignore}
-    names = [name for name in columns if name not in left_out] if raters is None else list(raters)
-    _check_columns(source, columns, [item, *ignore, *names])
+    empty = missing_texts(missing)
+    source, columns, name_of = _columns(_as_frame(table))
+    of_items = _item_column(source, columns, item, raters, ignore)
+    left_out = {of_items, *ignore}
+    spelled = " ".join(LABEL_SPELLINGS["item"]).split()  # further names of the item are no raters
+    named = [name for name in columns if name not in left_out and plain_name(name) not in spelled]
+    names = named if raters is None else list(raters)
+    _check_columns(source, columns, [of_items, *ignore, *names])
     if not names:
         raise InputError(f"{source}: expected a column for each rater, got {listed(columns, MOST_NAMES)}")
-    rows = range(len(columns[item]))
+    rows = range(len(columns[of_items]))
+    items = _names(columns[of_items], empty)
+    cells = [columns[name][row] for row in rows for name in names]
+    of_cell: Callable[[int], str] = lambda at: f"{name_of(at // len(names))}, column {names[at % len(names)]}"  # noqa: E731
+    if on_empty == "raise":
+        _refuse_missing(source, cells, empty, of_cell)
+    labels, same = _same_numbers([_parted(cell, separator, empty) for cell in cells], _named(concepts, groups), source)
     raw = RawLabels(
-        item=[columns[item][row] for row in rows for _ in names],
+        item=[items[row] for row in rows for _ in names],
         rater=[name for _ in rows for name in names],
-        label=[_parted(columns[name][row], separator) for row in rows for name in names],
-        time=[None] * (len(rows) * len(names)),
+        label=labels,
+        time=[None] * len(labels),
     )
-    return build_table(
+    made = build_table(
         raw,
         source=source,
-        groups=groups,
+        groups=_renamed(groups, same),
         raters=names,
-        concepts=concepts,
+        concepts=_renamed(concepts, same),
         on_repeat=on_repeat,
         on_empty=on_empty,
         on_unknown=on_unknown,
-        describe=lambda position: f"{name_of(position // len(names))}, column {names[position % len(names)]}",
+        describe=of_cell,
     )
+    _warn_of_twins(made.concepts, source)
+    _warn_of_repeats(made, raw, source, groups, on_repeat)
+    _warn_of_none(cells, empty, source)
+    return made
 
 
-def _coded(table: Any, needed: Sequence[str], separator: str | None) -> CodedLabels | None:
-    """Items, raters, labels and times, if needed, as codes; None where that takes a look at every row."""
+def header_of(table: Any) -> list[str]:
+    """Names of the columns of a file or frame."""
+    if _is_frame(table):
+        return [str(name) for name in table.columns]
+    with open_file(as_path(table, "table", "a path or a pandas DataFrame"), "CSV file in UTF-8") as file:
+        start: str = file.read(LONGEST_BEGINNING).removeprefix(BOM_UTF8).decode(errors="replace")
+    try:
+        return [name.strip() for name in next(records(start, separator_of(start)), (1, []))[1]]
+    except csv.Error:
+        return []  # the reader says why
+
+
+def looks_long(path: Path, given: Mapping[str, str | None]) -> bool:
+    """Whether a file has the columns of a table with a row for each label, and none of boxes.
+
+    Parameters
+    ----------
+    path : path
+    given : mapping
+        "item", "rater", "label" -> the column, None for one to be found.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or two columns fit and differ.
+    """
+    header = header_of(path)
+    if holds_boxes(header) or not {name for name in given.values() if name is not None} <= set(header):
+        return False
+    return find_label_columns(header, given, path.name, lambda name: _columns(path)[1][str(name)]) is not None
+
+
+def _as_frame(table: Any) -> Any:
+    """A frame from anything with ``to_pandas()``, such as a table of pyarrow."""
+    return table.to_pandas() if not hasattr(table, "iloc") and callable(getattr(table, "to_pandas", None)) else table
+
+
+def _source(table: Any) -> str:
+    """What messages call a table."""
+    return "table" if _is_frame(table) else as_path(table, "table", "a path or a pandas DataFrame").name
+
+
+def _long_columns(table: Any, given: Mapping[str, str | None]) -> dict[str, str]:
+    """The columns of items, raters and labels."""
+    source = _source(table)
+    if all(given.values()):
+        return {name: str(column) for name, column in given.items()}
+    header = [name for name in header_of(table) if _is_named(name)]
+    found = find_label_columns(header, given, source, lambda name: _columns(table)[1][str(name)])
+    if found is None:
+        missing = [name for name, column in given.items() if column is None]
+        raise InputError(
+            f"{source}: expected the columns {listed(given)}, got {listed(header, MOST_NAMES) or 'nothing'}: "
+            f"name them by {', '.join(f'{name}=' for name in missing)}; found by themselves are usual names, such as "
+            "image, file or id; annotator, worker or user; class, answer or value"
+        )
+    return found
+
+
+def _item_column(
+    source: str, columns: Mapping[str, Any], item: str | None, raters: Sequence[str] | None, ignore: Sequence[str]
+) -> str:
+    """The column of items in a wide table, which must not look like a long one."""
+    rest = [name for name in columns if name not in ignore and name not in (raters or ())]
+    cells: Callable[[Hashable], Sequence[Any]] = lambda name: columns[str(name)]  # noqa: E731
+    if raters is None:
+        long = find_label_columns(rest, {"item": item}, source, lambda _: ["one"])  # by names only
+        if long is not None:
+            kind, reader = "a row for each label", "read_long_labels (--format long)"
+            if holds_boxes(rest):
+                kind, reader = "boxes", "read_boxes (kalos-core agreement)"
+            raise InputError(
+                f"{source}: expected a column for each rater, got {listed(long.values())}, as a table with {kind} has: "
+                f"read it with {reader}, or name the raters by raters="
+            )
+    if item is not None:
+        return item
+    placed = find_label_columns(rest, {"rater": "", "label": ""}, source, cells)
+    if placed is None:
+        raise InputError(
+            f"{source}: expected a column for the item, got {listed(columns, MOST_NAMES) or 'nothing'}: "
+            "name it by item= (--item)"
+        )
+    return placed["item"]
+
+
+def _is_named(name: str) -> bool:
+    """Whether a column is not the index that pandas or R writes."""
+    return bool(name) and not re.fullmatch(r"Unnamed: \d+", name)
+
+
+def _names(cells: Sequence[Any], empty: frozenset[str]) -> list[Any]:
+    """Items or raters: None for none, and whole numbers equal as numbers where all are."""
+    names = [None if is_missing(cell, empty) else cell for cell in cells]
+    same = equal_numbers((name for name in names if isinstance(name, str)), names=True)
+    return [same.get(name, name) if isinstance(name, str) else name for name in names]
+
+
+def _named(concepts: Sequence[str] | None, groups: Groups) -> list[Any]:
+    """Labels that the caller names."""
+    of_groups = [name for of in groups.values() for name in of] if isinstance(groups, Mapping) else []
+    return [as_name(name) for name in (*(concepts or ()), *of_groups)]
+
+
+def _renamed(names: Any, same: Mapping[str, str]) -> Any:
+    """Names of the caller with numbers as the labels have them."""
+    if isinstance(names, Mapping):
+        return {group: _renamed(of, same) for group, of in names.items()}
+    if names is None or isinstance(names, str) or not same:
+        return names
+    return [same.get(str(as_name(name)), name) for name in names]
+
+
+def _same_numbers(labels: list[Any], named: Iterable[Any], source: str) -> tuple[list[Any], dict[str, str]]:
+    """Labels of rows or lists of them, as text, equal numbers being one text; and how those were changed."""
+    lists = [[as_cell_text(part) for part in label] if isinstance(label, (list, tuple)) else None for label in labels]
+    found = [as_cell_text(label) if of is None else of for label, of in zip(labels, lists, strict=True)]
+    said = [part for label in found if label is not None for part in (label if isinstance(label, list) else [label])]
+    texts = dict.fromkeys(part for part in (*said, *named) if isinstance(part, str) and part.strip())
+    same = equal_numbers(texts)
+    commas = [text for text in texts if re.fullmatch(r"\s*[+-]?\d+,\d+\s*", text)]
+    if commas and equal_numbers(text.replace(",", ".") for text in texts):
+        actual = f"{commas[0]!r} (if these are several labels in a cell: separator=',')"
+        raise InputError(f"{source}: expected numbers with a decimal point, got {actual}")
+    if same:
+        plain: Callable[[Any], Any] = lambda part: same.get(part, part) if isinstance(part, str) else part  # noqa: E731
+        found = [list(map(plain, label)) if isinstance(label, list) else plain(label) for label in found]
+    return found, same
+
+
+def _refuse_missing(source: str, cells: Sequence[Any], empty: frozenset[str], name_of: Callable[[int], str]) -> None:
+    """Name texts that mean no answer where there has to be one."""
+    problems = Problems(source)
+    rows = [row for row, cell in enumerate(cells) if isinstance(cell, str) and cell.strip() and is_missing(cell, empty)]
+    expected = "a label (on_empty='skip' leaves out those without; missing= says which texts mean no answer)"
+    problems.add_all(rows, name_of, expected, lambda row: repr_of(cells[row]))
+    problems.raise_if_any()
+
+
+def _warn_of_repeats(made: LabelTable, raw: RawLabels, source: str, groups: Groups, on_repeat: OnRepeat) -> None:
+    """Count answers that are left out."""
+    if on_repeat == "raise":
+        return
+    known = set(made.concepts.tolist())
+    answers = {
+        (item, as_name(rater), row if isinstance(groups, str) else time)
+        for row, (item, rater, label, time) in enumerate(zip(raw.item, raw.rater, raw.label, raw.time, strict=True))
+        if label is not None and not known.isdisjoint(map(as_name, label if isinstance(label, list) else [label]))
+    }
+    lost = len(answers) - len({(item, rater) for item, rater, _ in answers})
+    if lost:
+        noun = number_of(lost, "answer is", "answers are")
+        text = f"{source}: {noun} left out, as the rater answered the same item again (on_repeat={on_repeat!r})"
+        warnings.warn(text, KalosWarning, stacklevel=3)
+
+
+def _warn_of_twins(concepts: Iterable[str], source: str) -> None:
+    """Name numbers that stay two classes because other labels are text."""
+    names = set(concepts)
+    twins = sorted(name for name in names if name.endswith(".0") and name[:-2] in names)
+    if twins:
+        text = f"{source}: labels {twins[0][:-2]!r} and {twins[0]!r} are two classes, as not all labels are numbers"
+        warnings.warn(text, KalosWarning, stacklevel=3)
+
+
+def _warn_of_none(cells: Sequence[Any], empty: frozenset[str], source: str) -> None:
+    """Count cells "None", which are a class to some."""
+    none = sum(isinstance(cell, str) and cell.strip().casefold() == "none" for cell in cells) if "none" in empty else 0
+    if none:
+        text = f"{source}: {number_of(none, 'cell')} 'None' taken for no answer; if it is a class, use missing=['NA']"
+        warnings.warn(text, KalosWarning, stacklevel=3)
+
+
+def _coded(
+    table: Any, needed: Sequence[str], separator: str | None, empty: frozenset[str], concepts: Sequence[Any]
+) -> tuple[CodedLabels, dict[str, str]] | None:
+    """Items, raters, labels and times, if needed, as codes, and equal numbers; None where each row has to be read."""
     columns = _frame_texts(table, needed) if _is_frame(table) else _file_texts(table, needed)
     if columns is None:
         return None
     (item, items), (rater, raters), (label, labels), *timed = columns
     times = np.full(len(item), np.nan)
     for code, texts in timed:
-        read = [_time(text) for text in texts]
+        read = [_time(text, empty) for text in texts]
         if not all(known for known, _ in read):
             return None
         times = np.array([np.nan if time is None else time for _, time in read])[code]
-    parted = [_parted(text, separator) for text in labels]
-    parts = [part if isinstance(part, list) else [part] for part in parted]
-    return CodedLabels(item, rater, label, items, raters, labels, parts, times)
+    if any(text.strip().casefold() == "none" and is_missing(text, empty) for text in labels):
+        return None  # a warning counts them
+    (item, items), (rater, raters) = _recoded(item, items, empty), _recoded(rater, raters, empty)
+    try:
+        parted = [_parted(text, separator, empty) for text in labels]
+        parts, same = _same_numbers([part if isinstance(part, list) else [part] for part in parted], concepts, "table")
+    except InputError:
+        return None  # refused with the name of the file
+    texts = ["" if part is None else text for text, part in zip(labels, parted, strict=True)]
+    return CodedLabels(item, rater, label, items, raters, texts, parts, times), same
+
+
+def _recoded(code: NDArray[np.intp], texts: list[str], empty: frozenset[str]) -> tuple[NDArray[np.intp], list[str]]:
+    """Names as `_names` writes them."""
+    again, distinct = _factorized(object_array("" if name is None else name for name in _names(texts, empty)))
+    return again[code], distinct
 
 
 Texts = list[tuple[NDArray[np.intp], list[str]]]
@@ -250,10 +501,11 @@ def _file_texts(table: Any, needed: Sequence[str]) -> Texts | None:
     import pandas as pd
 
     lines = data[:LONGEST_BEGINNING].splitlines(keepends=True)[:-1]
+    between = separator_of(data[:LONGEST_BEGINNING].decode(errors="replace"))
     if not lines or any(mark.encode() in data for mark in BREAKS):
         return None
     try:
-        beginning = csv.reader([line.decode() for line in lines])
+        beginning = csv.reader([line.decode() for line in lines], delimiter=between)
         header = [name.strip() for name in next(beginning)]
         if beginning.line_num > 1 or len(set(header)) != len(header) or not set(needed) <= set(header):
             return None
@@ -264,6 +516,7 @@ def _file_texts(table: Any, needed: Sequence[str]) -> Texts | None:
             warnings.simplefilter("error")  # too many cells
             frame = pd.read_csv(
                 BytesIO(data),
+                sep=between,
                 header=None,
                 skiprows=1,
                 names=list(range(len(header))),
@@ -299,28 +552,31 @@ def _columns(table: Any) -> tuple[str, dict[str, list[Any]], Any]:
         index = table.index.tolist()
         given = table.notna()  # frames have several ways to say that a cell is empty
         values = [table.iloc[:, k].astype(object).where(given.iloc[:, k], None).tolist() for k in range(len(names))]
-        return "table", dict(zip(names, values, strict=True)), lambda row: f"row {index[row]!r}"
+        named = {name: cells for name, cells in zip(names, values, strict=True) if _is_named(name)}
+        return "table", named, lambda row: f"row {index[row]!r}"
     path = as_path(table, "table", "a path or a pandas DataFrame")
     lines, header, cells = _csv(path)
-    columns = {name: [row[position] for row in cells] for position, name in enumerate(header)}
+    columns = {name: [row[at] for row in cells] for at, name in enumerate(header) if _is_named(name)}
     return path.name, columns, lambda row: f"line {lines[row]}"
 
 
 def _csv(path: Any) -> tuple[list[int], list[str], list[list[str]]]:
     """Numbers of the lines, the header, and the cells of every row."""
-    reader = csv.reader(read_text(path, "CSV file").splitlines(keepends=True))
-    lines, rows = [], []
+    text = read_text(path, "CSV file")
+    lines, rows, line = list[int](), list[list[str]](), 1
     try:
-        header = [name.strip() for name in next(reader, [])]
-        for row in reader:
+        of_file = records(text, separator_of(text))
+        header = [name.strip() for name in next(of_file, (1, []))[1]]
+        for line, row in of_file:
             if len(row) > len(header):
-                raise InputError(f"{path}: line {reader.line_num}: expected {len(header)} cells, got {len(row)}")
+                raise InputError(f"{path}: line {line}: expected {len(header)} cells, got {len(row)}")
             if any(cell.strip() for cell in row):
-                lines.append(reader.line_num)
+                lines.append(line)
                 rows.append([cell.strip() for cell in row] + [""] * (len(header) - len(row)))
     except csv.Error as error:
-        raise InputError(f"{path}: expected CSV, got {error} in line {reader.line_num}") from error
-    if len(set(header)) != len(header):
+        raise InputError(f"{path}: expected CSV, got {error} after line {line}") from error
+    named = [name for name in header if name]
+    if len(set(named)) != len(named):
         raise InputError(f"{path}: expected each column once, got {listed(header, MOST_NAMES)}")
     return lines, header, rows
 
@@ -332,20 +588,22 @@ def _check_columns(source: str, columns: Mapping[str, Any], needed: Sequence[str
         raise InputError(f"{source}: expected the columns {listed(missing, MOST_NAMES)}, got {actual}")
 
 
-def _parted(cell: Any, separator: str | None) -> Any:
-    """Several labels of one cell as a list; anything else as it is."""
+def _parted(cell: Any, separator: str | None, empty: frozenset[str]) -> Any:
+    """Several labels of one cell as a list; None for no answer; anything else as it is."""
     if separator == "":
         raise InputError("separator: expected what stands between two labels, got ''")
-    if separator is None or not isinstance(cell, str) or not cell.strip():
+    if not isinstance(cell, (list, tuple)) and is_missing(cell, empty):
+        return None
+    if separator is None or not isinstance(cell, str):
         return cell
-    return [part.strip() for part in cell.split(separator) if part.strip()]
+    return [part.strip() for part in cell.split(separator) if not is_missing(part, empty)]
 
 
-def _times(source: str, column: str, cells: Sequence[Any], name_of: Any) -> list[float | None]:
+def _times(source: str, column: str, cells: Sequence[Any], name_of: Any, empty: frozenset[str]) -> list[float | None]:
     problems = Problems(source)
     times = []
     for row, cell in enumerate(cells):
-        known, time = _time(cell)
+        known, time = _time(cell, empty)
         if not known:
             problems.add(f"{name_of(row)}, column {column}", "a number or a date in ISO 8601", repr_of(cell))
         times.append(time)
@@ -353,9 +611,9 @@ def _times(source: str, column: str, cells: Sequence[Any], name_of: Any) -> list
     return times
 
 
-def _time(cell: Any) -> tuple[bool, float | None]:
+def _time(cell: Any, empty: frozenset[str]) -> tuple[bool, float | None]:
     """Whether a cell can be read as a time, and the time: a number as it is, a date as seconds since 1970."""
-    if cell is None or cell == "" or cell != cell:
+    if is_missing(cell, empty):
         return True, None
     moment = cell
     if not isinstance(cell, datetime):  # pandas' own are datetimes, too

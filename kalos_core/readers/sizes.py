@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import os
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TypeAlias
 
 from kalos_core.annotations import as_name
 from kalos_core.errors import InputError, Problems, listed, repr_of
 from kalos_core.files import as_float, as_path, read_text
-from kalos_core.readers.images import ImageFiles, image_size_of
+from kalos_core.readers.images import ImageFiles, image_size_of, is_image_name
 
 Sizes: TypeAlias = "str | os.PathLike[str] | Mapping[str, tuple[float, float]] | None"
 """A CSV file, a folder of the images, or a mapping image -> (width, height)."""
@@ -19,8 +19,12 @@ Sizes: TypeAlias = "str | os.PathLike[str] | Mapping[str, tuple[float, float]] |
 SizeOf = Callable[[Hashable], tuple[object, object]]
 """Image -> width and height as they stand in the source; None and None where they are not known."""
 
-SIZE_COLUMNS = (("width", "height"), ("dim1", "dim0"))
-"""Names under which tables hold width and height: VinDr's are those of an array, rows first."""
+COLUMNS = {
+    "image": ("image_id", "image", "file", "file_name", "filename", "name"),
+    "width": ("width", "w", "image_width", "dim1"),
+    "height": ("height", "h", "image_height", "dim0"),
+}
+"""What a table of sizes says -> names of its column, in small letters: VinDr's dim0 and dim1 are rows and columns."""
 
 
 def read_sizes(sizes: Sizes) -> SizeOf:
@@ -29,19 +33,20 @@ def read_sizes(sizes: Sizes) -> SizeOf:
     Parameters
     ----------
     sizes : path or mapping, optional
-        A CSV file with the columns ``image_id`` and ``width``, ``height`` (or ``dim1``, ``dim0``), a folder of the
-        images, opened when they are asked for, or a mapping image -> (width, height).
+        A CSV file, a folder of the images, opened when they are asked for, or a mapping image -> (width, height). The
+        columns of the file are image (or image_id, file, file_name, filename, name), width (w, image_width, dim1) and
+        height (h, image_height, dim0), in pixels. An image is found by its path, with or without folders and ending.
 
     Raises
     ------
     InputError
-        If the argument is none of these, or a line of the file has no numbers.
+        If the argument is none of these, a column of the file is missing or could be two, or a line has no numbers.
 
     Examples
     --------
     >>> size_of = read_sizes({"a.jpg": (20, 10)})
-    >>> size_of("a.jpg"), size_of("b.jpg")
-    ((20, 10), (None, None))
+    >>> size_of("a.jpg"), size_of("a"), size_of("b.jpg")
+    ((20, 10), (20, 10), (None, None))
     """
     found: dict[Hashable, tuple[object, object]] = {}
     if isinstance(sizes, Mapping):
@@ -55,27 +60,67 @@ def read_sizes(sizes: Sizes) -> SizeOf:
             files = ImageFiles(None, path)
             return lambda image: image_size_of(files.find(str(image))) or (None, None)
         found = _of_table(path)
-    return lambda image: found.get(image, (None, None))
+    return _finder(found)
+
+
+def _finder(found: Mapping[Hashable, tuple[object, object]]) -> SizeOf:
+    """Sizes by the key, else by the end of the path without the ending, where that says one size only."""
+    paths: dict[str, list[tuple[tuple[str, ...], tuple[object, object]]]] = {}
+    for key, size in found.items():
+        if isinstance(key, str):
+            parts = _parts(key)
+            paths.setdefault(parts[-1], []).append((parts, size))
+
+    def size_of(image: Hashable) -> tuple[object, object]:
+        if image in found or not isinstance(image, str):
+            return found.get(image, (None, None))
+        parts = _parts(image)
+        sizes = [
+            size
+            for known, size in paths.get(parts[-1], ())
+            if all(a == b for a, b in zip(reversed(known), reversed(parts), strict=False))
+        ]
+        return sizes[0] if sizes and all(size == sizes[0] for size in sizes) else (None, None)
+
+    return size_of
+
+
+def _parts(name: str) -> tuple[str, ...]:
+    """Folders and name of a file, without the ending of an image."""
+    path = PurePosixPath(name.replace("\\", "/"))
+    return (path.with_suffix("") if is_image_name(path.name) else path).parts or (name,)
 
 
 def _of_table(path: Path) -> dict[Hashable, tuple[object, object]]:
     found: dict[Hashable, tuple[object, object]] = {}
     problems = Problems(path.name)
-    for line, row in csv_rows(path, ("image_id",)):
-        columns = next((pair for pair in SIZE_COLUMNS if set(pair) <= row.keys()), None)
-        if columns is None:
-            raise InputError(f"{path}: expected columns width and height, or dim1 and dim0, got {listed(row, 20)}")
-        numbers = [as_float(row[column]) for column in columns]
+    columns: dict[str, str] = {}
+    for line, row in csv_rows(path, ()):
+        columns = columns or {what: _column(path, what, row) for what in COLUMNS}
+        cells = [row[columns[side]] for side in ("width", "height")]
+        numbers = [as_float(cell) for cell in cells]
         if None in numbers:
-            problems.add(f"line {line}", f"numbers in {' and '.join(columns)}", listed(repr(row[c]) for c in columns))
-        found[row["image_id"]] = (numbers[0], numbers[1])
+            expected = f"numbers in {columns['width']} and {columns['height']}"
+            problems.add(f"line {line}", expected, listed(map(repr, cells)))
+        found[row[columns["image"]]] = (numbers[0], numbers[1])
     problems.raise_if_any()
     return found
 
 
+def _column(path: Path, what: str, row: Mapping[str, str]) -> str:
+    """The one column that holds what is asked for."""
+    fits = [name for name in row if name.strip().lower() in COLUMNS[what]]
+    if len(fits) == 1:
+        return fits[0]
+    expected = f"one column for the {what} ({', '.join(COLUMNS[what])})"
+    actual = f"{listed(fits, 20)}; rename or remove all but one" if fits else listed(row, 20)
+    raise InputError(f"{path}: expected {expected}, got {actual}")
+
+
 def csv_rows(path: Path, needed: tuple[str, ...]) -> Iterator[tuple[int, dict[str, str]]]:
     """Line number and cells of every row, by the names of their columns."""
-    lines = csv.reader(read_text(path, "CSV file").splitlines(keepends=True))
+    written = read_text(path, "CSV file").splitlines(keepends=True)
+    lines = csv.reader(written, delimiter=max(",;\t", key=(written or [""])[0].count))
     try:
         header = [name.strip() for name in next(lines, [])]
         missing = [name for name in needed if name not in header]

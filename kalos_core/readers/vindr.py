@@ -10,6 +10,7 @@ from kalos_core.annotations import Annotations, OnInvalid
 from kalos_core.arguments import check_arguments
 from kalos_core.errors import InputError, KalosWarning, Problems, listed
 from kalos_core.files import as_float, as_path
+from kalos_core.readers.cells import is_missing
 from kalos_core.readers.findings import Findings
 from kalos_core.readers.sizes import Sizes, csv_rows, read_sizes
 
@@ -80,7 +81,8 @@ def read_vindr(
     annotated: set[tuple[str, str]] = set()
     found_none: dict[tuple[str, str], int] = {}
     known = read_sizes(sizes)
-    for line, row in csv_rows(source, COLUMNS):
+    for line, cells in csv_rows(source, COLUMNS):
+        row = {name: "" if is_missing(cell) else cell for name, cell in cells.items()}
         record = f"line {line}"
         image, rater = row["image_id"], row["rad_id"]
         for column in ("image_id", "rad_id"):

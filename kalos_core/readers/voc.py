@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,11 @@ from kalos_core.readers.folders import (
     AssignedFiles,
     Folders,
     assigned_by_files,
-    files_in,
+    files_of,
     rater_folders,
+    record_of,
 )
-from kalos_core.readers.shapes import UnusableError
+from kalos_core.readers.shapes import UnusableError, rotated
 from kalos_core.readers.vocabulary import Aliases
 
 CORNERS = ("xmin", "ymin", "xmax", "ymax")
@@ -53,8 +55,14 @@ def read_voc(
     Annotations
         Images are the names of the files without their ending; their files are what ``filename`` says. Boxes are
         xmin, ymin, xmax, ymax as they are written, although the VOC challenge itself counts pixels from 1 and both
-        corners as inside. An object with a ``polygon`` (x1, y1, x2, y2, ...) has that, too. Parts of objects and their
-        ``pose``, ``truncated`` and ``difficult`` are passed over.
+        corners as inside. An object with a ``polygon`` (x1, y1, x2, y2, ... or ``pt``) has that, too. Turned boxes
+        (``robndbox`` of roLabelImg, an attribute ``rotation`` of CVAT) are polygons. ``pose`` and ``truncated`` are
+        passed over.
+
+    Warns
+    -----
+    KalosWarning
+        If parts of objects or deleted objects are left out, or objects are marked as ``difficult``.
 
     Raises
     ------
@@ -80,26 +88,21 @@ def read_voc(
     check_arguments(read_voc, locals())
     homes = rater_folders(folders, least=1, passed=IMAGE_FOLDERS)
     findings = Findings("Pascal VOC folders", on_invalid)
-    files = {rater: files_in(home, (".xml",), findings.problems, wrapped=True) for rater, home in homes.items()}
-    for rater, found in files.items():
-        if not found:
-            findings.problems.add(f"rater {rater!r}", f"XML files in {homes[rater]}", "none")
-    findings.problems.raise_if_any()
+    files = files_of(homes, (".xml",), "XML files", findings.problems)
     findings.raters = dict.fromkeys(files)
     for rater, found in files.items():
         for image, path in found.items():
-            _read_file(findings, rater, image, path)
+            _read_file(findings, rater, image, path, record_of(rater, homes[rater], path))
     for image, raters in assigned_by_files(files, assigned, findings.files).items():
         for rater in raters:
             findings.assign(image, rater)
     return findings.build(aliases=aliases)
 
 
-def _read_file(findings: Findings, rater: str, image: str, path: Path) -> None:
+def _read_file(findings: Findings, rater: str, image: str, path: Path, record: str) -> None:
     root = load_xml(path, "Pascal VOC file")
     if root.tag != "annotation":
         raise InputError(f"{path}: expected Pascal VOC with <annotation>, got <{root.tag}>")
-    record = f"{rater}/{path.name}"
     sides = [root.findtext(f"size/{side}") for side in ("width", "height")]
     numbers = [as_float(side) for side in sides]
     if any(number is None and side is not None for number, side in zip(numbers, sides, strict=True)):
@@ -109,7 +112,14 @@ def _read_file(findings: Findings, rater: str, image: str, path: Path) -> None:
     findings.add_image(image, record, file=_name(root.findtext("filename"), image), size=size)
     for number, entry in enumerate(root.iterfind("object"), start=1):
         where = f"{record}, object {number}"
-        category = (entry.findtext("name") or "").strip()
+        if _text(entry, "deleted") == "1":
+            findings.account.left_out["objects marked as deleted"] += 1
+            continue
+        if entry.find("part") is not None:
+            findings.account.left_out["parts of objects"] += len(entry.findall("part"))
+        if _text(entry, "difficult") == "1":
+            findings.account.unused["difficult"] += 1
+        category = _text(entry, "name")
         if not category:
             findings.problems.add(where, "a name", "nothing")
             continue
@@ -121,6 +131,10 @@ def _read_file(findings: Findings, rater: str, image: str, path: Path) -> None:
             findings.add_annotation(where, image, rater, category, **shape)
 
 
+def _text(entry: Element, tag: str) -> str:
+    return (entry.findtext(tag) or "").strip()
+
+
 def _name(filename: str | None, image: str) -> str:
     name = (filename or "").strip().replace("\\", "/").rpartition("/")[2]
     return name if name and "." in name else image
@@ -128,17 +142,35 @@ def _name(filename: str | None, image: str) -> str:
 
 def _shape(entry: Element) -> dict[str, Any]:
     shape: dict[str, Any] = {}
-    polygon, box = entry.find("polygon"), entry.find("bndbox")
-    if polygon is not None and len(polygon):
+    polygon, box, turned = entry.find("polygon"), entry.find("bndbox"), entry.find("robndbox")
+    if polygon is not None and polygon.find("pt") is not None:
+        shape["polygon"] = [[[_number(point, "x"), _number(point, "y")] for point in polygon.iterfind("pt")]]
+    elif polygon is not None and len(polygon):
         find: Callable[[str], float] = lambda tag: _number(polygon, tag)  # noqa: E731
         count = sum(point.tag.startswith("x") for point in polygon)
         shape["polygon"] = [[[find(f"x{point}"), find(f"y{point}")] for point in range(1, count + 1)]]
     if box is not None:
         x_min, y_min, x_max, y_max = (_number(box, corner) for corner in CORNERS)
+        angle = _rotation(entry)
+        if angle % 360 and "polygon" not in shape:
+            centre = ((x_min + x_max) / 2, (y_min + y_max) / 2)
+            return {"polygon": [rotated((x_min, y_min, x_max, y_max), angle, centre)]}
         shape["box"] = [x_min, y_min, x_max - x_min, y_max - y_min]
+    if turned is not None and not shape:
+        x, y, width, height, angle = (_number(turned, tag) for tag in ("cx", "cy", "w", "h", "angle"))
+        corners = (x - width / 2, y - height / 2, x + width / 2, y + height / 2)
+        return {"polygon": [rotated(corners, math.degrees(angle), (x, y))]}
     if not shape:
-        raise UnusableError("a bndbox or a polygon", "neither")
+        raise UnusableError("a bndbox, a robndbox or a polygon", "none")
     return shape
+
+
+def _rotation(entry: Element) -> float:
+    """Degrees by which a box is turned about its centre, as CVAT writes it."""
+    for attribute in entry.iterfind("attributes/attribute"):
+        if _text(attribute, "name") == "rotation":
+            return _number(attribute, "value")
+    return 0.0
 
 
 def _number(element: Element, tag: str) -> float:

@@ -4,47 +4,74 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from kalos_core.annotations import Annotations, OnInvalid, as_name, warn_of_silent_raters
 from kalos_core.arguments import check_arguments
+from kalos_core.display import number_of
 from kalos_core.errors import InputError, as_number, listed, repr_of
-from kalos_core.files import as_path, read_text
+from kalos_core.files import as_path, read_bytes, read_text
 from kalos_core.readers.findings import Findings
 from kalos_core.readers.folders import (
     IMAGE_FOLDERS,
     AssignedFiles,
     Folders,
     assigned_by_files,
-    files_in,
+    files_of,
     rater_folders,
+    record_of,
 )
 from kalos_core.readers.images import image_size_of, is_image_name
-from kalos_core.readers.shapes import UnusableError
+from kalos_core.readers.shapes import UnusableError, rotated
 from kalos_core.readers.sizes import SizeOf, Sizes, read_sizes
 from kalos_core.readers.vocabulary import Aliases
 
-NAMES = ("classes.txt", "obj.names", "data.yaml", "data.yml", "dataset.yaml")
-"""Files that name the classes, in small letters, the first that is there is read."""
+NAMES = ("classes.txt", "obj.names", "_darknet.labels", "data.yaml", "data.yml", "dataset.yaml", "dataset.yml")
+"""Files that name the classes, in small letters. So does any other YAML file with `names`, and any `*.names`."""
 
 OTHER_FILES = (*NAMES, "train.txt", "valid.txt", "val.txt", "test.txt", "readme.txt", "readme.dataset.txt",
                "readme.roboflow.txt", "notes.txt")  # fmt: skip
 """Text files that are of no image."""
+
+YAML = (".yaml", ".yml")
+
+KEY = re.compile(rb"^[\x27\x22]?names[\x27\x22]?\s*:", re.MULTILINE)
+"""What a YAML file that names classes has in a line of its own."""
 
 Classes = Mapping[int, str]
 
 
 @dataclass(frozen=True)
 class _Names:
-    """Classes by number, and (joints, 2 or 3) where objects have keypoints."""
+    """Classes by number, and (joints, 2 or 3) where objects have keypoints; `place` is the file."""
 
     classes: Classes
     joints: tuple[int, int] | None = None
+    place: str = ""
+
+
+Sixth = Literal["confidence", "degrees", "radians"]
+"""Meaning of a sixth number of a line: how sure a model is, or how far the box is turned."""
+
+
+@dataclass
+class _Sixths:
+    """Lines with a sixth number: how many, and the first whose number can be no confidence."""
+
+    meaning: Sixth | None
+    count: int = 0
+    not_confident: tuple[str, float] | None = None
+
+    def see(self, where: str, value: float) -> None:
+        self.count += 1
+        if self.not_confident is None and not 0 <= value <= 1:
+            self.not_confident = (where, value)
 
 
 def read_yolo(
@@ -53,6 +80,7 @@ def read_yolo(
     classes: str | os.PathLike[str] | Sequence[str] | Mapping[int, str] | None = None,
     sizes: Sizes = None,
     assigned: AssignedFiles | None = None,
+    sixth: Sixth | None = None,
     aliases: Aliases | None = None,
     on_invalid: OnInvalid = "raise",
 ) -> Annotations:
@@ -65,11 +93,13 @@ def read_yolo(
         ``labels`` or ``obj_train_data`` is no part of the name of an image. Files of one image have one name.
 
         A line is a class number and a box (x and y of its centre, width, height), or a class number and the points of
-        a polygon (x1, y1, x2, y2, ...; of oriented boxes the four corners), all as fractions of the image; a confidence
-        at its end is passed over. Where a YAML file says ``kpt_shape``, keypoints follow the box.
-    classes : path, sequence or mapping, optional
+        a polygon (x1, y1, x2, y2, ...; of oriented boxes the four corners), all as fractions of the image. Where a
+        YAML file says ``kpt_shape``, keypoints follow the box. A confidence at the end of a line is passed over.
+    classes : path, sequence, mapping or "own", optional
         Names of the classes by number: a ``classes.txt``, ``obj.names`` or ``data.yaml``, or the names themselves. By
-        default that file of each rater's folder, else of `folders`; without any the numbers are the names.
+        default such files are looked for in `folders` and in the folder of each rater; those of any rater serve all,
+        and files that differ are refused. With "own", each rater's files name the classes of that rater only. Without
+        any names the numbers are the names.
     sizes : path or mapping, optional
         Width and height of the images: a folder of the images, a CSV file, or a mapping image -> (width, height). By
         default the images are looked for in `folders`, at any depth.
@@ -78,6 +108,9 @@ def read_yolo(
         it lists none those who have a file. By default those who have a file, where at least one file is empty (saw
         the image and annotated nothing); else every rater, with a warning, as YOLO needs no file for an image without
         an object.
+    sixth : "confidence", "degrees" or "radians", optional
+        Meaning of a sixth number in a line: the confidence of a prediction, or the angle by which the box is turned
+        about its centre, clockwise. By default a confidence, if all of them are from 0 to 1; others are refused.
     aliases : mapping, optional
         What raters wrote -> class, as in `read_coco`.
     on_invalid : "raise" or "skip"
@@ -86,7 +119,7 @@ def read_yolo(
     Returns
     -------
     Annotations
-        Boxes, polygons, keypoints in pixels.
+        Boxes, polygons, keypoints in pixels. Where there are polygons, boxes have their rectangle as polygon, too.
 
     Warns
     -----
@@ -96,8 +129,8 @@ def read_yolo(
     Raises
     ------
     InputError
-        If a folder has no text file, the size of an image is not known, a class number has no name, or a line cannot be
-        used.
+        If a folder has no text file, the size of an image is not known, two files name the classes differently, a class
+        number has no name, sixth numbers may be angles, or a line cannot be used.
 
     References
     ----------
@@ -117,23 +150,18 @@ def read_yolo(
     check_arguments(read_yolo, locals())
     homes = rater_folders(folders, least=1, passed=IMAGE_FOLDERS)
     findings = Findings("YOLO folders", on_invalid)
-    files = {
-        rater: files_in(home, (".txt",), findings.problems, others=OTHER_FILES, wrapped=True)
-        for rater, home in homes.items()
-    }
-    for rater, found in files.items():
-        if not found:
-            findings.problems.add(f"rater {rater!r}", f"text files in {homes[rater]}", "none")
-    findings.problems.raise_if_any()
+    files = files_of(homes, (".txt",), "text files", findings.problems, OTHER_FILES)
     findings.raters = dict.fromkeys(files)
     root = None if isinstance(folders, Mapping) else Path(folders)
     size_of = _sizes_of(sizes, root, list(homes.values()))
-    names = {rater: _names_for(classes, home, root) for rater, home in homes.items()}
+    names = _names_for(classes, homes, root)
+    sixths = _Sixths(sixth)
     empty = [
-        _read_file(findings, rater, image, path, names[rater], size_of)
+        _read_file(findings, rater, image, path, record_of(rater, homes[rater], path), names[rater], size_of, sixths)
         for rater, found in files.items()
         for image, path in found.items()
     ]
+    _check_sixths(sixths, findings)
     unsaid = assigned is None and not any(empty)
     rule = assigned if assigned is not None else "all" if unsaid else "files"
     for image, raters in assigned_by_files(files, rule, findings.files).items():
@@ -168,15 +196,17 @@ def _sizes_of(sizes: Sizes, root: Path | None, homes: Sequence[Path]) -> SizeOf:
     return size_of
 
 
-def _read_file(findings: Findings, rater: str, image: str, path: Path, names: _Names, size_of: SizeOf) -> bool:
+def _read_file(
+    findings: Findings, rater: str, image: str, path: Path, record: str, names: _Names, size_of: SizeOf, sixths: _Sixths
+) -> bool:
     """The lines of one file; whether there is none."""
-    record = f"{rater}/{path.name}"
     if image not in findings.files:
         width, height = size_of(image)
         if width is None and height is None:
             raise InputError(
-                f"YOLO folders: expected width and height of image {image!r}, as coordinates are fractions of them, "
-                "got neither: pass sizes=, a folder of the images or a mapping image -> (width, height)"
+                f"YOLO folders: {record}: expected width and height of image {image!r}, as coordinates are fractions "
+                "of them, got neither: pass sizes=, a folder of the images, a CSV file or a mapping image -> "
+                "(width, height)"
             )
         findings.add_image(image, record, file=image, size=findings.size_from(width, height, record))
     empty = True
@@ -186,7 +216,7 @@ def _read_file(findings: Findings, rater: str, image: str, path: Path, names: _N
         empty = False
         where = f"{record}, line {number}"
         try:
-            category, shape = _read_line(line, names, findings.sizes[image])
+            category, shape = _read_line(line, names, findings.sizes[image], where, sixths)
         except UnusableError as unusable:
             findings.fault(where, image, *unusable.args)
         else:
@@ -194,7 +224,9 @@ def _read_file(findings: Findings, rater: str, image: str, path: Path, names: _N
     return empty
 
 
-def _read_line(line: str, names: _Names, size: tuple[float, float]) -> tuple[str, dict[str, Any]]:
+def _read_line(
+    line: str, names: _Names, size: tuple[float, float], where: str, sixths: _Sixths
+) -> tuple[str, dict[str, Any]]:
     cells = line.split()
     try:
         values = [float(cell) for cell in cells]
@@ -206,16 +238,36 @@ def _read_line(line: str, names: _Names, size: tuple[float, float]) -> tuple[str
         raise UnusableError("finite numbers", repr(line))
     category = names.classes.get(int(values[0])) if names.classes else str(int(values[0]))
     if category is None:
-        raise UnusableError(f"a class number among {listed(names.classes, 10)}", cells[0])
+        known = listed(names.classes, 10)
+        raise UnusableError(f"a class number among {known}, which {names.place} names (or pass classes=)", cells[0])
     rest, (width, height) = values[1:], size
     box = _box(rest, width, height) if len(rest) >= 4 else []
     if names.joints is not None and len(rest) - 4 in (math.prod(names.joints), math.prod(names.joints) + 1):
         return category, {"box": box, "keypoints": _keypoints(rest[4:], names.joints, width, height)}
     if len(rest) in (4, 5):
-        return category, {"box": box}
+        turn = rest[4] if len(rest) == 5 else 0.0
+        if len(rest) == 5:
+            sixths.see(where, turn)
+        return category, _turned(box, turn, sixths.meaning)
     if len(rest) < 6:
         raise UnusableError("a box of 4 numbers or a polygon of at least 3 points", f"{len(rest)} numbers")
+    seen = set(rest[6::3]) if (len(rest) - 4) % 3 == 0 else set()
+    if 2 in seen <= {0, 1, 2}:  # a fraction is never 2
+        raise UnusableError("kpt_shape in a data.yaml, as keypoints follow the box", f"none, and {len(rest)} numbers")
+    if len(rest) % 2:
+        if not 0 <= rest[-1] <= 1:
+            raise UnusableError("x and y of each point, and a confidence from 0 to 1 at most", repr(line))
+        sixths.count += 1
     return category, {"polygon": [[[x * width, y * height] for x, y in zip(rest[::2], rest[1::2], strict=False)]]}
+
+
+def _turned(box: list[float], angle: float, meaning: Sixth | None) -> dict[str, Any]:
+    """A box, or its corners where it is turned about its centre."""
+    degrees = {"degrees": angle, "radians": math.degrees(angle)}.get(meaning or "", 0.0)
+    if not degrees % 360:
+        return {"box": box}
+    x, y, width, height = box
+    return {"polygon": [rotated((x, y, x + width, y + height), degrees, (x + width / 2, y + height / 2))]}
 
 
 def _box(values: Sequence[float], width: float, height: float) -> list[float]:
@@ -230,29 +282,80 @@ def _keypoints(values: Sequence[float], joints: tuple[int, int], width: float, h
     return [[p[0] * width, p[1] * height, p[2] if length == 3 else float(p[0] != 0 or p[1] != 0) * 2] for p in points]
 
 
-def _names_for(given: Any, home: Path, root: Path | None) -> _Names:
-    """The classes as given, else of a file of the rater's folder or of the folder of all."""
-    if isinstance(given, (str, os.PathLike)):
-        return _read_names(as_path(given, "classes"))
-    if given is not None:
-        return _Names(_checked(given, "classes"))
-    for folder in [home, *([root] if root else [])]:
-        inside = {path.name.lower(): path for path in sorted(folder.iterdir())}
-        path = next((inside[name] for name in NAMES if name in inside), None)
-        if path is not None:
-            return _read_names(path)
-    return _Names({})
+def _check_sixths(sixths: _Sixths, findings: Findings) -> None:
+    """Refuse angles whose unit is not known, and note how many numbers were passed over."""
+    if sixths.meaning is None and sixths.not_confident is not None:
+        where, value = sixths.not_confident
+        raise InputError(
+            f"{findings.source}: {where}: expected a confidence from 0 to 1 as sixth number, got {value:g}; "
+            'if it is the angle of a turned box, pass sixth="degrees" or sixth="radians"'
+        )
+    if sixths.count and sixths.meaning is None:
+        findings.account.notes.append(
+            f"the last number of {number_of(sixths.count, 'line')} was taken for a confidence and not used"
+        )
+
+
+def _names_for(given: Any, homes: Mapping[str, Path], root: Path | None) -> dict[str, _Names]:
+    """Rater -> classes: as given, else of the files in all folders, which agree, or of the files of each rater."""
+    own_only = isinstance(given, str) and given == "own"
+    if isinstance(given, (str, os.PathLike)) and not own_only:
+        return dict.fromkeys(homes, _read_names(as_path(given, "classes")))
+    if given is not None and not own_only:
+        return dict.fromkeys(homes, _Names(_checked(given, "classes"), place="classes"))
+    shared = [] if root is None else [_read_names(path) for path in sorted(root.iterdir()) if _names_classes(path)]
+    own = {rater: [_read_names(path) for path in sorted(home.rglob("*")) if _names_classes(path)]
+           for rater, home in homes.items()}  # fmt: skip
+    if not own_only:
+        return dict.fromkeys(homes, _agreed([*shared, *(names for found in own.values() for names in found)]))
+    found = {rater: _agreed(names or shared) for rater, names in own.items()}
+    without = [rater for rater, names in found.items() if not names.classes]
+    if without and len(without) < len(found):
+        raise InputError(
+            f'classes="own": expected a file of class names for each rater, got none for {listed(without)}'
+        )
+    return found
+
+
+def _names_classes(path: Path) -> bool:
+    name, ending = path.name.lower(), path.suffix.lower()
+    likely = name in NAMES or ending == ".names" or ending in YAML
+    if not likely or name.startswith(".") or not path.is_file():
+        return False
+    return name in NAMES or ending not in YAML or KEY.search(read_bytes(path, "YAML file")) is not None
+
+
+def _agreed(files: Sequence[_Names]) -> _Names:
+    """The classes of all files; a number with two names is an error."""
+    made: dict[int, tuple[str, str]] = {}
+    joints: dict[tuple[int, int], str] = {}
+    for names in files:
+        for number, name in names.classes.items():
+            known, place = made.setdefault(number, (name, names.place))
+            if known != name:
+                raise InputError(
+                    f"{names.place}: expected {known!r} as class {number}, as in {place}, got {name!r}; pass classes= "
+                    'with one file or list for all raters, or classes="own" if each file is of its rater only'
+                )
+        if names.joints is not None:
+            joints[names.joints] = names.place
+    if len(joints) > 1:
+        shapes = listed(f"{list(shape)} in {place}" for shape, place in joints.items())
+        raise InputError(f"kpt_shape: expected the same in all files, got {shapes}")
+    places = listed(dict.fromkeys(names.place for names in files), 2)
+    return _Names({number: name for number, (name, _) in made.items()}, next(iter(joints), None), places)
 
 
 def _read_names(path: Path) -> _Names:
     text = read_text(path, "file of class names")
-    if path.suffix.lower() not in (".yaml", ".yml"):
-        return _Names(dict(enumerate(line.strip() for line in text.splitlines() if line.strip())))
+    if path.suffix.lower() not in YAML:  # the class of line 3 is number 2, also after a blank line
+        named = {number: line.strip() for number, line in enumerate(text.splitlines()) if line.strip()}
+        return _Names(named, place=str(path))
     import yaml  # only such files need it
 
     try:
         content = yaml.safe_load(text)
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError) as error:  # or numbers of very many digits
         raise InputError(f"{path}: expected YAML, got {error}") from error
     if not isinstance(content, Mapping) or "names" not in content:
         actual = f"one with {listed(content, 10)}" if isinstance(content, Mapping) else type(content).__name__
@@ -264,7 +367,7 @@ def _read_names(path: Path) -> _Names:
         if len(numbers) != 2 or numbers[1] not in (2, 3) or not (numbers[0] or 0) >= 1:
             raise InputError(f"{path}: expected kpt_shape [joints, 2 or 3], got {repr_of(shape)}")
         joints = (int(shape[0]), int(shape[1]))
-    return _Names(_checked(content["names"], str(path)), joints)
+    return _Names(_checked(content["names"], str(path)), joints, str(path))
 
 
 def _checked(names: Any, where: str) -> Classes:

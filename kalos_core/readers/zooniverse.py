@@ -7,35 +7,46 @@ import io
 import json
 import math
 import os
-import warnings
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from kalos_core.annotations import Annotations, OnInvalid
 from kalos_core.arguments import check_arguments
-from kalos_core.display import number_of
-from kalos_core.errors import InputError, KalosWarning, as_number, listed, repr_of
+from kalos_core.errors import InputError, Problems, as_number, check_choice, listed, repr_of
 from kalos_core.files import as_float, as_path, read_text
+from kalos_core.nominal import LabelTable, OnEmpty, OnRepeat, OnUnknown, RawLabels, build_table
+from kalos_core.nominal.grouping import Groups
 from kalos_core.readers.findings import Findings
-from kalos_core.readers.shapes import UnusableError, rotated
+from kalos_core.readers.shapes import ELLIPSE_CORNERS, UnusableError, ellipse, rotated
 from kalos_core.readers.vocabulary import Aliases
 
 COLUMNS = ("user_name", "annotations", "subject_data", "subject_ids")
 """Columns of every classification export that are read."""
 
-FILE_KEYS = ("filename", "file", "image", "image_name", "imagename", "name", "image1", "image_1")
-"""Where the manifest of a project usually has the name of a subject's image, in small letters without a leading #."""
+FILE_KEYS = ("filename", "file", "image", "image_name", "imagename", "name")
+"""Where a manifest usually has the name of a subject's image, in small letters without a leading #; else `NUMBERED`."""
 
 TOOLS = ("tool_label", "tool", "toolIndex")
 """What says the class of a shape, the first that is there: the label of the tool, else its number."""
 
-ELLIPSE_POINTS = 64
-"""Corners of the polygon that stands for an ellipse or a circle."""
+NO_SHAPES = ("bezier", "column", "fan", "graph2dRangeX", "temporalPoint", "triangle")
+"""Types of tools whose marks have the fields of a shape, and are another."""
+
+FRAME = re.compile(r'"frame":\s*(\d{1,4})\b')
+"""The frame of a mark, counted from 0, in the column annotations."""
+
+NUMBERED = re.compile(r"^(?:image|img|file|filename|frame|image_name)_?(\d+)$")
+"""Fields of a subject's metadata with the names of its frames, in small letters without a leading #."""
 
 LONGEST_CELL = 1 << 27
+
+Frames = Literal["apart", "shared"]
+"""Subjects of several frames: each frame an image of its own, or all marks on one image."""
 
 
 def read_zooniverse(
@@ -44,6 +55,7 @@ def read_zooniverse(
     workflow: int | str | None = None,
     task: str | None = None,
     file_field: str | None = None,
+    frames: Frames = "apart",
     aliases: Aliases | None = None,
     on_invalid: OnInvalid = "raise",
 ) -> Annotations:
@@ -54,13 +66,17 @@ def read_zooniverse(
     path : path
         The classification export (CSV, may end in ``.gz``). Every row is one volunteer's classification of one subject:
         they are assigned to it, and one without a shape saw nothing. A second classification of a subject by the same
-        volunteer is passed over and counted in a warning.
+        volunteer is left out and counted in a warning.
     workflow : int or str, optional
         Id or name: rows of another workflow are passed over. Needed where the export has several.
     task : str, optional
         Key of the drawing task, such as "T0"; by default all of them.
     file_field : str, optional
-        Field of the subject's metadata that holds the name of its image; by default one of `FILE_KEYS`.
+        Field of the subject's metadata that holds the name of its image; by default one of `FILE_KEYS`, or
+        one with a number ("image1").
+    frames : "apart" or "shared"
+        Where volunteers marked several frames of a subject: each frame is an image of its own (``5001#2``), to all of
+        which they are assigned, or all marks are on one image.
     aliases : mapping, optional
         Labels of tools -> class, as in `read_coco`.
     on_invalid : "raise" or "skip"
@@ -72,13 +88,9 @@ def read_zooniverse(
         Images are the subjects' ids, raters the user names (guests are "not-logged-in-..." each), classes the labels of
         the tools. Rectangles are boxes, rotated ones polygons; polygons and freehand lines (closed) polygons; ellipses
         and circles polygons of 64 corners; points are keypoints of one joint, lines of two. Combined drawing tasks are
-        read, too; questions, texts and surveys are passed over. Sizes are those of the screen's report
+        read, too; questions, texts, surveys and marks of other tools are left out and counted in `account`. Answers
+        about a mark are attributes ("detail 1"), as text. Sizes are those of the screen's report
         (``subject_dimensions``), where it is there.
-
-    Warns
-    -----
-    KalosWarning
-        If a volunteer classified a subject again.
 
     Raises
     ------
@@ -106,7 +118,140 @@ def read_zooniverse(
     ([[10.0, 20.0, 30.0, 40.0]], [[True, True]], ['a.jpg'])
     """
     check_arguments(read_zooniverse, locals())
+    check_choice(frames, "frames", "apart", "shared")
     source = as_path(path, "path")
+    rows = _chosen(source, workflow)
+    findings = Findings(source.name, on_invalid)
+    counts = _frames(rows) if frames == "apart" else {}
+    if counts:
+        findings.account.notes.append('frames of a subject are images of their own (frames="shared" joins them)')
+    for record, row in rows:
+        _read_row(findings, row, record, task, file_field, None if frames == "shared" else counts)
+    findings.account.notes[:] = dict.fromkeys(findings.account.notes)
+    return findings.build(aliases=aliases)
+
+
+def read_zooniverse_answers(
+    path: str | os.PathLike[str],
+    *,
+    task: str | None = None,
+    workflow: int | str | None = None,
+    groups: Groups = "label",
+    concepts: Sequence[str] | None = None,
+    on_repeat: OnRepeat = "raise",
+    on_empty: OnEmpty = "skip",
+    on_unknown: OnUnknown = "raise",
+) -> LabelTable:
+    r"""Answers of volunteers to a question or a survey of a Zooniverse project.
+
+    Parameters
+    ----------
+    path : path
+        The classification export, as in `read_zooniverse`.
+    task : str, optional
+        Key of the question or survey, such as "T0"; needed where volunteers answered several.
+    workflow : int or str, optional
+        As in `read_zooniverse`.
+    groups : str, mapping or None
+        By default the answers exclude each other, and the group has the name of the task. None: a volunteer may choose
+        several, each of which is a question of its own. Otherwise as in `LabelTable.from_rows`.
+    concepts, on_unknown
+        As in `read_long_labels`.
+    on_repeat : "raise", "first" or "last"
+        A second classification of a subject by one volunteer: an error, or the first or last one.
+    on_empty : "raise", "none" or "skip"
+        A classification without an answer: an error, "looked and chose nothing", or no answer.
+
+    Returns
+    -------
+    LabelTable
+        Items are the subjects' ids, raters the user names. Of a survey, the choices are read, without their answers.
+
+    Raises
+    ------
+    InputError
+        As `read_zooniverse`; if there is no answer, several questions and none is named, or several choices in one
+        answer though they exclude each other.
+
+    Examples
+    --------
+    >>> rows = [("ann", "Yes"), ("bob", "No")]
+    >>> with open("classifications.csv", "w", newline="") as file:
+    ...     table = csv.writer(file)
+    ...     table.writerow(COLUMNS)
+    ...     for user, answer in rows:
+    ...         table.writerow([user, json.dumps([{"task": "T0", "value": answer}]), "{}", 5])  # doctest: +ELLIPSIS
+    4...
+    >>> labels = read_zooniverse_answers("classifications.csv")
+    >>> labels.questions, labels.values().tolist()
+    (('T0',), [[0, 1]])
+    """
+    check_arguments(read_zooniverse_answers, locals())
+    source = as_path(path, "path")
+    problems = Problems(source.name)
+    found: list[tuple[_Row, dict[str, list[str]]]] = []
+    for record, row in _chosen(source, workflow):
+        if (read := _contents(row, record, problems)) is not None:
+            found.append((read, dict(_answers(read.tasks))))
+    problems.raise_if_any()
+    tasks = dict.fromkeys(key for _, answers in found for key, labels in answers.items() if labels)
+    if not tasks:
+        raise InputError(f"{source}: expected answers to a question or a survey, got none")
+    if task not in tasks and (task is not None or len(tasks) > 1):
+        actual = "none" if task is None else repr_of(task)
+        raise InputError(f"task: expected one of {listed(map(repr_of, tasks), 20)}, got {actual}")
+    name = task or next(iter(tasks))
+    asked = [(read, answers[name]) for read, answers in found if name in answers]
+    for read, labels in asked:
+        if isinstance(groups, str) and len(labels) > 1:
+            expected = "one choice (groups=None makes each choice a question of its own)"
+            problems.add(read.record, expected, listed(map(repr_of, labels)))
+    problems.raise_if_any()
+    raw = RawLabels(
+        item=[read.subject for read, _ in asked],
+        rater=[read.rater for read, _ in asked],
+        label=[labels or None for _, labels in asked],
+        time=[None] * len(asked) if isinstance(groups, str) else [float(place) for place in range(len(asked))],
+    )
+    return build_table(
+        raw,
+        source=source.name,
+        groups=name if groups == "label" else groups,
+        concepts=concepts,
+        on_repeat=on_repeat,
+        on_empty=on_empty,
+        on_unknown=on_unknown,
+        describe=lambda place: asked[place][0].record,
+    )
+
+
+def _answers(tasks: Iterable[Any]) -> Iterator[tuple[str, list[str]]]:
+    """Key of each task that asks a question, and the texts chosen; parts of combined tasks are tasks."""
+    for number, entry in enumerate(tasks):
+        if not isinstance(entry, dict) or "markIndex" in entry:
+            continue
+        key, value = str(entry.get("task", number)), entry.get("value")
+        parts = value if isinstance(value, list) else [value]
+        if any(isinstance(part, dict) and "task" in part for part in parts):
+            yield from _answers(parts)
+        elif (texts := [_choice(part) for part in parts]) and all(texts):
+            yield key, [text for text in dict.fromkeys(texts) if text]
+        elif value is None or value == []:
+            yield key, []
+
+
+def _choice(part: object) -> str | None:
+    """The text of an answer or its number, or the choice of an identification in a survey."""
+    text = part.get("choice") if isinstance(part, dict) else part
+    whole = isinstance(text, int) and not isinstance(text, bool)
+    return str(text) if whole or isinstance(text, str) else None
+
+
+# ---- rows ----
+
+
+def _chosen(source: Path, workflow: int | str | None) -> list[tuple[str, dict[str, str]]]:
+    """Rows of one workflow, each with the name of its record."""
     rows = list(_rows(source))
     found = {key: row.get("workflow_name", "") for _, row in rows if (key := row.get("workflow_id"))}
     if workflow is not None:
@@ -118,16 +263,10 @@ def read_zooniverse(
     elif len(found) > 1:
         known = listed((f"{key} ({name})" for key, name in found.items()), 10)
         raise InputError(f"{source}: expected classifications of one workflow, got {known}: choose by workflow=")
-    findings = Findings(source.name, on_invalid)
-    again = 0
-    for line, row in rows:
-        again += _read_row(findings, row, f"line {line}", task, file_field)
-    made = findings.build(aliases=aliases)
-    if again:
-        over = number_of(again, "classification is", "classifications are")
-        text = f"{source.name}: {over} passed over, as the volunteer had classified the subject"
-        warnings.warn(text, KalosWarning, stacklevel=2)
-    return made
+    return [
+        (f"classification {key} (line {line})" if (key := row.get("classification_id")) else f"line {line}", row)
+        for line, row in rows
+    ]
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
@@ -154,90 +293,182 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
         csv.field_size_limit(before)
 
 
-def _read_row(findings: Findings, row: Mapping[str, str], record: str, task: str | None, file_field: str | None) -> int:
-    """Note one classification; 1 if its volunteer had classified the subject before."""
+class _Row(NamedTuple):
+    """The cells of a classification that are read."""
+
+    record: str
+    subject: str
+    rater: str
+    tasks: list[Any]
+    data: dict[str, Any]
+    metadata: dict[str, Any]
+
+
+def _contents(row: Mapping[str, str], record: str, problems: Problems) -> _Row | None:
     subject, rater = row.get("subject_ids", "").strip(), row.get("user_name", "").strip()
     for column, value in (("subject_ids", subject), ("user_name", rater)):
         if not value or (column == "subject_ids" and not value.isdigit()):
             expected = "one subject" if column == "subject_ids" else "a name"
-            findings.problems.add(f"{record}, column {column}", expected, repr(value))
-            return 0
-    contents = {}
+            problems.add(f"{record}, column {column}", expected, repr(value))
+            return None
+    contents: list[Any] = []
     for column, kind in (("annotations", list), ("subject_data", dict), ("metadata", dict)):
         text = row.get(column) or ("{}" if kind is dict else "")
-        try:
-            contents[column] = json.loads(text)
-        except (ValueError, RecursionError):
-            contents[column] = None
-        if not isinstance(contents[column], kind):
+        content = _parsed(text)
+        if not isinstance(content, kind):
             expected = f"JSON, {'a list' if kind is list else 'an object'}"
-            findings.problems.add(f"{record}, column {column}", expected, repr(text[:60]))
-            return 0
-    if rater in findings.assigned.get(subject, ()):
-        return 1
-    findings.add_image(subject, record, file=_file(contents["subject_data"], subject, file_field))
-    size = _size(contents["metadata"])
-    if size is not None and np.isnan(findings.sizes[subject][0]):
-        findings.sizes[subject] = size
-    findings.assign(subject, rater)
-    for where, entry in _drawn(contents["annotations"], task):
-        place = f"{record}, {where}"
+            problems.add(f"{record}, column {column}", expected, repr(text[:60]))
+            return None
+        contents.append(content)
+    return _Row(record, subject, rater, *contents)
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _frames(rows: Sequence[tuple[str, Mapping[str, str]]]) -> dict[str, int]:
+    """How many frames each subject has; empty where all marks of the export are on the first."""
+    found: dict[str, int] = {}
+    for _, row in rows:
+        subject = row.get("subject_ids", "").strip()
+        marked = [int(number) + 1 for number in FRAME.findall(row.get("annotations", ""))]
+        found[subject] = max([found.get(subject, 1), *marked])
+    if set(found.values()) <= {1}:
+        return {}
+    for _, row in rows:
+        subject = row.get("subject_ids", "").strip()
+        found[subject] = max(found[subject], len(_dimensions(_parsed(row.get("metadata", "")))))
+    return found
+
+
+def _read_row(
+    findings: Findings,
+    row: Mapping[str, str],
+    record: str,
+    task: str | None,
+    file_field: str | None,
+    frames: Mapping[str, int] | None,
+) -> None:
+    """Note one classification; `frames` are those of each subject, None where marks share them."""
+    read = _contents(row, record, findings.problems)
+    if read is None:
+        return
+    subject, rater, account = read.subject, read.rater, findings.account
+    count = (frames or {}).get(subject, 1)
+    images = [subject] if count == 1 else [f"{subject}#{number}" for number in range(1, count + 1)]
+    if rater in findings.assigned.get(images[0], ()):
+        account.left_out["further classifications of the same volunteer and subject"] += 1
+        return
+    for frame, image in enumerate(images):
+        file = _file(read.data, subject, file_field, frame if count > 1 else None)
+        findings.add_image(image, record, file=file)
+        size = _size(read.metadata, frame)
+        if size is not None and np.isnan(findings.sizes[image][0]):
+            findings.sizes[image] = size
+        findings.assign(image, rater)
+    for where, entry in _drawn(read.tasks, task, account.left_out):
+        place, image = f"{record}, {where}", images[0]
         try:
-            shape = _shape(entry)
             label = next((entry[key] for key in TOOLS if entry.get(key) not in (None, "")), None)
             if label is None or isinstance(label, (dict, list)):
                 raise UnusableError("a tool_label", "nothing" if label is None else repr(label))
+            if frames is not None:
+                image = images[_frame(entry, count)]
+            shape = _shape(entry)
         except UnusableError as unusable:
-            findings.fault(place, subject, *unusable.args)
-        else:
-            findings.add_annotation(place, subject, rater, str(label), **shape)
-    return 0
+            findings.fault(place, image, *unusable.args)
+            continue
+        if shape is None:
+            account.left_out[f"marks of the tool {str(label)!r}, which is no shape that is read"] += 1
+            continue
+        if "r" in entry or "rx" in entry:
+            account.notes.append(f"ellipses and circles are polygons of {ELLIPSE_CORNERS} corners")
+        findings.add_annotation(place, image, rater, str(label), attributes=_details(entry), **shape)
 
 
-def _drawn(tasks: list[Any], task: str | None) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _frame(entry: Mapping[str, Any], count: int) -> int:
+    frame = as_number(entry.get("frame", 0))
+    if frame is None or not frame.is_integer() or not 0 <= frame < count:
+        raise UnusableError(f"a frame from 0 to {count - 1}", repr_of(entry.get("frame")))
+    return int(frame)
+
+
+def _details(entry: Mapping[str, Any]) -> dict[str, str] | None:
+    """Answers about a mark, which name neither the question nor the choices."""
+    details = entry.get("details")
+    parts = details if isinstance(details, list) else []
+    values = [part.get("value") if isinstance(part, dict) else part for part in parts]
+    return {f"detail {n}": str(value) for n, value in enumerate(values, 1) if value not in (None, "", [])} or None
+
+
+def _drawn(tasks: Iterable[Any], task: str | None, left_out: Counter[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Every shape of the drawing tasks, with its place; parts of combined tasks are tasks."""
     for number, entry in enumerate(tasks):
-        if not isinstance(entry, dict) or not isinstance(entry.get("value"), list):
+        if not isinstance(entry, dict):
             continue
-        key = str(entry.get("task", number))
-        values = entry["value"]
-        parts = [part for part in values if isinstance(part, dict)]
+        key, value = str(entry.get("task", number)), entry.get("value")
+        parts = [part for part in value if isinstance(part, dict)] if isinstance(value, list) else []
         if any("task" in part for part in parts):
-            yield from _drawn(parts, task)
-        elif task is None or key == task:
-            yield from (
-                (f"task {key}, shape {position}", part)
-                for position, part in enumerate(parts, start=1)
-                if any(key in part for key in TOOLS)
-            )
+            yield from _drawn(parts, task, left_out)
+        elif task is not None and key != task:
+            continue
+        elif any(name in part for part in parts for name in TOOLS):
+            for position, part in enumerate(parts, start=1):
+                yield f"task {key}, shape {position}", part
+        elif value not in (None, "", []):
+            words = "answers about marks" if "markIndex" in entry else _words(value)
+            left_out[words] += max(len(parts), 1)
 
 
-def _file(data: Mapping[str, Any], subject: str, field: str | None) -> str:
-    """The name of the image of a subject, from its metadata."""
+def _words(value: Any) -> str:
+    """What the account calls the value of a task that draws nothing."""
+    parts = value if isinstance(value, list) else [value]
+    if not all(map(_choice, parts)):
+        return "answers to other tasks"
+    survey = isinstance(parts[0], dict)
+    return f"{'identifications in surveys' if survey else 'answers to questions'} (kalos-core labels reads them)"
+
+
+def _file(data: Mapping[str, Any], subject: str, field: str | None, frame: int | None) -> str:
+    """The name of the image of a subject, or of one of its frames, from its metadata."""
     about = data.get(subject, data)
     about = about if isinstance(about, Mapping) else {}
-    if field is not None:
-        return str(about.get(field) or "")
     plain = {str(key).lstrip("#/!").strip().lower().replace(" ", "_"): value for key, value in about.items()}
-    return next((str(plain[key]) for key in FILE_KEYS if isinstance(plain.get(key), str) and plain[key]), "")
+    names = {key: value for key, value in plain.items() if isinstance(value, str) and value}
+    numbered = {int(found[1]): name for key, name in names.items() if (found := NUMBERED.match(key))}
+    if frame is not None and field is None and len(numbered) > frame:
+        return numbered[sorted(numbered)[frame]]
+    known = [names[key] for key in FILE_KEYS if key in names] + [numbered[key] for key in sorted(numbered)]
+    file = str(about.get(field) or "") if field is not None else known[0] if known else ""
+    return file if frame is None or not file else f"{file}#{frame + 1}"
 
 
-def _size(metadata: Mapping[str, Any]) -> tuple[float, float] | None:
-    """Width and height of the first frame, as the volunteer's browser reported them."""
-    dimensions = metadata.get("subject_dimensions")
-    first = dimensions[0] if isinstance(dimensions, list) and dimensions else None
-    if not isinstance(first, Mapping):
+def _dimensions(metadata: Any) -> list[Any]:
+    """Sizes of the frames, as the volunteer's browser reported them."""
+    found = metadata.get("subject_dimensions") if isinstance(metadata, Mapping) else None
+    return found if isinstance(found, list) else []
+
+
+def _size(metadata: Mapping[str, Any], frame: int) -> tuple[float, float] | None:
+    """Width and height of a frame."""
+    dimensions = _dimensions(metadata)
+    size = dimensions[frame] if frame < len(dimensions) else None
+    if not isinstance(size, Mapping):
         return None
-    width, height = (as_number(first.get(name)) or 0.0 for name in ("naturalWidth", "naturalHeight"))
+    width, height = (as_number(size.get(name)) or 0.0 for name in ("naturalWidth", "naturalHeight"))
     return (width, height) if 0 < width < math.inf and 0 < height < math.inf else None
 
 
-def _shape(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """The shape by the fields that it has: tools do not say their type."""
+def _shape(entry: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The shape by the fields that a mark has, as most exports do not name its type; None for a tool that is none."""
+    if entry.get("toolType") in NO_SHAPES or "spread" in entry:  # a fan
+        return None
     fields = next((names for names in SHAPES if all(name in entry for name in names)), None)
-    if fields is None:
-        raise UnusableError("the fields of a rectangle, polygon, ellipse, circle, line or point", listed(entry, 10))
-    return SHAPES[fields](entry)
+    return None if fields is None else SHAPES[fields](entry)
 
 
 def _numbers(entry: Mapping[str, Any], *names: str) -> list[float]:
@@ -277,14 +508,8 @@ def _path(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 def _ellipse(entry: Mapping[str, Any]) -> dict[str, Any]:
     x, y, rx, ry = _numbers(entry, "x", "y", "rx", "ry")
-    turn = np.radians(-_numbers(entry, "angle")[0]) if entry.get("angle") is not None else 0.0  # counter-clockwise
-    angles = np.linspace(0, 2 * np.pi, ELLIPSE_POINTS, endpoint=False)
-    with np.errstate(over="ignore", invalid="ignore"):
-        along, across = rx * np.cos(angles), ry * np.sin(angles)
-        points = np.stack(
-            [x + along * np.cos(turn) - across * np.sin(turn), y + along * np.sin(turn) + across * np.cos(turn)], axis=1
-        )
-    return {"polygon": [points.tolist()]}
+    angle = _numbers(entry, "angle")[0] if entry.get("angle") is not None else 0.0
+    return {"polygon": [ellipse(x, y, rx, ry, -angle)]}  # the tool turns counter-clockwise
 
 
 def _circle(entry: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import TypeVar
 
 from kalos_core.annotations import Annotations
 from kalos_core.similarity import SIMILARITIES
+
+AUTO = "auto"
+"""The similarity of the most exact shape that every annotation has: the default everywhere."""
+
+Given = TypeVar("Given")
 
 PREFERRED = {
     "polygon": "polygon_iou",
@@ -62,5 +68,30 @@ def fitting_similarities(annotations: Annotations) -> list[str]:
     >>> fitting_similarities(Annotations.from_rows(rows))
     ['box_iou', 'box_giou', 'centroid_box', 'centroid']
     """
-    kinds = {kind for kind, column in annotations.shapes.items() if not column.absent().any()}
+    kinds = complete_kinds(annotations)
     return fitting_names(kinds) if kinds else [preferred_similarity(kinds)]
+
+
+def complete_kinds(annotations: Annotations) -> set[str]:
+    """Kinds of shapes that every annotation has.
+
+    Examples
+    --------
+    >>> rows = [{"image": 1, "rater": rater, "category": "cat", "box": [0, 0, 9, 9]} for rater in ("ann", "bob")]
+    >>> complete_kinds(Annotations.from_rows(rows))
+    {'box'}
+    """
+    return {kind for kind, column in annotations.shapes.items() if not column.absent().any()}
+
+
+def resolved(similarity: Given, of: Annotations | Collection[str]) -> Given | str:
+    """A similarity as it is; for "auto" the name of the one for these annotations, or for kinds that all have.
+
+    Examples
+    --------
+    >>> resolved("auto", {"box", "polygon"}), resolved("box_iou", {"box", "polygon"})
+    ('polygon_iou', 'box_iou')
+    """
+    if not isinstance(similarity, str) or similarity != AUTO:
+        return similarity
+    return preferred_similarity(complete_kinds(of) if isinstance(of, Annotations) else of)

@@ -41,6 +41,8 @@ class UnitAgreement(Result):
         Chance-corrected agreement for comparison: mean over images, and over the same units as `value`.
     image : (U,) int
         Code of the image of each unit: those of the agreement, then one for each image empty by agreement.
+    images : (I,) object
+        Ids of the images.
     assigned : (U,) int
         How many raters were assigned.
     agreeing : (U,) int
@@ -68,6 +70,7 @@ class UnitAgreement(Result):
     alpha: float
     global_alpha: float
     image: NDArray[np.intp]
+    images: NDArray[np.object_]
     assigned: NDArray[np.int64]
     agreeing: NDArray[np.int64]
     unit_agreement: NDArray[np.float64]
@@ -94,7 +97,7 @@ class UnitAgreement(Result):
 
         return pd.DataFrame(
             {
-                "image": self.image,
+                "image": self.images[self.image],
                 "assigned": self.assigned,
                 "agreeing": self.agreeing,
                 "agreement": self.unit_agreement,
@@ -150,6 +153,7 @@ def unit_agreement(agreement: Agreement, weights: str = "annotations_m1") -> Uni
         alpha=agreement.alpha,
         global_alpha=agreement.global_alpha,
         image=units.image,
+        images=agreement.annotations.images,
         assigned=found.annotations,
         agreeing=most,
         unit_agreement=found.item_agreement,

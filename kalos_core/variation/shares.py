@@ -17,6 +17,7 @@ from kalos_core.errors import InputError, check_whole
 from kalos_core.pairs import Pairs
 from kalos_core.results import Result, check_result
 from kalos_core.similarity import Rows, Similarity, check_threshold, get_similarity
+from kalos_core.similarity.fitting import resolved
 from kalos_core.variation.find import checked_pairs, searches
 from kalos_core.variation.tables import ADDITIONAL, CORRECT, MISSING, VARIATION_TYPES, Variations
 
@@ -125,7 +126,7 @@ class VariationShares(Result):
 def variation_shares(
     annotations: Annotations,
     thresholds: Sequence[float] | NDArray[np.float64] = THRESHOLDS,
-    similarity: str | Similarity | Rows = "box_iou",
+    similarity: str | Similarity | Rows = "auto",
     max_merge: int = 4,
     *,
     pairs: Pairs | None = None,
@@ -159,6 +160,7 @@ def variation_shares(
     ([1, 0], [0, 2], 0.6333)
     """
     check_arguments(variation_shares, locals())
+    similarity = resolved(similarity, annotations)
     checked = np.unique(
         [check_threshold(value, "thresholds") for value in np.atleast_1d(as_array(thresholds, "thresholds")).tolist()]
     )

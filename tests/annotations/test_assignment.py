@@ -11,10 +11,10 @@ from tests.strategies import tables
 HERE, THERE = [0, 0, 10, 10], [50, 0, 10, 10]
 
 
-def table(*marks, exclusions=(), raters=("ann", "bob"), categories=("cat", "dog"), **more):
-    rows = [{"image": 1, "rater": rater, "category": name, "box": box} for rater, name, box in marks]
+def table(*marks, exclusions=(), raters=("ann", "bob"), categories=("cat", "dog"), images=(1,), **more):
+    rows = [{"image": images[-1], "rater": rater, "category": name, "box": box} for rater, name, box in marks]
     more = {"assigned": "all", "exclusions": exclusions} | more
-    return Annotations.from_rows(rows, images=[1], raters=raters, categories=categories, **more)
+    return Annotations.from_rows(rows, images=images, raters=raters, categories=categories, **more)
 
 
 # ---- by hand
@@ -50,14 +50,16 @@ def test_a_unit_of_two_classes_asks_for_either():
      ([(1, "bob", "cat"), (1, "ann", "dog")], np.nan), ([(1, "bob", "cat")] * 2, 1)],
 )  # fmt: skip
 def test_an_empty_image_needs_a_class_two_were_assigned_to(exclusions, alpha):
-    np.testing.assert_array_equal(agreement(table(exclusions=exclusions), bootstrap=0).image_alpha, [alpha])
+    seen = table(("ann", "cat", HERE), ("bob", "cat", HERE), exclusions=exclusions, images=(1, 2))
+    np.testing.assert_array_equal(agreement(seen, bootstrap=0).image_alpha, [alpha, 1])
 
 
 def test_who_was_assigned_to_no_class_is_not_counted_on_an_empty_image():
     three = {"raters": ("ann", "bob", "cid")}
-    result = agreement(table(exclusions=[(1, "cid", "cat"), (1, "cid", "dog")], **three), bootstrap=0)
-    assert result.annotations.assigned_any_class.tolist() == [[True, True, False]]
-    assert result.global_alpha == 1
+    marks, not_cid = [(rater, "cat", HERE) for rater in three["raters"]], [(1, "cid", "cat"), (1, "cid", "dog")]
+    result = agreement(table(*marks, exclusions=not_cid, images=(1, 2), **three), bootstrap=0)
+    assert result.annotations.assigned_any_class[0].tolist() == [True, True, False]
+    assert result.image_alpha.tolist() == [1, 1]
 
 
 def test_an_excluded_class_is_not_missing_but_may_match():

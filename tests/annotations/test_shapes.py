@@ -115,7 +115,7 @@ BAD = {
         *((joints, TRIPLES) for joints in ([1, 2], [(1, 2), (3, 4, 2)], "nose", 7, {"nose": [1, 2]})),
         ([(1, None), (1, 2), (3, 4)], "keypoints of finite coordinates"),
         ([1, 2, 3], "keypoints of which v is 0, 1 or 2"),
-        ([(1, 2), (3, 4)], "3 keypoints, as most annotations have, got 2"),
+        ([(1, 2), (3, 4)], "3 keypoints, as most annotations of its class have, got 2"),
     ],
 }  # fmt: skip
 

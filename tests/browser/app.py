@@ -36,10 +36,7 @@ class App:
     def expect_still_open(self) -> None:
         """The data set that the user opened is the one in the window."""
         if self.opened:
-            expect(self.dataset()).to_have_value(self.opened)
-
-    def dataset(self) -> Locator:
-        return self.page.get_by_role("textbox", name="Select dataset")
+            expect(self.page.get_by_role("textbox", name="Select dataset")).to_have_value(self.opened)
 
     def picture(self, name: str, readme: str | None = None, of: Locator | None = None) -> None:
         """Keep what the window shows, if asked to: with an element in its middle, and for the README, if it is said."""
@@ -65,35 +62,10 @@ class App:
         word = "sample" if count == 1 else "samples"
         expect(self.page.locator('[data-cy="entry-counts"]').first).to_have_text(f"{count} {word}")
 
-    def expand(self, field: str) -> Locator:
-        """Open a field of the sidebar."""
-        self.page.locator(f'[data-cy="sidebar-field-arrow-enabled-{field}"]').click()
-        return self.page.locator('[data-cy="sidebar"]')
-
-    def choose_value(self, path: str, value: str) -> None:
-        """Choose a value of an attribute in the sidebar's filter."""
-        search = self.page.locator(f'[data-cy="selector-sidebar-search-{path}"]')
-        search.scroll_into_view_if_needed()
-        search.click()
-        search.fill(value)
-        found = self.page.locator('[data-cy^="selector-result-"]').get_by_text(value, exact=True)
-        found.first.click()
-
     # ---- panels ----
 
     def panel(self, name: str) -> Locator:
         return self.page.locator(f'[data-cy="panel-content-{name}"]')
-
-    def add_panel(self, name: str) -> Locator:
-        self.page.locator('[data-cy="new-panel-btn"]').first.click()
-        self.page.locator(f'[data-cy="new-panel-option-{name}"]').click()
-        expect(self.panel(name)).to_be_visible()
-        return self.panel(name)
-
-    def show_panel(self, name: str) -> Locator:
-        self.page.locator(f'[data-cy="panel-tab-{name}"]').click()
-        expect(self.panel(name)).to_be_visible()
-        return self.panel(name)
 
     def expect_idle(self, panel: str) -> None:
         """Nothing turns in the tab of a panel: all that was asked of it is there."""
@@ -161,16 +133,6 @@ class App:
         self.panel(panel).get_by_role("combobox").filter(has_text=shown).click()
         self.page.get_by_role("option", name=entry, exact=True).click()
 
-    def click_cell(self, panel: str, row: int, column: int, size: int) -> None:
-        """Click a cell of a heatmap of `size` x `size`."""
-        plot = self.panel(panel).locator(".js-plotly-plot", has=self.page.locator(".heatmaplayer image"))
-        box = self.scroll_to(plot.locator(".nsewdrag"))
-        x, y = box["x"] + (column + 0.5) * box["width"] / size, box["y"] + (row + 0.5) * box["height"] / size
-        self.page.mouse.move(x - 3, y)
-        self.page.mouse.move(x, y)
-        expect(plot.locator(".hoverlayer .hovertext").first).to_be_visible()
-        self.page.mouse.click(x, y)
-
     def expect_nothing_cut_off(self, panel: str) -> None:
         """No element of a panel is wider than its place."""
         assert not (found := self.cut_off(panel)), found
@@ -225,15 +187,6 @@ class App:
         field = form.get_by_text(label, exact=True).locator("xpath=following::input[1]")
         field.fill(text)
         return field
-
-    def execute(self, form: Locator) -> Locator:
-        """Press Execute; the dialog with the summary."""
-        button = form.get_by_role("button", name="Execute").first
-        expect(button).to_be_enabled()
-        button.click()
-        summary = self.page.locator('[data-cy="operators-prompt-view-modal"]')
-        expect(summary.locator("table").or_(summary.get_by_text("Nothing was written")).first).to_be_visible()
-        return summary
 
     def finish(self) -> None:
         """One click on Done, and no dialog is left."""

@@ -53,13 +53,6 @@ document.addEventListener('DOMContentLoaded', () => document.head.append(still))
 """FiftyOne greets new visitors with a dialog above everything else; what turns while it waits costs a core."""
 
 
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A test with a theme is run in both if pictures are asked for; what it expects is the same in either."""
-    if "theme" in metafunc.fixturenames:
-        both = metafunc.config.getoption("--pictures")
-        metafunc.parametrize("theme", ["dark", "light"] if both else ["dark"])
-
-
 @pytest.fixture(scope="module")  # its event loop must not run on: operators called within one answer a task
 def browser() -> Iterator[Any]:
     """Chromium, Chrome or Edge; where there is none the tests are skipped, or fail if one is required."""

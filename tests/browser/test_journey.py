@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +10,6 @@ import pytest
 
 import kalos_core.fiftyone as kf
 from demo.__main__ import KEY, WORKSPACE
-from demo.files import IMAGES, LABELS
-from kalos_core import KalosWarning
 from kalos_core.display import with_interval
 from kalos_core.fiftyone.runs.records import plain as values_of
 from kalos_core.figures import hardest_classes
@@ -126,95 +122,3 @@ def test_two_windows_at_once_show_what_was_clicked_in_each(
     for window in (app, other):
         assert window.raters().get_by_text("could not be shown").count() == 0
     other.page.close()
-
-
-@extended
-def test_a_run_that_goes_and_another_data_set_are_survived(app: Any, analysed: fo.Dataset, loaded: fo.Dataset) -> None:
-    app.open(analysed.name, WORKSPACE)
-    panel = app.choose_part("Images")
-    kf.delete_run(analysed, KEY)
-    panel.get_by_role("button", name="Classes", exact=True).click()
-    expect(panel).to_contain_text("This could not be shown")
-    app.picture("meanwhile-1-run-deleted")
-    panel.get_by_role("button", name="Try again").click()
-    expect(panel).to_contain_text("Found: 4 raters")
-
-    # another data set while a section is open
-    kf.compute_agreement(loaded, "other")
-    app.open(loaded.name, "")
-    panel = app.raters() if app.raters().count() else app.add_panel("raters")
-    expect(panel).to_contain_text(plain(kf.overview_of(loaded, "other")[0].text, None))
-    app.dataset().click()
-    app.page.keyboard.type(analysed.name)  # of many data sets the list shows some
-    app.page.locator('[data-cy^="selector-result-"]').get_by_text(analysed.name, exact=True).first.click()
-    app.opened = analysed.name
-    expect(app.raters()).to_have_count(0)  # the App begins every data set with its own panels
-    panel = app.add_panel("raters")
-    expect(panel).to_contain_text("Found: 4 raters")
-    app.picture("meanwhile-2-data-set-switched")
-
-
-CLASSES = {
-    "gull": "<b>**x**</b>",
-    "kite": "a\u202egnp.exe",
-    "van": "w" * 300,
-    "sheep": "$x|y_z$ `code` [l](http://a.b)",
-}
-"""Class of the demo -> what it is called instead."""
-
-RATERS = {"ana": "$x|y", "dara": "*d* <i>\u202ea</i>"}
-"""Rater of the demo -> what they are called instead."""
-
-
-@pytest.fixture
-def hostile(scenes: Path, analysed_once: fo.Dataset) -> Iterator[fo.Dataset]:
-    """The demo with names that Markdown, plotly or the browser could read something into."""
-    text = json.loads((scenes / LABELS).read_text())
-    for category in text["categories"]:
-        category["name"] = CLASSES.get(category["name"], category["name"])
-    for image in text["images"]:
-        image["rater_list"] = [RATERS.get(name, name) for name in image["rater_list"]]
-    for annotation in text["annotations"]:
-        annotation["rater_id"] = RATERS.get(annotation["rater_id"], annotation["rater_id"])
-    (scenes / "hostile.json").write_text(json.dumps(text))
-    dataset = kf.load_raters(scenes / "hostile.json", "hostile", images=scenes / IMAGES).dataset
-    settings = {"calibration": {"bootstrap": 5}, "convergence": {"subsets": 20, "fraction": 0.5}}
-    with pytest.warns(KalosWarning, match="label convergence is .* on all|have fewer than 100 images"):
-        kf.analyse(dataset, KEY, settings=settings)
-    dataset.save_workspace(WORKSPACE, analysed_once.load_workspace(WORKSPACE))
-    yield dataset
-    dataset.delete()
-
-
-@extended
-def test_names_from_data_are_text_in_every_section(app: Any, hostile: fo.Dataset) -> None:
-    app.open(hostile.name, WORKSPACE)
-    panel = app.raters()
-    expect(panel).to_contain_text("Raters agree")
-    pages = {
-        "Overview": ["Findings"],
-        "Images": [],
-        "Variations": ["Types", "Merged", "Confusions"],
-        "Classes": [],
-        "Raters": ["Scorecards", "Pairs"],
-        "Threshold": [],
-        "Ceiling": ["Raters"],
-        "Decide": [],
-        "Runs": [],
-    }
-    said = ""
-    for section, names in pages.items():
-        for page in names or [""]:
-            app.choose_part(section, *filter(None, [page]))
-            said += panel.inner_text()
-            assert panel.locator("b, em, i, code, a[href='http://a.b']").count() == 0, (section, page)
-            app.picture(f"hostile-{section}-{page}".lower())
-    for name in ("<b>**x**</b>", "$x|y_z$ `code` [l](http://a.b)", "$x|y", "*d* <i>a</i>"):
-        assert name in said
-    assert "\u202e" not in said
-    assert "w" * 100 not in said  # what is too long is cut
-    app.choose_part("Classes")
-    app.click_bar("raters", 0)
-    expect(panel).to_contain_text("worst first")
-    app.choose_part("Images")
-    app.picture("hostile-lens")

@@ -98,14 +98,18 @@ def test_defaults_are_those_of_the_functions():
         assert {option.name: option.default for option in options_of(of)}["solver"] == solver
 
 
+SHARED = {"format", "seed", "channels", "missing", "rater_from", "task", "workflow"}
+"""Options of several readers or functions of one command, with one meaning."""
+
+
 def test_no_name_means_two_things():
-    """A command has each option once; a seed serves all functions, and channels of images are named and compared."""
+    """A command has each option once."""
     for command in COMMANDS:
         names = [option.name for option in command.all_options]
         assert len(set(names)) == len(names), command.name
         assert not {"config", "run_command", *(name for name, _ in command.inputs)} & set(names)
         counts = Counter(option.name for option in command.options)
-        assert {name for name, count in counts.items() if count > 1} <= {"format", "seed", "channels"}, command.name
+        assert {name for name, count in counts.items() if count > 1} <= SHARED, command.name
 
 
 def test_an_argument_of_two_functions_takes_the_values_of_both():

@@ -77,7 +77,7 @@ def test_keypoints_are_medians_of_those_labelled():
         {"image": 1, "rater": rater, "category": "man", "keypoints": points, "box": [0, 0, 20, 20]}
         for rater, points in zip(("ann", "bob", "cid"), poses, strict=True)
     ]
-    result = agreement(Annotations.from_rows(rows), bootstrap=0)
+    result = agreement(Annotations.from_rows(rows), "box_iou", bootstrap=0)
     poses = instance_consensus(result).annotations.shapes["keypoints"]
     assert poses.visible.tolist() == [[True, True, False]]
     assert poses.points[0, :2].tolist() == [[1, 2], [11, 0]]

@@ -39,7 +39,7 @@ def _small_subsets_are_meant():
 def of_lvis(lvis):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", KalosWarning)
-        return label_convergence(lvis, 1000)
+        return label_convergence(lvis, 1000, similarity="box_iou")
 
 
 @pytest.mark.parametrize(("raters", "ties"), [(("ann", "bob"), "coco"), (("ann", "bob", "cid"), "joint")])

@@ -139,7 +139,7 @@ def test_images_of_one_rater_and_empty_images_do_not_count():
 def test_lvis_boxes(lvis):
     # formulas: pycocotools, mean of both directions
     published = [0.81142, 0.79052, 0.76746, 0.74981, 0.73006, 0.70473, 0.66092, 0.59579, 0.50795, 0.28819]
-    result = modified_map(lvis)
+    result = modified_map(lvis, "box_iou")
     np.testing.assert_allclose(result.per_threshold, published, atol=5e-6)
     assert result.mean == pytest.approx(0.66068, abs=5e-6)
 
@@ -237,7 +237,10 @@ def test_three_raters_say_that_there_is_no_one_number():
     marks = [(1, "ann", "cat", 0, 10), (1, "bob", "cat", 0, 8), (2, "bob", "cat", 0, 8), (2, "cid", "cat", 0, 8)]
     result = modified_map(boxes(*marks, assigned=asked), thresholds=(0.5, 0.9))
     np.testing.assert_array_equal(result.mean, [[np.nan, 0.5, np.nan], [0.5, np.nan, 1.0], [np.nan, 1.0, np.nan]])
-    assert str(result) == "mmAP(box_iou, ties=coco, size=all): 3 raters, every ordered pair, thresholds 0.5 to 0.9"
+    assert str(result) == (
+        "mmAP(box_iou, ties=coco, size=all) from 0.500 to 1.000, mean 0.750, over every ordered pair of 3 raters, "
+        "thresholds 0.5 to 0.9"
+    )
     table = result.to_pandas()
     assert len(table) == 8
     assert table.query("ground_truth == 'bob' and detections == 'cid'")["map"].tolist() == [1, 1]

@@ -92,7 +92,7 @@ def test_a_crowd_has_the_same_units_in_any_order(solver, cost, raters, marks, st
 )
 def test_real_data_give_the_peers_numbers(lvis, solver, cost, mean, of_all):
     # `kalos` 0.8.0 on the same file at threshold .5
-    result = agreement(lvis, solver=solver, cost=cost, bootstrap=0)
+    result = agreement(lvis, "box_iou", solver=solver, cost=cost, bootstrap=0)
     assert (result.alpha, result.global_alpha) == pytest.approx((mean, of_all), abs=1e-6)
 
 

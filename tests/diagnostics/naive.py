@@ -1,5 +1,7 @@
 """What the diagnostics say, once more: matched anew from a selection of raters, and the `krippendorff` package."""
 
+from dataclasses import replace
+
 import krippendorff
 import numpy as np
 
@@ -36,10 +38,13 @@ def mean(values):
 
 
 def among(result, raters):
-    """The agreement of some raters alone, from the annotations and not from the pairs."""
+    """The agreement of some raters alone, from the annotations and not from the pairs; also where they saw nothing."""
     chosen = result.configuration
     part = result.annotations.select(raters=np.asarray(raters, dtype=np.intp))
-    return agreement(part, chosen.similarity, chosen.threshold, chosen.solver, chosen.cost, bootstrap=0)
+    found = agreement(part, chosen.similarity, chosen.threshold, chosen.solver, chosen.cost, bootstrap=0)
+    images = range(len(part.images))
+    of_image, whole = np.array([alpha_of(columns(found, [image])) for image in images]), columns(found, images)
+    return replace(found, image_alpha=of_image, alpha=mean(of_image), global_alpha=alpha_of(whole))
 
 
 def marks(*rows, raters=("ann", "bob"), images=(1,), **more):

@@ -64,7 +64,7 @@ def test_every_diagnostic_is_the_same(both):
 
 def test_a_real_data_set(peer, lvis_path, lvis):
     theirs = peer(json.loads(lvis_path.read_text(encoding="utf-8")))
-    result = agreement(lvis, bootstrap=0)
+    result = agreement(lvis, "box_iou", bootstrap=0)
     found = class_difficulty(result)
     assert set(found.category) == set(theirs[4])
     for row, name in enumerate(found.category):

@@ -128,10 +128,10 @@ def test_a_calibration_that_does_not_fit_is_refused(more, message):
 def test_lvis200_as_kalos_gives_it(lvis, monkeypatch):
     # computed with the public `kalos` package 0.8.0
     known = {0.1: 0.790964, 0.3: 0.750339, 0.5: 0.688879, 0.6: 0.658877, 0.7: 0.613014, 0.8: 0.515299, 0.9: 0.319607}
-    curve = sensitivity(lvis, list(known), bootstrap=0)
+    curve = sensitivity(lvis, list(known), similarity="box_iou", bootstrap=0)
     np.testing.assert_allclose(curve.alpha, list(known.values()), atol=1e-6)
     assert curve.delta == pytest.approx(0.688879 - 0.319607, abs=2e-6)
-    result = agreement(lvis, threshold=0.3, bootstrap=0)
+    result = agreement(lvis, "box_iou", 0.3, bootstrap=0)
     monkeypatch.setattr("kalos_core.diagnostics.thresholds.compute_pairs", None)  # above it nothing is compared anew
     found = image_alphas(result, [0.3, 0.5, 0.9])
     np.testing.assert_allclose(np.nanmean(found, axis=1), [0.750339, 0.688879, 0.319607], atol=1e-6)

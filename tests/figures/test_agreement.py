@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 
 import numpy as np
@@ -53,7 +52,7 @@ def test_every_defined_alpha_is_in_a_bin(lowest):
 
 
 @pytest.mark.parametrize("alphas", [[0.1, 0.5, 1.0], [-0.9, 0.2], [0.95], [None, None], []])
-def test_the_histogram_shows_the_bins_on_bands_that_touch(alphas):
+def test_the_histogram_shows_the_bins(alphas):
     edges, counts = alpha_bins(alphas)
     figure = alpha_histogram(alphas, "title")
     (bars,) = figure.data
@@ -61,12 +60,6 @@ def test_the_histogram_shows_the_bins_on_bands_that_touch(alphas):
     assert list(bars.x) == pytest.approx((edges[:-1] + 0.05).tolist())
     assert bars.customdata[0] == f"{edges[0]:.1f} to {edges[1]:.1f}".replace("-", "−")
     assert title(figure) == "title"
-    assert (figure.layout.xaxis.title.text, figure.layout.yaxis.title.text) == ("alpha of the image", "images")
-    left, right = figure.layout.xaxis.range
-    bands = sorted((shape.x0, shape.x1) for shape in figure.layout.shapes if shape.type == "rect")
-    assert (bands[0][0], bands[-1][1]) == (left, right)
-    assert all(before[1] == after[0] for before, after in itertools.pairwise(bands))
-    assert all(left <= name.x <= right for name in figure.layout.annotations)
 
 
 def lines_of(figure):
@@ -74,7 +67,7 @@ def lines_of(figure):
 
 
 def test_a_result_is_drawn_with_its_three_numbers(lvis):
-    result = agreement(lvis, bootstrap=0)
+    result = agreement(lvis, "box_iou", bootstrap=0)
     figure = plot_agreement(result)
     assert title(figure) == agreement_title(result.alpha, result.alpha_interval)
     lines = lines_of(figure)

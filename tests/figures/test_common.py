@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from kalos_core import (
-    VARIATION_TYPES,
     Annotations,
     agreement,
     class_difficulty,
@@ -70,7 +69,6 @@ def test_numbers_of_one_kind_are_written_one_way(write, texts):
         (1, ("criterion", "criteria"), "1 criterion"),
         (6, ("criterion", "criteria"), "6 criteria"),
         (np.int64(1), ("of 3 images is", "of 3 images are"), "1 of 3 images is"),
-        (np.int32(2), ("of 3 images is", "of 3 images are"), "2 of 3 images are"),
     ],
 )
 def test_one_is_singular_and_others_are_plural(count, words, text):
@@ -82,13 +80,6 @@ def test_an_interval_is_written_as_far_as_there_is_one():
     assert figures.with_interval(0.5, np.array([0.25, 0.75])) == "0.50\xa0[0.25,\xa00.75]"
     assert figures.with_interval(0.5, [math.nan, math.nan]) == "0.50"
     assert figures.with_interval(None, [None, None]) == "undefined"
-
-
-def test_no_colour_means_two_things():
-    assert set(figures.COLOURS) == set(figures.VARIATION_LABELS) == set(VARIATION_TYPES)
-    assert len(
-        {figures.OBSERVED_COLOUR, figures.NEUTRAL, *figures.COLOURS.values(), *figures.RATER_COLOURS}
-    ) == 2 + len(figures.COLOURS) + len(figures.RATER_COLOURS)
 
 
 def test_every_diagnostic_is_drawn_with_its_finding_as_title():

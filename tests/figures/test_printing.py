@@ -14,14 +14,6 @@ from tests.tiers import first
 BARS = go.Figure([go.Bar(x=["a", "b"], y=[1, 2], name=name, marker={"color": name}) for name in ("red", "blue")])
 
 
-def lines(*dashes, **given):
-    return [go.Scatter(x=[0, 1], y=[1, 1], **{"mode": "lines", "line": {"dash": dash}} | given) for dash in dashes]
-
-
-def printed(*traces):
-    return print_theme(go.Figure(list(traces))).data
-
-
 def test_bars_are_grey_and_have_patterns_and_the_figure_itself_stays_as_it_is():
     before = BARS.to_json()
     made = print_theme(BARS)

@@ -49,10 +49,6 @@ OVERLAPPING = ([0.7, 0.8], [0.6, 0.75], [0.5, 0.65], [0.1, 0.62])
         (of_bounds([0.5, 0.8], [0.1, 0.5]), "net and svm cannot be told apart"),
         (of_bounds([0.5, 0.8], [0.1, 0.5], [0.5, 0.5]), "No two detectors can be told apart"),
         (of_bounds([0.7, 0.8], [0.4, 0.5], [0.1, 0.2]), "All 3 detectors can be told apart"),
-        (
-            of_bounds([0.5, 0.8], [0.1, 0.6], [0.0, 0.2]),
-            "1 of 3 pairs of detectors can be told apart; net and svm cannot, nor can 1 more",
-        ),
         (of_bounds([None, None], [0.1, 0.2]), "No two detectors can be compared"),
         (of_bounds(*OVERLAPPING), f"{SOME}; net and svm cannot, nor can 3 more"),
         (
@@ -82,7 +78,6 @@ def test_ranks_are_drawn_with_the_best_on_top_and_a_gap_where_undefined():
     bottom, top = figure.layout.yaxis.range
     assert top < 1 < 3 < bottom
     assert figure.data[0].customdata[1] == "<b>net</b> under truth 1: rank 2, AUC 0.20"
-    assert figure.data[1].line.color == figures.RATER_COLOURS[1]
     assert title(figure) == figures.ranking_title(result)
 
 
@@ -140,8 +135,6 @@ def test_bounds_are_drawn_with_the_raters_within(detectors):
 def test_curves_are_drawn_where_defined(detectors):
     figure = figures.plot_curves(detectors, "edge")
     assert names(figure) == ["ann", "bob", "any", "0.5"]  # cid marks nothing, nor is there a pixel of three quarters
-    assert figure.data[0].line.dash == "solid"
-    assert figure.data[2].line.dash != "solid"
     assert figure.data[0].x[-1] == 1
     assert figure.data[0].y[-1] == pytest.approx(detectors.precision[0, 1, -1], abs=0.3)
     low, high = np.nanmin(detectors.area[:, 1]), np.nanmax(detectors.area[:, 1])
@@ -157,7 +150,6 @@ def test_detectors_against_agreement(agreed):
     assert figure.data[1].x[2] is None  # a map that is the same everywhere
     p = table["cci_p"].tolist()
     assert p[0] < 0.01 < p[1]
-    assert figure.data[1].marker.symbol[:2] == ("circle", "circle-open")
     assert ["not significant" in text for text in figure.data[1].customdata[:2]] == [False, True]
 
 

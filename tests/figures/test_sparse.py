@@ -34,7 +34,6 @@ def test_removal_and_weights():
     figure = plot_removal(result)
     assert names(figure) == ["2 per item", "3 per item", "5 per item", "any number, flat"]
     assert plain(figure)[-1]["y"][-1] is None  # all annotations: nothing varies
-    assert figure.layout.yaxis.type == "log"
     flat, edges = plain(plot_weights(result))
     assert flat["y"] == [0.0] * 4
     assert edges["y"] == pytest.approx(result.against_flat[1].tolist())

@@ -22,7 +22,9 @@ from tests.readers import (
     test_bsds,
     test_cvat,
     test_label_studio,
+    test_labelme,
     test_lidc,
+    test_via,
     test_voc,
     test_yolo,
 )
@@ -72,6 +74,8 @@ FILES: dict[str, tuple[dict[str, Content], Callable[[Path], Any]]] = {
         {"ann.xml": test_cvat.export(test_cvat.BOX), "bob.xml": test_cvat.export(test_cvat.MASK, test_cvat.SKELETON)},
         readers.read_cvat,
     ),
+    "labelme": ({"ann/a.json": test_labelme.labelme(test_labelme.MASK, *test_labelme.TRIANGLES)}, readers.read_labelme),
+    "VIA": ({"f.json": test_via.via(test_via.RECT, test_via.TRIANGLE)}, readers.read_via),
     "Label Studio": ({"f.json": TASKS}, lambda at: readers.read_label_studio(at / "f.json")),
     "LIDC": ({"f.json": {"scans": [test_lidc.scan()]}}, lambda at: readers.read_lidc(at / "f.json")),
     "LIDC's XML": ({"f.xml": test_lidc.xml()}, readers.read_lidc),

@@ -33,10 +33,10 @@ def test_generated_raters_differ_as_real_ones_do(found):
 
 
 def test_the_real_side_is_that_of_other_functions(found, lvis):
-    alone = agreement(lvis)
+    alone = agreement(lvis, "box_iou")
     assert (found["alpha"].real, found["global_alpha"].real) == pytest.approx((0.688879, 0.648286), abs=1e-6)
     assert (found["alpha"].low, found["alpha"].high) == pytest.approx(alone.alpha_interval)
-    counts = variations(lvis, max_merge=2).counts()
+    counts = variations(lvis, "box_iou", max_merge=2).counts()
     assert found["unmatched"].real == counts["missing"] + counts["additional"] == UNMATCHED
     assert found["unmatched_per_image"].real == UNMATCHED / 200
     for name in ("correct", "merged", "merged_wrong_class", "wrong_class"):

@@ -69,7 +69,7 @@ def test_pairs_are_all_of_the_raters_who_were_assigned():
 
 
 def test_lvis_against_a_naive_reading(lvis, lvis_seen):
-    seen, found = lvis_seen, variations(lvis, max_merge=2)
+    seen, found = lvis_seen, variations(lvis, "box_iou", max_merge=2)
     corners = lvis.shapes["box"].corners
     naive = []
     for kind, rows_a, rows_b in zip(found.type, found.rows_a, found.rows_b, strict=True):

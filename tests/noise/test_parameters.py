@@ -79,7 +79,7 @@ def test_what_is_out_of_range_is_named(make, message):
 
 def test_the_shipped_chance_of_another_class_is_that_of_its_data(lvis):
     """The paper prints .026 for three data sets together; here 2 of 1,400 pairs differ (interval: `statsmodels`)."""
-    model, counts = NoiseModel.default(), variations(lvis, max_merge=2).counts()
+    model, counts = NoiseModel.default(), variations(lvis, "box_iou", max_merge=2).counts()
     assert (counts["wrong_class"], counts["correct"] + counts["wrong_class"]) == (2, 1400)
     assert model.category.occurrence.probability == pytest.approx(2 / 1400, rel=1e-4)
     origin = model.provenance["category.occurrence"]

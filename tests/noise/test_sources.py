@@ -71,7 +71,7 @@ def test_confusions_seen_outweigh_frequencies():
 
 
 def test_confusions_are_counted_among_raters(lvis):
-    found = variations(lvis, max_merge=2).confusions()
+    found = variations(lvis, "box_iou", max_merge=2).confusions()
     source = ConfusionClasses.of(lvis)
     names = list(source.categories)
     for a, b, count in zip(found.category_a, found.category_b, found.count, strict=True):

@@ -15,7 +15,7 @@ from fiftyone.core.odm import get_db_conn
 
 import kalos_core.fiftyone as kf
 from tests import plugin
-from tests.fiftyone_bridge.scenes import SCENES, in_one_field, six_scenes
+from tests.fiftyone_bridge.scenes import six_scenes
 from tests.operators.calls import coco, data_set
 
 
@@ -78,12 +78,6 @@ def nothing_stays() -> Iterator[None]:
 def fields() -> fo.Dataset:
     """Six scenes, a label field per rater, whose names are stored nowhere."""
     return data_set(six_scenes)
-
-
-@pytest.fixture
-def one_field() -> fo.Dataset:
-    """The same in one field, whose labels name their rater."""
-    return data_set(in_one_field(SCENES))
 
 
 @pytest.fixture

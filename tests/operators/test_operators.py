@@ -211,3 +211,5 @@ def test_load_raters_into_a_new_data_set(file: Path) -> None:
     loaded = fo.load_dataset("loaded")
     assert loaded.values("raters") == [["ann", "bob", "dr. c"]]
     assert loaded.distinct("ann.detections.label") == loaded.distinct("bob.detections.label") == ["cat"]
+    operations = stream("load_raters", loaded, params | {"dataset_name": "shown"})
+    assert [given["dataset"] for name, given in operations if name == "open_dataset"] == ["shown"]

@@ -115,6 +115,8 @@ def contents(table: Annotations, digits: int | None = None) -> dict[str, str]:
     found = {}
     for field in fields(table):
         value = getattr(table, field.name)
+        if field.name == "account":
+            continue  # of the file or the block that was read
         if field.name == "shapes":
             for kind, column in value.items():
                 if column.absent().all():

@@ -5,8 +5,9 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+import shapely
 
-from kalos_core import Annotations, read_boxes
+from kalos_core import Annotations, KalosWarning, agreement, read_boxes
 from tests.readers.cases import LeftOut, Warned, differing, lines, write
 
 OPEN_IMAGES = """ImageID,Source,LabelName,Confidence,XMin,XMax,YMin,YMax,IsOccluded
@@ -21,6 +22,23 @@ a.jpg,800,600,raccoon,80,90,520,410,bob
 """
 """What xml_to_csv.py of the TensorFlow Object Detection tutorial writes, with a column of raters."""
 
+
+NUCLS = """,raw_classification,main_classification,super_classification,type,xmin,ymin,xmax,ymax,coords_x,coords_y,fovname,participant
+0,tumor,tumor,tumor_any,rectangle,10,20,30,40,"10,30,30,10,10","20,20,40,40,20",fov1,NP.1
+1,fibroblast,tumor,tumor_any,rectangle,10,20,30,40,"10,30,30,10,10","20,20,40,40,20",fov1,NP.2
+"""  # noqa: E501
+"""What the NuCLS data set has, reduced."""
+
+DOTA = "image,rater,label,{}\na,ann,ship,{}\na,bob,ship,{}\n"
+IN_TURN, BY_AXIS = "x1,y1,x2,y2,x3,y3,x4,y4", "x1,x2,x3,x4,y1,y2,y3,y4"
+QUADRILATERALS = {
+    IN_TURN: ("10,10,50,12,49,32,9,30", "10,10,50,12,49,80,9,78"),
+    BY_AXIS: ("10,50,49,9,10,12,32,30", "10,50,49,9,10,12,80,78"),
+}
+"""Ships of 815 and 2735 pixels, one within the other: IoU .298, by their outer boxes 1/3."""
+
+TURNED = "image,rater,label,cx,cy,w,h,theta\na,ann,c,40,40,60,10,0\na,bob,c,40,40,60,10,{}\n"
+"""60 x 10 pixels, the second turned about the centre: IoU 100 / 1100 at 90 degrees."""
 
 HEADER = "image,rater,category,x_min,y_min,x_max,y_max\n"
 TABLE = HEADER + "a,ann,cat,10,20,40,60\na,bob,cat,11,20,40,60\nb,ann,cat,1,2,3,4\n"
@@ -64,7 +82,8 @@ READ = {
         {"image": ["a"], "rater": ["ann"], "label": ["cat"], "bbox": [[0.1, 0.2, 0.5, 0.5]]},
         {"sizes": {"a": (100, 50)}}, ["a 100x50 ann: ann cat box 10 10 50 25"],
     ),
-    "four columns before one": (FOUR_AND_ONE, [ONE(1, 2, 3, 4)]),
+    "the same box twice": (FOUR_AND_ONE.replace("5, 6, 7, 8", "1, 2, 3, 5"), [ONE(1, 2, 3, 4)]),
+    "other boxes in one column": (FOUR_AND_ONE, "got x y w h and bbox, which differ: name one by columns={'x': 'x', "),
     "one column that is named": (FOUR_AND_ONE, {"columns": {"box": "bbox"}}, [ONE(5, 6, 7, 8)]),
     "without classes": (SIDES + "a,ann,cat,1,2,3,4\n", {"columns": {"category": None}},
                         ["a ? ann: ann object box 1 2 3 4"]),
@@ -81,6 +100,23 @@ READ = {
     "decimal commas": ("image;rater;label;x;y;w;h\na;ann;cat;1,5;2;3;4,25\n", [ONE(1.5, 2, 3, 4.25)]),
     "aliases": (TABLE.replace("b,ann", "a,ann"), {"aliases": {"cat": "animal"}}, [
         "a ? ann bob: ann animal box 10 20 30 40; bob animal box 11 20 29 40; ann animal box 1 2 2 2"]),
+    "equal as numbers": (SIDES + "a,1.0,1.0,1,2,3,4\na,1,1,1,2,3,4\n", ["a ? 1: 1 1 box 1 2 3 4; 1 1 box 1 2 3 4"]),
+    "None as a class": (SIDES + "a,ann,None,1,2,3,4\n", {"missing": ["NA"]}, ["a ? ann: ann None box 1 2 3 4"]),
+    "frames are images": (SIDES.replace("image", "image,page") + "v,1,ann,c,1,2,3,4\nv,2,ann,c,5,2,3,4\n", {"sizes": {
+        "v": (20, 10)}}, ["v#1 20x10 ann: ann c box 1 2 3 4", "v#2 20x10 ann: ann c box 5 2 3 4"]),
+    "columns that say the same": ("image_id,file,user_id,user,class_id,class_name,x,y,w,h\n1,a,7,u,0,cat,1,2,3,4\n",
+                                  ["1 ? u: u cat box 1 2 3 4"]),
+    "two columns of raters": (
+        SIDES.replace("image", "image,user") + "a,ann,1,c,1,2,3,4\na,bob,1,c,1,2,3,4\n",
+        "one column for rater, got rater and user, which differ: name it by columns={'rater': 'rater'} (--columns '{",
+    ),
+    "shapes are no classes": (SIDES.replace("label", "type") + "a,ann,Rectangle,1,2,3,4\n", "columns for category"),
+    "types are classes": (SIDES.replace("label", "type") + "a,ann,car,1,2,3,4\n", ["a ? ann: ann car box 1 2 3 4"]),
+    "boxes beside outlines": (SIDES.replace("\n", ",polygon\n") + "a,ann,c,0,0,2,1,\na,bob,c,,,,,0 0;4 0;4 4\n", [
+        "a ? ann bob: ann c box 0 0 2 1; bob c polygon 0,0 4,0 4,4"]),
+    "key points": ("image,rater,label,x1,y1,v1,x2,y2,v2,x3,y3,v3\na,ann,c,1,2,2,3,4,2,5,5,2\n", "for a box ("),
+    "angles of unknown unit": (TURNED.format(0.5), "theta: expected angles of which the unit is clear, got only"),
+    "an angle that is none": (TURNED.format("x"), "line 3, column theta: expected a number, got 'x'"),
     "sessions": (
         {"image": ["a"] * 3, "rater": ["ann", "ann", "bob"], "label": ["cat"] * 3, "session": ["1", "2", None]}
         | {key: [9, 10, 11] for key in "xywh"},
@@ -98,6 +134,18 @@ BOXES = {
 }
 """Four columns -> the box 10, 20, 30, 40."""
 
+TRIANGLE = shapely.Polygon([(0, 0), (4, 0), (4, 4)])
+OUTLINES = [
+    "0 0, 4 0, 4 4", "0,0;4,0;4,4", "[[0,0],[4,0],[4,4]]", "[(0, 0), (4, 0), (4, 4)]", TRIANGLE, TRIANGLE.wkb,
+    [{"x": 0, "y": 0}, {"x": 4, "y": 0}, {"x": 4, "y": 4}], "POLYGON ((0 0, 4 0, 4 4, 0 0))",
+    np.array([[0, 0], [4, 0], [4, 4]]), '{"type": "Polygon", "coordinates": [[[0, 0], [4, 0], [4, 4]]]}',
+    "{'type': 'MultiPolygon', 'coordinates': [[[[0,0],[4,0],[4,4]]]]}",
+]  # fmt: skip
+"""One column with the same triangle."""
+
+NO_OUTLINES = ["0 0, 4 0", "0 0, 4 0, 4", "[[0,0],[4,0],[4,x]]", 5, "{'size': [4, 4], 'counts': '04'}",
+               "POLYGON ((0 0, 9 0, 9 9, 0 0), (1 1, 2 1, 2 2, 1 1))"]  # fmt: skip
+
 CELLS = ["[10 20 30 40]", " (10; 20;30 ;40.0) ", np.array([10, 20, 30, 40]), ["10", "20", "30", "40"]]
 """One column with the same box."""
 
@@ -106,15 +154,15 @@ NO_CELLS = ["[1, 2, 3]", "[1, 2, 3, 4, 5]", "[1, 2, x, 4]", [1, 2, None, 4], [1,
 UNUSABLE = [
     ("b,ann,cat,10,x,30,50", LeftOut("line 5, column y_min: expected a number, got 'x'")),
     ("b,ann,cat,10", LeftOut("line 5, column y_min: expected a number, got nothing")),
-    ("a,ann,,10,20,30,50", "line 5, column category: expected a name, got nothing"),
-    ("a,,cat,10,20,30,50", "line 5, column rater: expected a name, got nothing"),
+    ("a,ann,,10,20,30,50", LeftOut("line 5, column category: expected a name, got nothing")),
+    ("a,#N/A,cat,10,20,30,50", LeftOut("line 5, column rater: expected a name, got '#N/A' (no name; see missing=)")),
     ("\n\na,,cat,10,20,30,50", "line 7, column rater: expected a name, got nothing"),
 ]
 
 NOT_FOUND = (
     "boxes.csv: expected columns for rater and category and a box (x_min, y_min, x_max, y_max; or x, y, width, height; "
-    "or x_center, y_center, width, height; or box in one column; or box_corners in one column), got the columns photo, "
-    "colour, left; name them by columns={'rater': '...'}"
+    "or x_center, y_center, width, height; or box in one column; or box_corners in one column; or outline in one "
+    "column), got the columns photo, colour, left; name them by columns={'rater': '...'}"
 )
 PHOTOS = "photo,colour,left\na,red,3\n"
 NAMES = {"image": ["a"], "rater": ["ann"], "category": ["cat"]}
@@ -124,8 +172,7 @@ REFUSED = [
     (PHOTOS, {"columns": {"rater": "who"}},
      "our names -> columns of boxes.csv (photo, colour, left), got 'who' for rater"),
     (PHOTOS, {"columns": {"shape": "left"}}, "columns: expected names among image, rater, "),
-    # over several lines, a cell is counted by rows
-    (TABLE.replace("a,ann", '"a\nA",ann', 1) + "a,,cat,10,20,30,50\n", "row 4, column rater: expected a name"),
+    (TABLE.replace("a,ann", '"a\nA",ann', 1) + "a,,cat,10,20,30,50\n", "line 6, column rater: expected a name"),
     ("", "boxes.csv: expected a table with a header, got nothing"),
     (SIDES, "boxes.csv: expected at least one row, got none"),
     (TABLE + '"a', "boxes.csv: expected CSV, got"),
@@ -152,14 +199,51 @@ def test_files(tmp_path):
     assert differing(read_boxes, tmp_path / "packed", boxes[:1], "boxes.csv.gz") == []
 
 
+def test_agreement_of_outlines_and_turned_boxes(tmp_path):
+    cases = [(NUCLS, {"columns": {"image": "fovname"}}, 0)]  # one unit, two classes
+    for names, corners in QUADRILATERALS.items():  # two units of one rater each, of one class: 1 - 1 / (2 / 3)
+        first = DOTA.format(names, *corners)
+        cases += [(text, {}, -0.5) for text in (first, first.upper(), first.replace("x", "x_"))]
+    for names in ("tlx,tly,trx,try,brx,bry,blx,bly", "x0,y0,x1,y1,x2,y2,x3,y3"):
+        cases.append((DOTA.format(names, *QUADRILATERALS[IN_TURN]), {}, -0.5))
+    cases += [(TURNED.format(angle), {}, alpha) for angle, alpha in ((90, -0.5), (180, 1), (-450, -0.5))]
+    cases += [(TURNED.format(np.pi / 2), {"angles": "radians"}, -0.5)]
+    cases += [(TURNED.format(90), {"columns": {"rotation": None}}, 1)]
+    for number, (text, options, alpha) in enumerate(cases):
+        table = read_boxes(write(tmp_path / str(number), text, "boxes.csv"), **options)
+        kind = "polygon_iou" if "polygon" in table.shapes else "box_iou"
+        assert agreement(table, similarity=kind, bootstrap=0).alpha == pytest.approx(alpha), text
+
+
+def test_the_account_says_what_was_guessed_left_out_and_not_used(tmp_path):
+    account = read_boxes(write(tmp_path, NUCLS, "boxes.csv"), {"image": "fovname"}).account
+    assert account.notes == [
+        "columns: image = fovname, rater = participant, class = raw_classification, "
+        "box = xmin ymin xmax ymax (corners), outline = coords_x coords_y",
+        "class = raw_classification, which determines main_classification and super_classification; "
+        "columns={'category': ...} takes another",
+    ]
+    rows = "a,ann,c,1,2,3,4,.5,7,0\na,ann,c,1,2,3,4,.9,7,1\na,,c,1,2,3,4,.9,,\na,bob,No finding,NA,NA,NA,NA,,,\n"
+    path = write(tmp_path, SIDES.replace("h\n", "h,confidence,group_id,iscrowd\n") + rows, "boxes.csv")
+    with pytest.warns(KalosWarning, match=r"line 4, column|Left out: 1 rows without a rater\. Not used: score of 2"):
+        account = read_boxes(path, on_invalid="skip").account
+    assert account.notes[1:] == ["1 row has no shape and says that a rater saw the image"]
+    assert account.left_out == {"rows without a rater": 1}
+    assert account.unused == {"score": 2, "group_id": 2, "iscrowd": 1}
+
+
 def test_tables_in_memory():
     columns = [case for case in READ.values() if not isinstance(case[0], str)]
     cells = [(NAMES | {name: [cell]}, [ONE(10, 20, 30, 40)]) for cell in CELLS for name in ("bbox", "Bounding Box")]
     cells += [(NAMES | {"where": [cell]}, {"columns": {"box": "where"}}, [ONE(10, 20, 30, 40)]) for cell in CELLS]
     cells += [(NAMES | {"xyxy": [cell]}, [ONE(10, 20, 20, 20)]) for cell in CELLS]
+    cells += [(NAMES | {"outline": [cell]}, ["a ? ann: ann cat polygon 0,0 4,0 4,4"]) for cell in OUTLINES]
+    cells += [(NAMES | {"coords_x": ["0,4,4"], "coords_y": [[0, 0, 4]]}, ["a ? ann: ann cat polygon 0,0 4,0 4,4"])]
     twice = {name: values * 2 for name, values in NAMES.items()}
     words = "row 2, column bbox: expected four numbers (x, y, width, height), got {!r}".format
     bad = [(twice | {"bbox": pd.Series([[1, 2, 3, 4], cell])}, LeftOut(words(cell))) for cell in NO_CELLS]
+    words = "row 2, column polygon: expected an outline of at least three points, without holes"
+    bad += [(twice | {"polygon": pd.Series([[0, 0, 4, 0, 4, 4], cell])}, LeftOut(words)) for cell in NO_OUTLINES]
     assert differing(read_boxes, None, [*columns, *cells, *bad, *REFUSED_IN_MEMORY]) == []
 
 

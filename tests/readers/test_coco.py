@@ -112,6 +112,8 @@ NO_LIST_OF_ONE = changed("images", rater_list=None)
 ALL_ASSIGNED = [line.replace("20x10 bob", "20x10 ann bob") for line in BOTH]
 WORDS = with_all("annotations", label=["cat", " dog "])
 
+MASKS = "taken for how the tool writes masks"
+
 READ = {
     "in its own order": (document(), BOTH),
     "a box that is absent": (with_mark(bbox=None), BOTH),
@@ -160,6 +162,26 @@ READ = {
         document(), {"aliases": {"cat": "animal"}},
         Warned("1 written name has no alias and stays a class", [BOTH[0].replace("cat", "animal"), BOTH[1]]),
     ),
+    "a class of two ids": (with_category(id=2, name="cat"), BOTH),
+    "ids that are not unique": (
+        changed("annotations", 1, id=1), {"on_invalid": "skip"}, Warned("share ids, and are numbered anew", BOTH),
+    ),
+    "raters in attributes": (
+        with_all("annotations", "rater_id", attributes=[{"annotator": "ann"}, {"annotator": "bob"}]), BOTH,
+    ),
+    "every mask marked as a crowd": (small({"segmentation": COUNTS, "iscrowd": 1}), Warned(MASKS, small_lines(MASK))),
+    "some masks marked by a tool": (
+        small(BOX, BOX, {"segmentation": COUNTS, "iscrowd": 1, "attributes": {"occluded": False}}),
+        Warned(MASKS, small_lines("box 0 0 2 2", "box 0 0 2 2", MASK)),
+    ),
+    "crowds as objects": (
+        small(BOX, BOX, {"segmentation": COUNTS, "iscrowd": 1}), {"crowds": "objects"},
+        small_lines("box 0 0 2 2", "box 0 0 2 2", MASK),
+    ),
+    "a turned box beside an upright one": (
+        small({"bbox": [0, 1, 2, 1], "attributes": {"rotation": 90.0}}, BOX),
+        small_lines("polygon 1.5,0.5 1.5,2.5 0.5,2.5 0.5,0.5", "polygon 0,0 2,0 2,2 0,2"),
+    ),
     "faults go before warnings": (NO_LISTS | {"categories": []}, {"aliases": {"a": "b"}}, "2 records cannot be used"),
 }  # fmt: skip
 
@@ -179,7 +201,8 @@ REFUSED = [
     (with_mark(bbox=None, segmentation=None), LeftOut(M + "a shape (box, polygon, ")),
     (small({"keypoints": POSE[:6]}, joints=JOINTS), M + "3 keypoints, as its category names, got 2"),
     (with_mark(id=[1]), "annotations[0] (id [1]): expected an id, got [1]"),
-    (changed("annotations", 1, id=1), "annotations[1] (id 1): expected an id of its own, got 1 a second time"),
+    (changed("annotations", 1, id=1), "annotations[1] (id 1): expected an id of its own; on_invalid='skip' numbers"),
+    (with_all("annotations", "rater_id"), "labeler_id, or attributes of these names; annotations have id, image_id"),
     (document(annotations=["mark"]), "annotations[0]: expected an object, got 'mark'"),
     (document(info={"rater_categories": {"ann": ["dog"]}}), M + "a class its rater is assigned to, got 'cat' by 'ann'"),
     (document(info={"rater_categories": {"ann": ["cat", "emu"]}}), "to rater 'ann': expected known classes, got 'emu'"),
@@ -193,7 +216,6 @@ REFUSED = [
     (with_image(width="20"), I + "a positive width and height, got '20' x 10"),
     (with_category(id=-1, name="emu"), "(id -1): expected an id that is not -1, which means 'no category', got -1"),
     (with_category(id=1, name="emu"), "categories[2] (id 1): expected an id of its own, got 1 a second time"),
-    (with_category(id=2, name="cat"), "categories[2] (id 2): expected a name of its own, got 'cat' a second time"),
     (with_category(id=2), "categories[2] (id 2): expected a name, got None"),
     (small(BOX, rater_list=SESSIONS), M + "a session_id, as its image lists sessions, got nothing"),
     (small({**BOX, "session_id": 3}, rater_list=SESSIONS), M + "a rater in its image's list, got rater 'ann (S3)'"),
@@ -247,9 +269,10 @@ def test_files(read, tmp_path):
 
 
 def test_arguments(tmp_path):
-    words = "path_or_dict: expected a path or the mapping a COCO file holds, got "
-    wrong = [(7, words + "int"), (None, words + "NoneType"), ([document()], words + "list")]
-    files = [(tmp_path / name, "expected a readable COCO file in UTF-8, got") for name in ("absent.json", ".", "a\0b")]
+    words = "path_or_dict: expected a path, several, or the mapping a COCO file holds, got "
+    wrong = [(7, words + "int"), (None, words + "NoneType"), ([document()], "path_or_dict: expected a path")]
+    files = [(tmp_path / name, "expected a readable COCO file in UTF-8, got") for name in ("absent.json", "a\0b")]
+    files.append((tmp_path, "expected one COCO file for each of several raters, got labels.json"))
     path = write(tmp_path, json.dumps(document()).encode("utf-8-sig"), "labels.json")
     assert differing(read_coco, None, [*wrong, *files, (path, BOTH), (str(path), BOTH)]) == []
     content = document()
@@ -271,6 +294,38 @@ def test_the_vocabularies_of_a_file():
 @pytest.mark.parametrize("name", ["rater_id", "rater", "annotator", "rad_id"])
 def test_the_rater_under_any_of_its_names(name):
     assert lines(read_coco(with_all("annotations", "rater_id", **{name: ["ann", "bob"]}))) == BOTH
+
+
+def test_the_rater_in_a_field_that_is_named(tmp_path):
+    named = with_all("annotations", "rater_id", who=["ann", "bob"], attributes=[{"by": "ann"}, {"by": "bob"}])
+    for field in ("who", "attributes.by"):
+        for source in (named, write(tmp_path, named, "labels.json")):
+            assert lines(read_coco(source, rater_field=field)) == BOTH
+
+
+def of_one_rater(image_id, box, *names, **image):
+    """A file of one image and one box, of the class that is named first."""
+    return {
+        "images": [{"id": image_id, "file_name": "a.png", "width": 9, "height": 9} | image],
+        "categories": [{"id": number, "name": name} for number, name in enumerate(names)],
+        "annotations": [{"id": 1, "image_id": image_id, "category_id": 0, "bbox": box}],
+    }
+
+
+def test_one_file_a_rater_is_joined_by_names(tmp_path):
+    """Ids of images and classes are those of each file; ann alone has the second image."""
+    ann, bob = of_one_rater(1, [0, 0, 2, 2], "cat", "dog"), of_one_rater(7, [0, 0, 2, 1], "dog", "cat")
+    ann["images"].append({"id": 2, "file_name": "b.png"})
+    folder = write(tmp_path, {"ann.json": ann, "bob.json": bob})
+    expected = ["1=a.png 9x9 ann bob: ann cat box 0 0 2 2; bob dog box 0 0 2 1", "2=b.png ? ann:"]
+    for source in (folder, [folder / "ann.json", folder / "bob.json"]):
+        assert lines(read_coco(source)) == expected
+    write(tmp_path, {"bob.json": of_one_rater(7, [0, 0, -2, 1], "dog", width=8)})
+    with pytest.raises(InputError, match=r"bob.json, images\[0\] \(id 7\): expected the size \(9, 9\)"):
+        read_coco(folder)
+    write(tmp_path, {"bob.json": of_one_rater(7, [0, 0, -2, 1], "dog")})
+    with pytest.raises(InputError, match=r"bob.json, annotations\[0\] \(id 1\): expected a box of positive width"):
+        read_coco(folder)
 
 
 def test_text_classes_may_be_assigned_to_though_nobody_annotated_them():
@@ -307,7 +362,7 @@ def test_a_crowd_region_that_cannot_be_compared_is_counted_only():
     for change in ({"segmentation": {"counts": [1]}}, {"rater_id": "eve"}, {"rater_id": "ann"},  # not assigned
                    {"category_id": 8}, {"category_id": [8]}, {"segmentation": None}):  # fmt: skip
         with pytest.warns(KalosWarning, match="in COCO, but for 1 without a shape, rater or class that can be used"):
-            annotations = read_coco(with_crowds({}, {"id": 9, **change}))
+            annotations = read_coco(with_crowds({}, {"id": 9, **change}), crowds="regions")
         assert (annotations.crowds.sum(), len(annotations.crowd_regions)) == (2, 1), change
 
 

@@ -121,7 +121,7 @@ def test_ids_that_were_replaced(folder):
         record["source_id"] = f"own {record['id']}"
     same_tables(written(folder, content), 3)
     content["annotations"][9]["source_id"] = content["annotations"][2]["source_id"]
-    words = "annotations[9] (id 109): expected an id of its own, got 'own 102' a second"
+    words = "annotations[9] (id 109): expected an id of its own; on_invalid='skip'"
     assert differing(in_twos, folder / "again", [(content, words)], "labels.json") == []
 
 
@@ -178,7 +178,7 @@ CHANGES = [
     (lambda c: c["images"].append(c["images"][0]), "images[5] (id 4): expected an id of its own, got 4 a second"),
     (lambda c: c["images"].append([7]), "images[5]: expected an object, got [7]"),
     (lambda c: c["annotations"].append([7]), "annotations[30]: expected an object, got [7]"),
-    (lambda c: c["annotations"][8].update(id=102), "annotations[8] (id 102): expected an id of its own, got 102"),
+    (lambda c: c["annotations"][8].update(id=102), "annotations[8] (id 102): expected an id of its own; on_invalid="),
     (lambda c: c["annotations"][8].update(image_id=99), "annotations[8] (id 108): expected an image of the source"),
     (lambda c: c["annotations"][8].update(bbox=[1, 2, 0, 0]), "annotations[8] (id 108): expected a box of positive"),
     (lambda c: c["images"][3].update(width=-1), "labels.json, images 3 to 4: 1 record cannot be used.\n  images[3]"),

@@ -83,7 +83,7 @@ def test_what_comes_back_though_little_shows_it(tmp_path):
 
 def test_crowd_regions_are_written_and_read_again(tmp_path):
     with pytest.warns(KalosWarning):
-        annotations = read_coco(with_crowds({"id": 1}, {"id": 9, "segmentation": {"counts": [1]}}))
+        annotations = read_coco(with_crowds({"id": 1}, {"id": 9, "segmentation": {"counts": [1]}}), crowds="regions")
     path = write_coco(annotations, tmp_path / "labels.json")
     with pytest.warns(KalosWarning, match="2 crowd regions .* but for 1 without"):
         again = read_coco(path)

@@ -3,7 +3,9 @@
 import re
 from pathlib import Path
 
-from kalos_core import read_coco, readers
+import pytest
+
+from kalos_core import InputError, read_coco, readers
 from kalos_core.readers import FORMATS, read_labels
 from kalos_core.readers.formats import guess_format
 from tests.readers.cases import differing, lines, write
@@ -18,6 +20,10 @@ GUESSED = [
     ("069.xml", '<?xml version="1.0"?><LidcReadMessage/>', "lidc"),
     ("ann.xml", "<annotations/>", "cvat"),
     ("a.xml", "<annotation><folder/></annotation>", "voc"),
+    ("a.xml", "<annotation/>", "voc"),
+    ("task.zip", "PK", "cvat"),
+    ("a.json", '{"version": "5.0", "flags": {}, "shapes": []}', "labelme"),
+    ("task.json", '{"id": 1, "annotations": [{"id": 1, "completed_by": 1}]}', "label_studio"),
     ("export.json", '\ufeff [{"id": 1}]', "label_studio"),
     ("labels.json", '{"images": []}', "coco"),
     ("scans.json", '{"scans": []}', "lidc"),
@@ -25,7 +31,11 @@ GUESSED = [
     ("anything", "", "coco"),
 ]
 FOLDERS = [
-    ({"a.jpg": ""}, "cvat"),  # whose reader says what it expected
+    ({"ann.json": '{"info": {}, "images": []}', "bob.json": '{"images": []}'}, "coco"),
+    ({"images/a.jpg": "", "labels.json": '{"licenses": [], "categories": []}'}, "coco"),
+    ({"ann/a.json": '{"shapes": []}', "ann/a.jpg": ""}, "labelme"),
+    ({"ann.zip": "PK"}, "cvat"),
+    ({"notes.json": '{"info": {}, "categories": []}', "classes.txt": "cat", "labels/a.txt": ""}, "yolo"),
     ({"a/b/1.xml": "<IdriReadMessage/>"}, "lidc"),
     ({"a/b/1.xml": "<annotations/>"}, "cvat"),
     ({"ann/a.xml": "<annotation><folder/></annotation>"}, "voc"),
@@ -38,6 +48,11 @@ def test_by_its_name_and_its_beginning(tmp_path):
     cases += [(write(tmp_path / f"folder {n}", files), expected) for n, (files, expected) in enumerate(FOLDERS)]
     wrong = [(path, found, expected) for path, expected in cases if (found := guess_format(path)) != expected]
     assert wrong == []
+    absent = {"a.jpg": "pixels", "notes.txt": "", "t.csv": "give the table", "e.json": "give the JSON file"}
+    for number, (name, words) in enumerate(absent.items()):
+        folder = write(tmp_path / f"none {number}", {name: "[]"})
+        with pytest.raises(InputError, match=rf"expected XML files .* got {Path(name).suffix} \({name}\).*{words}"):
+            guess_format(folder)
     (tmp_path / "broken.json.gz").write_bytes(b"no such thing")
     assert guess_format(tmp_path / "broken.json.gz") == "coco"
 
@@ -50,7 +65,7 @@ def test_options_go_to_the_reader(tmp_path):
     }
     path = write(tmp_path, content, "labels.json")
     expected = lines(read_coco(content, category_field="said"))
-    words = "format 'coco': expected options among category_field, "
+    words = "format 'coco': expected options among rater_field, category_field, "
     cases = [(labels, {"category_field": "said"}, expected) for labels in (content, path, str(path))]
     assert differing(read_labels, None, [*cases, (path, {"sizes": {}}, words)]) == []
 
@@ -63,7 +78,9 @@ def test_every_reader_says_what_it_cannot_read(tmp_path):
 
 
 def test_the_page_of_formats_names_every_format_and_every_reader():
-    page = (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
+    page = (
+        (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="utf-8").partition("## All formats")[2]
+    )
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in page.splitlines() if line.startswith("| ")]
     assert rows[0] == ["format", "file", "reader", "what is read", "who was assigned"]
     assert all(all(row[1:]) for row in rows)

@@ -1,10 +1,11 @@
 """Tables of image-level labels, in a row each or a column a rater."""
 
+import krippendorff
 import numpy as np
 import pandas as pd
 import pytest
 
-from kalos_core import NOT_ASSIGNED, InputError, read_long_labels, read_wide_labels
+from kalos_core import NOT_ASSIGNED, InputError, label_agreement, read_long_labels, read_wide_labels
 from kalos_core.nominal import check_groups
 from tests.readers.cases import Warned, differing, label_lines, write
 
@@ -19,6 +20,7 @@ b.jpg,bob,cat,2026-01-04T10:00:00+02:00,"a, b"
 BOTH = ["a.jpg: ann cat, bob dog", "b.jpg: ann cat, bob cat"]
 TWICE = HEAD + "a,ann,cat\na,ann,dog\n"
 AGAIN = "line 3: expected one answer of a rater to an item, got 'ann' on 'a' again"
+NONE = HEAD + "a,ann,x\na,bob,None\n"
 OTHER_NAMES = {"item": "image_id", "rater": "worker", "label": "answer"}
 
 LONG_TABLES = [
@@ -26,8 +28,17 @@ LONG_TABLES = [
     ("image_id,worker,answer\n7,1,0\n7,2,1\n", OTHER_NAMES, ["7: 1 0, 2 1"]),
     (HEAD + "a,ann,indoor; sky\na,bob,indoor\n", {"separator": ";", "groups": None}, ["a: ann indoor sky, bob indoor"]),
     (TWICE, AGAIN),
-    (TWICE, {"on_repeat": "first"}, ["a: ann cat"]),
-    (TWICE, {"on_repeat": "last"}, ["a: ann dog"]),
+    (TWICE, {"on_repeat": "first"}, Warned("1 answer is left out, as the rater", ["a: ann cat"])),
+    (TWICE, {"on_repeat": "last"}, Warned("1 answer is left out, as the rater", ["a: ann dog"])),
+    (TWICE, {"on_repeat": "last", "groups": None}, ["a: ann cat dog"]),
+    ("item,annotator,label\n1,ann,x\n1,bob,y\n", ["1: ann x, bob y"]),
+    (";file;worker;answer;\n1;a;1.0;1.0;\n2;a;1;2;\n2;b;2;1;\n", AGAIN.replace("'ann'", "'1'")),
+    ("image\tuser\tclass\na\tu\tx\na\tv\tna\n", {"on_empty": "skip"}, ["a: u x"]),
+    (NONE, "line 3: expected a label (on_empty='skip' leaves out those without; missing= says which texts mean no"),
+    (NONE, {"on_empty": "skip"}, Warned("1 cell 'None' taken for no answer", ["a: ann x"])),
+    (NONE, {"missing": ["NA"]}, ["a: ann x, bob None"]),
+    ("item,rater,label,class\na,ann,x,y\na,bob,x,z\n", "which differ: name it by label='class' (--label class)"),
+    (HEAD + '"a\nb",ann,x\na,,x\n', "line 4: expected a rater, got nothing"),
     (TWICE, {"concepts": ["dog"]}, "line 2: expected a label of the vocabulary, got 'cat'"),
     (TWICE, {"concepts": ["dog"], "on_unknown": "skip"}, Warned("'cat'", ["a: ann dog"])),
     ("", "expected the columns item, rater, label, got nothing"),
@@ -48,6 +59,14 @@ WIDE_TABLES = [
     (GAP, {"ignore": ["gt"], "on_empty": "raise"}, "line 3, column bob: expected a label, got nothing"),
     ("item,ann\na,cat\na,dog\n", "got 'ann' on 'a' again"),
     ("item,ann\na,1\n", {"raters": ["cid"]}, "expected the columns cid"),
+    ("item,reader,expert\na,1,2\n", ["a: reader 1, expert 2"]),
+    ("item,annotator,label\n1,ann,x\n", "got item, annotator, label, as a table with a row for each label has"),
+    ("item;ann;bob\na;1,5;2\n", "expected numbers with a decimal point, got '1,5'"),
+    ("case,ann\na,1\n", "expected a column for the item, got case, ann: name it by item="),
+    (",file,ann,bob,id\n0,a,1.0,1,7\n1,b,2.50,#N/A,8\n", ["a: ann 1, bob 1", "b: ann 2.5"]),
+    ("item,ann,bob\na,1.0,1\nb,x,null\n", Warned("labels '1' and '1.0' are two", ["a: ann 1.0, bob 1", "b: ann x"])),
+    ("item,ann,bob\na,True,TRUE\n", ["a: ann True, bob True"]),
+    ("item,ann,bob\na,1.0,2\nb,2,01\n", {"concepts": ["2.0", "1"]}, ["a: ann 1, bob 2", "b: ann 2, bob 1"]),
 ]
 
 
@@ -64,8 +83,19 @@ def test_frames_and_their_empty_cells(tmp_path):
     frame = pd.read_csv(write(tmp_path, LONG, "labels.csv"))
     assert label_lines(read_long_labels(frame)) == BOTH
     for dtype in ("Int64", "Float64", object):
-        frame = pd.DataFrame({"item": ["a", "b"], "ann": [1, 0], "bob": pd.array([1, None], dtype=dtype)})
+        frame = pd.DataFrame({"item": ["a", "b"], "ann": ["1", "no"], "bob": pd.array([1, None], dtype=dtype)})
         assert read_wide_labels(frame).values().tolist() == [[0, 0], [1, NOT_ASSIGNED]]
+
+
+def test_gaps_and_numbers_of_columns_that_pandas_wrote(tmp_path):
+    ratings = np.array([[1, 2, 3, 3, 2, 1, 4, 1, 2], [1, 2, 3, 3, 2, 2, 4, 1, 2], [np.nan, 3, 3, 3, 2, 3, 4, 2, 2]])
+    frame = pd.DataFrame(ratings.T, columns=["ann", "bob", "cid"]).astype({"ann": int, "bob": int})
+    frame.insert(0, "item", [f"s{n}" for n in range(9)])
+    arrow = pytest.importorskip("pyarrow", reason="its tables are read where it is installed").Table.from_pandas(frame)
+    expected = krippendorff.alpha(ratings, level_of_measurement="nominal")
+    texts = [frame.to_csv(index=False, na_rep=gap) for gap in ("", "NA", "NaN", "#N/A", "null")]
+    for table in (frame, arrow, *(write(tmp_path / str(n), text, "w.csv") for n, text in enumerate(texts))):
+        assert label_agreement(read_wide_labels(table), bootstrap=0).alpha[0] == pytest.approx(expected)
 
 
 def test_dates_become_seconds_and_zones_count(tmp_path):

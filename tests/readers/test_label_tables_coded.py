@@ -32,7 +32,7 @@ def differs(source, **options):
 def is_coded(source, **options):
     """Whether a table was made without looking at every row."""
     needed = ["item", "rater", "label"] + ([options["time"]] if "time" in options else [])
-    return label_tables._coded(source, needed, options.get("separator")) is not None
+    return label_tables._coded(source, needed, options.get("separator"), frozenset(), ()) is not None
 
 
 OPTIONS = [
@@ -40,6 +40,7 @@ OPTIONS = [
     {"groups": None},
     {"groups": {"pet": ["cat", "dog"]}},
     {"separator": ";", "groups": None},
+    {"missing": ["cat", "1"], "on_empty": "skip"},
     {"concepts": ["dog", "cat"]},
     {"concepts": ["dog"], "on_unknown": "skip"},
     {"on_empty": "skip"},
@@ -57,6 +58,9 @@ TEXTS = {
     "one answer in two rows": "a,ann,cat\na,bob,dog\na,ann,dog\n",
     "the same twice": "a,ann,cat\na,ann,cat\n",
     "numbers stay text": "007,1,1.0\n7,01,1\n1e3,1,True\nNA,nan,NaN\n",
+    "equal numbers": "1.0,1,1.0\n2,1.0,1\n3,2,01\n4,2,NA\n",
+    "nothing": "a,ann,NA\nb,n/a,dog\nnull,ann,None\n",
+    "decimal commas": 'a,ann,"1,5"\nb,ann,2\n',
     "quotes": '"a",ann,"cat"\n"a ""b""","an,n",dog\nc"d,bob,"cat\ndog"\n',
     "nothing chosen": "a,ann,\nb,ann,cat\na,bob,  \n",
     "no item": "a,ann,cat\n,bob,dog\n",

@@ -17,7 +17,7 @@ TABLE = "\n".join([HEADER, *LINES])
 DRAWN = "R9 R8 R10: R9 Nodule/Mass box 10 20 20 30; R8 Cardiomegaly box 11.5 20 18.5 30"
 READ_TABLE = [f"scan1 ? {DRAWN}", "scan2 ? R9 R8:"]
 
-OTHER_ORDER = ["note,y_max,x_max,rad_id,y_min,x_min,image_id,class_id", "odd,50,30,R9,20,10,s,8", "x,,,R8,,,s,14"]
+OTHER_ORDER = ["note,y_max,x_max,rad_id,y_min,x_min,image_id,class_id", "odd,50,30,R9,20,10,s,8", "x,NA,,R8,NaN,,s,14"]
 READ = {
     "boxes and images without a finding": (TABLE, READ_TABLE),
     "columns in another order, with others between": (
@@ -33,7 +33,7 @@ READ = {
 SIZES = ["image_id,width,height\nscan1,200,100\nother,9,9", "image_id,dim0,dim1\nscan1,100,200",
          "height,image_id,width\n100,scan1,200"]  # fmt: skip
 NO_SIZES = {
-    "image_id,width\nscan1,3": "expected columns width and height, or dim1 and dim0, got image_id, width",
+    "image_id,width\nscan1,3": "expected one column for the height (height, h, image_height, dim0), got image_id",
     "image_id,width,height\nscan1,3,x": "line 2: expected numbers in width and height, got '3', 'x'",
     "image_id,width,height\nscan1,3,-1": "size of 'scan1': expected a positive width and height, got 3.0 x -1.0",
 }

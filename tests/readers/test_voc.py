@@ -5,19 +5,13 @@ import re
 from kalos_core.readers import read_voc
 from tests.readers.cases import LeftOut, Warned, differing, lines, write
 
-LABELIMG = """<annotation>
-\t<folder>images</folder>\n\t<filename>000012.jpg</filename>\n\t<path>/data/images/000012.jpg</path>
-\t<source>\n\t\t<database>Unknown</database>\n\t</source>
+LABELIMG = """<annotation>\n\t<folder>images</folder>\n\t<filename>000012.jpg</filename>
+\t<path>/data/images/000012.jpg</path>\n\t<source>\n\t\t<database>Unknown</database>\n\t</source>
 \t<size>\n\t\t<width>500</width>\n\t\t<height>333</height>\n\t\t<depth>3</depth>\n\t</size>
-\t<segmented>0</segmented>
-\t<object>
-\t\t<name>car</name>\n\t\t<pose>Rear</pose>\n\t\t<truncated>0</truncated>\n\t\t<difficult>0</difficult>
-\t\t<bndbox>
+\t<segmented>0</segmented>\n\t<object>
+\t\t<name>car</name>\n\t\t<pose>Rear</pose>\n\t\t<truncated>0</truncated>\n\t\t<difficult>0</difficult>\n\t\t<bndbox>
 \t\t\t<xmin>156</xmin>\n\t\t\t<ymin>97</ymin>\n\t\t\t<xmax>351</xmax>\n\t\t\t<ymax>270</ymax>
-\t\t</bndbox>
-\t</object>
-</annotation>
-"""
+\t\t</bndbox>\n\t</object>\n</annotation>\n"""
 """As LabelImg 1.8 writes it; the object is that of VOC2007's 000012.xml."""
 
 POLYGON = """<annotation><filename>b.jpg</filename><size><width>90</width><height>60</height><depth>3</depth></size>
@@ -31,6 +25,13 @@ UNKNOWN = LABELIMG.replace("<width>500", "<width>0").replace("<height>333", "<he
 EMPTY = re.sub(r"\t<object>.*</object>\n", "", LABELIMG, flags=re.DOTALL)
 EACH_ONE = {"ann/a.xml": LABELIMG, "bob/b.xml": LABELIMG}
 CAR = "car box 156 97 195 173"
+WHOLE = "car polygon 156,97 351,97 351,270 156,270"
+# 195 x 173 about 253.5, 183.5 by a quarter
+QUARTER = ["a=000012.jpg 500x333 ann: ann car polygon 340,86 340,281 167,281 167,86"]
+ROLABELIMG = re.sub(r"<bndbox>.*</bndbox>", "<robndbox><cx>253.5</cx><cy>183.5</cy><w>195</w><h>173</h>"
+                    "<angle>1.5707963267948966</angle></robndbox>", LABELIMG, flags=re.DOTALL)  # fmt: skip
+ROTATION = "<attributes><attribute><name>rotation</name><value>90.0</value></attribute></attributes>"
+LABELME = "<polygon><pt><x>1</x><y>2</y></pt><pt><x>5</x><y>2</y></pt><pt><x>5</x><y>6</y></pt></polygon>"
 
 
 def each_one(of_a, of_b):
@@ -40,8 +41,15 @@ def each_one(of_a, of_b):
 READ = {
     "two raters": (
         {"ann/000012.xml": LABELIMG, "bob/Annotations/000012.xml": EMPTY, "ann/b.xml": POLYGON, "JPEGImages/a.xml": ""},
-        [f"000012=000012.jpg 500x333 ann bob: ann {CAR}", "b=b.jpg 90x60 ann: ann leaf polygon 10,20 30,20 10,40"],
+        ["000012=000012.jpg 500x333 ann bob: ann car box 156 97 195 173",
+         "b=b.jpg 90x60 ann: ann leaf polygon 10,20 30,20 10,40"],
     ),
+    "boxes that are turned": ({"ann/a.xml": ROLABELIMG}, QUARTER),
+    "an attribute that turns": ({"ann/a.xml": LABELIMG.replace("<bndbox>", ROTATION + "<bndbox>")}, QUARTER),
+    "LabelMe": ({"ann/a.xml": f"<annotation><object><name>cat</name>{LABELME}</object></annotation>"},
+                ["a ? ann: ann cat polygon 1,2 5,2 5,6"]),
+    "difficult": ({"ann/a.xml": LABELIMG.replace("<difficult>0</difficult>", "<difficult>1</difficult><part/>")},
+                  Warned("Left out: 1 parts of objects. Not used: difficult of 1 record", each_one("ann", "")[:1])),
     "an unknown size": ({"ann/a.xml": UNKNOWN}, [f"a=000012.jpg ? ann: ann {CAR}"]),
     "a size of one of two": ({"ann/a.xml": UNKNOWN, "bob/a.xml": EMPTY}, [f"a=000012.jpg 500x333 ann bob: ann {CAR}"]),
     "assigned by files": (EACH_ONE, each_one("ann", "bob")),
@@ -57,7 +65,7 @@ READ = {
 
 CHANGED = [
     ("<xmin>156<", "<xmin>left<", LeftOut("object 1: expected a number as xmin, got 'left'")),
-    ("bndbox>", "robndbox>", LeftOut("object 1: expected a bndbox or a polygon, got neither")),
+    ("bndbox>", "bonebox>", LeftOut("object 1: expected a bndbox, a robndbox or a polygon, got none")),
     ("<name>car</name>", "<name> </name>", "object 1: expected a name, got nothing"),
     ("<width>500<", "<width>wide<", "ann/a.xml: expected numbers as width and height, got 'wide' x '333'"),
 ]
@@ -68,6 +76,9 @@ REFUSED = {
     "no file": ({"ann/a.xml": LABELIMG, "bob/a.txt": ""}, "rater 'bob': expected XML files in "),
     "another format": ({"ann/a.xml": "<annotations/>"}, "expected Pascal VOC with <annotation>, got <annotations>"),
     "two files of an image": ({"ann/a.xml": LABELIMG, "ann/Annotations/a.xml": LABELIMG}, "expected one file, got"),
+    "faults of two raters": (
+        {f"{rater}/x/a.xml": LABELIMG.replace(">351<", ">x<") for rater in ("ann", "bob")},
+        "2 records cannot be used.\n  ann/x/a.xml, object 1: expected a number as xmax, got 'x'\n  bob/x/a.xml, o"),
     "two sizes": ({"ann/a.xml": LABELIMG, "bob/a.xml": LABELIMG.replace("<width>500", "<width>400")},
                   "bob/a.xml: expected the size 500 x 333 that it has elsewhere, got 400 x 333"),
 }  # fmt: skip

@@ -6,8 +6,10 @@ import json
 
 import numpy as np
 
+from kalos_core import agreement
 from kalos_core.readers import read_zooniverse
-from tests.readers.cases import LeftOut, Warned, differing, write
+from kalos_core.readers.zooniverse import read_zooniverse_answers
+from tests.readers.cases import LeftOut, Warned, differing, label_lines, write
 
 HEADER = [
     "classification_id", "user_name", "user_id", "user_ip", "workflow_id", "workflow_name", "workflow_version",
@@ -41,6 +43,8 @@ def drawn(*shapes, task="T0"):
 
 QUESTION = {"task": "T1", "task_label": "Is it night?", "value": "No"}
 
+ABOUT = {**QUESTION, "markIndex": 0}
+
 
 def row(user="ann", subject="1001", annotations=(), **changes):
     return {
@@ -71,6 +75,9 @@ EGGS = row("bob", workflow_id="7", workflow_name="Eggs", annotations=[drawn(RECT
 TWO_WORKFLOWS = table(row(), EGGS)
 COMBINED = {"task": "T5", "value": [drawn(RECTANGLE), QUESTION, drawn({**RECTANGLE, "x": 1}, task="T2")]}
 LINKED = of_ann(subject_data=json.dumps({"1001": {"link": "x/y.jpg"}}))
+TWO = {"subject_data": json.dumps({"1001": {"#image0": "a.jpg", "#image1": "b.jpg"}})}
+FRAMES = table(row("ann", annotations=[drawn(RECTANGLE)], **TWO),
+               row("bob", annotations=[drawn({**RECTANGLE, "frame": 1})], **TWO))  # fmt: skip
 
 
 def image(drawn="", who="ann", file="=PETE001.JPG"):
@@ -81,20 +88,33 @@ READ = {
     "rectangles and who saw nothing": (
         table(row(annotations=[QUESTION, drawn(RECTANGLE)]), row("not-logged-in-a1", annotations=[QUESTION, drawn()]),
               row("ann", "1002", annotations=[QUESTION])),
-        [*image(f"ann {ADULT}", "ann not-logged-in-a1"), "1002=PETE001.JPG 1000x750 ann:"],
+        Warned("3 answers to questions (kalos-core labels reads them)",
+               [*image(f"ann {ADULT}", "ann not-logged-in-a1"), "1002=PETE001.JPG 1000x750 ann:"]),
+    ),
+    "a survey and a fan": (
+        of_ann({"task": "T0", "value": [{"choice": "EMU", "answers": {}}]}, drawn({**RECTANGLE, "spread": 3}), ABOUT),
+        Warned("1 identifications in surveys (kalos-core labels reads them), 1 marks of the tool 'Adult', which is no "
+               "shape that is read, 1 answers about marks", image()),
     ),
     "aliases": (of_ann(drawn(RECTANGLE)), {"aliases": {"Adult": "penguin"}}, image("ann penguin box 205.5 97 60 40")),
-    "a combined task": (of_ann(COMBINED), image(f"ann {ADULT}; ann Adult box 1 97 60 40")),
+    "a combined task": (
+        of_ann(COMBINED), Warned("1 answers to questions", image(f"ann {ADULT}; ann Adult box 1 97 60 40")),
+    ),
     "one task": (of_ann(COMBINED), {"task": "T2"}, image("ann Adult box 1 97 60 40")),
     "two workflows": (TWO_WORKFLOWS, "got 6465 (Time-lapse cameras), 7 (Eggs): choose by"),
     "no such workflow": (TWO_WORKFLOWS, {"workflow": 8},
                          "workflow: expected one of 6465 (Time-lapse cameras), 7 (Eggs), got 8"),
     "a second classification": (
         table(row(annotations=[drawn(RECTANGLE)]), row(annotations=[drawn(RECTANGLE, RECTANGLE)])),
-        Warned("1 classification is passed over", image(f"ann {ADULT}")),
+        Warned("1 further classifications of the same volunteer", image(f"ann {ADULT}")),
     ),
     "no file": (LINKED, image(file="=")),
     "another field of the file": (LINKED, {"file_field": "link"}, image(file="=x/y.jpg")),
+    "frames": (
+        FRAMES, ["1001#1=a.jpg 1000x750 ann bob: ann Adult box 205.5 97 60 40",
+                 "1001#2=b.jpg ? ann bob: bob Adult box 205.5 97 60 40"],
+    ),
+    "shared frames": (FRAMES, {"frames": "shared"}, image(f"ann {ADULT}; bob {ADULT}", "ann bob", "=a.jpg")),
 }  # fmt: skip
 WORKFLOWS = [(TWO_WORKFLOWS, {"workflow": chosen}, image(f"bob {ADULT}", "bob")) for chosen in (7, "7", "Eggs")]
 
@@ -120,7 +140,7 @@ UNUSABLE = [
     ({**RECTANGLE, "width": "wide"}, "expected numbers in x, y, width, height, got 205.5, 97, 'wide', 40"),
     ({"tool": 0, "points": [3]}, "expected a list of points with x and y, got [3]"),
     ({"tool": 0, "pathX": [1], "pathY": []}, "expected lists pathX and pathY of one length"),
-    ({"tool": 0, "frame": 0}, "expected the fields of a rectangle, polygon"),
+    ({**RECTANGLE, "frame": 0.5}, "expected a frame from 0 to 0, got 0.5"),
     ({**RECTANGLE, "tool": None, "tool_label": ""}, "expected a tool_label, got nothing"),
 ]
 
@@ -132,6 +152,23 @@ REFUSED = [
     (table(columns=["user_name"]), "expected a classification export with user_name, "),
     (table(), "expected at least one classification, got none"),
 ]
+
+ANSWERED = [
+    (table(row(annotations=[QUESTION, drawn(RECTANGLE)]), row("bob", annotations=[{**QUESTION, "value": "Yes"}])),
+     ["1001: ann No, bob Yes"]),
+    (of_ann({"task": "T0", "value": [{"choice": "EMU"}, {"choice": "APE"}]}), {"groups": None}, ["1001: ann EMU APE"]),
+    (of_ann({"task": "T0", "value": ["a", "b"]}), "line 2: expected one choice (groups=None makes"),
+    (of_ann(QUESTION, {**QUESTION, "task": "T2"}), "task: expected one of 'T1', 'T2', got none"),
+    (of_ann(QUESTION, {**QUESTION, "task": "T2", "value": "b"}), {"task": "T2"}, ["1001: ann b"]),
+    (of_ann(drawn(RECTANGLE)), "expected answers to a question or a survey, got none"),
+]  # fmt: skip
+
+
+def test_answers(tmp_path):
+    assert differing(read_zooniverse_answers, tmp_path, ANSWERED, "export.csv", label_lines) == []
+    path = write(tmp_path, of_ann(drawn({**RECTANGLE, "details": [{"value": 0}, {"value": None}]})), "export.csv")
+    assert {name: values.tolist() for name, values in read_zooniverse(path).attributes.items()} == {"detail 1": ["0"]}
+    assert agreement(read_zooniverse(write(tmp_path, FRAMES, "export.csv"))).global_alpha == -0.5
 
 
 def test_files(tmp_path):

@@ -132,5 +132,5 @@ def test_nodules_above_one_another_are_not_compared_by_their_bounds():
     )
     named = r"box_iou compares shapes of kind 'box': expected .*, got volume .volume_iou, volume_iou_128."
     with pytest.raises(InputError, match=named):
-        agreement(nodules, bootstrap=0)
+        agreement(nodules, "box_iou", bootstrap=0)
     assert agreement(nodules, "volume_iou", bootstrap=0).alpha < 0

@@ -46,13 +46,13 @@ def test_hand_worked_case():
     assert result.unit_agreement == pytest.approx([1 / 3, 1 / 3, 1])
     assert result.value == pytest.approx((1 / 3 + 1 / 3 + 1) / 3)
     assert (result.alpha, result.global_alpha) == (found.alpha, found.global_alpha)
-    assert result.to_pandas()["image"].tolist() == [0, 0, 1]
+    assert result.to_pandas()["image"].tolist() == [1, 1, 2]
     low, high = result.interval
     assert (low, high) == pytest.approx((1 / 3, 1))
 
 
 def test_against_alpha_on_real_data(lvis):
-    result = unit_agreement(agreement(lvis, bootstrap=100))
+    result = unit_agreement(agreement(lvis, "box_iou", bootstrap=100))
     # two raters, so a unit agrees or does not: 1,398 correct units of 2,136 and 14 empty images
     assert result.value == pytest.approx((1398 + 14) / len(result))
     assert result.interval[0] < result.value < result.interval[1]

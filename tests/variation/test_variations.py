@@ -388,4 +388,4 @@ def test_an_argument_that_cannot_be_used_is_named(arguments, message):
 def test_lvis200_correct_one_to_one(lvis, max_merge):
     # the authors' plugin says 1,405 at .5, because it may match an annotation twice
     for threshold, correct in ((0.5, 1398), (0.75, 1222)):
-        assert variations(lvis, threshold=threshold, max_merge=max_merge).counts()["correct"] == correct
+        assert variations(lvis, "box_iou", threshold, max_merge=max_merge).counts()["correct"] == correct

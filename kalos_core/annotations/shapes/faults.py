@@ -50,6 +50,8 @@ class Surroundings:
     ----------
     image : (N,) int
         Code of each annotation's image, -1 where it is unknown.
+    category : (N,) int
+        Code of each annotation's class, -1 where it is unknown.
     image_size : (I, 2) float64
         Width and height in pixels, NaN where unknown.
     slice_positions : sequence of I arrays, optional
@@ -59,6 +61,7 @@ class Surroundings:
     """
 
     image: NDArray[np.intp]
+    category: NDArray[np.intp]
     image_size: NDArray[np.float64]
     slice_positions: Sequence[NDArray[np.float64] | None] | None = None
     pixel_spacing: NDArray[np.float64] | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import Any
 
@@ -20,7 +20,9 @@ FORMS = "keypoints x1, y1, v1, ... or a list of (x, y) or (x, y, v)"
 def build_keypoints(
     given: list[Any], rows: NDArray[np.intp], surroundings: Surroundings, faults: ShapeFaults
 ) -> Keypoints:
-    """Keypoints of the given rows, none elsewhere; all annotations of a table have the same number of them.
+    """Keypoints of the given rows, none elsewhere; all annotations of a class have the same number of them.
+
+    Classes may have different numbers: those with fewer have further keypoints that are not labelled.
 
     Keypoints are COCO's flat list x1, y1, v1, x2, ... or a list of (x, y, v) or of (x, y). Labelled are those of
     v = 1 (hidden in the image) and v = 2 (to be seen in it), not those of v = 0: what KαLOS §14 compares is whether
@@ -38,15 +40,19 @@ def build_keypoints(
             faults.add(row, fault, repr_of(given[row]))
         else:
             read[row] = points
-    count = _usual_count(read)
-    for row in [row for row, points in read.items() if len(points) != count]:
-        faults.add(row, f"{count} keypoints, as most annotations have", len(read.pop(row)))
+    usual = _usual_counts(read, surroundings.category)
+    for row, points in list(read.items()):
+        expected = usual[surroundings.category[row]]
+        if len(points) != expected:
+            faults.add(row, f"{expected} keypoints, as most annotations of its class have", len(read.pop(row)))
+    count = max(map(len, read.values()), default=0)
     kept = np.array(list(read), dtype=np.intp)
     points = np.full((len(given), count, 2), np.nan)
     visible = np.zeros((len(given), count), np.bool_)
     present = np.zeros(len(given), np.bool_)
     if len(kept):
-        together = np.stack(list(read.values()))
+        missing = np.zeros((count, 3))  # v is 0
+        together = np.stack([np.concatenate([points, missing[len(points) :]]) for points in read.values()])
         visible[kept] = together[..., 2] > 0
         points[kept] = np.where(visible[kept, :, None], together[..., :2], np.nan)
         present[kept] = True
@@ -81,7 +87,9 @@ def _fault(points: NDArray[np.float64]) -> str:
     return ""
 
 
-def _usual_count(read: dict[int, NDArray[np.float64]]) -> int:
-    """How many keypoints most annotations have; of numbers equally frequent the one that comes first."""
-    counts = Counter(len(points) for points in read.values())
-    return max(counts, key=counts.__getitem__, default=0)
+def _usual_counts(read: dict[int, NDArray[np.float64]], category: NDArray[np.intp]) -> dict[int, int]:
+    """Class -> how many keypoints most of its annotations have; of equally frequent numbers the first."""
+    counts: defaultdict[int, Counter[int]] = defaultdict(Counter)
+    for row, points in read.items():
+        counts[category[row]][len(points)] += 1
+    return {code: max(found, key=found.__getitem__) for code, found in counts.items()}

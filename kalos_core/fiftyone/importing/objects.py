@@ -114,6 +114,7 @@ def load_raters(
     persistent: bool = True,
     analyse: bool = False,
     progress: Progress | bool | None = None,
+    **reading: Any,
 ) -> LoadedRaters:
     """Load the labels of several raters, one label field per rater; `arrange_app` puts them in sight.
 
@@ -148,6 +149,8 @@ def load_raters(
         Whether `kalos_core.fiftyone.analyse` follows, under the key ``analysis`` or the first free one like it.
     progress : bool or callable, optional
         FiftyOne's progress bar, or ``progress(share, label)``; one for both.
+    **reading
+        Further options of the format's reader, such as ``rater_field`` or ``crowds`` of COCO files.
 
     Returns
     -------
@@ -165,7 +168,7 @@ def load_raters(
         For labels that cannot be used or shown (volumes, cuboids), a missing image, or a rater whose field exists
         already. Nothing is kept then; what an earlier load left that was cut off is removed first, with a warning.
     """
-    annotations = _read(labels, format, images, category_field, aliases, assigned, on_invalid)
+    annotations = _read(labels, format, images, category_field, aliases, assigned, on_invalid, **reading)
     source = _source(labels)
     if not len(annotations.raters):
         raise InputError(f"{source}: expected at least one rater, got none")
@@ -234,6 +237,7 @@ def _read(
     aliases: Aliases | None = None,
     assigned: Assignment = "all",
     on_invalid: OnInvalid = "raise",
+    **reading: Any,
 ) -> Annotations:
     if isinstance(labels, Annotations):
         return labels
@@ -241,7 +245,7 @@ def _read(
     options: dict[str, Any] = {"category_field": category_field, "aliases": aliases, "on_invalid": on_invalid}
     options |= {} if assigned == "all" else {"assigned": assigned}
     options |= {"sizes": images} if "sizes" in options_of(reader) else {}  # coordinates may be fractions of them
-    return read_labels(labels, format, **{name: value for name, value in options.items() if value})
+    return read_labels(labels, format, **{name: value for name, value in options.items() if value}, **reading)
 
 
 def _source(labels: Any) -> str:

@@ -268,7 +268,7 @@ def signal_loss_table(
 
 
 def _alphas(annotations: Annotations, seed: int) -> tuple[float, float, float, float]:
-    found: Agreement = agreement(annotations, bootstrap=BOOTSTRAP, seed=seed)
+    found: Agreement = agreement(annotations, "box_iou", bootstrap=BOOTSTRAP, seed=seed)
     return found.alpha, float(found.alpha_interval[0]), float(found.alpha_interval[1]), found.global_alpha
 
 

@@ -174,7 +174,7 @@ def observe(annotations: Annotations, found: Variations | None = None) -> Observ
     """
     boxes = relative_boxes(annotations)
     if found is None:
-        found = variations(annotations, threshold=THRESHOLD, max_merge=MOST_MERGED)
+        found = variations(annotations, "box_iou", threshold=THRESHOLD, max_merge=MOST_MERGED)
     count_a, count_b = (np.array([len(rows) for rows in side], np.intp) for side in (found.rows_a, found.rows_b))
     single = (count_a == 1) & (count_b == 1)
     start, end = (_firsts(side[single]) for side in (found.rows_a, found.rows_b))

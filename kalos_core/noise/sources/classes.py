@@ -100,7 +100,7 @@ class ConfusionClasses:
         if isinstance(seen, Annotations):
             if len(seen.raters) < 2 or not len(seen):
                 return cls()
-            seen = variations(seen, max_merge=2)
+            seen = variations(seen, "box_iou", max_merge=2)
         table = seen.confusions()
         names = sorted({*table.category_a, *table.category_b})
         code = {name: index for index, name in enumerate(names)}

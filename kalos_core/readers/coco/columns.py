@@ -53,16 +53,23 @@ class Records:
 
     rows: Sequence[Any]
     are_mappings: bool = True
+    named: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def column(self, name: str, absent: Any = None) -> list[Any]:
-        """(N,) values of a field, `absent` where a record does not have it; `msgspec.Raw` where they are JSON still."""
+        """(N,) values of a field, `absent` where a record does not have it; `msgspec.Raw` where they are JSON still.
+
+        A name with a dot is that of a field within a field, such as ``attributes.annotator``.
+        """
+        outer, _, inner = name.partition(".")
+        if inner:
+            return [entry.get(inner, absent) if isinstance(entry, Mapping) else absent for entry in self.column(outer)]
         if self.are_mappings:
             return [row.get(name, absent) for row in self.rows]
         known = name in FIELDS or name in AS_JSON
-        values = list(map(attrgetter(name if known else NAMED), self.rows))
+        values = list(map(attrgetter(name if known else f"{NAMED}{self.named.index(name)}"), self.rows))
         if name in AS_JSON:
             return _without_nothing(values)
         if msgspec.UnsetType in set(map(type, values)):
@@ -83,7 +90,7 @@ class Records:
 
     def where(self, chosen: Iterable[bool]) -> Records:
         """The chosen records."""
-        return Records(list(compress(self.rows, chosen)), self.are_mappings)
+        return Records(list(compress(self.rows, chosen)), self.are_mappings, self.named)
 
 
 def _without_nothing(values: list[msgspec.Raw]) -> list[Any]:
@@ -106,27 +113,30 @@ def _without_nothing(values: list[msgspec.Raw]) -> list[Any]:
     return found
 
 
-def decode_coco(content: bytes, field: str | None) -> dict[str, Any] | None:
+def decode_coco(content: bytes, named: tuple[str, ...], with_classes: bool) -> dict[str, Any] | None:
     """A COCO file with `Records` under ``annotations``; None for what is none, or is JSON to Python's `json` alone.
 
     Parameters
     ----------
     content : bytes
         The file, in UTF-8.
-    field : str, optional
-        Of an annotation, which is wanted besides `FIELDS`.
+    named : tuple of str
+        Fields of an annotation that are wanted besides `FIELDS`.
+    with_classes : bool
+        Whether the file has to have categories.
     """
-    if field in AS_JSON:
+    if set(named) & {*AS_JSON}:
         return None
+    named = tuple(name for name in dict.fromkeys(named) if name not in FIELDS)
     try:
         if not content.isascii():
             content.decode()  # strings that are passed over are checked too
-        read = _decoder(field).decode(content)
+        read = _decoder(named, with_classes).decode(content)
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return None
     parts = {name: getattr(read, name) for name in ("info", "images", "categories")}
     return {name: part for name, part in parts.items() if part is not msgspec.UNSET} | {
-        "annotations": Records(read.annotations, are_mappings=False)
+        "annotations": Records(read.annotations, are_mappings=False, named=named)
     }
 
 
@@ -140,14 +150,14 @@ def decode_list(content: bytes, path: Path) -> Records:
 
 @lru_cache(maxsize=1)
 def _list_decoder() -> msgspec.json.Decoder[Any]:
-    return msgspec.json.Decoder(list[_record_type(None)])  # type: ignore[misc]
+    return msgspec.json.Decoder(list[_record_type(())])  # type: ignore[misc]
 
 
 @lru_cache(maxsize=8)
-def _decoder(field: str | None) -> msgspec.json.Decoder[Any]:
+def _decoder(named: tuple[str, ...], with_classes: bool) -> msgspec.json.Decoder[Any]:
     """Of the whole file."""
-    record = _record_type(field)
-    categories = ("categories", Any) if field is None else ("categories", Any, msgspec.UNSET)
+    record = _record_type(named)
+    categories = ("categories", Any) if with_classes else ("categories", Any, msgspec.UNSET)
     file = msgspec.defstruct(
         "File",
         [("images", list[dict[str, Any]]), ("annotations", list[record]), categories, ("info", Any, msgspec.UNSET)],  # type: ignore[valid-type]
@@ -157,14 +167,15 @@ def _decoder(field: str | None) -> msgspec.json.Decoder[Any]:
 
 
 @lru_cache(maxsize=8)
-def _record_type(field: str | None) -> type[msgspec.Struct]:
-    """Of an annotation; its `field` is the attribute `NAMED`."""
+def _record_type(named: tuple[str, ...]) -> type[msgspec.Struct]:
+    """Of an annotation; its `named` fields are the attributes `NAMED` and a number."""
+    own = {f"{NAMED}{number}": name for number, name in enumerate(named)}
     return msgspec.defstruct(
         "Record",
         [
-            *((name, Any, msgspec.UNSET) for name in (*FIELDS, NAMED)),
+            *((name, Any, msgspec.UNSET) for name in (*FIELDS, *own)),
             *((name, msgspec.Raw, msgspec.Raw(b"null")) for name in AS_JSON),
         ],
-        rename={NAMED: field} if field is not None and field not in FIELDS else None,
+        rename=own or None,
         gc=False,
     )

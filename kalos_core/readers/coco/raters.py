@@ -11,13 +11,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from kalos_core.annotations import as_name
-from kalos_core.errors import InputError, Problems, is_hashable, repr_of
+from kalos_core.errors import InputError, Problems, is_hashable, listed, repr_of
 
 if TYPE_CHECKING:
     from kalos_core.readers.coco.columns import Records
 
-RATER_FIELDS = ("rater_id", "rater", "annotator", "rad_id")
-"""Names under which files hold the rater of an annotation, the first that occurs is read."""
+RATER_FIELDS = (
+    "rater_id", "rater", "annotator", "rad_id", "annotator_id", "user", "user_id", "worker", "worker_id", "labeler",
+    "labeler_id",
+)  # fmt: skip
+"""Names under which files hold the rater of an annotation."""
+
+KNOWN_FIELDS = (*RATER_FIELDS, *(f"attributes.{name}" for name in RATER_FIELDS))
+"""Where the rater of an annotation is looked for; the first that occurs is read."""
 
 SESSION_FIELD = "session_id"
 
@@ -127,9 +133,22 @@ def find_raters(
     return Raters(found, of_annotation, listed)
 
 
-def rater_field(annotations: Records) -> str:
+def find_rater_field(annotations: Records) -> str:
     """The field that holds the rater of an annotation."""
-    return next(filter(annotations.has, RATER_FIELDS), RATER_FIELDS[0])
+    return next(filter(annotations.has, KNOWN_FIELDS), RATER_FIELDS[0])
+
+
+def without_raters(rows: Sequence[Any], given: str | None) -> str:
+    """What to say where none of some annotations has a rater."""
+    records = [row for row in rows if isinstance(row, Mapping)]
+    there = dict.fromkeys(str(name) for row in records for name in row)
+    given_there = [row["attributes"] for row in records if isinstance(row.get("attributes"), Mapping)]
+    inside = dict.fromkeys(f"attributes.{name}" for entry in given_there for name in entry)
+    looked = repr_of(given) if given else f"{listed(RATER_FIELDS, 20)}, or attributes of these names"
+    return (
+        f"expected the rater of each annotation under {looked}; annotations have {listed([*there, *inside], 20)}. Name "
+        "the field by rater_field=, or give a folder with one COCO file for each rater"
+    )
 
 
 def is_rater_list(value: object) -> bool:

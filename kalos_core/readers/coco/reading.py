@@ -14,12 +14,32 @@ from typing import Any
 
 import numpy as np
 
-from kalos_core.annotations import Annotations, OnInvalid, RawTable, Source, as_name
+from kalos_core.annotations import Account, Annotations, OnInvalid, RawTable, Source, as_name
 from kalos_core.annotations.build import ATTRIBUTE, check_records
+from kalos_core.annotations.shapes.faults import decoded
 from kalos_core.arguments import check_arguments
-from kalos_core.errors import InputError, KalosWarning, Problems, check_choice, is_hashable, repr_of, text_of
+from kalos_core.errors import (
+    InputError,
+    KalosWarning,
+    Problems,
+    as_number,
+    check_choice,
+    is_hashable,
+    repr_of,
+    text_of,
+)
+from kalos_core.files import load_json
 from kalos_core.readers.coco.columns import Records
-from kalos_core.readers.coco.raters import Assignment, Raters, class_limits, find_raters, rater_field
+from kalos_core.readers.coco.crowds import CrowdMarks, Crowds, rule_of
+from kalos_core.readers.coco.joining import files_of, join_files
+from kalos_core.readers.coco.raters import (
+    Assignment,
+    Raters,
+    class_limits,
+    find_rater_field,
+    find_raters,
+    without_raters,
+)
 from kalos_core.readers.coco.records import (
     NotExhaustive,
     category_names,
@@ -31,6 +51,7 @@ from kalos_core.readers.coco.records import (
     record_list,
     size,
 )
+from kalos_core.readers.shapes import rectangle, rotated
 from kalos_core.readers.vocabulary import Aliases, Vocabulary, reconcile_all
 
 WITHOUT_LIST = (
@@ -38,6 +59,9 @@ WITHOUT_LIST = (
     "that an image a rater never saw counts as 'saw it and annotated nothing', which lowers alpha. "
     "Pass assigned='drew' to count only those who drew in an image (then agreement on absence is lost)."
 )
+
+OWN_ID = "an id of its own; on_invalid='skip' numbers all anew"
+"""What is expected of an annotation, for messages."""
 
 CROWDS = (
     "{source}: {count} crowd regions on {images} images are kept out of agreement, as each stands for many objects and "
@@ -47,27 +71,33 @@ CROWDS = (
 
 
 def read_coco(
-    path_or_dict: str | os.PathLike[str] | Mapping[str, Any],
+    path_or_dict: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Mapping[str, Any],
     *,
+    rater_field: str | None = None,
     category_field: str | None = None,
     aliases: Aliases | None = None,
     assigned: Assignment = "all",
     not_exhaustive: NotExhaustive = "ignore",
+    crowds: Crowds = "auto",
     on_invalid: OnInvalid = "raise",
 ) -> Annotations:
     """Annotations of a COCO file, or of its parsed content.
 
     Parameters
     ----------
-    path_or_dict : path or mapping
+    path_or_dict : path, paths or mapping
         ``images`` (``id``, ``file_name``, ``width``, ``height``, ``rater_list``), ``annotations`` (``image_id``,
         ``category_id``, ``bbox``, ``segmentation``, ``keypoints``, ``attributes`` as CVAT writes them (name ->
-        number, truth value or text), and the rater under one of `RATER_FIELDS`),
-        ``categories``. A segmentation is a list of rings (a polygon) or run lengths (a mask); boxes that are absent are
+        number, truth value or text), and the rater under one of `KNOWN_FIELDS`),
+        ``categories``. Or several paths, or a folder, with one file a rater: these name the raters, images are joined
+        by ``file_name`` and classes by name.
+        A segmentation is a list of rings (a polygon) or run lengths (a mask); boxes that are absent are
         the bounds of the other shape. A ``rater_list`` that maps persons to their sessions, as KaLOS files have it
         (``{"ann": [1, 2]}``, and a ``session_id`` on every annotation), makes every session a rater of its own, named
         "ann (S1)". ``info.rater_categories`` (rater or person -> class names or ids) limits the classes a rater was
         assigned to; ``info.raters`` (names) gives raters and their order.
+    rater_field : str, optional
+        Annotation field that holds the rater, such as ``"created_by"`` or ``"attributes.annotator"``.
     category_field : str, optional
         Annotation field that holds the class as text, instead of ``category_id``.
     aliases : mapping, optional
@@ -78,12 +108,19 @@ def read_coco(
     not_exhaustive : "ignore" or "exclude"
         Of LVIS files, by category id: whether a rater who annotated nothing of a class counts as not assigned in the
         images whose ``not_exhaustive_category_ids`` names it (`Annotations.excluded`). The published numbers ignore it.
+    crowds : "auto", "regions" or "objects"
+        What ``iscrowd`` means: regions of many objects, or single objects like any other, as CVAT writes every mask.
+        "auto" takes a rater's marks for the tool's where most of the rater's annotations carry them, or where marked
+        annotations have the attribute ``occluded``; it says so.
     on_invalid : "raise" or "skip"
-        Annotations whose shape cannot be used: an error, or left out with a warning and counted in `skipped`.
+        Annotations whose shape cannot be used: an error, or left out with a warning and counted in `skipped`. With
+        "skip" annotations that share an id are numbered anew, too.
 
     Returns
     -------
     Annotations
+        Boxes that are turned (``attributes.rotation`` in degrees clockwise about their centre, as CVAT writes it) are
+        polygons; where there are any, every other box is one, too.
         Crowd regions (``iscrowd``) are kept out, counted in `crowds`, and those that can be compared are in
         `crowd_regions`. A region stands for many objects and corresponds to none of them, so agreement does not read
         it: where one rater marked a crowd and others annotated its objects one by one, these objects count as theirs
@@ -122,8 +159,8 @@ def read_coco(
     [[0.0, 0.0, 8.0, 4.0]]
     """
     check_arguments(read_coco, locals())
-    check_options(assigned, not_exhaustive, category_field is None and not aliases)
-    content = Content.read(path_or_dict, category_field)
+    check_options(assigned, not_exhaustive, crowds, on_invalid, category_field is None and not aliases)
+    content = Content.read(path_or_dict, category_field, rater_field, crowds)
     result, messages = build_content(content, category_field, aliases, assigned, not_exhaustive, on_invalid)
     for message in messages:
         warnings.warn(message, KalosWarning, stacklevel=2)
@@ -142,6 +179,9 @@ def build_content(
     by_id = category_field is None and not aliases
     raters = content.find_raters()
     table = _raw_table(content.kept, content.kept_positions, raters)
+    if on_invalid == "skip":
+        _number_anew(table, content)
+    _turn_boxes(table)
     categories = category_names(content.data, content.name, content.problems) if category_field is None else {}
     _check_joints(content)
     limits, classes = _limits(content, raters, categories), categories
@@ -177,8 +217,10 @@ def build_content(
     return result, [*messages, *_assumptions(content, raters, assigned, vocabulary, result)]
 
 
-def check_options(assigned: object, not_exhaustive: object, by_id: bool) -> None:
+def check_options(assigned: object, not_exhaustive: object, crowds: object, on_invalid: object, by_id: bool) -> None:
     """Refuse what is no option, or does not go with classes that are not `by_id`."""
+    check_choice(crowds, "crowds", "auto", "regions", "objects")
+    check_choice(on_invalid, "on_invalid", "raise", "skip")
     check_choice(assigned, "assigned", "all", "drew")
     check_choice(not_exhaustive, "not_exhaustive", "ignore", "exclude")
     if not_exhaustive == "exclude" and not by_id:
@@ -208,6 +250,12 @@ class Content:
         Where the first of the images stands.
     rater_field : str
         Of an annotation, which holds its rater.
+    account : Account
+        Takes what was assumed.
+    names : sequence of str
+        What messages call each annotation, where it is not by its position.
+    repeats : bool, optional
+        Whether annotations of the file share ids; None: these are all of them.
     """
 
     data: Mapping[str, Any]
@@ -220,17 +268,32 @@ class Content:
     positions: Sequence[int]
     first_image: int
     rater_field: str
+    account: Account
+    names: Sequence[str] = ()
+    repeats: bool | None = None
 
     @classmethod
-    def read(cls, path_or_dict: str | os.PathLike[str] | Mapping[str, Any], field: str | None) -> Content:
-        """The records of a file or of its parsed content, images checked; annotations with that field."""
-        data, name = load(path_or_dict, field)
+    def read(cls, path_or_dict: Any, category_field: str | None, given_field: str | None, crowds: Crowds) -> Content:
+        """The records of a file, of several, or of parsed content, images checked; annotations with those fields."""
+        names: Sequence[str] = ()
+        paths = files_of(path_or_dict)
+        if paths:
+            path_or_dict, names = join_files(paths)
+        data, name = load(path_or_dict, category_field, given_field)
         images, annotations = record_list(data, "images", name), data.get("annotations")
         if not isinstance(annotations, Records):
             annotations = Records(record_list(data, "annotations", name))
         if not images:
             raise InputError(f"{name}: expected at least one image, got none")
-        return cls.of_records(data, name, images, annotations, range(len(annotations)), rater_field(annotations))
+        own, marks, crowds = given_field or find_rater_field(annotations), CrowdMarks(), rule_of(data, crowds)
+        if len(annotations) and not annotations.has(own):
+            written = (
+                annotations.rows if annotations.are_mappings else load_json(path_or_dict, "COCO file")["annotations"]
+            )
+            raise InputError(f"{name}: {without_raters(written, given_field)}")
+        marks.add(annotations, own)
+        positions = range(len(annotations))
+        return cls.of_records(data, name, images, annotations, positions, own, marks, crowds, names=names)
 
     @classmethod
     def of_records(
@@ -241,14 +304,33 @@ class Content:
         annotations: Records,
         positions: Sequence[int],
         rater_field: str,
+        marks: CrowdMarks,
+        crowds: Crowds,
         first_image: int = 0,
+        names: Sequence[str] = (),
+        repeats: bool | None = None,
     ) -> Content:
-        """All or some of the records of a file, images checked."""
+        """All or some of the records of a file, images checked; `marks` are of all its annotations."""
         problems = Problems(name)
         check_images(images, problems, first_image)
         sizes = [size(image, position, problems) for position, image in enumerate(images, first_image)]
-        crowd = list(map(bool, annotations.column("iscrowd")))
-        return cls(data, name, images, annotations, sizes, crowd, problems, positions, first_image, rater_field)
+        crowd = marks.regions(annotations, rater_field, crowds)
+        account = Account(notes=[note] if (note := marks.note(crowds)) else [])
+        return cls(
+            data,
+            name,
+            images,
+            annotations,
+            sizes,
+            crowd,
+            problems,
+            positions,
+            first_image,
+            rater_field,
+            account,
+            names,
+            repeats,
+        )
 
     @cached_property
     def kept(self) -> Records:
@@ -271,7 +353,8 @@ class Content:
 
     def record_name(self, row: int) -> str:
         """One of `kept`, for messages."""
-        return f"annotations[{self.kept_positions[row]}] (id {repr_of(self._ids[row])})"
+        position = self.kept_positions[row]
+        return self.names[position] if self.names else f"annotations[{position}] (id {repr_of(self._ids[row])})"
 
     @property
     def image_ids(self) -> list[Any]:
@@ -292,6 +375,8 @@ class Content:
             "crowds": counts_of_images(self.images, self.crowds),
             "describe": self.record_name,
             "problems": self.problems,
+            "account": self.account,
+            "own_id": OWN_ID,
         }
 
     @property
@@ -363,6 +448,39 @@ def _raw_table(annotations: Records, positions: Sequence[int], raters: Raters) -
         keypoints=annotations.column("keypoints"),
         attributes=[None if entry is None else _attributes(entry) for entry in annotations.column("attributes")],
     )
+
+
+def _number_anew(table: RawTable, content: Content) -> None:
+    """Ids by the place in the file where two annotations have the same, as in a file that was joined of two."""
+    if content.repeats or (content.repeats is None and _repeated(table.id)):
+        table.id = [position + 1 for position in content.kept_positions]
+        content.account.notes.append("annotations share ids, and are numbered anew, as they stand in the file")
+
+
+def _repeated(ids: list[Any]) -> bool:
+    known = [key for key in ids if is_hashable(key)]
+    return len(set(known)) < len(known)
+
+
+def _turn_boxes(table: RawTable) -> None:
+    """Polygons of boxes without an outline, where any has an attribute that turns it, as CVAT writes it."""
+    angle = [_rotation(entry) for entry in table.attributes]
+    if not any(angle):
+        return
+    for row, (turn, given) in enumerate(zip(angle, map(decoded, table.box), strict=True)):
+        sides = given if isinstance(given, (list, tuple)) else ()
+        box = [side for side in map(as_number, sides) if side is not None]
+        if table.polygon[row] or table.mask[row] or not len(box) == len(sides) == 4:
+            continue
+        x, y, width, height = box
+        ring = rotated((x, y, x + width, y + height), turn, (x + width / 2, y + height / 2)) if turn else rectangle(box)
+        table.polygon[row] = [[number for point in ring for number in point]]
+        table.box[row] = None if turn else given
+
+
+def _rotation(entry: Any) -> float:
+    value = as_number(entry.get("rotation")) if isinstance(entry, Mapping) else None
+    return (value or 0.0) % 360
 
 
 def _attributes(entry: Any) -> dict[str, Any] | None:
@@ -437,6 +555,7 @@ def _assumptions(
     content: Content, raters: Raters, assigned: Assignment, vocabulary: Vocabulary, result: Annotations
 ) -> Iterator[str]:
     """What to warn of."""
+    yield from (f"{content.name}: {note}" for note in content.account.notes)
     if result.crowds.any():
         lost = int(result.crowds.sum()) - len(result.crowd_regions or ())
         yield CROWDS.format(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from codecs import BOM_UTF8
 from collections.abc import Container, Mapping, Sequence
 from typing import Any, Literal
@@ -22,15 +21,14 @@ NOT_EXHAUSTIVE_FIELD, EXCLUDED_FIELD = "not_exhaustive_category_ids", "excluded_
 """Of an image: LVIS's list for all raters, and ours of each rater."""
 
 
-def load(
-    path_or_dict: str | os.PathLike[str] | Mapping[str, Any], field: str | None = None
-) -> tuple[Mapping[str, Any], str]:
-    """The content of a file, its annotations as `Records` with that field, and its name, for messages."""
+def load(path_or_dict: Any, category_field: str | None, rater_field: str | None) -> tuple[Mapping[str, Any], str]:
+    """The content of a file, its annotations as `Records` with these fields, and its name, for messages."""
     if isinstance(path_or_dict, Mapping):
         return path_or_dict, "COCO data"
-    path = as_path(path_or_dict, "path_or_dict", "a path or the mapping a COCO file holds")
+    path = as_path(path_or_dict, "path_or_dict", "a path, several, or the mapping a COCO file holds")
     content = read_bytes(path, "COCO file").removeprefix(BOM_UTF8)
-    data = decode_coco(content, field) or parse_json(path, content, "COCO file")
+    outer = tuple(name.partition(".")[0] for name in (category_field, rater_field) if name is not None)
+    data = decode_coco(content, outer, category_field is None) or parse_json(path, content, "COCO file")
     if not isinstance(data, Mapping):
         raise InputError(f"{path}: expected a COCO object, got a JSON {type(data).__name__}")
     return data, path.name
@@ -82,7 +80,6 @@ def image_name(image: Mapping[str, Any], position: int) -> str:
 def category_names(data: Mapping[str, Any], source: str, problems: Problems) -> dict[Any, str]:
     """Category id -> class name, in the order of the file."""
     categories: dict[Any, str] = {}
-    names: set[str] = set()
     for position, record in enumerate(record_list(data, "categories", source)):
         key, name = record.get("id"), record.get("name")
         fault = None
@@ -94,11 +91,8 @@ def category_names(data: Mapping[str, Any], source: str, problems: Problems) -> 
             fault = "an id that is not -1, which means 'no category'", repr_of(key)
         elif key in categories:
             fault = "an id of its own", f"{repr_of(key)} a second time"
-        elif name in names:
-            fault = "a name of its own", f"{repr_of(name)} a second time"
         else:
-            categories[key] = name
-            names.add(name)
+            categories[key] = name  # of several ids, too: Roboflow begins with an empty class that groups the others
         if fault:
             problems.add(f"categories[{position}] (id {repr_of(key)})", *fault)
     return categories

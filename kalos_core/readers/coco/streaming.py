@@ -6,7 +6,9 @@ nameless file, and no more than one block is in memory.
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import sys
 import tempfile
 import warnings
@@ -27,12 +29,26 @@ from kalos_core.arguments import check_arguments
 from kalos_core.errors import InputError, KalosWarning, Problems, check_whole, is_hashable, repr_of
 from kalos_core.files import as_path, parse_json
 from kalos_core.readers.coco.columns import Records, decode_list
-from kalos_core.readers.coco.raters import RATER_FIELDS, Assignment, find_raters
-from kalos_core.readers.coco.reading import Content, build_content, check_options, source_ids
+from kalos_core.readers.coco.crowds import CrowdMarks, Crowds, rule_of
+from kalos_core.readers.coco.raters import (
+    KNOWN_FIELDS,
+    RATER_FIELDS,
+    Assignment,
+    find_rater_field,
+    find_raters,
+    without_raters,
+)
+from kalos_core.readers.coco.reading import OWN_ID, Content, build_content, check_options, source_ids
 from kalos_core.readers.coco.records import NotExhaustive, check_images, record_list
 from kalos_core.readers.coco.scanning import Batch, scan
 
 LISTS = ("images", "annotations")
+
+SEEN = 100
+"""Annotations of which the fields are named where none has a rater."""
+
+MARKED = re.compile(rb'"iscrowd"\s*:\s*(?:[1-9]|true)')
+"""A crowd region, or a mask of a tool that writes each as one."""
 
 NAMES: list[str] = []
 SESSIONS: dict[str, list[str]] = {}
@@ -45,6 +61,7 @@ def stream_coco(
     *,
     assigned: Assignment = "all",
     not_exhaustive: NotExhaustive = "ignore",
+    crowds: Crowds = "auto",
     on_invalid: OnInvalid = "raise",
 ) -> Iterator[Annotations]:
     """Annotations of a COCO file of any size, a block of images at a time.
@@ -63,6 +80,7 @@ def stream_coco(
         How many images each table has, the last one fewer.
     assigned : "all" or "drew"
     not_exhaustive : "ignore" or "exclude"
+    crowds : "auto", "regions" or "objects"
     on_invalid : "raise" or "skip"
         As for `read_coco`.
 
@@ -91,18 +109,25 @@ def stream_coco(
     [[3, 1], [2]]
     """
     check_arguments(stream_coco, locals())
-    check_options(assigned, not_exhaustive, by_id=True)
+    check_options(assigned, not_exhaustive, crowds, on_invalid, by_id=True)
     check_whole(images_per_block, "images_per_block", least=1)
     source = as_path(path, "path")
-    return _stream(source, images_per_block, assigned, not_exhaustive, on_invalid)
+    return _stream(source, images_per_block, assigned, not_exhaustive, crowds, on_invalid)
 
 
 def _stream(
-    path: Path, images_per_block: int, assigned: Assignment, not_exhaustive: NotExhaustive, on_invalid: OnInvalid
+    path: Path,
+    images_per_block: int,
+    assigned: Assignment,
+    not_exhaustive: NotExhaustive,
+    crowds: Crowds,
+    on_invalid: OnInvalid,
 ) -> Iterator[Annotations]:
     with tempfile.TemporaryFile() as file:
-        blocks = _Blocks(path, images_per_block, _Shelves(file))
+        blocks = _Blocks(path, images_per_block, crowds, _Shelves(file))
         blocks.sort()
+        if blocks.repeats and on_invalid == "raise":
+            blocks.check_ids()
         for number in range(len(blocks)):
             table, messages = build_content(blocks.content(number), None, None, assigned, not_exhaustive, on_invalid)
             for message in messages:
@@ -142,6 +167,7 @@ class _Blocks:
     path : Path
     size : int
         Images of a block.
+    crowds : "auto", "regions" or "objects"
     shelves : _Shelves
         Of each block its images, its annotations, and where these stand in the file.
     position : dict
@@ -150,16 +176,26 @@ class _Blocks:
         Of each image `NAMES` or `SESSIONS`, None where it has no list of raters.
     data : dict
         The file without its images and annotations.
+    marks : CrowdMarks
+        Of all annotations.
+    repeats : bool
+        Whether annotations share ids.
+    hashes : set of int
+        Those of such ids.
     field : str
         Of an annotation, which holds its rater.
     """
 
     path: Path
     size: int
+    crowds: Crowds
     shelves: _Shelves
     position: dict[Any, int] = field(default_factory=dict)
     lists: list[Any] = field(default_factory=list)
     data: dict[str, Any] = field(default_factory=dict)
+    marks: CrowdMarks = field(default_factory=CrowdMarks)
+    repeats: bool = False
+    hashes: set[int] = field(default_factory=set)
     field: str = RATER_FIELDS[0]
 
     def __len__(self) -> int:
@@ -172,6 +208,9 @@ class _Blocks:
         for batch in scan(self.path, LISTS, rest):
             if batch.key == "images":
                 self._sort_images(batch, rater_lists)
+            elif MARKED.search(batch.text):
+                records = decode_list(batch.together, self.path)
+                self.marks.add(records, find_rater_field(records))
         data = parse_json(self.path, bytes(rest), "COCO file")
         if not isinstance(data, Mapping):
             raise InputError(f"{self.path}: expected a COCO object, got a JSON {type(data).__name__}")
@@ -180,6 +219,7 @@ class _Blocks:
         if not self.position:
             raise InputError(f"{self.path.name}: expected at least one image, got none")
         self.data = {key: value for key, value in data.items() if key not in LISTS}
+        self.crowds = rule_of(data, self.crowds)
         self._sort_annotations([{"rater_list": names} for names in rater_lists.values()])
 
     def _sort_images(self, batch: Batch, rater_lists: dict[str, Any]) -> None:
@@ -197,8 +237,9 @@ class _Blocks:
             self.lists.append(SESSIONS if isinstance(names, Mapping) else None if names is None else NAMES)
 
     def _sort_annotations(self, with_lists: list[dict[str, Any]]) -> None:
-        found = {name: _Found(self.data, self.path.name, with_lists, name) for name in RATER_FIELDS}
+        found = {name: _Found(self.data, self.path.name, with_lists, name) for name in KNOWN_FIELDS}
         ids = _Ids()
+        seen: list[Any] = []
         first = 0
         for batch in scan(self.path, ["annotations"], bytearray()):
             records = decode_list(batch.together, self.path)
@@ -210,43 +251,46 @@ class _Blocks:
                 [(image or 0) // self.size for image in images], np.intp
             )  # unknown ones are refused there
             texts = batch.each()
+            seen = seen or list(map(json.loads, texts[:SEEN]))
             for shelf in np.unique(shelf_of).tolist():
                 rows = np.flatnonzero(shelf_of == shelf).tolist()
                 self.shelves.put("annotations", shelf, [texts[row] for row in rows])
                 self.shelves.put("positions", shelf, [b"%d" % (first + row) for row in rows])
             known = {keys[row]: self.lists[image] for row, image in enumerate(images) if image is not None}
             pseudo = [{"id": key, "rater_list": names} for key, names in known.items()]
-            kept = list(map(not_, records.column("iscrowd")))
+            regions = self.marks.regions(records, find_rater_field(records), self.crowds)
+            kept = list(map(not_, regions))
             positions = list(compress(range(first, first + len(records)), kept))
-            for name in filter(records.has, RATER_FIELDS):
+            for name in filter(records.has, KNOWN_FIELDS):
                 found[name].add(pseudo, records.where(kept), positions)
             ids.add(records.where(kept), positions, self.data)
             first += len(records)
-        self.field = next((name for name in RATER_FIELDS if found[name].occurs), RATER_FIELDS[0])
+        self.field = next((name for name in KNOWN_FIELDS if found[name].occurs), RATER_FIELDS[0])
+        if seen and not found[self.field].occurs:
+            raise InputError(f"{self.path.name}: {without_raters(seen, None)}")
         found[self.field].problems.raise_if_any()
         self.data["info"] = self._info | {"raters": found[self.field].described()}
-        repeated = ids.repeated()
-        if len(repeated):
-            self._check_ids(set(repeated.tolist()))
+        self.hashes = set(ids.repeated().tolist())
+        self.repeats = bool(self.hashes)
 
     @property
     def _info(self) -> dict[str, Any]:
         info = self.data.get("info")
         return dict(info) if isinstance(info, Mapping) else {}
 
-    def _check_ids(self, hashes: set[int]) -> None:
+    def check_ids(self) -> None:
         """An error if ids are the same, of those whose hashes are."""
         entries: list[tuple[int, Any, Any]] = []
         for number in range(len(self)):
             records, positions = self._annotations(number)
-            kept = list(map(not_, records.column("iscrowd")))
+            kept = list(map(not_, self.marks.regions(records, self.field, self.crowds)))
             records, positions = records.where(kept), list(compress(positions, kept))
             rows = zip(positions, _ids(records, positions, self.data), records.column("id"), strict=True)
-            entries += [row for row in rows if _hash(row[1]) in hashes]
+            entries += [row for row in rows if _hash(row[1]) in self.hashes]
         problems, seen = Problems(self.path.name), set()
         for position, key, written in sorted(entries, key=lambda entry: entry[0]):
             if key in seen:
-                problems.add(_name(position, written), "an id of its own", f"{repr_of(key)} a second time")
+                problems.add(_name(position, written), OWN_ID, f"{repr_of(key)} a second time")
             seen.add(key)
         problems.raise_if_any()
 
@@ -260,7 +304,10 @@ class _Blocks:
         first = number * self.size
         images = parse_json(self.path, self.shelves.take("images", number), "COCO file")
         name = f"{self.path.name}, images {first + 1:,} to {first + len(images):,}"
-        return Content.of_records(self.data, name, images, *self._annotations(number), self.field, first)
+        found = self._annotations(number)
+        return Content.of_records(
+            self.data, name, images, *found, self.field, self.marks, self.crowds, first, repeats=self.repeats
+        )
 
 
 @dataclass

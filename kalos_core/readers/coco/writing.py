@@ -93,6 +93,8 @@ def write_coco(
             for rater, allowed in zip(annotations.raters, annotations.assigned_categories, strict=True)
         }
     crowd_ids = _crowd_ids(annotations.crowd_regions, annotation_ids)
+    if annotations.crowd_regions is not None:
+        info["crowds"] = "regions"
     if annotations.crowd_regions is not None and crowd_ids != list(annotations.crowd_regions.id):
         info["ids"] = "source_id"
     records = _annotation_records(annotations, annotation_ids, image_ids, in_sessions)

@@ -216,7 +216,7 @@ class TestAssignment:
         for name in RATERS:
             dataset.set_values(name, [None] * 6)
         assert alphas_of(read(dataset, assigned="labelled")) == [None] * 6
-        assert alphas_of(read(dataset, assigned="all")) == [1.0] * 6
+        assert alphas_of(read(dataset, assigned="all")) == [None] * 6  # that nobody saw anything is no agreement
 
     def test_without_a_list_auto_warns(self, make):
         dataset = make(make_samples(SCENES, listed=False))

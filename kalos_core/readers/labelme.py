@@ -1,0 +1,236 @@
+"""labelme: one JSON file an image, one folder a rater."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import io
+import math
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kalos_core.annotations import Annotations, OnInvalid, as_name
+from kalos_core.arguments import check_arguments
+from kalos_core.errors import InputError, as_number, check_choice, is_hashable, listed, repr_of
+from kalos_core.files import BROKEN, load_json
+from kalos_core.limits import check_limit
+from kalos_core.readers.findings import Findings
+from kalos_core.readers.folders import (
+    IMAGE_FOLDERS,
+    AssignedFiles,
+    Folders,
+    assigned_by_files,
+    files_of,
+    rater_folders,
+    record_of,
+)
+from kalos_core.readers.groups import Grouped, Part, add_grouped
+from kalos_core.readers.shapes import MOST_PIXELS, UnusableError, ellipse, rectangle, run_lengths
+from kalos_core.readers.vocabulary import Aliases
+
+LEFT_OUT = ("line", "linestrip")
+"""Types of shapes that no similarity compares."""
+
+Size = tuple[float, float]
+
+
+def read_labelme(
+    folders: Folders,
+    *,
+    assigned: AssignedFiles = "files",
+    grouped: Grouped = "one",
+    aliases: Aliases | None = None,
+    on_invalid: OnInvalid = "raise",
+) -> Annotations:
+    """Labels of several raters from labelme's JSON files, ``folder/rater/image.json``.
+
+    Parameters
+    ----------
+    folders : path or mapping
+        A folder that holds one folder a rater, or names -> folders. JSON files are looked for at any depth; a folder
+        ``Annotations`` or ``labels`` is no part of the name of an image. Files of one image have one name.
+    assigned : "files", "all" or mapping image -> raters
+        Who was assigned to an image: those who have a file of it (one without a shape: saw it and annotated nothing),
+        every rater, or those whom a mapping lists, and where it lists none those who have a file.
+    grouped : "one" or "apart"
+        Shapes of one group (``group_id``) and label: one object, as in labelme's own export to COCO, or one object
+        each. Polygons, circles and rectangles become one polygon of several rings, masks their union.
+    aliases : mapping, optional
+        What raters wrote -> class, as in `read_coco`.
+    on_invalid : "raise" or "skip"
+        Shapes that cannot be used: an error, or left out with a warning and counted in `skipped`.
+
+    Returns
+    -------
+    Annotations
+        Images are the names of the files without their ending; their files are the names in ``imagePath``. All in
+        pixels: rectangles are boxes, circles polygons of 64 corners, points keypoints of one joint. Flags that are set
+        are attributes.
+
+    Warns
+    -----
+    KalosWarning
+        If lines are left out, images have flags, or shapes of a group cannot be joined.
+
+    Raises
+    ------
+    InputError
+        If a folder has no JSON file, a file is not of labelme, an image has two sizes, or a shape cannot be used.
+
+    References
+    ----------
+    Wada, "labelme: Image Polygonal Annotation with Python", https://github.com/wkentaro/labelme
+
+    Examples
+    --------
+    >>> import json
+    >>> shape = {"label": "cat", "points": [[1, 2], [9, 8]], "shape_type": "rectangle", "group_id": None}
+    >>> for rater, shapes in {"ann": [shape], "bob": []}.items():
+    ...     Path("labelme", rater).mkdir(parents=True)
+    ...     content = {"shapes": shapes, "imagePath": "a.jpg", "imageWidth": 40, "imageHeight": 30}
+    ...     _ = Path("labelme", rater, "a.json").write_text(json.dumps(content))
+    >>> annotations = read_labelme("labelme")
+    >>> annotations.shapes["box"].xywh().tolist(), annotations.assigned.tolist()
+    ([[1.0, 2.0, 8.0, 6.0]], [[True, True]])
+    """
+    check_arguments(read_labelme, locals())
+    check_choice(grouped, "grouped", "one", "apart")
+    homes = rater_folders(folders, least=1, passed=IMAGE_FOLDERS)
+    findings = Findings("labelme folders", on_invalid)
+    files = files_of(homes, (".json",), "JSON files", findings.problems)
+    findings.raters = dict.fromkeys(files)
+    parts: list[Part] = []
+    for rater, found in files.items():
+        for image, path in found.items():
+            parts += _read_file(findings, rater, image, path, record_of(rater, homes[rater], path))
+    for image, raters in assigned_by_files(files, assigned, findings.files).items():
+        for rater in raters:
+            findings.assign(image, rater)
+    add_grouped(findings, parts, grouped)
+    return findings.build(aliases=aliases)
+
+
+def _read_file(findings: Findings, rater: str, image: str, path: Path, record: str) -> list[Part]:
+    content = load_json(path, "labelme file")
+    if not isinstance(content, Mapping) or not isinstance(content.get("shapes"), list):
+        actual = listed(content, 10) if isinstance(content, Mapping) else type(content).__name__
+        raise InputError(f"{path}: expected labelme's JSON with a list 'shapes', got {actual}")
+    size = findings.size_from(content.get("imageWidth"), content.get("imageHeight"), record)
+    name = content.get("imagePath")
+    file = name.replace("\\", "/").rpartition("/")[2] if isinstance(name, str) else ""
+    findings.add_image(image, record, file=file or image, size=size)
+    if _set_flags(content.get("flags")):
+        findings.account.unused["flags of the image"] += 1
+    parts = []
+    for number, shape in enumerate(content["shapes"], start=1):
+        where = f"{record}, shape {number}"
+        kind = (shape.get("shape_type") or "polygon") if isinstance(shape, Mapping) else None
+        label = as_name(shape.get("label")) if isinstance(shape, Mapping) else None
+        if kind in LEFT_OUT:
+            findings.account.left_out["lines, which no similarity compares"] += 1
+            continue
+        try:
+            if not isinstance(kind, str) or kind not in SHAPES:
+                raise UnusableError(f"a shape_type among {listed([*SHAPES, *LEFT_OUT], 10)}", repr_of(kind))
+            if not isinstance(label, str):
+                raise UnusableError("a label", repr_of(label))
+            group = shape.get("group_id")
+            if not is_hashable(group):
+                raise UnusableError("a number as group_id", repr_of(group))
+            made = SHAPES[kind](shape, size)
+        except UnusableError as unusable:
+            findings.fault(where, image, *unusable.args)
+        else:
+            parts.append(Part(where, image, rater, label, group, made, _set_flags(shape.get("flags"))))
+    return parts
+
+
+def _set_flags(flags: Any) -> dict[str, bool] | None:
+    """The flags that are set, None where none is."""
+    found = {name: True for name, value in flags.items() if value is True} if isinstance(flags, Mapping) else {}
+    return found or None
+
+
+def _points(shape: Mapping[str, Any], count: int | None = None) -> list[list[float]]:
+    """The points of a shape, so many if that is given."""
+    given = shape.get("points")
+    points = given if isinstance(given, list) else []
+    read = [[as_number(number) for number in point] if isinstance(point, list) else [] for point in points]
+    numbers = [[x for x in point if x is not None] for point in read]
+    if not numbers or (count or len(numbers)) != len(numbers) or any(len(p) != 2 for p in numbers) or numbers != read:
+        expected = "points [[x, y], ...]" if count is None else f"points [[x, y], ...], {count} of them"
+        raise UnusableError(expected, repr_of(given))
+    return numbers
+
+
+def _rectangle(shape: Mapping[str, Any], _size: Size) -> dict[str, Any]:
+    """Two opposite corners, or all four."""
+    points = _points(shape)
+    if len(points) not in (2, 4):
+        raise UnusableError("a rectangle of 2 or 4 points", f"{len(points)} points")
+    x, y = ([point[axis] for point in points] for axis in (0, 1))
+    box = [min(x), min(y), max(x) - min(x), max(y) - min(y)]
+    corners = {tuple(corner) for corner in rectangle(box)}
+    upright = len(points) == 2 or all(min(math.dist(point, corner) for corner in corners) < UPRIGHT for point in points)
+    return {"box": box} if upright else {"polygon": [points]}
+
+
+UPRIGHT = 0.01
+"""Pixels by which the corners of an upright rectangle may differ from those of its bounds."""
+
+
+def _polygon(shape: Mapping[str, Any], _size: Size) -> dict[str, Any]:
+    return {"polygon": [_points(shape)]}
+
+
+def _circle(shape: Mapping[str, Any], _size: Size) -> dict[str, Any]:
+    """Its centre, and a point on it."""
+    (x, y), other = _points(shape, 2)
+    radius = math.dist((x, y), other)
+    return {"polygon": [ellipse(x, y, radius, radius)]}
+
+
+def _point(shape: Mapping[str, Any], _size: Size) -> dict[str, Any]:
+    return {"keypoints": [[*point, 2] for point in _points(shape)]}
+
+
+def _mask(shape: Mapping[str, Any], size: Size) -> dict[str, Any]:
+    """A PNG of the pixels between two corners, packed as text."""
+    from PIL import Image  # slow to import, and needed for masks only
+
+    (left, top), _ = _points(shape, 2)
+    if np.isnan(size).any() or not all(side.is_integer() for side in size) or math.prod(size) > MOST_PIXELS:
+        raise UnusableError("imageWidth and imageHeight in whole pixels", f"{size[0]:g} x {size[1]:g}")
+    text = shape.get("mask")
+    try:
+        with Image.open(io.BytesIO(base64.b64decode(text if isinstance(text, str) else "", validate=True))) as image:
+            check_limit("KALOS_MOST_PIXELS", image.width * image.height, "mask")
+            pixels = np.asarray(image.convert("L")) != 0
+    except (*BROKEN, binascii.Error):
+        raise UnusableError("a mask as PNG in base64", repr_of(text)) from None
+    x, y = (round(number) if math.isfinite(number) else -1 for number in (left, top))
+    height, width = pixels.shape
+    if x < 0 or y < 0 or x + width > size[0] or y + height > size[1]:
+        raise UnusableError(f"a mask inside of {size[0]:g} x {size[1]:g}", f"{width} x {height} at {left:g}, {top:g}")
+    canvas = np.zeros((int(size[1]), int(size[0])), np.bool_)
+    canvas[y : y + height, x : x + width] = pixels
+    return {"mask": run_lengths(canvas)}
+
+
+Shape = Callable[[Mapping[str, Any], Size], dict[str, Any]]
+"""``shape(record, size of the image)`` -> the shape's field of a record."""
+
+SHAPES: dict[str, Shape] = {
+    "rectangle": _rectangle,
+    "polygon": _polygon,
+    "oriented_rectangle": _polygon,
+    "rotation": _polygon,
+    "circle": _circle,
+    "point": _point,
+    "points": _point,
+    "mask": _mask,
+}
+"""Types of shapes that can be compared; AnyLabeling and X-AnyLabeling write "rotation" for a turned box."""

@@ -1,0 +1,88 @@
+"""Outlines in the cells of tables: text of numbers, JSON, GeoJSON, WKT, WKB, and lists."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+import shapely
+from numpy.typing import NDArray
+
+from kalos_core.errors import as_number
+
+Rings: TypeAlias = list[list[float]]
+"""Of an outline, each x1, y1, x2, y2, ..."""
+
+
+def rings_in(cell: Any) -> Rings:
+    """The outer rings of an outline: text of numbers, JSON, WKT, WKB, or lists.
+
+    Examples
+    --------
+    >>> [rings_in(cell) for cell in ("0,0;4,0;4,2", "POLYGON ((0 0, 4 0, 4 2, 0 0))", "[[0,0],[4,0],[4,2]]")]
+    [[[0.0, 0.0, 4.0, 0.0, 4.0, 2.0]], [[0.0, 0.0, 4.0, 0.0, 4.0, 2.0]], [[0.0, 0.0, 4.0, 0.0, 4.0, 2.0]]]
+    >>> rings_in([[0, 0, 4, 0, 4, 2], [9, 9, 8, 9, 8, 8]])
+    [[0.0, 0.0, 4.0, 0.0, 4.0, 2.0], [9.0, 9.0, 8.0, 9.0, 8.0, 8.0]]
+    """
+    geometry = cell if isinstance(cell, shapely.Geometry) else None
+    if isinstance(cell, str) and re.match(r"\s*(SRID=\d+;)?\s*(MULTI)?POLYGON", cell, re.IGNORECASE):
+        geometry = shapely.from_wkt(cell.partition(";")[2] or cell)
+    elif isinstance(cell, bytes):
+        geometry = shapely.from_wkb(cell)
+    if geometry is not None:
+        parts = shapely.get_parts(geometry).tolist()
+        if any(len(part.interiors) for part in parts):
+            raise ValueError
+        return [shapely.get_coordinates(part.exterior)[:-1].ravel().tolist() for part in parts]
+    value = as_list(cell)
+    if isinstance(value, Mapping):  # GeoJSON
+        inside = value["coordinates"]
+        polygons = {"Polygon": [inside], "MultiPolygon": inside}[value["type"]]
+        if any(len(rings) != 1 for rings in polygons):
+            raise ValueError
+        return [ring for polygon in polygons for ring in _flat(polygon[0])]
+    return _flat(value)
+
+
+def as_list(cell: Any) -> Any:
+    """What JSON or a text of numbers holds; lists as they are."""
+    if isinstance(cell, np.ndarray):
+        return cell.tolist()
+    if not isinstance(cell, str):
+        return cell
+    text = cell.strip()
+    if text[:1] in ("[", "{", "("):
+        try:
+            return json.loads(text.replace("(", "[").replace(")", "]").replace("'", '"'))
+        except ValueError:
+            if text[0] == "{":
+                raise
+    return [float(part) for part in re.split(r"[\s,;|\[\]()]+", text) if part]
+
+
+def _flat(value: Any) -> Rings:
+    """Rings of numbers, of pairs, of {"x": ..., "y": ...}, or lists of these."""
+    entries = [entry.tolist() if isinstance(entry, np.ndarray) else entry for entry in value]
+    if not entries:
+        return []
+    if all(as_number(entry) is not None for entry in entries):
+        return [[float(entry) for entry in entries]]
+    if all(isinstance(entry, Mapping) for entry in entries):
+        return [[float(entry[axis]) for entry in entries for axis in "xy"]]
+    if all(len(entry) == 2 and all(as_number(number) is not None for number in entry) for entry in entries):
+        return [[float(number) for entry in entries for number in entry]]
+    return [ring for entry in entries for ring in _flat(entry)]
+
+
+def interleaved(xs: Any, ys: Any) -> list[float]:
+    """A ring from lists of x and of y."""
+    return [float(number) for pair in zip(xs, ys, strict=True) for number in pair]
+
+
+def bounds_of(rings: Rings) -> NDArray[np.float64]:
+    """(4,) x, y, width, height around an outline."""
+    points = np.concatenate([np.reshape(ring, (-1, 2)) for ring in rings])
+    return np.concatenate([points.min(axis=0), np.ptp(points, axis=0)])

@@ -1,0 +1,211 @@
+"""VGG Image Annotator (VIA 2): one JSON file per rater."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from kalos_core.annotations import Annotations, OnInvalid, as_name
+from kalos_core.arguments import check_arguments
+from kalos_core.errors import InputError, as_number, listed, repr_of
+from kalos_core.files import as_path, load_json
+from kalos_core.readers.findings import Findings
+from kalos_core.readers.folders import as_folder
+from kalos_core.readers.shapes import UnusableError, ellipse
+from kalos_core.readers.sizes import Sizes, read_sizes
+from kalos_core.readers.vocabulary import Aliases
+
+Record = Mapping[str, Any]
+
+
+def read_via(
+    exports: str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]],
+    *,
+    category_field: str | None = None,
+    sizes: Sizes = None,
+    aliases: Aliases | None = None,
+    on_invalid: OnInvalid = "raise",
+) -> Annotations:
+    """Labels of several raters from projects or annotations (JSON) of the VGG Image Annotator 2, one file each.
+
+    Parameters
+    ----------
+    exports : path or mapping
+        A folder of JSON files, the name of a file (without ``.json``) being the rater's, or a mapping rater -> file.
+        Images are matched by ``filename``. A rater is assigned to the images that their file lists.
+    category_field : str, optional
+        Region attribute that holds the class; needed where regions have several attributes.
+    sizes : path or mapping, optional
+        Width and height of the images, which VIA does not write: a folder of the images, a CSV file, or a mapping
+        image -> (width, height).
+    aliases : mapping, optional
+        What raters wrote -> class, as in `read_coco`.
+    on_invalid : "raise" or "skip"
+        Regions that cannot be used: an error, or left out with a warning and counted in `skipped`.
+
+    Returns
+    -------
+    Annotations
+        Rectangles as boxes, polygons, circles and ellipses as polygons of 64 corners, points as keypoints of one joint,
+        all in pixels. Other region attributes are kept as attributes.
+
+    Warns
+    -----
+    KalosWarning
+        If polylines are left out, or images have attributes.
+
+    Raises
+    ------
+    InputError
+        If a file is not of VIA 2, regions have several attributes and `category_field` is not given, or a region cannot
+        be used.
+
+    References
+    ----------
+    Dutta and Zisserman, "The VIA Annotation Software for Images, Audio and Video", ACM Multimedia 2019,
+    https://www.robots.ox.ac.uk/~vgg/software/via/
+
+    Examples
+    --------
+    >>> import json
+    >>> region = {
+    ...     "shape_attributes": {"name": "rect", "x": 1, "y": 2, "width": 8, "height": 6},
+    ...     "region_attributes": {"animal": "cat"},
+    ... }
+    >>> Path("via").mkdir()
+    >>> for rater, regions in {"ann": [region], "bob": []}.items():
+    ...     images = {"a.jpg9": {"filename": "a.jpg", "size": 9, "regions": regions, "file_attributes": {}}}
+    ...     _ = Path("via", f"{rater}.json").write_text(json.dumps({"_via_img_metadata": images}))
+    >>> annotations = read_via("via")
+    >>> annotations.shapes["box"].xywh().tolist(), annotations.assigned.tolist()
+    ([[1.0, 2.0, 8.0, 6.0]], [[True, True]])
+    """
+    check_arguments(read_via, locals())
+    files, source = _files(exports)
+    read = {rater: _images(path) for rater, path in files.items()}
+    name = category_field or _class_attribute(source, read)
+    findings = Findings(source, on_invalid)
+    size_of = read_sizes(sizes)
+    for rater, images in read.items():
+        findings.raters[rater] = None
+        for number, image in enumerate(images):
+            record = f"{files[rater].name}, image {image.get('filename') or number!r}"
+            file = as_name(image.get("filename"))
+            if not isinstance(file, str) or rater in findings.assigned.get(file, ()):
+                actual = repr_of(file) if not isinstance(file, str) else "it a second time"
+                findings.problems.add(record, "an image of its own, by its filename", actual)
+                continue
+            findings.add_image(file, record, file=file, size=findings.size_from(*size_of(file), record))
+            findings.assign(file, rater)
+            answers = image.get("file_attributes")
+            if isinstance(answers, Mapping) and any(answers.values()):
+                findings.account.unused["attributes of the image"] += 1
+            for place, region in enumerate(_regions(image), start=1):
+                _read_region(findings, f"{record}, region {place}", file, rater, region, name)
+    return findings.build(aliases=aliases)
+
+
+def _files(exports: Any) -> tuple[dict[str, Path], str]:
+    """Rater -> file, and what to call them together."""
+    if isinstance(exports, Mapping):
+        return {str(rater): as_path(path, f"exports[{rater!r}]") for rater, path in exports.items()}, "VIA files"
+    folder = as_folder(exports, "exports")
+    files = {path.stem: path for path in sorted(folder.iterdir()) if path.suffix.lower() == ".json"}
+    if not files:
+        raise InputError(f"{folder}: expected JSON files of VIA, one per rater, got none")
+    return files, folder.name
+
+
+def _images(path: Path) -> list[Record]:
+    content = load_json(path, "VIA file")
+    images = content.get("_via_img_metadata", content) if isinstance(content, Mapping) else None
+    entries = list(images.values()) if isinstance(images, Mapping) else []
+    if not all(isinstance(entry, Mapping) and isinstance(_regions(entry), list) for entry in entries) or not entries:
+        actual = listed(content, 10) if isinstance(content, Mapping) else type(content).__name__
+        raise InputError(f"{path}: expected a project of VIA 2, or its annotations as JSON, got {actual or 'nothing'}")
+    return entries
+
+
+def _regions(image: Record) -> Any:
+    """The regions of an image: a list, or in older files a mapping of their numbers."""
+    regions = image.get("regions")
+    return list(regions.values()) if isinstance(regions, Mapping) else regions
+
+
+def _class_attribute(source: str, read: Mapping[str, list[Record]]) -> str:
+    """The one attribute that regions have."""
+    regions = [region for images in read.values() for image in images for region in _regions(image)]
+    found = [region.get("region_attributes") for region in regions if isinstance(region, Mapping)]
+    names = dict.fromkeys(name for attributes in found if isinstance(attributes, Mapping) for name in attributes)
+    if len(names) > 1 or (regions and not names):
+        raise InputError(
+            f"{source}: expected one region attribute, which holds the class, got {listed(names, 20) or 'none'}"
+            f"{'; name it by category_field=' if names else ''}"
+        )
+    return next(iter(names), "")
+
+
+def _read_region(findings: Findings, where: str, image: str, rater: str, region: Any, name: str) -> None:
+    try:
+        shape, attributes = (
+            (region.get(field) if isinstance(region, Mapping) else None)
+            for field in ("shape_attributes", "region_attributes")
+        )
+        if not isinstance(shape, Mapping) or not isinstance(attributes, Mapping):
+            raise UnusableError("shape_attributes and region_attributes", repr_of(region))
+        kind, category = shape.get("name"), as_name(attributes.get(name))
+        if kind == "polyline":
+            findings.account.left_out["polylines, which no similarity compares"] += 1
+            return
+        if not isinstance(kind, str) or kind not in SHAPES:
+            raise UnusableError(f"a shape among {listed(SHAPES, 10)}, polyline", repr_of(kind))
+        if not isinstance(category, str):
+            raise UnusableError(f"one class in {name!r}", repr_of(attributes.get(name)))
+        made = SHAPES[kind](shape)
+    except UnusableError as unusable:
+        findings.fault(where, image, *unusable.args)
+    else:
+        others = {
+            key: value for key, value in attributes.items() if key != name and isinstance(value, (str, int, float))
+        }
+        findings.add_annotation(where, image, rater, category.strip(), attributes=others or None, **made)
+
+
+def _numbers(shape: Record, *names: str) -> list[float]:
+    numbers = [number for name in names if (number := as_number(shape.get(name))) is not None]
+    if len(numbers) < len(names):
+        raise UnusableError(f"numbers in {', '.join(names)}", listed(repr_of(shape.get(name)) for name in names))
+    return numbers
+
+
+def _polygon(shape: Record) -> dict[str, Any]:
+    given = [shape.get(f"all_points_{axis}") for axis in "xy"]
+    x, y = ([as_number(value) for value in values] if isinstance(values, list) else [] for values in given)
+    ring = [[a, b] for a, b in zip(x, y, strict=False) if a is not None and b is not None]
+    if not ring or not len(ring) == len(x) == len(y):
+        raise UnusableError("numbers in all_points_x and all_points_y", listed(map(repr_of, given)))
+    return {"polygon": [ring]}
+
+
+def _ellipse(shape: Record) -> dict[str, Any]:
+    angle = math.degrees(_numbers(shape, "theta")[0]) if "theta" in shape else 0.0
+    x, y, radius_x, radius_y = _numbers(shape, "cx", "cy", "rx", "ry")
+    return {"polygon": [ellipse(x, y, radius_x, radius_y, angle)]}
+
+
+def _circle(shape: Record) -> dict[str, Any]:
+    x, y, radius = _numbers(shape, "cx", "cy", "r")
+    return {"polygon": [ellipse(x, y, radius, radius)]}
+
+
+SHAPES: dict[str, Callable[[Record], dict[str, Any]]] = {
+    "rect": lambda shape: {"box": _numbers(shape, "x", "y", "width", "height")},
+    "polygon": _polygon,
+    "ellipse": _ellipse,
+    "circle": _circle,
+    "point": lambda shape: {"keypoints": [[*_numbers(shape, "cx", "cy"), 2]]},
+}
+"""Shapes that can be compared -> the shape's field of a record."""

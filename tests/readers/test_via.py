@@ -1,0 +1,36 @@
+"""JSON of the VGG Image Annotator, a file a rater."""
+
+from kalos_core import read_via
+from tests.readers.cases import LeftOut, Warned, differing
+
+
+def region(name, label="cat", **shape):
+    return {"shape_attributes": {"name": name, **shape}, "region_attributes": {"kind": label}}
+
+
+def via(*regions, **file):
+    """As VIA 2.0.12 saves a project."""
+    images = {"a.jpg812": {"filename": "a.jpg", "size": 812, "regions": list(regions), "file_attributes": file}}
+    return {"_via_settings": {}, "_via_img_metadata": images, "_via_attributes": {}}
+
+
+RECT = region("rect", x=1, y=2, width=4, height=6)
+TRIANGLE = region("polygon", all_points_x=[0, 8, 8], all_points_y=[0, 0, 4])
+BAD = region("circle", cx=1, cy=2, r=0)
+READ = [
+    ({"ann.json": via(RECT), "bob.json": via()["_via_img_metadata"]}, {"sizes": {"a.jpg": (20, 10)}},
+     ["a.jpg 20x10 ann bob: ann cat box 1 2 4 6"]),
+    ({"ann.json": via(RECT, TRIANGLE, region("point", cx=3, cy=4))},
+     ["a.jpg ? ann: ann cat box 1 2 4 6; ann cat polygon 0,0 8,0 8,4; ann cat keypoints 3,4"]),
+    ({"ann.json": via(RECT, region("polyline"), blurred="yes")},
+     Warned("Left out: 1 polylines, which no similarity compares. Not used: attributes of the image of 1 record",
+            ["a.jpg ? ann: ann cat box 1 2 4 6"])),
+    ({"ann.json": via(RECT, BAD)}, LeftOut("image 'a.jpg', region 2: expected two positive radii, got 0 and 0")),
+    ({"ann.json": via(RECT, region("rect", {"cat": True}))}, LeftOut("region 2: expected one class in 'kind', got {")),
+    ({"ann.json": via(RECT | {"region_attributes": {"a": "x", "b": "y"}})}, "got a, b; name it by category_field="),
+    ({"ann.json": {"images": []}}, "ann.json: expected a project of VIA 2, or its annotations as JSON, got images"),
+]  # fmt: skip
+
+
+def test_files(tmp_path):
+    assert differing(read_via, tmp_path, READ) == []
