@@ -23,11 +23,9 @@ from kalos_core.reliability import (
     NOT_ASSIGNED,
     Coincidences,
     Units,
-    alpha_by_group,
     alpha_of_all,
     build_units,
     coincidences,
-    seen,
 )
 from kalos_core.resampling import Cells, intervals, resample
 from kalos_core.results import Result, check_result
@@ -160,6 +158,15 @@ class Configuration:
         return f"KαLOS({self.similarity}, τ_s={self.threshold:g}, S={self.solver}, ψ_{self.cost})"
 
 
+NOTHING_SHARED = "no image that two raters were assigned to has an annotation"
+"""Why there is no alpha."""
+
+
+def undefined_text(configuration: Configuration, part: str = "") -> str:
+    """That there is no alpha, and why, of all or of a part (`part_text`)."""
+    return f"{configuration.notation}{part} is undefined: {NOTHING_SHARED}"
+
+
 class AgreementNumbers(Result):
     """What an agreement says, whether it holds its annotations or not; fields as of `Agreement`."""
 
@@ -261,7 +268,7 @@ class AgreementNumbers(Result):
     def headline(self) -> str:
         """The finding, in words."""
         if np.isnan(self.alpha):
-            return f"{self.notation} is undefined: no image that two raters were assigned to has an annotation"
+            return undefined_text(self.configuration)
         low, high = self.alpha_interval
         interval = "" if np.isnan(low) else f" [{low:.3f}, {high:.3f}]"
         words = f"{self.band}; label convergence: {self.convergence_band}"
@@ -474,17 +481,16 @@ def numbers_of(
     >>> found["image_alpha"].tolist(), found["alpha"]
     ([1.0, 0.0], 0.5)
     """
-    sums = seen(sums)
-    image_alpha = alpha_by_group(sums)
-    every_image = np.arange(len(image_alpha))
-    cells = Cells(np.zeros_like(every_image), every_image, sums, image_alpha)
+    every_image = np.arange(len(sums.pairable))
+    cells = Cells.of(np.zeros_like(every_image), every_image, sums).seen()
+    image_alpha = cells.value
     defined = np.isfinite(image_alpha)
     drawn = resample(cells, 1, configuration.bootstrap, configuration.seed, rank)
     return {
         "image_alpha": image_alpha,
         "alpha": _mean(image_alpha[defined]),
         "alpha_interval": intervals(drawn.mean)[0],
-        "global_alpha": alpha_of_all(sums),
+        "global_alpha": alpha_of_all(cells.sums),
         "global_alpha_interval": intervals(drawn.whole)[0],
         "empty_images": int(empty.sum()),
         "alpha_without_empty": _mean(image_alpha[defined & ~empty]),

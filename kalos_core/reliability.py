@@ -53,6 +53,11 @@ class Units:
     def __len__(self) -> int:
         return len(self.image)
 
+    @property
+    def compare_objects(self) -> bool:
+        """Whether there is an object that two raters were assigned to."""
+        return bool(((self.values >= 0).any(axis=1) & ((self.values != NOT_ASSIGNED).sum(axis=1) >= 2)).any())
+
 
 def build_units(annotations: Annotations, unit_of: NDArray[np.intp]) -> Units:
     """The reliability matrix of units (KαLOS §3.2; Krippendorff 2004).
@@ -159,22 +164,6 @@ def join_coincidences(parts: Sequence[Coincidences]) -> Coincidences:
         value=np.concatenate([part.value for part in parts]),
         count=np.concatenate([part.count for part in parts]),
     )
-
-
-def seen(sums: Coincidences) -> Coincidences:
-    """The sums, or nothing where all values of all groups are `NO_OBJECT`.
-
-    That no rater saw an object in the whole of a data set is no agreement: nothing shows that they annotate at all.
-
-    Examples
-    --------
-    >>> empty = coincidences(np.array([[NO_OBJECT, NO_OBJECT]]), np.array([0]), 1)
-    >>> alpha_by_group(empty).tolist(), alpha_by_group(seen(empty)).tolist()
-    ([1.0], [nan])
-    """
-    if (sums.value != NO_OBJECT).any():
-        return sums
-    return coincidences(np.zeros((0, 2), np.int32), np.zeros(0, np.intp), len(sums.pairable))
 
 
 def _coincidences(values: NDArray[np.int32], group: NDArray[np.intp], groups: int) -> Coincidences:

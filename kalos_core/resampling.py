@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.arrays import distinct_codes, total
-from kalos_core.reliability import NO_OBJECT, Coincidences, alpha, alpha_by_group, join_coincidences
+from kalos_core.reliability import NO_OBJECT, Coincidences, alpha, alpha_by_group, coincidences, join_coincidences
 from kalos_core.results import Result
 
 INTERVAL = (2.5, 97.5)
@@ -123,6 +123,24 @@ class Cells:
     def drawable(self) -> NDArray[np.bool_]:
         """(M,) True where there is a value or a pairable value: images with one are drawn from."""
         return np.isfinite(self.value) | (self.sums.pairable > 0)
+
+    def seen(self) -> Cells:
+        """The cells, without a number where all their values are `NO_OBJECT`.
+
+        That no rater saw an object in the whole of a data set is no agreement: nothing shows that they annotate at all.
+
+        Examples
+        --------
+        >>> from kalos_core.reliability import coincidences
+        >>> zero = np.array([0])
+        >>> empty = Cells.of(zero, zero, coincidences(np.array([[NO_OBJECT, NO_OBJECT]]), zero, 1))
+        >>> empty.mean(1).tolist(), empty.seen().mean(1).tolist()
+        ([1.0], [nan])
+        """
+        if (self.sums.value != NO_OBJECT).any():
+            return self
+        nothing = coincidences(np.zeros((0, 2), np.int32), np.zeros(0, np.intp), len(self))
+        return replace(self, sums=nothing, value=np.full(len(self), np.nan))
 
     def take(self, chosen: NDArray[np.intp]) -> Cells:
         """The cells at the given positions, in that order, each at most once."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kalos_core._agreement import convergence_band, verdict
+from kalos_core._agreement import NOTHING_SHARED, convergence_band, verdict
 from kalos_core.diagnostics import ClassDifficulty, Collaboration, NarrowedAgreement
 from kalos_core.display import alpha_text, count_and_share, number_of, points_text, with_interval
 from kalos_core.errors import Undefined
@@ -110,7 +110,7 @@ def statements(
 
 def _alpha(part: NarrowedAgreement) -> Statement:
     if np.isnan(part.alpha):
-        return Statement("Alpha is undefined here: no two raters can be compared.", "Images")
+        return Statement(f"Alpha is undefined: {NOTHING_SHARED}.", "Images")
     shown = with_interval(part.alpha, part.alpha_interval)
     found = verdict(part.alpha, part.alpha_interval)
     return Statement(f"{found}, alpha {shown}: {WORTH[convergence_band(part.alpha)]}.", "Images")

@@ -30,6 +30,12 @@ LABEL_TYPES = ("auto", "detections", "polylines", "keypoints")
 
 ON_INVALID = {"raise": "refuse the file", "skip": "leave them out and count them"}
 
+CROWDS = {
+    "auto": "regions of many objects, unless a tool marked every mask so",
+    "regions": "regions of many objects: kept apart",
+    "objects": "objects like all others",
+}
+
 ASSIGNED = {"all": "every rater of the file, everywhere", "drew": "only those who annotated in an image"}
 
 
@@ -85,6 +91,7 @@ class LoadRaters(base.Action):
             widgets.check(name, lambda: _new_name(ctx.params))
 
     def _add_more(self, ctx: Context, inputs: types.Object) -> None:
+        inputs.str("rater_field", label="Annotation field that names the rater (COCO; empty: rater_id and the like)")
         inputs.str("category_field", label="Annotation field that holds the class as text (instead of category_id)")
         aliases = inputs.str(
             "aliases",
@@ -96,6 +103,7 @@ class LoadRaters(base.Action):
         widgets.add_dropdown(inputs, "label_type", LABEL_TYPES, default="auto", label="Label type")
         label = "Assigned where rater_list is absent"
         widgets.add_dropdown(inputs, "assigned", ASSIGNED, default="all", label=label)
+        widgets.add_dropdown(inputs, "crowds", CROWDS, default="auto", label="Annotations marked as a crowd (COCO)")
         label = "Annotations whose shape cannot be used"
         widgets.add_dropdown(inputs, "on_invalid", ON_INVALID, default="raise", label=label)
 
@@ -163,8 +171,9 @@ def _aliases(given: Any) -> Any:
 
 def _reading(params: Mapping[str, Any]) -> dict[str, Any]:
     """How the file is read."""
-    shown = widgets.shown(params, "more", "category_field", "aliases", "assigned", "on_invalid")
-    given = {name: value for name, value in {"format": params.get("format"), **shown}.items() if value}
+    names = ("rater_field", "category_field", "aliases", "assigned", "crowds", "on_invalid")
+    read = {"format": params.get("format"), **widgets.shown(params, "more", *names)}
+    given = {name: value for name, value in read.items() if value and value != "auto"}
     return given | ({"aliases": _aliases(given["aliases"])} if "aliases" in given else {})
 
 

@@ -6,8 +6,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalos_core import NO_OBJECT, NOT_ASSIGNED, Annotations, InputError, agreement, compute_pairs
+from kalos_core import (
+    NO_OBJECT,
+    NOT_ASSIGNED,
+    Annotations,
+    InputError,
+    agreement,
+    collaboration,
+    compare,
+    compute_pairs,
+    sensitivity,
+    unit_agreement,
+)
 from kalos_core._agreement import Configuration, band, convergence_band
+from kalos_core.diagnostics import narrowed, pair_image_alpha
+from kalos_core.statements import statements
 from tests.strategies import SIMILARITIES_OF_TABLES, tables
 
 HERE, THERE, ELSEWHERE = [0, 0, 10, 10], [50, 0, 10, 10], [90, 0, 10, 10]
@@ -69,6 +82,10 @@ def test_nothing_drawn_anywhere_is_undefined():
         result = agreement(seen, bootstrap=10)
         assert np.isnan([result.alpha, result.global_alpha, *result.alpha_interval, *result.image_alpha]).all()
         assert "is undefined: no image that two raters were assigned to has an annotation" in repr(result)
+        parts = [collaboration(result).alpha[0, 1], unit_agreement(result).value]
+        parts += [pair_image_alpha(result, "ann", "bob")[0], compare(result, result).difference]
+        assert np.isnan([*parts, *sensitivity(seen, [0.5], bootstrap=0).alpha, narrowed(result, rater="ann").alpha]).all()
+        assert statements(narrowed(result))[0].text.startswith("Alpha is undefined: no image")
 
 
 @pytest.mark.parametrize("asked", [["ann"], []])

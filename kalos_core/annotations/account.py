@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,13 +44,36 @@ class Account:
 
     def warning(self, source: str) -> str | None:
         """What to warn of; None where nothing could change a number."""
-        lost = [f"{count:,} {why}" for why, count in self.left_out.items() if why != PREDICTIONS]
-        passed = [f"{name} of {number_of(count, 'record')}" for name, count in self.unused.items()]
-        parts = [("Left out", lost), ("Not used", passed)]
-        said = [f"{what}: {', '.join(entries)}." for what, entries in parts if entries]
+        said = self.passed_over()
         if not said:
             return None
         return " ".join([f"{source}: {number_of(self.read, 'record')} became annotations.", *said])
+
+    def passed_over(self) -> list[str]:
+        """A sentence for what was left out, and one for what was not used; none where nothing could change a number."""
+        lost = [f"{count:,} {why}" for why, count in self.left_out.items() if why != PREDICTIONS]
+        passed = [f"{name} of {number_of(count, 'record')}" for name, count in self.unused.items()]
+        parts = [("Left out", lost), ("Not used", passed)]
+        return [f"{what}: {', '.join(entries)}." for what, entries in parts if entries]
+
+    @classmethod
+    def of_parts(cls, parts: Iterable[Account]) -> Account:
+        """The account of several parts of one source.
+
+        Examples
+        --------
+        >>> Account.of_parts(
+        ...     [Account(1, notes=["cells are numbers"]), Account(2, notes=["cells are numbers"])]
+        ... ).record()
+        {'read': 3, 'left_out': {}, 'unused': {}, 'notes': ['cells are numbers']}
+        """
+        whole = cls()
+        for part in parts:
+            whole.read += part.read
+            whole.left_out += part.left_out
+            whole.unused += part.unused
+            whole.notes += [note for note in part.notes if note not in whole.notes]
+        return whole
 
     def record(self) -> dict[str, Any]:
         """For JSON."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kalos_core.annotations.account import Account
 from kalos_core.annotations.columns import TEXT, object_array
 from kalos_core.annotations.table import Annotations
 from kalos_core.results import plain
@@ -74,6 +75,7 @@ def join(tables: Sequence[Annotations]) -> Annotations:
         skipped=np.concatenate([table.skipped for table in tables]),
         excluded=np.concatenate(excluded),
         crowd_regions=_join_crowds(tables),
+        account=Account.of_parts(table.account for table in tables),
         attributes={
             name: np.concatenate(
                 [table.attributes.get(name, np.full(len(table), None, dtype=object)) for table in tables]

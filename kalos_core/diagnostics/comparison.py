@@ -14,7 +14,7 @@ from kalos_core._agreement import Agreement, check_agreement
 from kalos_core.annotations import Annotations, object_array
 from kalos_core.arguments import check_arguments
 from kalos_core.diagnostics.parts import Part
-from kalos_core.display import number_of
+from kalos_core.display import alpha_text, number_of, signed
 from kalos_core.errors import InputError, check_whole, listed, repr_of
 from kalos_core.limits import check_replicates
 from kalos_core.resampling import Cells, interval_columns, intervals, join_cells, resample
@@ -191,10 +191,11 @@ class Comparison(Result):
         """The finding, in words."""
         low, high = self.interval
         interval = "" if np.isnan(low) else f" [{low:+.3f}, {high:+.3f}]"
-        before, after, images = self.whole.alpha_a[0], self.whole.alpha_b[0], self.whole.images[0]
+        before, after = (alpha_text(value[0], 3) for value in (self.whole.alpha_a, self.whole.alpha_b))
+        images = self.whole.images[0]
         return "\n".join(
             [
-                f"mean alpha {before:.3f} -> {after:.3f}: {self.difference:+.3f}{interval} over "
+                f"mean alpha {before} -> {after}: {signed(self.difference)}{interval} over "
                 f"{number_of(images, 'image')}; "
                 f"better on {len(self.improved):,}, worse on {len(self.worsened):,}",
                 *self.notes,
@@ -346,8 +347,8 @@ class _Pairing:
         in_a = np.full(len(self.b.annotations.images), -1, np.intp)
         in_a[self.in_b[self.in_b >= 0]] = np.flatnonzero(self.in_b >= 0)
         every = np.where(self.in_b >= 0, np.arange(len(self.in_b)), -1)
-        a = _renamed(cells_a, [code.get(name, -1) for name in names_a], every)
-        b = _renamed(cells_b, [code.get(name, -1) for name in names_b], in_a)
+        a = _renamed(cells_a.seen(), [code.get(name, -1) for name in names_a], every)
+        b = _renamed(cells_b.seen(), [code.get(name, -1) for name in names_b], in_a)
         index_a, index_b = (cells.statistic * len(self.in_b) + cells.image for cells in (a, b))
         known = np.intersect1d(index_a[np.isfinite(a.value)], index_b[np.isfinite(b.value)])
         a = replace(a, value=np.where(np.isin(index_a, known), a.value, np.nan))

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import Agreement, check_agreement
+from kalos_core._agreement import Agreement, check_agreement, undefined_text
 from kalos_core.annotations import Annotations
 from kalos_core.diagnostics.classes import ClassDifficulty, class_difficulty_of
-from kalos_core.diagnostics.parts import Part, estimate_cells
+from kalos_core.diagnostics.parts import Part, estimate_cells, where_seen
 from kalos_core.diagnostics.rater_pairs import Collaboration
 from kalos_core.diagnostics.sums import ImageSums
 from kalos_core.diagnostics.vitality import RaterVitality
@@ -68,6 +68,8 @@ class NarrowedAgreement(Result):
     @property
     def headline(self) -> str:
         """The finding, in words."""
+        if np.isnan(self.alpha):
+            return undefined_text(self.sums.configuration, part_text(self.category, self.rater))
         low, high = self.alpha_interval
         interval = "" if np.isnan(low) else f" [{low:.3f}, {high:.3f}]"
         return (
@@ -159,7 +161,8 @@ class NarrowedAgreement(Result):
 
     @cached_property
     def _cells(self) -> Cells:
-        return self._part.cells() if self.category is None else self._part.bare_cells()
+        cells = self._part.cells() if self.category is None else self._part.bare_cells()
+        return where_seen(cells, self.sums.part.units)
 
     @cached_property
     def _whole(self) -> Estimates:

@@ -113,6 +113,11 @@ def _one_statistic(sums: Coincidences) -> Cells:
     return Cells.of(np.zeros_like(images), images, sums)
 
 
+def where_seen(cells: Cells, units: Units) -> Cells:
+    """Cells of a part of some units; without a number where these show no object that could be compared."""
+    return cells if units.compare_objects else cells.seen()
+
+
 def estimate_cells(annotations: Annotations, configuration: Configuration, cells: Cells, statistics: int) -> Estimates:
     """Statistics of some annotations with their intervals, drawn as a configuration says."""
     return estimate(cells, statistics, configuration.bootstrap, configuration.seed, annotations.image_rank)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kalos_core._agreement import Agreement, Configuration, check_agreement
 from kalos_core.annotations import Annotations
 from kalos_core.arguments import check_arguments
-from kalos_core.diagnostics.parts import estimate_cells
+from kalos_core.diagnostics.parts import estimate_cells, where_seen
 from kalos_core.diagnostics.rematching import refuse_local_raters, rematch, taking_part
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, listed, repr_of
@@ -160,7 +160,7 @@ def collaboration_of(
     from scipy.cluster import hierarchy  # slow to import, and needed here only
 
     raters = len(annotations.raters)
-    made = estimate_cells(annotations, configuration, cells, raters * (raters - 1) // 2)
+    made = estimate_cells(annotations, configuration, cells.seen(), raters * (raters - 1) // 2)
     assigned = taking_part(annotations).sum(axis=0) if assigned is None else assigned
     alone = np.where(assigned > 0, 1.0, np.nan)
     linkage = hierarchy.linkage(np.where(np.isnan(made.alpha), 1.0, 1 - made.alpha), "average", optimal_ordering=True)
@@ -195,7 +195,7 @@ def pair_image_alpha(agreement: Agreement, rater_a: str, rater_b: str) -> NDArra
         actual = listed(map(repr_of, unknown or (rater_a, rater_b)))
         raise InputError(f"raters: expected two of {listed(map(repr_of, names), 20)}, got {actual}")
     group = np.isin(np.arange(len(names)), [names.index(rater_a), names.index(rater_b)])
-    cells = rematch(agreement, group[None])
+    cells = where_seen(rematch(agreement, group[None]), agreement.units)
     values = np.full(len(agreement.image_alpha), np.nan)
     values[cells.image] = cells.value
     return values

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kalos_core._agreement import Agreement, check_agreement
 from kalos_core.annotations import Annotations, object_array
 from kalos_core.arguments import check_arguments
-from kalos_core.diagnostics.parts import estimate_cells
+from kalos_core.diagnostics.parts import estimate_cells, where_seen
 from kalos_core.diagnostics.rematching import refuse_local_raters, rematch
 from kalos_core.display import number_of
 from kalos_core.errors import InputError
@@ -160,7 +160,8 @@ def intra_rater(agreement: Agreement) -> IntraRater:
     check_arguments(intra_rater, locals())
     _check_sessions(agreement)
     people, groups = _groups(agreement.annotations.person)
-    made = estimate_cells(agreement.annotations, agreement.configuration, rematch(agreement, groups), len(groups))
+    cells = where_seen(rematch(agreement, groups), agreement.units)
+    made = estimate_cells(agreement.annotations, agreement.configuration, cells, len(groups))
     return IntraRater(
         person=people,
         sessions=groups.sum(axis=1),
@@ -199,7 +200,8 @@ def team_agreement(agreement: Agreement) -> TeamAgreement:
     check_arguments(team_agreement, locals())
     _check_sessions(agreement)
     sessions, groups = _groups(agreement.annotations.session)
-    made = estimate_cells(agreement.annotations, agreement.configuration, rematch(agreement, groups), len(groups))
+    cells = where_seen(rematch(agreement, groups), agreement.units)
+    made = estimate_cells(agreement.annotations, agreement.configuration, cells, len(groups))
     return TeamAgreement(
         session=sessions,
         raters=groups.sum(axis=1),

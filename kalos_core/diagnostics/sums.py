@@ -82,7 +82,7 @@ class ImageSums:
             return np.empty((self.part.images, 0))
         raters = len(self.part.annotations.raters)
         found = np.full((self.part.images, raters * (raters - 1) // 2), np.nan)
-        found[self.pairs.image, self.pairs.statistic] = self.pairs.value
+        found[self.pairs.image, self.pairs.statistic] = self.pairs.seen().value
         return found
 
     def of_images(self, images: NDArray[np.intp] | list[int]) -> ImageSums:

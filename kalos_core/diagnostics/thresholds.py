@@ -20,7 +20,7 @@ from kalos_core.display import with_interval
 from kalos_core.errors import InputError, KalosWarning, check_whole, repr_of
 from kalos_core.limits import check_replicates
 from kalos_core.pairs import Pairs, compute_pairs, pairs_from
-from kalos_core.reliability import build_units, seen
+from kalos_core.reliability import build_units
 from kalos_core.resampling import Cells, Draws, Resampled, interval_columns, intervals
 from kalos_core.results import Result
 from kalos_core.similarity import Rows, Similarity, check_threshold, get_similarity
@@ -92,8 +92,10 @@ class Sensitivity(Result):
     @property
     def headline(self) -> str:
         """The finding, in words."""
-        change = with_interval(self.delta, self.delta_interval)
-        return f"Alpha changes by {change} from threshold {self.anchor:g} to {self.strict:g}"
+        over = f"from threshold {self.anchor:g} to {self.strict:g}"
+        if np.isnan(self.delta):
+            return f"How alpha changes {over} is undefined"
+        return f"Alpha changes by {with_interval(self.delta, self.delta_interval)} {over}"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a threshold."""
@@ -223,7 +225,7 @@ def sensitivity_of(
     images = _drawn_from(annotations, map(cells_at, every_threshold.tolist()))
     curve, resampled = [], []
     for value in every_threshold.tolist():  # one after the other: all at once are many times the annotations
-        cells = _seen(cells_at(value))
+        cells = cells_at(value).seen()
         curve.append((cells.mean(1)[0], cells.whole(1)[0], cells.count(1)[0], cells.value))
         if replicates and len(images):
             resampled.append(Resampled(cells, 1, images, annotations.image_rank))
@@ -301,15 +303,10 @@ def image_alphas(agreement: Agreement, thresholds: Sequence[float] | NDArray[np.
         pairs = compute_pairs(agreement.annotations, settings.similarity, min(requested))
     return np.stack(
         [
-            _seen(_cells_at(agreement.annotations, pairs, value, settings.solver, settings.cost)).value
+            _cells_at(agreement.annotations, pairs, value, settings.solver, settings.cost).seen().value
             for value in requested
         ]
     )
-
-
-def _seen(cells: Cells) -> Cells:
-    """Cells of the whole, undefined where nobody saw an object."""
-    return Cells.of(cells.statistic, cells.image, seen(cells.sums))
 
 
 def _cells_at(annotations: Annotations, pairs: Pairs, threshold: float, solver: str, cost: str) -> Cells:

@@ -159,7 +159,7 @@ def check_left_out(annotations: Annotations) -> None:
 
 def vitality_of(cells: Cells, annotations: Annotations, configuration: Configuration) -> RaterVitality:
     """The `rater_vitality` of what `left_out_cells` answered for some annotations; shapes are not needed."""
-    raters = len(annotations.raters)
+    raters, cells = len(annotations.raters), cells.seen()
     statistics = 1 + 2 * raters
     drawn = resample(cells, statistics, configuration.bootstrap, configuration.seed, annotations.image_rank)
     mean, whole = cells.mean(statistics), cells.whole(statistics)

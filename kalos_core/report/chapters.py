@@ -84,7 +84,7 @@ def write_report(
 
 def _findings(found: Study) -> Iterator[Section]:
     yield Section("In short", [Items([said.text for said in found.said])])
-    yield Section("Data", [_data(found)])
+    yield Section("Data", [_data(found), *_passed_over(found)])
     yield Section("Agreement", [*_agreement(found)])
     yield Section("Threshold", [*_threshold(found)])
     yield Section("Differences", [*_differences(found)])
@@ -125,6 +125,13 @@ def _data(found: Study) -> Table:
     (row,) = overview(found.annotations).to_dict("records")
     rows = [(str(name).replace("_", " "), _cell(value)) for name, value in row.items() if value != ""]
     return Table((), rows)
+
+
+def _passed_over(found: Study) -> Iterator[Block]:
+    account = found.annotations.account
+    said = account.passed_over() + account.notes
+    if said:
+        yield Items([plain(text) for text in said])
 
 
 def _agreement(found: Study) -> Iterator[Block]:

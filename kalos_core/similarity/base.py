@@ -126,12 +126,14 @@ class Similarity:
                 f"similarity: {self.name} compares shapes of kind {kind!r}: expected annotations with one, got "
                 f"{_named(annotations.shapes)}"
             )
-        absent = column.absent()
+        absent = lacking(annotations, kind) if self.kind else column.absent()
         if absent.any():
             ids = annotations.id[absent]
+            both = kind == "box" and "keypoints" in annotations.shapes
+            points = " Points and boxes beside each other: similarity='centroid' compares both." if both else ""
             raise InputError(
                 f"similarity: {self.name} compares shapes of kind {kind!r}: expected annotations with one, got "
-                f"{len(ids):,} of {len(annotations):,} annotations without (ids {listed(ids)})"
+                f"{len(ids):,} of {len(annotations):,} annotations without (ids {listed(ids)}).{points}"
             )
         return column if self.prepare is None else self.prepare(annotations, column)
 
@@ -166,6 +168,23 @@ class Similarity:
 
 EXACTNESS = ("volume", "cuboid", "polygon", "mask", "keypoints", "box")
 """Shape kinds, the one that says most of an object first."""
+
+
+def lacking(annotations: Annotations, kind: str) -> NDArray[np.bool_]:
+    """(N,) True for annotations without a shape of a kind to compare; the box around one point has no area.
+
+    Examples
+    --------
+    >>> rows = [{"image": 1, "rater": r, "category": "tip", "keypoints": [[5, 5]]} for r in ("ann", "bob")]
+    >>> points = Annotations.from_rows(rows)
+    >>> lacking(points, "box").tolist(), lacking(points, "keypoints").tolist()
+    ([True, True], [False, False])
+    """
+    absent = annotations.shapes[kind].absent()
+    poses = annotations.shapes.get("keypoints") if kind == "box" else None
+    if poses is None:
+        return absent
+    return np.asarray(absent | (~poses.absent() & ~(annotations.shapes["box"].area() > 0)))
 
 
 def check_image_sizes(name: str, annotations: Annotations) -> None:

@@ -38,10 +38,10 @@ class Centroids:
 
     @cached_property
     def points(self) -> NDArray[np.float64]:
-        """(N, 2) x, y in pixels; NaN for a shape without area, or without a labelled keypoint."""
+        """(N, 2) x, y in pixels; NaN for an outline or mask without area, or without a labelled keypoint."""
         match self.shapes:
             case Boxes() as boxes:
-                points = (boxes.corners[:, :2] + boxes.corners[:, 2:]) / 2
+                return np.asarray((boxes.corners[:, :2] + boxes.corners[:, 2:]) / 2)  # of points, too
             case Polygons() as polygons:
                 points = np.full((len(polygons), 2), np.nan)
                 there, which = shapely.get_coordinates(shapely.centroid(polygons.geometries), return_index=True)
@@ -98,7 +98,7 @@ def centroid(
     Returns
     -------
     (P,) float64 in [0, 1]
-        0 where a shape has no area (a pose: no labelled keypoint), also against itself.
+        0 where an outline or mask has no area (a pose: no labelled keypoint), also against itself.
 
     Examples
     --------

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from kalos_core.annotations import Annotations
 from kalos_core.similarity import SIMILARITIES
+from kalos_core.similarity.base import lacking
 
 AUTO = "auto"
 """The similarity of the most exact shape that every annotation has: the default everywhere."""
@@ -81,7 +82,7 @@ def complete_kinds(annotations: Annotations) -> set[str]:
     >>> complete_kinds(Annotations.from_rows(rows))
     {'box'}
     """
-    return {kind for kind, column in annotations.shapes.items() if not column.absent().any()}
+    return {kind for kind in annotations.shapes if not lacking(annotations, kind).any()}
 
 
 def resolved(similarity: Given, of: Annotations | Collection[str]) -> Given | str:

@@ -133,7 +133,9 @@ def unit_agreement(agreement: Agreement, weights: str = "annotations_m1") -> Uni
     """
     check_arguments(unit_agreement, locals())
     check_agreement(agreement)
-    units, _ = with_empty_images(agreement.annotations, agreement.units)
+    units = agreement.units
+    if units.compare_objects:  # else nothing shows that these raters annotate at all
+        units, _ = with_empty_images(agreement.annotations, units)
     found = _tally(units, len(agreement.annotations.categories))
     made = item_weights(found, weights, None)
     usable = found.usable

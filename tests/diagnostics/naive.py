@@ -38,12 +38,14 @@ def mean(values):
 
 
 def among(result, raters):
-    """The agreement of some raters alone, from the annotations and not from the pairs; also where they saw nothing."""
+    """The agreement of some raters alone, from the annotations and not from the pairs; also where only they saw nothing."""
     chosen = result.configuration
     part = result.annotations.select(raters=np.asarray(raters, dtype=np.intp))
     found = agreement(part, chosen.similarity, chosen.threshold, chosen.solver, chosen.cost, bootstrap=0)
     images = range(len(part.images))
     of_image, whole = np.array([alpha_of(columns(found, [image])) for image in images]), columns(found, images)
+    if np.isnan(result.alpha):  # nobody saw anything
+        return replace(found, image_alpha=np.full(len(images), np.nan))
     return replace(found, image_alpha=of_image, alpha=mean(of_image), global_alpha=alpha_of(whole))
 
 

@@ -21,7 +21,7 @@ from kalos_core import (
     team_agreement,
 )
 from kalos_core.diagnostics import rematching
-from kalos_core.diagnostics.parts import Part
+from kalos_core.diagnostics.parts import Part, where_seen
 from kalos_core.diagnostics.rematching import rematch
 from tests.diagnostics.naive import among, marks, several_raters
 from tests.strategies import reordered, tables
@@ -51,7 +51,7 @@ def values_of(cells, groups, annotations):
 
 
 def check_against_selection(result, groups):
-    cells = rematch(result, groups)
+    cells = where_seen(rematch(result, groups), result.units)
     values, whole = values_of(cells, groups, result.annotations), cells.whole(len(groups))
     for number, group in enumerate(groups):
         if group.sum() < 2:

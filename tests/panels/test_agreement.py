@@ -69,7 +69,7 @@ def test_what_is_undefined_says_why(analysed: fo.Dataset, dataset: fo.Dataset) -
     assert "collaboration" in panel.data
     kf.compute_agreement(dataset.skip(5), "undefined", raters=RATERS)  # only one of them was assigned
     panel = Panel("raters", dataset).load()
-    assert "Alpha is undefined here" in panel.text()
+    assert "Alpha is undefined:" in panel.text()
     assert at(panel, "Images").rows("worst") == []
 
 

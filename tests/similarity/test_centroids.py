@@ -49,6 +49,18 @@ def test_the_most_exact_shape_of_all_annotations_over_the_diagonal_of_the_image(
     np.testing.assert_allclose(found, [1 - np.hypot(3, 4) / 100, 1], atol=1e-15)
 
 
+def test_points_beside_boxes_are_compared_by_their_places_or_not_at_all():
+    """The box around a point has no area: its IoU with an equal one is 0."""
+    shapes = {"car": {"box": [0, 0, 6, 8]}, "tip": {"keypoints": [[30, 40]]}}
+    cells = [(rater, name) for rater in ("ann", "bob") for name in shapes]
+    rows = [{"image": 1, "rater": rater, "category": name, **shapes[name]} for rater, name in cells]
+    table = Annotations.from_rows(rows, image_size={1: (100, 100)})
+    for similarity in ("auto", "box_iou", "box_giou"):
+        with pytest.raises(InputError, match="2 of 4 annotations without.*'centroid' compares both"):
+            agreement(table, similarity)
+    assert agreement(table, "centroid", 0.9, bootstrap=0).units.values.tolist() == [[0, 0], [1, 1]]
+
+
 def test_across_images_the_diagonal_of_the_left_one():
     column = Centroids(Boxes.from_xywh([[0, 0, 2, 2], [3, 4, 2, 2]]), np.array([10.0, 50.0]))
     found = get_similarity("centroid").values(column, np.array([0, 1]), column, np.array([1, 0]))
