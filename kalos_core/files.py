@@ -118,7 +118,9 @@ def parse_json(path: Path, data: bytes, what: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: expected JSON, got {error}") from error
+        several = getattr(error, "msg", "") == "Extra data"
+        actual = "several (JSON Lines, which is not read: convert it to COCO, or to a table)" if several else error
+        raise InputError(f"{path}: expected {'one JSON value' if several else 'JSON'}, got {actual}") from error
 
 
 class _NoDeclarations(ElementTree.TreeBuilder):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kalos_core import Annotations, agreement, variations
+from kalos_core._agreement import NOTHING_SHARED
 from kalos_core.diagnostics import narrowed
 from kalos_core.display import NO_BREAK
 from kalos_core.statements import Statement, statements
@@ -67,6 +68,6 @@ def test_nothing_is_said_of_what_is_undefined() -> None:
     assert statements(ceiling=float("nan")) == []
     rows = [{"image": 1, "rater": rater, "category": "cat", "box": [0, 0, 9, 9]} for rater in ("ann", "bob")]
     alone = Annotations.from_rows(rows[:1], raters=["ann", "bob"], assigned={1: ["ann"]})
-    assert plain(statements(narrowed(agreement(alone)))) == ["Alpha is undefined: no image that two raters were assigned to has an annotation."]
+    assert plain(statements(narrowed(agreement(alone)))) == [f"Alpha is undefined: {NOTHING_SHARED}."]
     same = narrowed_variations(variations(Annotations.from_rows(rows)))
     assert plain(statements(found=same)) == ["No two raters differ in any finding."]

@@ -26,6 +26,7 @@ from kalos_core.cli.answers import (
 from kalos_core.cli.options import Given, Option, joined, read_config
 from kalos_core.files import write_whole
 from kalos_core.results import strict
+from kalos_core.text import visible
 
 BELOW, UNUSABLE = 1, 2
 """Exit codes: the score is below ``--fail-under``; the input, or an option, cannot be used."""
@@ -139,6 +140,8 @@ def run_command(command: Command, arguments: argparse.Namespace) -> int:
         write_folder(folder, as_json(record), answer)
     if json not in (None, "-"):
         write_whole(Path(json), as_json(record))
+    if json != "-":
+        _show_assumed(given, messages)
     _show(as_json(record, ascii=True).rstrip() if json == "-" else answer.as_text())
     return _judge(command, answer, least)
 
@@ -148,6 +151,15 @@ def _show(text: str) -> None:
         print(text, flush=True)
     except BrokenPipeError:  # whoever reads has read enough, such as `head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _show_assumed(given: Given, warned: Sequence[str]) -> None:
+    """What readers guessed or assumed and nobody was warned of, a line each, on standard error."""
+    for path, account in given.read.items():
+        for note in account["notes"]:
+            if any(note in text for text in warned):
+                continue
+            print(visible(f"{Path(path).name}: {note}"), file=sys.stderr)
 
 
 def _judge(command: Command, answer: Answer, least: float | None) -> int:

@@ -23,7 +23,11 @@ from kalos_core.sparse import Independence
 if TYPE_CHECKING:
     import pandas as pd
 
-TABLE = ("labels", "CSV file: a row a label (long), or a row an item and a column a rater (wide)")
+TABLE = (
+    "labels",
+    "labels of whole images: CSV or TSV file with a row a label (long), or a row an item and a column a rater (wide); "
+    "choices in an export of Label Studio; answers in one of Zooniverse; tags in CVAT's, a file a rater in a folder",
+)
 
 _REFERENCE = Option(
     "reference", (str,), mapping=True, help="the rater whom others are measured against, or item -> label"
@@ -167,7 +171,7 @@ COMMANDS = (
         "sparse",
         "agreement where each item has only some of the raters: of image-level labels, or of objects",
         _sparse,
-        (("labels", "CSV file of image-level labels, or annotations in any format"),),
+        (("labels", "annotations of objects in any format, or image-level labels in any format of kalos-core labels"),),
         (
             format_option(*TABLES, *FORMATS),
             *options_of(sparse_agreement, only=("weights",)),

@@ -27,15 +27,22 @@ from kalos_core.display import number_of
 from kalos_core.errors import Problems, as_number, listed, repr_of
 from kalos_core.files import load_json, read_text
 from kalos_core.readers import FORMATS
+from kalos_core.readers.column_names import find_label_columns
+
+OF_SCORES = ("missing",)
+"""Options of the rankings that readers of labels have for something else."""
 
 
 def _rank(given: Given) -> Answer:
-    return _rank_classifiers(given) if is_table(given, given["labels"]) else _rank_detectors(given)
+    return _rank_classifiers(given) if is_table(given, given["labels"], OF_SCORES) else _rank_detectors(given)
 
 
 def _rank_classifiers(given: Given) -> Answer:
-    truths = ConceptTruths.from_labels(table_of(given, given["labels"]), **given.of(ConceptTruths.from_labels))
-    tables = {name: read_scores(Path(file), given) for name, file in _files(given).items()}
+    table = table_of(given, given["labels"], without=OF_SCORES)
+    truths = ConceptTruths.from_labels(table, **given.of(ConceptTruths.from_labels))
+    items = {str(item): item for item in table.items.tolist()}  # ids of tasks are numbers
+    read = {name: read_scores(Path(file), given) for name, file in _files(given).items()}
+    tables = {name: {items.get(str(key), key): of for key, of in found.items()} for name, found in read.items()}
     scores = SystemScores.from_tables(tables, **given.of(SystemScores.from_tables))
     found = rank_systems(scores, truths, **given.of(rank_systems))
     undefined = [text for ranking in found.rankings.values() for text in ranking.undefined]
@@ -58,7 +65,7 @@ def read_scores(path: Path, given: Given) -> dict[Hashable, dict[str, float]]:
     ----------
     path : Path
     given : Given
-        The names of the columns, ``item`` and ``label``, as of the table of labels.
+        The names of the columns, ``item`` and ``label``, as of the table of labels; else found by usual spellings.
 
     Returns
     -------
@@ -75,8 +82,11 @@ def read_scores(path: Path, given: Given) -> dict[Hashable, dict[str, float]]:
     >>> read_scores(Path("scores.csv"), Given({}))
     {'a.jpg': {'cat': 0.9, 'dog': 0.2}}
     """
-    columns = [given.get("item", "item"), given.get("label", "label"), "score"]
     reader = csv.DictReader(read_text(path, "CSV file").splitlines())
+    header = [name for name in reader.fieldnames or () if name != "score"]
+    named = {"item": given.get("item"), "rater": "", "label": given.get("label")}
+    found_columns = find_label_columns(header, named, path.name, lambda _: ["one"]) or {}
+    columns = [found_columns.get(name, given.get(name, name)) for name in ("item", "label")] + ["score"]
     missing = [name for name in columns if name not in (reader.fieldnames or ())]
     if missing:
         raise InputError(f"{path}: expected the columns {listed(missing)}, got {listed(reader.fieldnames or ())}")
@@ -104,7 +114,7 @@ def _files(given: Given) -> dict[str, str]:
 
 
 def _rank_detectors(given: Given) -> Answer:
-    annotations = annotations_of(given, given["labels"])
+    annotations = annotations_of(given, given["labels"], without=OF_SCORES)
     files = _files(given)
     models = {name: read_predictions(Path(file), given["labels"], name) for name, file in files.items()}
     found = rank_models(models, annotations, **given.of(rank_models, without=("models",)))
@@ -209,7 +219,7 @@ COMMANDS = (
         "rank",
         "how models rank with each rater as reference: detectors by mAP, classifiers of images by AUC",
         _rank,
-        (("labels", "annotations in any format, or a CSV file of image-level labels"),),
+        (("labels", "annotations of objects in any format, or image-level labels in any format of kalos-core labels"),),
         (
             format_option(*TABLES, *FORMATS),
             _MODELS,
@@ -217,8 +227,7 @@ COMMANDS = (
             *options_of(rank_systems, without=("weights",)),
             *options_of(SystemScores.from_tables, only=("unlisted",)),
             *options_of(ConceptTruths.from_labels),
-            *OF_ANNOTATIONS,
-            *OF_TABLES,
+            *(option for option in (*OF_ANNOTATIONS, *OF_TABLES) if option.name not in OF_SCORES),
         ),
     ),
 )

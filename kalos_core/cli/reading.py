@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeVar
@@ -10,7 +11,7 @@ from kalos_core import Annotations, LabelStack, LabelTable, MaskStack, mask_stac
 from kalos_core.cli.options import Given, Option, options_of
 from kalos_core.distributed import Shards, open_shards
 from kalos_core.distributed.folder import LIST
-from kalos_core.errors import InputError, listed, lookup
+from kalos_core.errors import InputError, KalosWarning, listed, lookup
 from kalos_core.readers import (
     FORMATS,
     BsdsFiles,
@@ -23,6 +24,7 @@ from kalos_core.readers import (
     read_wide_labels,
     read_zooniverse_answers,
 )
+from kalos_core.readers.folders import IMAGE_FOLDERS
 from kalos_core.readers.formats import guess_format
 from kalos_core.readers.label_tables import looks_long
 from kalos_core.readers.mask_folders import ENDINGS
@@ -106,10 +108,11 @@ def over_shards(given: Given, function: Callable[..., T], shards: Shards) -> T:
     return function(shards, client=given.get("dask"), **given.of(function), progress=given.progress)
 
 
-def table_of(given: Given, path: Path) -> LabelTable:
-    """Image-level labels of a CSV file, or the choices in an export of Label Studio or Zooniverse.
+def table_of(given: Given, path: Path, without: Iterable[str] = ()) -> LabelTable:
+    """Image-level labels of a table, or the choices, answers or tags in an export of a tool.
 
-    A CSV file is long where it has the columns of items, raters and labels, and else wide.
+    A CSV file is long where it has the columns of items, raters and labels, and else wide. `without` is as in
+    `annotations_of`.
 
     Raises
     ------
@@ -125,24 +128,51 @@ def table_of(given: Given, path: Path) -> LabelTable:
         if format == "wide" and not _is_csv(path):
             known = listed(TABLES, 10)
             raise InputError(f"{path}: expected a CSV file, or a format for a file of another ending: {known}")
-    return _read(TABLES, format, given, path)
+    found = _read(TABLES, format, given, path, without)
+    given.read[str(path)] = found.account.record()
+    return found
 
 
-def _read(readers: Mapping[str, Callable[..., T]], format: str, given: Given, path: Path) -> T:
+def _read(
+    readers: Mapping[str, Callable[..., T]], format: str, given: Given, path: Path, without: Iterable[str] = ()
+) -> T:
     """What a reader answers; an option that only another one has is an error."""
     reader = lookup(readers, format, "format")
-    options = given.of(reader)
-    strange = [name for name in given.of(*readers.values()) if name not in options]
+    options = given.of(reader, without=without)
+    strange = [name for name in given.of(*readers.values(), without=without) if name not in options]
     if strange:
         raise InputError(f"format {format!r}: expected no option {listed(strange)}, which only other formats have")
     return reader(path, **options)
 
 
-def is_table(given: Given, path: Path) -> bool:
-    """Whether the input is a table of image-level labels, by its format or as it looks; a wide one has to be named."""
+def is_table(given: Given, path: Path, without: Iterable[str] = ()) -> bool:
+    """Whether the input is image-level labels, and no annotations of objects.
+
+    A format of tables is named, or an option that only tables have is given; or, by what is in it, the file is a table
+    with a row a label or the export of a tool without a shape, but with choices, answers or tags. `without` is as in
+    `annotations_of`.
+    """
     format = given.get("format", "auto")
-    named = format in TABLES and format not in FORMATS
-    return named or (format == "auto" and is_long(given, path))
+    if format in TABLES and format not in FORMATS:
+        return True
+    if format not in (*TABLES, "auto"):
+        return False
+    if set(given.of(*TABLES.values())) - set(given.of(*FORMATS.values())):
+        return True
+    if format == "auto" and is_long(given, path):
+        return True
+    return (guess_format(path) if format == "auto" else format) in TABLES and not _has_shapes(given, path, without)
+
+
+def _has_shapes(given: Given, path: Path, without: Iterable[str]) -> bool:
+    """Whether an export has annotations of objects, or nothing that `table_of` reads."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", KalosWarning)
+        try:
+            account = annotations_of(Given(given.values, given.paths), path, without).account
+        except InputError:
+            return True  # its reader says what is wrong
+    return bool(account.read) or not any("kalos-core labels" in why for why in account.left_out)
 
 
 def is_long(given: Given, path: Path) -> bool:
@@ -188,4 +218,5 @@ def label_stacks_of(given: Given, path: Path) -> Iterator[LabelStack]:
 def _guess_masks(path: Path) -> str:
     if path.suffix.lower() == ".mat" or any(path.rglob("*.mat")):
         return "bsds"
-    return "mask_folders" if any(file.suffix.lower() in ENDINGS for file in path.glob("*/*")) else "auto"
+    inside = (file for file in path.rglob("*") if IMAGE_FOLDERS.isdisjoint(part.lower() for part in file.parts))
+    return "mask_folders" if any(file.suffix.lower() in ENDINGS for file in inside) else "auto"

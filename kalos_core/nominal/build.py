@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, compress
@@ -12,9 +11,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.annotations import as_name, object_array
+from kalos_core.annotations import Account, as_name, object_array
 from kalos_core.arrays import expand_runs, run_starts
-from kalos_core.errors import InputError, KalosWarning, Problems, as_number, is_hashable, listed, repr_of
+from kalos_core.errors import InputError, Problems, as_number, is_hashable, listed, repr_of
 from kalos_core.nominal.grouping import Groups
 
 OPTIONAL = -1
@@ -114,16 +113,16 @@ def check_records(
     on_empty: OnEmpty,
     on_unknown: OnUnknown,
     describe: Callable[[int], str] | None,
-    stacklevel: int,
+    account: Account,
 ) -> dict[str, Any]:
     """The fields of a `LabelTable` from checked records; arguments as in `build_table`."""
     check_choices(groups, on_repeat, on_empty, on_unknown)
     checked = _Records(raw, source, describe or (lambda row: f"record {row + 1}"))
     checked.check_names(items, raters)
-    labels = checked.labels(_vocabulary(concepts, groups), on_empty, on_unknown, stacklevel + 1)
+    labels = checked.labels(_vocabulary(concepts, groups), on_empty, on_unknown, account)
     times = checked.times()
     answers = _answers(raw, labels, times, together=not isinstance(groups, str))
-    kept = checked.without_repeats(answers, on_repeat)
+    kept = checked.without_repeats(answers, on_repeat, account)
     checked.problems.raise_if_any()
     used = dict.fromkeys(name for found in labels if found is not None for name in found)
     names = _vocabulary(concepts, groups) or list(used)
@@ -265,7 +264,7 @@ class _Records:
         self.problems.raise_if_any()
 
     def labels(
-        self, known: list[str] | None, on_empty: OnEmpty, on_unknown: OnUnknown, stacklevel: int
+        self, known: list[str] | None, on_empty: OnEmpty, on_unknown: OnUnknown, account: Account
     ) -> list[list[str] | None]:
         """The concepts of every record; None for a record that is left out."""
         vocabulary = None if known is None else set(known)
@@ -291,11 +290,7 @@ class _Records:
         self.problems.raise_if_any()
         if left_out:
             text = listed(f"{name!r} ({times:,})" for name, times in left_out.items())
-            warnings.warn(
-                f"{self.source}: labels that are not in the vocabulary are left out: {text}",
-                KalosWarning,
-                stacklevel=stacklevel,
-            )
+            account.left_out[f"labels that are not in the vocabulary: {text}"] += sum(left_out.values())
         return found
 
     def times(self) -> list[float]:
@@ -310,7 +305,7 @@ class _Records:
         return numbers
 
     def without_repeats(
-        self, answers: dict[tuple[Any, Any], list[_Answer]], on_repeat: OnRepeat
+        self, answers: dict[tuple[Any, Any], list[_Answer]], on_repeat: OnRepeat, account: Account
     ) -> dict[tuple[Any, Any], _Answer]:
         """One answer of each rater to each item, each concept once."""
         timed = all(answer.time == answer.time for several in answers.values() for answer in several)
@@ -320,6 +315,9 @@ class _Records:
                 self._refuse_repeats(item, rater, several)
             ordered = sorted(several, key=lambda answer: answer.time) if timed else several
             kept[item, rater] = ordered[-1 if on_repeat == "last" else 0]
+            if on_repeat != "raise" and len(several) > 1:
+                why = f"repeated answers of one rater to one item (on_repeat={on_repeat!r})"
+                account.left_out[why] += len(several) - 1
         return kept
 
     def _refuse_repeats(self, item: Any, rater: Any, several: list[_Answer]) -> None:

@@ -6,6 +6,7 @@ Letters used in shapes: A answers, N chosen labels, I items, R raters, C concept
 from __future__ import annotations
 
 import math
+import warnings
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,12 +17,12 @@ import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.annotations import object_array
+from kalos_core.annotations import Account, object_array
 from kalos_core.annotations.columns import new_codes, positions
 from kalos_core.arguments import check_arguments
 from kalos_core.arrays import as_array, as_rows, by_item, find_sorted, freeze
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, check_writable, index_of, listed, repr_of
+from kalos_core.errors import InputError, KalosWarning, check_writable, index_of, listed, repr_of
 from kalos_core.nominal.build import OPTIONAL, OnEmpty, OnRepeat, OnUnknown, RawLabels, check_records
 from kalos_core.nominal.grouping import Groups
 from kalos_core.reliability import NOT_ASSIGNED
@@ -59,6 +60,8 @@ class LabelTable(Result):
         Codes of an answer and a concept it leaves open; one concept of a group leaves the whole group open.
     time : (A,) float64
         Time of each answer, in any unit; NaN where unknown.
+    account : Account, optional
+        What the reader left out, did not use and guessed, as in `Annotations`; `read` counts answers.
 
     Raises
     ------
@@ -96,6 +99,7 @@ class LabelTable(Result):
     group_of: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, np.intp))
     unanswered: NDArray[np.intp] = field(default_factory=lambda: np.zeros((0, 2), np.intp))
     time: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    account: Account = field(default_factory=Account)
 
     def __post_init__(self) -> None:
         for name in ("items", "raters", "concepts", "groups"):
@@ -438,27 +442,32 @@ def build_table(
     on_empty: OnEmpty = "raise",
     on_unknown: OnUnknown = "raise",
     describe: Callable[[int], str] | None = None,
+    account: Account | None = None,
     stacklevel: int = 3,
 ) -> LabelTable:
     """Check the records of a reader and turn them into a `LabelTable`; every reader ends here.
 
-    Arguments are those of `LabelTable.from_rows`; `describe` names the record of a row in messages.
+    Arguments are those of `LabelTable.from_rows`; `describe` names the record of a row in messages. What is left out is
+    counted in the reader's account, and warned of.
+
+    Examples
+    --------
+    >>> raw = RawLabels([1, 2], ["ann"] * 2, ["cat"] * 2, [None] * 2)
+    >>> build_table(raw, source="labels.csv", account=Account(notes=["item = image"])).account.record()
+    {'read': 2, 'left_out': {}, 'unused': {}, 'notes': ['item = image']}
     """
-    return LabelTable(
+    account = Account() if account is None else account
+    table = LabelTable(
         **check_records(
-            raw,
-            source,
-            groups,
-            items,
-            raters,
-            concepts,
-            on_repeat,
-            on_empty,
-            on_unknown,
-            describe,
-            stacklevel + 1,
-        )
+            raw, source, groups, items, raters, concepts, on_repeat, on_empty, on_unknown, describe, account
+        ),
+        account=account,
     )
+    account.read = len(table)
+    if said := account.passed_over():
+        text = " ".join([f"{source}: {number_of(len(table), 'answer is', 'answers are')} read.", *said])
+        warnings.warn(text, KalosWarning, stacklevel=stacklevel)
+    return table
 
 
 def check_table(table: object) -> LabelTable:

@@ -9,7 +9,9 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -40,12 +42,14 @@ from kalos_core.readers.cells import (
     missing_texts,
     records,
     separator_of,
+    without_mark,
 )
-from kalos_core.readers.column_names import FORMS, Columns, find_columns
-from kalos_core.readers.outlines import Rings, as_list, bounds_of, interleaved, rings_in
-from kalos_core.readers.shapes import rotated
+from kalos_core.readers.column_names import FORMS, Columns, find_columns, looks_like_data
+from kalos_core.readers.findings import have_four_corners
+from kalos_core.readers.outlines import Rings, as_list, bounds_of, corners_of, interleaved, rings_in
 from kalos_core.readers.sizes import Sizes, read_sizes
 from kalos_core.readers.vocabulary import Aliases, Vocabulary, reconcile_all
+from kalos_core.shapes.boxes import LARGEST
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -133,8 +137,8 @@ def read_boxes(
     -------
     Annotations
         Images, raters and classes are text, in order of first occurrence. Ids are those of the ``id`` column where each
-        is there once, else the numbers of the lines (of the rows, from 1, where the table is no text file). A
-        turned box is a polygon, and so are upright ones beside it.
+        is there once, else the numbers of the lines (of the rows, from 1, where the table is no text file). Turned
+        boxes are polygons. Where all outlines have four corners, upright boxes beside them are polygons, too.
 
     Warns
     -----
@@ -189,7 +193,9 @@ def read_boxes(
     found = _Boxes.find(loaded, columns, on_invalid)
     found.measure(sizes, coordinates)
     found.turn(angles)
+    found.outline_upright()
     found.name_unused()
+    found.note_repeats()
     vocabulary = Vocabulary.from_aliases(aliases or {})
     result = found.build(assigned, vocabulary if aliases else None, raters_are_local)
     if vocabulary.unmapped:
@@ -252,7 +258,8 @@ def _load(table: Any) -> _Loaded:
     names = list(loaded.frame.columns)
     twice = sorted({str(name) for name in names if names.count(name) > 1})
     if twice:
-        raise InputError(f"{loaded.name}: expected columns of different names, got {listed(twice)} twice")
+        hint = looks_like_data(names)
+        raise InputError(f"{loaded.name}: expected columns of different names, got {listed(twice)} twice{hint}")
     if not len(loaded.frame) and len(names):
         raise InputError(f"{loaded.name}: expected at least one row, got none")
     return loaded
@@ -278,8 +285,8 @@ def _read_separated(path: Path) -> _Loaded:
     """Every cell as text; the number of a line is that of the file."""
     import pandas as pd
 
-    text = read_text(path, "table of boxes (CSV or Parquet)")
-    separator = separator_of(text.lstrip())
+    text = without_mark(read_text(path, "table of boxes (CSV or Parquet)"))
+    separator, blank = separator_of(text.lstrip()), len(re.findall(r"\n", text[: len(text) - len(text.lstrip("\r\n"))]))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)  # cells beyond the header
@@ -289,6 +296,7 @@ def _read_separated(path: Path) -> _Loaded:
                 dtype=object,
                 keep_default_na=False,
                 skip_blank_lines=False,
+                skiprows=blank,
                 index_col=False,
                 header=None,
                 low_memory=False,
@@ -303,11 +311,11 @@ def _read_separated(path: Path) -> _Loaded:
         raise InputError(f"{path}: expected a table with a header, got nothing")
     names, rows = [str(name).strip() for name in cells[filled[0]]], filled[1:]
     named = [position for position, name in enumerate(names) if name]
-    lines = _lines(text, separator, len(cells))
+    lines = _lines(text, separator, blank + len(cells))
     return _Loaded(
         pd.DataFrame(cells[rows][:, named], columns=[names[position] for position in named], dtype=object),
         path.name,
-        np.arange(1, len(rows) + 1) if lines is None else lines[rows],
+        np.arange(1, len(rows) + 1) if lines is None else lines[blank + rows],
         "row" if lines is None else "line",
         "," if separator == ";" else ".",
     )
@@ -393,8 +401,8 @@ class _Boxes:
         outline, no_outline, of_outline = _outlines(loaded, columns.outline, unusable)
         box = _as_sides(values, columns.form)
         _check_same(loaded, columns, box)
-        for row in np.flatnonzero(no_box & ~no_outline & ~of_outline).tolist():
-            box[row] = bounds_of(outline[row] or [])
+        around = np.flatnonzero(no_box & ~no_outline & ~of_outline)
+        box[around] = bounds_of([outline[row] or [] for row in around])
         blank = no_box & no_outline
         image, images = _codes(loaded, columns.other["image"], unusable, names_only=True)
         person, persons = _codes(loaded, columns.other["rater"], unusable, names_only=True)
@@ -454,12 +462,14 @@ class _Boxes:
                 "columns image_width and image_height, or say coordinates='pixels'"
             )
         self.box = self.box * np.tile(size, 2)
-        for row, rings in enumerate(self.outline):
+        for row, (rings, pair) in enumerate(zip(self.outline, size.tolist(), strict=True)):
             if rings is not None:
-                self.outline[row] = [(np.reshape(ring, (-1, 2)) * size[row]).ravel().tolist() for ring in rings]
+                self.outline[row] = [
+                    [number * side for number, side in zip(ring, cycle(pair), strict=False)] for ring in rings
+                ]
 
     def turn(self, angles: Angles) -> None:
-        """Make polygons of turned boxes, and of upright ones beside them unless other outlines are there."""
+        """Make polygons of turned boxes."""
         if "rotation" not in self.columns.other:
             return
         column = self.columns.other["rotation"]
@@ -491,12 +501,22 @@ class _Boxes:
         if unit == "radians":
             degrees = np.degrees(values)
         self.account.notes.append(f"boxes are turned by {column}, in {unit}, clockwise about their centre")
-        for row in np.flatnonzero(turned & ~outlined if outlined.any() else self.usable).tolist():
-            x, y, width, height = self.box[row].tolist()
-            by = degrees[row] if turned[row] else 0.0
-            ring = rotated((x, y, x + width, y + height), by, (x + width / 2, y + height / 2))
-            self.outline[row] = [[number for point in ring for number in point]]
-            self.own_box[row] = False
+        self._outline(np.flatnonzero(turned & ~outlined), degrees)
+        self.own_box[turned & ~outlined] = False
+
+    def outline_upright(self) -> None:
+        """Make polygons of upright boxes beside turned ones: where all outlines have four corners."""
+        drawn = [self.outline[row] or [] for row in np.flatnonzero(self.usable) if self.outline[row] is not None]
+        if have_four_corners([len(ring) // 2 for ring in rings] for rings in drawn):
+            sound = (np.abs(self.box) <= LARGEST).all(axis=1) & (self.box[:, 2:] >= 0).all(axis=1)
+            bare = np.array([rings is None for rings in self.outline], np.bool_)
+            self._outline(np.flatnonzero(self.usable & sound & bare))
+
+    def _outline(self, rows: NDArray[np.intp], degrees: NDArray[np.float64] | None = None) -> None:
+        """Give rows the corners of their boxes, turned by (M,) degrees, as outlines."""
+        corners = corners_of(self.box[rows], None if degrees is None else degrees[rows])
+        for row, ring in zip(rows.tolist(), corners.tolist(), strict=True):
+            self.outline[row] = [ring]
 
     def name_unused(self) -> None:
         """Count records with fields that other tools give a meaning, where they may matter."""
@@ -515,6 +535,20 @@ class _Boxes:
                 count = sum(times for times in keys.values() if times > 1)
             if count:
                 self.account.unused[name] += count
+
+    def note_repeats(self) -> None:
+        """Count rows that are there twice, as in a table that was exported twice."""
+        import pandas as pd
+
+        rows = np.flatnonzero(self.usable & self.own_box)
+        rows = rows[[self.outline[row] is None for row in rows]]
+        keys = pd.DataFrame(self.box[rows]).assign(
+            image=self.image[rows], rater=self.rater[rows], category=self.category[rows]
+        )
+        count = int(keys.duplicated().sum())
+        if count:
+            noun = number_of(count, "row repeats", "rows repeat")
+            self.account.notes.append(f"{noun} the image, rater, class and box of another row: all are kept")
 
     def _sizes_of_columns(self) -> None:
         other = self.columns.other
@@ -675,7 +709,9 @@ def _outlines(
     cells = list(zip(*(loaded.frame[name].to_list() for name in names), strict=True))
     found: list[Rings | None] = [None] * len(loaded.frame)
     wrong = np.zeros(len(found), np.bool_)
-    for row, of_row in enumerate(cells):
+    if len(names) > 2:
+        found, wrong = _rings_of_corners(loaded, names)
+    for row, of_row in enumerate(cells if len(names) <= 2 else ()):
         try:
             found[row] = _outline_of(of_row, loaded)
         except (
@@ -698,26 +734,32 @@ def _outlines(
 
 
 def _outline_of(cells: Sequence[Any], loaded: _Loaded) -> Rings | None:
-    """The rings in one cell, in two cells with lists of x and y, or in the coordinates of corners; None for nothing."""
-    if len(cells) <= 2:
-        if all(not hasattr(cell, "__len__") or isinstance(cell, str) for cell in cells) and all(
-            is_missing(cell, loaded.missing) for cell in cells
-        ):
-            return None
-        rings = rings_in(cells[0]) if len(cells) == 1 else [interleaved(*map(as_list, cells))]
-        if not rings:
-            return None
-    else:
-        numbers = [_number(cell, loaded) for cell in cells]
-        while numbers and numbers[-2:] == [None, None]:
-            numbers = numbers[:-2]
-        if not numbers:
-            return None
-        rings = [[np.nan if number is None else number for number in numbers]]
+    """The rings in one cell, or in two cells with lists of x and y; None for nothing."""
+    if all(not hasattr(cell, "__len__") or isinstance(cell, str) for cell in cells) and all(
+        is_missing(cell, loaded.missing) for cell in cells
+    ):
+        return None
+    rings = rings_in(cells[0]) if len(cells) == 1 else [interleaved(*map(as_list, cells))]
     for ring in rings:
         if len(ring) < 6 or len(ring) % 2 or np.isnan(ring).any():
             raise ValueError
-    return rings
+    return rings or None
+
+
+def _rings_of_corners(loaded: _Loaded, names: Sequence[Hashable]) -> tuple[list[Rings | None], NDArray[np.bool_]]:
+    """M outlines from columns x1, y1, x2, y2, ..., the last of which may be empty; and (M,) those that are none."""
+    numbers, absent = zip(*(_numbers(loaded.frame[name], loaded) for name in names), strict=True)
+    points = np.stack(numbers, axis=1).reshape(len(loaded.frame), -1, 2)
+    given = ~np.stack(absent, axis=1).reshape(points.shape).all(axis=2)
+    count = np.where(given, np.arange(1, given.shape[1] + 1), 0).max(axis=1)
+    within = np.arange(given.shape[1]) < count[:, None]
+    wrong = (count > 0) & ((count < 3) | (np.isnan(points).any(axis=2) & within).any(axis=1))
+    found: list[Rings | None] = [None] * len(points)
+    for corners in np.unique(count[(count > 0) & ~wrong]).tolist():
+        rows = np.flatnonzero((count == corners) & ~wrong)
+        for row, ring in zip(rows.tolist(), points[rows, :corners].reshape(len(rows), -1).tolist(), strict=True):
+            found[row] = [ring]
+    return found, wrong
 
 
 def _frames(
@@ -746,6 +788,12 @@ def _numbers(column: pd.Series[Any], loaded: _Loaded) -> tuple[NDArray[np.float6
     if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
         values = column.to_numpy(np.float64, na_value=np.nan)
         return values, np.isnan(values)
+    cells = column.to_list()
+    if loaded.decimal == ".":
+        with suppress(TypeError, ValueError):  # empty cells, other types and what is no number are read one by one
+            values = np.array(list(map(float, cells)) if "_" not in "".join(cells) else [np.nan])
+            if not np.isnan(values).any():
+                return values, np.zeros(len(values), np.bool_)
     cells = column.astype(object).where(column.notna(), None).to_list()
     found = [_number(cell, loaded) for cell in cells]
     missing = np.array([number is None for number in found], np.bool_)

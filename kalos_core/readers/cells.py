@@ -121,6 +121,17 @@ def separator_of(text: str) -> str:
     return max(SEPARATORS, key=header.count)
 
 
+def without_mark(text: str) -> str:
+    r"""Return a table without the line "sep=;" that Excel puts before the header; an empty line is left.
+
+    Examples
+    --------
+    >>> without_mark("sep=;\nitem;rater\n"), without_mark("item;rater\n")
+    ('\nitem;rater\n', 'item;rater\n')
+    """
+    return re.sub(r'\A"?sep=[,;|\t]"?[ \t]*(?=\r?\n)', "", text, flags=re.IGNORECASE)
+
+
 def records(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
     r"""Yield each record of a table with the number of the line it begins in, as an editor counts lines.
 

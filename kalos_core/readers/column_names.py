@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,14 +69,15 @@ OUTLINE_IN_ONE = (
 
 SPELLINGS: dict[str, tuple[str, ...]] = {
     "image": (
-        "image imageid imagename imagefile imagefilename imagepath img imgid imgname imgpath filename file filepath "
-        "fname photo item itemid itemname",
+        "image imageid imagename imagefile imagefilename imagepath imageurl img imgid imgname imgpath imgurl filename "
+        "file filepath fname photo item itemid itemname",
         "slide scan subjectid sample sampleid",
     ),
     "rater": (
         "rater raterid ratername radid radiologist radiologistid reader readerid annotator annotatorid annotatorname "
         "annotatedby worker workerid user userid username labeler labelerid labeller labellerid labeledby coder "
-        "coderid observer observerid expert expertid grader graderid participant participantid completedby createdby",
+        "coderid observer observerid expert expertid grader graderid participant participantid completedby createdby "
+        "useremail annotatoremail email",
     ),
     "category": (
         "category categoryname class classname label labelname species finding objectclass classid categoryid labelid",
@@ -99,13 +100,35 @@ SPELLINGS: dict[str, tuple[str, ...]] = {
 second; where a table has several of one group, they have to say the same."""
 
 LABEL_SPELLINGS = {
-    "item": ("item itemid itemname " + SPELLINGS["image"][0].partition(" item ")[0], SPELLINGS["image"][1], "id"),
+    "item": (
+        "item itemid itemname " + SPELLINGS["image"][0].partition(" item ")[0],
+        SPELLINGS["image"][1] + " unitid taskid hitid",
+        "id",
+    ),
     "rater": SPELLINGS["rater"],
-    "label": (SPELLINGS["category"][0] + " answer response choice value rating grade", SPELLINGS["category"][1]),
+    "label": (
+        SPELLINGS["category"][0] + " categorylabel answer response choice value rating grade",
+        SPELLINGS["category"][1] + " result score",
+    ),
 }
 """The same for tables of labels of whole images."""
 
 NEEDED = ("image", "rater", "category")
+
+NO_RATERS = "comment comments note notes remark remarks timestamp time date duration split fold"
+"""Names of columns of a wide table that hold no labels."""
+
+TRUTHS = (
+    "gold goldlabel golden gt groundtruth truth reference ref consensus majority majorityvote final finallabel "
+    "adjudicated"
+)
+"""Names of columns of a wide table that hold labels, but may be of no rater."""
+
+REJECTED = ("assignmentstatus status", ("rejected",))
+"""Column in which crowdsourcing platforms say that an answer was refused, and what stands there."""
+
+CROWD_PREFIX = re.compile(r"(input|output|answer|assignment)[.:]")
+"""What crowdsourcing platforms write before the names of columns."""
 
 UNUSED = {
     "score": "score scores confidence conf probability prob",
@@ -187,7 +210,7 @@ def find_columns(present: Sequence[Hashable], given: Mapping[str, Any] | None, s
     --------
     >>> names = ["ImageID", "user", "label", "xmin", "ymin", "xmax", "ymax"]
     >>> find_columns(names, None, "table", {}.get).notes
-    ['columns: image = ImageID, rater = user, class = label, box = xmin ymin xmax ymax (corners)']
+    ['image = ImageID, rater = user, class = label, box (corners) = xmin ymin xmax ymax']
     >>> names = ["ImageID", "who", "label", "bbox_x", "bbox_y", "bbox_w", "bbox_h"]
     >>> find_columns(names, {"rater": "who"}, "table", {}.get).box
     ('bbox_x', 'bbox_y', 'bbox_w', 'bbox_h')
@@ -232,12 +255,21 @@ by columns={'category': 'class'} (--columns '{category: class}')
         actual = f"the columns {listed(present, 40)}" if len(present) else "no columns"
         example = f"columns={{'{(missing or ['x_min'])[0]}': '...'}}"
         example += " (None where there are no classes)" if missing == ["category"] else ""
-        raise InputError(f"{source}: expected columns for {' and '.join(names)}, got {actual}; name them by {example}")
+        example += " (one table holds the boxes of all raters, with who drew each)" if "rater" in missing else ""
+        text = f"{source}: expected columns for {' and '.join(names)}, got {actual}; name them by {example}"
+        raise InputError(f"{text}{looks_like_data(present)}")
     other = {name: column for name, column in other.items() if column is not None}
-    said = {"image": "image", "rater": "rater", "category": "class", "session": "session", "person": "person"}
-    taken = [f"{word} = {other[name]}" for name, word in said.items() if name in other]
-    taken += [f"box = {' '.join(map(str, box))} ({FORM_WORDS[form]})"] if box else []
-    taken += [f"outline = {' '.join(map(str, outline))}"] if outline else []
+    words = {"category": "class"}
+    taken: list[tuple[str, Sequence[str], Sequence[Hashable]]] = [
+        (words.get(name, name), (name,), (other[name],))
+        for name in ("image", "rater", "category", "session", "person")
+        if name in other
+    ]
+    if box:
+        taken.append((f"box ({FORM_WORDS[form]})", (*FORMS[form], *IN_ONE), box))
+    if outline:
+        taken.append(("outline", OUTLINE_NAMES, outline))
+    notes = [*say_columns(taken, chosen.values()), *notes]
     unused = {
         name: next(free[spelling] for spelling in spellings.split() if spelling in free)
         for name, spellings in UNUSED.items()
@@ -245,7 +277,32 @@ by columns={'category': 'class'} (--columns '{category: class}')
     }
     others = [] if BOX_NAMES.keys() & chosen.keys() else boxes[1:]
     further = [entry for entry in others if not set(entry[1]) & {*box, *other.values()}]
-    return Columns(form, box, outline, other, guessed, unused, further, [f"columns: {', '.join(taken)}", *notes])
+    return Columns(form, box, outline, other, guessed, unused, further, notes)
+
+
+def say_columns(
+    taken: Iterable[tuple[str, Sequence[str], Sequence[Hashable]]], given: Collection[Any] = ()
+) -> list[str]:
+    """Say in one line which columns were taken for what; nothing where each is given, or has our own name.
+
+    Parameters
+    ----------
+    taken : iterable of (word, names, columns)
+        What the columns hold in a word, and our names of them.
+    given : collection
+        Columns that the caller named.
+
+    Examples
+    --------
+    >>> say_columns([("item", ["item"], ["photo"]), ("rater", ["rater"], ["rater"])])
+    ['item = photo, rater = rater']
+    >>> say_columns([("item", ["item"], ["photo"]), ("rater", ["rater"], ["rater"])], ["photo"])
+    []
+    """
+    entries = list(taken)
+    if all(column in names or column in given for _, names, columns in entries for column in columns):
+        return []
+    return [", ".join(f"{word} = {' '.join(map(str, columns))}" for word, _, columns in entries)]
 
 
 FORM_WORDS = {"corners": "corners", "sides": "first corner and sides", "centre": "centre and sides"}
@@ -308,8 +365,30 @@ def holds_boxes(header: Sequence[str]) -> bool:
 
 
 def plain_name(column: object) -> str:
-    """Letters and digits of a name, in small letters."""
-    return re.sub(r"[^a-z0-9]", "", str(column).lower())
+    """Letters and digits of a name, in small letters, without what crowdsourcing platforms write before it.
+
+    Examples
+    --------
+    >>> plain_name("Image_ID"), plain_name("Input.image_url"), plain_name("answer")
+    ('imageid', 'imageurl', 'answer')
+    """
+    return re.sub(r"[^a-z0-9]", "", CROWD_PREFIX.sub("", str(column).lower(), count=1))
+
+
+def looks_like_data(header: Sequence[Hashable]) -> str:
+    """What to add to a message where the first line of a table may be no header; "" where it is one.
+
+    Examples
+    --------
+    >>> looks_like_data(["image", "rater", "0", "1"])
+    ''
+    >>> looks_like_data(["a.jpg", "10", "20", "30.5", "40", "cat"])
+    '; the first line looks like data: add one with the names of the columns above it'
+    """
+    numbers = [str(name).strip() for name in header if re.fullmatch(r"-?\d*\.?\d+", str(name).strip())]
+    counted = numbers == [str(n) for n in range(len(numbers))]  # as pandas names columns
+    few = len(numbers) < 2 or counted
+    return "" if few else "; the first line looks like data: add one with the names of the columns above it"
 
 
 def _checked(present: Sequence[Hashable], given: Mapping[str, Any] | None, source: str) -> dict[str, Any]:

@@ -12,22 +12,26 @@ from typing import Any, Literal
 from xml.etree.ElementTree import Element
 
 import numpy as np
+import shapely
+from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations, OnInvalid, as_name
 from kalos_core.arguments import check_arguments
+from kalos_core.display import number_of
 from kalos_core.errors import InputError, check_choice, listed, repr_of
 from kalos_core.files import as_float, as_path, load_xml, open_file, parse_xml
 from kalos_core.limits import check_limit
 from kalos_core.nominal import LabelTable, OnEmpty, OnUnknown, RawLabels, build_table
 from kalos_core.nominal.grouping import Groups
-from kalos_core.readers.findings import UNKNOWN_SIZE, Findings
+from kalos_core.readers.findings import UNKNOWN_SIZE, Findings, shapes_not_read
+from kalos_core.readers.folders import WRAPPERS
 from kalos_core.readers.groups import Grouped, Part, add_grouped
+from kalos_core.readers.points import separate_points
 from kalos_core.readers.shapes import MOST_PIXELS, UnusableError, ellipse, rotated, run_lengths
 
 LEFT_OUT = {
     "tag": "tags, which `kalos-core labels` reads",
     "polyline": "polylines, which no similarity compares",
-    "cuboid": "cuboids, which no similarity compares in an image",
 }
 """Elements of an image or a track that are no annotations of ours -> why."""
 
@@ -61,16 +65,20 @@ def read_cvat(
         annotator has a task. Then `exports` may also be a single file.
     grouped : "one" or "apart"
         Shapes of one group (``group_id``) and label: one object, as in CVAT's own exports to other formats, or one
-        object each. Polygons, ellipses and boxes become one polygon of several rings, masks their union.
+        object each. Polygons, ellipses and boxes become one polygon of several rings, masks their union. The points of
+        one annotation are the joints of one object, in their order, or one object each. They are one object each also
+        where their number differs within a label; if at least 80 % of its annotations have one number of 3 or more,
+        others are refused.
     on_invalid : "raise" or "skip"
         Annotations whose shape cannot be used: an error, or left out with a warning and counted in `skipped`.
 
     Returns
     -------
     Annotations
-        Boxes (one that is rotated becomes a polygon), polygons, ellipses as polygons of 64 corners, masks, and points
-        and skeletons as keypoints, all in pixels. Joints of skeletons are in the order in which the first file names
-        them; hidden ones count as labelled, those outside of the image do not. Attributes are kept.
+        Boxes (one that is rotated becomes a polygon), polygons, ellipses as polygons of 64 corners, cuboids as the
+        polygon around their 8 corners, masks, and points and skeletons as keypoints, all in pixels. Joints of skeletons
+        are in the order in which the first file names them; hidden ones count as labelled, those outside of the image
+        do not. Attributes are kept, and that a shape is occluded is one.
 
         Each frame of a video in which anybody annotated something is an image, ``video.mp4#12``. Shapes are taken in
         the frames in which the file lists them (CVAT lists interpolated ones, too), except those marked as outside.
@@ -78,7 +86,7 @@ def read_cvat(
     Warns
     -----
     KalosWarning
-        If tags, polylines or cuboids are left out, or shapes of a group cannot be joined.
+        If tags or polylines are left out, or shapes of a group cannot be joined.
 
     Raises
     ------
@@ -107,7 +115,11 @@ def read_cvat(
     for rater, root in opened.items():
         reading.read(root, names[rater], rater, rater_from == "task")
     reading.assign_frames()
-    add_grouped(reading.findings, reading.parts, grouped)
+    parts = separate_points(reading.findings, reading.parts, reading.points, grouped)
+    add_grouped(reading.findings, parts, grouped)
+    if reading.automatic:
+        made = number_of(reading.automatic, "shape was", "shapes were")
+        reading.findings.account.notes.append(f"{made} made by a model (source auto) and count as the rater's")
     return reading.findings.build(order=order)
 
 
@@ -157,10 +169,11 @@ def read_cvat_tags(
     check_choice(rater_from, "rater_from", "file", "task")
     files, source, names = _files(exports, rater_from)
     reading = _Reading(Findings(source))
-    raw, records = RawLabels(), []
+    raw, records, shapes = RawLabels(), [], 0
     for rater, path in files.items():
         for image, record, who in reading.images(_open(path), names[rater], rater, rater_from == "task"):
             labels = [_label(tag) for tag in image.iterfind("tag")]
+            shapes += sum(element.tag in SHAPES for element in image)
             if isinstance(groups, str) and len(labels) > 1:
                 expected = "one tag (groups=None makes each tag a question of its own)"
                 reading.findings.problems.add(record, expected, listed(labels))
@@ -172,6 +185,7 @@ def read_cvat_tags(
     reading.findings.problems.raise_if_any()
     if not any(raw.label):
         raise InputError(f"{source}: expected tags of images, got none")
+    reading.findings.account.notes += shapes_not_read(shapes)
     return build_table(
         raw,
         source=source,
@@ -180,6 +194,7 @@ def read_cvat_tags(
         on_empty=on_empty,
         on_unknown=on_unknown,
         describe=records.__getitem__,
+        account=reading.findings.account,
     )
 
 
@@ -205,7 +220,10 @@ def _unpacked(path: Path) -> Element:
                 inside = packed.namelist()
                 found = [name for name in inside if PurePosixPath(name).name == "annotations.xml"]
                 if len(found) != 1:
-                    raise InputError(f"{path}: expected one annotations.xml in it, got {listed(inside) or 'nothing'}")
+                    raise InputError(
+                        f"{path}: expected one annotations.xml in it, got {listed(inside) or 'nothing'}; unpack "
+                        "exports of other formats, into a folder a rater"
+                    )
                 check_limit("KALOS_MOST_UNPACKED", packed.getinfo(found[0]).file_size, str(path))
                 return parse_xml(path, packed.read(found[0]))
         except (zipfile.BadZipFile, RuntimeError, LookupError, struct.error) as error:
@@ -234,8 +252,8 @@ def _files(exports: object, rater_from: str) -> tuple[dict[str, Path], str, dict
     found = [path for path in sorted(folder.iterdir()) if path.suffix.lower() in ENDINGS]
     inside = [path for path in sorted(folder.glob("*/*")) if path.suffix.lower() in ENDINGS]
     files: dict[str, Path] = {}
-    for path in found or inside:
-        rater = path.stem if found else path.parent.name
+    for path in [*found, *inside]:
+        rater = path.stem if path in found or WRAPPERS.fullmatch(path.parent.name) else path.parent.name
         if rater in files:
             both = f"{files[rater].relative_to(folder)} and {path.relative_to(folder)}"
             raise InputError(f"{folder}: expected one file of rater {rater!r}, got {both}")
@@ -277,6 +295,8 @@ class _Reading:
 
     findings: Findings
     parts: list[Part] = field(default_factory=list)
+    points: set[int] = field(default_factory=set)
+    automatic: int = 0
     joints: dict[str, dict[str, None]] = field(default_factory=dict)
     inputs: dict[tuple[str, str], str] = field(default_factory=dict)
     videos: list[_Video] = field(default_factory=list)
@@ -401,6 +421,11 @@ class _Reading:
         else:
             group = (of.get("group_id") or "").strip()
             own = self._attributes(element, label)
+            self.automatic += of.get("source") == "auto"
+            if element.tag == "points":
+                self.points.add(len(self.parts))
+            if element.tag == "cuboid" and CUBOIDS not in self.findings.account.notes:
+                self.findings.account.notes.append(CUBOIDS)
             self.parts.append(Part(where, image, rater, label, group if group not in ("", "0") else None, shape, own))
 
     def _attributes(self, element: Element, label: str) -> dict[str, Any] | None:
@@ -412,6 +437,8 @@ class _Reading:
             if name and text:
                 number = as_float(text) if kind == "number" else None
                 found[name] = text.lower() == "true" if kind == "checkbox" else text if number is None else number
+        if element.get("occluded") == "1":
+            found.setdefault("occluded", True)
         return found or None
 
 
@@ -436,6 +463,33 @@ def _polygon(element: Element, _size: tuple[float, float], _joints: dict[str, No
 def _ellipse(element: Element, _size: tuple[float, float], _joints: dict[str, None]) -> dict[str, Any]:
     x, y, radius_x, radius_y = _numbers(element, "cx", "cy", "rx", "ry")
     return {"polygon": [ellipse(x, y, radius_x, radius_y, _angle(element))]}
+
+
+def _cuboid(element: Element, _size: tuple[float, float], _joints: dict[str, None]) -> dict[str, Any]:
+    names = [f"{axis}{corner}{side}" for side in "12" for corner in ("tl", "bl", "tr", "br") for axis in "xy"]
+    return {"polygon": [around(np.reshape(_numbers(element, *names), (-1, 2)))]}
+
+
+def around(points: NDArray[np.float64]) -> list[list[float]]:
+    """Return the corners of the convex hull of points (N, 2), in their units.
+
+    Raises
+    ------
+    UnusableError
+        If the points are on a line.
+
+    Examples
+    --------
+    >>> around(np.array([[0, 0], [4, 0], [2, 1], [4, 3]]))
+    [[0.0, 0.0], [4.0, 3.0], [4.0, 0.0]]
+    """
+    hull = shapely.convex_hull(shapely.multipoints(points)) if np.isfinite(points).all() else None
+    if not isinstance(hull, shapely.Polygon):
+        raise UnusableError("corners that are not on a line", listed(str(point) for point in points.tolist()))
+    return [list(corner) for corner in hull.exterior.coords[:-1]]
+
+
+CUBOIDS = "cuboids are compared by the outline around their 8 corners"
 
 
 def _mask(element: Element, size: tuple[float, float], _joints: dict[str, None]) -> dict[str, Any]:
@@ -488,6 +542,7 @@ SHAPES: dict[str, Shape] = {
     "mask": _mask,
     "points": _keypoints,
     "skeleton": _skeleton,
+    "cuboid": _cuboid,
 }
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from kalos_core.annotations import Account, Annotations, OnInvalid, RawTable, Source, build_annotations
+from kalos_core.display import number_of
 from kalos_core.errors import KalosWarning, Problems, as_number
 from kalos_core.readers.shapes import rectangle
 from kalos_core.readers.vocabulary import Aliases, Vocabulary, reconcile_all
@@ -172,8 +173,7 @@ def with_rectangles(columns: Mapping[str, list[Any]]) -> list[Any]:
     >>> with_rectangles({"box": [[0, 0, 2, 1], None], "polygon": [None, outline]})[0]
     """
     polygons = columns["polygon"]
-    drawn = [polygon for polygon in polygons if polygon is not None]
-    if not drawn or any([len(ring) for ring in polygon] != [4] for polygon in drawn):
+    if not have_four_corners([len(ring) for ring in polygon] for polygon in polygons if polygon is not None):
         return polygons
     others = [columns[kind] for kind in columns if kind in KINDS and kind not in ("box", "polygon")]
     alone = [box is not None and all(shape is None for shape in rest)
@@ -182,6 +182,29 @@ def with_rectangles(columns: Mapping[str, list[Any]]) -> list[Any]:
         [rectangle(box)] if only and polygon is None and _is_sound(box) else polygon
         for box, polygon, only in zip(columns["box"], polygons, alone, strict=True)
     ]
+
+
+def shapes_not_read(count: int) -> list[str]:
+    """The note of a reader of labels of whole images about the shapes in its file.
+
+    Examples
+    --------
+    >>> shapes_not_read(2), shapes_not_read(0)
+    (['2 shapes not read (kalos-core agreement reads them)'], [])
+    """
+    return [f"{number_of(count, 'shape')} not read (kalos-core agreement reads them)"] if count else []
+
+
+def have_four_corners(outlines: Iterable[Sequence[int]]) -> bool:
+    """Whether each outline, given as the number of corners of its rings, has four corners, as turned boxes have.
+
+    Examples
+    --------
+    >>> have_four_corners([[4], [4]]), have_four_corners([[4], [4, 4]]), have_four_corners([])
+    (True, False, False)
+    """
+    counts = {tuple(corners) for corners in outlines}
+    return counts == {(4,)}
 
 
 def _is_sound(box: Sequence[Any]) -> bool:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from kalos_core.annotations import as_name
+from kalos_core.annotations import Account, as_name
 from kalos_core.errors import InputError, Problems, listed, repr_of
 from kalos_core.files import as_path
 
@@ -17,28 +18,62 @@ Folders: TypeAlias = "str | os.PathLike[str] | Mapping[str, str | os.PathLike[st
 AssignedFiles: TypeAlias = "Literal['files', 'all'] | Mapping[str, Sequence[str]]"
 """Who was assigned: those who have a file of an image, every rater, or a mapping image -> raters."""
 
-WRAPPERS = frozenset({"annotations", "labels", "obj_train_data"})
-"""Folders that say of what kind the files in them are, in small letters: no part of the name of an image."""
+WRAPPERS = re.compile(r"annotations?|labels|obj_\w+_data|labeltxt[\w.-]*|masks|segmentationclass", re.IGNORECASE)
+"""Names of folders that say of what kind the files in them are: no part of the name of an image, and no rater's."""
+
+SPLITS = frozenset({"train", "training", "val", "valid", "validation", "test", "testing", "trainval", "default"})
+"""Names of folders, in small letters, that hold a part of one data set: no raters'."""
+
+IMAGE_FOLDERS = frozenset({"images", "img", "jpegimages", "imagesets", "segmentationobject"})
+"""Folders beside those of the labels, in small letters: they hold the images, lists of them, or masks of instances."""
+
+HASH = re.compile(r"\.rf\.[0-9A-Za-z]{8,}$")
+"""What Roboflow adds to the name of an image: another one in each export."""
 
 
-IMAGE_FOLDERS = frozenset({"images", "jpegimages"})
-"""Folders beside those of the raters, in small letters: they hold the images."""
+def rater_folders(folders: Folders, least: int = 2) -> dict[str, Path]:
+    """Rater -> folder, at least so many of them.
 
+    Folders of images are passed over. Where the only other folder is named as in `WRAPPERS`, raters are its folders.
 
-def rater_folders(folders: Folders, least: int = 2, passed: frozenset[str] = frozenset()) -> dict[str, Path]:
-    """Rater -> folder, at least so many of them; folders of some names, in small letters, are passed over."""
+    Raises
+    ------
+    InputError
+        If there are fewer folders, or they are parts of one data set.
+    """
     if isinstance(folders, Mapping):
         homes = {str(rater): as_folder(home, f"folders[{rater!r}]") for rater, home in folders.items()}
         where = "folders"
     else:
         root = as_folder(folders, "folders")
-        inside = [home for home in sorted(root.iterdir()) if home.is_dir() and not home.name.startswith(".")]
-        homes = {home.name: home for home in inside if home.name.lower() not in passed}
+        homes = _inside(root)
+        while len(homes) == 1 and WRAPPERS.fullmatch(next(iter(homes))):
+            (root,) = homes.values()
+            homes = _inside(root)
         where = str(root)
+        check_raters(homes, where)
     if len(homes) < least:
-        expected = "folders of at least two raters" if least > 1 else "a folder for each rater"
+        expected = "folders of at least two raters" if least > 1 else "a folder for each rater, with the rater's files"
         raise InputError(f"{where}: expected {expected}, got {listed(homes) or 'none'}")
     return homes
+
+
+def check_raters(names: Iterable[str], where: str) -> None:
+    """Refuse names of files or folders, all of which are those of parts of one data set."""
+    found = list(names)
+    if found and all(name.lower() in SPLITS or WRAPPERS.fullmatch(name) for name in found):
+        raise InputError(
+            f"{where}: expected a folder for each rater, got {listed(found)}, which hold parts of one data set; "
+            "put the export of each rater into a folder of the rater's name, and give the folder that holds these"
+        )
+
+
+def _inside(root: Path) -> dict[str, Path]:
+    return {
+        home.name: home
+        for home in sorted(root.iterdir())
+        if home.is_dir() and not home.name.startswith(".") and home.name.lower() not in IMAGE_FOLDERS
+    }
 
 
 def as_folder(value: object, argument: str) -> Path:
@@ -49,8 +84,23 @@ def as_folder(value: object, argument: str) -> Path:
     return path
 
 
+def folder_of_raters(value: object, argument: str) -> Path:
+    """A folder with a file for each rater; the file of one rater is an error that says so."""
+    if isinstance(value, (str, os.PathLike)) and os.path.isfile(value):
+        raise InputError(
+            f"{argument}: expected a folder with a file for each rater, got one file, {os.fsdecode(value)}"
+        )
+    return as_folder(value, argument)
+
+
 def files_in(
-    home: Path, endings: tuple[str, ...], problems: Problems, *, others: Iterable[str] = (), wrapped: bool = False
+    home: Path,
+    endings: tuple[str, ...],
+    problems: Problems,
+    *,
+    others: Iterable[str] = (),
+    wrapped: bool = False,
+    beside: frozenset[str] = frozenset(),
 ) -> dict[str, Path]:
     """Name of each image, with its folders and without an ending -> its file.
 
@@ -65,6 +115,8 @@ def files_in(
         Files that are of no image.
     wrapped : bool
         Whether folders named as in `WRAPPERS` are left out of the name.
+    beside : set of str
+        Names of folders, in small letters, whose files are passed over.
     """
     files: dict[str, Path] = {}
     passed = frozenset(others)
@@ -73,9 +125,11 @@ def files_in(
         hidden = any(part.startswith(".") for part in inside.parts)
         if hidden or file.suffix.lower() not in endings or file.name.lower() in passed or file.is_dir():
             continue
+        if not beside.isdisjoint(part.lower() for part in inside.parts[:-1]):
+            continue
         if not file.is_file():  # leaving it out would say that nobody was assigned
             problems.add(str(file), "a file", "a link to nothing" if file.is_symlink() else "a pipe or a device")
-        folders = [part for part in inside.parts[:-1] if not (wrapped and part.lower() in WRAPPERS)]
+        folders = [part for part in inside.parts[:-1] if not (wrapped and WRAPPERS.fullmatch(part))]
         image = "/".join([*folders, inside.stem])
         if image in files:
             problems.add(f"image {image!r} in {home}", "one file", f"{files[image].name} and {file.name}")
@@ -84,9 +138,17 @@ def files_in(
 
 
 def files_of(
-    homes: Mapping[str, Path], endings: tuple[str, ...], what: str, problems: Problems, others: Iterable[str] = ()
+    homes: Mapping[str, Path],
+    endings: tuple[str, ...],
+    what: str,
+    problems: Problems,
+    account: Account,
+    others: Iterable[str] = (),
 ) -> dict[str, dict[str, Path]]:
     """Return rater -> image -> file, each as `files_in` finds it in the rater's folder; `what` it is for the message.
+
+    Where raters with the same parts of a data set (train, test) have an image in different ones, or Roboflow gave it
+    different names, parts and hashes are left out of the names of all images, if these remain different.
 
     Raises
     ------
@@ -98,7 +160,28 @@ def files_of(
         if not found:
             problems.add(f"rater {rater!r}", f"{what} in {homes[rater]}", "none")
     problems.raise_if_any()
-    return files
+    names = {rater: [_bare(image) for image in found] for rater, found in files.items()}
+    parts = {frozenset(part for _, part in bare) for bare in names.values()}
+    images = {rater: [image for image, _ in bare] for rater, bare in names.items()}
+    unique = all(len(set(bare)) == len(bare) for bare in images.values())
+    merged = len(set().union(*images.values())) < len(set().union(*files.values()))
+    if not (unique and merged and len(parts) == 1):
+        return files
+    account.notes.append("images are matched without train, test, ... and Roboflow's hash, which differ between raters")
+    return {rater: dict(zip(images[rater], found.values(), strict=True)) for rater, found in files.items()}
+
+
+def _bare(image: str) -> tuple[str, str]:
+    """Return the name of an image without the part of the data set and Roboflow's hash, and that part.
+
+    Examples
+    --------
+    >>> _bare("train/a_jpg.rf.0a1b2c3d4e5f"), _bare("x/a")
+    (('a_jpg', 'train'), ('x/a', ''))
+    """
+    *folders, name = HASH.sub("", image).split("/")
+    parts = [folder for folder in folders if folder.lower() in SPLITS]
+    return "/".join([*(folder for folder in folders if folder not in parts), name]), "/".join(parts)
 
 
 def assigned_by_files(

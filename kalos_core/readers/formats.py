@@ -16,9 +16,12 @@ from kalos_core.files import as_path, open_file
 from kalos_core.readers.box_tables import PARQUET, read_boxes
 from kalos_core.readers.coco import read_coco
 from kalos_core.readers.cvat import read_cvat
+from kalos_core.readers.datumaro import read_datumaro
+from kalos_core.readers.dota import looks_like_dota, read_dota
 from kalos_core.readers.label_studio import read_label_studio
 from kalos_core.readers.labelme import read_labelme
 from kalos_core.readers.lidc import read_lidc
+from kalos_core.readers.mask_folders import LABEL_MAPS
 from kalos_core.readers.via import read_via
 from kalos_core.readers.vindr import COLUMNS as VINDR_COLUMNS
 from kalos_core.readers.vindr import read_vindr
@@ -33,7 +36,9 @@ FORMATS: dict[str, Callable[..., Annotations]] = {
     "vindr": read_vindr,
     "voc": read_voc,
     "yolo": read_yolo,
+    "dota": read_dota,
     "cvat": read_cvat,
+    "datumaro": read_datumaro,
     "label_studio": read_label_studio,
     "labelme": read_labelme,
     "via": read_via,
@@ -60,8 +65,9 @@ def read_labels(
     format : str
         A name in `FORMATS`, or "auto": a CSV or Parquet file is a table of boxes, or VinDr's or Zooniverse's if it has
         their columns; a folder or a file of XML is CVAT's, Pascal VOC's or LIDC-IDRI's by what the first file begins
-        with; a folder of JSON files is COCO, labelme's or VIA's by the names in them, one of text files is YOLO's, a
-        zip file CVAT's; a JSON list is Label Studio's, a JSON object is COCO unless "scans" stands at its beginning.
+        with; a folder of JSON files is COCO, labelme's, VIA's or Datumaro's by the names in them, one of text files is
+        YOLO's or DOTA's, one of CSV files VIA's, a zip file CVAT's; a JSON list is Label Studio's, a JSON object is
+        COCO unless "scans" stands at its beginning.
     **options
         Of the format's reader.
 
@@ -151,8 +157,11 @@ def _guess_folder(folder: Path) -> str:
     known = [name for name in formats if name in OF_FOLDERS]
     if known:
         return known[0]
-    if any(path.name.lower() not in OTHER_FILES for path in found.get(".txt", ())):
-        return "yolo"
+    texts = [path for path in found.get(".txt", ()) if path.name.lower() not in OTHER_FILES]
+    if texts and not any(path.name.lower() in LABEL_MAPS for path in texts):
+        return "dota" if any(looks_like_dota(_start(path).decode("utf-8", "replace")) for path in texts) else "yolo"
+    if any(_guess_table(_start(path)) == "via" for path in found.get(".csv", ())):
+        return "via"
     if ".zip" in found:
         return "cvat"
     there = listed((f"{ending or 'no ending'} ({paths[0].name})" for ending, paths in sorted(found.items())), 10)
@@ -164,12 +173,12 @@ def _guess_folder(folder: Path) -> str:
     elif any(mimetypes.guess_type(f"a{ending}")[0] in IMAGES for ending in found):
         more = "; `kalos-core pixels` reads folders of masks"
     raise InputError(
-        f"{folder}: expected XML files (Pascal VOC, CVAT, LIDC-IDRI), text files of YOLO, JSON files (COCO, labelme, "
-        f"VIA) or zip files of CVAT, at any depth, got {there or 'no files'}{more}"
+        f"{folder}: expected XML files (Pascal VOC, CVAT, LIDC-IDRI), text files (YOLO, DOTA), JSON files (COCO, "
+        f"labelme, VIA, Datumaro) or zip files of CVAT, at any depth, got {there or 'no files'}{more}"
     )
 
 
-OF_FOLDERS = ("coco", "labelme", "via")
+OF_FOLDERS = ("coco", "labelme", "via", "datumaro")
 """Formats of JSON files that are read from folders."""
 
 IMAGES = ("image/png", "image/tiff", "image/jpeg", "image/bmp")
@@ -196,11 +205,16 @@ def _of_json(start: bytes) -> str:
     names = set(re.findall(rb'"(\w+)"\s*:', start))
     if b"completed_by" in names:  # a single task
         return "label_studio"
-    if b"shapes" in names or b"imagePath" in names:
+    if names & {b"shapes", b"imagePath", b"imageData"}:
         return "labelme"
     if b"_via_img_metadata" in names or b"_via_settings" in names or names >= {b"filename", b"regions"}:
         return "via"
-    return "coco" if names & {b"images", b"annotations"} or names >= {b"categories", b"licenses"} else ""
+    if b"dm_format_version" in names or re.search(rb'"categories"\s*:\s*\{', start):
+        return "datumaro"
+    if names >= {b"project", b"pid"}:  # VIA 3, which the reader refuses by its name
+        return "via"
+    listed_only = b"annotations" in names and names & {b"image_id", b"category_id", b"info", b"licenses", b"categories"}
+    return "coco" if b"images" in names or listed_only or names >= {b"categories", b"licenses"} else ""
 
 
 def _guess_table(start: bytes) -> str:
@@ -208,6 +222,8 @@ def _guess_table(start: bytes) -> str:
     columns = {name.strip().strip('"') for name in header.split(",")}
     if set(ZOONIVERSE_COLUMNS) <= columns:
         return "zooniverse"
+    if "region_shape_attributes" in columns:
+        return "via"
     return "vindr" if set(VINDR_COLUMNS) <= columns else "boxes"
 
 

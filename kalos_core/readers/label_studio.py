@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,11 +13,11 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import Account, Annotations, OnInvalid, as_name
 from kalos_core.arguments import check_arguments
-from kalos_core.errors import InputError, KalosWarning, Problems, as_number, check_choice, listed, repr_of
+from kalos_core.errors import InputError, Problems, as_number, check_choice, listed, repr_of
 from kalos_core.files import as_path
 from kalos_core.nominal import LabelTable, OnEmpty, OnRepeat, OnUnknown, RawLabels, build_table
 from kalos_core.nominal.grouping import Groups
-from kalos_core.readers.findings import Findings
+from kalos_core.readers.findings import Findings, shapes_not_read
 from kalos_core.readers.label_studio_tasks import (
     ANSWERS,
     FIELD,
@@ -230,9 +229,7 @@ def read_label_studio_choices(
                 raw.time.append(None)
                 records.append(annotation.record)
     problems.raise_if_any()
-    account.read = len(raw)
-    if (said := account.warning(source.name)) is not None:
-        warnings.warn(said, KalosWarning, stacklevel=2)
+    account.notes += shapes_not_read(sum(len(_region_ids(of)) for task in tasks for of in task.annotations))
     return build_table(
         raw,
         source=source.name,
@@ -241,6 +238,7 @@ def read_label_studio_choices(
         on_empty=on_empty,
         on_unknown=on_unknown,
         describe=records.__getitem__,
+        account=account,
     )
 
 

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from kalos_core.annotations import Account, as_name
 from kalos_core.annotations.account import PREDICTIONS
-from kalos_core.errors import InputError, Problems, repr_of
+from kalos_core.errors import InputError, Problems, listed, repr_of
 from kalos_core.files import load_json
 from kalos_core.nominal import OnRepeat
 
@@ -41,6 +41,9 @@ FIELDS = {
 
 FLAT = ("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement")
 """Fields of a JSON-MIN record that are neither data nor results."""
+
+KNOWN = {"annotations", "annotator", "annotation_id", "completed_by", "result", "completions", "data"}
+"""Fields by which a record of Label Studio is known."""
 
 ADDRESS = re.compile(r"^(\w+://|/|data:)|\.(jpe?g|png|gif|bmp|webp|tiff?|svg|dcm|pdf)([?#]|$)", re.IGNORECASE)
 """Text that is the path or the address of an image."""
@@ -104,6 +107,12 @@ def load_tasks(source: Path, problems: Problems, account: Account, on_repeat: On
     if not isinstance(content, list) or not content:
         actual = "an empty list" if isinstance(content, list) else type(content).__name__
         raise InputError(f"{source}: expected Label Studio tasks (the export JSON or JSON-MIN), got {actual}")
+    fields = dict.fromkeys(str(name) for record in content if isinstance(record, Mapping) for name in record)
+    if fields and not KNOWN & set(fields):
+        raise InputError(
+            f"{source}: expected Label Studio tasks (the export JSON or JSON-MIN), got records with "
+            f"{listed(fields, 10)}. Lists of other tools are not read: export COCO, or a table of boxes"
+        )
     tasks: dict[int | str, Task] = {}
     for number, record in enumerate(content):
         _add_task(tasks, record, number, problems, account)

@@ -7,7 +7,8 @@ import os
 import re
 import warnings
 from codecs import BOM_UTF8
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timezone
 from io import BytesIO
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.annotations import as_name, object_array
+from kalos_core.annotations import Account, as_name, object_array
 from kalos_core.arguments import check_arguments
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, KalosWarning, Problems, listed, repr_of
@@ -32,8 +33,19 @@ from kalos_core.readers.cells import (
     missing_texts,
     records,
     separator_of,
+    without_mark,
 )
-from kalos_core.readers.column_names import LABEL_SPELLINGS, find_label_columns, holds_boxes, plain_name
+from kalos_core.readers.column_names import (
+    LABEL_SPELLINGS,
+    NO_RATERS,
+    REJECTED,
+    TRUTHS,
+    UNUSED,
+    find_label_columns,
+    holds_boxes,
+    plain_name,
+    say_columns,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -105,7 +117,8 @@ def read_long_labels(
     -----
     KalosWarning
         If answers are left out because of `on_repeat`, labels "None" because they mean no answer, or if 1 and 1.0 are
-        two classes, as other labels are text.
+        two classes, as other labels are text, or labels that differ in capitals. For scores that differ and answers
+        marked as rejected, which are not used.
 
     Raises
     ------
@@ -129,17 +142,26 @@ def read_long_labels(
     table = _as_frame(table)
     named = {"item": item, "rater": rater, "label": label}
     found = _long_columns(table, named)
+    account = Account(notes=say_columns([(name, (name,), (column,)) for name, column in found.items()], named.values()))
     needed = [*found.values()] + ([] if time is None else [time])
-    coded = _coded(table, needed, separator, empty, _named(concepts, groups))
+    unused = _unused_columns(table, needed)
+    coded = _coded(table, needed, separator, empty, _named(concepts, groups), list(unused))
     fields = None
     if coded is not None:
-        new, same = coded
+        new, same, further = coded
         fields = check_codes(new, _renamed(groups, same), items, raters, _renamed(concepts, same), on_empty)
     if fields is not None:
         _warn_of_twins(fields["concepts"], _source(table))
-        return LabelTable(**fields)
+        account.read = len(fields["item"])
+        cells = [object_array(texts)[code].tolist() for code, texts in further]
+        account.unused |= _not_used(dict(zip(unused, cells, strict=True)), unused, empty)
+        if said := account.passed_over():
+            text = " ".join([f"{_source(table)}: {account.read:,} answers are read.", *said])
+            warnings.warn(text, KalosWarning, stacklevel=2)
+        return LabelTable(**fields, account=account)
     source, columns, name_of = _columns(table)  # row by row, to name those that cannot be used
     _check_columns(source, columns, needed)
+    account.unused |= _not_used(columns, unused, empty)
     labels = [_parted(cell, separator, empty) for cell in columns[found["label"]]]
     if on_empty == "raise":
         _refuse_missing(source, columns[found["label"]], empty, name_of)
@@ -161,9 +183,9 @@ def read_long_labels(
         on_empty=on_empty,
         on_unknown=on_unknown,
         describe=name_of,
+        account=account,
     )
     _warn_of_twins(made.concepts, source)
-    _warn_of_repeats(made, raw, source, groups, on_repeat)
     _warn_of_none(columns[found["label"]], empty, source)
     return made
 
@@ -191,7 +213,8 @@ def read_wide_labels(
     item : str, optional
         Name of the column with the items; found by its usual spellings unless given.
     raters : sequence, optional
-        Names of the columns of raters; all columns but `item` and `ignore` unless given.
+        Names of the columns of raters; all columns but `item` and `ignore` unless given, of which those are refused
+        whose names say that they hold no labels ("comment", "timestamp"). A column such as "gt" is noted in `account`.
     ignore : sequence
         Columns of no rater, such as a reference.
     groups, concepts, separator, missing, on_repeat, on_unknown
@@ -207,7 +230,7 @@ def read_wide_labels(
     Warns
     -----
     KalosWarning
-        As `read_long_labels`.
+        As `read_long_labels`; for columns of several labels of which no other column has one.
 
     Raises
     ------
@@ -231,8 +254,12 @@ def read_wide_labels(
     named = [name for name in columns if name not in left_out and plain_name(name) not in spelled]
     names = named if raters is None else list(raters)
     _check_columns(source, columns, [of_items, *ignore, *names])
+    if raters is None:
+        _refuse_other_columns(source, names, columns[of_items])
     if not names:
         raise InputError(f"{source}: expected a column for each rater, got {listed(columns, MOST_NAMES)}")
+    taken: list[tuple[str, tuple[str, ...], tuple[str, ...]]] = [("item", ("item",), (of_items,))]
+    taken += [("raters", (), (listed(names, MOST_NAMES),))] if raters is None else []
     rows = range(len(columns[of_items]))
     items = _names(columns[of_items], empty)
     cells = [columns[name][row] for row in rows for name in names]
@@ -256,10 +283,12 @@ def read_wide_labels(
         on_empty=on_empty,
         on_unknown=on_unknown,
         describe=of_cell,
+        account=Account(notes=[*say_columns(taken, [item]), *_truths(names if raters is None else ())]),
     )
     _warn_of_twins(made.concepts, source)
-    _warn_of_repeats(made, raw, source, groups, on_repeat)
     _warn_of_none(cells, empty, source)
+    if raters is None:
+        _warn_of_strangers(labels, names, source)
     return made
 
 
@@ -270,7 +299,7 @@ def header_of(table: Any) -> list[str]:
     with open_file(as_path(table, "table", "a path or a pandas DataFrame"), "CSV file in UTF-8") as file:
         start: str = file.read(LONGEST_BEGINNING).removeprefix(BOM_UTF8).decode(errors="replace")
     try:
-        return [name.strip() for name in next(records(start, separator_of(start)), (1, []))[1]]
+        return [name.strip() for name in _header(records(without_mark(start), separator_of(without_mark(start))))]
     except csv.Error:
         return []  # the reader says why
 
@@ -322,6 +351,26 @@ def _long_columns(table: Any, given: Mapping[str, str | None]) -> dict[str, str]
     return found
 
 
+def _unused_columns(table: Any, taken: Sequence[str]) -> dict[str, str]:
+    """Columns of scores and of rejections -> what they hold."""
+    meant = {"score": UNUSED["score"], "rejection": REJECTED[0]}
+    spelled = {spelling: what for what, spellings in meant.items() for spelling in spellings.split()}
+    header = [name for name in header_of(table) if name not in taken]
+    return {name: spelled[plain_name(name)] for name in header if plain_name(name) in spelled}
+
+
+def _not_used(columns: Mapping[str, Sequence[Any]], unused: Mapping[str, str], empty: frozenset[str]) -> Counter[str]:
+    """Count rows with a score, where scores differ, and rows with a rejection."""
+    found: Counter[str] = Counter()
+    for name, what in unused.items():
+        texts = [str(as_cell_text(cell)).strip().casefold() for cell in columns[name] if not is_missing(cell, empty)]
+        if what == "score":
+            found[f"{name} (score)"] = len(texts) if len(set(texts)) > 1 else 0
+        else:
+            found[f"{name} (rejection)"] = sum(text in REJECTED[1] for text in texts)
+    return +found
+
+
 def _item_column(
     source: str, columns: Mapping[str, Any], item: str | None, raters: Sequence[str] | None, ignore: Sequence[str]
 ) -> str:
@@ -344,9 +393,52 @@ def _item_column(
     if placed is None:
         raise InputError(
             f"{source}: expected a column for the item, got {listed(columns, MOST_NAMES) or 'nothing'}: "
-            "name it by item= (--item)"
+            "name it by item= (--item), or add one with the number of each row"
         )
     return placed["item"]
+
+
+def _refuse_other_columns(source: str, names: Sequence[str], items: Sequence[Any]) -> None:
+    """Refuse columns that are no rater's, by their names."""
+    people = [name for name in names if plain_name(name) in LABEL_SPELLINGS["rater"][0].split()]
+    if people and len(set(map(str, items))) < len(items):
+        raise InputError(
+            f"{source}: expected a row for each item, got items in several rows and {listed(people)}, as a table with "
+            "a row for each label has: name its column of labels by label= (--label)"
+        )
+    others = [name for name in names if plain_name(name) in NO_RATERS.split()]
+    if others:
+        option = f"ignore={others!r} (--ignore {' '.join(others)})"
+        raise InputError(
+            f"{source}: expected a column for each rater, got {listed(others, MOST_NAMES)}: leave out what no rater "
+            f"said with {option}, or name the raters by raters="
+        )
+    labelled = [name for name in names if plain_name(name) in LABEL_SPELLINGS["label"][0].split()]
+    if labelled and len(names) > len(labelled):
+        raise InputError(
+            f"{source}: expected a column for each rater, got {listed(labelled)}, as a table with a row for each label "
+            "has: name its column of raters by rater= (--rater), or the columns of raters by raters="
+        )
+
+
+def _truths(names: Sequence[str]) -> list[str]:
+    """Say which columns may hold the truth."""
+    found = [name for name in names if plain_name(name) in TRUTHS.split()]
+    return [
+        f"{name} is taken for a rater; if it holds the truth, ignore= (--ignore {name}) leaves it out" for name in found
+    ]
+
+
+def _warn_of_strangers(labels: Sequence[Any], names: Sequence[str], source: str) -> None:
+    """Name columns of several labels of which no other column has one."""
+    said: dict[str, set[str]] = {name: set() for name in names}
+    for at, label in enumerate(labels):
+        said[names[at % len(names)]] |= set(label if isinstance(label, list) else [label] if label is not None else [])
+    shared = Counter(label for own in said.values() for label in own)
+    alone = [name for name, own in said.items() if len(own) > 1 and all(shared[label] == 1 for label in own)]
+    if len(said) > 2 and alone and len(alone) < len(said) - 1:
+        actual = f"{source}: no other column has a label of {listed(alone)}"
+        warnings.warn(f"{actual}: ignore= (--ignore) leaves out columns of no rater", KalosWarning, stacklevel=3)
 
 
 def _is_named(name: str) -> bool:
@@ -402,26 +494,16 @@ def _refuse_missing(source: str, cells: Sequence[Any], empty: frozenset[str], na
     problems.raise_if_any()
 
 
-def _warn_of_repeats(made: LabelTable, raw: RawLabels, source: str, groups: Groups, on_repeat: OnRepeat) -> None:
-    """Count answers that are left out."""
-    if on_repeat == "raise":
-        return
-    known = set(made.concepts.tolist())
-    answers = {
-        (item, as_name(rater), row if isinstance(groups, str) else time)
-        for row, (item, rater, label, time) in enumerate(zip(raw.item, raw.rater, raw.label, raw.time, strict=True))
-        if label is not None and not known.isdisjoint(map(as_name, label if isinstance(label, list) else [label]))
-    }
-    lost = len(answers) - len({(item, rater) for item, rater, _ in answers})
-    if lost:
-        noun = number_of(lost, "answer is", "answers are")
-        text = f"{source}: {noun} left out, as the rater answered the same item again (on_repeat={on_repeat!r})"
-        warnings.warn(text, KalosWarning, stacklevel=3)
-
-
 def _warn_of_twins(concepts: Iterable[str], source: str) -> None:
-    """Name numbers that stay two classes because other labels are text."""
+    """Name numbers that stay two classes because other labels are text, and labels that differ in capitals."""
     names = set(concepts)
+    spelled: dict[str, list[str]] = {}
+    for name in sorted(names):
+        spelled.setdefault(name.casefold(), []).append(name)
+    several = next((found for found in spelled.values() if len(found) > 1), None)
+    if several is not None:
+        text = f"{source}: labels {listed(map(repr, several))} are classes of their own, though only capitals differ"
+        warnings.warn(text, KalosWarning, stacklevel=3)
     twins = sorted(name for name in names if name.endswith(".0") and name[:-2] in names)
     if twins:
         text = f"{source}: labels {twins[0][:-2]!r} and {twins[0]!r} are two classes, as not all labels are numbers"
@@ -437,13 +519,22 @@ def _warn_of_none(cells: Sequence[Any], empty: frozenset[str], source: str) -> N
 
 
 def _coded(
-    table: Any, needed: Sequence[str], separator: str | None, empty: frozenset[str], concepts: Sequence[Any]
-) -> tuple[CodedLabels, dict[str, str]] | None:
-    """Items, raters, labels and times, if needed, as codes, and equal numbers; None where each row has to be read."""
-    columns = _frame_texts(table, needed) if _is_frame(table) else _file_texts(table, needed)
+    table: Any,
+    needed: Sequence[str],
+    separator: str | None,
+    empty: frozenset[str],
+    concepts: Sequence[Any],
+    further: Sequence[str] = (),
+) -> tuple[CodedLabels, dict[str, str], Texts] | None:
+    """Items, raters, labels and times, if needed, as codes, equal numbers, and further columns as they are.
+
+    None where each row has to be read.
+    """
+    every = [*needed, *further]
+    columns = _frame_texts(table, every) if _is_frame(table) else _file_texts(table, every)
     if columns is None:
         return None
-    (item, items), (rater, raters), (label, labels), *timed = columns
+    (item, items), (rater, raters), (label, labels), *timed = columns[: len(needed)]
     times = np.full(len(item), np.nan)
     for code, texts in timed:
         read = [_time(text, empty) for text in texts]
@@ -459,11 +550,16 @@ def _coded(
     except InputError:
         return None  # refused with the name of the file
     texts = ["" if part is None else text for text, part in zip(labels, parted, strict=True)]
-    return CodedLabels(item, rater, label, items, raters, texts, parts, times), same
+    return CodedLabels(item, rater, label, items, raters, texts, parts, times), same, columns[len(needed) :]
 
 
 def _recoded(code: NDArray[np.intp], texts: list[str], empty: frozenset[str]) -> tuple[NDArray[np.intp], list[str]]:
-    """Names as `_names` writes them."""
+    """Names as `_names` writes them, of distinct texts."""
+    longest = max(map(len, empty), default=0)
+    if not (
+        any(len(text) <= longest and is_missing(text, empty) for text in texts) or equal_numbers(texts, names=True)
+    ):
+        return code, texts
     again, distinct = _factorized(object_array("" if name is None else name for name in _names(texts, empty)))
     return again[code], distinct
 
@@ -502,7 +598,7 @@ def _file_texts(table: Any, needed: Sequence[str]) -> Texts | None:
 
     lines = data[:LONGEST_BEGINNING].splitlines(keepends=True)[:-1]
     between = separator_of(data[:LONGEST_BEGINNING].decode(errors="replace"))
-    if not lines or any(mark.encode() in data for mark in BREAKS):
+    if not lines or not lines[0].strip() or any(mark.encode() in data for mark in BREAKS):
         return None
     try:
         beginning = csv.reader([line.decode() for line in lines], delimiter=between)
@@ -562,11 +658,11 @@ def _columns(table: Any) -> tuple[str, dict[str, list[Any]], Any]:
 
 def _csv(path: Any) -> tuple[list[int], list[str], list[list[str]]]:
     """Numbers of the lines, the header, and the cells of every row."""
-    text = read_text(path, "CSV file")
+    text = without_mark(read_text(path, "CSV file"))
     lines, rows, line = list[int](), list[list[str]](), 1
     try:
         of_file = records(text, separator_of(text))
-        header = [name.strip() for name in next(of_file, (1, []))[1]]
+        header = [name.strip() for name in _header(of_file)]
         for line, row in of_file:
             if len(row) > len(header):
                 raise InputError(f"{path}: line {line}: expected {len(header)} cells, got {len(row)}")
@@ -579,6 +675,11 @@ def _csv(path: Any) -> tuple[list[int], list[str], list[list[str]]]:
     if len(set(named)) != len(named):
         raise InputError(f"{path}: expected each column once, got {listed(header, MOST_NAMES)}")
     return lines, header, rows
+
+
+def _header(of_file: Iterator[tuple[int, list[str]]]) -> list[str]:
+    """The first record with something in it."""
+    return next((row for _, row in of_file if any(cell.strip() for cell in row)), [])
 
 
 def _check_columns(source: str, columns: Mapping[str, Any], needed: Sequence[str]) -> None:

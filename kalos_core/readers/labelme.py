@@ -19,7 +19,6 @@ from kalos_core.files import BROKEN, load_json
 from kalos_core.limits import check_limit
 from kalos_core.readers.findings import Findings
 from kalos_core.readers.folders import (
-    IMAGE_FOLDERS,
     AssignedFiles,
     Folders,
     assigned_by_files,
@@ -50,8 +49,9 @@ def read_labelme(
     Parameters
     ----------
     folders : path or mapping
-        A folder that holds one folder a rater, or names -> folders. JSON files are looked for at any depth; a folder
-        ``Annotations`` or ``labels`` is no part of the name of an image. Files of one image have one name.
+        A folder that holds one folder a rater (directly or in ``labels``), or names -> folders. JSON files are looked
+        for at any depth; a folder ``Annotations`` or ``labels`` is no part of the name of an image. Files of one image
+        have one name.
     assigned : "files", "all" or mapping image -> raters
         Who was assigned to an image: those who have a file of it (one without a shape: saw it and annotated nothing),
         every rater, or those whom a mapping lists, and where it lists none those who have a file.
@@ -68,12 +68,13 @@ def read_labelme(
     Annotations
         Images are the names of the files without their ending; their files are the names in ``imagePath``. All in
         pixels: rectangles are boxes, circles polygons of 64 corners, points keypoints of one joint. Flags that are set
-        are attributes.
+        are attributes, and so are the attributes of X-AnyLabeling.
 
     Warns
     -----
     KalosWarning
-        If lines are left out, images have flags, or shapes of a group cannot be joined.
+        If lines are left out, images have flags, shapes are marked as difficult or described, or shapes of a group
+        cannot be joined.
 
     Raises
     ------
@@ -98,9 +99,9 @@ def read_labelme(
     """
     check_arguments(read_labelme, locals())
     check_choice(grouped, "grouped", "one", "apart")
-    homes = rater_folders(folders, least=1, passed=IMAGE_FOLDERS)
+    homes = rater_folders(folders, least=1)
     findings = Findings("labelme folders", on_invalid)
-    files = files_of(homes, (".json",), "JSON files", findings.problems)
+    files = files_of(homes, (".json",), "JSON files", findings.problems, findings.account)
     findings.raters = dict.fromkeys(files)
     parts: list[Part] = []
     for rater, found in files.items():
@@ -122,7 +123,7 @@ def _read_file(findings: Findings, rater: str, image: str, path: Path, record: s
     name = content.get("imagePath")
     file = name.replace("\\", "/").rpartition("/")[2] if isinstance(name, str) else ""
     findings.add_image(image, record, file=file or image, size=size)
-    if _set_flags(content.get("flags")):
+    if _attributes({"flags": content.get("flags")}):
         findings.account.unused["flags of the image"] += 1
     parts = []
     for number, shape in enumerate(content["shapes"], start=1):
@@ -144,14 +145,19 @@ def _read_file(findings: Findings, rater: str, image: str, path: Path, record: s
         except UnusableError as unusable:
             findings.fault(where, image, *unusable.args)
         else:
-            parts.append(Part(where, image, rater, label, group, made, _set_flags(shape.get("flags"))))
+            for name in ("difficult", "description"):
+                if shape.get(name):
+                    findings.account.unused[name] += 1
+            parts.append(Part(where, image, rater, label, group, made, _attributes(shape)))
     return parts
 
 
-def _set_flags(flags: Any) -> dict[str, bool] | None:
-    """The flags that are set, None where none is."""
+def _attributes(shape: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The flags that are set, and the attributes that X-AnyLabeling writes; None where there are none."""
+    flags, given = shape.get("flags"), shape.get("attributes")
     found = {name: True for name, value in flags.items() if value is True} if isinstance(flags, Mapping) else {}
-    return found or None
+    others = given.items() if isinstance(given, Mapping) else ()
+    return {**found, **{name: value for name, value in others if isinstance(value, (str, int, float))}} or None
 
 
 def _points(shape: Mapping[str, Any], count: int | None = None) -> list[list[float]]:

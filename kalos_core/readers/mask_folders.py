@@ -3,26 +3,47 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations.table import object_array
 from kalos_core.arguments import check_arguments
-from kalos_core.errors import InputError, Problems, listed, repr_of
-from kalos_core.files import BROKEN, open_image, reason
+from kalos_core.errors import InputError, Problems, listed
+from kalos_core.files import BROKEN, open_image, read_text, reason
 from kalos_core.limits import check_limit
 from kalos_core.pixels.stack import LabelStack, MaskStack
 from kalos_core.pixels.stored import check_ignored, without_ignored
-from kalos_core.readers.folders import as_folder, files_in, rater_folders
+from kalos_core.readers.folders import (
+    IMAGE_FOLDERS,
+    AssignedFiles,
+    as_folder,
+    assigned_by_files,
+    files_in,
+    rater_folders,
+)
 
 TIFF = (".tif", ".tiff")
 ENDINGS = (".png", *TIFF)
 IMAGE_ENDINGS = (*ENDINGS, ".jpg", ".jpeg", ".bmp")
+
+
+LABEL_MAPS = ("labelmap.txt", "label_colors.txt")
+"""Files that name colours, in small letters: of CVAT's "Segmentation mask 1.1" and of CamVid."""
+
+LABEL = re.compile(r"([^:]+):(\d{1,3}),(\d{1,3}),(\d{1,3})(?::.*)?|(\d{1,3})\s+(\d{1,3})\s+(\d{1,3})\s+(\S.*)")
+"""``name:r,g,b:parts:actions``, or ``r g b name``."""
+
+REMEDY = f"; for colours, put a {LABEL_MAPS[0]} with a line name:red,green,blue:: for each class beside the masks"
+
+BACKGROUND = "background"
+
+Color: TypeAlias = tuple[int, int, int]
 
 
 class _About(TypedDict):
@@ -54,6 +75,10 @@ class MaskFolders:
         Names of the images' channels.
     raters_are_local : bool
         Whether a folder's name means a rater within one image only.
+    values : mapping (red, green, blue) -> int
+        Of a label map: colour -> value of its class in stacks.
+    classes : mapping int -> str
+        Of a label map: value -> name of its class; the background is 0.
     """
 
     images: NDArray[np.object_]
@@ -64,6 +89,8 @@ class MaskFolders:
     ignore_value: int | None = None
     channels: tuple[str, ...] | None = None
     raters_are_local: bool = False
+    values: Mapping[Color, int] = field(default_factory=dict)
+    classes: Mapping[int, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.images)
@@ -74,16 +101,37 @@ class MaskFolders:
         Raises
         ------
         InputError
-            For a file that cannot be read, has colours or other values, or another size than the image's others.
+            For a label map of several classes, or a file that cannot be read, has another size than the image's others,
+            other values, colours that are not in a label map, or a palette that numbers colours differently than that
+            of another file.
         """
+        if len(self.classes) > 2:  # the background and one more
+            raise InputError(
+                f"masks: expected those of one class, got a label map of {listed(self.classes.values())}; "
+                "`kalos-core divisions` and `kalos-core truth` read label maps (in Python `label_stacks`)"
+            )
         for image, arrays in self._images():
             masks, ignore = without_ignored(arrays, self.ignore_value)
             yield MaskStack.of(masks, ignore=ignore, image=image, **self._about(image))
 
     def label_stacks(self) -> Iterator[LabelStack]:
-        """Label maps, one stack an image, otherwise as `stacks`."""
+        """Label maps, one stack an image, otherwise as `stacks`.
+
+        Raises
+        ------
+        InputError
+            As `stacks`; if some raters mark pixels by 1 and others by 255.
+        """
         for image, arrays in self._images():
             labels, ignore = without_ignored(arrays, self.ignore_value)
+            values = {
+                rater: set(np.unique(array).tolist()) - {0} for rater, array in labels.items() if array is not None
+            }
+            marked = {value: rater for rater, found in values.items() for value in found if found in ({1}, {255})}
+            if len(marked) > 1:
+                actual = f"1 by {marked[1]!r} and 255 by {marked[255]!r}"
+                remedy = "; if 255 is no class, pass ignore_value=255"
+                raise InputError(f"image {image!r}: expected one value for a class, got {actual}{remedy}")
             yield LabelStack.of(labels, ignore=ignore, image=image, **self._about(image))
 
     def image_pixels(self, image: str) -> NDArray[Any] | None:
@@ -99,19 +147,33 @@ class MaskFolders:
 
     def _images(self) -> Iterator[tuple[str, dict[str, NDArray[Any] | None]]]:
         """Every image with an array for each rater who was assigned, None for one who has no file."""
+        palette: dict[Color, tuple[int, Path]] = {}
         for image, assigned in zip(self.images, self.assigned, strict=True):
             files = {rater: self.files.get((image, rater)) for rater in self.raters[assigned]}
-            arrays = {rater: None if file is None else read_mask(file) for rater, file in files.items()}
+            arrays = {rater: None if file is None else self._read(file, palette) for rater, file in files.items()}
             sizes = {rater: array.shape for rater, array in arrays.items() if array is not None}
             if len(set(sizes.values())) > 1:
                 actual = listed((f"{size[1]} x {size[0]} by {rater!r}" for rater, size in sizes.items()), 20)
                 raise InputError(f"image {image!r}: expected masks of one width and height, got {actual}")
             yield image, arrays
 
+    def _read(self, file: Path, palette: dict[Color, tuple[int, Path]]) -> NDArray[Any]:
+        """A mask by the label map; without one its own values, where palettes do not number colours differently."""
+        if self.values:
+            return _by_label_map(file, self.values, self.classes)
+        array = read_mask(file, REMEDY)
+        for color, value in _palette(file, array):
+            known, place = palette.setdefault(color, (value, file))
+            if known != value:
+                raise InputError(
+                    f"{file}: expected {color} as colour {known} of the palette, as in {place}, got {value}{REMEDY}"
+                )
+        return array
+
 
 def read_mask_folders(
     folders: str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]],
-    assigned: str | Mapping[str, Sequence[str]] = "files",
+    assigned: AssignedFiles = "files",
     image_folder: str | os.PathLike[str] | None = None,
     ignore_value: int | None = None,
     channels: Sequence[str] | None = None,
@@ -124,10 +186,14 @@ def read_mask_folders(
     Parameters
     ----------
     folders : path or mapping
-        A folder that holds one folder a rater, or names -> folders.
-    assigned : "files", "all" or mapping
-        Who is assigned to an image: those who have a file of it, all raters, or those whom a mapping of images lists.
-        One who was assigned and has no file annotated nothing.
+        A folder that holds one folder a rater (directly or in ``masks``), or names -> folders. A folder
+        ``SegmentationClass`` is no part of the name of an image; folders of images and ``SegmentationObject`` are
+        passed over. Where there is a ``labelmap.txt`` in any of them (``name:red,green,blue::`` a line, as CVAT writes
+        it), colours are values by it: 0 is the background, and the classes are numbered from 1 in the order of the
+        file. It serves all raters.
+    assigned : "files", "all" or mapping image -> raters
+        Who was assigned to an image: those who have a file of it, every rater, or those whom a mapping lists, and where
+        it lists none those who have a file. One who was assigned and has no file annotated nothing.
     image_folder : path, optional
         Folder of the images, named as the masks.
     ignore_value : int, optional
@@ -146,7 +212,8 @@ def read_mask_folders(
     ------
     InputError
         For a folder that is not there or holds fewer than two raters, a rater without a mask, two masks of one rater
-        and image, an `assigned` image or rater that is not known, or a mask of somebody who was not assigned.
+        and image, an `assigned` image or rater that is not known, a mask of somebody who was not assigned, or label
+        maps that differ.
 
     Examples
     --------
@@ -162,14 +229,18 @@ def read_mask_folders(
     ignore_value = check_ignored(ignore_value)
     homes = rater_folders(folders)
     problems = Problems("mask folders")
-    found = {rater: files_in(home, ENDINGS, problems) for rater, home in homes.items()}
+    found = {
+        rater: files_in(home, ENDINGS, problems, wrapped=True, beside=IMAGE_FOLDERS) for rater, home in homes.items()
+    }
     for rater, files in found.items():
         if not files:
             problems.add(f"rater {rater!r}", f"PNG or TIFF files in {homes[rater]}", "none")
     problems.raise_if_any()
+    values, classes = _label_map(None if isinstance(folders, Mapping) else Path(folders), homes)
     images = sorted(set().union(*found.values()))
     raters = list(homes)
-    who = _assigned(assigned, images, raters, found)
+    lists = assigned_by_files(found, assigned, images)
+    who = np.array([[rater in lists[image] for rater in raters] for image in images], dtype=np.bool_)
     has_mask = np.array([[image in found[rater] for rater in raters] for image in images], dtype=np.bool_)
     stray = [f"{raters[rater]!r} on {images[image]!r}" for image, rater in np.argwhere(has_mask & ~who)]
     if stray:
@@ -187,39 +258,71 @@ def read_mask_folders(
         ignore_value=ignore_value,
         channels=None if channels is None else tuple(channels),
         raters_are_local=bool(raters_are_local),
+        values=values,
+        classes=classes,
     )
 
 
-def _assigned(
-    assigned: str | Mapping[str, Sequence[str]],
-    images: Sequence[str],
-    raters: Sequence[str],
-    found: Mapping[str, Mapping[str, Path]],
-) -> NDArray[np.bool_]:
-    """(I, R) who was assigned."""
-    if assigned == "all":
-        return np.ones((len(images), len(raters)), np.bool_)
-    if assigned == "files":
-        return np.array([[image in found[rater] for rater in raters] for image in images], dtype=np.bool_)
-    if not isinstance(assigned, Mapping):
-        raise InputError(f"assigned: expected 'files', 'all' or lists of raters by image, got {repr_of(assigned)}")
-    strange = [image for image in assigned if image not in set(images)]
-    strange += [rater for names in assigned.values() for rater in names if rater not in raters]
+def _label_map(root: Path | None, homes: Mapping[str, Path]) -> tuple[dict[Color, int], dict[int, str]]:
+    """Colour -> value and value -> class of the label maps of all raters, which agree."""
+    places = dict.fromkeys([*([] if root is None else [root]), *(home.parent for home in homes.values() if root)])
+    files = [file for place in places for file in sorted(place.glob("*.txt"))]
+    files += [file for home in homes.values() for file in sorted(home.rglob("*.txt"))]
+    named: dict[Color, tuple[str, Path]] = {}
+    for file in dict.fromkeys(file for file in files if file.name.lower() in LABEL_MAPS):
+        for number, line in enumerate(read_text(file, "label map").splitlines(), start=1):
+            if not line.strip() or line.startswith("#"):
+                continue
+            match = LABEL.fullmatch(line.strip())
+            if match is None or max(int(match[n] or match[n + 3]) for n in (2, 3, 4)) > 255:
+                raise InputError(f"{file}, line {number}: expected name:red,green,blue::, got {line!r}")
+            name = (match[1] or match[8]).strip()
+            red, green, blue = (int(match[n] or match[n + 3]) for n in (2, 3, 4))
+            color = (red, green, blue)
+            known, place = named.setdefault(color, (name, file))
+            if known != name:
+                raise InputError(
+                    f"{file}, line {number}: expected {known!r} for {color}, as in {place}, got {name!r}; "
+                    "give all raters one label map"
+                )
+    names = dict.fromkeys(name for name, _ in named.values() if name.lower() != BACKGROUND)
+    numbers_of = {name: value for value, name in enumerate(names, start=1)}
+    values = {color: numbers_of.get(name, 0) for color, (name, _) in named.items()}
+    return values, {0: BACKGROUND, **{value: name for name, value in numbers_of.items()}} if named else {}
+
+
+def _by_label_map(file: Path, values: Mapping[Color, int], classes: Mapping[int, str]) -> NDArray[Any]:
+    """(H, W) values of the colours of a mask."""
+    with open_image(file) as opened:
+        if "A" in opened.getbands() and opened.getchannel("A").getextrema() != (255, 255):
+            raise InputError(f"{file}: expected a mask without transparent pixels, got some")
+        colors = np.asarray(opened.convert("RGB")).astype(np.int64) @ (1 << 16, 1 << 8, 1)
+    found, place = np.unique(colors, return_inverse=True)
+    keys: list[Color] = [(code >> 16, code >> 8 & 255, code & 255) for code in found.tolist()]
+    strange = [str(color) for color in keys if color not in values]
     if strange:
-        raise InputError(
-            f"assigned: expected images with masks and raters with folders, got {listed(map(repr_of, strange))}"
-        )
-    unlisted = [image for image in images if image not in assigned]
-    if unlisted:
-        raise InputError(f"assigned: expected a list for every image, got none for {listed(map(repr_of, unlisted))}")
-    return np.array([[rater in assigned[image] for rater in raters] for image in images], dtype=np.bool_)
+        known = listed((f"{classes[value]} {color}" for color, value in values.items()), 10)
+        raise InputError(f"{file}: expected colours of the label map ({known}), got {listed(strange)}")
+    mask: NDArray[Any] = np.array([values[color] for color in keys], np.int64)[place.reshape(colors.shape)]
+    return mask
 
 
-def read_mask(file: Path) -> NDArray[Any]:
-    """(H, W) values of a mask file; of a palette, the numbers of its colours."""
-    array = read_image_pixels(file)
+def _palette(file: Path, array: NDArray[Any]) -> list[tuple[Color, int]]:
+    """Colours and numbers of the values that a mask with a palette has; none of other masks."""
+    with open_image(file) as opened:
+        colors = opened.getpalette("RGB") if opened.mode == "P" else None
+    used = np.unique(array).tolist() if colors else []
+    table = np.reshape(colors or [], (-1, 3)).tolist()
+    return [((red, green, blue), value) for value in used if value < len(table) for red, green, blue in [table[value]]]
+
+
+def read_mask(file: Path, remedy: str = "") -> NDArray[Any]:
+    """(H, W) values of a mask file; of a palette, the numbers of its colours, of grey in three channels one of them."""
+    array: NDArray[Any] = read_image_pixels(file)
+    if array.ndim == 3 and array.shape[2] == 3 and (array == array[..., :1]).all():
+        return np.asarray(array[..., 0])
     if array.ndim != 2:
-        raise InputError(f"{file}: expected a mask of one channel, got {array.shape[2]}")
+        raise InputError(f"{file}: expected a mask of one channel, got {array.shape[2]}{remedy}")
     return array
 
 

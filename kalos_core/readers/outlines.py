@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,6 +16,10 @@ from kalos_core.errors import as_number
 
 Rings: TypeAlias = list[list[float]]
 """Of an outline, each x1, y1, x2, y2, ..."""
+
+
+UNIT_SQUARE = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], np.float64)
+"""Corners of a box, in order, as shares of its sides."""
 
 
 def rings_in(cell: Any) -> Rings:
@@ -82,7 +87,45 @@ def interleaved(xs: Any, ys: Any) -> list[float]:
     return [float(number) for pair in zip(xs, ys, strict=True) for number in pair]
 
 
-def bounds_of(rings: Rings) -> NDArray[np.float64]:
-    """(4,) x, y, width, height around an outline."""
-    points = np.concatenate([np.reshape(ring, (-1, 2)) for ring in rings])
-    return np.concatenate([points.min(axis=0), np.ptp(points, axis=0)])
+def bounds_of(outlines: Sequence[Rings]) -> NDArray[np.float64]:
+    """(K, 4) x, y, width, height around each outline.
+
+    Examples
+    --------
+    >>> bounds_of([[[0, 0, 4, 0, 4, 2]], [[1, 1, 2, 2, 1, 2], [5, 1, 6, 9, 5, 9]]]).tolist(), bounds_of([]).shape
+    ([[0.0, 0.0, 4.0, 2.0], [1.0, 1.0, 5.0, 8.0]], (0, 4))
+    """
+    if not outlines:
+        return np.zeros((0, 4))
+    flat = [list(chain.from_iterable(rings)) for rings in outlines]
+    length = np.array([len(numbers) // 2 for numbers in flat], np.intp)
+    points = np.array(list(chain.from_iterable(flat)), np.float64).reshape(-1, 2)
+    first = np.cumsum(length) - length
+    least, most = np.minimum.reduceat(points, first), np.maximum.reduceat(points, first)
+    with np.errstate(invalid="ignore", over="ignore"):  # what is not finite is refused with its record
+        return np.concatenate([least, most - least], axis=1)
+
+
+def corners_of(boxes: NDArray[np.float64], degrees: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+    """(K, 8) corners x1, y1, ..., x4, y4 of boxes (K, 4) x, y, width, height.
+
+    Parameters
+    ----------
+    boxes : (K, 4) float64
+        In pixels.
+    degrees : (K,) float64, optional
+        By which each is turned about its centre, clockwise as an image shows it.
+
+    Examples
+    --------
+    >>> box = np.array([[0.0, 0.0, 4.0, 2.0]])
+    >>> corners_of(box).tolist(), corners_of(box, np.array([90.0])).round(6).tolist()
+    ([[0.0, 0.0, 4.0, 0.0, 4.0, 2.0, 0.0, 2.0]], [[3.0, -1.0, 3.0, 3.0, 1.0, 3.0, 1.0, -1.0]])
+    """
+    first, sides = boxes[:, None, :2], boxes[:, None, 2:]
+    with np.errstate(invalid="ignore", over="ignore"):  # what is not finite is refused with its record
+        if degrees is None:
+            return np.reshape(first + sides * UNIT_SQUARE, (-1, 8))
+        cosine, sine = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
+        turn = np.stack([cosine, sine, -sine, cosine], axis=1).reshape(-1, 2, 2)
+        return np.reshape(sides * (UNIT_SQUARE - 0.5) @ turn + first + sides / 2, (-1, 8))

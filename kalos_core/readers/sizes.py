@@ -72,7 +72,7 @@ def _finder(found: Mapping[Hashable, tuple[object, object]]) -> SizeOf:
             paths.setdefault(parts[-1], []).append((parts, size))
 
     def size_of(image: Hashable) -> tuple[object, object]:
-        if image in found or not isinstance(image, str):
+        if image in found or not paths or not isinstance(image, str):
             return found.get(image, (None, None))
         parts = _parts(image)
         sizes = [

@@ -1,4 +1,4 @@
-"""VGG Image Annotator (VIA 2): one JSON file per rater."""
+"""VGG Image Annotator (VIA 2): one JSON or CSV file per rater."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any
 from kalos_core.annotations import Annotations, OnInvalid, as_name
 from kalos_core.arguments import check_arguments
 from kalos_core.errors import InputError, as_number, listed, repr_of
-from kalos_core.files import as_path, load_json
+from kalos_core.files import as_path, load_json, parse_json
 from kalos_core.readers.findings import Findings
-from kalos_core.readers.folders import as_folder
+from kalos_core.readers.folders import WRAPPERS, check_raters, folder_of_raters
 from kalos_core.readers.shapes import UnusableError, ellipse
-from kalos_core.readers.sizes import Sizes, read_sizes
+from kalos_core.readers.sizes import Sizes, csv_rows, read_sizes
 from kalos_core.readers.vocabulary import Aliases
 
 Record = Mapping[str, Any]
@@ -29,12 +29,13 @@ def read_via(
     aliases: Aliases | None = None,
     on_invalid: OnInvalid = "raise",
 ) -> Annotations:
-    """Labels of several raters from projects or annotations (JSON) of the VGG Image Annotator 2, one file each.
+    """Labels of several raters from projects or annotations (JSON, CSV) of the VGG Image Annotator 2, one file each.
 
     Parameters
     ----------
     exports : path or mapping
-        A folder of JSON files, the name of a file (without ``.json``) being the rater's, or a mapping rater -> file.
+        A folder of JSON or CSV files, the name of a file without its ending being the rater's, or of one folder a
+        rater, or a mapping rater -> file.
         Images are matched by ``filename``. A rater is assigned to the images that their file lists.
     category_field : str, optional
         Region attribute that holds the class; needed where regions have several attributes.
@@ -85,7 +86,7 @@ def read_via(
     """
     check_arguments(read_via, locals())
     files, source = _files(exports)
-    read = {rater: _images(path) for rater, path in files.items()}
+    read = {rater: _of_table(path) if path.suffix.lower() == ".csv" else _images(path) for rater, path in files.items()}
     name = category_field or _class_attribute(source, read)
     findings = Findings(source, on_invalid)
     size_of = read_sizes(sizes)
@@ -112,15 +113,55 @@ def _files(exports: Any) -> tuple[dict[str, Path], str]:
     """Rater -> file, and what to call them together."""
     if isinstance(exports, Mapping):
         return {str(rater): as_path(path, f"exports[{rater!r}]") for rater, path in exports.items()}, "VIA files"
-    folder = as_folder(exports, "exports")
-    files = {path.stem: path for path in sorted(folder.iterdir()) if path.suffix.lower() == ".json"}
+    folder = folder_of_raters(exports, "exports")
+    found = [path for path in sorted(folder.iterdir()) if path.suffix.lower() in ENDINGS]
+    inside = [path for path in sorted(folder.glob("*/*")) if path.suffix.lower() in ENDINGS]
+    files: dict[str, Path] = {}
+    for path in found or inside:
+        rater = path.stem if found or WRAPPERS.fullmatch(path.parent.name) else path.parent.name
+        if rater in files:
+            both = f"{files[rater].relative_to(folder)} and {path.relative_to(folder)}"
+            raise InputError(f"{folder}: expected one file of rater {rater!r}, got {both}")
+        files[rater] = path
     if not files:
-        raise InputError(f"{folder}: expected JSON files of VIA, one per rater, got none")
+        raise InputError(f"{folder}: expected JSON or CSV files of VIA, one per rater, got none")
+    check_raters(files, str(folder))
     return files, folder.name
+
+
+ENDINGS = (".json", ".csv")
+
+CELLS = ("file_attributes", "region_shape_attributes", "region_attributes")
+"""Columns of VIA's CSV that hold JSON."""
+
+
+def _of_table(path: Path) -> list[Record]:
+    """The images of a CSV file, as the JSON has them; an image without regions has one row."""
+    images: dict[tuple[str, str], dict[str, Any]] = {}
+    for line, row in csv_rows(path, ()):
+        row = {name.lstrip("#"): cell for name, cell in row.items()}
+        missing = [name for name in ("filename", *CELLS) if name not in row]
+        if missing:
+            raise InputError(f"{path}: expected the columns of VIA's CSV, got none named {listed(missing)}")
+        about, shape, attributes = (
+            parse_json(Path(f"{path}, line {line}"), (row[name] or "{}").encode(), name) for name in CELLS
+        )
+        key = (row["filename"], row.get("file_size", ""))
+        image = images.setdefault(key, {"filename": row["filename"], "file_attributes": about, "regions": []})
+        if shape:
+            image["regions"].append({"shape_attributes": shape, "region_attributes": attributes})
+    if not images:
+        raise InputError(f"{path}: expected the CSV of VIA, got no row")
+    return list(images.values())
 
 
 def _images(path: Path) -> list[Record]:
     content = load_json(path, "VIA file")
+    if isinstance(content, Mapping) and content.keys() >= {"project", "metadata"}:
+        raise InputError(
+            f"{path}: expected a project of VIA 2, got one of VIA 3, which is not read; annotate in VIA 2, or make a "
+            "table of its regions (read_boxes)"
+        )
     images = content.get("_via_img_metadata", content) if isinstance(content, Mapping) else None
     entries = list(images.values()) if isinstance(images, Mapping) else []
     if not all(isinstance(entry, Mapping) and isinstance(_regions(entry), list) for entry in entries) or not entries:
@@ -156,7 +197,7 @@ def _read_region(findings: Findings, where: str, image: str, rater: str, region:
         )
         if not isinstance(shape, Mapping) or not isinstance(attributes, Mapping):
             raise UnusableError("shape_attributes and region_attributes", repr_of(region))
-        kind, category = shape.get("name"), as_name(attributes.get(name))
+        kind, category = shape.get("name"), as_name(_answer(attributes.get(name)))
         if kind == "polyline":
             findings.account.left_out["polylines, which no similarity compares"] += 1
             return
@@ -172,6 +213,12 @@ def _read_region(findings: Findings, where: str, image: str, rater: str, region:
             key: value for key, value in attributes.items() if key != name and isinstance(value, (str, int, float))
         }
         findings.add_annotation(where, image, rater, category.strip(), attributes=others or None, **made)
+
+
+def _answer(value: Any) -> Any:
+    """What a rater chose; of checkboxes the one that is set."""
+    chosen = [name for name, is_set in value.items() if is_set is True] if isinstance(value, Mapping) else []
+    return chosen[0] if len(chosen) == 1 else value
 
 
 def _numbers(shape: Record, *names: str) -> list[float]:

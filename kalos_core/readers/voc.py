@@ -14,7 +14,6 @@ from kalos_core.errors import InputError
 from kalos_core.files import as_float, load_xml
 from kalos_core.readers.findings import Findings
 from kalos_core.readers.folders import (
-    IMAGE_FOLDERS,
     AssignedFiles,
     Folders,
     assigned_by_files,
@@ -26,6 +25,9 @@ from kalos_core.readers.shapes import UnusableError, rotated
 from kalos_core.readers.vocabulary import Aliases
 
 CORNERS = ("xmin", "ymin", "xmax", "ymax")
+
+SIDES = (("width", "ncols"), ("height", "nrows"))
+"""Sides of an image: in ``size``, and in the ``imagesize`` of LabelMe 3.0."""
 
 
 def read_voc(
@@ -40,8 +42,9 @@ def read_voc(
     Parameters
     ----------
     folders : path or mapping
-        A folder that holds one folder a rater, or names -> folders. XML files are looked for at any depth; a folder
-        ``Annotations`` is no part of the name of an image. Files of one image have one name.
+        A folder that holds one folder a rater (directly or in ``Annotations``), or names -> folders. XML files are
+        looked for at any depth; a folder ``Annotations`` is no part of the name of an image. Files of one image have
+        one name.
     assigned : "files", "all" or mapping image -> raters
         Who was assigned to an image: those who have a file of it (one without an object: saw it and annotated
         nothing), every rater, or those whom a mapping lists, and where it lists none those who have a file.
@@ -86,9 +89,9 @@ def read_voc(
     ([[1.0, 2.0, 8.0, 6.0]], [[True, True]])
     """
     check_arguments(read_voc, locals())
-    homes = rater_folders(folders, least=1, passed=IMAGE_FOLDERS)
+    homes = rater_folders(folders, least=1)
     findings = Findings("Pascal VOC folders", on_invalid)
-    files = files_of(homes, (".xml",), "XML files", findings.problems)
+    files = files_of(homes, (".xml",), "XML files", findings.problems, findings.account)
     findings.raters = dict.fromkeys(files)
     for rater, found in files.items():
         for image, path in found.items():
@@ -103,7 +106,7 @@ def _read_file(findings: Findings, rater: str, image: str, path: Path, record: s
     root = load_xml(path, "Pascal VOC file")
     if root.tag != "annotation":
         raise InputError(f"{path}: expected Pascal VOC with <annotation>, got <{root.tag}>")
-    sides = [root.findtext(f"size/{side}") for side in ("width", "height")]
+    sides = [root.findtext(f"size/{side}", root.findtext(f"imagesize/{count}")) for side, count in SIDES]
     numbers = [as_float(side) for side in sides]
     if any(number is None and side is not None for number, side in zip(numbers, sides, strict=True)):
         findings.problems.add(record, "numbers as width and height", " x ".join(map(repr, sides)))
@@ -117,6 +120,8 @@ def _read_file(findings: Findings, rater: str, image: str, path: Path, record: s
             continue
         if entry.find("part") is not None:
             findings.account.left_out["parts of objects"] += len(entry.findall("part"))
+        if any(_text(entry, f"parts/{name}") for name in ("hasparts", "ispartof")):
+            findings.account.unused["parts, which join objects"] += 1
         if _text(entry, "difficult") == "1":
             findings.account.unused["difficult"] += 1
         category = _text(entry, "name")

@@ -16,10 +16,9 @@ from kalos_core.annotations import Annotations, OnInvalid, as_name, warn_of_sile
 from kalos_core.arguments import check_arguments
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, as_number, listed, repr_of
-from kalos_core.files import as_path, read_bytes, read_text
+from kalos_core.files import as_float, as_path, open_file, read_bytes, read_text
 from kalos_core.readers.findings import Findings
 from kalos_core.readers.folders import (
-    IMAGE_FOLDERS,
     AssignedFiles,
     Folders,
     assigned_by_files,
@@ -89,8 +88,9 @@ def read_yolo(
     Parameters
     ----------
     folders : path or mapping
-        A folder that holds one folder a rater, or names -> folders. Text files are looked for at any depth; a folder
-        ``labels`` or ``obj_train_data`` is no part of the name of an image. Files of one image have one name.
+        A folder that holds one folder a rater (directly or in ``labels``), or names -> folders. Text files are looked
+        for at any depth; a folder ``labels`` or ``obj_train_data`` is no part of the name of an image. Files of one
+        image have one name.
 
         A line is a class number and a box (x and y of its centre, width, height), or a class number and the points of
         a polygon (x1, y1, x2, y2, ...; of oriented boxes the four corners), all as fractions of the image. Where a
@@ -148,9 +148,11 @@ def read_yolo(
     ([[40.0, 15.0, 20.0, 20.0]], [[True, True]])
     """
     check_arguments(read_yolo, locals())
-    homes = rater_folders(folders, least=1, passed=IMAGE_FOLDERS)
+    homes = rater_folders(folders, least=1)
     findings = Findings("YOLO folders", on_invalid)
-    files = files_of(homes, (".txt",), "text files", findings.problems, OTHER_FILES)
+    lists = [path.name for home in homes.values() for path in sorted(home.glob("*.txt")) if _lists_images(path)]
+    others = {*OTHER_FILES, *(name.lower() for name in lists)}
+    files = files_of(homes, (".txt",), "text files", findings.problems, findings.account, others)
     findings.raters = dict.fromkeys(files)
     root = None if isinstance(folders, Mapping) else Path(folders)
     size_of = _sizes_of(sizes, root, list(homes.values()))
@@ -172,6 +174,15 @@ def read_yolo(
     if unsaid:
         warn_of_silent_raters(made, np.ones(len(made.images), np.bool_), findings.source)
     return made
+
+
+def _lists_images(path: Path) -> bool:
+    """Whether a text file has the paths of images, as the lists of CVAT and Darknet do."""
+    with open_file(path, "YOLO file") as file:
+        return is_image_name(file.readline(LONGEST_PATH).decode("utf-8", "replace").strip())
+
+
+LONGEST_PATH = 4096
 
 
 def _sizes_of(sizes: Sizes, root: Path | None, homes: Sequence[Path]) -> SizeOf:
@@ -201,8 +212,11 @@ def _read_file(
 ) -> bool:
     """The lines of one file; whether there is none."""
     if image not in findings.files:
-        width, height = size_of(image)
+        width, height = next(
+            (size for name in (image, path.stem) if (size := size_of(name)) != (None, None)), (None, None)
+        )
         if width is None and height is None:
+            _check_numbers(path, record)
             raise InputError(
                 f"YOLO folders: {record}: expected width and height of image {image!r}, as coordinates are fractions "
                 "of them, got neither: pass sizes=, a folder of the images, a CSV file or a mapping image -> "
@@ -224,6 +238,20 @@ def _read_file(
     return empty
 
 
+def _check_numbers(path: Path, record: str) -> None:
+    """Refuse a file whose first line has no numbers, before its image is asked for."""
+    for number, line in enumerate(read_text(path, "YOLO file").splitlines(), start=1):
+        if line.strip() and any(as_float(cell) is None for cell in line.split()):
+            raise InputError(
+                f"YOLO folders: {record}, line {number}: expected a class number and coordinates, got {line!r}; text "
+                "files of YOLO and DOTA are read, others as a table (a row a box)"
+            )
+
+
+BEYOND = 2
+"""Fraction of an image from which on a coordinate is one in pixels."""
+
+
 def _read_line(
     line: str, names: _Names, size: tuple[float, float], where: str, sixths: _Sixths
 ) -> tuple[str, dict[str, Any]]:
@@ -242,6 +270,9 @@ def _read_line(
         raise UnusableError(f"a class number among {known}, which {names.place} names (or pass classes=)", cells[0])
     rest, (width, height) = values[1:], size
     box = _box(rest, width, height) if len(rest) >= 4 else []
+    beyond = [value for value in rest[:4] if abs(value) >= BEYOND]
+    if beyond:
+        raise UnusableError("fractions of the image", f"{beyond[0]:g}, as in pixels")
     if names.joints is not None and len(rest) - 4 in (math.prod(names.joints), math.prod(names.joints) + 1):
         return category, {"box": box, "keypoints": _keypoints(rest[4:], names.joints, width, height)}
     if len(rest) in (4, 5):
@@ -303,7 +334,8 @@ def _names_for(given: Any, homes: Mapping[str, Path], root: Path | None) -> dict
         return dict.fromkeys(homes, _read_names(as_path(given, "classes")))
     if given is not None and not own_only:
         return dict.fromkeys(homes, _Names(_checked(given, "classes"), place="classes"))
-    shared = [] if root is None else [_read_names(path) for path in sorted(root.iterdir()) if _names_classes(path)]
+    places = {} if root is None else dict.fromkeys([root, *(home.parent for home in homes.values())])
+    shared = [_read_names(path) for place in places for path in sorted(place.iterdir()) if _names_classes(path)]
     own = {rater: [_read_names(path) for path in sorted(home.rglob("*")) if _names_classes(path)]
            for rater, home in homes.items()}  # fmt: skip
     if not own_only:

@@ -15,13 +15,13 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from kalos_core.annotations import Annotations, OnInvalid
+from kalos_core.annotations import Account, Annotations, OnInvalid
 from kalos_core.arguments import check_arguments
 from kalos_core.errors import InputError, Problems, as_number, check_choice, listed, repr_of
 from kalos_core.files import as_float, as_path, read_text
 from kalos_core.nominal import LabelTable, OnEmpty, OnRepeat, OnUnknown, RawLabels, build_table
 from kalos_core.nominal.grouping import Groups
-from kalos_core.readers.findings import Findings
+from kalos_core.readers.findings import Findings, shapes_not_read
 from kalos_core.readers.shapes import ELLIPSE_CORNERS, UnusableError, ellipse, rotated
 from kalos_core.readers.vocabulary import Aliases
 
@@ -213,6 +213,9 @@ def read_zooniverse_answers(
         label=[labels or None for _, labels in asked],
         time=[None] * len(asked) if isinstance(groups, str) else [float(place) for place in range(len(asked))],
     )
+    account = Account(notes=shapes_not_read(sum(len(list(_drawn(read.tasks, None, Counter()))) for read, _ in found)))
+    if any(isinstance(part, dict) and part.get("answers") for read, _ in asked for part in _values(read.tasks, name)):
+        account.notes.append("answers about identifications not read")
     return build_table(
         raw,
         source=source.name,
@@ -222,7 +225,14 @@ def read_zooniverse_answers(
         on_empty=on_empty,
         on_unknown=on_unknown,
         describe=lambda place: asked[place][0].record,
+        account=account,
     )
+
+
+def _values(tasks: Iterable[Any], key: str) -> list[Any]:
+    """What was answered in a task."""
+    of = [entry.get("value") for entry in tasks if isinstance(entry, dict) and str(entry.get("task")) == key]
+    return [part for value in of if isinstance(value, list) for part in value]
 
 
 def _answers(tasks: Iterable[Any]) -> Iterator[tuple[str, list[str]]]:

@@ -8,6 +8,7 @@ from PIL import Image
 from scipy.io import savemat
 
 import kalos_core as k
+from kalos_core.cli import main
 from kalos_core.cli.ranks import read_predictions
 from tests.readers.cases import write
 
@@ -119,6 +120,39 @@ def test_sparse_agreement_of_labels_and_of_objects(files, check):
     check("sparse {wide} --format wide --weights flat", results__value=of_wide)
     of_objects = k.unit_agreement(k.agreement(k.read_coco(files["labels"]), threshold=0.6))
     check("sparse {labels} --threshold 0.6", results__value=of_objects.value)
+
+
+def test_choices_are_read_by_each_command_on_labels(tmp_path, check):
+    result = {"type": "choices", "from_name": "q"}
+    tasks = [
+        {"id": task, "data": {}, "annotations": [
+            {"completed_by": rater, "result": [result | {"value": {"choices": [said]}}]}
+            for rater, said in enumerate(given)
+        ]}
+        for task, given in ((1, "aa"), (2, "ba"))
+    ]  # fmt: skip
+    path = write(tmp_path, tasks, "export.json")
+    document = check(f"labels {path}", results__mean_alpha=0.0)  # 1 - (1 / 2) / (3 / 6)
+    assert document["read"] == {str(path): {"read": 4, "left_out": {}, "unused": {}, "notes": []}}
+    check(f"sparse {path} --weights flat", results__value=0.5)
+    scores = write(tmp_path, "item,label,score\n1,a,.9\n1,b,.1\n2,a,.2\n2,b,.8\n", "scores.csv")
+    rows = check(f"rank {path} --models net={scores} --missing skip")["tables"]["classifiers"]
+    assert {row["truth"] for row in rows} == {"0", "1", "majority"}
+
+
+def test_guessed_columns_are_said_in_one_line(files, tmp_path, capsys):
+    boxes = write(tmp_path, "file_name,who,label,x1,y1,x2,y2\na,ann,c,1,2,3,4\na,bob,c,1,2,3,4\n", "boxes.csv")
+    words = "boxes.csv: image = file_name, rater = who, class = label, box (corners) = x1 y1 x2 y2\n"
+    command = ["agreement", boxes, "--columns", "{rater: who}"]
+    guessed = write(tmp_path, "photo,user,class\na,ann,x\na,bob,x\n", "t.csv")
+    for line, said in (
+        (command, words),
+        ([*command, "--json", "-"], ""),
+        (["labels", guessed], "t.csv: item = photo, rater = user, label = class\n"),
+        (["labels", files["table"]], ""),
+    ):
+        assert main([*map(str, line)]) == 0
+        assert capsys.readouterr().err == said
 
 
 def test_pixels_of_folders(files, check):

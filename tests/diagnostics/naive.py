@@ -38,7 +38,7 @@ def mean(values):
 
 
 def among(result, raters):
-    """The agreement of some raters alone, from the annotations and not from the pairs; also where only they saw nothing."""
+    """The agreement of some raters alone, from the annotations and not the pairs; also where only they saw nothing."""
     chosen = result.configuration
     part = result.annotations.select(raters=np.asarray(raters, dtype=np.intp))
     found = agreement(part, chosen.similarity, chosen.threshold, chosen.solver, chosen.cost, bootstrap=0)

@@ -40,7 +40,8 @@ def test_a_rater_who_answers_twice(on_repeat, kept):
     timed = rows(("a", "ann", "sea", 2.0), ("a", "ann", "sky", 1.0))
     several = rows(("a", "ann", ["sea", "sun"], 2), ("a", "ann", ["sky"], 1))
     for given_rows, groups in ((TWICE, "label"), (timed, "label"), (several, None)):
-        table = LabelTable.from_rows(given_rows, groups=groups, on_repeat=on_repeat)
+        with pytest.warns(KalosWarning, match="Left out: 1 repeated answers of one rater to one item"):
+            table = LabelTable.from_rows(given_rows, groups=groups, on_repeat=on_repeat)
         assert table.concepts[table.concept].tolist()[0] == kept
     assert LabelTable.from_rows(TWICE, groups=None).answer.tolist() == [0, 0]  # one answer of two labels
     assert len(LabelTable.from_rows([*ONE, *ONE], groups=None, on_repeat="first").concept) == 1
@@ -57,7 +58,7 @@ def test_empty_labels(empty):
 
 def test_unknown_labels():
     some = rows(("a", "ann", "sky"), ("a", "bob", "skie"))
-    with pytest.warns(KalosWarning, match=r"not in the vocabulary are left out: 'skie' \(1\)"):
+    with pytest.warns(KalosWarning, match=r"Left out: 1 labels that are not in the vocabulary: 'skie' \(1\)"):
         table = LabelTable.from_rows(some, concepts=["sky", "sea"], on_unknown="skip")
     assert table.values().tolist() == [[0, NOT_ASSIGNED]]
 

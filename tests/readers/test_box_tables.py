@@ -40,6 +40,11 @@ QUADRILATERALS = {
 TURNED = "image,rater,label,cx,cy,w,h,theta\na,ann,c,40,40,60,10,0\na,bob,c,40,40,60,10,{}\n"
 """60 x 10 pixels, the second turned about the centre: IoU 100 / 1100 at 90 degrees."""
 
+BESIDE = f"image,rater,label,x,y,w,h,{IN_TURN}\na,ann,c,{{}}\na,bob,c,{{}}\n"
+SQUARE, DIAMOND = "0,0,8,8,,,,,,,,", ",,,,4,0,8,4,4,8,0,4"
+UPRIGHT_AND_TURNED = [(SQUARE, ",,,,0,0,8,0,8,8,0,8"), (SQUARE, DIAMOND.replace("4,0,8", "4,1,8")), (SQUARE, DIAMOND)]
+"""A square of 64 pixels as a box and as an outline: IoU 1, beside a diamond in it: 28 of 64, and 32 of 64."""
+
 HEADER = "image,rater,category,x_min,y_min,x_max,y_max\n"
 TABLE = HEADER + "a,ann,cat,10,20,40,60\na,bob,cat,11,20,40,60\nb,ann,cat,1,2,3,4\n"
 SIDES = "image,rater,label,x,y,w,h\n"
@@ -206,6 +211,7 @@ def test_agreement_of_outlines_and_turned_boxes(tmp_path):
         cases += [(text, {}, -0.5) for text in (first, first.upper(), first.replace("x", "x_"))]
     for names in ("tlx,tly,trx,try,brx,bry,blx,bly", "x0,y0,x1,y1,x2,y2,x3,y3"):
         cases.append((DOTA.format(names, *QUADRILATERALS[IN_TURN]), {}, -0.5))
+    cases += [(BESIDE.format(*rows), {}, alpha) for rows, alpha in zip(UPRIGHT_AND_TURNED, (1, -0.5, 1), strict=True)]
     cases += [(TURNED.format(angle), {}, alpha) for angle, alpha in ((90, -0.5), (180, 1), (-450, -0.5))]
     cases += [(TURNED.format(np.pi / 2), {"angles": "radians"}, -0.5)]
     cases += [(TURNED.format(90), {"columns": {"rotation": None}}, 1)]
@@ -218,8 +224,8 @@ def test_agreement_of_outlines_and_turned_boxes(tmp_path):
 def test_the_account_says_what_was_guessed_left_out_and_not_used(tmp_path):
     account = read_boxes(write(tmp_path, NUCLS, "boxes.csv"), {"image": "fovname"}).account
     assert account.notes == [
-        "columns: image = fovname, rater = participant, class = raw_classification, "
-        "box = xmin ymin xmax ymax (corners), outline = coords_x coords_y",
+        "image = fovname, rater = participant, class = raw_classification, "
+        "box (corners) = xmin ymin xmax ymax, outline = coords_x coords_y",
         "class = raw_classification, which determines main_classification and super_classification; "
         "columns={'category': ...} takes another",
     ]
@@ -227,7 +233,10 @@ def test_the_account_says_what_was_guessed_left_out_and_not_used(tmp_path):
     path = write(tmp_path, SIDES.replace("h\n", "h,confidence,group_id,iscrowd\n") + rows, "boxes.csv")
     with pytest.warns(KalosWarning, match=r"line 4, column|Left out: 1 rows without a rater\. Not used: score of 2"):
         account = read_boxes(path, on_invalid="skip").account
-    assert account.notes[1:] == ["1 row has no shape and says that a rater saw the image"]
+    assert account.notes[1:] == [
+        "1 row has no shape and says that a rater saw the image",
+        "1 row repeats the image, rater, class and box of another row: all are kept",
+    ]
     assert account.left_out == {"rows without a rater": 1}
     assert account.unused == {"score": 2, "group_id": 2, "iscrowd": 1}
 

@@ -15,18 +15,15 @@ GUESSED = [
     ("TRAIN.CSV", '\ufeff"x_min","y_min","x_max","y_max","rad_id","image_id"', "vindr"),
     ("train.csv", "image_id,rad_id,x,y,width,height", "boxes"),
     ("train.csv.gz", "photo,user,x,y,w,h", "boxes"),
-    ("boxes.parquet", "PAR1", "boxes"),
     ("pets.csv", "user_name,workflow_id,subject_ids,subject_data,annotations,metadata", "zooniverse"),
     ("069.xml", '<?xml version="1.0"?><LidcReadMessage/>', "lidc"),
     ("ann.xml", "<annotations/>", "cvat"),
     ("a.xml", "<annotation><folder/></annotation>", "voc"),
-    ("a.xml", "<annotation/>", "voc"),
     ("task.zip", "PK", "cvat"),
     ("a.json", '{"version": "5.0", "flags": {}, "shapes": []}', "labelme"),
     ("task.json", '{"id": 1, "annotations": [{"id": 1, "completed_by": 1}]}', "label_studio"),
     ("export.json", '\ufeff [{"id": 1}]', "label_studio"),
     ("labels.json", '{"images": []}', "coco"),
-    ("scans.json", '{"scans": []}', "lidc"),
     ("scans.json.gz", '{"info": "", "scans": []}', "lidc"),
     ("anything", "", "coco"),
 ]
@@ -35,11 +32,13 @@ FOLDERS = [
     ({"images/a.jpg": "", "labels.json": '{"licenses": [], "categories": []}'}, "coco"),
     ({"ann/a.json": '{"shapes": []}', "ann/a.jpg": ""}, "labelme"),
     ({"ann.zip": "PK"}, "cvat"),
+    ({"ann/labelTxt/P1.txt": "imagesource:GoogleEarth"}, "dota"),
+    ({"ann.json": '{"info": {}, "categories": {"label": {"labels": []}}}'}, "datumaro"),
+    ({"ann.csv": "filename,region_shape_attributes"}, "via"),
+    ({"ann.json": '{"project": {"pid": "1"}}'}, "via"),
     ({"notes.json": '{"info": {}, "categories": []}', "classes.txt": "cat", "labels/a.txt": ""}, "yolo"),
     ({"a/b/1.xml": "<IdriReadMessage/>"}, "lidc"),
-    ({"a/b/1.xml": "<annotations/>"}, "cvat"),
     ({"ann/a.xml": "<annotation><folder/></annotation>"}, "voc"),
-    ({"ann/labels/a.txt": "", "data.yaml": ""}, "yolo"),
 ]
 
 
@@ -58,11 +57,8 @@ def test_by_its_name_and_its_beginning(tmp_path):
 
 
 def test_options_go_to_the_reader(tmp_path):
-    content = {
-        "images": [{"id": 1}],
-        "categories": [],
-        "annotations": [{"image_id": 1, "rater_id": "ann", "said": "cat", "bbox": [0, 0, 1, 1]}],
-    }
+    said = {"image_id": 1, "rater_id": "ann", "said": "cat", "bbox": [0, 0, 1, 1]}
+    content = {"images": [{"id": 1}], "categories": [], "annotations": [said]}
     path = write(tmp_path, content, "labels.json")
     expected = lines(read_coco(content, category_field="said"))
     words = "format 'coco': expected options among rater_field, category_field, "

@@ -21,6 +21,9 @@ BOTH = ["a.jpg: ann cat, bob dog", "b.jpg: ann cat, bob cat"]
 TWICE = HEAD + "a,ann,cat\na,ann,dog\n"
 AGAIN = "line 3: expected one answer of a rater to an item, got 'ann' on 'a' again"
 NONE = HEAD + "a,ann,x\na,bob,None\n"
+CROWD = "WorkerId,AssignmentStatus,Input.image_url,Answer.category.label\nW1,Approved,a,cat\nW2,Rejected,a,dog\n"
+"""What Amazon Mechanical Turk writes, reduced."""
+SURE = "ImageID,user,LabelName,Confidence\n0,u,m,{}\n0,v,m,{}\n"
 OTHER_NAMES = {"item": "image_id", "rater": "worker", "label": "answer"}
 
 LONG_TABLES = [
@@ -28,10 +31,10 @@ LONG_TABLES = [
     ("image_id,worker,answer\n7,1,0\n7,2,1\n", OTHER_NAMES, ["7: 1 0, 2 1"]),
     (HEAD + "a,ann,indoor; sky\na,bob,indoor\n", {"separator": ";", "groups": None}, ["a: ann indoor sky, bob indoor"]),
     (TWICE, AGAIN),
-    (TWICE, {"on_repeat": "first"}, Warned("1 answer is left out, as the rater", ["a: ann cat"])),
-    (TWICE, {"on_repeat": "last"}, Warned("1 answer is left out, as the rater", ["a: ann dog"])),
+    (HEAD + "a,ann,Cat\na,bob,cat\n", Warned("labels 'Cat', 'cat' are classes of their own", ["a: ann Cat, bob cat"])),
+    (TWICE, {"on_repeat": "first"}, Warned("Left out: 1 repeated answers of one rater", ["a: ann cat"])),
+    (TWICE, {"on_repeat": "last"}, Warned("Left out: 1 repeated answers of one rater", ["a: ann dog"])),
     (TWICE, {"on_repeat": "last", "groups": None}, ["a: ann cat dog"]),
-    ("item,annotator,label\n1,ann,x\n1,bob,y\n", ["1: ann x, bob y"]),
     (";file;worker;answer;\n1;a;1.0;1.0;\n2;a;1;2;\n2;b;2;1;\n", AGAIN.replace("'ann'", "'1'")),
     ("image\tuser\tclass\na\tu\tx\na\tv\tna\n", {"on_empty": "skip"}, ["a: u x"]),
     (NONE, "line 3: expected a label (on_empty='skip' leaves out those without; missing= says which texts mean no"),
@@ -46,6 +49,10 @@ LONG_TABLES = [
     (HEAD + "a,,x\n", "line 2: expected a rater, got nothing"),
     (HEAD + "a,ann,x,y\n", "line 2: expected 3 cells, got 4"),
     ("item,rater,item,label\n", "expected each column once"),
+    ("sep=;\nitem;rater;label\na;ann;x\n", ["a: ann x"]),
+    (CROWD, Warned("2 answers are read. Not used: AssignmentStatus (rejection) of 1 record.", ["a: W1 cat, W2 dog"])),
+    (SURE.format(1, 0), Warned("Not used: Confidence (score) of 2 records.", ["0: u m, v m"])),
+    (SURE.format(1, 1), ["0: u m, v m"]),
     ("item,rater,label,when\na,ann,x,noon\n", {"time": "when"},
      "line 2, column when: expected a number or a date in ISO 8601, got 'noon'"),
 ]  # fmt: skip
@@ -59,6 +66,16 @@ WIDE_TABLES = [
     (GAP, {"ignore": ["gt"], "on_empty": "raise"}, "line 3, column bob: expected a label, got nothing"),
     ("item,ann\na,cat\na,dog\n", "got 'ann' on 'a' again"),
     ("item,ann\na,1\n", {"raters": ["cid"]}, "expected the columns cid"),
+    (GAP.replace("gt", "note"), "got note: leave out what no rater said with ignore=['note'] (--ignore note), or name"),
+    (SURE.replace("user", "Source"), "got LabelName, as a table with a row for each label has: name its column of"),
+    (TWICE.replace("label", "x"), "got items in several rows and rater, as a table with a row for each label"),
+    (
+        "item,ann,bob,text\na,x,x,why\nb,x,y,how\n",
+        Warned(
+            "no other column has a label of text: ignore= (--ignore) ",
+            ["a: ann x, bob x, text why", "b: ann x, bob y, text how"],
+        ),
+    ),
     ("item,reader,expert\na,1,2\n", ["a: reader 1, expert 2"]),
     ("item,annotator,label\n1,ann,x\n", "got item, annotator, label, as a table with a row for each label has"),
     ("item;ann;bob\na;1,5;2\n", "expected numbers with a decimal point, got '1,5'"),
@@ -77,6 +94,14 @@ def test_files(tmp_path):
     wrong = [(tmp_path / "nothing.csv", "expected a readable CSV file"),
              (3, "table: expected a path or a pandas DataFrame, got int")]  # fmt: skip
     assert differing(read_long_labels, None, wrong) == []
+
+
+def test_the_account_says_what_was_guessed(tmp_path):
+    accounts = [read_long_labels(write(tmp_path, text, "labels.csv")).account for text in (LONG, SURE.format(1, 1))]
+    assert [account.notes for account in accounts] == [[], ["item = ImageID, rater = user, label = LabelName"]]
+    account = read_wide_labels(write(tmp_path, GAP, "wide.csv")).account
+    assert (account.read, account.notes[0]) == (5, "item = item, raters = gt, ann, bob")
+    assert account.notes[1] == "gt is taken for a rater; if it holds the truth, ignore= (--ignore gt) leaves it out"
 
 
 def test_frames_and_their_empty_cells(tmp_path):

@@ -102,6 +102,11 @@ def test_any_text(text, options, tmp_path):
     assert not differs(write(tmp_path, HEAD + text, "labels.csv"), **options)
 
 
+def test_scores_and_rejections_are_counted(tmp_path):
+    text = "item,rater,label,confidence,status\na,ann,cat,.5,ok\na,bob,dog,.9,Rejected\n"
+    assert not differs(write(tmp_path, text, "labels.csv"))
+
+
 def test_by_hand_with_a_byte_order_mark(tmp_path, monkeypatch):
     monkeypatch.setattr(label_tables, "WORTH_PANDAS", 0)
     path = write(tmp_path, b"\xef\xbb\xbf" + (HEAD + TEXTS["one answer in two rows"]).encode(), "labels.csv.gz")

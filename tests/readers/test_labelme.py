@@ -55,8 +55,8 @@ def test_files(tmp_path):
 
 
 def test_a_circle(tmp_path):
-    circle = shape("cat", [8, 5], [11, 9], kind="circle", flags={"occluded": True})
+    circle = shape("cat", [8, 5], [11, 9], kind="circle", flags={"occluded": True}, attributes={"pose": "left"})
     table = read_labelme(write(tmp_path, {"ann/a.json": labelme(circle)}), aliases={"cat": "Cat"})
     assert table.shapes["polygon"].area() == pytest.approx(np.pi * 25, rel=0.002)
     assert table.categories.tolist() == ["Cat"]
-    assert table.attributes["occluded"].tolist() == [True]
+    assert [table.attributes[name].tolist() for name in ("occluded", "pose")] == [[True], ["left"]]

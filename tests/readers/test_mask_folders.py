@@ -30,24 +30,17 @@ def stack_lines(found):
 CASES = [
     (BITS, ["ann 01/11; bob 00/11", "ann 01/11"]),
     (BITS, {"assigned": "all"}, ["ann 01/11; bob 00/11", "ann 01/11; bob 00/00"]),
-    (
-        BITS,
-        {"assigned": {"a": ["ann", "bob"], "sub/b": ["bob", "ann"]}},
-        ["ann 01/11; bob 00/11", "ann 01/11; bob 00/00"],
-    ),
+    (BITS, {"assigned": {"sub/b": ["bob", "ann"]}}, ["ann 01/11; bob 00/11", "ann 01/11; bob 00/00"]),
     (BITS, {"assigned": "some"}, "assigned: expected 'files', 'all' or lists"),
-    (BITS, {"assigned": {"c": []}}, "expected images with masks and raters with folders, got 'c'"),
-    (BITS, {"assigned": {"a": ["eve"], "sub/b": []}}, "got 'eve'"),
-    (BITS, {"assigned": {"a": ["ann", "bob"]}}, "expected a list for every image, got none for 'sub/b'"),
-    (BITS, {"assigned": {"a": ["ann"], "sub/b": ["ann"]}}, "got masks of 'bob' on 'a'"),
+    (BITS, {"assigned": {"c": ["ann"], "a": ["eve"]}}, "expected images and raters with files, got 'c', 'eve'"),
+    (BITS, {"assigned": {"a": ["ann"]}}, "got masks of 'bob' on 'a'"),
     (PAIR, {"ignore_value": 1.5}, "ignore_value: expected a whole number of at least"),
-    (PAIR | {"ann/a.png": np.dstack([ONE] * 3)}, "a.png: expected a mask of one channel, got 3"),
-    (
-        PAIR | {"ann/a.png": ONE[:1]},
-        "image 'a': expected masks of one width and height, got 2 x 1 by 'ann', 2 x 2 by 'bob'",
-    ),
+    (PAIR | {"ann/a.png": np.dstack([ONE, TWO, TWO])}, "a.png: expected a mask of one channel, got 3; for colours"),
+    (PAIR | {"ann/a.png": np.dstack([ONE] * 3)}, ["ann 01/11; bob 00/11"]),
+    (PAIR | {"ann/a.png": ONE[:1]}, "image 'a': expected masks of one width and height, got 2 x 1 by 'ann', 2 x 2 by"),
     (PAIR | {"ann/a.png": ONE * 7}, "mask of 'ann': expected 0 and 1, or 0 and 255, got values such as 7"),
     (PAIR | {"ann/a.png": b"\x89PNG\r\n\x1a\nnothing"}, "a.png: expected a readable image"),
+    ({"masks/ann/a.png": ONE, "masks/bob/a.png": TWO, "images/a.png": ONE}, ["ann 01/11; bob 00/11"]),
     (PAIR | {"ann/a.tif": ONE}, "expected one file, got a.png and a.tif"),
     (PAIR | {"cid/a.jpg": ""}, "rater 'cid': expected PNG or TIFF files in "),
     ({"a.png": ONE}, "at least two raters, got none"),
@@ -79,6 +72,29 @@ def test_images_and_a_value_to_ignore(tmp_path):
     assert stack.labels.tolist() == [[[0, 2], [0, 0]], [[0, 0], [0, 0]]]
     assert stack.image_pixels.shape == (2, 2, 3)
     assert class_pixel_agreement([stack], {2: "road"}).smyth_bound == 0.25
+
+
+COLORS = np.array([[0, 0, 0], [250, 50, 83], [0, 0, 9]], np.uint8)
+CVAT = {"ann/SegmentationClass/a.png": COLORS[ONE], "bob/SegmentationClass/a.png": COLORS[ONE + TWO],
+        "ann/SegmentationObject/a.png": COLORS[TWO], "bob/labelmap.txt": "# label\nbackground:0,0,0::\n"}  # fmt: skip
+
+
+def label_maps(path):
+    return [str(stack.labels.tolist()) for stack in read_mask_folders(path).label_stacks()]
+
+
+def test_colors_by_a_label_map(tmp_path):
+    both = CVAT | {"bob/labelmap.txt": "road:0,0,9::\nbackground:0,0,0::\ncar:250,50,83::\n"}
+    cases = [
+        (both, ["[[[0, 2], [2, 2]], [[0, 2], [1, 1]]]"]),
+        (CVAT, "a.png: expected colours of the label map (background (0, 0, 0)), got (250, 50, 83)"),
+        (
+            both | {"ann/labelmap.txt": "bus:250,50,83::\n"},
+            "bob/labelmap.txt, line 3: expected 'bus' for (250, 50, 83)",
+        ),
+        (PAIR | {"ann/a.png": ONE * 255}, "image 'a': expected one value for a class, got 1 by 'bob' and 255 by 'ann'"),
+    ]
+    assert differing(label_maps, tmp_path, cases, show=list) == []
 
 
 def test_palettes_are_read_as_numbers_and_several_images_in_a_file_are_refused(tmp_path):

@@ -7,11 +7,8 @@ from kalos_core import InputError
 from kalos_core.readers import read_yolo
 from tests.readers.cases import LeftOut, Warned, differing, lines, write
 
-DETECTION = """45 0.479492 0.688771 0.955609 0.5955
-45 0.736516 0.247188 0.498875 0.476417
-50 0.637063 0.732938 0.494125 0.510583
-"""
-"""Lines of COCO8's 000000000009.txt, Ultralytics' example of the format for detection."""
+DETECTION = "45 0.479492 0.688771 0.955609 0.5955"
+"""A line of COCO8's 000000000009.txt, Ultralytics' example of the format for detection."""
 
 SEGMENTATION = "0 0.681 0.485 0.670 0.487 0.676 0.487\n1 0.504 0.000 0.501 0.004 0.498 0.004 0.493 0.010 0.492 0.0104\n"
 """The example of "Instance Segmentation Datasets Overview"."""
@@ -40,7 +37,7 @@ def apart(*who):
 READ = {
     # (0.479492 - 0.955609 / 2) * 640 = 1.0800 ..., (0.688771 - 0.5955 / 2) * 480, 0.955609 * 640, 0.5955 * 480
     "the documented boxes": (
-        {"ann/labels/9.txt": DETECTION.splitlines()[0], "bob/labels/9.txt": "", "data.yaml": DATA_YAML},
+        {"ann/labels/9.txt": DETECTION, "bob/labels/9.txt": "", "data.yaml": DATA_YAML},
         {"sizes": {"9": (640, 480)}}, ["9 640x480 ann bob: ann bowl box 1.08 187.69008 611.58976 285.84"]),
     "the documented polygons": ({"ann/a.txt": SEGMENTATION.splitlines()[0], "ann/b.txt": ""},
         {"sizes": {"a": (1000, 500), "b": (1000, 500)}},
@@ -50,9 +47,7 @@ READ = {
                      ["a 100x50 ann: ann 0 polygon 10,10 30,10 30,20 10,20"]),
     "keypoints": (KEYPOINTS | {"data.yaml": "kpt_shape: [2, 3]\nnames: [person]"}, HUNDRED, POSE),
     "keypoints of two numbers": (
-        {"ann/a.txt": "0 .5 .5 .2 .2 0.1 0.2 0 0", "data.yaml": "kpt_shape: [2, 2]\nnames: [person]"}, HUNDRED, POSE,
-    ),
-    "other files": ({"ann/a.txt": LINE, "ann/train.txt": "a.jpg"}, HUNDRED, ["a 100x50 ann: ann 0 box 40 20 20 10"]),
+        {"ann/a.txt": "0 .5 .5 .2 .2 0.1 0.2 0 0", "data.yaml": "kpt_shape: [2, 2]\nnames: [person]"}, HUNDRED, POSE),
     "classes of each rater": (
         {"ann/a.txt": LINE, "bob/a.txt": "1 .5 .5 .2 .2", "ann/classes.txt": "cat\ndog", "bob/classes.txt": "dog\ncat"},
         HUNDRED | {"classes": "own"}, ["a 100x50 ann bob: ann cat box 40 20 20 10; bob cat box 40 20 20 10"]),
@@ -66,10 +61,18 @@ READ = {
     "a box beside corners": ({"ann/a.txt": "0 .1 .2 .3 .2 .3 .4 .1 .4", "bob/a.txt": LINE}, HUNDRED,
         ["a 100x50 ann bob: ann 0 polygon 10,10 30,10 30,20 10,20; bob 0 polygon 40,20 60,20 60,30 40,30"]),
     "not said who was assigned": (
-        APART, {"sizes": TEN}, Warned("not said who was assigned, and 2 of 2 images", apart("ann bob", "ann bob")),
-    ),
+        APART, {"sizes": TEN}, Warned("not said who was assigned, and 2 of 2 images", apart("ann bob", "ann bob"))),
+    "folders of raters in one of labels": (
+        {"labels/ann/a.txt": LINE, "labels/bob/a.txt": "", "labels/classes.txt": "cat", "images/a.png": PICTURE},
+        ["a 100x50 ann bob: ann cat box 40 20 20 10"]),
+    "parts and hashes of Roboflow": (
+        {"ann/train/labels/a_jpg.rf.0123456789ab.txt": LINE, "ann/valid/labels/b.txt": "",
+         "bob/valid/labels/a_jpg.rf.ba9876543210.txt": LINE, "bob/train/labels/b.txt": ""},
+        {"sizes": {"a_jpg.rf.0123456789ab": (10, 10), "b": (10, 10)}},
+        ["a_jpg 10x10 ann bob: ann 0 box 4 4 2 2; bob 0 box 4 4 2 2", "b 10x10 ann bob:"]),
+    "a list of images": ({"ann/Validation.txt": "data/obj_Validation_data/a.png\n", "ann/obj_x_data/a.txt": LINE},
+                         HUNDRED, ["a 100x50 ann: ann 0 box 40 20 20 10"]),
     "all assigned": (APART, {"sizes": TEN, "assigned": "all"}, apart("ann bob", "ann bob")),
-    "assigned by files": (APART, {"sizes": TEN, "assigned": "files"}, apart("ann", "bob")),
     "an empty file says it": (APART | {"bob/a.txt": "\n"}, {"sizes": TEN}, apart("ann bob", "bob")),
 }  # fmt: skip
 
@@ -87,13 +90,15 @@ NOT_NAMES = {
 
 UNUSABLE = {
     "cat .5 .5 .2 .2": "expected a class number and coordinates, got 'cat .5 .5 .2 .2'",
-    "0.5 .5 .5 .2 .2": "expected a class number and coordinates",
     "7 .5 .5 .2 .2": "expected a class number among 0, which ",
     "0 .5 .5 nan .2": "expected finite numbers",
+    "0 50 25 .2 .2": "expected fractions of the image, got 50, as in pixels",
     "0 .5 .5 .2": "expected a box of 4 numbers or a polygon of at least 3 points, got 3 numbers",
 }
 
 REFUSED = {
+    "one data set": ({"labels/train/a.txt": LINE, "labels/val/b.txt": LINE}, "got train, val, which hold parts of one"),
+    "another format": ({"ann/a.txt": "Car 0 0"}, "line 1: expected a class number and coordinates, got 'Car 0 0'"),
     "no text files": ({"ann/a.jpg": "", "bob/a.txt": LINE}, "rater 'ann': expected text files in "),
     "an angle or a confidence": (BOTH | {"bob/a.txt": LINE + " 45"}, HUNDRED, "bob/a.txt, line 1: expected a conf"),
     "two lists of names": (BOTH | {"ann/classes.txt": "cat\ndog", "bob/classes.txt": "cat\ncow"}, HUNDRED,

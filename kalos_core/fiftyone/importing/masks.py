@@ -68,6 +68,11 @@ def load_mask_folders(
     >>> loaded.dataset.delete()
     """
     found = read_mask_folders(folders, assigned, images)
+    if found.values:
+        raise InputError(
+            "masks: expected grey ones, whose values the App shows, got colours with a label map; "
+            "read_mask_folders and kalos-core divisions read them"
+        )
     with opened(dataset, persistent) as (target, is_new):
         fields = new_fields(target, found.raters, MASKS)
         is_empty = is_new or not len(every_sample(target))

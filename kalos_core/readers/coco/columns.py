@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import compress
 from operator import attrgetter
@@ -54,6 +54,7 @@ class Records:
     rows: Sequence[Any]
     are_mappings: bool = True
     named: tuple[str, ...] = ()
+    _read: dict[str, list[Any]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -68,16 +69,24 @@ class Records:
             return [entry.get(inner, absent) if isinstance(entry, Mapping) else absent for entry in self.column(outer)]
         if self.are_mappings:
             return [row.get(name, absent) for row in self.rows]
-        known = name in FIELDS or name in AS_JSON
-        values = list(map(attrgetter(name if known else f"{NAMED}{self.named.index(name)}"), self.rows))
         if name in AS_JSON:
-            return _without_nothing(values)
+            return _without_nothing(list(map(attrgetter(name), self.rows)))
+        values = self._values(name).copy()  # callers may change theirs
         if msgspec.UnsetType in set(map(type, values)):
             return [absent if value is msgspec.UNSET else value for value in values]
         return values
 
+    def _values(self, name: str) -> list[Any]:
+        """(N,) values as they were decoded."""
+        if name not in self._read:
+            attribute = name if name in FIELDS else f"{NAMED}{self.named.index(name)}"
+            self._read[name] = list(map(attrgetter(attribute), self.rows))
+        return self._read[name]
+
     def has(self, name: str) -> bool:
         """Whether any record has a field of that name."""
+        if not self.are_mappings and "." not in name and name not in AS_JSON:
+            return any(value is not msgspec.UNSET for value in self._values(name))
         return any(value is not msgspec.UNSET for value in self.column(name, msgspec.UNSET))
 
     def outlines(self) -> tuple[list[Any], list[Any]]:

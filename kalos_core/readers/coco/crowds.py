@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
+from itertools import compress
 from typing import Any, Literal
 
 from kalos_core.errors import is_hashable, listed, repr_of
@@ -51,8 +52,10 @@ class CrowdMarks:
         raters = _raters(records, rater_field)
         crowd = records.column("iscrowd")
         self.annotations.update(raters)
-        self.marked.update(rater for rater, mark in zip(raters, crowd, strict=True) if mark)
-        if any(crowd) and not self.exported:
+        if not any(crowd):
+            return
+        self.marked.update(compress(raters, crowd))
+        if not self.exported:
             pairs = zip(records.column("attributes"), crowd, strict=True)
             self.exported = any(mark and isinstance(given, Mapping) and OCCLUDED in given for given, mark in pairs)
 
@@ -78,8 +81,8 @@ class CrowdMarks:
             return None
         count = sum(self.marked[rater] for rater in single)
         return (
-            f"iscrowd stands on {count:,} annotations of {listed(map(repr_of, single))}, more than regions of many "
-            "objects are: it is taken for how the tool writes masks, and they are compared like any other. Pass "
+            f"iscrowd stands on {count:,} annotations of {listed(sorted(map(repr_of, single)))}, more than regions of "
+            "many objects are: it is taken for how the tool writes masks, and they are compared like any other. Pass "
             "crowds='regions' to keep them out"
         )
 
@@ -92,4 +95,7 @@ def rule_of(data: Mapping[str, Any], crowds: Crowds) -> Crowds:
 
 
 def _raters(records: Records, rater_field: str) -> list[Any]:
-    return [rater if is_hashable(rater) else None for rater in records.column(rater_field)]
+    raters = records.column(rater_field)
+    if set(map(type, raters)) <= {str, int, type(None)}:
+        return raters
+    return [rater if is_hashable(rater) else None for rater in raters]

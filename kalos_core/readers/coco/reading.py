@@ -464,7 +464,7 @@ def _repeated(ids: list[Any]) -> bool:
 
 def _turn_boxes(table: RawTable) -> None:
     """Polygons of boxes without an outline, where any has an attribute that turns it, as CVAT writes it."""
-    angle = [_rotation(entry) for entry in table.attributes]
+    angle = list(map(_rotation, table.attributes)) if any(table.attributes) else []
     if not any(angle):
         return
     for row, (turn, given) in enumerate(zip(angle, map(decoded, table.box), strict=True)):

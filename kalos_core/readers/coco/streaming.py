@@ -158,6 +158,16 @@ class _Shelves:
         return b"[" + b",".join(texts) + b"]"
 
 
+def _names_in(text: bytes) -> Any:
+    """The names of the fields of a record, and of its attributes, without what they hold, which may be long."""
+    record = json.loads(text)
+    return (
+        {name: of if name == "attributes" else None for name, of in record.items()}
+        if isinstance(record, dict)
+        else record
+    )
+
+
 @dataclass
 class _Blocks:
     """A file whose records are sorted by blocks of images.
@@ -251,7 +261,7 @@ class _Blocks:
                 [(image or 0) // self.size for image in images], np.intp
             )  # unknown ones are refused there
             texts = batch.each()
-            seen = seen or list(map(json.loads, texts[:SEEN]))
+            seen = seen or [_names_in(text) for text in texts[:SEEN]]
             for shelf in np.unique(shelf_of).tolist():
                 rows = np.flatnonzero(shelf_of == shelf).tolist()
                 self.shelves.put("annotations", shelf, [texts[row] for row in rows])

@@ -1,0 +1,311 @@
+"""Datumaro's own JSON, which CVAT exports, too: a file a rater, or a folder a rater with a file for each subset."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kalos_core.annotations import Annotations, OnInvalid, as_name
+from kalos_core.arguments import check_arguments
+from kalos_core.errors import InputError, as_number, check_choice, listed, repr_of
+from kalos_core.files import as_path, load_json
+from kalos_core.readers.cvat import CUBOIDS, around
+from kalos_core.readers.findings import Findings
+from kalos_core.readers.folders import WRAPPERS, Folders, check_raters, folder_of_raters, rater_folders
+from kalos_core.readers.groups import Grouped, Part, add_grouped
+from kalos_core.readers.points import separate_points
+from kalos_core.readers.shapes import UnusableError, ellipse, rotated
+from kalos_core.readers.vocabulary import Aliases
+
+Record = Mapping[str, Any]
+
+LEFT_OUT = {
+    "label": "labels of images",
+    "caption": "captions of images",
+    "polyline": "polylines, which no similarity compares",
+    "cuboid_3d": "cuboids of point clouds",
+}
+"""Types of annotations that are none of ours -> why."""
+
+NOT_ATTRIBUTES = ("rotation", "is_crowd", "keyframe", "track_id")
+
+
+def read_datumaro(
+    exports: Folders,
+    *,
+    grouped: Grouped = "one",
+    aliases: Aliases | None = None,
+    on_invalid: OnInvalid = "raise",
+) -> Annotations:
+    """Labels of several raters from Datumaro's JSON, as Datumaro and CVAT export it.
+
+    Parameters
+    ----------
+    exports : path or mapping
+        A folder of JSON files, the name of a file (without ``.json``) being the rater's; or of one folder a rater,
+        whose JSON files (``annotations/train.json``, ...) are the subsets of the rater's data set; or a mapping rater
+        -> file or folder. Images are matched by the ``id`` of their item. A rater is assigned to the items in their
+        files.
+    grouped : "one" or "apart"
+        As in `read_cvat`.
+    aliases : mapping, optional
+        What raters wrote -> class, as in `read_coco`.
+    on_invalid : "raise" or "skip"
+        Annotations that cannot be used: an error, or left out with a warning and counted in `skipped`.
+
+    Returns
+    -------
+    Annotations
+        Boxes (one with an attribute ``rotation`` becomes a polygon), polygons, ellipses as polygons of 64 corners, 2D
+        cuboids as the polygon around their corners, masks, and points and skeletons as keypoints, all in pixels. Joints
+        with names are matched by them. Attributes are kept,
+        except those that are false.
+
+    Warns
+    -----
+    KalosWarning
+        If labels of images, captions, polylines or others are left out, masks are marked as crowds, or shapes of a
+        group cannot be joined.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read or is no Datumaro JSON, an image has two sizes, or an annotation cannot be used.
+
+    References
+    ----------
+    Datumaro, "Datumaro format",
+    https://openvinotoolkit.github.io/datumaro/latest/docs/data-formats/datumaro_format.html
+
+    Examples
+    --------
+    >>> import json
+    >>> box = {"id": 0, "type": "bbox", "attributes": {}, "group": 0, "label_id": 0, "bbox": [1, 2, 8, 6]}
+    >>> Path("datumaro").mkdir()
+    >>> for rater, annotations in {"ann": [box], "bob": []}.items():
+    ...     item = {"id": "a", "annotations": annotations, "image": {"path": "a.jpg", "size": [30, 40]}}
+    ...     content = {"categories": {"label": {"labels": [{"name": "cat"}]}}, "items": [item]}
+    ...     _ = Path("datumaro", f"{rater}.json").write_text(json.dumps(content))
+    >>> annotations = read_datumaro("datumaro")
+    >>> annotations.shapes["box"].xywh().tolist(), annotations.image_size.tolist()
+    ([[1.0, 2.0, 8.0, 6.0]], [[40.0, 30.0]])
+    """
+    check_arguments(read_datumaro, locals())
+    check_choice(grouped, "grouped", "one", "apart")
+    files, source = _files(exports)
+    reading = _Reading(Findings(source, on_invalid))
+    opened = [(rater, record, _File.open(path)) for rater, paths in files.items() for record, path in paths.items()]
+    for _, _, file in opened:
+        reading.declare(file)
+    for rater, record, file in opened:
+        reading.read(file, record, rater)
+    add_grouped(reading.findings, separate_points(reading.findings, reading.parts, reading.points, grouped), grouped)
+    return reading.findings.build(order=reading.order, aliases=aliases)
+
+
+def _files(exports: Any) -> tuple[dict[str, dict[str, Path]], str]:
+    """Rater -> name in messages -> file; and what to call them together."""
+    if isinstance(exports, Mapping):
+        source, homes = "Datumaro files", {str(r): as_path(path, f"exports[{r!r}]") for r, path in exports.items()}
+    else:
+        folder = folder_of_raters(exports, "exports")
+        source = folder.name
+        inside = [path for path in sorted(folder.iterdir()) if path.is_dir() and WRAPPERS.fullmatch(path.name)]
+        direct = [path for place in (folder, *inside) for path in sorted(place.glob("*.json"))]
+        homes = {path.stem: path for path in direct} or rater_folders(folder, least=1)
+        check_raters(homes, str(folder))
+    files = {}
+    for rater, home in homes.items():
+        found = {f"{rater}/{path.relative_to(home).as_posix()}": path for path in sorted(home.rglob("*.json"))}
+        files[rater] = found if os.path.isdir(home) else {home.name: home}
+        if not files[rater]:
+            raise InputError(f"{home}: expected JSON files of Datumaro, got none")
+    return files, source
+
+
+def _entries(of: Record, *names: str) -> list[Any]:
+    """A list within mappings, empty where there is none."""
+    found: Any = of
+    for name in names:
+        found = found.get(name) if isinstance(found, Mapping) else None
+    return found if isinstance(found, list) else []
+
+
+@dataclass(frozen=True)
+class _File:
+    """Items of a file, its classes by number, and the joints of those that have some."""
+
+    items: list[Any]
+    names: list[str]
+    joints: dict[str, list[str]]
+
+    @classmethod
+    def open(cls, path: Path) -> _File:
+        content = load_json(path, "Datumaro file")
+        items = content.get("items") if isinstance(content, Mapping) and "categories" in content else None
+        if not isinstance(items, list):
+            actual = listed(content, 10) if isinstance(content, Mapping) else type(content).__name__
+            raise InputError(f"{path}: expected Datumaro's JSON with categories and items, got {actual or 'nothing'}")
+        labels = _entries(content, "categories", "label", "labels")
+        found = [as_name(label.get("name")) if isinstance(label, Mapping) else None for label in labels]
+        names = [name for name in found if isinstance(name, str)]
+        if len(names) < len(found):
+            raise InputError(f"{path}: expected a name for each label, got {listed(map(repr_of, labels))}")
+        joints: dict[str, list[str]] = {}
+        for entry in _entries(content, "categories", "points", "items"):
+            number, own = (entry.get("label_id"), entry.get("labels")) if isinstance(entry, Mapping) else (None, None)
+            own = own if isinstance(own, list) and all(isinstance(name, str) for name in own) else []
+            if isinstance(number, int) and 0 <= number < len(names) and len(set(own)) == len(own):
+                joints[names[number]] = own
+        return cls(items, names, joints)
+
+
+@dataclass
+class _Reading:
+    """What was found so far in all files."""
+
+    findings: Findings
+    parts: list[Part] = field(default_factory=list)
+    points: set[int] = field(default_factory=set)
+    joints: dict[str, dict[str, None]] = field(default_factory=dict)
+    order: dict[str, None] = field(default_factory=dict)
+
+    def declare(self, file: _File) -> None:
+        """Note the classes and the joints of a file."""
+        joints = {name for own in file.joints.values() for name in own}
+        self.order |= dict.fromkeys(name for name in file.names if name not in joints)
+        for label, own in file.joints.items():
+            self.joints.setdefault(label, {}).update(dict.fromkeys(own))
+
+    def read(self, file: _File, record: str, rater: str) -> None:
+        """All items of a file."""
+        findings = self.findings
+        findings.raters[rater] = None
+        for number, item in enumerate(file.items):
+            key = as_name(item.get("id")) if isinstance(item, Mapping) else None
+            where = f"{record}, item {key if isinstance(key, str) else number!r}"
+            if not isinstance(key, str) or rater in findings.assigned.get(key, ()):
+                actual = "it a second time" if isinstance(key, str) else repr_of(item)
+                findings.problems.add(where, "an item with an id of its own", actual)
+                continue
+            media = next((m for name in ("image", "media") if isinstance(m := item.get(name), Mapping)), {})
+            size = media.get("size")
+            height, width = size if isinstance(size, list) and len(size) == 2 else (None, None)
+            path = as_name(media.get("path"))
+            name = Path(path.replace("\\", "/")).name if isinstance(path, str) else ""
+            findings.add_image(key, where, file=name or key, size=findings.size_from(width, height, where))
+            findings.assign(key, rater)
+            for place, entry in enumerate(_entries(item, "annotations"), start=1):
+                self._read_annotation(entry, f"{where}, annotation {place}", key, rater, file)
+
+    def _read_annotation(self, entry: Any, where: str, image: str, rater: str, file: _File) -> None:
+        account = self.findings.account
+        kind = entry.get("type") if isinstance(entry, Mapping) else None
+        try:
+            if not isinstance(kind, str):
+                raise UnusableError("an annotation with a type", repr_of(entry))
+            if kind not in SHAPES:
+                account.left_out[LEFT_OUT.get(kind, f"annotations of type {kind!r}")] += 1
+                return
+            number, group = entry.get("label_id"), as_number(entry.get("group"))
+            if not isinstance(number, int) or not 0 <= number < len(file.names):
+                raise UnusableError(f"a label_id from 0 to {len(file.names) - 1}", repr_of(number))
+            shape = SHAPES[kind](entry)
+        except UnusableError as unusable:
+            self.findings.fault(where, image, *unusable.args)
+            return
+        attributes = entry.get("attributes") if isinstance(entry.get("attributes"), Mapping) else {}
+        if attributes.get("is_crowd") is True:
+            account.unused["is_crowd"] += 1
+        if kind == "cuboid_2d" and CUBOIDS not in account.notes:
+            account.notes.append(CUBOIDS)
+        label, given = file.names[number], shape.get("keypoints", [])
+        own = file.joints.get(label, [])
+        if given and len(own) == len(given):
+            found = dict(zip(own, given, strict=True))
+            shape = {"keypoints": [found.get(name, [0.0, 0.0, 0]) for name in self.joints[label]]}
+        elif kind == "points":
+            self.points.add(len(self.parts))
+        others = [item for item in attributes.items() if item[0] not in NOT_ATTRIBUTES and item[1] is not False]
+        kept = {name: value for name, value in others if isinstance(value, (str, int, float))}
+        self.parts.append(Part(where, image, rater, label, group or None, shape, kept or None))
+
+
+def _numbers(entry: Record, name: str, count: int | None = None) -> list[float]:
+    given = entry.get(name)
+    found = [as_number(value) for value in given] if isinstance(given, list) else []
+    numbers = [number for number in found if number is not None]
+    if not numbers or len(numbers) != len(found) or (count or len(found)) != len(found):
+        raise UnusableError(f"{name}, a list of {count or ''} numbers".replace("  ", " "), repr_of(given))
+    return numbers
+
+
+def _pairs(entry: Record) -> list[list[float]]:
+    numbers = _numbers(entry, "points")
+    if len(numbers) % 2:
+        raise UnusableError("points x1, y1, x2, y2, ...", f"{len(numbers)} numbers")
+    return [[x, y] for x, y in zip(numbers[::2], numbers[1::2], strict=True)]
+
+
+def _rotation(entry: Record) -> float:
+    attributes = entry.get("attributes")
+    angle = as_number(attributes.get("rotation", 0)) if isinstance(attributes, Mapping) else 0.0
+    if angle is None:
+        raise UnusableError("degrees in the attribute rotation", repr_of(attributes))
+    return angle
+
+
+def _box(entry: Record) -> dict[str, Any]:
+    x, y, width, height = _numbers(entry, "bbox", 4)
+    angle = _rotation(entry)
+    if not angle % 360:
+        return {"box": [x, y, width, height]}
+    return {"polygon": [rotated((x, y, x + width, y + height), angle, (x + width / 2, y + height / 2))]}
+
+
+def _mask(entry: Record) -> dict[str, Any]:
+    if not isinstance(entry.get("rle"), Mapping):
+        raise UnusableError("an rle with counts and size", repr_of(entry.get("rle")))
+    return {"mask": entry["rle"]}
+
+
+def _ellipse(entry: Record) -> dict[str, Any]:
+    """The corners of the box around it, before it is turned."""
+    x1, y1, x2, y2 = _numbers(entry, "points", 4)
+    return {"polygon": [ellipse((x1 + x2) / 2, (y1 + y2) / 2, (x2 - x1) / 2, (y2 - y1) / 2, _rotation(entry))]}
+
+
+def _points(entry: Record) -> dict[str, Any]:
+    pairs = _pairs(entry)
+    visibility = _numbers(entry, "visibility", len(pairs)) if entry.get("visibility") else [2.0] * len(pairs)
+    return {"keypoints": [[x, y, v] for (x, y), v in zip(pairs, visibility, strict=True)]}
+
+
+def _skeleton(entry: Record) -> dict[str, Any]:
+    numbers = _numbers(entry, "points")
+    if len(numbers) % 3:
+        raise UnusableError("points x1, y1, v1, x2, ...", f"{len(numbers)} numbers")
+    return {"keypoints": np.reshape(numbers, (-1, 3)).tolist()}
+
+
+def _cuboid(entry: Record) -> dict[str, Any]:
+    points = entry.get("points")
+    flat = [value for point in points for value in (point if isinstance(point, list) else [point])] if points else []
+    return {"polygon": [around(np.array(_pairs({"points": flat})))]}
+
+
+SHAPES: dict[str, Callable[[Record], dict[str, Any]]] = {
+    "bbox": _box,
+    "polygon": lambda entry: {"polygon": [_pairs(entry)]},
+    "mask": _mask,
+    "ellipse": _ellipse,
+    "points": _points,
+    "skeleton": _skeleton,
+    "cuboid_2d": _cuboid,
+}
+"""Types of annotations that can be compared -> the shape's field of a record."""
