@@ -105,7 +105,7 @@ def measured(folder: Path, call: str, client: Any) -> dict[str, Any]:
         told.append((time.perf_counter(), time.process_time()))
 
     begin = time.perf_counter(), time.process_time()
-    found = getattr(distributed, call)(folder, client, progress=progress)
+    found = getattr(distributed, call)(folder, client=client, progress=progress)
     end = time.perf_counter(), time.process_time()
     (shards, shards_cpu), (seconds, cpu) = (
         (last[0] - first[0], last[1] - first[1]) for first, last in ((told[0], told[-1]), (begin, end))

@@ -39,7 +39,7 @@ The names of this package are those of daily use. The rest is in its subpackages
 ============================  ======================================================================================
 """
 
-from kalos_core._agreement import Agreement, Configuration, agreement
+from kalos_core._agreement import Agreement, AgreementSettings, agreement
 from kalos_core.annotations import Annotations, overview
 from kalos_core.calibration import calibrate
 from kalos_core.consensus import (
@@ -152,9 +152,9 @@ __all__ = [
     "VARIATION_TYPES",
     "WEIGHTS",
     "Agreement",
+    "AgreementSettings",
     "Annotations",
     "ConceptTruths",
-    "Configuration",
     "DetectorAccumulator",
     "InputError",
     "KalosError",

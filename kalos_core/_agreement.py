@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations import Annotations
-from kalos_core.arguments import check_arguments
-from kalos_core.correspondence import COSTS, SOLVERS, correspond
+from kalos_core.correspondence import SolverName, correspond
+from kalos_core.correspondence.costs import CostName
 from kalos_core.correspondence.sizes import UnitCounts, UnitSizes
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, check_text, check_whole, lookup
+from kalos_core.errors import InputError
 from kalos_core.limits import check_replicates
+from kalos_core.options import Replicates, Seed, Settings, takes
 from kalos_core.pairs import Pairs, pairs_from
 from kalos_core.reliability import (
     NO_OBJECT,
@@ -29,8 +31,9 @@ from kalos_core.reliability import (
 )
 from kalos_core.resampling import Cells, intervals, resample
 from kalos_core.results import Result, check_result
-from kalos_core.similarity import Rows, Similarity, check_threshold, get_similarity
-from kalos_core.similarity.fitting import resolved
+from kalos_core.similarity import Similarity, get_similarity
+from kalos_core.similarity.base import Threshold
+from kalos_core.similarity.fitting import AUTO, ComparedBy, measure_for
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -104,17 +107,8 @@ def convergence_band(value: float) -> str:
 
 
 @dataclass(frozen=True)
-class Configuration:
-    """What decides a result: how shapes are compared, when and how they correspond, how intervals are drawn.
-
-    Parameters
-    ----------
-    similarity : str
-        Name of a similarity: one of `SIMILARITIES`, or of one's own.
-    threshold : float in [0, 1]
-    solver : name in `SOLVERS`
-    cost : name in `COSTS`
-    bootstrap, seed : int of at least 0
+class AgreementSettings(Settings):
+    """What decides an agreement: how shapes are compared, when and how they correspond, how intervals are drawn.
 
     Raises
     ------
@@ -123,28 +117,30 @@ class Configuration:
 
     Examples
     --------
-    >>> Configuration(threshold=0.75, cost="neg").notation
+    >>> AgreementSettings("box_iou", threshold=0.75, cost="neg").notation
     'KαLOS(box_iou, τ_s=0.75, S=greedy, ψ_neg)'
-    >>> Configuration(bootstrap=-1)
+    >>> AgreementSettings(bootstrap=-1)
     Traceback (most recent call last):
     kalos_core.errors.InputError: bootstrap: expected a whole number of at least 0, got -1
     """
 
-    similarity: str = "box_iou"
-    threshold: float = 0.5
-    solver: str = "greedy"
-    cost: str = "soft"
-    bootstrap: int = 1000
-    seed: int = 0
+    similarity: ComparedBy = "auto"
+    threshold: Threshold = 0.5
+    solver: SolverName = "greedy"
+    cost: CostName = "soft"
+    bootstrap: Replicates = 1000
+    seed: Seed = 0
 
-    def __post_init__(self) -> None:
-        if not check_text(self.similarity, "similarity"):
-            raise InputError("similarity: expected a name, got ''")
-        check_threshold(self.threshold)
-        lookup(SOLVERS, self.solver, "solver")
-        lookup(COSTS, self.cost, "cost")
-        check_replicates(self.bootstrap)
-        check_whole(self.seed, "seed")
+    @property
+    def measure(self) -> str:
+        """The name of the similarity."""
+        return self.similarity if isinstance(self.similarity, str) else get_similarity(self.similarity or AUTO).name
+
+    def for_kinds(self, of: Annotations | Collection[str]) -> tuple[Similarity, AgreementSettings]:
+        """The similarity that compares annotations, or kinds of shapes, and the settings with its name."""
+        measure = measure_for(self.similarity, of)
+        named = {entry.name: getattr(self, entry.name) for entry in AgreementSettings.declared()}
+        return measure, AgreementSettings(**{**named, "similarity": measure.name})
 
     @property
     def notation(self) -> str:
@@ -152,17 +148,24 @@ class Configuration:
 
         Examples
         --------
-        >>> Configuration().notation
+        >>> AgreementSettings("box_iou").notation
         'KαLOS(box_iou, τ_s=0.5, S=greedy, ψ_soft)'
         """
-        return f"KαLOS({self.similarity}, τ_s={self.threshold:g}, S={self.solver}, ψ_{self.cost})"
+        return f"KαLOS({self.measure}, τ_s={self.threshold:g}, S={self.solver}, ψ_{self.cost})"
+
+
+@dataclass(frozen=True)
+class AgreementArguments(AgreementSettings):
+    """What `agreement` takes: its settings, and pairs that were computed before from its threshold or lower."""
+
+    pairs: Pairs | None = field(default=None, kw_only=True)
 
 
 NOTHING_SHARED = "no image that two raters were assigned to has an annotation"
 """Why there is no alpha."""
 
 
-def undefined_text(configuration: Configuration, part: str = "") -> str:
+def undefined_text(configuration: AgreementSettings, part: str = "") -> str:
     """That there is no alpha, and why, of all or of a part (`part_text`)."""
     return f"{configuration.notation}{part} is undefined: {NOTHING_SHARED}"
 
@@ -172,7 +175,7 @@ class AgreementNumbers(Result):
 
     _shows_table = False
 
-    configuration: Configuration
+    configuration: AgreementSettings
     units: Units
     image_alpha: NDArray[np.float64]
     alpha: float
@@ -291,7 +294,7 @@ class Agreement(AgreementNumbers):
     annotations : Annotations
     pairs : Pairs
         Similarities, from the threshold upwards.
-    configuration : Configuration
+    configuration : AgreementSettings
     unit_of : (N,) int
         Unit of every annotation.
     units : Units
@@ -325,7 +328,7 @@ class Agreement(AgreementNumbers):
 
     annotations: Annotations
     pairs: Pairs
-    configuration: Configuration
+    configuration: AgreementSettings
     unit_of: NDArray[np.intp]
     units: Units
     image_alpha: NDArray[np.float64]
@@ -350,33 +353,15 @@ class Agreement(AgreementNumbers):
         return self.annotations.raters
 
 
-def agreement(
-    annotations: Annotations,
-    similarity: str | Similarity | Rows = "auto",
-    threshold: float = 0.5,
-    solver: str = "greedy",
-    cost: str = "soft",
-    bootstrap: int = 1000,
-    seed: int = 0,
-    *,
-    pairs: Pairs | None = None,
-) -> Agreement:
+@takes(AgreementArguments)
+def agreement(annotations: Annotations, settings: AgreementArguments) -> Agreement:
     """KαLOS: who annotated what where is settled first, then Krippendorff's alpha of the classes (KαLOS §3).
 
     Parameters
     ----------
     annotations : Annotations
-    similarity : name in `SIMILARITIES`, a `Similarity`, or a function ``function(annotations, left, right)``
-    threshold : float in [0, 1]
-        Least similarity at which two annotations may correspond.
-    solver : name in `SOLVERS`
-    cost : name in `COSTS`
-        ``"soft"`` prefers partners of the same class, ``"neg"`` does not look at classes.
-    bootstrap : int
-        Replicates of the interval, images drawn with replacement; 0 for none.
-    seed : int
     pairs : Pairs, optional
-        Pairs already computed from `threshold` or lower, of these annotations.
+        Computed before, from `threshold` or lower.
 
     Returns
     -------
@@ -419,20 +404,16 @@ def agreement(
     >>> round(result.alpha, 4), result.units.values.tolist()
     (0.5455, [[0, 0], [1, 1], [-1, 1]])
     """
-    check_arguments(agreement, locals(), but=("similarity", "solver", "cost"))
-    similarity = resolved(similarity, annotations)
-    measure, threshold = get_similarity(similarity), check_threshold(threshold)
-    bootstrap, seed = check_replicates(bootstrap, len(annotations.images)), check_whole(seed, "seed")
-    lookup(SOLVERS, solver, "solver")
-    lookup(COSTS, cost, "cost")
+    measure, chosen = settings.for_kinds(annotations)
+    check_replicates(chosen.bootstrap, len(annotations.images))
     check_comparable(annotations)
-    pairs = pairs_from(annotations, measure, threshold, pairs)
-    configuration = Configuration(measure.name, threshold, solver, cost, bootstrap, seed)
-    return matched(annotations, pairs, configuration, correspond(annotations, pairs, threshold, solver, cost))
+    pairs = pairs_from(annotations, measure, chosen.threshold, settings.pairs)
+    unit_of = correspond(annotations, pairs, chosen.threshold, chosen.solver, chosen.cost)
+    return matched(annotations, pairs, chosen, unit_of)
 
 
 def matched(
-    annotations: Annotations, pairs: Pairs, configuration: Configuration, unit_of: NDArray[np.intp]
+    annotations: Annotations, pairs: Pairs, configuration: AgreementSettings, unit_of: NDArray[np.intp]
 ) -> Agreement:
     """The agreement of annotations whose units are known; shapes are not looked at.
 
@@ -440,7 +421,7 @@ def matched(
     ----------
     annotations : Annotations
     pairs : Pairs
-    configuration : Configuration
+    configuration : AgreementSettings
         How they were matched; its bootstrap and seed are those of the intervals.
     unit_of : (N,) int
 
@@ -460,7 +441,7 @@ def matched(
 
 
 def numbers_of(
-    sums: Coincidences, empty: NDArray[np.bool_], configuration: Configuration, rank: NDArray[np.intp]
+    sums: Coincidences, empty: NDArray[np.bool_], configuration: AgreementSettings, rank: NDArray[np.intp]
 ) -> dict[str, Any]:
     """The numbers of an agreement by name, from what `image_coincidences` answers.
 
@@ -470,14 +451,14 @@ def numbers_of(
         Counts per image.
     empty : (I,) bool
         Images empty by agreement.
-    configuration : Configuration
+    configuration : AgreementSettings
     rank : (I,) int
         As `Annotations.image_rank`.
 
     Examples
     --------
     >>> sums = coincidences(np.array([[0, 0], [0, -1]]), np.array([0, 1]), 2)
-    >>> found = numbers_of(sums, np.zeros(2, bool), Configuration(bootstrap=0), np.arange(2))
+    >>> found = numbers_of(sums, np.zeros(2, bool), AgreementSettings(bootstrap=0), np.arange(2))
     >>> found["image_alpha"].tolist(), found["alpha"]
     ([1.0, 0.0], 0.5)
     """

@@ -49,12 +49,24 @@ def check_arguments(function: Callable[..., Any], given: Mapping[str, Any], but:
     kalos_core.errors.InputError: sorted: expected True or False, got 'no'
     """
     for name, hint in _hints(function.__func__ if isinstance(function, MethodType) else function):
-        value = given[name]
-        if name not in but and not _fits(hint, value):
-            own = any(hasattr(kind, "__dataclass_fields__") for kind in _alternatives(hint))
-            actual = type(value).__name__ if own else repr_of(value)
-            hint_of = "; read_labels(path) reads a file" if _is_file(hint, value) else ""
-            raise InputError(f"{name}: expected {_said(hint, value)}, got {actual}{hint_of}")
+        if name in given and name not in but:
+            check_type(name, hint, given[name])
+
+
+def check_type(name: str, hint: Any, value: Any) -> None:
+    """An error that names an argument of another type than its annotation says.
+
+    Examples
+    --------
+    >>> check_type("sorted", bool, "no")
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: sorted: expected True or False, got 'no'
+    """
+    if not _fits(hint, value):
+        own = any(hasattr(kind, "__dataclass_fields__") for kind in _alternatives(hint))
+        actual = type(value).__name__ if own else repr_of(value)
+        hint_of = "; read_labels(path) reads a file" if _is_file(hint, value) else ""
+        raise InputError(f"{name}: expected {_said(hint, value)}, got {actual}{hint_of}")
 
 
 @cache

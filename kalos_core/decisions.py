@@ -205,6 +205,8 @@ def disputes(agreement: Agreement, decisions: Iterable[Decision] = ()) -> Disput
 class Resolved(Result):
     """The answer of `resolve`: C annotations, U units.
 
+    Figures: ``"origins"``.
+
     Parameters
     ----------
     annotations : Annotations
@@ -219,8 +221,6 @@ class Resolved(Result):
         Units in dispute that nobody has decided.
     decided : int
         How many units were.
-
-    Figures: ``"origins"``.
 
     Examples
     --------

@@ -20,8 +20,8 @@ from kalos_core.errors import InputError, KalosWarning, repr_of
 from kalos_core.limits import check_limit
 from kalos_core.results import Result
 from kalos_core.shapes.borrowed import Borrowed
-from kalos_core.similarity import SIMILARITIES, Rows, Similarity, check_threshold, get_similarity
-from kalos_core.similarity.fitting import resolved
+from kalos_core.similarity import SIMILARITIES, Similarity, check_threshold
+from kalos_core.similarity.fitting import ComparedBy, measure_for
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -139,7 +139,7 @@ class Pairs(Result):
 
 def compute_pairs(
     annotations: Annotations,
-    similarity: str | Similarity | Rows = "auto",
+    similarity: ComparedBy = "auto",
     floor: float = 0.5,
     *,
     same_class: bool = False,
@@ -181,8 +181,7 @@ def compute_pairs(
     0
     """
     check_arguments(compute_pairs, locals())
-    similarity = resolved(similarity, annotations)
-    measure = get_similarity(similarity)
+    measure = measure_for(similarity, annotations)
     floor = check_threshold(floor, "floor")
     none = np.zeros(0, np.intp)
     found, many = [(none, none, np.zeros(0))], 0

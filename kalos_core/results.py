@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import inspect
 import json
 import math
 import os
@@ -21,6 +22,7 @@ from kalos_core.arrays import object_array
 from kalos_core.display import NO_BREAK, alpha_text, number_of
 from kalos_core.errors import InputError, Undefined, lookup
 from kalos_core.files import as_path, read_text
+from kalos_core.options import Settings
 from kalos_core.text import plain as plain_text
 from kalos_core.text import shown
 
@@ -383,11 +385,16 @@ def _converter(outside: Callable[[Any, Any], Any] | None = None) -> Any:
     return made
 
 
+def _is_settings(kind: Any) -> bool:
+    return inspect.isclass(kind) and issubclass(kind, Settings)
+
+
 def _new_converter() -> Any:
     from cattrs import Converter
 
     made = Converter()
     made.register_structure_hook(float, lambda stored, _: float("nan") if stored is None else float(stored))
+    made.register_structure_hook_func(_is_settings, lambda stored, kind: kind.of(stored))
     made.register_structure_hook_func(_is_array, _array)
     made.register_unstructure_hook_func(_is_array, lambda array: array)
     return made

@@ -22,6 +22,7 @@ from fiftyone.operators.executor import ExecutionResult
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosError, KalosWarning
 from kalos_core.fiftyone.app import reload_dataset
+from kalos_core.options import Declared, settings_of
 from kalos_core.text import names_shown
 
 from . import forms, widgets
@@ -220,8 +221,13 @@ class Analysis(Action, Generic[RunOfKind]):
     def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments of the function that are given by their names, and not hidden by a switch that is off again."""
         hidden = {name for switch, names in self.HIDDEN.items() if params.get(switch) is False for name in names}
-        arguments = signature(getattr(kf, self.NAME)).parameters.values()
-        own = [entry.name for entry in arguments if entry.kind is Parameter.KEYWORD_ONLY]
+        function = getattr(kf, self.NAME)
+        arguments = signature(function).parameters.values()
+        own = (
+            [entry.name for entry in declared_by(function)]
+            if settings_of(function)
+            else [entry.name for entry in arguments if entry.kind is Parameter.KEYWORD_ONLY]
+        )
         found = widgets.given(params, *[name for name in own if name not in {"progress", *hidden}])
         return found | (forms.read_threshold(params) if "threshold" in own else {})
 
@@ -244,6 +250,13 @@ class Analysis(Action, Generic[RunOfKind]):
             return {"run_key": key, **stored.metrics, "text": self.summary(stored)}
 
         return run(ctx, work, then=written(ctx, self.kind.section))
+
+
+def declared_by(function: Callable[..., Any]) -> list[Declared]:
+    """The options of a function of the bridge, without those that say which labels are read."""
+    selected = {entry.name for entry in kf.Selection.declared()}
+    settings = settings_of(function)
+    return [entry for entry in settings.declared() if entry.name not in selected] if settings else []
 
 
 def run(ctx: Context, work: Work, *, then: Sequence[Callable[[], Any]] = ()) -> dict[str, Any] | Iterator[Any]:

@@ -5,7 +5,7 @@ from typing import ClassVar
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
-from kalos_core import COSTS, SIMILARITIES, usable_solvers
+from kalos_core import SIMILARITIES, usable_solvers
 from kalos_core.display import alpha_text
 from kalos_core.figures import agreement_title, with_interval
 from kalos_core.text import MOST_LETTERS, names_shown, shown
@@ -13,23 +13,20 @@ from kalos_core.text import MOST_LETTERS, names_shown, shown
 from . import base, forms, widgets
 from .widgets import Context
 
-COST_HELP = {"soft": "prefer partners of the same class (the paper's choice)", "neg": "look at similarity only"}
 OUTLINED = ("polygon", "mask")
 """Kinds of shapes with outlines, which can be compared."""
 
-SOLVER_HELP = {
-    "greedy": "most similar first (the paper's choice)",
-    "shm": "rater after rater by name, as many partners as possible",
-    "ahc": "every two labels of a unit reach the threshold",
-    "mgm": "the best sum over all pairs of a unit (slower)",
-}
+ASKED_APART = ("similarity", "threshold", "thresholds", "boundaries", "tolerance", "attributes")
+"""Options that depend on the labels, or on one another; all others are asked for as they are declared."""
+
+FURTHER = [entry for entry in base.declared_by(kf.compute_agreement) if entry.name not in ASKED_APART]
 
 
 class ComputeAgreement(base.Analysis[kf.AgreementRun]):
     NAME, LABEL = "compute_agreement", "Match raters and compute agreement"
     DESCRIPTION = "Find which labels of different raters mean the same object, and how far the raters agree"
     ICON, RESULT = "/assets/agreement.svg", "Agreement"
-    HIDDEN: ClassVar = {"advanced": ("solver", "cost", "bootstrap", "seed"), "boundaries": ("tolerance",)}
+    HIDDEN: ClassVar = {"advanced": tuple(entry.name for entry in FURTHER), "boundaries": ("tolerance",)}
 
     def add_options(self, ctx: Context, inputs: types.Object) -> None:
         similarity = forms.add_similarity(ctx, inputs)
@@ -39,16 +36,9 @@ class ComputeAgreement(base.Analysis[kf.AgreementRun]):
             )
         forms.add_attributes(ctx, inputs)
         widgets.add_switch(inputs, "advanced", label="Choose solver, cost and interval")
-        if not ctx.params.get("advanced"):
-            return
-        for name, table, helps, label in (
-            ("solver", usable_solvers(), SOLVER_HELP, "Solver"),
-            ("cost", COSTS, COST_HELP, "Cost of a pair"),
-        ):
-            entries = {entry: f"{entry}: {helps.get(entry, '')}".rstrip(": ") for entry in table}
-            widgets.add_dropdown(inputs, name, entries, default=next(iter(table)), label=label)
-        forms.add_bootstrap(ctx, inputs, 1000)
-        inputs.int("seed", default=0, label="Seed")
+        if ctx.params.get("advanced"):
+            for entry in FURTHER:
+                widgets.add_option(ctx, inputs, entry, usable_solvers() if entry.name == "solver" else None)
 
     def summary(self, run: kf.AgreementRun) -> str:
         """The metrics of a run as text."""

@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 import fiftyone.operators.types as types
 
 from kalos_core import InputError
+from kalos_core.options import Declared
 from kalos_core.text import plain
 
 Context: TypeAlias = Any
@@ -67,6 +68,21 @@ def add_number(
     if value is not None and not (is_number(value) and value >= low and (high is None or value <= high)):
         refuse(prop, f"A number of at least {low:g}" if high is None else f"A number from {low:g} to {high:g}")
     return prop
+
+
+def add_option(
+    ctx: Context, inputs: types.Object, entry: Declared, offered: Iterable[str] | None = None
+) -> types.Property:
+    """An option as it is declared; of its choices those that are `offered`, or all."""
+    option = entry.option
+    about = {"default": entry.default, "label": option.label, "description": option.help}
+    if option.values:
+        meaning, values = option.choices or {}, option.values if offered is None else offered
+        return add_dropdown(inputs, entry.name, values, descriptions=meaning, **about)
+    if entry.kind is bool:
+        return add_switch(inputs, entry.name, **about)
+    low = int(option.low or 0) if entry.kind is int else float(option.low or 0)
+    return add_number(ctx, inputs, entry.name, low, option.high, **about)
 
 
 def is_number(value: Any) -> bool:

@@ -18,7 +18,7 @@ from kalos_core import (
     sensitivity,
     unit_agreement,
 )
-from kalos_core._agreement import Configuration, band, convergence_band
+from kalos_core._agreement import AgreementSettings, band, convergence_band
 from kalos_core.diagnostics import narrowed, pair_image_alpha
 from kalos_core.statements import statements
 from tests.strategies import SIMILARITIES_OF_TABLES, tables
@@ -270,7 +270,7 @@ def test_an_argument_that_cannot_be_used_is_named(arguments, message):
     with pytest.raises(InputError, match=message):
         agreement(table(("ann", "cat", HERE)), **arguments)
     with pytest.raises(InputError, match=message):
-        Configuration(**arguments)
+        AgreementSettings(**arguments)
 
 
 ONE = table(("ann", "cat", HERE))

@@ -16,10 +16,10 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 ORDER = [
-    "errors", "arguments", "limits", "files", "arrays", "display", "text", "results", "shapes", "annotations",
-    "similarity", "pairs", "correspondence", "reliability", "resampling", "_agreement", "calibration", "diagnostics",
-    "variation", "convergence", "sparse", "nominal", "pixels", "consensus", "decisions", "statements", "ranking",
-    "readers", "distributed", "noise", "drawing", "figures", "report", "fiftyone", "cli", "__main__",
+    "errors", "arguments", "limits", "options", "files", "arrays", "display", "text", "results", "shapes",
+    "annotations", "similarity", "pairs", "correspondence", "reliability", "resampling", "_agreement", "calibration",
+    "diagnostics", "variation", "convergence", "sparse", "nominal", "pixels", "consensus", "decisions", "statements",
+    "ranking", "readers", "distributed", "noise", "drawing", "figures", "report", "fiftyone", "cli", "__main__",
 ]  # fmt: skip
 """The modules of `kalos_core`; each may import those before it."""
 
@@ -28,7 +28,7 @@ PLUGIN_MAY_IMPORT = {
     *(f"kalos_core.{name}" for name in ("convergence", "diagnostics", "display", "drawing", "fiftyone", "figures")),
     *(
         f"kalos_core.{name}"
-        for name in ("fiftyone.app", "fiftyone.internals", "nominal", "report", "text", "variation")
+        for name in ("fiftyone.app", "fiftyone.internals", "nominal", "options", "report", "text", "variation")
     ),
 }
 HEAVY = [

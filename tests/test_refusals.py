@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from kalos_core import Annotations, InputError, KalosWarning, LabelTable, draw_image
-from kalos_core.calibration import calibrate
 from kalos_core.convergence import fit_line
 from kalos_core.nominal import rater_accuracy
 from kalos_core.pixels import pixel_agreement
@@ -28,7 +27,6 @@ def ranking():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: calibrate(ANNOTATIONS, None), "similarities: expected the name of a similarity, or several, got None"),
         (lambda: fit_line({"a": ["x"]}, {"a": [1]}), r"alpha of 'a': expected numbers, got \['x'\]"),
         (
             lambda: rater_accuracy(LABELS, reference={1: 2.5}),

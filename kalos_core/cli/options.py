@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, ForwardRef, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, ForwardRef, Literal, Union, get_args, get_origin
 
 from kalos_core.errors import InputError, listed, repr_of
 from kalos_core.files import read_text
+from kalos_core.options import settings_of
 
 SCALARS = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
 """Types that an option can have, in the order in which text is read as one of them, and what an error calls them."""
@@ -203,14 +204,34 @@ def options_of(
     """
     found = []
     for function in functions:
-        names, texts = vars(sys.modules[function.__module__]), _documented(function)
-        for name, parameter in inspect.signature(function).parameters.items():
-            if name not in without and (only is None or name in only) and parameter.default is not parameter.empty:
-                found.append(_option(name, parameter.annotation, names, texts.get(name, ""), parameter.default))
+        names = vars(sys.modules[function.__module__])
+        for name, hint, default, text, words in _arguments(function):
+            if name not in without and (only is None or name in only):
+                found.append(_option(name, hint, names, text, default, words))
     return joined(option for option in found if option.types or option.mapping)
 
 
-def _option(name: str, hint: Any, names: Mapping[str, Any], text: str = "", default: object = None) -> Option:
+def _arguments(function: Callable[..., Any]) -> Iterator[tuple[str, Any, Any, str, tuple[str, ...]]]:
+    """Name, type, default, help and choices of each argument with a default: as declared, or as documented."""
+    settings = settings_of(function)
+    if settings is not None:
+        for entry in settings.declared():
+            yield entry.name, entry.kind, entry.default, entry.option.about, entry.option.values
+        return
+    texts = _documented(function)
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.default is not parameter.empty:
+            yield name, parameter.annotation, parameter.default, texts.get(name, ""), ()
+
+
+def _option(
+    name: str,
+    hint: Any,
+    names: Mapping[str, Any],
+    text: str = "",
+    default: object = None,
+    choices: tuple[str, ...] = (),
+) -> Option:
     parts = list(_parts(hint, names))
     of_mapping = [_option(name, get_args(part)[1], names) for part in parts if _is(part, Mapping)]
     lists = [kind for part in parts if _is(part, Sequence) for kind in _parts(get_args(part)[0], names)]
@@ -224,7 +245,7 @@ def _option(name: str, hint: Any, names: Mapping[str, Any], text: str = "", defa
         several=any(kind in lists for kind in SCALARS),
         mapping=any(_is(part, Mapping) for part in parts),
         nothing=None in parts or NoneType in parts,
-        words=() if str in parts or str in lists else words,
+        words=choices or (() if str in parts or str in lists else words),
         help=text,
         default=default,
         of_mapping=of_mapping[0] if of_mapping and (of_mapping[0].types or of_mapping[0].mapping) else None,
@@ -235,6 +256,8 @@ def _parts(hint: Any, names: Mapping[str, Any]) -> Iterator[Any]:
     """The types that an annotation names, apart by `|`; of one that only a type checker knows, nothing."""
     if isinstance(hint, ForwardRef):
         hint = hint.__forward_arg__
+    if get_origin(hint) is Annotated:
+        hint = get_args(hint)[0]
     if get_origin(hint) in (Union, UnionType):
         for part in get_args(hint):
             yield from _parts(part, names)

@@ -15,8 +15,8 @@ from kalos_core.display import number_of
 from kalos_core.errors import listed
 from kalos_core.pairs import Pairs
 from kalos_core.results import Results
-from kalos_core.similarity import Rows, Similarity
-from kalos_core.similarity.fitting import resolved
+from kalos_core.similarity import Similarity
+from kalos_core.similarity.fitting import ComparedBy, measure_for
 from kalos_core.variation import variations
 
 Verdict = Literal["ok", "warn", "cannot know"]
@@ -76,7 +76,7 @@ class Criteria(Results[Criterion]):
 
 
 def check_convergence(
-    annotations: Annotations, similarity: str | Similarity | Rows = "auto", *, pairs: Pairs | None = None
+    annotations: Annotations, similarity: ComparedBy = "auto", *, pairs: Pairs | None = None
 ) -> Criteria:
     """The exclusion criteria for label convergence (Appendix A, and the considerations of §4.1), one by one.
 
@@ -114,7 +114,7 @@ def check_convergence(
     ok: classes covered
     """
     check_arguments(check_convergence, locals())
-    similarity = resolved(similarity, annotations)
+    measure = measure_for(similarity, annotations)
     usable_images(annotations)
     lines = [
         Criterion(
@@ -126,7 +126,7 @@ def check_convergence(
         _selection_of_images(annotations),
         _imbalance(annotations),
         _missing_images(annotations),
-        _copies(annotations, similarity, pairs),
+        _copies(annotations, measure, pairs),
         _classes(annotations),
     ]
     return Criteria(lines)
@@ -185,8 +185,8 @@ def _missing_images(annotations: Annotations) -> Criterion:
     return Criterion("every image has two raters", finding, "ok")
 
 
-def _copies(annotations: Annotations, similarity: str | Similarity | Rows, pairs: Pairs | None) -> Criterion:
-    found = variations(annotations, similarity, max_merge=1, pairs=pairs)
+def _copies(annotations: Annotations, measure: Similarity, pairs: Pairs | None) -> Criterion:
+    found = variations(annotations, measure, max_merge=1, pairs=pairs)
     correct = found.similarity[found.type == "correct"]
     same = int((correct == 1).sum())
     findings = number_of(len(correct), "correct finding")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import Configuration, agreement
+from kalos_core._agreement import AgreementSettings, agreement, image_coincidences
 from kalos_core.annotations import Annotations
 from kalos_core.arguments import check_arguments
 from kalos_core.convergence.counting import Counted
@@ -34,9 +34,10 @@ from kalos_core.display import number_of
 from kalos_core.errors import InputError, KalosWarning, as_number, check_whole, repr_of
 from kalos_core.limits import check_replicates
 from kalos_core.pairs import Pairs
+from kalos_core.reliability import alpha_by_group
 from kalos_core.results import Result
-from kalos_core.similarity import Rows, Similarity, get_similarity
-from kalos_core.similarity.fitting import resolved
+from kalos_core.similarity import Similarity
+from kalos_core.similarity.fitting import ComparedBy, measure_for
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -114,7 +115,7 @@ class LabelConvergence(Result):
         Modified mAP of every replicate: rater of the row as ground truth, of the column as detections.
     alpha : (B, T) float64
         Mean image alpha of every replicate.
-    configuration : Configuration
+    configuration : AgreementSettings
         Of `alpha`, at the first threshold.
     line : Line or None
         What mAP is inferred from alpha with; None if no line belongs to this alpha.
@@ -153,7 +154,7 @@ class LabelConvergence(Result):
     images: int
     pair_map: NDArray[np.float64]
     alpha: NDArray[np.float64]
-    configuration: Configuration
+    configuration: AgreementSettings
     line: Line | None
     fitted: Line | None
     usable: NDArray[np.intp]
@@ -333,7 +334,7 @@ def label_convergence(
     fraction: float = 0.1,
     seed: int = 0,
     *,
-    similarity: str | Similarity | Rows = "auto",
+    similarity: ComparedBy = "auto",
     thresholds: Sequence[float] | NDArray[np.float64] = THRESHOLDS,
     ties: Ties = "coco",
     orders: int = 10,
@@ -396,8 +397,7 @@ def label_convergence(
     True
     """
     check_arguments(label_convergence, locals(), but=("line",))
-    similarity = resolved(similarity, annotations)
-    measure, checked = get_similarity(similarity), check_thresholds(thresholds)
+    measure, checked = measure_for(similarity, annotations), check_thresholds(thresholds)
     plan = Sampling.of(annotations, samples, fraction, seed, solver, cost, line)
     tell = progress or _tell_nobody
     tell(0.0, f"Matching {number_of(len(annotations), 'annotation')}")
@@ -474,7 +474,16 @@ def convergence_of(
         images=len(plan.usable),
         pair_map=_pair_map(counted, drawn, len(whole.raters), tell),
         alpha=_mean_alpha(image_alpha, drawn),
-        configuration=Configuration(whole.similarity_name, threshold, plan.solver, plan.cost, 0, plan.seed),
+        configuration=AgreementSettings.of(
+            {
+                "similarity": whole.similarity_name,
+                "threshold": threshold,
+                "solver": plan.solver,
+                "cost": plan.cost,
+                "bootstrap": 0,
+                "seed": plan.seed,
+            }
+        ),
         line=plan.line,
         fitted=None,
         usable=plan.usable,
@@ -589,11 +598,13 @@ def image_alpha_of(
     pairs: Pairs,
     tell: Callable[[float, str], None],
 ) -> NDArray[np.float64]:
-    """(I, T) alpha of every image at every threshold."""
+    """(I, T) alpha of every image at every threshold; 1 where raters left it empty, whatever they did elsewhere."""
     columns = []
     for index, threshold in enumerate(checked.tolist()):
         tell(MATCHED + (COUNTED - MATCHED) * index / len(checked), f"Alpha at threshold {threshold:.3g}")
-        columns.append(agreement(annotations, measure, threshold, solver, cost, bootstrap=0, pairs=pairs).image_alpha)
+        found = agreement(annotations, measure, threshold, solver, cost, bootstrap=0, pairs=pairs)
+        sums, _ = image_coincidences(annotations, found.units)
+        columns.append(alpha_by_group(sums))
     return np.stack(columns, axis=1)
 
 

@@ -20,8 +20,8 @@ from kalos_core.display import number_of
 from kalos_core.errors import InputError, lookup, repr_of
 from kalos_core.pairs import Pairs, pairs_from
 from kalos_core.results import Result
-from kalos_core.similarity import Rows, Similarity, check_threshold, get_similarity
-from kalos_core.similarity.fitting import resolved
+from kalos_core.similarity import Similarity, check_threshold
+from kalos_core.similarity.fitting import ComparedBy, measure_for
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -151,7 +151,7 @@ class ModifiedMap(Result):
 
 def modified_map(
     annotations: Annotations,
-    similarity: str | Similarity | Rows = "auto",
+    similarity: ComparedBy = "auto",
     thresholds: Sequence[float] | NDArray[np.float64] = THRESHOLDS,
     ties: Ties = "coco",
     *,
@@ -217,8 +217,7 @@ def modified_map(
     [0.752, 0.752, 0.0]
     """
     check_arguments(modified_map, locals())
-    similarity = resolved(similarity, annotations)
-    measure, checked = get_similarity(similarity), check_thresholds(thresholds)
+    measure, checked = measure_for(similarity, annotations), check_thresholds(thresholds)
     limits = lookup(SIZES, size, "size")
     usable_images(annotations)
     pairs = comparable_pairs(annotations, measure, checked, pairs, same_class=True)

@@ -20,8 +20,8 @@ from kalos_core.display import number_of, points_text
 from kalos_core.errors import InputError, as_number, listed, repr_of
 from kalos_core.pairs import Pairs, blocks_of_runs
 from kalos_core.results import Result
-from kalos_core.similarity import Similarity, get_similarity
-from kalos_core.similarity.fitting import complete_kinds, resolved
+from kalos_core.similarity import Similarity
+from kalos_core.similarity.fitting import ComparedBy, complete_kinds, measure_for
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -113,7 +113,7 @@ def map_of_predictions(
     annotations: Annotations,
     predictions: Annotations,
     scores: ArrayLike | Sequence[Any] | None,
-    similarity: str | Similarity = "auto",
+    similarity: ComparedBy = "auto",
     thresholds: Sequence[float] | NDArray[np.float64] = THRESHOLDS,
 ) -> PredictionMap:
     """MAP of a model with each rater as ground truth, by the protocol of `modified_map` with the model's own scores.
@@ -154,10 +154,10 @@ def map_of_predictions(
     0.5
     """
     check_arguments(map_of_predictions, locals(), but=("similarity",))
-    similarity = resolved(similarity, complete_kinds(annotations) & complete_kinds(predictions))
+    kinds = complete_kinds(annotations) & complete_kinds(predictions)
     checked = check_thresholds(thresholds)
     sureness = _check_scores(predictions, scores)
-    measure = _check_measure(similarity)
+    measure = _check_measure(similarity, kinds)
     known, table = _side_by_side(annotations, predictions)
     floor = min(float(checked.min()), ALMOST_ONE)
     detected = predictions.select(rows=known)
@@ -207,10 +207,10 @@ def _check_scores(predictions: Annotations, scores: ArrayLike | Sequence[Any] | 
     return numbers
 
 
-def _check_measure(similarity: str | Similarity) -> Similarity:
-    if not isinstance(similarity, (str, Similarity)):
+def _check_measure(similarity: ComparedBy, kinds: set[str]) -> Similarity:
+    if callable(similarity):
         raise InputError("similarity: expected a name or a Similarity, got a function of the rows of one table")
-    measure = get_similarity(similarity)
+    measure = measure_for(similarity, kinds)
     if measure.kind == "volume":
         raise InputError(f"similarity: expected one that compares two tables, got {repr_of(measure.name)}")
     return measure

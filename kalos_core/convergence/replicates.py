@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import Configuration
+from kalos_core._agreement import AgreementSettings
 from kalos_core.convergence.regression import PUBLISHED_LINE, SAME_ALPHA, Line, fit_line
 from kalos_core.convergence.spread import Spread
 from kalos_core.display import number_of
@@ -39,7 +39,7 @@ class Replicates(Result):
     images : int
         From how many the images of a replicate were drawn.
     images_per_replicate : int
-    configuration : Configuration
+    configuration : AgreementSettings
         Of `alpha`, at the first threshold.
     line : Line or None
         What mAP is inferred from alpha with; None if no line belongs to this alpha.
@@ -50,7 +50,7 @@ class Replicates(Result):
     Examples
     --------
     >>> map_, alpha = np.array([[0.8, 0.4], [0.7, 0.5], [0.9, 0.3]]), np.array([[0.7, 0.3], [0.6, 0.2], [0.8, 0.4]])
-    >>> found = Replicates(np.array([0.5, 0.9]), map_, alpha, 2, 100, 10, Configuration(), None)
+    >>> found = Replicates(np.array([0.5, 0.9]), map_, alpha, 2, 100, 10, AgreementSettings(), None)
     >>> round(found.convergence.mean, 3), round(found.between(0.5, 0.6).convergence.mean, 3)
     (0.6, 0.8)
     """
@@ -63,7 +63,7 @@ class Replicates(Result):
     raters: int
     images: int
     images_per_replicate: int
-    configuration: Configuration
+    configuration: AgreementSettings
     line: Line | None
     whole_map: NDArray[np.float64] | None = None
     whole_alpha: NDArray[np.float64] | None = None

@@ -21,6 +21,7 @@ from kalos_core.display import number_of, points_text
 from kalos_core.errors import InputError, KalosWarning, listed
 from kalos_core.pairs import Pairs, compute_pairs
 from kalos_core.results import Result
+from kalos_core.similarity import get_similarity
 from kalos_core.variation import TOUCHING
 
 if TYPE_CHECKING:
@@ -279,8 +280,8 @@ def convergence_study(
     [0.75]
     """
     given, masks = read_models(models), dict(tags or {})
-    name, thresholds = result.whole.similarity_name, result.thresholds
-    pairs = compute_pairs(annotations, name, TOUCHING) if pairs is None else pairs
+    measure, thresholds = get_similarity(result.whole.similarity_name), result.thresholds
+    pairs = compute_pairs(annotations, measure, TOUCHING) if pairs is None else pairs
 
     def predicted(part: Annotations, images: NDArray[np.bool_] | None = None) -> dict[str, NDArray[np.float64]]:
         """MAP of every model's predictions, on the images of a mask if given, to which the part is cut down already."""
@@ -291,7 +292,7 @@ def convergence_study(
                 mask = np.array([key in inside for key in table.images], np.bool_)
                 table, scores = table.select(images=mask), np.asarray(scores, dtype=object)[mask[table.image]]
             try:
-                found[model] = map_of_predictions(part, table, scores, name, thresholds).by_rater
+                found[model] = map_of_predictions(part, table, scores, measure, thresholds).by_rater
             except InputError as error:
                 raise InputError(f"predictions: those of {model!r} cannot be evaluated: {error}") from error
         return found
@@ -312,7 +313,7 @@ def convergence_study(
                     len(result.drawn),
                     result.fraction,
                     result.seed,
-                    similarity=name,
+                    similarity=measure,
                     thresholds=thresholds,
                     ties=result.whole.ties,
                     orders=len(result.counted),
@@ -336,7 +337,7 @@ def convergence_study(
         raters=result.whole.raters,
         directions=result.whole.directions,
         models=given,
-        checklist=tuple(check_convergence(annotations, name, pairs=pairs)),
+        checklist=tuple(check_convergence(annotations, measure, pairs=pairs)),
         sizes=_sizes(result),
     )
 

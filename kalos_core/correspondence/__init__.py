@@ -23,6 +23,7 @@ solver     joins                                                              tw
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +37,7 @@ from kalos_core.correspondence.order import rank_rows, strict_order
 from kalos_core.correspondence.sequential import shm
 from kalos_core.correspondence.sizes import UnitSizes
 from kalos_core.errors import lookup
+from kalos_core.options import Option
 from kalos_core.pairs import Pairs, with_pairs
 
 __all__ = [
@@ -61,6 +63,22 @@ Solver = Callable[[Annotations, Pairs, Cost], NDArray[np.intp]]
 
 SOLVERS: dict[str, Solver] = {"greedy": greedy, "shm": shm, "ahc": ahc, "mgm": mgm}
 """Name -> solver; the App's drop-downs and the tests of all solvers read this table."""
+
+
+SolverName = Annotated[
+    str,
+    Option(
+        "Solver",
+        "How pairs become units: which annotations of several raters are of the same object.",
+        choices={
+            "greedy": "the most similar first, as the paper",
+            "shm": "rater after rater by name, as many partners as possible",
+            "ahc": "every two annotations of a unit reach the threshold",
+            "mgm": "the best sum over all pairs of a unit; slower, an optional library",
+        },
+        known=SOLVERS,
+    ),
+]
 
 
 def usable_solvers() -> list[str]:

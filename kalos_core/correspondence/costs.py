@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
+
+from kalos_core.options import Option
 
 Cost = Callable[[NDArray[np.float64], NDArray[np.bool_]], NDArray[np.float64]]
 """``cost(similarity, same_class)`` -> (P,) costs, lower is joined first."""
@@ -40,3 +43,13 @@ def neg_cost(
 
 COSTS: dict[str, Cost] = {"soft": soft_cost, "neg": neg_cost}
 """Name -> cost: what `agreement` and the solvers take."""
+
+CostName = Annotated[
+    str,
+    Option(
+        "Cost of a pair",
+        "Which of the pairs that could be joined is joined first.",
+        choices={"soft": "partners of the same class first, as the paper", "neg": "the most similar first"},
+        known=COSTS,
+    ),
+]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import Agreement, Configuration, check_agreement
+from kalos_core._agreement import Agreement, AgreementSettings, check_agreement
 from kalos_core.annotations import Annotations
 from kalos_core.arguments import check_arguments
 from kalos_core.diagnostics.parts import Part, estimate_cells
@@ -107,7 +107,7 @@ def class_difficulty(agreement: Agreement) -> ClassDifficulty:
     return class_difficulty_of(Part.of(agreement), agreement.configuration)
 
 
-def class_difficulty_of(part: Part, configuration: Configuration) -> ClassDifficulty:
+def class_difficulty_of(part: Part, configuration: AgreementSettings) -> ClassDifficulty:
     """The `class_difficulty` of a part of an agreement."""
     return difficulty_of(*part.class_cells(), part.annotations, configuration)
 
@@ -117,7 +117,7 @@ def difficulty_of(
     units: NDArray[np.intp],
     codes: NDArray[np.intp],
     annotations: Annotations,
-    configuration: Configuration,
+    configuration: AgreementSettings,
 ) -> ClassDifficulty:
     """The `class_difficulty` of what `Part.class_cells` answered for some annotations; shapes are not needed."""
     made = estimate_cells(annotations, configuration, cells, len(codes))

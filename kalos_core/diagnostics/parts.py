@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import Agreement, Configuration, image_coincidences
+from kalos_core._agreement import Agreement, AgreementSettings, image_coincidences
 from kalos_core.annotations import Annotations, object_array
 from kalos_core.reliability import NOT_ASSIGNED, Coincidences, Units, coincidences
 from kalos_core.resampling import Cells, Estimates, estimate
@@ -118,6 +118,8 @@ def where_seen(cells: Cells, units: Units) -> Cells:
     return cells if units.compare_objects else cells.seen()
 
 
-def estimate_cells(annotations: Annotations, configuration: Configuration, cells: Cells, statistics: int) -> Estimates:
+def estimate_cells(
+    annotations: Annotations, configuration: AgreementSettings, cells: Cells, statistics: int
+) -> Estimates:
     """Statistics of some annotations with their intervals, drawn as a configuration says."""
     return estimate(cells, statistics, configuration.bootstrap, configuration.seed, annotations.image_rank)

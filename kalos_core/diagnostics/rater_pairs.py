@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import Agreement, Configuration, check_agreement
+from kalos_core._agreement import Agreement, AgreementSettings, check_agreement
 from kalos_core.annotations import Annotations
 from kalos_core.arguments import check_arguments
 from kalos_core.diagnostics.parts import estimate_cells, where_seen
@@ -151,7 +151,7 @@ def pair_cells(agreement: Agreement) -> Cells:
 
 
 def collaboration_of(
-    cells: Cells, annotations: Annotations, configuration: Configuration, assigned: NDArray[np.intp] | None = None
+    cells: Cells, annotations: Annotations, configuration: AgreementSettings, assigned: NDArray[np.intp] | None = None
 ) -> Collaboration:
     """The `collaboration` of what `pair_cells` answered for some annotations; shapes are not needed.
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import Agreement, Configuration
+from kalos_core._agreement import Agreement, AgreementSettings
 from kalos_core.annotations.joining import narrow
 from kalos_core.diagnostics.classes import ClassDifficulty, class_difficulty_of
 from kalos_core.diagnostics.parts import Part
@@ -29,7 +29,7 @@ class ImageSums:
     ----------
     part : Part
         All units; shapes are not needed.
-    configuration : Configuration
+    configuration : AgreementSettings
     pairs, left_out : Cells
         As `pair_cells` and `left_out_cells` answer them; `Undefined` where raters do not allow them.
 
@@ -43,7 +43,7 @@ class ImageSums:
     """
 
     part: Part
-    configuration: Configuration
+    configuration: AgreementSettings
     pairs: Cells | Undefined
     left_out: Cells | Undefined
 

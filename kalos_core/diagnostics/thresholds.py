@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import Agreement, check_agreement, check_comparable
+from kalos_core._agreement import Agreement, AgreementSettings, check_agreement, check_comparable
 from kalos_core.annotations import Annotations
-from kalos_core.arguments import check_arguments
 from kalos_core.calibration import Calibration, Separation
-from kalos_core.correspondence import correspond
+from kalos_core.correspondence import SolverName, correspond
+from kalos_core.correspondence.costs import CostName
 from kalos_core.diagnostics.parts import Part
 from kalos_core.display import with_interval
-from kalos_core.errors import InputError, KalosWarning, check_whole, repr_of
+from kalos_core.errors import InputError, KalosWarning, repr_of
 from kalos_core.limits import check_replicates
+from kalos_core.options import Option, Replicates, Seed, Settings, takes
 from kalos_core.pairs import Pairs, compute_pairs, pairs_from
 from kalos_core.reliability import build_units
 from kalos_core.resampling import Cells, Draws, Resampled, interval_columns, intervals
 from kalos_core.results import Result
-from kalos_core.similarity import Rows, Similarity, check_threshold, get_similarity
-from kalos_core.similarity.fitting import resolved
+from kalos_core.similarity import check_threshold, get_similarity
+from kalos_core.similarity.fitting import ComparedBy
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -112,37 +113,88 @@ class Sensitivity(Result):
         )
 
 
-def sensitivity(
-    annotations: Annotations,
-    thresholds: Sequence[float] | NDArray[np.float64] = THRESHOLDS,
-    *,
-    anchor: float | None = None,
-    strict: float = 0.9,
-    similarity: str | Similarity | Rows = "auto",
-    solver: str = "greedy",
-    cost: str = "soft",
-    bootstrap: int = 1000,
-    seed: int = 0,
-    pairs: Pairs | None = None,
-    calibration: Calibration | Separation | None = None,
-) -> Sensitivity:
+def _several(value: Any, name: str) -> Any:
+    """Thresholds as they were given, each looked at."""
+    if getattr(value, "ndim", 1) != 1 or isinstance(value, str) or not isinstance(value, Iterable):
+        raise InputError(f"{name}: expected a list of similarities, got {repr_of(value)}")
+    return tuple(check_threshold(entry, name) for entry in value)
+
+
+def _threshold_or_none(value: Any, name: str) -> float | None:
+    return None if value is None else check_threshold(value, name)
+
+
+Thresholds = Annotated[
+    Sequence[float] | NDArray[np.float64],
+    Option("Thresholds", "Similarities at which alpha is computed.", type="(T,) floats in [0, 1]", check=_several),
+]
+
+
+@dataclass(frozen=True)
+class SensitivitySettings(Settings):
+    """Where alpha is computed, and how, as for `agreement`.
+
+    Examples
+    --------
+    >>> SensitivitySettings([0.5, 0.75]).at(0.75).notation
+    'KαLOS(auto, τ_s=0.75, S=greedy, ψ_soft)'
+    """
+
+    thresholds: Thresholds = THRESHOLDS
+    _: KW_ONLY
+    anchor: Annotated[
+        float | None,
+        Option(
+            "Anchor",
+            "Where the loss begins. By default τ*_s of the `calibration`, and without one 0.5, the usual threshold.",
+            type="float in [0, 1], optional",
+            check=_threshold_or_none,
+        ),
+    ] = None
+    strict: Annotated[
+        float,
+        Option(
+            "Strict threshold",
+            "Where the loss ends. The paper leaves it open; .9 is where its polygons fall off (§14.1).",
+            low=0,
+            high=1,
+            check=check_threshold,
+        ),
+    ] = 0.9
+    similarity: ComparedBy = "auto"
+    solver: SolverName = "greedy"
+    cost: CostName = "soft"
+    bootstrap: Replicates = 1000
+    seed: Seed = 0
+
+    def at(self, threshold: float) -> AgreementSettings:
+        """Those of the agreement at a threshold."""
+        known = {**vars(self), "threshold": threshold}
+        return AgreementSettings(**{entry.name: known[entry.name] for entry in AgreementSettings.declared()})
+
+
+@dataclass(frozen=True)
+class SensitivityArguments(SensitivitySettings):
+    """What `sensitivity` takes: its settings, and what was computed before."""
+
+    _: KW_ONLY
+    pairs: Pairs | None = None
+    calibration: Calibration | Separation | None = None
+
+
+@takes(SensitivityArguments)
+def sensitivity(annotations: Annotations, settings: SensitivityArguments) -> Sensitivity:
     """Localization sensitivity (KαLOS §13): alpha over thresholds, delta = alpha(anchor) - alpha(strict).
 
     Disagreement about what is there stays whatever the threshold is; what is lost between the anchor and a strict
-    threshold is imprecision of outlines. Similarities are computed once, from the lowest threshold.
+    threshold is imprecision of outlines. Similarities are computed once, from the lowest threshold. Neither anchor nor
+    strict threshold needs to be among the thresholds.
 
     Parameters
     ----------
     annotations : Annotations
-    thresholds : (T,) floats in [0, 1]
-        Least similarities; the table has a row for each.
-    anchor : float in [0, 1], optional
-        Where the loss begins. By default τ*_s of the `calibration`, and without one 0.5, the usual threshold.
-    strict : float in [0, 1]
-        A stricter threshold. The paper leaves it open; .9 is where its polygons fall off (§14.1). Neither needs to be
-        among `thresholds`.
-    similarity, solver, cost, bootstrap, seed, pairs
-        As in `agreement`; `pairs` computed from the lowest of all these thresholds or lower.
+    pairs : Pairs, optional
+        Computed before, from the lowest of all these thresholds or lower.
     calibration : Calibration or Separation, optional
         What `calibrate` says of this similarity: the paper's delta begins at its τ* (KαLOS §13).
 
@@ -170,16 +222,16 @@ def sensitivity(
     >>> curve.alpha.tolist(), curve.delta
     ([1.0, 1.0, -0.5], 1.5)
     """
-    check_arguments(sensitivity, locals())
-    similarity = resolved(similarity, annotations)
     check_comparable(annotations)
-    measure, seed = get_similarity(similarity), check_whole(seed, "seed")
-    plan = plan_curve(thresholds, anchor, strict, measure.name, calibration)
-    near = pairs_from(annotations, measure, float(plan.every[0]), pairs)
-    replicates = check_replicates(bootstrap, len(annotations.images))
-    return sensitivity_of(
-        plan, lambda value: _cells_at(annotations, near, value, solver, cost), annotations, replicates, seed
-    )
+    measure, chosen = settings.at(0.0).for_kinds(annotations)
+    plan = plan_curve(settings, measure.name, settings.calibration)
+    near = pairs_from(annotations, measure, float(plan.every[0]), settings.pairs)
+    replicates = check_replicates(chosen.bootstrap, len(annotations.images))
+
+    def cells_at(threshold: float) -> Cells:
+        return _cells_at(annotations, near, threshold, chosen.solver, chosen.cost)
+
+    return sensitivity_of(plan, cells_at, annotations, replicates, chosen.seed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,20 +250,13 @@ class CurvePlan:
 
 
 def plan_curve(
-    thresholds: Sequence[float] | NDArray[np.float64],
-    anchor: float | None,
-    strict: float,
-    similarity: str,
-    calibration: Calibration | Separation | None,
+    settings: SensitivitySettings, similarity: str, calibration: Calibration | Separation | None
 ) -> CurvePlan:
-    """The arguments of `sensitivity`, checked; `similarity` is a name."""
-    if getattr(thresholds, "ndim", 1) != 1 or not isinstance(thresholds, Iterable):
-        raise InputError(f"thresholds: expected a list of similarities, got {repr_of(thresholds)}")
-    requested = np.array([check_threshold(value, "thresholds") for value in thresholds], dtype=np.float64)
+    """The arguments of `sensitivity`, checked together; `similarity` is a name."""
+    requested, strict = np.array(settings.thresholds, dtype=np.float64), settings.strict
     if not len(requested):
         raise InputError("thresholds: expected at least one, got none")
-    start = _anchor(anchor, calibration, similarity)
-    start, strict = check_threshold(start, "anchor"), check_threshold(strict, "strict")
+    start = check_threshold(_anchor(settings.anchor, calibration, similarity), "anchor")
     if strict < start:
         raise InputError(f"strict: expected a threshold of at least the anchor {start:g}, got {strict:g}")
     return CurvePlan(requested, start, strict, calibration is not None)
@@ -300,7 +345,7 @@ def image_alphas(agreement: Agreement, thresholds: Sequence[float] | NDArray[np.
     requested = [check_threshold(value, "thresholds") for value in thresholds]
     settings, pairs = agreement.configuration, agreement.pairs
     if min(requested) < pairs.floor:
-        pairs = compute_pairs(agreement.annotations, settings.similarity, min(requested))
+        pairs = compute_pairs(agreement.annotations, get_similarity(settings.measure), min(requested))
     return np.stack(
         [
             _cells_at(agreement.annotations, pairs, value, settings.solver, settings.cost).seen().value

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import Agreement, Configuration, check_agreement, with_empty_images
+from kalos_core._agreement import Agreement, AgreementSettings, check_agreement, with_empty_images
 from kalos_core.annotations import Annotations
 from kalos_core.arguments import check_arguments
 from kalos_core.diagnostics.parts import Part
@@ -157,7 +157,7 @@ def check_left_out(annotations: Annotations) -> None:
         )
 
 
-def vitality_of(cells: Cells, annotations: Annotations, configuration: Configuration) -> RaterVitality:
+def vitality_of(cells: Cells, annotations: Annotations, configuration: AgreementSettings) -> RaterVitality:
     """The `rater_vitality` of what `left_out_cells` answered for some annotations; shapes are not needed."""
     raters, cells = len(annotations.raters), cells.seen()
     statistics = 1 + 2 * raters

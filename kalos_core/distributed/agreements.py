@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
 from typing import Any
@@ -13,22 +14,19 @@ from numpy.typing import NDArray
 
 from kalos_core._agreement import (
     AgreementNumbers,
-    Configuration,
+    AgreementSettings,
     check_comparable,
     image_coincidences,
     numbers_of,
 )
 from kalos_core._agreement import agreement as agreement_of_table
 from kalos_core.annotations import Annotations
-from kalos_core.correspondence import COSTS, SOLVERS
 from kalos_core.correspondence.sizes import UnitCounts
 from kalos_core.distributed.shards import Shards, open_shards
 from kalos_core.distributed.work import Progress, over_shards
-from kalos_core.errors import check_whole, lookup
-from kalos_core.limits import check_replicates
+from kalos_core.options import takes
 from kalos_core.reliability import Coincidences, Units, join_coincidences
-from kalos_core.similarity import Rows, Similarity, check_threshold, get_similarity
-from kalos_core.similarity.fitting import resolved
+from kalos_core.similarity import SIMILARITIES, Similarity
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -60,7 +58,7 @@ class ShardedAgreement(AgreementNumbers):
 
     _call = "kalos_core.distributed.agreement(folder)"
 
-    configuration: Configuration
+    configuration: AgreementSettings
     units: Units
     image_alpha: NDArray[np.float64]
     alpha: float
@@ -86,18 +84,29 @@ class ShardedAgreement(AgreementNumbers):
         return self.raters
 
 
+@dataclass(frozen=True)
+class OverShards(AgreementSettings):
+    """What functions of shards take: settings, and who works on the shards and is told of it."""
+
+    client: Any = field(default=None, kw_only=True)
+    progress: Progress | None = field(default=None, kw_only=True)
+
+    def for_shards(self, shards: Shards) -> tuple[Similarity, AgreementSettings]:
+        """As `for_kinds`, of shards."""
+        return self.for_kinds(shards.vocabulary.complete)
+
+
 @dataclass(frozen=True, eq=False)
 class AgreementTask:
     """What `agreement` asks of the table of a shard."""
 
-    similarity: str | Similarity | Rows
-    configuration: Configuration
+    similarity: str | Similarity
+    settings: AgreementSettings
 
     def __call__(self, annotations: Annotations) -> AgreementPart:
         """What the shard of a table adds."""
-        chosen = self.configuration
-        found = agreement_of_table(annotations, self.similarity, chosen.threshold, chosen.solver, chosen.cost, 0)
-        sums, empty = image_coincidences(annotations, found.units)
+        found = agreement_of_table(annotations, **without_interval(self.similarity, self.settings))
+        sums, empty = image_coincidences(found.annotations, found.units)
         count = np.bincount(annotations.image, minlength=len(annotations.images))
         return AgreementPart(found.units, sums, empty, count, found.unit_counts())
 
@@ -113,18 +122,8 @@ class AgreementPart:
     counts: UnitCounts
 
 
-def agreement(
-    folder: Any,
-    client: Any = None,
-    similarity: str | Similarity | Rows = "auto",
-    threshold: float = 0.5,
-    solver: str = "greedy",
-    cost: str = "soft",
-    bootstrap: int = 1000,
-    seed: int = 0,
-    *,
-    progress: Progress | None = None,
-) -> ShardedAgreement:
+@takes(OverShards)
+def agreement(folder: str | os.PathLike[str] | Shards, settings: OverShards) -> ShardedAgreement:
     """As `kalos_core.agreement`, of a folder of shards, with the same numbers.
 
     Parameters
@@ -133,8 +132,6 @@ def agreement(
         Made by `write_shards`.
     client : Client of `dask.distributed`, address of a Dask scheduler, or None
         Who works on the shards; None: this process, one after the other.
-    similarity, threshold, solver, cost, bootstrap, seed
-        As of `kalos_core.agreement`.
     progress : callable, optional
         ``progress(share, label)``, after each shard.
 
@@ -157,17 +154,16 @@ def agreement(
     1.0
     """
     shards = open_shards(folder)
-    similarity = resolved(similarity, shards.vocabulary.complete)
-    configuration = check_configuration(similarity, threshold, solver, cost, bootstrap, seed)
+    measure, chosen = settings.for_shards(shards)
     known = shards.without_annotations()
     check_comparable(known)
-    parts = over_shards(shards, AgreementTask(similarity, configuration), client, progress, "Agreement")
+    parts = over_shards(shards, AgreementTask(sent(measure), chosen), settings.client, settings.progress, "Agreement")
     sums = join_coincidences([part.sums for part in parts])
     empty = np.concatenate([part.empty for part in parts])
     return ShardedAgreement(
-        configuration=configuration,
+        configuration=chosen,
         units=join_units(shards, [part.units for part in parts]),
-        **numbers_of(sums, empty, configuration, known.image_rank),
+        **numbers_of(sums, empty, chosen, known.image_rank),
         images=known.images,
         files=known.files,
         raters=known.raters,
@@ -176,15 +172,14 @@ def agreement(
     )
 
 
-def check_configuration(
-    similarity: str | Similarity | Rows, threshold: float, solver: str, cost: str, bootstrap: int, seed: int
-) -> Configuration:
-    """The arguments of an agreement, checked before any shard is read."""
-    measure, threshold = get_similarity(similarity), check_threshold(threshold)
-    lookup(SOLVERS, solver, "solver")
-    lookup(COSTS, cost, "cost")
-    bootstrap, seed = check_replicates(bootstrap), check_whole(seed, "seed")
-    return Configuration(measure.name, threshold, solver, cost, bootstrap, seed)
+def sent(measure: Similarity) -> str | Similarity:
+    """A similarity as it is sent to workers: by name, where they have it too."""
+    return measure.name if SIMILARITIES.get(measure.name) is measure else measure
+
+
+def without_interval(similarity: str | Similarity, settings: AgreementSettings) -> dict[str, Any]:
+    """The arguments of `kalos_core.agreement` on one shard: intervals are drawn over all of them."""
+    return {**settings.record(), "similarity": similarity, "bootstrap": 0}
 
 
 def join_units(shards: Shards, parts: Sequence[Units]) -> Units:

@@ -25,18 +25,19 @@ from kalos_core.convergence.modified import (
     usable_images,
 )
 from kalos_core.correspondence import COSTS, SOLVERS
+from kalos_core.distributed.agreements import sent
 from kalos_core.distributed.shards import Shards, open_shards
 from kalos_core.distributed.work import Progress, over_shards
 from kalos_core.errors import lookup
-from kalos_core.similarity import Rows, Similarity, get_similarity
-from kalos_core.similarity.fitting import resolved
+from kalos_core.similarity import Similarity, get_similarity
+from kalos_core.similarity.fitting import ComparedBy, measure_for
 
 
 @dataclass(frozen=True, eq=False)
 class MatchTask:
     """What modified mAP asks of the table of a shard; if there is a solver, alphas of its images, too."""
 
-    similarity: str | Similarity | Rows
+    similarity: Similarity | str
     thresholds: NDArray[np.float64]
     ties: Ties
     size: str
@@ -60,7 +61,7 @@ class MatchTask:
 def modified_map(
     folder: Any,
     client: Any = None,
-    similarity: str | Similarity | Rows = "auto",
+    similarity: ComparedBy = "auto",
     thresholds: Sequence[float] | NDArray[np.float64] = THRESHOLDS,
     ties: Ties = "coco",
     *,
@@ -97,15 +98,14 @@ def modified_map(
     >>> modified_map(write_shards(Annotations.from_rows(rows), "ceiling", images_per_shard=2)).mean
     1.0
     """
-    similarity = resolved(similarity, open_shards(folder).vocabulary.complete)
-    measure, checked = get_similarity(similarity), check_thresholds(thresholds)
-    lookup(SIZES, size, "size")
     shards = open_shards(folder)
+    measure, checked = measure_for(similarity, shards.vocabulary.complete), check_thresholds(thresholds)
+    lookup(SIZES, size, "size")
     known = shards.without_annotations()
     usable_images(known)
     every = orders_of(known, shards.annotations, ties, orders, seed)
     counted, _ = _counted(
-        shards, known, client, MatchTask(similarity, checked, ties, size, ()), every, progress, "Modified mAP"
+        shards, known, client, MatchTask(sent(measure), checked, ties, size, ()), every, progress, "Modified mAP"
     )
     return map_of(counted, known, measure.name, checked, ties, size)
 
@@ -117,7 +117,7 @@ def label_convergence(
     fraction: float = 0.1,
     seed: int = 0,
     *,
-    similarity: str | Similarity | Rows = "auto",
+    similarity: ComparedBy = "auto",
     thresholds: Sequence[float] | NDArray[np.float64] = THRESHOLDS,
     ties: Ties = "coco",
     orders: int = 10,
@@ -164,15 +164,14 @@ def label_convergence(
     >>> found.images_per_replicate, found.route
     (100, 'measured: modified mAP of both directions')
     """
-    similarity = resolved(similarity, open_shards(folder).vocabulary.complete)
-    measure, checked = get_similarity(similarity), check_thresholds(thresholds)
+    shards = open_shards(folder)
+    measure, checked = measure_for(similarity, shards.vocabulary.complete), check_thresholds(thresholds)
     lookup(SOLVERS, solver, "solver")
     lookup(COSTS, cost, "cost")
-    shards = open_shards(folder)
     known = shards.without_annotations()
     plan = Sampling.of(known, samples, fraction, seed, solver, cost, line)
     every = orders_of(known, shards.annotations, ties, orders, plan.seed)
-    task = MatchTask(similarity, checked, ties, "all", (), solver, cost)
+    task = MatchTask(sent(measure), checked, ties, "all", (), solver, cost)
     counted, image_alpha = _counted(shards, known, client, task, every, progress, "Label convergence")
     whole = map_of(counted, known, measure.name, checked, ties, "all")
     return convergence_of(plan, whole, counted, image_alpha, lambda *_: None)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import Configuration, check_comparable
+from kalos_core._agreement import AgreementSettings, check_comparable
 from kalos_core._agreement import agreement as agreement_of_table
 from kalos_core.annotations import Annotations
 from kalos_core.calibration import Calibration, Separation
@@ -18,41 +19,40 @@ from kalos_core.diagnostics.classes import difficulty_of
 from kalos_core.diagnostics.parts import Part
 from kalos_core.diagnostics.rater_pairs import collaboration_of, pair_cells
 from kalos_core.diagnostics.rematching import refuse_local_raters, taking_part
-from kalos_core.diagnostics.thresholds import THRESHOLDS, plan_curve, sensitivity_of
+from kalos_core.diagnostics.thresholds import SensitivitySettings, plan_curve, sensitivity_of
 from kalos_core.diagnostics.vitality import check_left_out, left_out_cells, vitality_of
-from kalos_core.distributed.agreements import check_configuration
+from kalos_core.distributed.agreements import OverShards, sent, without_interval
 from kalos_core.distributed.shards import Shards, open_shards
 from kalos_core.distributed.work import Progress, over_shards
+from kalos_core.options import takes
 from kalos_core.pairs import compute_pairs
 from kalos_core.resampling import Cells, join_cells
-from kalos_core.similarity import Rows, Similarity, get_similarity
-from kalos_core.similarity.fitting import resolved
+from kalos_core.similarity import Similarity, get_similarity
 
 
 @dataclass(frozen=True, eq=False)
 class DiagnosticTask:
     """What one diagnostic asks of the table of a shard: cells, and whole numbers that add up over shards."""
 
-    similarity: str | Similarity | Rows
-    configuration: Configuration
+    similarity: str | Similarity
+    settings: AgreementSettings
     what: str
     thresholds: tuple[float, ...] = ()
 
     def __call__(self, annotations: Annotations) -> tuple[list[Cells], NDArray[np.intp]]:
         """Cells of the images of a shard, by threshold if there are several, and counts of classes or raters."""
-        chosen, nothing = self.configuration, np.zeros(0, np.intp)
-        floor = min([chosen.threshold, *self.thresholds])
-        pairs = compute_pairs(annotations, self.similarity, floor)
+        chosen, nothing = self.settings, np.zeros(0, np.intp)
+        pairs = compute_pairs(annotations, get_similarity(self.similarity), min([chosen.threshold, *self.thresholds]))
 
         def at(threshold: float) -> Any:
-            settings = (self.similarity, threshold, chosen.solver, chosen.cost, 0)
-            return agreement_of_table(annotations, *settings, pairs=pairs)
+            given = {**without_interval(self.similarity, chosen), "threshold": threshold}
+            return agreement_of_table(annotations, **given, pairs=pairs)
 
         if self.what == "thresholds":
             return [Part.of(at(threshold)).cells() for threshold in self.thresholds], nothing
         found = at(chosen.threshold)
         if self.what == "pairs":
-            return [pair_cells(found)], taking_part(annotations).sum(axis=0)
+            return [pair_cells(found)], taking_part(found.annotations).sum(axis=0)
         if self.what == "raters":
             return [left_out_cells(found)], nothing
         cells, count, codes = Part.of(found).class_cells()
@@ -70,32 +70,19 @@ def _joined(shards: Shards, parts: Sequence[Cells]) -> Cells:
     return cells.take(np.lexsort((cells.image, cells.statistic)))
 
 
-def _cells(
-    folder: Any, client: Any, task: DiagnosticTask, progress: Progress | None, label: str
-) -> tuple[Cells, NDArray[np.intp]]:
+def _cells(shards: Shards, settings: OverShards, task: DiagnosticTask, label: str) -> tuple[Cells, NDArray[np.intp]]:
     """The cells of all shards for one diagnostic, and the sums of its counts."""
-    shards = open_shards(folder)
-    parts = over_shards(shards, task, client, progress, label)
+    parts = over_shards(shards, task, settings.client, settings.progress, label)
     return _joined(shards, [cells for (cells,), _ in parts]), np.sum([count for _, count in parts], axis=0)
 
 
-def class_difficulty(
-    folder: Any,
-    client: Any = None,
-    similarity: str | Similarity | Rows = "auto",
-    threshold: float = 0.5,
-    solver: str = "greedy",
-    cost: str = "soft",
-    bootstrap: int = 1000,
-    seed: int = 0,
-    *,
-    progress: Progress | None = None,
-) -> ClassDifficulty:
+@takes(OverShards)
+def class_difficulty(folder: str | os.PathLike[str] | Shards, settings: OverShards) -> ClassDifficulty:
     """As `kalos_core.class_difficulty` of the agreement of a folder of shards.
 
     Parameters
     ----------
-    folder, client, similarity, threshold, solver, cost, bootstrap, seed, progress
+    folder, client, progress
         As of `kalos_core.distributed.agreement`.
 
     Returns
@@ -114,33 +101,22 @@ def class_difficulty(
     >>> class_difficulty(write_shards(Annotations.from_rows(rows), "classes", images_per_shard=2)).units.tolist()
     [3]
     """
-    similarity = resolved(similarity, open_shards(folder).vocabulary.complete)
-    configuration = check_configuration(similarity, threshold, solver, cost, bootstrap, seed)
-    known = _known(folder)
-    task = DiagnosticTask(similarity, configuration, "classes")
-    cells, units = _cells(folder, client, task, progress, "Classes")
+    shards, known = open_shards(folder), _known(folder)
+    measure, chosen = settings.for_shards(shards)
+    task = DiagnosticTask(sent(measure), chosen, "classes")
+    cells, units = _cells(shards, settings, task, "Classes")
     codes = np.flatnonzero(units)
     cells = replace(cells, statistic=np.searchsorted(codes, cells.statistic))
-    return difficulty_of(cells, units[codes], codes, known, configuration)
+    return difficulty_of(cells, units[codes], codes, known, chosen)
 
 
-def rater_vitality(
-    folder: Any,
-    client: Any = None,
-    similarity: str | Similarity | Rows = "auto",
-    threshold: float = 0.5,
-    solver: str = "greedy",
-    cost: str = "soft",
-    bootstrap: int = 1000,
-    seed: int = 0,
-    *,
-    progress: Progress | None = None,
-) -> RaterVitality:
+@takes(OverShards)
+def rater_vitality(folder: str | os.PathLike[str] | Shards, settings: OverShards) -> RaterVitality:
     """As `kalos_core.rater_vitality` of the agreement of a folder of shards.
 
     Parameters
     ----------
-    folder, client, similarity, threshold, solver, cost, bootstrap, seed, progress
+    folder, client, progress
         As of `kalos_core.distributed.agreement`.
 
     Returns
@@ -159,32 +135,21 @@ def rater_vitality(
     >>> rater_vitality(write_shards(Annotations.from_rows(rows), "raters", images_per_shard=2)).vitality.tolist()
     [0.0, 0.0, 0.0]
     """
-    similarity = resolved(similarity, open_shards(folder).vocabulary.complete)
-    configuration = check_configuration(similarity, threshold, solver, cost, bootstrap, seed)
-    known = _known(folder)
+    shards, known = open_shards(folder), _known(folder)
+    measure, chosen = settings.for_shards(shards)
     check_left_out(known)
-    task = DiagnosticTask(similarity, configuration, "raters")
-    cells, _ = _cells(folder, client, task, progress, "Raters")
-    return vitality_of(cells, known, configuration)
+    task = DiagnosticTask(sent(measure), chosen, "raters")
+    cells, _ = _cells(shards, settings, task, "Raters")
+    return vitality_of(cells, known, chosen)
 
 
-def collaboration(
-    folder: Any,
-    client: Any = None,
-    similarity: str | Similarity | Rows = "auto",
-    threshold: float = 0.5,
-    solver: str = "greedy",
-    cost: str = "soft",
-    bootstrap: int = 1000,
-    seed: int = 0,
-    *,
-    progress: Progress | None = None,
-) -> Collaboration:
+@takes(OverShards)
+def collaboration(folder: str | os.PathLike[str] | Shards, settings: OverShards) -> Collaboration:
     """As `kalos_core.collaboration` of the agreement of a folder of shards.
 
     Parameters
     ----------
-    folder, client, similarity, threshold, solver, cost, bootstrap, seed, progress
+    folder, client, progress
         As of `kalos_core.distributed.agreement`.
 
     Returns
@@ -203,37 +168,33 @@ def collaboration(
     >>> collaboration(write_shards(Annotations.from_rows(rows), "pairs", images_per_shard=2)).alpha.tolist()
     [[1.0, 1.0], [1.0, 1.0]]
     """
-    similarity = resolved(similarity, open_shards(folder).vocabulary.complete)
-    configuration = check_configuration(similarity, threshold, solver, cost, bootstrap, seed)
-    known = _known(folder)
+    shards, known = open_shards(folder), _known(folder)
+    measure, chosen = settings.for_shards(shards)
     refuse_local_raters(known, "collaboration")
-    task = DiagnosticTask(similarity, configuration, "pairs")
-    cells, assigned = _cells(folder, client, task, progress, "Pairs of raters")
-    return collaboration_of(cells, known, configuration, assigned)
+    task = DiagnosticTask(sent(measure), chosen, "pairs")
+    cells, assigned = _cells(shards, settings, task, "Pairs of raters")
+    return collaboration_of(cells, known, chosen, assigned)
 
 
-def sensitivity(
-    folder: Any,
-    client: Any = None,
-    thresholds: Sequence[float] | NDArray[np.float64] = THRESHOLDS,
-    *,
-    anchor: float | None = None,
-    strict: float = 0.9,
-    similarity: str | Similarity | Rows = "auto",
-    solver: str = "greedy",
-    cost: str = "soft",
-    bootstrap: int = 1000,
-    seed: int = 0,
-    calibration: Calibration | Separation | None = None,
-    progress: Progress | None = None,
-) -> Sensitivity:
+@dataclass(frozen=True)
+class SensitivityOverShards(SensitivitySettings):
+    """What `sensitivity` of shards takes: its settings, who works on the shards, and a calibration."""
+
+    _: KW_ONLY
+    client: Any = None
+    calibration: Calibration | Separation | None = None
+    progress: Progress | None = None
+
+
+@takes(SensitivityOverShards)
+def sensitivity(folder: str | os.PathLike[str] | Shards, settings: SensitivityOverShards) -> Sensitivity:
     """As `kalos_core.sensitivity`, of a folder of shards.
 
     Parameters
     ----------
     folder, client, progress
         As of `kalos_core.distributed.agreement`.
-    thresholds, anchor, strict, similarity, solver, cost, bootstrap, seed, calibration
+    calibration : Calibration or Separation, optional
         As of `kalos_core.sensitivity`.
 
     Returns
@@ -252,15 +213,14 @@ def sensitivity(
     >>> sensitivity(write_shards(Annotations.from_rows(rows), "thresholds"), thresholds=[0.5, 0.9]).alpha.tolist()
     [1.0, -0.5]
     """
-    similarity = resolved(similarity, open_shards(folder).vocabulary.complete)
-    plan = plan_curve(thresholds, anchor, strict, get_similarity(similarity).name, calibration)
-    every = tuple(plan.every.tolist())
-    configuration = check_configuration(similarity, every[0], solver, cost, bootstrap, seed)
     shards, known = open_shards(folder), _known(folder)
-    task = DiagnosticTask(similarity, configuration, "thresholds", every)
-    parts = over_shards(shards, task, client, progress, "Thresholds")
+    measure, chosen = settings.at(0.0).for_kinds(shards.vocabulary.complete)
+    plan = plan_curve(settings, measure.name, settings.calibration)
+    every = tuple(plan.every.tolist())
+    task = DiagnosticTask(sent(measure), replace(chosen, threshold=every[0]), "thresholds", every)
+    parts = over_shards(shards, task, settings.client, settings.progress, "Thresholds")
     by_threshold = {value: _joined(shards, [cells[number] for cells, _ in parts]) for number, value in enumerate(every)}
-    return sensitivity_of(plan, by_threshold.__getitem__, known, configuration.bootstrap, configuration.seed)
+    return sensitivity_of(plan, by_threshold.__getitem__, known, chosen.bootstrap, chosen.seed)
 
 
 def _known(folder: Any) -> Annotations:

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from kalos_core._agreement import check_comparable
 from kalos_core.annotations import Annotations, object_array
+from kalos_core.distributed.agreements import sent
 from kalos_core.distributed.shards import open_shards
 from kalos_core.distributed.work import Progress, over_shards
-from kalos_core.similarity import Rows, Similarity, get_similarity
-from kalos_core.similarity.fitting import resolved
+from kalos_core.similarity import Similarity, get_similarity
+from kalos_core.similarity.fitting import ComparedBy, measure_for
 from kalos_core.variation import VARIATION_TYPES, Confusions
 from kalos_core.variation import variations as variations_of_table
 from kalos_core.variation.find import check_search
@@ -115,13 +116,13 @@ class ShardedVariations(VariationNumbers):
 class VariationsTask:
     """What `variations` asks of the table of a shard."""
 
-    similarity: str | Similarity | Rows
+    similarity: Similarity | str
     threshold: float
     max_merge: int
 
     def __call__(self, annotations: Annotations) -> VariationsPart:
         """What the shard of a table adds."""
-        found = variations_of_table(annotations, self.similarity, self.threshold, self.max_merge)
+        found = variations_of_table(annotations, get_similarity(self.similarity), self.threshold, self.max_merge)
         confused, types = found.confusions(), len(VARIATION_TYPES)
         images = np.bincount(found.image * types + found.type_code, minlength=types * len(annotations.images))
         return VariationsPart(
@@ -157,7 +158,7 @@ class VariationsPart:
 def variations(
     folder: Any,
     client: Any = None,
-    similarity: str | Similarity | Rows = "auto",
+    similarity: ComparedBy = "auto",
     threshold: float = 0.5,
     max_merge: int = 4,
     *,
@@ -189,13 +190,12 @@ def variations(
     >>> variations(write_shards(table, "second", images_per_shard=3)).rates()["a"]["missing"]
     100.0
     """
-    similarity = resolved(similarity, open_shards(folder).vocabulary.complete)
-    measure = get_similarity(similarity)
-    threshold = check_search(threshold, max_merge)
     shards = open_shards(folder)
+    measure = measure_for(similarity, shards.vocabulary.complete)
+    threshold = check_search(threshold, max_merge)
     known = shards.without_annotations()
     check_comparable(known)
-    task = VariationsTask(similarity, threshold, max_merge)
+    task = VariationsTask(sent(measure), threshold, max_merge)
     parts = over_shards(shards, task, client, progress, "Variations")
     return ShardedVariations(
         similarity_name=measure.name,

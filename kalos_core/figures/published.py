@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from kalos_core._agreement import Configuration
+from kalos_core._agreement import AgreementSettings
 
 KALOS_PAPER = "KαLOS, CVPR 2026"
 PEER = "public package kalos 0.8.0"
@@ -50,7 +50,7 @@ class PublishedAlpha:
     @property
     def notation(self) -> str:
         """As results print theirs."""
-        return Configuration(self.similarity, self.threshold).notation
+        return AgreementSettings.of({"similarity": self.similarity, "threshold": self.threshold}).notation
 
 
 PUBLISHED_ALPHAS = (

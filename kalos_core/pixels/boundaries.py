@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from kalos_core.arrays import as_array, as_floats
 from kalos_core.display import significant
 from kalos_core.errors import InputError, as_number, repr_of
+from kalos_core.options import Option
 from kalos_core.pixels.stack import as_binary
 from kalos_core.results import Result
 from kalos_core.shapes.boundaries import Outline, Spacing, borders, nearest, outline_distances, pixels_on
@@ -297,7 +298,7 @@ def check_spacing(spacing: object, axes: int) -> Spacing:
     return tuple(map(float, steps))
 
 
-def check_tolerance(tolerance: object) -> float:
+def check_tolerance(tolerance: object, name: str = "tolerance") -> float:
     """A distance within which boundaries are taken for the same.
 
     Examples
@@ -308,5 +309,11 @@ def check_tolerance(tolerance: object) -> float:
     """
     number = as_number(tolerance)
     if number is None or not 0 <= number < np.inf:
-        raise InputError(f"tolerance: expected a distance of at least 0, got {repr_of(tolerance)}")
+        raise InputError(f"{name}: expected a distance of at least 0, got {repr_of(tolerance)}")
     return number
+
+
+Tolerance = Annotated[
+    float,
+    Option("Tolerance", "Pixels by which boundaries may differ and be the same.", low=0, check=check_tolerance),
+]

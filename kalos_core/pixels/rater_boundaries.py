@@ -325,7 +325,7 @@ def check_outlines(annotations: Annotations) -> list[str]:
 def _column(agreement: Agreement) -> Masks | Polygons:
     """The shapes with boundaries of all annotations of an agreement."""
     shapes, whole = agreement.annotations.shapes, check_outlines(agreement.annotations)
-    preferred = agreement.configuration.similarity.partition("_")[0]
+    preferred = agreement.configuration.measure.partition("_")[0]
     column = shapes[preferred if preferred in whole else whole[0]]
     assert isinstance(column, (Masks, Polygons))
     return column

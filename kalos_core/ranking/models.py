@@ -22,7 +22,7 @@ from kalos_core.ranking.ranks import Rankings
 from kalos_core.ranking.ties import as_ratio, exact_mean, settle
 from kalos_core.results import Result
 from kalos_core.similarity import Similarity
-from kalos_core.similarity.fitting import complete_kinds, resolved
+from kalos_core.similarity.fitting import ComparedBy, complete_kinds, measure_for
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -99,7 +99,7 @@ def rank_models(
     models: Mapping[str, Predictions],
     annotations: Annotations,
     consensus: Mapping[str, Annotations] | None = None,
-    similarity: str | Similarity = "auto",
+    similarity: ComparedBy = "auto",
     thresholds: Sequence[float] | NDArray[np.float64] = THRESHOLDS,
 ) -> ModelRanking:
     """How models rank by mAP under the truth of each rater, and under others such as consensus at several quorums.
@@ -144,13 +144,13 @@ def rank_models(
         raise InputError("models: expected at least one, got none")
     tables = [annotations, *others.values(), *(given[0] for given in models.values() if _is_pair(given))]
     kinds = complete_kinds(annotations).intersection(*map(complete_kinds, filter(len, tables)))
-    similarity = resolved(similarity, kinds)
+    measure = measure_for(similarity, kinds)
     _check_consensus(annotations, others)
     if annotations.raters_are_local and not others:
         raise InputError("consensus: expected at least one, as raters local to an image are no truths, got none")
     first_truth = len(annotations.raters) if annotations.raters_are_local else 0
     columns = [
-        _maps_of(name, predictions, annotations, others, similarity, thresholds) for name, predictions in models.items()
+        _maps_of(name, predictions, annotations, others, measure, thresholds) for name, predictions in models.items()
     ]
     by_threshold = np.stack([column.maps for column in columns], axis=2)[:, first_truth:]
     first = columns[0].first
@@ -214,7 +214,7 @@ def _maps_of(
     predictions: Predictions,
     annotations: Annotations,
     consensus: Mapping[str, Annotations],
-    similarity: str | Similarity,
+    measure: Similarity,
     thresholds: Sequence[float] | NDArray[np.float64],
 ) -> _Column:
     if not _is_pair(predictions):
@@ -222,7 +222,7 @@ def _maps_of(
     detected, scores = predictions
 
     def under(truths: Annotations) -> PredictionMap:
-        return map_of_predictions(truths, detected, scores, similarity, thresholds)
+        return map_of_predictions(truths, detected, scores, measure, thresholds)
 
     try:
         of_raters = under(annotations)

@@ -102,12 +102,7 @@ def _findings(found: Study) -> Iterator[Section]:
 
 def _foundations(found: Study) -> Iterator[Section]:
     chosen = found.agreement.sums.configuration
-    lines = [
-        f"similarity = {chosen.similarity}, threshold = {chosen.threshold:g} (annotations of two raters can be of the "
-        "same object from this similarity on)",
-        f"solver = {chosen.solver}, cost = {chosen.cost} (which annotations are of the same object)",
-        f"bootstrap = {chosen.bootstrap:,}, seed = {chosen.seed} (95 % percentile intervals over images)",
-    ]
+    lines = [entry.told(chosen) for entry in chosen.declared()]
     yield Section("Methods", [Text(f"In the notation of KαLOS (Eq. 9): {chosen.notation}"), Items(lines), Items(CITE)])
     reasons = (getattr(found, name) for name in ("variations", "shares", "calibration", "convergence"))
     missing = [*vars(found.diagnosis).values(), *reasons, *found.attributes.values()]
@@ -146,7 +141,7 @@ def _agreement(found: Study) -> Iterator[Block]:
     ]
     yield Table((), lines)
     yield captioned("histogram", alpha_histogram(whole.image_alpha, global_alpha=whole.global_alpha))
-    yield captioned("scale", alpha_scale(whole.alpha, list(whole.alpha_interval), whole.sums.configuration.similarity))
+    yield captioned("scale", alpha_scale(whole.alpha, list(whole.alpha_interval), whole.sums.configuration.measure))
     order = np.argsort(whole.image_alpha, kind="stable")
     worst = [number for number in order[:MOST_ROWS].tolist() if not np.isnan(whole.image_alpha[number])]
     rows = [(plain(found.names[number]), alpha_text(whole.image_alpha[number])) for number in worst]

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property, partial
+from os import PathLike
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import numpy as np
 
-from kalos_core._agreement import Agreement, agreement
+from kalos_core._agreement import Agreement, AgreementSettings, agreement
 from kalos_core.annotations import Annotations, overview
 from kalos_core.calibration import Calibration, calibrate
 from kalos_core.convergence import ConvergenceStudy, convergence_study, label_convergence
@@ -21,6 +22,7 @@ from kalos_core.drawing import Drawing, draw_members
 from kalos_core.drawing.outlines import FLAT
 from kalos_core.errors import KalosWarning, Undefined, or_reason
 from kalos_core.nominal import GradeAgreement, attribute_agreement, attributes_table, least_agreed_first
+from kalos_core.options import Option, takes
 from kalos_core.results import Parts, Result
 from kalos_core.similarity import SIMILARITIES
 from kalos_core.similarity.fitting import fitting_similarities
@@ -36,8 +38,6 @@ from kalos_core.variation import (
 )
 
 if TYPE_CHECKING:
-    from os import PathLike
-
     import pandas as pd
 
 WORST = 8
@@ -52,7 +52,7 @@ MOST_EXAMPLES = 60
 SIDE = 300
 """Pixels of a drawing."""
 
-Folder: TypeAlias = "str | PathLike[str] | None"
+Folder: TypeAlias = str | PathLike[str] | None
 
 Examples: TypeAlias = Mapping[str, Mapping[str, Drawing]]
 """Rater -> variation type -> drawing."""
@@ -194,34 +194,30 @@ class Study(Parts):
         }
 
 
-def study(
-    annotations: Annotations,
-    similarity: str | None = None,
-    threshold: float = 0.5,
-    solver: str = "greedy",
-    cost: str = "soft",
-    bootstrap: int = 1000,
-    seed: int = 0,
-    *,
-    similarities: Sequence[str] | None = None,
-    samples: int = 1000,
-    fraction: float = 0.1,
-    images: Folder = None,
-    progress: Callable[[float, str], None] | None = None,
-) -> Study:
+@dataclass(frozen=True)
+class StudyArguments(AgreementSettings):
+    """What `study` takes: the settings of the agreement, and of what follows it."""
+
+    _: KW_ONLY
+    similarities: Annotated[
+        Sequence[str] | None,
+        Option("Similarities", "What is calibrated; all that fit the shapes unless given."),
+    ] = None
+    samples: Annotated[int, Option("Subsets", "Subsets of images of which label convergence is computed.", low=1)] = (
+        1000
+    )
+    fraction: Annotated[float, Option("Share of images", "Of all images in a subset.", low=0, high=1)] = 0.1
+    images: Folder = None
+    progress: Callable[[float, str], None] | None = None
+
+
+@takes(StudyArguments)
+def study(annotations: Annotations, settings: StudyArguments) -> Study:
     """Agreement with all diagnostics, variations, calibration and label convergence of some annotations.
 
     Parameters
     ----------
     annotations : Annotations
-    similarity : str, optional
-        By default that of the most exact shape that every annotation has.
-    threshold, solver, cost, bootstrap, seed
-        As in `kalos_core.agreement`.
-    similarities : sequence of str, optional
-        What is calibrated; all that fit the shapes unless given.
-    samples, fraction
-        Subsets of label convergence, as in `kalos_core.label_convergence`.
     images : path, optional
         The folder of the images, for the drawings; without it outlines stand on an empty canvas.
     progress : callable, optional
@@ -237,27 +233,31 @@ def study(
     InputError
         As `kalos_core.agreement`.
     """
-    tell = progress or _tell_nobody
-    fitting = fitting_similarities(annotations)
-    measure = fitting[0] if similarity is None else similarity
+    tell, images = settings.progress or _tell_nobody, settings.images
+    measure, chosen = settings.for_kinds(annotations)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         tell(0.0, "Matching raters")
-        found = agreement(annotations, measure, threshold, solver=solver, cost=cost, bootstrap=bootstrap, seed=seed)
+        found = agreement(annotations, **{**chosen.record(), "similarity": measure})
         tell(0.2, "Who, what and where")
         diagnosis = diagnose(found)
-        part, on_attribute = narrowed(found), partial(attribute_agreement, found, bootstrap=bootstrap, seed=seed)
+        part, on_attribute = (
+            narrowed(found),
+            partial(attribute_agreement, found, bootstrap=chosen.bootstrap, seed=chosen.seed),
+        )
         attributes = {name: or_reason(on_attribute, name) for name in annotations.attributes}
         tell(0.4, "Naming differences")
-        differing = or_reason(lambda: narrowed_variations(variations(annotations, measure, threshold)))
+        differing = or_reason(lambda: narrowed_variations(variations(annotations, measure, chosen.threshold)))
         shares = or_reason(lambda: variation_shares(annotations, similarity=measure))
         tell(0.5, "Comparing with chance")
-        compared = [name for name in fitting if SIMILARITIES[name].kind] if similarities is None else similarities
-        calibration = or_reason(lambda: calibrate(annotations, compared, seed=seed).without_distances())
+        fitting = [name for name in fitting_similarities(annotations) if SIMILARITIES[name].kind]
+        compared = fitting if settings.similarities is None else settings.similarities
+        calibration = or_reason(lambda: calibrate(annotations, compared, seed=chosen.seed).without_distances())
         tell(0.6, "How far a model can get")
         ceiling = or_reason(
             lambda: convergence_study(
-                annotations, label_convergence(annotations, samples, fraction, seed, similarity=measure)
+                annotations,
+                label_convergence(annotations, settings.samples, settings.fraction, chosen.seed, similarity=measure),
             )
         )
         tell(0.9, "Drawing examples")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from kalos_core.annotations import Annotations
 from kalos_core.arguments import check_arguments
 from kalos_core.errors import InputError, as_number, listed, repr_of
+from kalos_core.options import Option
 from kalos_core.shapes import ShapeColumn
 
 Compare = Callable[[Any, NDArray[np.intp], Any, NDArray[np.intp], float], NDArray[np.float64]]
@@ -204,6 +205,19 @@ def check_threshold(threshold: object, name: str = "threshold") -> float:
     if number is None or not 0 <= number <= 1:
         raise InputError(f"{name}: expected a similarity from 0 to 1, got {repr_of(threshold)}")
     return number
+
+
+Threshold = Annotated[
+    float,
+    Option(
+        "Threshold τ_s",
+        "Least similarity, from 0 to 1, at which two annotations may be of the same object.",
+        low=0,
+        high=1,
+        check=check_threshold,
+    ),
+]
+"""Called as the papers write a similarity; τ is a distance."""
 
 
 def ratio(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:

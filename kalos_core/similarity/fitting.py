@@ -3,16 +3,58 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from kalos_core.annotations import Annotations
-from kalos_core.similarity import SIMILARITIES
+from kalos_core.errors import InputError, repr_of
+from kalos_core.options import Option
+from kalos_core.similarity import SIMILARITIES, Rows, Similarity, get_similarity
 from kalos_core.similarity.base import lacking
 
 AUTO = "auto"
 """The similarity of the most exact shape that every annotation has: the default everywhere."""
 
 Given = TypeVar("Given")
+
+SimilarityName = Literal[
+    "auto",
+    "box_iou",
+    "box_giou",
+    "centroid_box",
+    "polygon_iou",
+    "polygon_giou",
+    "polygon_raster_iou",
+    "mask_iou",
+    "centroid",
+    "pose",
+    "oks",
+    "volume_iou",
+    "volume_iou_128",
+    "cuboid_iou",
+]
+"""Names that a type checker knows; `register_similarity` answers one that it takes, too."""
+
+
+def check_similarity(value: Any, name: str) -> Any:
+    """A similarity, a function, or a name, which is looked up where annotations are compared."""
+    if isinstance(value, (str, Similarity)) or callable(value):
+        if value == "":
+            raise InputError(f"{name}: expected a name, got ''")
+        return value
+    if value is None:
+        return AUTO
+    raise InputError(f"{name}: expected a name, a Similarity or a function, got {repr_of(value)}")
+
+
+ComparedBy = Annotated[
+    SimilarityName | Similarity | Rows | None,
+    Option(
+        "Similarity",
+        "How two annotations are compared; 'auto' takes the most exact shape that every annotation has.",
+        type="name in `SIMILARITIES`, `Similarity`, or ``function(annotations, left, right)``",
+        check=check_similarity,
+    ),
+]
 
 PREFERRED = {
     "polygon": "polygon_iou",
@@ -85,7 +127,7 @@ def complete_kinds(annotations: Annotations) -> set[str]:
     return {kind for kind in annotations.shapes if not lacking(annotations, kind).any()}
 
 
-def resolved(similarity: Given, of: Annotations | Collection[str]) -> Given | str:
+def resolved(similarity: Given | None, of: Annotations | Collection[str]) -> Given | str:
     """A similarity as it is; for "auto" the name of the one for these annotations, or for kinds that all have.
 
     Examples
@@ -93,6 +135,17 @@ def resolved(similarity: Given, of: Annotations | Collection[str]) -> Given | st
     >>> resolved("auto", {"box", "polygon"}), resolved("box_iou", {"box", "polygon"})
     ('polygon_iou', 'box_iou')
     """
-    if not isinstance(similarity, str) or similarity != AUTO:
+    if similarity is not None and (not isinstance(similarity, str) or similarity != AUTO):
         return similarity
     return preferred_similarity(complete_kinds(of) if isinstance(of, Annotations) else of)
+
+
+def measure_for(similarity: Similarity | Rows | str | None, of: Annotations | Collection[str]) -> Similarity:
+    """The similarity that compares annotations, or those of kinds of shapes: the one given, or that of "auto".
+
+    Examples
+    --------
+    >>> measure_for("auto", {"box", "polygon"}).name
+    'polygon_iou'
+    """
+    return get_similarity(resolved(similarity, of))

@@ -14,8 +14,8 @@ from kalos_core.arrays import run_starts
 from kalos_core.errors import InputError, check_whole
 from kalos_core.pairs import Pairs, pairs_from, with_pairs
 from kalos_core.shapes import ShapeColumn
-from kalos_core.similarity import Rows, Similarity, check_threshold, get_similarity
-from kalos_core.similarity.fitting import resolved
+from kalos_core.similarity import Similarity, check_threshold
+from kalos_core.similarity.fitting import ComparedBy, measure_for
 from kalos_core.variation.search import Ground, Search
 from kalos_core.variation.tables import CORRECT, MERGED, MERGED_WRONG_CLASS, WRONG_CLASS, Variations
 
@@ -25,7 +25,7 @@ TOUCHING = float(np.nextafter(0.0, 1.0))
 
 def variations(
     annotations: Annotations,
-    similarity: str | Similarity | Rows = "auto",
+    similarity: ComparedBy = "auto",
     threshold: float = 0.5,
     max_merge: int = 4,
     *,
@@ -76,8 +76,7 @@ def variations(
     [('merged', (0,), (1, 2)), ('additional', (), (3,))]
     """
     check_arguments(variations, locals())
-    similarity = resolved(similarity, annotations)
-    measure = get_similarity(similarity)
+    measure = measure_for(similarity, annotations)
     near = checked_pairs(annotations, measure, threshold, max_merge, pairs)
     parts = [
         search.table(rows, first)

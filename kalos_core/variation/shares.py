@@ -16,8 +16,8 @@ from kalos_core.display import alpha_text, number_of
 from kalos_core.errors import InputError, check_whole
 from kalos_core.pairs import Pairs
 from kalos_core.results import Result, check_result
-from kalos_core.similarity import Rows, Similarity, check_threshold, get_similarity
-from kalos_core.similarity.fitting import resolved
+from kalos_core.similarity import check_threshold
+from kalos_core.similarity.fitting import ComparedBy, measure_for
 from kalos_core.variation.find import checked_pairs, searches
 from kalos_core.variation.tables import ADDITIONAL, CORRECT, MISSING, VARIATION_TYPES, Variations
 
@@ -126,7 +126,7 @@ class VariationShares(Result):
 def variation_shares(
     annotations: Annotations,
     thresholds: Sequence[float] | NDArray[np.float64] = THRESHOLDS,
-    similarity: str | Similarity | Rows = "auto",
+    similarity: ComparedBy = "auto",
     max_merge: int = 4,
     *,
     pairs: Pairs | None = None,
@@ -160,13 +160,12 @@ def variation_shares(
     ([1, 0], [0, 2], 0.6333)
     """
     check_arguments(variation_shares, locals())
-    similarity = resolved(similarity, annotations)
     checked = np.unique(
         [check_threshold(value, "thresholds") for value in np.atleast_1d(as_array(thresholds, "thresholds")).tolist()]
     )
     if not len(checked):
         raise InputError("thresholds: expected at least one similarity, got none")
-    measure = get_similarity(similarity)
+    measure = measure_for(similarity, annotations)
     near = checked_pairs(annotations, measure, float(checked[0]), max_merge, pairs)
     counts = np.zeros((len(checked), len(VARIATION_TYPES)), np.intp)
     for number, (_, _, search) in enumerate(searches(annotations, measure, near, checked.tolist(), max_merge)):

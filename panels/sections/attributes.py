@@ -38,7 +38,7 @@ FORMULA = (
 def put_attributes(ctx: Context, matched: Any) -> None:
     """What a run of agreement says of attributes, for `add_attributes`; nothing where it compared none."""
     state = ctx.panel.state
-    compared = matched is not None and matched.metrics.get("attributes")
+    compared = matched is not None and matched.settings["attributes"]
     found = least_agreed_first(kf.load_details(ctx.dataset, matched.key).details.attributes) if compared else []
     names = [of.name for of in found]
     state.attribute_names = names

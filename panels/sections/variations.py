@@ -94,7 +94,7 @@ class VariationsSection(Section):
             ctx.panel.set_data("by_rater", _rater_rows(part, state.rater_names))
         elif page == OUTLINES:
             state.edges = part.boundary.edges.tolist()
-            compared = matched is not None and matched.metrics.get("tolerance") is not None
+            compared = matched is not None and matched.settings["boundaries"]
             state.matched = matched.key if matched is not None and compared else None
             put_paired(ctx, BOUNDARIES, state.matched)
         elif page == ATTRIBUTES:

@@ -42,7 +42,6 @@ def of(tmp_path_factory):
         (lambda of: over.label_convergence(of.all, fraction=2), "fraction: expected a share"),
         (lambda of: over.label_convergence(of.all, line=3), "line: expected a Line"),
         (lambda of: over.label_convergence(of.all, solver="x"), "solver: expected one of"),
-        (lambda of: over.calibrate(of.all, similarities=None), "similarities: expected the name"),
         (lambda of: over.calibrate(of.all, similarities=["box_iou"] * 2), "similarities: expected one or more, each"),
         (lambda of: over.calibrate(of.all, repeats=0), "repeats: expected a whole number of at least 1, got 0"),
         (lambda of: over.calibrate(of.all, coordinates="x"), "coordinates: expected one of"),

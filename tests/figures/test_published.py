@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kalos_core._agreement import Configuration
+from kalos_core._agreement import AgreementSettings
 from kalos_core.figures import PUBLISHED_ALPHAS, PUBLISHED_CALIBRATIONS
 
 
@@ -24,7 +24,7 @@ def test_the_values_are_those_of_the_paper():
 def test_every_value_has_a_source_and_a_configuration_quoted_as_printed():
     assert all(record.source for record in (*PUBLISHED_ALPHAS, *PUBLISHED_CALIBRATIONS))
     for record in PUBLISHED_ALPHAS:
-        assert record.notation == Configuration(record.similarity, record.threshold).notation
+        assert record.notation == AgreementSettings(record.similarity, record.threshold).notation
     # KαLOS Eq. 27, 29 and §14.3: there τ is a distance; the threshold here is the similarity τ_s = 1 - τ
     printed = {record.dataset: record for record in PUBLISHED_ALPHAS if "CVPR" in record.source}
     tau = {name: float(record.printed.split("τ=")[1].split(",")[0]) for name, record in printed.items()}

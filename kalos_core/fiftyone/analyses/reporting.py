@@ -50,7 +50,7 @@ PAIRED: Sequence[tuple[str, str, Callable[[AnyRun], object], Callable[[Any, str]
     (
         "agreement",
         "Outlines of matched labels",
-        lambda run: run.metrics.get("tolerance") is not None,
+        lambda run: run.settings.get("boundaries"),
         unit_boundaries_of,
     ),
     ("pixels", "Boundaries", lambda run: run.settings.get("boundaries"), boundaries_of),

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, TypedDict, cast
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, TypedDict, cast
 
-from kalos_core.errors import InputError, as_number, listed, repr_of
-
-ASSIGNMENTS = ("auto", "all", "labelled")
-"""How it is known who was assigned: by the sample field `raters` (without it as "all"), everybody everywhere, or those
-whose label field is there, be it empty (one field per rater), or who annotated (a rater attribute)."""
+from kalos_core.errors import InputError, repr_of
+from kalos_core.options import Option, Settings
 
 
 class SelectionArguments(TypedDict, total=False):
@@ -26,28 +23,18 @@ class SelectionArguments(TypedDict, total=False):
     assigned: str
 
 
-@dataclass(frozen=True)
-class Selection:
-    """Which labels of a view an analysis reads; a run stores it as a record.
+def _names(value: Any, name: str) -> tuple[str, ...] | None:
+    """A list of names as a tuple, or None."""
+    if value is None:
+        return None
+    if isinstance(value, str) or not isinstance(value, Sequence) or not all(isinstance(of, str) for of in value):
+        raise InputError(f"{name}: expected a list of names, got {repr_of(value)}")
+    return tuple(value)
 
-    Parameters
-    ----------
-    raters : tuple of str, optional
-        Stored rater names or label fields, one per rater; with `field`, names to keep. None: all that are known.
-    field : str, optional
-        One field that holds the labels of all raters, told apart by `rater_attribute`.
-    rater_attribute : str
-        Only read with `field`.
-    reference : str, optional
-        A gold or reference rater, kept out of agreement; need not be among `raters`.
-    classes : tuple of str, optional
-        Classes to read, each one that the data set knows; None: all.
-    min_area : float
-        Smallest area of an annotation, in square pixels. One just above it whose partner is just below stays alone.
-    min_confidence : float
-        Labels with a lower confidence are left out; labels without one are kept.
-    assigned : str
-        One of `ASSIGNMENTS`.
+
+@dataclass(frozen=True, kw_only=True)
+class Selection(Settings):
+    """Which labels of a view an analysis reads; a run stores it as a record.
 
     Examples
     --------
@@ -55,51 +42,69 @@ class Selection:
     ('ann', 'bob')
     >>> Selection.of({"rater": "ann"})
     Traceback (most recent call last):
-    kalos_core.errors.InputError: unknown argument rater: expected one of raters, field, rater_attribute, reference, \
-classes, min_area, min_confidence, assigned
+    kalos_core.errors.InputError: unknown argument rater: did you mean raters? Known are raters, field, \
+rater_attribute, reference, classes, min_area, min_confidence, assigned
     """
 
-    raters: tuple[str, ...] | None = None
-    field: str | None = None
-    rater_attribute: str = "rater"
-    reference: str | None = None
-    classes: tuple[str, ...] | None = None
-    min_area: float = 0.0
-    min_confidence: float = 0.0
-    assigned: str = "auto"
-
-    def __post_init__(self) -> None:
-        for name in ("raters", "classes"):
-            entries = getattr(self, name)
-            if entries is None:
-                continue
-            if isinstance(entries, str) or not isinstance(entries, Sequence):
-                raise InputError(f"{name}: expected a list of names, got {repr_of(entries)}")
-            if not all(isinstance(entry, str) for entry in entries):
-                raise InputError(f"{name}: expected a list of names, got {repr_of(entries)}")
-            object.__setattr__(self, name, tuple(entries))
-        for name in ("min_area", "min_confidence"):
-            number = as_number(getattr(self, name))
-            if number is None or not number >= 0:
-                raise InputError(f"{name}: expected a number of at least 0, got {getattr(self, name)!r}")
-        if self.assigned not in ASSIGNMENTS:
-            raise InputError(f"assigned: expected one of {', '.join(ASSIGNMENTS)}, got {self.assigned!r}")
-
-    @classmethod
-    def of(cls, arguments: SelectionArguments | Mapping[str, Any]) -> Selection:
-        """From the keyword arguments of an analysis; one that is not known is an error."""
-        unknown = [name for name in arguments if name not in cls.__dataclass_fields__]
-        if unknown:
-            known = listed(cls.__dataclass_fields__, 20)
-            raise InputError(f"unknown argument {listed(unknown)}: expected one of {known}")
-        return cls(**arguments)
+    raters: Annotated[
+        Sequence[str] | None,
+        Option(
+            "Raters",
+            "Stored names of raters, or label fields, one per rater; with `field`, names to keep. None: all known.",
+            type="list of str, optional",
+            check=_names,
+        ),
+    ] = None
+    field: Annotated[
+        str | None,
+        Option("Field", "One field that holds the labels of all raters, told apart by `rater_attribute`."),
+    ] = None
+    rater_attribute: Annotated[
+        str, Option("Attribute that names the rater", "Of the labels in `field`; read with it only.")
+    ] = "rater"
+    reference: Annotated[
+        str | None,
+        Option("Reference rater", "A gold standard to keep out of agreement; need not be among `raters`."),
+    ] = None
+    classes: Annotated[
+        Sequence[str] | None,
+        Option(
+            "Classes",
+            "Only these, each one that the data set knows; None: all.",
+            type="list of str, optional",
+            check=_names,
+        ),
+    ] = None
+    min_area: Annotated[
+        float,
+        Option(
+            "Smallest area in square pixels",
+            "An annotation just above it whose partner is just below stays without one.",
+            low=0,
+        ),
+    ] = 0.0
+    min_confidence: Annotated[
+        float, Option("Least confidence", "Labels with a lower one are left out; labels without one stay.", low=0)
+    ] = 0.0
+    assigned: Annotated[
+        str,
+        Option(
+            "Who was assigned",
+            "An image a rater never saw would count as 'saw it and annotated nothing', which lowers alpha.",
+            choices={
+                "auto": "the sample field 'raters' says it; without it everybody, everywhere",
+                "all": "everybody, everywhere",
+                "labelled": "whose label field is there, be it empty, or who annotated",
+            },
+        ),
+    ] = "auto"
 
     def arguments(self) -> SelectionArguments:
         """As the keyword arguments of an analysis: those that are not the defaults."""
         default = Selection()
-        given = {name: value for name, value in vars(self).items() if value != getattr(default, name)}
+        given = {name: value for name, value in super().record().items() if value != getattr(default, name)}
         return cast(SelectionArguments, given)
 
     def record(self) -> dict[str, Any]:
         """As plain values, for storing; `of` reads it back."""
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in super().record().items()}

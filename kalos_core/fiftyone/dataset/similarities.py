@@ -14,7 +14,7 @@ from kalos_core.fiftyone.dataset.raters import LabelSource, sources_of
 from kalos_core.fiftyone.dataset.samples import is_3d, settle
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.similarity import SIMILARITIES, get_similarity
-from kalos_core.similarity.fitting import fitting_names, preferred_similarity
+from kalos_core.similarity.fitting import AUTO, fitting_names, preferred_similarity
 
 STORED: dict[str, tuple[str, ...]] = {
     "box": ("bounding_box",),
@@ -53,9 +53,9 @@ def kinds_compared(similarities: Sequence[str]) -> frozenset[str]:
     return frozenset({*STORED, *kinds} if "" in kinds else kinds)
 
 
-def similarity_to_store(samples: Any, selection: Selection, similarity: str | None) -> str:
+def similarity_to_store(samples: Any, selection: Selection, similarity: Any) -> str:
     """The name of the similarity given, or of the default; only one that has a name can be found again."""
-    if similarity is None:
+    if similarity is None or similarity == AUTO:
         return default_similarity(samples, selection)
     return lookup(SIMILARITIES, similarity, "similarity").name
 

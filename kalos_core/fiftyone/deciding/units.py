@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from kalos_core._agreement import Agreement, Configuration
+from kalos_core._agreement import Agreement, AgreementSettings
 from kalos_core.annotations import Annotations
 from kalos_core.annotations.joining import from_arrays
 from kalos_core.errors import InputError
 from kalos_core.fiftyone.dataset.raters import label_fields
 from kalos_core.fiftyone.kinds.agreement.kind import AGREEMENT
 from kalos_core.fiftyone.kinds.agreement.sample import read_sample, units_on
+from kalos_core.fiftyone.kinds.agreement.settings import matching
 from kalos_core.fiftyone.kinds.matched import TABLE
 from kalos_core.fiftyone.kinds.pixels.kind import PIXELS, has_regions
 from kalos_core.fiftyone.kinds.pixels.regions import region_table
@@ -27,6 +28,7 @@ from kalos_core.fiftyone.runs.stored import list_runs, load_arrays, load_metrics
 from kalos_core.fiftyone.runs.table import Run
 from kalos_core.pairs import Pairs
 from kalos_core.reliability import NOT_ASSIGNED, Units, build_units
+from kalos_core.similarity import get_similarity
 from kalos_core.variation import variations
 
 DecidableRun = Run[Any, Any, Any, Any]
@@ -72,7 +74,7 @@ class MatchedUnits:
         0 to U - 1.
     number : (U,) int
         What the run calls each unit.
-    configuration : Configuration, optional
+    configuration : AgreementSettings, optional
         How the run compares annotations; None of regions of pixels, which are no wholes and no parts.
     pairs : Pairs, optional
         Their similarities, where these are known.
@@ -81,7 +83,7 @@ class MatchedUnits:
     annotations: Annotations
     unit_of: NDArray[np.intp]
     number: NDArray[np.intp]
-    configuration: Configuration | None
+    configuration: AgreementSettings | None
     pairs: Pairs | None = None
 
     @classmethod
@@ -94,7 +96,7 @@ class MatchedUnits:
         rows = [row for row, unit in enumerate(stored) if unit is not None]
         annotations = labels.annotations.select(rows=np.array(rows, dtype=np.intp))
         number, unit_of = np.unique(np.array([stored[row] for row in rows], dtype=np.intp), return_inverse=True)
-        return cls(annotations, unit_of, number, Configuration(**run.settings))
+        return cls(annotations, unit_of, number, matching(run.settings))
 
     @classmethod
     def stored(cls, samples: Any, run: DecidableRun) -> MatchedUnits:
@@ -104,7 +106,7 @@ class MatchedUnits:
         arrays = load_arrays(samples, run.key)
         annotations = from_arrays(part_of(arrays, TABLE, without="."))
         unit_of = arrays["unit_of"].astype(np.intp)
-        return cls(annotations, unit_of, np.arange(unit_of.max(initial=-1) + 1), Configuration(**run.settings))
+        return cls(annotations, unit_of, np.arange(unit_of.max(initial=-1) + 1), matching(run.settings))
 
     @classmethod
     def of_run(cls, agreement: Agreement) -> MatchedUnits:
@@ -131,7 +133,7 @@ class MatchedUnits:
         count, how = len(self.number), self.configuration
         if how is None:
             return np.arange(count)
-        found = variations(self.annotations, how.similarity, how.threshold, pairs=self.pairs)
+        found = variations(self.annotations, get_similarity(how.measure), how.threshold, pairs=self.pairs)
         finding, row, other = found.members()
         joined = found.is_merged[finding]
         ends = self.unit_of[row[joined]], self.unit_of[other[joined]]

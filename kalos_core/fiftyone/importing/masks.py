@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import fiftyone as fo
@@ -15,6 +15,7 @@ from kalos_core.fiftyone.dataset.samples import every_sample
 from kalos_core.fiftyone.importing.life import Given, known_images, loading, opened
 from kalos_core.fiftyone.importing.objects import LoadedRaters
 from kalos_core.fiftyone.runs.arranging import arrange_app
+from kalos_core.readers.folders import AssignedFiles
 from kalos_core.readers.images import image_size_of
 from kalos_core.readers.mask_folders import MaskFolders, read_mask_folders
 
@@ -24,7 +25,7 @@ def load_mask_folders(
     dataset: Any = None,
     *,
     images: str | os.PathLike[str] | None = None,
-    assigned: str | Mapping[str, Sequence[str]] = "files",
+    assigned: AssignedFiles = "files",
     classes: Mapping[int, str] | None = None,
     persistent: bool = True,
 ) -> LoadedRaters:

@@ -68,7 +68,7 @@ def table_arrays(table: LabelTable) -> dict[str, NDArray[Any]]:
 
 def stored_table(arrays: Arrays) -> LabelTable:
     """The table a run stored."""
-    columns = part_of(arrays, TABLE)
+    columns: dict[str, Any] = part_of(arrays, TABLE)
     columns |= {name: object_array(as_texts(columns[name])) for name in NAMES}
     return LabelTable(items=object_array(as_texts(arrays["image_ids"])), **columns)
 

@@ -15,6 +15,7 @@ from kalos_core.fiftyone.dataset.objects import Labels, read_labels
 from kalos_core.fiftyone.runs.changes import Changes, part_of
 from kalos_core.fiftyone.runs.table import Run
 from kalos_core.pairs import Pairs, compute_pairs
+from kalos_core.similarity import get_similarity
 
 TABLE, PAIRS = "table/", "pairs/"
 """What the names of the arrays of a table and of its pairs begin with."""
@@ -40,7 +41,7 @@ def read_compared(view: Any, run: Run[Any, Any, Any, Any]) -> Labels:
     """The labels of some samples, as a run read them."""
     settings = run.settings
     compared = settings["similarities"] if "similarities" in settings else [settings["similarity"]]
-    attributes = [of["name"] for of in run.metrics.get("attributes", ())]
+    attributes = [of["name"] for of in run.settings.get("attributes", ())]
     return read_labels(view, run.selection, compared, again=True, attributes=attributes)
 
 
@@ -58,7 +59,7 @@ def matched_again(changes: Changes, similarity: str) -> tuple[Annotations, Pairs
     kept = (left >= 0) & (right >= 0)
     if not len(fresh_rows) and kept.all():
         return annotations, Pairs(left, right, stored["similarity"], similarity, floor)
-    fresh = compute_pairs(annotations.select(rows=fresh_rows), similarity, floor)
+    fresh = compute_pairs(annotations.select(rows=fresh_rows), get_similarity(similarity), floor)
     left = np.concatenate([left[kept], fresh_rows[fresh.left]])
     right = np.concatenate([right[kept], fresh_rows[fresh.right]])
     values = np.concatenate([stored["similarity"][kept], fresh.similarity])

@@ -68,7 +68,7 @@ class Truth:
             annotations=annotations,
             similarity=similarity,
             threshold=threshold,
-            pairs=compute_pairs(annotations, similarity, OVERLAP),
+            pairs=compute_pairs(annotations, measure, OVERLAP),
             same=keys(annotations, left, right),
             same_similarity=measure.values(column, left, column, right),
         )

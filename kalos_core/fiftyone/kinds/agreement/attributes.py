@@ -17,22 +17,20 @@ from numpy.typing import ArrayLike, NDArray
 from kalos_core._agreement import Agreement
 from kalos_core.annotations import object_array
 from kalos_core.annotations.joining import ATTRIBUTES, attributes_from
-from kalos_core.errors import InputError, check_iterable, check_text, index_of, listed
+from kalos_core.errors import InputError, check_text, index_of, listed
 from kalos_core.fiftyone.dataset.coordinates import CROWD, FILE_ID
 from kalos_core.fiftyone.dataset.database import stream
 from kalos_core.fiftyone.dataset.found import RATER_ATTRIBUTES
 from kalos_core.fiftyone.dataset.raters import label_fields
 from kalos_core.fiftyone.internals import attributes_of, root_of
-from kalos_core.fiftyone.kinds.agreement.kind import AgreementRun, AttributeRecord
+from kalos_core.fiftyone.kinds.agreement.kind import AgreementRun
+from kalos_core.fiftyone.kinds.agreement.settings import AttributeRecord
 from kalos_core.fiftyone.kinds.agreement.stored import stored_agreement, stored_units
 from kalos_core.fiftyone.kinds.matched import TABLE
 from kalos_core.fiftyone.runs.keys import own_runs, written_attributes
 from kalos_core.fiftyone.runs.stored import load_arrays, load_metrics, load_run_view
 from kalos_core.nominal import GradeAgreement
 from kalos_core.nominal import attribute_agreement as of_attribute
-
-Attributes = Sequence[str] | Mapping[str, str | Sequence[str | float] | None]
-"""Names of attributes; or of each its metric, or its values from lowest to highest, None being the default."""
 
 GRADED = (fo.IntField, fo.FloatField, fo.BooleanField, fo.StringField)
 """Fields of which the values can be compared."""
@@ -148,27 +146,6 @@ def attributes_to_compare(samples: Any) -> list[str]:
 # ---- as a run compares and stores them ----
 
 
-def attribute_records(attributes: Attributes) -> list[AttributeRecord]:
-    """What is to be compared, as plain values.
-
-    Examples
-    --------
-    >>> attribute_records({"malignancy": "interval", "margin": ["poor", "sharp"]})[1]
-    {'name': 'margin', 'metric': None, 'order': ['poor', 'sharp']}
-    """
-    given = check_iterable(attributes, "attributes", "names, or a mapping of names to metrics or orders")
-    names = [check_text(name, "attributes") for name in given]
-    how: Mapping[str, Any] = attributes if isinstance(attributes, Mapping) else dict.fromkeys(names)
-    return [_record(name, of) for name, of in how.items()]
-
-
-def _record(name: str, how: Any) -> AttributeRecord:
-    if how is None or isinstance(how, str):
-        return {"name": name, "metric": how, "order": None}
-    order = list(check_iterable(how, "attributes", f"a metric of {name}, or its values from lowest to highest"))
-    return {"name": name, "metric": None, "order": order}
-
-
 def compare_attributes(result: Agreement, records: Iterable[AttributeRecord]) -> list[GradeAgreement]:
     """Agreement on each attribute, with the bootstrap of the agreement."""
     chosen = result.configuration
@@ -222,7 +199,7 @@ def attribute_rows(samples: Any, run_key: str, attribute: str, limit: int = 25) 
     annotations, unit_of = stored_units(arrays)
     values = attributes_from(arrays[f"{TABLE}{ATTRIBUTES}"])[attribute]
     code = {name: number for number, name in enumerate(annotations.images.tolist())}
-    order = run.metrics["attributes"][place]["order"]
+    order = run.settings["attributes"][place]["order"]
     rows = []
     for sample_id, path in zip(*worst.values(["id", "filepath"]), strict=True):
         here = np.flatnonzero(annotations.image == code[sample_id])
@@ -247,7 +224,7 @@ def _spread(values: Iterable[Any], order: Sequence[Any] | None) -> float:
 
 
 def _place(run: AgreementRun, attribute: str) -> int:
-    compared = [of["name"] for of in run.metrics.get("attributes", ())]
+    compared = [of["name"] for of in run.settings["attributes"]]
     if not compared:
         raise InputError(f"run key: expected a run that compared attributes, got {run.key!r}; make it anew with them")
     return index_of(compared, attribute, "attribute")

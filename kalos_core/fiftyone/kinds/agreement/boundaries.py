@@ -32,8 +32,7 @@ def unit_boundaries_of(samples: Any, run_key: str) -> BoundaryAgreement:
         For a run that did not compare boundaries.
     """
     run = load_metrics(samples, run_key, "agreement")
-    tolerance = run.metrics.get("tolerance")
-    if tolerance is None:
+    if not run.settings["boundaries"]:
         raise InputError(f"run key: expected a run that compared boundaries, got {run.key!r}; make it anew with them")
     arrays = load_arrays(samples, run.key, "agreement")
     annotations = stored_units(arrays)[0]
@@ -46,7 +45,7 @@ def unit_boundaries_of(samples: Any, run_key: str) -> BoundaryAgreement:
         bootstrap=run.settings["bootstrap"],
         seed=run.settings["seed"],
         raters_are_local=annotations.raters_are_local,
-        tolerance=tolerance,
+        tolerance=run.settings["tolerance"],
     )
 
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Mapping
+from typing import Any
 
 import fiftyone as fo
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import Agreement, agreement, check_comparable
+from kalos_core._agreement import Agreement, AgreementSettings, agreement, check_comparable
 from kalos_core.arrays import give_back_memory
 from kalos_core.diagnostics import AlphasByImage, Diagnosis, diagnose
 from kalos_core.diagnostics.sums import ImageSums
-from kalos_core.diagnostics.thresholds import THRESHOLDS
 from kalos_core.errors import Undefined
 from kalos_core.fiftyone.dataset.database import FieldArguments, add_index
 from kalos_core.fiftyone.dataset.objects import read_labels
@@ -22,59 +20,38 @@ from kalos_core.fiftyone.dataset.samples import check_sizes
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.dataset.similarities import similarity_to_store
 from kalos_core.fiftyone.dataset.writing import Values, names_in, nested, or_none, picked, write_values
-from kalos_core.fiftyone.kinds.agreement.attributes import (
-    Attributes,
-    attribute_records,
-    compare_attributes,
-    differences_of_images,
-)
+from kalos_core.fiftyone.kinds.agreement.attributes import compare_attributes, differences_of_images
 from kalos_core.fiftyone.kinds.agreement.boundaries import boundary_arrays
 from kalos_core.fiftyone.kinds.agreement.kind import (
     AGREEMENT,
     AgreementDetails,
     AgreementRun,
-    AgreementSettings,
     agreement_metrics,
 )
 from kalos_core.fiftyone.kinds.agreement.lens import stored_sums
 from kalos_core.fiftyone.kinds.agreement.queue import QUEUE, queue_index, queue_values
+from kalos_core.fiftyone.kinds.agreement.settings import (
+    AgreementRunArguments,
+    AgreementRunSettings,
+    attribute_records,
+)
 from kalos_core.fiftyone.kinds.matched import label_schema, matched_arrays
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
-from kalos_core.fiftyone.runs.progress import Progress
+from kalos_core.fiftyone.runs.records import plain
 from kalos_core.fiftyone.runs.thresholds import default_threshold
+from kalos_core.options import takes
 from kalos_core.pairs import compute_pairs
 from kalos_core.pixels import unit_boundaries
-from kalos_core.pixels.boundaries import TOLERANCE, check_tolerance
 from kalos_core.pixels.rater_boundaries import check_outlines
-from kalos_core.similarity import check_threshold
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    from kalos_core.fiftyone.dataset.selection import SelectionArguments
+from kalos_core.similarity import get_similarity
 
 DIAGNOSING = 0.5
 """Share of the work done when the diagnostics begin."""
 
 
-def compute_agreement(
-    samples: Any,
-    run_key: str,
-    *,
-    similarity: str | None = None,
-    threshold: float = 0.5,
-    solver: str = "greedy",
-    cost: str = "soft",
-    bootstrap: int = 1000,
-    seed: int = 0,
-    thresholds: Sequence[float] = THRESHOLDS,
-    boundaries: bool = False,
-    tolerance: float = TOLERANCE,
-    attributes: Attributes = (),
-    progress: Progress | bool | None = None,
-    **selection: Unpack[SelectionArguments],
-) -> AgreementRun:
+@takes(AgreementRunArguments)
+def compute_agreement(samples: Any, run_key: str, settings: AgreementRunArguments) -> AgreementRun:
     """Match raters and compute their agreement on a data set or view; see `kalos_core.agreement`.
 
     Writes the sample field ``<run_key>_alpha`` (None where undefined) with those of classes, raters and pairs of
@@ -82,33 +59,19 @@ def compute_agreement(
     label attribute ``<run_key>_unit``; and for `decide` the units in dispute in ``<run_key>_queue``, how many of them
     are open in ``<run_key>_disputes``, and what was decided in ``<run_key>_decisions``.
 
+    Similarities are stored from the least of the thresholds upwards; the loss begins at the threshold that
+    `choose_threshold` chose for this similarity, else at `threshold`. With `boundaries`, `unit_boundaries_of` has the
+    distances and ``<run_key>_boundary`` their mean on each image, None without any; with `attributes` the `details`
+    have the agreement on each, and ``<run_key>_attributes`` how far its values are apart in the mean on each image, in
+    the same order.
+
     Parameters
     ----------
     samples : fiftyone.core.collections.SampleCollection
     run_key : str
         A Python identifier none of whose names exists yet.
-    similarity : name in `SIMILARITIES`, optional
-        See `default_similarity`.
-    threshold, solver, cost, bootstrap, seed
-        As in `kalos_core.agreement`.
-    thresholds : sequence of float
-        Of the sensitivity curve, whose similarities are stored from the least of them upwards; empty for none. The loss
-        begins at the threshold that `choose_threshold` chose for this similarity, else at `threshold`.
-    boundaries : bool
-        Whether the boundaries of matched labels are compared, see `kalos_core.unit_boundaries`, where the similarity
-        compares polygons or masks: `unit_boundaries_of` has the distances, in pixels, and ``<run_key>_boundary`` their
-        mean on each image, None without any.
-    tolerance : float
-        Of their surface Dice, in pixels.
-    attributes : names, or mapping
-        Attributes of matched labels that are compared, see `kalos_core.attribute_agreement`: names, or name -> metric,
-        or name -> values from lowest to highest. The `details` have the agreement on each, and
-        ``<run_key>_attributes`` how far its values are apart in the mean on each image, in the same order.
     progress : callable or bool, optional
         ``progress(share, label)``; True: a progress bar on the terminal.
-    **selection
-        Which labels are read: ``raters``, ``field``, ``rater_attribute``, ``reference``, ``classes``, ``min_area``,
-        ``min_confidence``, ``assigned``, as in `Selection`.
 
     Returns
     -------
@@ -137,27 +100,27 @@ def compute_agreement(
     (1.0, 1.0, 0)
     >>> dataset.delete()
     """
-    chosen = Selection.of(selection)
-    with analysing(samples, run_key, progress) as report:
-        measure = similarity_to_store(samples, chosen, similarity)
-        calibrated = default_threshold(samples, measure) if len(thresholds) else None
-        lowest = (threshold, *thresholds) if calibrated is None else (threshold, *thresholds, calibrated)
-        floor = min(check_threshold(value, "thresholds") for value in lowest)
-        within, compared = check_tolerance(tolerance), attribute_records(attributes)
+    chosen, told = settings.part(Selection), settings.part(AgreementRunSettings)
+    with analysing(samples, run_key, settings.progress) as report:
+        measure = similarity_to_store(samples, chosen, told.similarity)
+        told = AgreementRunSettings.of({**told.record(), "similarity": measure})
+        calibrated = default_threshold(samples, measure) if len(told.thresholds) else None
+        floor = min([told.threshold, *told.thresholds, *([] if calibrated is None else [calibrated])])
+        compared = attribute_records(told.attributes)
         labels = read_labels(samples, chosen, [measure], attributes=[of["name"] for of in compared])
-        if boundaries:
+        if told.boundaries:
             check_sizes(labels.annotations.files, labels.annotations.image_size)
             check_outlines(labels.annotations)
         report(COMPARING, f"Comparing {len(labels.annotations):,} annotations")
         check_comparable(labels.annotations)
-        pairs = compute_pairs(labels.annotations, measure, floor)
-        result = agreement(labels.annotations, measure, threshold, solver, cost, bootstrap, seed, pairs=pairs)
+        pairs = compute_pairs(labels.annotations, get_similarity(measure), floor)
+        result = agreement(labels.annotations, **told.part(AgreementSettings).record(), pairs=pairs)
         give_back_memory()
         report(DIAGNOSING, "Looking at thresholds, classes and raters")
-        apart = unit_boundaries(result, tolerance=within, bootstrap=0) if boundaries else None
+        apart = unit_boundaries(result, tolerance=told.tolerance, bootstrap=0) if told.boundaries else None
         graded = compare_attributes(result, compared)
         sums = ImageSums.of(result)
-        details = diagnose(result, thresholds, calibrated, sums)
+        details = diagnose(result, list(told.thresholds), calibrated, sums)
         names = RunNames(run_key)
         columns = {} if apart is None else {names.boundary: apart.by_image()["average"].to_numpy()}
         columns |= {names.attributes: differences_of_images(result, graded)} if graded else {}
@@ -169,14 +132,13 @@ def compute_agreement(
             **{getattr(names, name): arguments for name, arguments in QUEUE.items()},
             **label_schema(labels, {names.unit: {"ftype": fo.IntField}}),
         }
-        settings = cast(AgreementSettings, asdict(result.configuration))
         give_back_memory()
         report(STORING, f"Writing {len(result.units):,} units")
-        with writing(AGREEMENT, labels, run_key, settings, fields) as draft:
+        with writing(AGREEMENT, labels, run_key, plain(told.record()), fields) as draft:
             units = picked({names.unit: result.unit_of})
             write_values(labels, units, values, report.within(STORING, 1.0, "Writing"))
             add_index(labels.view, queue_index(names))
-            draft.metrics = agreement_metrics(result, details, None if apart is None else within, compared)
+            draft.metrics = agreement_metrics(result, details)
             stored = [of.without_items() for of in graded]
             draft.details = AgreementDetails(**vars(details.without_image_alphas()), attributes=stored)
             draft.arrays = matched_arrays(labels, result.pairs) | stored_sums(sums, result.unit_of)

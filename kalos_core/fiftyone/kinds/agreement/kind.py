@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypedDict, cast
 
@@ -10,6 +9,7 @@ from kalos_core._agreement import Agreement, agreement
 from kalos_core.diagnostics import Diagnosis
 from kalos_core.errors import Undefined
 from kalos_core.fiftyone.kinds.agreement.rerating import view_of_next
+from kalos_core.fiftyone.kinds.agreement.settings import matching
 from kalos_core.fiftyone.kinds.agreement.views import (
     view_of_alpha,
     view_of_class,
@@ -24,31 +24,8 @@ from kalos_core.fiftyone.runs.table import Demo, Kind, Run, register
 from kalos_core.nominal import GradeAgreement
 
 
-class AgreementSettings(TypedDict):
-    """How raters were matched, as in `kalos_core.agreement`."""
-
-    similarity: str
-    threshold: float
-    solver: str
-    cost: str
-    bootstrap: int
-    seed: int
-
-
-class AttributeRecord(TypedDict):
-    """An attribute that is compared, by which metric, and the stated order of its values."""
-
-    name: str
-    metric: str | None
-    order: list[Any] | None
-
-
 class AgreementMetrics(TypedDict):
-    """`Agreement.summary` with the thresholds of the sensitivity; None for what is undefined.
-
-    `tolerance`: of the surface Dice of boundaries, None where these were not compared. `attributes`: those that were
-    compared.
-    """
+    """`Agreement.summary` with the thresholds of the sensitivity; None for what is undefined."""
 
     notation: str
     alpha: float | None
@@ -68,8 +45,6 @@ class AgreementMetrics(TypedDict):
     raters: list[str]
     note: str
     thresholds: list[float]
-    tolerance: float | None
-    attributes: list[AttributeRecord]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -79,48 +54,36 @@ class AgreementDetails(Diagnosis):
     attributes: list[GradeAgreement] = field(default_factory=list)
 
 
-def agreement_metrics(
-    result: Agreement, details: Diagnosis, tolerance: float | None = None, attributes: Sequence[AttributeRecord] = ()
-) -> AgreementMetrics:
+def agreement_metrics(result: Agreement, details: Diagnosis) -> AgreementMetrics:
     """The summary of an agreement."""
     curve = details.sensitivity
     thresholds = [] if isinstance(curve, Undefined) else plain(curve.threshold)
-    beside = {"thresholds": thresholds, "tolerance": tolerance, "attributes": list(attributes)}
-    return cast(AgreementMetrics, {**plain(result.summary()), **beside})
+    return cast(AgreementMetrics, {**plain(result.summary()), "thresholds": thresholds})
 
 
-AgreementRun = Run[AgreementSettings, AgreementMetrics, AgreementDetails, Agreement]
+AgreementRun = Run[dict[str, Any], AgreementMetrics, AgreementDetails, Agreement]
 
 
 def _restore(changes: Changes) -> Agreement:
-    settings = changes.run.settings
-    annotations, pairs = matched_again(changes, settings["similarity"])
-    return agreement(annotations, **settings, pairs=pairs)
-
-
-def _again(run: Run[Any, Any, Any, Any]) -> dict[str, Any]:
-    tolerance = run.metrics.get("tolerance")  # a run of an earlier version has none
-    boundaries = {} if tolerance is None else {"boundaries": True, "tolerance": tolerance}
-    compared = run.metrics.get("attributes", ())
-    attributes = {of["name"]: of["order"] if of["order"] is not None else of["metric"] for of in compared}
-    return {**run.settings, "thresholds": run.metrics["thresholds"], **boundaries, "attributes": attributes}
+    chosen = matching(changes.run.settings)
+    annotations, pairs = matched_again(changes, chosen.measure)
+    return agreement(annotations, **chosen.record(), pairs=pairs)
 
 
 def _written(run: Run[Any, Any, Any, Any]) -> str:
-    boundary = "" if run.metrics.get("tolerance") is None else f" and {run.names.boundary!r}"
-    attributes = f" and {run.names.attributes!r}" if run.metrics.get("attributes") else ""
+    boundary = f" and {run.names.boundary!r}" if run.settings["boundaries"] else ""
+    attributes = f" and {run.names.attributes!r}" if run.settings["attributes"] else ""
     own = f"{run.names.alpha!r}{boundary}{attributes} on samples, with those of classes, raters and thresholds"
     return f"{own}, and {run.names.unit!r} on labels"
 
 
-AGREEMENT: Kind[AgreementSettings, AgreementMetrics, AgreementDetails, Agreement] = register(
+AGREEMENT: Kind[dict[str, Any], AgreementMetrics, AgreementDetails, Agreement] = register(
     Kind(
         name="agreement",
         title="Agreement",
         operator="compute_agreement",
         section="Overview",
         suffix="agreement",
-        again=_again,
         read=read_compared,
         restore=_restore,
         written=_written,

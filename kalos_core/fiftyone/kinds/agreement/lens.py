@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import Configuration
+from kalos_core._agreement import AgreementSettings
 from kalos_core.annotations.joining import from_arrays, narrow
 from kalos_core.diagnostics.narrowing import NarrowedAgreement, narrowed
 from kalos_core.diagnostics.parts import Part
@@ -16,6 +16,7 @@ from kalos_core.diagnostics.sums import ImageSums, cell_arrays, cells_from
 from kalos_core.errors import Undefined
 from kalos_core.fiftyone.dataset.lens import Lens
 from kalos_core.fiftyone.kinds.agreement.kind import AgreementMetrics, AgreementRun
+from kalos_core.fiftyone.kinds.agreement.settings import matching
 from kalos_core.fiftyone.kinds.matched import TABLE
 from kalos_core.fiftyone.runs.changes import part_of
 from kalos_core.fiftyone.runs.kept import kept
@@ -64,7 +65,7 @@ def narrowed_metrics(samples: Any, run_key: str, lens: Lens = Lens()) -> Narrowe
 def _sums_and_images(samples: Any, run: AgreementRun) -> tuple[ImageSums, NDArray[Any]]:
     """The sums of a run, with what was computed of them with the run already; and the ids of its images."""
     arrays, details = load_arrays(samples, run.key), load_details(samples, run.key).details
-    sums = load_sums(arrays, Configuration(**run.settings))
+    sums = load_sums(arrays, matching(run.settings))
     for name in ("class_difficulty", "collaboration", "vitality"):
         vars(sums)[name] = getattr(details, name)
     return sums, arrays[f"{TABLE}images"]
@@ -94,7 +95,7 @@ def stored_sums(sums: ImageSums, unit_of: NDArray[np.intp]) -> dict[str, NDArray
     return arrays
 
 
-def load_sums(arrays: Mapping[str, NDArray[Any]], configuration: Configuration) -> ImageSums:
+def load_sums(arrays: Mapping[str, NDArray[Any]], configuration: AgreementSettings) -> ImageSums:
     """The sums of a stored agreement."""
     units = Units(
         arrays["units/image"].astype(np.intp), arrays["units/values"].astype(np.int32) + np.int32(NOT_ASSIGNED)

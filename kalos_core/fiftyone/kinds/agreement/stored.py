@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import Agreement, Configuration, matched
+from kalos_core._agreement import Agreement, matched
 from kalos_core.annotations import Annotations
 from kalos_core.annotations.joining import from_arrays
+from kalos_core.fiftyone.kinds.agreement.settings import matching
 from kalos_core.fiftyone.kinds.matched import PAIRS, TABLE
 from kalos_core.fiftyone.runs.changes import part_of
 from kalos_core.fiftyone.runs.stored import load_arrays, load_metrics
@@ -38,4 +40,4 @@ def stored_agreement(samples: Any, run_key: str, bootstrap: int = 0) -> Agreemen
     pairs = part_of(arrays, PAIRS)
     left, right = pairs["left"].astype(np.intp), pairs["right"].astype(np.intp)
     similarities = Pairs(left, right, pairs["similarity"], run.settings["similarity"], float(pairs["floor"]))
-    return matched(annotations, similarities, Configuration(**{**run.settings, "bootstrap": bootstrap}), unit_of)
+    return matched(annotations, similarities, replace(matching(run.settings), bootstrap=bootstrap), unit_of)

@@ -26,6 +26,7 @@ from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
 from kalos_core.fiftyone.runs.progress import Progress
 from kalos_core.fiftyone.runs.stored import load_details
 from kalos_core.pairs import compute_pairs
+from kalos_core.similarity import get_similarity
 from kalos_core.variation.find import TOUCHING
 
 if TYPE_CHECKING:
@@ -126,7 +127,9 @@ def estimate_convergence(
         scored = {} if predictions is None else {predictions: _predictions(labels, predictions, measure)}
         tagged = _tagged(labels) if tags else {}
         report(COMPARING, f"Comparing {number_of(len(labels.annotations), 'annotation')}")
-        touching = compute_pairs(labels.annotations, measure, TOUCHING)  # the check-list looks at all of them
+        touching = compute_pairs(
+            labels.annotations, get_similarity(measure), TOUCHING
+        )  # the check-list looks at all of them
         pairs = touching.at_least(min(float(levels.min()), ALMOST_ONE))
         known = COMPARING + (STORING - COMPARING) / (1 + len(tagged))  # as much work for each tag as for all images
         result = converge(labels.annotations, settings, pairs, report.part(COMPARING, known))

@@ -13,6 +13,7 @@ from kalos_core.fiftyone.runs.changes import Changes
 from kalos_core.fiftyone.runs.stored import load_run_view
 from kalos_core.fiftyone.runs.table import Demo, Kind, Run, register
 from kalos_core.pairs import Pairs
+from kalos_core.similarity import get_similarity
 
 ConvergenceRun = Run[ConvergenceSettings, ConvergenceMetrics, ConvergenceStudy, LabelConvergence]
 
@@ -29,7 +30,7 @@ def converge(
         settings["subsets"],
         settings["fraction"],
         settings["seed"],
-        similarity=settings["similarity"],
+        similarity=get_similarity(settings["similarity"]),
         thresholds=settings["thresholds"],
         line=line_of(settings),
         pairs=pairs,

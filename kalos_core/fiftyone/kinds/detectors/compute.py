@@ -45,6 +45,7 @@ from kalos_core.pixels.contours import TOLERANCE
 from kalos_core.ranking import DetectorAccumulator, boundary_evaluation, rank_models
 from kalos_core.ranking.accumulator import METHODS
 from kalos_core.ranking.skew import check_skew
+from kalos_core.similarity import get_similarity
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -258,7 +259,7 @@ def _on_objects(
         lookup(label_fields(labels.view), field, "truths")
         references[field] = labels_of_field(labels, field, measure).annotations
     report(STORING / 2, f"Evaluating {number_of(len(models), 'model')}")
-    result = rank_models(models, labels.annotations, references, measure, settings["thresholds"])
+    result = rank_models(models, labels.annotations, references, get_similarity(measure), settings["thresholds"])
     return _store(run_key, settings, labels, labels.annotations.raters.tolist(), DetectorDetails(result), report)
 
 

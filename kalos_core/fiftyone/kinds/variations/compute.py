@@ -27,7 +27,7 @@ from kalos_core.fiftyone.kinds.variations.lens import finding_arrays
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
 from kalos_core.fiftyone.runs.progress import Progress
-from kalos_core.similarity import check_threshold
+from kalos_core.similarity import check_threshold, get_similarity
 from kalos_core.variation import variations
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def find_variations(
         measure = similarity_to_store(samples, chosen, similarity)
         labels = read_labels(samples, chosen, [measure])
         report(COMPARING, f"Comparing {number_of(len(labels.annotations), 'annotation')}")
-        result = variations(labels.annotations, measure, threshold, max_merge)
+        result = variations(labels.annotations, get_similarity(measure), threshold, max_merge)
         give_back_memory()
         report(COUNTING, f"Counting at {number_of(len(thresholds), 'threshold')}")
         details = variation_details(result, thresholds)

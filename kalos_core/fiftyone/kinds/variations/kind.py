@@ -24,6 +24,7 @@ from kalos_core.fiftyone.runs.changes import Changes
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.records import Undefined, plain
 from kalos_core.fiftyone.runs.table import Demo, Kind, Run, register
+from kalos_core.similarity import get_similarity
 from kalos_core.variation import (
     VARIATION_TYPES,
     BoundaryQuality,
@@ -114,7 +115,7 @@ def variation_details(result: Variations, thresholds: Sequence[float]) -> Variat
     if len(thresholds):
         levels = [result.threshold, *thresholds]
         shares = variation_shares(
-            result.annotations, levels, result.similarity_name, result.max_merge, pairs=result.pairs
+            result.annotations, levels, get_similarity(result.similarity_name), result.max_merge, pairs=result.pairs
         )
     return VariationDetails(shares, boundary_quality(result), result.merged, result.split_by())
 

@@ -1,0 +1,93 @@
+"""What an agreement on a data set is told: how raters are matched, and what is compared besides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Annotated, Any, TypedDict, cast
+
+from kalos_core._agreement import AgreementSettings
+from kalos_core.diagnostics.thresholds import THRESHOLDS, Thresholds
+from kalos_core.errors import check_iterable, check_text
+from kalos_core.fiftyone.dataset.selection import Selection
+from kalos_core.fiftyone.runs.progress import Progress
+from kalos_core.options import Option
+from kalos_core.pixels.boundaries import TOLERANCE, Tolerance
+
+Attributes = Sequence[str] | Mapping[str, str | Sequence[str | float] | None]
+"""Names of attributes; or of each its metric, or its values from lowest to highest, None being the default."""
+
+
+class AttributeRecord(TypedDict):
+    """An attribute that is compared, by which metric, and the stated order of its values."""
+
+    name: str
+    metric: str | None
+    order: list[Any] | None
+
+
+def attribute_records(attributes: Any, name: str = "attributes") -> list[AttributeRecord]:
+    """What is to be compared, as plain values; records stay as they are.
+
+    Examples
+    --------
+    >>> attribute_records({"malignancy": "interval", "margin": ["poor", "sharp"]})[1]
+    {'name': 'margin', 'metric': None, 'order': ['poor', 'sharp']}
+    """
+    if isinstance(attributes, Mapping):
+        return [_record(check_text(of, name), how) for of, how in attributes.items()]
+    given = check_iterable(attributes, name, "names, or a mapping of names to metrics or orders")
+    return [cast(AttributeRecord, of) if isinstance(of, dict) else _record(check_text(of, name), None) for of in given]
+
+
+def _record(name: str, how: Any) -> AttributeRecord:
+    if how is None or isinstance(how, str):
+        return {"name": name, "metric": how, "order": None}
+    order = list(check_iterable(how, "attributes", f"a metric of {name}, or its values from lowest to highest"))
+    return {"name": name, "metric": None, "order": order}
+
+
+@dataclass(frozen=True)
+class AgreementRunSettings(AgreementSettings):
+    """The settings of an agreement, and what else a run of it compares.
+
+    Examples
+    --------
+    >>> AgreementRunSettings(attributes=["grade"]).record()["attributes"]
+    [{'name': 'grade', 'metric': None, 'order': None}]
+    """
+
+    _: KW_ONLY
+    thresholds: Thresholds = THRESHOLDS
+    boundaries: Annotated[
+        bool,
+        Option(
+            "Compare boundaries",
+            "How far the outlines of the same object by two raters are apart, in pixels, where the similarity compares "
+            "polygons or masks.",
+        ),
+    ] = False
+    tolerance: Tolerance = TOLERANCE
+    attributes: Annotated[
+        Attributes,
+        Option(
+            "Attributes",
+            "What raters said of the same object besides its class: names, or name to metric, or name to values from "
+            "lowest to highest.",
+            type="names, or mapping",
+            check=attribute_records,
+        ),
+    ] = ()
+
+
+@dataclass(frozen=True)
+class AgreementRunArguments(AgreementRunSettings, Selection):
+    """What `compute_agreement` takes: the settings, which labels are read, and who is told of progress."""
+
+    _: KW_ONLY
+    progress: Progress | bool | None = None
+
+
+def matching(settings: Mapping[str, Any]) -> AgreementSettings:
+    """How a run matched raters, from the settings that are stored with it."""
+    return AgreementRunSettings.of(settings).part(AgreementSettings)

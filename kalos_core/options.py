@@ -1,0 +1,349 @@
+"""Options, each declared once: a field of the settings of its analysis, from which every door is made.
+
+A field says its type, its range or choices, its label and one sentence of help. The check of an argument, a signature,
+a flag of the command line, a field of a form, the record of a run, a line of the methods of a report and a row of the
+reference are read from there, by this module alone.
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, Field, dataclass, fields
+from functools import cache, wraps
+from typing import (
+    Annotated,
+    Any,
+    Concatenate,
+    Generic,
+    Literal,
+    ParamSpec,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+    overload,
+)
+
+from kalos_core.arguments import check_arguments, check_type
+from kalos_core.errors import InputError, as_number, check_whole, listed, lookup, repr_of
+from kalos_core.limits import check_replicates
+
+P = ParamSpec("P")
+First = TypeVar("First")
+Second = TypeVar("Second")
+Chosen = TypeVar("Chosen", bound="Settings")
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True)
+class Option:
+    """What a field of settings says of itself, beside its type and default.
+
+    Parameters
+    ----------
+    label : str
+        What a form calls it.
+    help : str
+        One or two sentences for people, with the unit.
+    low, high : float, optional
+        Its range, both ends included.
+    choices : mapping of str to str, optional
+        Each value and what it means. A value is looked up in `known`, where there is such a table.
+    known : mapping of str, optional
+        A table that may get further entries, such as `SOLVERS`; else the choices are all there is.
+    type : str, optional
+        What it is, in words, where Python's name of it says too little.
+    check : callable, optional
+        ``check(value, name)`` -> the value as it is used; in place of a check of the type and range.
+
+    Examples
+    --------
+    >>> share = Option("Share", "Of the images.", low=0, high=1)
+    >>> share.checked(1, "share", float)
+    1.0
+    >>> share.checked(2, "share", float)
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: share: expected a number from 0 to 1, got 2
+    """
+
+    label: str
+    help: str
+    low: float | None = None
+    high: float | None = None
+    choices: Mapping[str, str] | None = None
+    known: Mapping[str, Any] | None = None
+    type: str = ""
+    check: Callable[[Any, str], Any] | None = None
+
+    @property
+    def about(self) -> str:
+        """The help, with what each choice means."""
+        return " ".join([self.help, *(f"{value}: {meaning}." for value, meaning in (self.choices or {}).items())])
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """All that can be chosen; nothing where it is no choice."""
+        return tuple(self.choices or self.known or ())
+
+    def checked(self, value: Any, name: str, kind: Any) -> Any:
+        """A value as it is used.
+
+        Raises
+        ------
+        InputError
+            If it is of another type, out of the range, or no choice.
+        """
+        if self.check is not None:
+            return self.check(value, name)
+        if self.values:
+            lookup(self.known or self.choices or {}, value, name)
+            return value
+        if kind is int:
+            return check_whole(value, name, int(self.low or 0), None if self.high is None else int(self.high))
+        if kind is float:
+            number = as_number(value)
+            if (
+                number is None
+                or not (self.low is None or number >= self.low)
+                or not (self.high is None or number <= self.high)
+            ):
+                raise InputError(f"{name}: expected {self._range()}, got {repr_of(value)}")
+            return number
+        check_type(name, kind, value)
+        return value
+
+    def _range(self) -> str:
+        if self.low is None:
+            return "a number"
+        return (
+            f"a number of at least {self.low:g}"
+            if self.high is None
+            else f"a number from {self.low:g} to {self.high:g}"
+        )
+
+
+Replicates = Annotated[
+    int,
+    Option(
+        "Bootstrap replicates",
+        "Replicates of the intervals, images drawn with replacement; 0 for none.",
+        low=0,
+        check=lambda value, name: check_replicates(value, name=name),
+    ),
+]
+Seed = Annotated[int, Option("Seed", "Of everything that is drawn: the same seed gives the same numbers.", low=0)]
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A field of settings: its name, type, default and what it says of itself."""
+
+    name: str
+    kind: Any
+    default: Any
+    option: Option
+
+    def told(self, settings: Settings) -> str:
+        """What some settings say, and what that means."""
+        value = getattr(settings, self.name)
+        text = f"{value:g}" if isinstance(value, float) else f"{value:,}" if type(value) is int else str(value)
+        return f"{self.name} = {text}: {(self.option.choices or {}).get(text, self.option.help)}".rstrip(".") + "."
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What an analysis was told: a subclass is a frozen dataclass whose fields are ``Annotated[type, Option]``.
+
+    Fields without an `Option` are given along in Python only, such as what was computed before.
+
+    Examples
+    --------
+    >>> @dataclass(frozen=True)
+    ... class Drawing(Settings):
+    ...     bootstrap: Replicates = 1000
+    ...     seed: Seed = 0
+    >>> Drawing.of({"seed": 3}).record()
+    {'bootstrap': 1000, 'seed': 3}
+    >>> Drawing.of({"sed": 3})
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: unknown argument sed: did you mean seed? Known are bootstrap, seed
+    """
+
+    def __post_init__(self) -> None:
+        own: Any = type(self)
+        hints = _hints(own)
+        for entry in fields(self):
+            kind, option = _apart(hints[entry.name])
+            value = getattr(self, entry.name)
+            if option is None:
+                check_type(entry.name, kind, value)
+            else:
+                object.__setattr__(self, entry.name, option.checked(value, entry.name, kind))
+
+    @classmethod
+    def of(cls: type[Chosen], given: Mapping[str, Any]) -> Chosen:
+        """From arguments by name.
+
+        Raises
+        ------
+        InputError
+            For a name that is not known, with the nearest one, or a value that cannot be used.
+        """
+        refuse_unknown(given, [entry.name for entry in fields(cls)])
+        return cls(**given)
+
+    @classmethod
+    def declared(cls) -> tuple[Declared, ...]:
+        """The options, in their order."""
+        own: Any = cls
+        found: tuple[Declared, ...] = _declared(own)
+        return found
+
+    def part(self, kind: type[Chosen]) -> Chosen:
+        """The fields that other settings have, which these have as well."""
+        return kind(**{entry.name: getattr(self, entry.name) for entry in fields(kind)})
+
+    def record(self) -> dict[str, Any]:
+        """Name -> value of each option, as it is stored with a run; `of` reads it back."""
+        return {entry.name: getattr(self, entry.name) for entry in self.declared()}
+
+
+def refuse_unknown(given: Mapping[str, Any], known: list[str]) -> None:
+    """An error that names the first argument that is not known, and the known one that is nearest."""
+    for name in given:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            hint = f"did you mean {near[0]}? " if near else ""
+            raise InputError(f"unknown argument {name}: {hint}Known are {listed(known, 40)}")
+
+
+@cache
+def _hints(settings: Any) -> dict[str, Any]:
+    return get_type_hints(settings, include_extras=True)
+
+
+def _apart(hint: Any) -> tuple[Any, Option | None]:
+    """The type that an annotation names, and the option it says."""
+    if get_origin(hint) is not Annotated:
+        return hint, None
+    kind, *said = get_args(hint)
+    return kind, next((entry for entry in said if isinstance(entry, Option)), None)
+
+
+@cache
+def _declared(settings: Any) -> tuple[Declared, ...]:
+    def default(entry: Field[Any]) -> Any:
+        return entry.default_factory() if entry.default_factory is not MISSING else entry.default
+
+    hints = {entry.name: (entry, *_apart(_hints(settings)[entry.name])) for entry in fields(settings)}
+    return tuple(
+        Declared(name, kind, default(entry), option)
+        for name, (entry, kind, option) in hints.items()
+        if option is not None
+    )
+
+
+# ---- functions that take them ----
+
+
+class takes(Generic[P, Chosen]):
+    """Let a function whose last parameter is `settings` take their fields as arguments of its own.
+
+    Its signature, the check of its arguments and the parameters in its docstring are those of the settings.
+
+    Examples
+    --------
+    >>> @dataclass(frozen=True)
+    ... class Drawing(Settings):
+    ...     seed: Seed = 0
+    >>> @takes(Drawing)
+    ... def drawn(images: int, settings: Drawing) -> tuple[int, int]:
+    ...     return images, settings.seed
+    >>> drawn(5, seed=3), drawn(5, 2), list(inspect.signature(drawn).parameters)
+    ((5, 3), (5, 2), ['images', 'seed'])
+    """
+
+    def __init__(self, settings: Callable[P, Chosen]) -> None:
+        self._settings = settings
+
+    @overload
+    def __call__(self, function: Callable[[First, Chosen], Answer]) -> Callable[Concatenate[First, P], Answer]: ...
+
+    @overload
+    def __call__(
+        self, function: Callable[[First, Second, Chosen], Answer]
+    ) -> Callable[Concatenate[First, Second, P], Answer]: ...
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The function that takes the fields."""
+        settings: Any = self._settings
+        whole = inspect.signature(function)
+        first = list(whole.parameters.values())[:-1]
+        own = list(inspect.signature(settings).parameters.values())
+        hints = _hints(settings)
+        if len(first) > 1:  # after so many, options are given by name
+            own = [entry.replace(kind=inspect.Parameter.KEYWORD_ONLY) for entry in own]
+        own = [entry.replace(annotation=_apart(hints[entry.name])[0]) for entry in own]
+        signature = whole.replace(parameters=[*first, *own])
+        names = [entry.name for entry in (*first, *own)]
+
+        @wraps(function)
+        def call(*arguments: Any, **named: Any) -> Any:
+            refuse_unknown(named, names)
+            bound = signature.bind(*arguments, **named).arguments
+            leading = {entry.name: bound.pop(entry.name) for entry in first if entry.name in bound}
+            check_arguments(function, leading)
+            return function(**leading, settings=settings(**bound))
+
+        call.__signature__ = signature  # type: ignore[attr-defined]
+        call.settings = settings  # type: ignore[attr-defined]
+        call.__doc__ = with_parameters(function.__doc__ or "", settings)
+        return call
+
+
+def settings_of(function: Callable[..., Any]) -> type[Settings] | None:
+    """The settings that a function takes the fields of; None of any other."""
+    found: type[Settings] | None = getattr(function, "settings", None)
+    return found
+
+
+def with_parameters(docstring: str, settings: type[Settings]) -> str:
+    """A docstring whose list of parameters ends with those of settings."""
+    text = inspect.cleandoc(docstring)
+    rows = "\n".join(line for entry in settings.declared() for line in _rows(entry))
+    section = re.search(r"^Parameters\n-+\n.*?(?=\n\n\S[^\n]*\n-{3,}|\Z)", text, re.MULTILINE | re.DOTALL)
+    if section is not None:
+        return f"{text[: section.end()]}\n{rows}{text[section.end() :]}"
+    about, _, more = text.partition("\n\n")
+    return f"{about}\n\nParameters\n----------\n{rows}\n\n{more}"
+
+
+def _rows(entry: Declared) -> Iterator[str]:
+    yield f"{entry.name} : {said(entry)}"
+    yield f"    {entry.option.help}"
+    for value, meaning in (entry.option.choices or {}).items():
+        yield f"    ``{value!r}``: {meaning}."
+
+
+def said(entry: Declared) -> str:
+    """The type and range of an option, in words.
+
+    Examples
+    --------
+    >>> said(Declared("threshold", float, 0.5, Option("Threshold", "", low=0, high=1)))
+    'float in [0, 1]'
+    """
+    option, name = entry.option, entry.option.type or getattr(entry.kind, "__name__", "")
+    if option.choices is not None:
+        return ", ".join(map(repr, option.choices))
+    if get_origin(entry.kind) is Literal:
+        return " or ".join(map(repr, get_args(entry.kind)))
+    name = name or str(entry.kind).replace("typing.", "")
+    if option.low is None:
+        return name
+    return (
+        f"{name} of at least {option.low:g}" if option.high is None else f"{name} in [{option.low:g}, {option.high:g}]"
+    )
