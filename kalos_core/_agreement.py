@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,7 +18,7 @@ from kalos_core.correspondence.sizes import UnitCounts, UnitSizes
 from kalos_core.display import number_of
 from kalos_core.errors import InputError
 from kalos_core.limits import check_replicates
-from kalos_core.options import Replicates, Seed, Settings, takes
+from kalos_core.options import Option, Replicates, Seed, Settings, takes
 from kalos_core.pairs import Pairs, pairs_from
 from kalos_core.reliability import (
     NO_OBJECT,
@@ -106,6 +106,16 @@ def convergence_band(value: float) -> str:
     return next((name for least, name in CONVERGENCE_BANDS if value >= least), "not reliable")
 
 
+Empty = Annotated[
+    str,
+    Option(
+        "Images left empty",
+        "How images count on which all raters agree that there is nothing.",
+        choices={"count": "alpha 1, which lifts the mean", "exclude": "as if nobody had been assigned to them"},
+    ),
+]
+
+
 @dataclass(frozen=True)
 class AgreementSettings(Settings):
     """What decides an agreement: how shapes are compared, when and how they correspond, how intervals are drawn.
@@ -130,6 +140,7 @@ class AgreementSettings(Settings):
     cost: CostName = "soft"
     bootstrap: Replicates = 1000
     seed: Seed = 0
+    empty: Empty = "count"
 
     @property
     def measure(self) -> str:
@@ -432,12 +443,21 @@ def matched(
     >>> matched(one.annotations, one.pairs, one.configuration, np.array([0, 1])).alpha
     -0.5
     """
+    annotations = compared(annotations, configuration.empty)
     units = build_units(annotations, unit_of)
     sums, empty = image_coincidences(annotations, units)
     numbers = numbers_of(sums, empty, configuration, annotations.image_rank)
     return Agreement(
         annotations=annotations, pairs=pairs, configuration=configuration, unit_of=unit_of, units=units, **numbers
     )
+
+
+def compared(annotations: Annotations, empty: str) -> Annotations:
+    """The annotations, nobody being assigned to images that all left empty where these are excluded."""
+    if empty == "count":
+        return annotations
+    drew = np.bincount(annotations.image, minlength=len(annotations.images)) > 0
+    return replace(annotations, assigned=annotations.assigned & drew[:, None])
 
 
 def numbers_of(

@@ -89,6 +89,22 @@ def test_nothing_drawn_anywhere_is_undefined():
         assert statements(narrowed(result))[0].text.startswith("Alpha is undefined: no image")
 
 
+def test_images_that_all_left_empty_count_or_are_excluded():
+    """As if nobody had been assigned: image 1 agreed, 2 with an object of ann alone, 3 left empty by both."""
+    whole = table(*AGREED, ("ann", "cat", HERE, 2), images=(1, 2, 3))
+    counted, excluded = agreement(whole), agreement(whole, empty="exclude")
+    assert (counted.alpha, excluded.alpha) == (pytest.approx(2 / 3), 0.5)
+    drawn = agreement(whole.select(images=[0, 1]))
+    assert (drawn.alpha, drawn.global_alpha, *drawn.alpha_interval) == (
+        excluded.alpha,
+        excluded.global_alpha,
+        *excluded.alpha_interval,
+    )
+    assert (excluded.empty_images, excluded.undefined_images) == (0, 1)
+    assert sensitivity(whole, [0.5], empty="exclude", bootstrap=0).alpha.tolist() == [0.5]
+    assert narrowed(excluded).alpha == collaboration(excluded).alpha[0, 1] == 0.5
+
+
 @pytest.mark.parametrize("asked", [["ann"], []])
 def test_nothing_drawn_by_fewer_than_two_is_undefined(asked):
     result = agreement(table(assigned={1: asked}), bootstrap=0)

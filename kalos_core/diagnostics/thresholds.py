@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import Agreement, AgreementSettings, check_agreement, check_comparable
+from kalos_core._agreement import Agreement, AgreementSettings, Empty, check_agreement, check_comparable, compared
 from kalos_core.annotations import Annotations
 from kalos_core.calibration import Calibration, Separation
 from kalos_core.correspondence import SolverName, correspond
@@ -166,6 +166,7 @@ class SensitivitySettings(Settings):
     cost: CostName = "soft"
     bootstrap: Replicates = 1000
     seed: Seed = 0
+    empty: Empty = "count"
 
     def at(self, threshold: float) -> AgreementSettings:
         """Those of the agreement at a threshold."""
@@ -227,6 +228,7 @@ def sensitivity(annotations: Annotations, settings: SensitivityArguments) -> Sen
     plan = plan_curve(settings, measure.name, settings.calibration)
     near = pairs_from(annotations, measure, float(plan.every[0]), settings.pairs)
     replicates = check_replicates(chosen.bootstrap, len(annotations.images))
+    annotations = compared(annotations, chosen.empty)
 
     def cells_at(threshold: float) -> Cells:
         return _cells_at(annotations, near, threshold, chosen.solver, chosen.cost)
@@ -242,6 +244,7 @@ class CurvePlan:
     anchor: float
     strict: float
     calibrated: bool
+    empty: str
 
     @property
     def every(self) -> NDArray[np.float64]:
@@ -259,7 +262,7 @@ def plan_curve(
     start = check_threshold(_anchor(settings.anchor, calibration, similarity), "anchor")
     if strict < start:
         raise InputError(f"strict: expected a threshold of at least the anchor {start:g}, got {strict:g}")
-    return CurvePlan(requested, start, strict, calibration is not None)
+    return CurvePlan(requested, start, strict, calibration is not None, settings.empty)
 
 
 def sensitivity_of(
@@ -267,7 +270,7 @@ def sensitivity_of(
 ) -> Sensitivity:
     """The `sensitivity` of what each image holds at a threshold; of the annotations only who was assigned is read."""
     every_threshold = plan.every
-    images = _drawn_from(annotations, map(cells_at, every_threshold.tolist()))
+    images = _drawn_from(annotations, map(cells_at, every_threshold.tolist()), plan.empty)
     curve, resampled = [], []
     for value in every_threshold.tolist():  # one after the other: all at once are many times the annotations
         cells = cells_at(value).seen()
@@ -300,9 +303,9 @@ def sensitivity_of(
     )
 
 
-def _drawn_from(annotations: Annotations, curve: Iterable[Cells]) -> NDArray[np.intp]:
+def _drawn_from(annotations: Annotations, curve: Iterable[Cells], empty: str) -> NDArray[np.intp]:
     """Ranks of the images that have a value or a pairable value in any of the cells of a curve."""
-    if annotations.assigned_categories is None and not len(annotations.excluded):
+    if annotations.assigned_categories is None and not len(annotations.excluded) and empty == "count":
         there = annotations.comparable_images  # whatever the units are, all assigned raters have a value in each
     else:
         there = np.any([cells.drawable for cells in curve], axis=0)

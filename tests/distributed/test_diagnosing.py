@@ -22,11 +22,11 @@ CHOSEN = {"threshold": 0.4, "bootstrap": 25, "seed": 5}
 @every_size
 @pytest.mark.parametrize("make", TABLES.values(), ids=TABLES)
 def test_as_on_one_machine(tmp_path, size, make):
-    table = make()
-    result, shards = kalos_core.agreement(table, **CHOSEN), shards_of(table, tmp_path / "s", size)
+    table, empty = make(), {"empty": "exclude" if make is scene else "count"}
+    result, shards = kalos_core.agreement(table, **CHOSEN, **empty), shards_of(table, tmp_path / "s", size)
     for on_one, over_shards in CALLS:
-        assert_same(on_one(result), over_shards(shards, **CHOSEN))
-    chosen = {"thresholds": [0.3, 0.6], "strict": 0.75, "bootstrap": 25, "seed": 5}
+        assert_same(on_one(result), over_shards(shards, **CHOSEN, **empty))
+    chosen = {"thresholds": [0.3, 0.6], "strict": 0.75, "bootstrap": 25, "seed": 5, **empty}
     assert_same(kalos_core.sensitivity(table, **chosen), sensitivity(shards, **chosen))
 
 

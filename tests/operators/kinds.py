@@ -55,7 +55,7 @@ CONTOURS = {"contours": True, "tolerance": 0.01, "thin": False, "berkeley": True
 CEILING = {"subsets": 30, "fraction": 0.25, "seed": 3, "models": "YOLO 0.4", "predictions": "net", "tags": True}
 
 OFFERED: dict[str, dict[str, Any]] = {
-    "agreement": {**COMPARED, "advanced": True, "solver": "shm", "cost": "neg", **INTERVAL},
+    "agreement": {**COMPARED, "advanced": True, "solver": "shm", "cost": "neg", "empty": "exclude", **INTERVAL},
     "variations": {**COMPARED, "max_merge": 2},
     "calibration": {"similarities": ["centroid_box"], "repeats": 2, "coordinates": "pixels", **INTERVAL},
     "convergence": THRESHOLDS | CEILING,

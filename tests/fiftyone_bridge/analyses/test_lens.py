@@ -97,3 +97,14 @@ def test_advice_is_on_the_settings_in_use(dataset):
     assert (found.similarity, found.threshold) == ("box_iou", 0.3)
     assert (found.text, found.settings) == (expected.text, expected.settings)
     assert found.difference_interval == pytest.approx(expected.difference_interval, nan_ok=True)
+
+
+def test_images_that_all_left_empty_are_excluded_in_the_run_its_parts_and_the_run_made_again(dataset):
+    samples = dataset.clone()
+    samples.add_sample(fo.Sample("empty.jpg", raters=list(THREE), **{name: fo.Detections() for name in THREE}))
+    found = kf.compute_agreement(samples, "drawn", raters=THREE, empty="exclude", bootstrap=0)
+    assert found.metrics["alpha"] == pytest.approx(found.metrics["alpha_without_empty"])
+    assert kf.narrowed_metrics(samples, "drawn", kf.Lens())["alpha"] == found.metrics["alpha"]
+    again = kf.update_analysis(samples, "drawn").run("agreement")
+    assert (again.settings["empty"], again.metrics["alpha"]) == ("exclude", found.metrics["alpha"])
+    samples.delete()

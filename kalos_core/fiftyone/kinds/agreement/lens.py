@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import AgreementSettings
+from kalos_core._agreement import AgreementSettings, compared
 from kalos_core.annotations.joining import from_arrays, narrow
 from kalos_core.diagnostics.narrowing import NarrowedAgreement, narrowed
 from kalos_core.diagnostics.parts import Part
@@ -100,9 +100,8 @@ def load_sums(arrays: Mapping[str, NDArray[Any]], configuration: AgreementSettin
     units = Units(
         arrays["units/image"].astype(np.intp), arrays["units/values"].astype(np.int32) + np.int32(NOT_ASSIGNED)
     )
-    return ImageSums(
-        Part(_who_annotated(arrays), units), configuration, _cells(arrays, PAIRS), _cells(arrays, LEFT_OUT)
-    )
+    table = compared(_who_annotated(arrays), configuration.empty)
+    return ImageSums(Part(table, units), configuration, _cells(arrays, PAIRS), _cells(arrays, LEFT_OUT))
 
 
 def _who_annotated(arrays: Mapping[str, NDArray[Any]]) -> Any:
