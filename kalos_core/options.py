@@ -169,7 +169,7 @@ class Settings:
     {'bootstrap': 1000, 'seed': 3}
     >>> Drawing.of({"sed": 3})
     Traceback (most recent call last):
-    kalos_core.errors.InputError: unknown argument sed: did you mean seed? Known are bootstrap, seed
+    kalos_core.errors.InputError: unknown argument sed (did you mean seed?): expected one of bootstrap, seed
     """
 
     def __post_init__(self) -> None:
@@ -216,8 +216,8 @@ def refuse_unknown(given: Mapping[str, Any], known: list[str]) -> None:
     for name in given:
         if name not in known:
             near = difflib.get_close_matches(name, known, 1)
-            hint = f"did you mean {near[0]}? " if near else ""
-            raise InputError(f"unknown argument {name}: {hint}Known are {listed(known, 40)}")
+            hint = f" (did you mean {near[0]}?)" if near else ""
+            raise InputError(f"unknown argument {name}{hint}: expected one of {listed(known, 40)}")
 
 
 @cache

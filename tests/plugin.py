@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -89,6 +90,11 @@ def defaults(inputs: dict[str, Any]) -> dict[str, Any]:
     return {name: prop.default for name, prop in inputs.items() if prop.default is not None}
 
 
+PANELS = Path(__file__).resolve().parents[1] / "panels"
+STATES = {name for file in PANELS.rglob("*.py") for name in re.findall(r"state\.(\w+)", file.read_text("utf-8"))}
+"""Names that panels keep something under, in whatever section."""
+
+
 class Panel:
     """A panel on a data set, with the state and data it would have in the App."""
 
@@ -122,7 +128,7 @@ class Panel:
             else:
                 others.append((operation, given))
         texts = {name for name, entry in self.shown.items() if entry["view"]["name"] == "MarkdownView"}
-        assert not texts & self.state.keys(), "the App would show the state of that name in place of the text"
+        assert not texts & STATES, "the App would show the state of that name in place of the text"
         both = {name for name in sent if self.state.get(name) is not None}
         assert not both, f"the App would lay the data of {both} over the state of that name"
         return others

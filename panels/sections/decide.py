@@ -133,7 +133,7 @@ class DecideSection(Section):
         if len(state.decided_kinds) > 1:
             add_menu(panel, "decided_kind", state.decided_kinds, self.to(self.change_kind), label="Decide about")
         of_all = "" if self.lens(ctx).is_whole else " (of all classes and raters)"
-        panel.md(f"**{_headline(progress, UNITS[state.kind])}**{of_all}", name="headline")
+        panel.md(f"**{_headline(progress, UNITS[state.kind])}**{of_all}", name="decided_text")
         pages = {
             "Queue": self._render_queue,
             "Training list": self._render_training,

@@ -140,8 +140,8 @@ def test_outlines_of_matched_labels_by_pair_class_and_image(outlined: fo.Dataset
     said = "the lens does not reach here"
     assert said not in panel.text()
     assert said in look_at(panel, rater="ann").text()
-    again = kf.KINDS["agreement"].again(kf.load_details(outlined, "first"))
-    assert (again["boundaries"], again["tolerance"]) == (True, 1)
+    again = kf.update_analysis(outlined, "first").run("agreement")
+    assert (again.settings["boundaries"], again.settings["tolerance"]) == (True, 1)
     kf.delete_run(outlined, "first")
     assert not outlined.has_field("first_boundary")
 

@@ -42,8 +42,8 @@ class Selection(Settings):
     ('ann', 'bob')
     >>> Selection.of({"rater": "ann"})
     Traceback (most recent call last):
-    kalos_core.errors.InputError: unknown argument rater: did you mean raters? Known are raters, field, \
-rater_attribute, reference, classes, min_area, min_confidence, assigned
+    kalos_core.errors.InputError: unknown argument rater (did you mean raters?): expected one of raters, \
+field, rater_attribute, reference, classes, min_area, min_confidence, assigned
     """
 
     raters: Annotated[

@@ -11,6 +11,7 @@ import kalos_core.fiftyone as kf
 from kalos_core import Agreement, Annotations, agreement, variations
 from kalos_core.fiftyone.dataset.raters import store_raters
 from kalos_core.fiftyone.kinds import matched
+from kalos_core.fiftyone.kinds.agreement.settings import matching
 from kalos_core.pairs import compute_pairs
 from kalos_core.variation import Variations
 from tests.fiftyone_bridge.scenes import (
@@ -79,7 +80,7 @@ def fresh(kind: str, annotations: Annotations, settings: Any) -> Any:
     if kind == "variations":
         return variations(annotations, **settings)
     pairs = compute_pairs(annotations, settings["similarity"], 0.1)  # the lowest threshold of the sensitivity curve
-    return agreement(annotations, **settings, pairs=pairs)
+    return agreement(annotations, **matching(settings).record(), pairs=pairs)
 
 
 @pytest.fixture(scope="module")
