@@ -150,7 +150,7 @@ class TestNames:
             ({"raters": "ann"}, "raters: expected a list of names"),
             ({"treshold": 0.3}, "unknown argument treshold: expected one of raters, "),
             ({"classes": ("cat", "kat")}, "classes: expected classes among bench, cat, dog, got kat"),
-            ({"assigned": "some"}, "assigned: expected one of auto, all, labelled, got 'some'"),
+            ({"assigned": "some"}, "assigned: expected one of 'all', 'auto', 'labelled', got 'some'"),
             ({"min_area": float("nan")}, "min_area: expected a number of at least 0"),
             ({"min_confidence": -1}, "min_confidence: expected a number of at least 0"),
             ({"samples": dataset.limit(0)}, "expected at least one sample, got an empty view"),
