@@ -30,7 +30,9 @@ def reload_dataset(ctx: Any) -> Any:
     try:
         view_of(ctx.dataset, ctx.request_params.get("view") or [])
     except ValueError:
-        return ctx.ops.clear_view()  # reads the data set again, too: side by side, the App may still ask for the old view
+        return (
+            ctx.ops.clear_view()
+        )  # reads the data set again, too: side by side, the App may still ask for the old view
     return ctx.ops.reload_dataset()
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection
 from typing import Annotated, Any, Literal, TypeVar
 
 from kalos_core.annotations import Annotations
-from kalos_core.errors import InputError, repr_of
+from kalos_core.errors import InputError, KalosWarning, repr_of
 from kalos_core.options import Option
 from kalos_core.similarity import SIMILARITIES, Rows, Similarity, get_similarity
 from kalos_core.similarity.base import lacking
@@ -148,4 +149,21 @@ def measure_for(similarity: Similarity | Rows | str | None, of: Annotations | Co
     >>> measure_for("auto", {"box", "polygon"}).name
     'polygon_iou'
     """
-    return get_similarity(resolved(similarity, of))
+    kinds = complete_kinds(of) if isinstance(of, Annotations) else of
+    measure = get_similarity(resolved(similarity, kinds))
+    if isinstance(of, Annotations) and similarity in (None, AUTO) and measure.kind == "box" and "box" in kinds:
+        _warn_of_poses(of)
+    return measure
+
+
+def _warn_of_poses(annotations: Annotations) -> None:
+    """That key points beside other shapes are compared by the boxes around them, though nobody asked for boxes."""
+    poses = annotations.shapes.get("keypoints")
+    count = 0 if poses is None else int((~poses.absent()).sum())
+    if count:
+        warnings.warn(
+            f"similarity: {count:,} of {len(annotations):,} annotations have key points and are compared by the boxes "
+            "around them, as the others have none; similarity='centroid' compares where they are",
+            KalosWarning,
+            stacklevel=4,
+        )

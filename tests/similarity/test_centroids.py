@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kalos_core import Annotations, InputError, agreement, variations
+from kalos_core import Annotations, InputError, KalosWarning, agreement, variations
 from kalos_core.shapes import Boxes, Keypoints, Masks, Polygons
 from kalos_core.similarity import get_similarity
 from kalos_core.similarity.centroids import Centroids
@@ -59,6 +59,10 @@ def test_points_beside_boxes_are_compared_by_their_places_or_not_at_all():
         with pytest.raises(InputError, match=r"2 of 4 annotations without.*'centroid' compares both"):
             agreement(table, similarity)
     assert agreement(table, "centroid", 0.9, bootstrap=0).units.values.tolist() == [[0, 0], [1, 1]]
+    shapes["tip"] = {"keypoints": [[30, 40], [50, 60]]}  # the box around it can be compared, which is said
+    posed = [{"image": 1, "rater": rater, "category": name, **shapes[name]} for rater, name in cells]
+    with pytest.warns(KalosWarning, match="2 of 4 annotations have key points and are compared by the boxes"):
+        assert agreement(Annotations.from_rows(posed), bootstrap=0).alpha == 1
 
 
 def test_across_images_the_diagonal_of_the_left_one():
