@@ -149,9 +149,11 @@ def measure_for(similarity: Similarity | Rows | str | None, of: Annotations | Co
     >>> measure_for("auto", {"box", "polygon"}).name
     'polygon_iou'
     """
+    if similarity is not None and similarity != AUTO:
+        return get_similarity(similarity)
     kinds = complete_kinds(of) if isinstance(of, Annotations) else of
-    measure = get_similarity(resolved(similarity, kinds))
-    if isinstance(of, Annotations) and similarity in (None, AUTO) and measure.kind == "box" and "box" in kinds:
+    measure = get_similarity(preferred_similarity(kinds))
+    if isinstance(of, Annotations) and measure.kind == "box" and "box" in kinds:
         _warn_of_poses(of)
     return measure
 
