@@ -224,7 +224,7 @@ class Analysis(Action, Generic[RunOfKind]):
         function = getattr(kf, self.NAME)
         arguments = signature(function).parameters.values()
         own = (
-            [entry.name for entry in declared_by(function)]
+            list(declared_by(function))
             if settings_of(function)
             else [entry.name for entry in arguments if entry.kind is Parameter.KEYWORD_ONLY]
         )
@@ -252,11 +252,11 @@ class Analysis(Action, Generic[RunOfKind]):
         return run(ctx, work, then=written(ctx, self.kind.section))
 
 
-def declared_by(function: Callable[..., Any]) -> list[Declared]:
-    """The options of a function of the bridge, without those that say which labels are read."""
+def declared_by(function: Callable[..., Any]) -> dict[str, Declared]:
+    """Name -> option of a function of the bridge, without those that say which labels are read."""
     selected = {entry.name for entry in kf.Selection.declared()}
     settings = settings_of(function)
-    return [entry for entry in settings.declared() if entry.name not in selected] if settings else []
+    return {entry.name: entry for entry in settings.declared() if entry.name not in selected} if settings else {}
 
 
 def run(ctx: Context, work: Work, *, then: Sequence[Callable[[], Any]] = ()) -> dict[str, Any] | Iterator[Any]:

@@ -19,7 +19,8 @@ OUTLINED = ("polygon", "mask")
 ASKED_APART = ("similarity", "threshold", "thresholds", "boundaries", "tolerance", "attributes")
 """Options that depend on the labels, or on one another; all others are asked for as they are declared."""
 
-FURTHER = [entry for entry in base.declared_by(kf.compute_agreement) if entry.name not in ASKED_APART]
+DECLARED = base.declared_by(kf.compute_agreement)
+FURTHER = [entry for name, entry in DECLARED.items() if name not in ASKED_APART]
 
 
 class ComputeAgreement(base.Analysis[kf.AgreementRun]):
@@ -31,9 +32,7 @@ class ComputeAgreement(base.Analysis[kf.AgreementRun]):
     def add_options(self, ctx: Context, inputs: types.Object) -> None:
         similarity = forms.add_similarity(ctx, inputs)
         if similarity in SIMILARITIES and SIMILARITIES[similarity].kind in OUTLINED:
-            forms.add_boundaries(
-                ctx, inputs, "How far the outlines of the same object by two raters are apart, in pixels"
-            )
+            forms.add_boundaries(ctx, inputs, DECLARED)
         forms.add_attributes(ctx, inputs)
         widgets.add_switch(inputs, "advanced", label="Choose solver, cost and interval")
         if ctx.params.get("advanced"):

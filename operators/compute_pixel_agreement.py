@@ -11,31 +11,23 @@ from kalos_core.display import alpha_text, number_of, percent_text
 from kalos_core.figures import pixel_title, smyth_note
 from kalos_core.text import names_shown, shown
 
-from . import forms, mask_forms, widgets
+from . import base, forms, mask_forms, widgets
 from .widgets import Context
 
-REGIONS = {
-    "region_area": ("Least area", 16, "Pixels of a region"),
-    "region_width": ("Least width", 3, "Pixels; 1: also the rims along which all outlines differ"),
-}
-"""Option -> how its field is called, its default, and what it means."""
+DECLARED = base.declared_by(kf.compute_pixel_agreement)
+OF_REGIONS = tuple(name for name in DECLARED if name.startswith("region_"))
 
 
 class ComputePixelAgreement(mask_forms.MaskAnalysis[kf.PixelRun]):
     NAME, LABEL = "compute_pixel_agreement", "Compute agreement about pixels"
     DESCRIPTION = "How far the masks of raters agree, who stands out, and where they differ"
     ICON, RESULT = "/assets/truth.svg", "Agreement about pixels"
-    HIDDEN: ClassVar = {"images": ("channels",), "regions": tuple(REGIONS), "boundaries": ("tolerance",)}
+    HIDDEN: ClassVar = {"images": ("channels",), "regions": OF_REGIONS, "boundaries": ("tolerance",)}
 
     def add_options(self, ctx: Context, inputs: types.Object) -> None:
         mask_forms.add_ignored(ctx, inputs)
         mask_forms.add_local(ctx, inputs)
-        widgets.add_switch(
-            inputs,
-            "images",
-            label="Compare with the images themselves",
-            description="Whether agreement goes with their intensity, contrast and colours; reads every image",
-        )
+        widgets.add_option(ctx, inputs, DECLARED["images"])
         if ctx.params.get("images"):
             prop = inputs.str(
                 "channels",
@@ -44,19 +36,13 @@ class ComputePixelAgreement(mask_forms.MaskAnalysis[kf.PixelRun]):
                 "to compare with their numbers from 0, such as nir=3; empty for all",
             )
             widgets.check(prop, lambda: read_channels(ctx.params.get("channels")))
-        widgets.add_switch(
-            inputs,
-            "regions",
-            label="Regions in dispute",
-            description="Where raters differ most, as labels with their areas, to be decided one by one in *Decide*",
-        )
-        forms.add_boundaries(ctx, inputs, "How far the boundaries of every two raters are apart, in pixels")
+        widgets.add_option(ctx, inputs, DECLARED["regions"])
+        forms.add_boundaries(ctx, inputs, DECLARED)
         if mask_forms.are_masks(ctx):
-            about = "How alike every two raters divide images into regions, whatever these are called or numbered"
-            widgets.add_switch(inputs, "divisions", label="Compare divisions into regions", description=about)
+            widgets.add_option(ctx, inputs, DECLARED["divisions"])
         if ctx.params.get("regions"):
-            for name, (label, usual, description) in REGIONS.items():
-                widgets.add_number(ctx, inputs, name, 1, 1_000_000, label=label, default=usual, description=description)
+            for name in OF_REGIONS:
+                widgets.add_option(ctx, inputs, DECLARED[name])
 
     def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
         found = super().settings(params)

@@ -8,6 +8,7 @@ import fiftyone.operators.types as types
 import kalos_core.fiftyone as kf
 from kalos_core import SIMILARITIES, InputError
 from kalos_core.display import alpha_text
+from kalos_core.options import Declared
 
 from . import widgets
 from .widgets import Context
@@ -234,12 +235,11 @@ def add_bootstrap(ctx: Context, inputs: types.Object, default: int) -> None:
     widgets.add_number(ctx, inputs, "bootstrap", 0, default=default, label=label)
 
 
-def add_boundaries(ctx: Context, inputs: types.Object, description: str) -> None:
+def add_boundaries(ctx: Context, inputs: types.Object, declared: Mapping[str, Declared]) -> None:
     """Whether boundaries are compared, and within which tolerance they are the same."""
-    widgets.add_switch(inputs, "boundaries", label="Compare boundaries", description=description)
+    widgets.add_option(ctx, inputs, declared["boundaries"])
     if ctx.params.get("boundaries"):
-        about = "Pixels by which boundaries may differ"
-        widgets.add_number(ctx, inputs, "tolerance", 0.0, label="Tolerance", default=2.0, description=about)
+        widgets.add_option(ctx, inputs, declared["tolerance"])
 
 
 def add_attributes(ctx: Context, inputs: types.Object) -> None:

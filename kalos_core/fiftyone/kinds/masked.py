@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timezone
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Annotated, Any, TypedDict
 
 from kalos_core.display import number_of
 from kalos_core.fiftyone.dataset.database import stream
@@ -16,10 +16,25 @@ from kalos_core.fiftyone.kinds.matched import read_compared
 from kalos_core.fiftyone.runs.life import STORING
 from kalos_core.fiftyone.runs.records import Undefined, or_reason
 from kalos_core.fiftyone.runs.table import Read, Run
+from kalos_core.options import Option
 from kalos_core.pixels import PixelAccumulator
 
 CLOCK = 2.0
 """Seconds by which the clock of a file system may be coarser than ours, or late."""
+
+
+IgnoreValue = Annotated[
+    int | None,
+    Option("Value to ignore", "A pixel that any rater gives this value counts for nothing; none by default."),
+]
+
+RatersAreLocal = Annotated[
+    bool | None,
+    Option(
+        "Raters have no names",
+        "Rater 1 of one image is not rater 1 of the next: only raters of one image are compared. By default as stored.",
+    ),
+]
 
 
 class MaskSettings(TypedDict):

@@ -7,31 +7,12 @@ from typing import Any, TypedDict
 
 from kalos_core.annotations import object_array
 from kalos_core.fiftyone.dataset.raters import MASKS
-from kalos_core.fiftyone.kinds.masked import MaskSettings, newer_files, read_masks_or_objects
+from kalos_core.fiftyone.kinds.masked import newer_files, read_masks_or_objects
 from kalos_core.fiftyone.kinds.pixels.views import view_of_mask_rater
 from kalos_core.fiftyone.runs.records import plain
 from kalos_core.fiftyone.runs.table import Kind, Run, register
 from kalos_core.pixels import ClassPixelAgreement, PixelAgreement
 from kalos_core.pixels.stored import MARKED
-
-
-class PixelSettings(MaskSettings):
-    """How masks were compared.
-
-    `images`: whether with the images themselves; `channels`: which of theirs, see `kalos_core.pixel_agreement`;
-    `regions`: whether those in dispute were written, `region_area`, `region_width`: how large they are at least;
-    `boundaries`: whether these were compared, `tolerance`: of their surface Dice; `divisions`: whether label maps were
-    compared as regions without names.
-    """
-
-    images: bool
-    channels: list[str] | dict[str, int] | None
-    regions: bool
-    region_area: int
-    region_width: int
-    boundaries: bool
-    tolerance: float
-    divisions: bool
 
 
 class PixelMetrics(TypedDict):
@@ -80,23 +61,23 @@ def result_of(found: Mapping[str, PixelAgreement]) -> PixelAgreement | ClassPixe
 
 
 def has_regions(run: Run[Any, Any, Any, Any]) -> bool:
-    """Whether a run wrote regions in dispute; one of an earlier version did not."""
-    return bool(run.settings.get("regions"))
+    """Whether a run wrote regions in dispute."""
+    return bool(run.settings["regions"])
 
 
 def _written(run: PixelRun) -> str:
     regions = f", the regions {run.names.regions!r}" if has_regions(run) else ""
-    boundary = f", {run.names.boundary!r}" if run.settings.get("boundaries") else ""
-    divided = f", {run.names.adjusted_rand!r}" if run.settings.get("divisions") else ""
+    boundary = f", {run.names.boundary!r}" if run.settings["boundaries"] else ""
+    divided = f", {run.names.adjusted_rand!r}" if run.settings["divisions"] else ""
     own = f"{run.names.rater_count!r}, with files of its own{regions}{boundary}{divided}"
     return f"{own}, and {run.names.f1!r} on samples"
 
 
 Result = PixelAgreement | ClassPixelAgreement
-PixelRun = Run[PixelSettings, PixelMetrics, Result, Result]
+PixelRun = Run[dict[str, Any], PixelMetrics, Result, Result]
 
 
-PIXELS: Kind[PixelSettings, PixelMetrics, Result, Result] = register(
+PIXELS: Kind[dict[str, Any], PixelMetrics, Result, Result] = register(
     Kind(
         name="pixels",
         title="Agreement about pixels",
