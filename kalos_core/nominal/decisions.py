@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.arrays import find_sorted, total
+from kalos_core.chance import Tally, tally_unseen
 from kalos_core.nominal.build import OPTIONAL
 from kalos_core.nominal.groups import check_groups
 from kalos_core.nominal.table import LabelTable
-from kalos_core.sparse import Tally
-from kalos_core.sparse.counts import tally_unseen
 
 
 @dataclass(frozen=True, eq=False)

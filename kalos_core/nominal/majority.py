@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from kalos_core.annotations import object_array
 from kalos_core.arguments import check_arguments
 from kalos_core.arrays import total
+from kalos_core.chance import Counts, tally
 from kalos_core.display import number_of, percent_text
 from kalos_core.nominal.build import OPTIONAL
 from kalos_core.nominal.decisions import ConceptVotes, mean_of_finite, or_nan
 from kalos_core.nominal.table import LabelTable, check_table
 from kalos_core.results import Result
-from kalos_core.sparse import Counts, tally
 
 if TYPE_CHECKING:
     import pandas as pd

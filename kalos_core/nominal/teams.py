@@ -11,6 +11,7 @@ import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import NDArray
 
 from kalos_core.arguments import check_arguments
+from kalos_core.chance import chance_corrected, tally
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, check_whole, listed, repr_of
 from kalos_core.limits import check_replicates
@@ -20,7 +21,6 @@ from kalos_core.nominal.questions import check_two_raters
 from kalos_core.nominal.table import LabelTable
 from kalos_core.resampling import intervals
 from kalos_core.results import Result
-from kalos_core.sparse import tally
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -159,16 +159,15 @@ def compare_teams(
             made.append(_question(*optional.by_item(table.concepts_of(name)[0]), bootstrap, seed))
     agreement, interval, items = (np.stack(column) for column in zip(*made, strict=True))
     chance = np.array([1 / len(table.options(question)) for question in table.questions])[:, None]
-    scale = 1 / np.where(chance < 1, 1 - chance, np.nan)
-    offset = chance * np.array([1, 1, 1, 1, 0])  # a difference has no chance to be taken off
+    kept = chance * np.array([0, 0, 0, 0, 1])  # a difference has no chance to be taken off
     return TeamComparison(
         first=names[0],
         second=names[1],
         question=np.array(table.questions, dtype=object),
         agreement=agreement,
         agreement_interval=interval,
-        kappa=(agreement - offset) * scale,
-        kappa_interval=(interval - offset[..., None]) * scale[..., None],
+        kappa=chance_corrected(1 - agreement - kept, 1 - chance),
+        kappa_interval=chance_corrected(1 - interval - kept[..., None], 1 - chance[..., None]),
         items=items,
     )
 

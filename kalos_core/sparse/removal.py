@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from kalos_core.arguments import check_arguments
 from kalos_core.arrays import run_starts, total
+from kalos_core.chance import Counts, Tally, tally
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, check_whole
 from kalos_core.results import Result
-from kalos_core.sparse.counts import Counts, Tally, tally
 from kalos_core.sparse.weights import WEIGHTS, item_weights
 
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from kalos_core._agreement import Agreement, check_agreement, with_empty_images
 from kalos_core.arguments import check_arguments
 from kalos_core.arrays import total
+from kalos_core.chance import Tally, tally
 from kalos_core.display import number_of, with_interval
 from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED, Units
 from kalos_core.results import Result
-from kalos_core.sparse.counts import Tally, tally
 from kalos_core.sparse.estimate import ratio_interval
 from kalos_core.sparse.independence import Independence, independence_of
 from kalos_core.sparse.weights import item_weights
