@@ -4,7 +4,7 @@
   `join_tallies`, `tally_of_codes`, `tally_unseen`.
 * Distances of categories: `Distance`, `Unequal`, `SquaredDifference`; by `METRICS`: `metric_distance`, by
   `KAPPA_WEIGHTS`: `weight_distance`.
-* Observed disagreement: `Observed`, `observe`, `observe_counts`; `coincidence_matrix`.
+* Observed disagreement: `Observed`, `observe`, `observe_counts`; `coincidences`.
 * Expected disagreement: `expected_of_values` (alpha), `expected_of_guesses` (Gwet), `expected_of_raters` (Conger,
   Cohen); `Distance.of_all` of shares (`mean_shares`) is that of Fleiss.
 * Coefficients: `chance_corrected`; `alpha_of_codes`, `alpha_of_coincidences`, `alpha_of_sums`,
@@ -27,7 +27,7 @@ from kalos_core.chance.counts import Counts, Tally, join_tallies, tally_of_codes
 from kalos_core.chance.disagreement import (
     Observed,
     chance_corrected,
-    coincidence_matrix,
+    coincidences,
     expected_of_guesses,
     expected_of_raters,
     expected_of_values,
@@ -65,7 +65,7 @@ __all__ = [
     "check_upright",
     "cohen_of_codes",
     "cohen_of_sums",
-    "coincidence_matrix",
+    "coincidences",
     "conger_of_codes",
     "expected_of_guesses",
     "expected_of_raters",

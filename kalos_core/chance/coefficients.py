@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kalos_core.chance.counts import Tally
 from kalos_core.chance.disagreement import (
     chance_corrected,
-    coincidence_matrix,
+    crossed_coincidences,
     expected_of_raters,
     expected_of_values,
     observe,
@@ -104,10 +104,9 @@ def alpha_of_codes(codes: NDArray[np.intp], metric: str, levels: NDArray[np.floa
     >>> alpha_of_codes(np.array([[0, 0], [1, 2]]), "interval", np.array([1.0, 2.0, 4.0]))
     0.5
     """
-    size, raters = len(levels), codes.shape[1]
-    # by coincidences where these are few, and of many raters no more than there are raters
-    if metric != "nominal" and size <= (FEW_CATEGORIES if raters <= FEW_RATERS else min(FEW_CATEGORIES, raters)):
-        return alpha_of_coincidences(coincidence_matrix(codes, size), metric, levels)
+    size = len(levels)
+    if metric != "nominal" and size <= FEW_CATEGORIES and codes.shape[1] <= FEW_RATERS:
+        return alpha_of_coincidences(crossed_coincidences(codes, size), metric, levels)
     totals = pairable_values(codes, size)
     distance = metric_distance(metric, levels, totals)
     return float(alpha_of_totals(observe(codes, distance).by_value, totals, distance))

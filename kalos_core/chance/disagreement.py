@@ -10,17 +10,18 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.arrays import total
+from kalos_core.arrays import expand_runs, run_starts, total
 from kalos_core.chance.counts import Tally
-from kalos_core.chance.distances import FEW_RATERS, ITEMS_AT_ONCE, Distance, number_of_values
-
-MANY_VALUES = 1 << 16
-"""Numbers of values of an item up to this are looked up, larger ones sorted."""
+from kalos_core.chance.distances import ITEMS_AT_ONCE, Distance, number_of_values
 
 CROSSED_AT_ONCE = 1 << 15
 """Items whose values are crossed at once."""
+
+MANY_VALUES = 1 << 16
+"""Numbers of values of an item up to this are looked up, larger ones sorted."""
 
 
 def chance_corrected(observed: ArrayLike, expected: ArrayLike, if_none_expected: float = np.nan) -> NDArray[np.float64]:
@@ -132,6 +133,8 @@ def pairable_values(codes: NDArray[np.intp], categories: int) -> NDArray[np.floa
     >>> pairable_values(np.array([[0, 0, 1], [1, -1, 1], [0, -1, -1]]), 2).tolist()
     [2.0, 3.0]
     """
+    if codes.shape[1] >= 2 and codes.min(initial=0) >= 0:
+        return np.bincount(codes.ravel(), minlength=categories).astype(np.float64)
     totals = np.zeros(categories)
     for start in range(0, len(codes), ITEMS_AT_ONCE):
         columns = np.ascontiguousarray(codes[start : start + ITEMS_AT_ONCE].T)
@@ -146,40 +149,38 @@ def pairable_counts(found: Tally) -> NDArray[np.float64]:
     return total(found.category, found.count * (found.times * found.usable)[found.item], found.categories)
 
 
-def coincidence_matrix(codes: NDArray[np.intp], categories: int) -> NDArray[np.float64]:
-    """(K, K) how often two categories coincide in an item, each item counting as its m values do (o_ck).
+def coincidences(found: Tally, group: NDArray[np.intp], groups: int) -> scipy.sparse.csr_array:
+    """(G, K * K) coincidences o_ck of the items of each group (I,), a matrix (K, K) in each row.
 
-    Faster than `observe` where there are few categories, and independent of the distance.
-
-    Parameters
-    ----------
-    codes : (I, R) int
-    categories : int
-        K
+    o_ck is how often two categories coincide in an item, each item counting as its m values do. Coincidences of groups
+    can be added, and alpha by every metric follows from them.
 
     Examples
     --------
-    >>> coincidence_matrix(np.array([[0, 0, 1], [1, -1, 1], [0, -1, -1]]), 2).tolist()
+    >>> from kalos_core.chance import tally
+    >>> coincidences(tally([[2, 1], [0, 2], [1, 0]]), np.zeros(3, int), 1).toarray().tolist()
+    [[1.0, 1.0, 1.0, 2.0]]
+    """
+    length = np.bincount(found.item, minlength=found.items)
+    own, other = expand_runs(run_starts(length)[found.item], length[found.item])
+    often = found.count[own] * (found.count[other] - (own == other))
+    item = found.item[own]
+    part = often * found.usable[item] / np.maximum(found.annotations[item] - 1, 1)
+    cell = found.category[own] * found.categories + found.category[other]
+    shape = (groups, found.categories**2)
+    return scipy.sparse.coo_array((part, (group[item], cell)), shape=shape).tocsr()
+
+
+def crossed_coincidences(codes: NDArray[np.intp], categories: int) -> NDArray[np.float64]:
+    """(K, K) coincidences of codes (I, R), from the crossed values of every two raters: for few of both.
+
+    Takes two thirds of the time of `observe` with `pairable_values` for five raters and categories.
+
+    Examples
+    --------
+    >>> crossed_coincidences(np.array([[0, 0, 1], [1, -1, 1], [0, -1, -1]]), 2).tolist()
     [[1.0, 1.0], [1.0, 2.0]]
     """
-    if codes.shape[1] <= FEW_RATERS:
-        return _crossed_raters(codes, categories)
-    found = np.zeros((categories, categories))
-    for start in range(0, len(codes), ITEMS_AT_ONCE):
-        here = codes[start : start + ITEMS_AT_ONCE]
-        cell = 1 + (categories + 1) * np.arange(len(here))[:, None] + here  # missing values have a column, too
-        counts = np.bincount(cell.ravel(), minlength=len(here) * (categories + 1)).reshape(len(here), -1)[:, 1:]
-        counts = counts.astype(np.float64)
-        pairs = np.maximum(counts.sum(axis=1) - 1, 1)
-        several = counts.sum(axis=1) >= 2
-        weighted = counts * (several / pairs)[:, None]
-        found += weighted.T @ counts
-        found[np.diag_indices(categories)] -= weighted.sum(axis=0)
-    return found
-
-
-def _crossed_raters(codes: NDArray[np.intp], categories: int) -> NDArray[np.float64]:
-    """`coincidence_matrix`, from the crossed values of every two raters."""
     size = categories + 1  # missing values come first
     found = np.zeros(size * size)
     for start in range(0, len(codes), CROSSED_AT_ONCE):

@@ -91,13 +91,16 @@ class Distance:
         self, item: NDArray[np.intp], category: NDArray[np.intp], count: NDArray[np.int64], found: Tally
     ) -> NDArray[np.float64]:
         """(I,) from dense counts of some items at a time."""
-        apart, sums = self.matrix(found.categories), np.zeros(found.items)
+        sums = np.zeros(found.items)
         starts = np.arange(0, found.items, ITEMS_AT_ONCE)
         for start, begin, end in zip(starts, *np.searchsorted(item, (starts, starts + ITEMS_AT_ONCE)), strict=True):
             counts = np.zeros((min(ITEMS_AT_ONCE, found.items - start), found.categories))
             counts[item[begin:end] - start, category[begin:end]] = count[begin:end]
-            sums[start : start + len(counts)] = np.einsum("ic,ic->i", counts @ apart, counts)
+            sums[start : start + len(counts)] = self._of_table(counts)
         return sums
+
+    def _of_table(self, counts: NDArray[Any]) -> NDArray[np.float64]:
+        return np.asarray(np.einsum("ic,ic->i", counts @ self.matrix(counts.shape[1]), counts))
 
     def _by_pairs(
         self, item: NDArray[np.intp], category: NDArray[np.intp], count: NDArray[np.int64], found: Tally
@@ -129,11 +132,16 @@ class Distance:
         >>> Unequal().of_raters(columns).tolist()
         [4.0, 0.0, 4.0]
         """
-        if len(columns) > (FEW_RATERS if columns.max(initial=0) < FEW_CATEGORIES else FEW_CATEGORIES):
+        raters, items = columns.shape
+        size = int(columns.max(initial=-1)) + 2
+        if raters > FEW_RATERS and size <= FEW_CATEGORIES:
+            cell = np.arange(items) * size + 1 + columns  # missing values come first
+            return self._of_table(np.bincount(cell.ravel(), minlength=items * size).reshape(items, size)[:, 1:])
+        if raters > FEW_CATEGORIES:
             return self.of_items(tally_of_codes(columns.T))
-        sums, given = np.zeros(columns.shape[1]), columns >= 0
+        sums, given = np.zeros(items), columns >= 0
         complete = given.all()
-        for a, b in combinations(range(len(columns)), 2):
+        for a, b in combinations(range(raters), 2):
             apart = self.between(columns[a], columns[b])
             sums += apart if complete else np.where(given[a] & given[b], apart, 0)
         return 2 * sums
@@ -228,13 +236,11 @@ class SquaredDifference(Distance):
 
     def of_raters(self, columns: NDArray[np.intp]) -> NDArray[np.float64]:
         """(I,) as `Distance.of_raters`."""
-        given = columns >= 0
-        count = given.sum(axis=0)
+        number = number_of_values(columns)
         there = np.append(self.place, 0.0)[columns]
-        there -= there.sum(axis=0) / np.maximum(count, 1)
-        if not given.all():
-            there[~given] = 0
-        return np.asarray(2 * count * np.einsum("ri,ri->i", there, there))
+        there -= there.sum(axis=0) / np.maximum(number, 1)
+        there[columns < 0] = 0
+        return np.asarray(2 * number * np.einsum("ri,ri->i", there, there))
 
     def of_all(self, totals: NDArray[Any]) -> NDArray[np.float64]:
         """(...,) as `Distance.of_all`."""

@@ -11,7 +11,6 @@ import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations import object_array
-from kalos_core.arrays import expand_runs, run_starts
 from kalos_core.chance import (
     FEW_CATEGORIES,
     METRICS,
@@ -23,6 +22,7 @@ from kalos_core.chance import (
     alpha_of_totals,
     chance_corrected,
     check_upright,
+    coincidences,
     expected_of_guesses,
     expected_of_raters,
     metric_distance,
@@ -320,7 +320,7 @@ class _Sums:
         )
         shape = (groups, 3 + size + codes.shape[1] * size)
         if metric == "ordinal":
-            pairable = _coincidences_of(found, group, groups) if size <= FEW_CATEGORIES else None
+            pairable = coincidences(found, group, groups) if size <= FEW_CATEGORIES else None
         else:
             pairable = _pairable_of(found, metric_distance(metric, grades.levels, np.zeros(size)), group, groups)
         return cls(grades, metric, distance, group, groups, found, pairable, _sparse(columns, shape))
@@ -351,18 +351,6 @@ class _Sums:
             share = sums[:, 3 : 3 + size] / sums[:, 2:3]
         of_guesses, of_raters = expected_of_guesses(share, self.distance), expected_of_raters(counts, self.distance)
         return chance_corrected(observed, of_guesses), chance_corrected(observed, of_raters)
-
-
-def _coincidences_of(found: Tally, group: NDArray[np.intp], groups: int) -> scipy.sparse.csr_array:
-    """(G, K * K) coincidences of the items of each group, row after row of (K, K)."""
-    length = np.bincount(found.item, minlength=found.items)
-    first = run_starts(length)[found.item]
-    own, other = expand_runs(first, length[found.item])
-    often = found.count[own] * (found.count[other] - (own == other))
-    item = found.item[own]
-    part = often * found.usable[item] / np.maximum(found.annotations[item] - 1, 1)
-    cell = found.category[own] * found.categories + found.category[other]
-    return _sparse([(group[item], cell, part)], (groups, found.categories**2))
 
 
 def _pairable_of(found: Tally, distance: Distance, group: NDArray[np.intp], groups: int) -> scipy.sparse.csr_array:
