@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.arrays import run_starts, total
-from kalos_core.chance import alpha_of_sums
+from kalos_core.chance import Unequal, alpha_of_sums, number_of_values
 
 AT_ONCE = 1 << 16
 """Units that are counted at a time: their temporary tables stay small."""
@@ -168,24 +168,21 @@ def join_coincidences(parts: Sequence[Coincidences]) -> Coincidences:
 
 
 def _coincidences(values: NDArray[np.int32], group: NDArray[np.intp], groups: int) -> Coincidences:
-    given = values != NOT_ASSIGNED
-    raters = given.sum(axis=1)
-    unit, rater = np.nonzero(given & (raters >= 2)[:, None])
-    span = int(values.max()) + 2 if values.size else 1  # NO_OBJECT comes first
-    code = values[unit, rater].astype(np.int64) - NO_OBJECT
-    cell, times = np.unique(unit * span + code, return_counts=True)
-    cell_unit, cell_group = cell // span, group[cell // span]
+    codes = np.ascontiguousarray(values.T) - NO_OBJECT  # -1 where missing
+    number = number_of_values(codes)
+    same = number * (number - 1) - Unequal().of_raters(codes)
     # whole numbers first, a column for each m_u: the same to the last bit in any order of units
-    columns = values.shape[1] + 1
-    same = total(cell_group * columns + raters[cell_unit], times * (times - 1), groups * columns)
-    agreeing = same.reshape(groups, columns)[:, 2:] / np.arange(1, columns - 1)
-    entry, inverse = np.unique(cell_group * span + cell % span, return_inverse=True)
+    columns = len(codes) + 1
+    agreeing = total(group * columns + number, same, groups * columns).reshape(groups, columns)[:, 2:]
+    rater, unit = np.nonzero((codes >= 0) & (number >= 2))
+    span = int(codes.max(initial=0)) + 1
+    entry, count = np.unique(group[unit] * span + codes[rater, unit], return_counts=True)
     return Coincidences(
-        pairable=total(cell_group, times, groups),
-        agreeing=agreeing.sum(axis=1),
+        pairable=total(group, np.where(number >= 2, number, 0), groups),
+        agreeing=(agreeing / np.arange(1, columns - 1)).sum(axis=1),
         group=entry // span,
         value=entry % span + NO_OBJECT,
-        count=total(inverse, times, len(entry)),
+        count=count.astype(np.float64),
     )
 
 

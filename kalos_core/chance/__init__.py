@@ -1,7 +1,7 @@
 """Agreement beyond chance, 1 - D_o / D_e: counts, distances, observed and expected disagreement, and the coefficients.
 
 * Values: a reliability matrix of codes (I, R), -1 where missing; counts (I, C): `Counts`, `tally`, `Tally`,
-  `join_tallies`, `tally_of_codes`, `tally_unseen`.
+  `join_tallies`, `tally_of_codes`, `tally_unseen`, `number_of_values`.
 * Distances of categories: `Distance`, `Unequal`, `SquaredDifference`; by `METRICS`: `metric_distance`, by
   `KAPPA_WEIGHTS`: `weight_distance`.
 * Observed disagreement: `Observed`, `observe`, `observe_counts`; `coincidences`.
@@ -43,6 +43,7 @@ from kalos_core.chance.distances import (
     SquaredDifference,
     Unequal,
     metric_distance,
+    number_of_values,
     weight_distance,
 )
 
@@ -73,6 +74,7 @@ __all__ = [
     "join_tallies",
     "mean_shares",
     "metric_distance",
+    "number_of_values",
     "observe",
     "observe_counts",
     "refuse_labels",
