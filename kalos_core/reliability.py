@@ -168,7 +168,7 @@ def join_coincidences(parts: Sequence[Coincidences]) -> Coincidences:
 
 
 def _coincidences(values: NDArray[np.int32], group: NDArray[np.intp], groups: int) -> Coincidences:
-    codes = np.ascontiguousarray(values.T) - NO_OBJECT  # -1 where missing
+    codes = np.ascontiguousarray(values.T).astype(np.intp) - NO_OBJECT  # -1 where missing
     number = number_of_values(codes)
     same = number * (number - 1) - Unequal().of_raters(codes)
     # whole numbers first, a column for each m_u: the same to the last bit in any order of units

@@ -13,7 +13,7 @@ import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.arrays import run_starts, total
+from kalos_core.arrays import divide, run_starts, total
 from kalos_core.errors import InputError
 
 ITEMS_AT_ONCE = 512
@@ -83,7 +83,7 @@ class Tally:
     def item_agreement(self) -> NDArray[np.float64]:
         """(I,) probability that two annotations of an item agree (Eq. 7); NaN below two."""
         pairs = self.annotations * (self.annotations - 1)
-        return self.agreeing / np.where(pairs > 0, pairs, np.nan)
+        return divide(self.agreeing, pairs)
 
     @cached_property
     def category_totals(self) -> NDArray[np.float64]:

@@ -361,7 +361,7 @@ def cohen_kappa(
     if one.ndim != 1 or one.shape != other.shape:
         raise InputError(f"second: expected as many values as in first, got shapes {one.shape} and {other.shape}")
     codes, levels, distance = _encode_weighted(np.column_stack([one, other]), weights, order)
-    return cohen_of_codes(*codes.T, len(levels), distance)
+    return cohen_of_codes(codes[:, 0], codes[:, 1], len(levels), distance)
 
 
 def _as_objects(values: ArrayLike) -> NDArray[np.object_]:

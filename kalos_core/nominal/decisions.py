@@ -192,17 +192,6 @@ def _of_optional(decided: NDArray[np.int64], chose: NDArray[np.int64], times: ND
     return replace(tally_unseen(np.stack([decided - chose, chose], axis=1)), times=times)
 
 
-def or_nan(count: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Numbers to divide by: NaN where there is nothing to take a mean of.
-
-    Examples
-    --------
-    >>> or_nan(np.array([2, 0])).tolist()
-    [2.0, nan]
-    """
-    return np.where(count > 0, count, np.nan).astype(np.float64)
-
-
 def mean_of_finite(values: NDArray[np.float64]) -> float:
     """Mean of the values that are numbers; NaN where there is none.
 

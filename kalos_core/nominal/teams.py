@@ -11,6 +11,7 @@ import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import NDArray
 
 from kalos_core.arguments import check_arguments
+from kalos_core.arrays import divide
 from kalos_core.chance import chance_corrected, tally
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, check_whole, listed, repr_of
@@ -190,7 +191,7 @@ def _by_item(first: scipy.sparse.csr_array, second: scipy.sparse.csr_array) -> N
     one, other = tally(first), tally(second)
     pairs = one.annotations * other.annotations
     same = np.asarray(first.multiply(second).sum(axis=1)).ravel()
-    between = same / np.where(pairs > 0, pairs, np.nan)
+    between = divide(same, pairs)
     leaders = majority_vote(first).winner, majority_vote(second).winner
     decided = (leaders[0] >= 0) & (leaders[1] >= 0)
     majorities = np.where(decided, (leaders[0] == leaders[1]).astype(np.float64), np.nan)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kalos_core.arrays import divide
 from kalos_core.chance import cohen_of_sums
 from kalos_core.display import number_of
 from kalos_core.errors import InputError
 from kalos_core.pixels.patterns import find_patterns
 from kalos_core.pixels.stack import Masks3D, as_binary, as_stack
-from kalos_core.pixels.sums import divide
 from kalos_core.results import Result
 
 if TYPE_CHECKING:
