@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,11 +13,14 @@ import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.arrays import divide, run_starts, total
+from kalos_core.arrays import divide, expand_runs, run_starts, total
 from kalos_core.errors import InputError
 
 ITEMS_AT_ONCE = 512
 """Rows of dense counts that are searched at once, so that intermediate results stay in cache."""
+
+PAIRS_AT_ONCE = 1 << 20
+"""Pairs of entries that are compared at once."""
 
 WORTH_THREADS = 10_000_000
 """Dense counts of so many cells are searched in several threads."""
@@ -142,6 +145,26 @@ def tally_of_codes(codes: NDArray[np.intp], categories: int | None = None) -> Ta
     item, rater = np.nonzero(codes >= 0)
     cell, count = np.unique(item * size + codes[item, rater], return_counts=True)
     return Tally(cell // max(size, 1), cell % max(size, 1), count.astype(np.int64), len(codes), size)
+
+
+def entry_pairs(found: Tally) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Ordered pairs of entries of the same item, an entry with itself included; about `PAIRS_AT_ONCE` at a time.
+
+    Examples
+    --------
+    >>> [(own.tolist(), other.tolist()) for own, other in entry_pairs(tally_unseen([[2, 1], [0, 1]]))]
+    [([0, 0, 1, 1, 2], [0, 1, 0, 1, 2])]
+    """
+    order = np.argsort(found.item, kind="stable")
+    length = np.bincount(found.item, minlength=found.items)
+    first, partners = run_starts(length)[found.item[order]], length[found.item[order]]
+    ends = run_starts(partners)
+    begin = 0
+    while begin < len(order):
+        end = max(int(np.searchsorted(ends, ends[begin] + PAIRS_AT_ONCE, side="right")) - 1, begin + 1)
+        owner, other = expand_runs(first[begin:end], partners[begin:end])
+        yield order[begin + owner], order[other]
+        begin = end
 
 
 def _entries(

@@ -13,8 +13,8 @@ import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.arrays import expand_runs, run_starts, total
-from kalos_core.chance.counts import Tally
+from kalos_core.arrays import total
+from kalos_core.chance.counts import Tally, entry_pairs
 from kalos_core.chance.distances import ITEMS_AT_ONCE, Distance, number_of_values
 
 CROSSED_AT_ONCE = 1 << 15
@@ -161,14 +161,14 @@ def coincidences(found: Tally, group: NDArray[np.intp], groups: int) -> scipy.sp
     >>> coincidences(tally([[2, 1], [0, 2], [1, 0]]), np.zeros(3, int), 1).toarray().tolist()
     [[1.0, 1.0, 1.0, 2.0]]
     """
-    length = np.bincount(found.item, minlength=found.items)
-    own, other = expand_runs(run_starts(length)[found.item], length[found.item])
-    often = found.count[own] * (found.count[other] - (own == other))
-    item = found.item[own]
-    part = often * found.usable[item] / np.maximum(found.annotations[item] - 1, 1)
-    cell = found.category[own] * found.categories + found.category[other]
-    shape = (groups, found.categories**2)
-    return scipy.sparse.coo_array((part, (group[item], cell)), shape=shape).tocsr()
+    made = scipy.sparse.csr_array((groups, found.categories**2))
+    for own, other in entry_pairs(found):
+        item = found.item[own]
+        often = found.count[own] * (found.count[other] - (own == other))
+        part = often * found.usable[item] / np.maximum(found.annotations[item] - 1, 1)
+        cell = found.category[own] * found.categories + found.category[other]
+        made += scipy.sparse.coo_array((part, (group[item], cell)), shape=made.shape).tocsr()
+    return made
 
 
 def crossed_coincidences(codes: NDArray[np.intp], categories: int) -> NDArray[np.float64]:

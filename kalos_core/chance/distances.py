@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.arrays import as_floats, expand_runs, run_starts, total
-from kalos_core.chance.counts import Tally, tally_of_codes
+from kalos_core.arrays import as_floats, total
+from kalos_core.chance.counts import Tally, entry_pairs, tally_of_codes
 from kalos_core.errors import InputError, lookup
 
 METRICS = {
@@ -38,9 +38,6 @@ FEW_CATEGORIES = 64
 
 ITEMS_AT_ONCE = 8192
 """Items whose values are compared at once, so that intermediate results stay in cache."""
-
-PAIRS_AT_ONCE = 1 << 20
-"""Pairs of values that are compared at once."""
 
 ROWS_AT_ONCE = 64
 """Categories that are compared with all others at once."""
@@ -82,43 +79,27 @@ class Distance:
         >>> weight_distance("linear", np.arange(3.0)).of_items(found).tolist(), Unequal().of_items(found).tolist()
         ([2.0, 2.0], [2.0, 4.0])
         """
-        order = np.argsort(found.item, kind="stable")
-        item, category, count = (array[order] for array in (found.item, found.category, found.count))
-        few = found.categories <= FEW_CATEGORIES
-        return (self._by_table if few else self._by_pairs)(item, category, count, found)
-
-    def _by_table(
-        self, item: NDArray[np.intp], category: NDArray[np.intp], count: NDArray[np.int64], found: Tally
-    ) -> NDArray[np.float64]:
-        """(I,) from dense counts of some items at a time."""
+        if found.categories <= FEW_CATEGORIES:
+            return self._by_table(found)
         sums = np.zeros(found.items)
-        starts = np.arange(0, found.items, ITEMS_AT_ONCE)
-        for start, begin, end in zip(starts, *np.searchsorted(item, (starts, starts + ITEMS_AT_ONCE)), strict=True):
+        for own, other in entry_pairs(found):
+            apart = self.between(found.category[own], found.category[other])
+            sums += total(found.item[own], found.count[own] * found.count[other] * apart, found.items)
+        return sums
+
+    def _by_table(self, found: Tally) -> NDArray[np.float64]:
+        """`of_items` from dense counts of some items at a time."""
+        order = np.argsort(found.item, kind="stable")
+        item, sums = found.item[order], np.zeros(found.items)
+        for start in range(0, found.items, ITEMS_AT_ONCE):
+            here = order[slice(*np.searchsorted(item, (start, start + ITEMS_AT_ONCE)))]
             counts = np.zeros((min(ITEMS_AT_ONCE, found.items - start), found.categories))
-            counts[item[begin:end] - start, category[begin:end]] = count[begin:end]
+            counts[found.item[here] - start, found.category[here]] = found.count[here]
             sums[start : start + len(counts)] = self._of_table(counts)
         return sums
 
     def _of_table(self, counts: NDArray[Any]) -> NDArray[np.float64]:
         return np.asarray(np.einsum("ic,ic->i", counts @ self.matrix(counts.shape[1]), counts))
-
-    def _by_pairs(
-        self, item: NDArray[np.intp], category: NDArray[np.intp], count: NDArray[np.int64], found: Tally
-    ) -> NDArray[np.float64]:
-        """(I,) from every pair of categories that an item has."""
-        length = np.bincount(item, minlength=found.items)
-        first, partners = run_starts(length)[item], length[item]
-        sums = np.zeros(found.items)
-        ends = run_starts(partners)
-        begin = 0
-        while begin < len(item):
-            end = max(int(np.searchsorted(ends, ends[begin] + PAIRS_AT_ONCE, side="right")) - 1, begin + 1)
-            owner, other = expand_runs(first[begin:end], partners[begin:end])
-            own = begin + owner
-            apart = self.between(category[own], category[other])
-            sums += total(item[own], count[own] * count[other] * apart, found.items)
-            begin = end
-        return sums
 
     def of_raters(self, columns: NDArray[np.intp]) -> NDArray[np.float64]:
         """(I,) sum over ordered pairs of values of each item, from the codes (R, I) that the raters gave.

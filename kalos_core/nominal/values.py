@@ -39,7 +39,8 @@ def encode_values(values: ArrayLike) -> NDArray[np.int64]:
     """
     given = _table(values)
     if not np.issubdtype(given.dtype, np.integer):
-        return _encode_objects(given)
+        codes, _ = _by_occurrence(given)
+        return np.where(codes < 0, NOT_ASSIGNED, codes)
     if given.size and given.min() < NOT_ASSIGNED:
         raise InputError(f"values: expected codes of at least {NOT_ASSIGNED}, got {given.min()}")
     if given.size and given.max() > MOST_CODES:  # ids rather than codes
@@ -48,14 +49,15 @@ def encode_values(values: ArrayLike) -> NDArray[np.int64]:
     return given.astype(np.int64, copy=False)
 
 
-def _encode_objects(given: NDArray[Any]) -> NDArray[np.int64]:
+def _by_occurrence(given: NDArray[Any]) -> tuple[NDArray[np.int64], list[Any]]:
+    """Codes of values in order of first occurrence, -1 where missing, and the values they stand for."""
     code: dict[Any, int] = {}
-    flat = given.ravel().tolist()
+    some = np.where(given == NOT_ASSIGNED, None, given) if given.dtype.kind == "i" else given
     try:
-        codes = [NOT_ASSIGNED if is_missing(value) else code.setdefault(value, len(code)) for value in flat]
+        codes = [-1 if is_missing(value) else code.setdefault(value, len(code)) for value in some.ravel().tolist()]
     except TypeError as error:
         raise InputError(f"values: expected names or numbers, which can be compared, got {error}") from None
-    return np.array(codes, dtype=np.int64).reshape(given.shape)
+    return np.array(codes, dtype=np.int64).reshape(given.shape), list(code)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,21 +112,19 @@ pass order=[...] with the categories from lowest to highest
     if order is not None:
         return _in_order(_table(values), metric, order)
     if metric == "nominal":
-        given = _table(values)
-        found = dict.fromkeys(value for value in given.ravel().tolist() if not _is_absent(value, given.dtype))
-        return _positions(given, list(found))
+        codes, found = _by_occurrence(_table(values))
+        return Grades(codes, np.arange(len(found), dtype=np.float64), object_array(found))
     numbers, missing = _numbers(_table(values), metric)
-    some = bool(missing.any())
-    levels, codes = _distinct(numbers[~missing] if some else numbers.ravel())
+    levels, codes = _distinct(numbers[~missing] if missing.any() else numbers.ravel())
     if metric == "ratio" and len(levels) and levels[0] < 0:
         raise InputError(
             f"values: expected numbers of at least 0 for 'ratio', which compares them with their sum, got {levels[0]:g}"
         )
-    made = codes.reshape(numbers.shape) if not some else np.full(numbers.shape, -1, np.intp)
-    if some:
-        made[~missing] = codes
+    if len(codes) < missing.size:
+        codes, given = np.full(missing.size, -1, np.intp), codes
+        codes[~missing.ravel()] = given
     names = [int(level) if level == int(level) else level for level in levels.tolist()]
-    return Grades(made, levels, object_array(names))
+    return Grades(codes.reshape(numbers.shape), levels, object_array(names))
 
 
 def _table(values: ArrayLike) -> NDArray[Any]:
