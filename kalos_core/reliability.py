@@ -1,4 +1,4 @@
-"""From units to Krippendorff's alpha: the reliability matrix, its counts, and the formula.
+"""The reliability matrix of units, its counts for groups of units, and Krippendorff's alpha from them.
 
 Three states of a cell of the reliability matrix have three names: a category; `NO_OBJECT`, the rater was assigned and
 annotated nothing there; `NOT_ASSIGNED`, the rater was not assigned, which is missing data and pairs with nothing.
