@@ -167,7 +167,7 @@ def coincidences(found: Tally, group: NDArray[np.intp], groups: int) -> scipy.sp
         often = found.count[own] * (found.count[other] - (own == other))
         part = often * found.usable[item] / np.maximum(found.annotations[item] - 1, 1)
         cell = found.category[own] * found.categories + found.category[other]
-        made += scipy.sparse.coo_array((part, (group[item], cell)), shape=made.shape).tocsr()
+        made = made + scipy.sparse.csr_array((part, (group[item], cell)), shape=made.shape)
     return made
 
 

@@ -52,7 +52,9 @@ def encode_values(values: ArrayLike) -> NDArray[np.int64]:
 def _by_occurrence(given: NDArray[Any]) -> tuple[NDArray[np.int64], list[Any]]:
     """Codes of values in order of first occurrence, -1 where missing, and the values they stand for."""
     code: dict[Any, int] = {}
-    some = np.where(given == NOT_ASSIGNED, None, given) if given.dtype.kind == "i" else given
+    some = given.astype(object)
+    if given.dtype.kind == "i":
+        some[given == NOT_ASSIGNED] = None
     try:
         codes = [-1 if is_missing(value) else code.setdefault(value, len(code)) for value in some.ravel().tolist()]
     except TypeError as error:

@@ -32,8 +32,7 @@ class PixelSums:
 
     Examples
     --------
-    >>> from kalos_core.arrays import divide
-    from kalos_core.pixels.patterns import find_patterns
+    >>> from kalos_core.pixels.patterns import find_patterns
     >>> from kalos_core.pixels.stack import MaskStack
     >>> patterns = find_patterns(MaskStack.of([[[0, 0, 1]], [[0, 1, 1]]]))
     >>> sums = PixelSums.of(patterns, np.array([0, 1]), 2)
