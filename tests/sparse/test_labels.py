@@ -79,3 +79,11 @@ def test_a_turned_table_is_refused(coefficient):
         coefficient(values.T)
     with pytest.raises(InputError, match=r"pass values\.T"):
         coefficient(np.where(np.random.default_rng(0).random(values.shape) < 0.2, -2, values).T)
+
+
+def test_counts_and_tables_of_few_items_are_not_refused():
+    rng = np.random.default_rng(0)
+    for seed in range(100):
+        raters, classes, known = rng.integers(0, 20, 40), int(rng.integers(2, 8)), rng.random((40, 1))
+        tally(rng.multinomial(raters, known * np.eye(classes)[rng.integers(0, classes, 40)] + (1 - known) / classes))
+        nominal_alpha(labels(5, 20, 4, rng.random(), seed))
