@@ -10,7 +10,7 @@ import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.annotations import object_array
+from kalos_core.arrays import divide, object_array
 from kalos_core.chance import (
     FEW_CATEGORIES,
     METRICS,
@@ -26,6 +26,7 @@ from kalos_core.chance import (
     expected_of_guesses,
     expected_of_raters,
     metric_distance,
+    number_of_values,
     tally_of_codes,
     weight_distance,
 )
@@ -119,15 +120,10 @@ class GradeAgreement(Result):
         >>> grade_agreement([["x", "y", "x"], ["x", "x", None]], "nominal", bootstrap=0).differences.round(3).tolist()
         [0.667, 0.0]
         """
-        count = (self.codes >= 0).sum(axis=1)
-        pairs = np.where(count < 2, np.nan, count * (count - 1) / 2)
-        if self.metric == "nominal":
-            found = tally_of_codes(self.codes, len(self.levels))
-            alike = np.bincount(found.item, found.count * (found.count - 1) / 2, len(self.codes))
-            return np.asarray((pairs - alike) / pairs)
-        ordered = np.sort(self.values, axis=1)  # NaN last
-        weight = 2 * np.arange(ordered.shape[1]) - (count - 1)[:, None]  # pairs in which it is the larger, or smaller
-        return np.asarray(np.nansum(weight * ordered, axis=1) / pairs)
+        columns, levels = np.ascontiguousarray(self.codes.T), self.levels
+        number = number_of_values(columns)
+        distance = Unequal() if self.metric == "nominal" else Distance(lambda a, b: np.abs(levels[a] - levels[b]))
+        return divide(distance.of_raters(columns), number * (number - 1))
 
     def without_items(self) -> GradeAgreement:
         """The same without the grades of each item, to be stored where those are stored already."""
