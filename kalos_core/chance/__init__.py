@@ -14,7 +14,7 @@ expected disagreement:
 |---|---|---|
 | alpha | `Observed.by_value` | from all values (`expected_of_values`) |
 | Fleiss' kappa | `Observed.by_item` | from `mean_shares` (`Distance.of_all`) |
-| free-marginal kappa | `Observed.by_item` | from all categories alike |
+| free-marginal kappa | `Observed.by_item` | from all categories alike (`expected_of_categories`) |
 | AC1, AC2 | `Observed.by_item` | by raters who guess (`expected_of_guesses`) |
 | Conger's kappa, Cohen's | `Observed.by_item` | from the shares of each rater (`expected_of_raters`) |
 
@@ -39,6 +39,7 @@ from kalos_core.chance.disagreement import (
     Observed,
     chance_corrected,
     coincidences,
+    expected_of_categories,
     expected_of_guesses,
     expected_of_raters,
     expected_of_values,
@@ -77,6 +78,7 @@ __all__ = [
     "cohen_of_sums",
     "coincidences",
     "conger_of_codes",
+    "expected_of_categories",
     "expected_of_guesses",
     "expected_of_raters",
     "expected_of_values",

@@ -211,6 +211,17 @@ def expected_of_values(totals: NDArray[Any], distance: Distance) -> NDArray[np.f
     return np.asarray(distance.of_all(totals) / np.where(n > 1, n * (n - 1), np.nan))
 
 
+def expected_of_categories(categories: ArrayLike) -> NDArray[np.float64]:
+    """D_e of free-marginal kappa: of values drawn from K categories alike, 1 - 1 / K.
+
+    Examples
+    --------
+    >>> expected_of_categories([4, 1]).tolist()
+    [0.75, 0.0]
+    """
+    return np.asarray(1 - 1 / np.maximum(categories, 1))
+
+
 def expected_of_guesses(share: NDArray[np.float64], distance: Distance) -> NDArray[np.float64]:
     """D_e of Gwet's AC: as of raters who guess only where they are uncertain, from shares (..., K).
 

@@ -23,6 +23,7 @@ from kalos_core.chance import (
     check_upright,
     cohen_of_codes,
     conger_of_codes,
+    expected_of_categories,
     expected_of_guesses,
     mean_shares,
     observe_counts,
@@ -128,7 +129,8 @@ def nominal_alpha(values: ArrayLike, metric: str = "nominal", *, order: Sequence
     >>> round(nominal_alpha([["low", "low"], ["mid", "high"]], "ordinal", order=["low", "mid", "high"]), 4)
     0.8333
     """
-    if lookup(METRICS, metric, "metric") is METRICS["nominal"]:
+    lookup(METRICS, metric, "metric")
+    if metric == "nominal":
         if order is not None:
             raise InputError(f"order: expected none for 'nominal', which has no order, got {repr_of(order)}")
         codes, levels = _encode_nominal(values)
@@ -164,7 +166,8 @@ def alpha_of_counts(counts: Counts, metric: str = "nominal", *, levels: ArrayLik
     0.5
     """
     found = tally(counts)
-    if lookup(METRICS, metric, "metric") is METRICS["nominal"] and levels is not None:
+    lookup(METRICS, metric, "metric")
+    if metric == "nominal" and levels is not None:
         raise InputError(
             f"levels: expected none for 'nominal', to which all categories are alike, got {repr_of(levels)}"
         )
@@ -227,7 +230,7 @@ def free_marginal_kappa(counts: Counts) -> float:
     0.5
     """
     found = tally(counts)
-    expected = 1 - 1 / max(found.categories, 1)
+    expected = expected_of_categories(found.categories)
     return float(chance_corrected(observe_counts(found, Unequal()).by_item, expected))
 
 
