@@ -63,25 +63,25 @@ class Observed:
     ----------
     number : (L,) int, at least 2
         m: how many values an item has.
-    items : (L,) float64
-        How many items have so many.
     apart : (L,) float64
-        Sum over ordered pairs of values of each of these items of their distance. Whole numbers for nominal values,
+        Sum over ordered pairs of values of each item with so many of their distance. Whole numbers for nominal values,
         so that results are the same to the last bit in any order of items.
+    items : int
+        How many items there are.
 
     Examples
     --------
     >>> from kalos_core.chance import Unequal
     >>> found = observe(np.array([[0, 0, 1], [1, -1, 1], [0, -1, -1]]), Unequal())
-    >>> found.number.tolist(), found.items.tolist(), found.apart.tolist()
-    ([2, 3], [1.0, 1.0], [0.0, 4.0])
+    >>> found.number.tolist(), found.apart.tolist(), found.items
+    ([2, 3], [0.0, 4.0], 2)
     >>> found.by_value, round(found.by_item, 3)
     (2.0, 0.333)
     """
 
     number: NDArray[np.intp]
-    items: NDArray[np.float64]
     apart: NDArray[np.float64]
+    items: int
 
     @property
     def by_value(self) -> float:
@@ -91,19 +91,19 @@ class Observed:
     @property
     def by_item(self) -> float:
         """D_o of kappas and AC: mean distance of two values of an item, items counting alike; NaN of none."""
-        return float((self.apart / (self.number * (self.number - 1))).sum() / (self.items.sum() or np.nan))
+        return float((self.apart / (self.number * (self.number - 1))).sum() / (self.items or np.nan))
 
 
 def observe(codes: NDArray[np.intp], distance: Distance) -> Observed:
     """Observed disagreement of a reliability matrix, codes (I, R)."""
     size = codes.shape[1] + 1
-    items, apart = np.zeros(size), np.zeros(size)
+    items, apart = 0, np.zeros(size)
     for start in range(0, len(codes), ITEMS_AT_ONCE):
         columns = np.ascontiguousarray(codes[start : start + ITEMS_AT_ONCE].T)  # a row a rater, quick to go through
         number = number_of_values(columns)
-        items += np.bincount(number, minlength=size)
+        items += np.count_nonzero(number >= 2)
         apart += total(number, distance.of_raters(columns), size)
-    return Observed(np.arange(2, size), items[2:], apart[2:])
+    return Observed(np.arange(2, size), apart[2:], items)
 
 
 def observe_counts(found: Tally, distance: Distance) -> Observed:
@@ -119,10 +119,9 @@ def observe_counts(found: Tally, distance: Distance) -> Observed:
     number = np.arange(most + 1)
     if most > MANY_VALUES:
         number, index = np.unique(found.annotations, return_inverse=True)
-    items = total(index, found.times, len(number))
     apart = total(index, distance.of_items(found) * found.times, len(number))
     several = number >= 2
-    return Observed(number[several], items[several], apart[several])
+    return Observed(number[several], apart[several], int(found.times[found.usable].sum()))
 
 
 def pairable_values(codes: NDArray[np.intp], categories: int) -> NDArray[np.float64]:

@@ -98,7 +98,7 @@ class Distance:
             sums[start : start + len(counts)] = self._of_table(counts)
         return sums
 
-    def _of_table(self, counts: NDArray[Any]) -> NDArray[np.float64]:
+    def _of_table(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.asarray(np.einsum("ic,ic->i", counts @ self.matrix(counts.shape[1]), counts))
 
     def of_raters(self, columns: NDArray[np.intp]) -> NDArray[np.float64]:
@@ -117,7 +117,8 @@ class Distance:
         size = int(columns.max(initial=-1)) + 2
         if raters > FEW_RATERS and size <= FEW_CATEGORIES:
             cell = np.arange(items) * size + 1 + columns  # missing values come first
-            return self._of_table(np.bincount(cell.ravel(), minlength=items * size).reshape(items, size)[:, 1:])
+            counts = np.bincount(cell.ravel(), minlength=items * size).astype(np.float64)
+            return self._of_table(counts.reshape(items, size)[:, 1:])
         if raters > FEW_CATEGORIES:
             return self.of_items(tally_of_codes(columns.T))
         sums, given = np.zeros(items), columns >= 0
