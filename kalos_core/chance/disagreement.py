@@ -101,7 +101,7 @@ def observe(codes: NDArray[np.intp], distance: Distance) -> Observed:
     for start in range(0, len(codes), ITEMS_AT_ONCE):
         columns = np.ascontiguousarray(codes[start : start + ITEMS_AT_ONCE].T)  # a row a rater, quick to go through
         number = number_of_values(columns)
-        items += np.count_nonzero(number >= 2)
+        items += int(np.count_nonzero(number >= 2))
         apart += total(number, distance.of_raters(columns), size)
     return Observed(np.arange(2, size), apart[2:], items)
 
