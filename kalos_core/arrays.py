@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -307,6 +308,31 @@ def in_threads(task: Callable[[slice], Answer], count: int, least: int) -> list[
     ends = np.linspace(0, count, workers * PARTS_A_THREAD + 1).astype(int).tolist()
     with ThreadPoolExecutor(workers) as pool:
         return list(pool.map(task, (slice(first, last) for first, last in pairwise(ends))))
+
+
+def divide(above: NDArray[Any], below: NDArray[Any]) -> NDArray[np.float64]:
+    """Quotients of whole numbers, NaN where there is nothing to divide by.
+
+    Examples
+    --------
+    >>> divide(np.array([1, 0]), np.array([2, 0])).tolist()
+    [0.5, nan]
+    """
+    return np.asarray(np.divide(above, below, out=np.full(np.shape(above), np.nan), where=np.not_equal(below, 0)))
+
+
+def mean_of_defined(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Means over the first axis of what is defined; NaN where nothing is.
+
+    Examples
+    --------
+    >>> mean_of_defined(np.array([[0.5, np.nan], [1.0, np.nan]])).tolist()
+    [0.75, nan]
+    """
+    known = np.isfinite(values)
+    columns = np.where(known, values, 0.0).reshape(len(values), math.prod(values.shape[1:])).T.tolist()
+    sums = np.array([math.fsum(column) for column in columns], np.float64)  # the same in any order
+    return divide(sums.reshape(values.shape[1:]), known.sum(axis=0))
 
 
 def freeze(owner: object, name: str, array: NDArray[Any]) -> None:

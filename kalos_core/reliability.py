@@ -1,4 +1,4 @@
-"""From units to Krippendorff's alpha: the reliability matrix, its counts, and the formula.
+"""The reliability matrix of units, its counts for groups of units, and Krippendorff's alpha from them.
 
 Three states of a cell of the reliability matrix have three names: a category; `NO_OBJECT`, the rater was assigned and
 annotated nothing there; `NOT_ASSIGNED`, the rater was not assigned, which is missing data and pairs with nothing.
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.arrays import run_starts, total
+from kalos_core.chance import Unequal, alpha_of_sums, number_of_values
 
 AT_ONCE = 1 << 16
 """Units that are counted at a time: their temporary tables stay small."""
@@ -167,75 +168,34 @@ def join_coincidences(parts: Sequence[Coincidences]) -> Coincidences:
 
 
 def _coincidences(values: NDArray[np.int32], group: NDArray[np.intp], groups: int) -> Coincidences:
-    given = values != NOT_ASSIGNED
-    raters = given.sum(axis=1)
-    unit, rater = np.nonzero(given & (raters >= 2)[:, None])
-    span = int(values.max()) + 2 if values.size else 1  # NO_OBJECT comes first
-    code = values[unit, rater].astype(np.int64) - NO_OBJECT
-    cell, times = np.unique(unit * span + code, return_counts=True)
-    cell_unit, cell_group = cell // span, group[cell // span]
+    codes = np.ascontiguousarray(values.T).astype(np.intp) - NO_OBJECT  # -1 where missing
+    number = number_of_values(codes)
+    same = number * (number - 1) - Unequal().of_raters(codes)
     # whole numbers first, a column for each m_u: the same to the last bit in any order of units
-    columns = values.shape[1] + 1
-    same = total(cell_group * columns + raters[cell_unit], times * (times - 1), groups * columns)
-    agreeing = same.reshape(groups, columns)[:, 2:] / np.arange(1, columns - 1)
-    entry, inverse = np.unique(cell_group * span + cell % span, return_inverse=True)
+    columns = len(codes) + 1
+    agreeing = total(group * columns + number, same, groups * columns).reshape(groups, columns)[:, 2:]
+    rater, unit = np.nonzero((codes >= 0) & (number >= 2))
+    span = int(codes.max(initial=0)) + 1
+    entry, count = np.unique(group[unit] * span + codes[rater, unit], return_counts=True)
     return Coincidences(
-        pairable=total(cell_group, times, groups),
-        agreeing=agreeing.sum(axis=1),
+        pairable=total(group, np.where(number >= 2, number, 0), groups),
+        agreeing=(agreeing / np.arange(1, columns - 1)).sum(axis=1),
         group=entry // span,
         value=entry % span + NO_OBJECT,
-        count=total(inverse, times, len(entry)),
+        count=count.astype(np.float64),
     )
-
-
-def alpha(
-    pairable: NDArray[np.float64], agreeing: NDArray[np.float64], squares: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Krippendorff's alpha for nominal values, 1 - D_o / D_e (Krippendorff 2004, §11.3; KαLOS Eq. 8).
-
-    With n pairable values, D_o = (n - sum o_cc) / n and D_e = (n² - sum n_c²) / (n (n - 1)).
-
-    Parameters
-    ----------
-    pairable : (G,) float64
-        n
-    agreeing : (G,) float64
-        Sum of o_cc.
-    squares : (G,) float64
-        Sum of n_c².
-
-    Returns
-    -------
-    (G,) float64, at most 1
-        1 where all values are equal (nothing could disagree: Krippendorff leaves 0 / 0, KαLOS says agreement);
-        NaN where nothing is pairable.
-
-    Examples
-    --------
-    Two units of two raters, one agreed and one where the second saw nothing: values 0 0 | 0 -1, so n = 4,
-    o_00 = 2 and n_c = 3, 1: D_o = 2 / 4, D_e = (16 - 10) / 12.
-
-    >>> alpha(np.array([4.0, 2.0, 0.0]), np.array([2.0, 2.0, 0.0]), np.array([10.0, 4.0, 0.0])).tolist()
-    [0.0, 1.0, nan]
-    """
-    n = pairable
-    observed = (n - agreeing) / np.where(n > 0, n, np.nan)
-    unequal = n**2 - squares
-    expected = unequal / np.where(n > 1, n * (n - 1), np.nan)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where((n > 0) & (unequal == 0), 1.0, 1 - observed / expected)
 
 
 def alpha_by_group(sums: Coincidences) -> NDArray[np.float64]:
     """(G,) alpha of each group; NaN where nothing is pairable."""
     squares = total(sums.group, sums.count**2, len(sums.pairable))
-    return alpha(sums.pairable, sums.agreeing, squares)
+    return alpha_of_sums(sums.pairable, sums.agreeing, squares)
 
 
 def alpha_of_all(sums: Coincidences) -> float:
     """Alpha of all groups taken as one reliability matrix; NaN where nothing is pairable."""
     totals = total(sums.value - NO_OBJECT, sums.count, 1)
-    whole = alpha(
+    whole = alpha_of_sums(
         np.array([sums.pairable.sum()]),
         np.array([math.fsum(sums.agreeing)]),
         np.array([(totals**2).sum()]),

@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.arrays import distinct_codes, total
-from kalos_core.reliability import NO_OBJECT, Coincidences, alpha, alpha_by_group, coincidences, join_coincidences
+from kalos_core.chance import alpha_of_sums
+from kalos_core.reliability import NO_OBJECT, Coincidences, alpha_by_group, coincidences, join_coincidences
 from kalos_core.results import Result
 
 INTERVAL = (2.5, 97.5)
@@ -106,7 +107,7 @@ class Cells:
         """(F,) alpha of all units of each statistic taken as one reliability matrix; NaN where nothing is pairable."""
         column, statistic = self.columns()
         counts = total(column, self.sums.count, len(statistic))
-        return alpha(
+        return alpha_of_sums(
             total(self.statistic, self.sums.pairable, statistics),
             total(self.statistic, self.sums.agreeing, statistics),
             total(statistic, counts**2, statistics),
@@ -354,7 +355,7 @@ class Resampled:
         squares = np.zeros((len(counts) + 1, counts.shape[1]))
         np.cumsum(np.square(counts), axis=0, out=squares[1:])  # whole numbers: nothing is lost
         with np.errstate(invalid="ignore"):  # 0 / 0: no image of that statistic was drawn
-            return Replicates((values / count).T, alpha(n, agreeing, np.diff(squares[self._ends], axis=0)).T)
+            return Replicates((values / count).T, alpha_of_sums(n, agreeing, np.diff(squares[self._ends], axis=0)).T)
 
 
 def _kinds(cells: Cells) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -17,9 +17,10 @@ ROOT = Path(__file__).resolve().parents[1]
 
 ORDER = [
     "errors", "arguments", "limits", "options", "files", "arrays", "display", "text", "results", "shapes",
-    "annotations", "similarity", "pairs", "correspondence", "reliability", "resampling", "_agreement", "calibration",
-    "diagnostics", "variation", "convergence", "sparse", "nominal", "pixels", "consensus", "decisions", "statements",
-    "ranking", "readers", "distributed", "noise", "drawing", "figures", "report", "fiftyone", "cli", "__main__",
+    "annotations", "similarity", "pairs", "correspondence", "chance", "reliability", "resampling", "_agreement",
+    "calibration", "diagnostics", "variation", "convergence", "sparse", "nominal", "pixels", "consensus", "decisions",
+    "statements", "ranking", "readers", "distributed", "noise", "drawing", "figures", "report", "fiftyone", "cli",
+    "__main__",
 ]  # fmt: skip
 """The modules of `kalos_core`; each may import those before it."""
 

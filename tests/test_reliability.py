@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from kalos_core import NO_OBJECT, NOT_ASSIGNED, Annotations
-from kalos_core.reliability import alpha, alpha_by_group, alpha_of_all, build_units, coincidences
+from kalos_core.chance import alpha_of_sums
+from kalos_core.reliability import alpha_by_group, alpha_of_all, build_units, coincidences
 from tests.strategies import tables
 
 
@@ -77,7 +78,7 @@ def test_the_formula_by_hand():
         (0, 0, 0, np.nan),  # nothing pairable
         strict=True,
     )
-    np.testing.assert_array_equal(alpha(*np.array([n, agreeing, squares], float)), expected)
+    np.testing.assert_array_equal(alpha_of_sums(*np.array([n, agreeing, squares], float)), expected)
 
 
 def test_a_thousand_values_and_a_hundred_thousand_units_stay_exact():

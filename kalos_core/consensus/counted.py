@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations.columns import object_array
+from kalos_core.arrays import divide
 from kalos_core.consensus.truth import Truth
 from kalos_core.display import number_of
 from kalos_core.pixels.performance import RaterPerformance
-from kalos_core.pixels.sums import divide
 from kalos_core.results import Result
 
 if TYPE_CHECKING:

@@ -12,13 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from kalos_core._agreement import Agreement, check_agreement
 from kalos_core.annotations import Annotations
 from kalos_core.arguments import check_arguments
-from kalos_core.arrays import as_floats, run_starts
+from kalos_core.arrays import as_floats, divide, run_starts
 from kalos_core.consensus.fusing import Members, fused_annotations
 from kalos_core.consensus.objects import UnitTruth
 from kalos_core.consensus.voting import check_share
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, lookup
-from kalos_core.pixels.sums import divide
 from kalos_core.reliability import NOT_ASSIGNED, Units
 from kalos_core.results import Result
 

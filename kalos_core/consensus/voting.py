@@ -7,13 +7,14 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from kalos_core.arrays import mean_of_defined
 from kalos_core.consensus.truth import Truth, truth_of_patterns
 from kalos_core.errors import InputError, as_number, listed, repr_of
 from kalos_core.pixels.agreement import FEWEST_FOR_OUTLIERS
 from kalos_core.pixels.agreement import outliers as above_limit
 from kalos_core.pixels.patterns import Patterns, find_patterns
 from kalos_core.pixels.stack import Masks3D, as_stack
-from kalos_core.pixels.sums import PixelSums, mean_of_defined
+from kalos_core.pixels.sums import PixelSums
 
 ROUNDING = 1e-9
 """A share of N raters that is a whole number but for rounding is that number."""

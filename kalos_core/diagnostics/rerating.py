@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from kalos_core._agreement import Agreement, check_agreement, with_empty_images
 from kalos_core.arguments import check_arguments
 from kalos_core.arrays import find_sorted, run_starts, total
+from kalos_core.chance import alpha_of_sums
 from kalos_core.display import number_of, percent_text, signed
 from kalos_core.errors import InputError, check_whole, lookup
 from kalos_core.limits import check_replicates
-from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED, alpha, coincidences
+from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED, coincidences
 from kalos_core.results import Result
 
 if TYPE_CHECKING:
@@ -281,7 +282,7 @@ class _Further:
     def _change_of_mean(self) -> Callable[[NDArray[np.int32]], NDArray[np.float64]]:
         sums = self.sums
         squares = total(sums.group, sums.count**2, self.images)
-        before = alpha(sums.pairable, sums.agreeing, squares)
+        before = alpha_of_sums(sums.pairable, sums.agreeing, squares)
         defined = np.isfinite(before)
         mean, images = before[defined].mean(), defined.sum()
         known = self._key(sums.group, sums.value)  # ascending
@@ -291,7 +292,7 @@ class _Further:
             at = find_sorted(known, key)
             there = np.where(at >= 0, sums.count[at], 0)
             grown = total(key // self.span, more * (2 * there + more), self.images)
-            after = alpha(sums.pairable + pairable, sums.agreeing + agreeing, squares + grown)
+            after = alpha_of_sums(sums.pairable + pairable, sums.agreeing + agreeing, squares + grown)
             found = np.where(defined, (after - before) / images, (after - mean) / (images + 1))
             return np.where(np.isnan(found), 0.0, found)
 
@@ -301,12 +302,12 @@ class _Further:
         sums = self.sums
         counts = total(sums.value - NO_OBJECT, sums.count, self.span)
         whole = sums.pairable.sum(), sums.agreeing.sum(), (counts**2).sum()
-        before = alpha(*(np.array([number]) for number in whole))
+        before = alpha_of_sums(*(np.array([number]) for number in whole))
 
         def change(answers: NDArray[np.int32]) -> NDArray[np.float64]:
             pairable, agreeing, key, more = self._added(answers)
             grown = total(key // self.span, more * (2 * counts[key % self.span] + more), self.images)
-            return np.asarray(alpha(whole[0] + pairable, whole[1] + agreeing, whole[2] + grown) - before)
+            return np.asarray(alpha_of_sums(whole[0] + pairable, whole[1] + agreeing, whole[2] + grown) - before)
 
         return change
 

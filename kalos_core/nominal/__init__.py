@@ -23,6 +23,7 @@ After Nowak & Rüger, *How reliable are annotations via crowdsourcing?* (MIR 201
 * Teams, such as experts and a crowd: `compare_teams`, `TeamComparison`, `COMPARISONS`.
 """
 
+from kalos_core.chance import KAPPA_WEIGHTS, METRICS
 from kalos_core.nominal.accuracy import ItemAccuracy, RaterAccuracy, item_accuracy, rater_accuracy
 from kalos_core.nominal.attributes import attribute_agreement, attributes_table
 from kalos_core.nominal.build import OPTIONAL, OnEmpty, OnRepeat, OnUnknown, RawLabels
@@ -32,7 +33,6 @@ from kalos_core.nominal.coefficients import (
     cohen_kappa,
     cohen_matrix,
     conger_kappa,
-    encode_values,
     fleiss_kappa,
     free_marginal_kappa,
     gwet_ac1,
@@ -45,7 +45,6 @@ from kalos_core.nominal.coefficients import (
 from kalos_core.nominal.disputes import QUORUM, Disputes, check_quorum, find_disputes
 from kalos_core.nominal.findings import LabelFindings, QuestionCurve, QuestionGrades, label_findings
 from kalos_core.nominal.graded import GradeAgreement, grade_agreement, least_agreed_first
-from kalos_core.nominal.grades import METRICS
 from kalos_core.nominal.grouping import SUGGESTED, Groups, read_groups
 from kalos_core.nominal.groups import GroupBreaches, check_groups
 from kalos_core.nominal.intraclass import FORMS, IntraclassCorrelation, intraclass_correlation
@@ -66,7 +65,7 @@ from kalos_core.nominal.skill import SKILL_MODELS, LabelTruth, dawid_skene
 from kalos_core.nominal.suggestions import SuggestedGroup, SuggestedGroups, suggest_groups
 from kalos_core.nominal.table import LabelTable, build_table, check_table
 from kalos_core.nominal.teams import COMPARISONS, TeamComparison, compare_teams
-from kalos_core.nominal.weights import KAPPA_WEIGHTS
+from kalos_core.nominal.values import encode_values
 
 __all__ = [
     "COMPARISONS",

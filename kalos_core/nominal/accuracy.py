@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from kalos_core.annotations import as_name, object_array
 from kalos_core.annotations.columns import codes_in, new_codes
 from kalos_core.arguments import check_arguments
-from kalos_core.arrays import total
+from kalos_core.arrays import divide, total
 from kalos_core.display import number_of, percent_text
 from kalos_core.errors import InputError, KalosWarning, listed, repr_of
 from kalos_core.nominal.build import OPTIONAL
-from kalos_core.nominal.decisions import ConceptVotes, Decisions, mean_of_finite, or_nan
+from kalos_core.nominal.decisions import ConceptVotes, Decisions, mean_of_finite
 from kalos_core.nominal.majority import merge_raters
 from kalos_core.nominal.table import LabelTable, check_table
 from kalos_core.reliability import NOT_ASSIGNED
@@ -350,9 +350,9 @@ def _in_common(table: LabelTable, one: Entries, other: Entries) -> NDArray[np.fl
 
 def _share(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
     """(R, R) shares, NaN on the diagonal and where there is nothing in common."""
-    share = part / np.where(whole > 0, whole, np.nan)
+    share = divide(part, whole)
     np.fill_diagonal(share, np.nan)
-    return np.asarray(share)
+    return share
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -451,11 +451,11 @@ def item_accuracy(table: LabelTable, reference: Reference | None = None) -> Item
     chose, decided, item = votes.chose[compared], votes.decided[compared], votes.item[compared]
     mixed = 2 * chose * (decided - chose) / (decided * (decided - 1))  # pairs that differ
     split = (chose > 0) & (chose < decided)
-    concepts = or_nan(votes.deciding_concepts(least=2))
+    concepts = votes.deciding_concepts(least=2)
     return ItemAccuracy(
         items=table.items,
-        accuracy=1 - total(item, mixed, items) / concepts,
-        unanimity=1 - total(item, split, items) / concepts,
+        accuracy=1 - divide(total(item, mixed, items), concepts),
+        unanimity=1 - divide(total(item, split, items), concepts),
         raters=votes.raters,
         to_reference=to_reference,
     )
@@ -471,4 +471,4 @@ def _items_to_reference(table: LabelTable, reference: LabelTable) -> NDArray[np.
         made = both.sum(axis=1)
         shares += ((own == truth) & both).sum(axis=1) / np.maximum(made, 1)
         raters += made > 0
-    return np.asarray(shares / or_nan(raters))
+    return divide(shares, raters)

@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike
 
 from kalos_core._agreement import Agreement, check_agreement
 from kalos_core.arguments import check_arguments
+from kalos_core.chance import METRICS
 from kalos_core.errors import InputError, check_whole, lookup
 from kalos_core.limits import check_replicates
 from kalos_core.nominal.graded import GradeAgreement, agreement_of_grades
-from kalos_core.nominal.grades import METRICS, encode_grades
+from kalos_core.nominal.values import encode_grades
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -2,33 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import partial
-from itertools import combinations, pairwise
+from collections.abc import Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.arrays import as_array, total
-from kalos_core.errors import InputError, lookup, repr_of
-from kalos_core.nominal.grades import (
+from kalos_core.arrays import as_array
+from kalos_core.chance import (
     METRICS,
-    Grades,
-    alpha_of_grades,
+    Counts,
+    Distance,
+    Tally,
+    Unequal,
+    alpha_of_codes,
     alpha_of_tally,
-    check_levels,
-    encode_grades,
-    is_missing,
-    sum_of_all,
-    sums_of_items,
+    chance_corrected,
+    check_upright,
+    cohen_of_codes,
+    conger_of_codes,
+    expected_of_categories,
+    expected_of_guesses,
+    mean_shares,
+    observe_counts,
+    tally,
+    weight_distance,
 )
-from kalos_core.nominal.weights import disagreement, encode_weighted, weighted_cohen, weighted_conger
-from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED, alpha
-from kalos_core.sparse import Counts, Tally, tally
-from kalos_core.sparse.labels import CELLS, labels_likelihood
+from kalos_core.errors import InputError, lookup, repr_of
+from kalos_core.nominal.values import check_levels, encode_grades, encode_values
+from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED
 
 LANDIS_KOCH = (
     (0.8, "almost perfect"),
@@ -38,22 +42,6 @@ LANDIS_KOCH = (
     (0.0, "slight"),
 )
 """Least kappa of each band, best first; below the last it is poor (Landis & Koch 1977)."""
-
-FEW_RATERS = 12
-"""Up to so many raters it is quicker to compare every two of them than to sort the values of each item."""
-
-ITEMS_AT_ONCE = 8192
-"""Items whose values are compared at once, so that intermediate results stay in cache."""
-
-MOST_CODES = 1 << 16
-"""Whole numbers beyond this are ids rather than codes, and are numbered anew."""
-
-
-TURNED = 0.3
-"""What alpha has to be, and by how much more than otherwise, if raters are read as items."""
-
-SURE = float(np.log(1000))
-"""Log of how much likelier labels have to be if raters are read as items."""
 
 
 def landis_koch(value: float) -> str:
@@ -69,46 +57,6 @@ def landis_koch(value: float) -> str:
     if np.isnan(value):
         return "undefined"
     return next((name for least, name in LANDIS_KOCH if value >= least), "poor")
-
-
-def encode_values(values: ArrayLike) -> NDArray[np.int64]:
-    """Values of any kind as codes from -1 upwards, `NOT_ASSIGNED` where there is none.
-
-    Parameters
-    ----------
-    values : (I, R)
-        Whole numbers, in which `NOT_ASSIGNED` is missing and `NO_OBJECT` a value; or anything else that can be
-        compared, None and NaN being missing.
-
-    Examples
-    --------
-    >>> encode_values([["cat", None], ["dog", "cat"]]).tolist()
-    [[0, -2], [1, 0]]
-    """
-    try:
-        given = np.asarray(values)
-    except ValueError:
-        raise InputError("values: expected a table, items x raters, got rows of unequal length") from None
-    if given.ndim != 2:
-        raise InputError(f"values: expected items x raters, got shape {given.shape}")
-    if not np.issubdtype(given.dtype, np.integer):
-        return _encode_objects(np.asarray(values, dtype=object))  # among names NumPy would make NaN a name
-    if given.size and given.min() < NOT_ASSIGNED:
-        raise InputError(f"values: expected codes of at least {NOT_ASSIGNED}, got {given.min()}")
-    if given.size and given.max() > MOST_CODES:  # ids rather than codes
-        distinct, codes = np.unique(given, return_inverse=True)
-        return np.asarray(np.where(given < 0, given, codes.reshape(given.shape) - (distinct < 0).sum()))
-    return given.astype(np.int64, copy=False)
-
-
-def _encode_objects(given: NDArray[np.object_]) -> NDArray[np.int64]:
-    code: dict[Any, int] = {}
-    flat = given.ravel().tolist()
-    try:
-        codes = [NOT_ASSIGNED if is_missing(value) else code.setdefault(value, len(code)) for value in flat]
-    except TypeError as error:
-        raise InputError(f"values: expected names or numbers, which can be compared, got {error}") from None
-    return np.array(codes, dtype=np.int64).reshape(given.shape)
 
 
 def label_counts(values: ArrayLike) -> scipy.sparse.csr_array:
@@ -164,9 +112,9 @@ def nominal_alpha(values: ArrayLike, metric: str = "nominal", *, order: Sequence
     Raises
     ------
     InputError
-        For no table, or one of raters x items by all appearance: more raters than items, whose labels are 1,000
-        times likelier as those of few raters of many items, with an alpha higher by 0.3. For an unknown metric; for
-        text where numbers are needed, or an order; for values that the order lacks; for "ratio" numbers below 0.
+        For no table, or one of raters x items by all appearance: fewer items than raters, at least 12 raters, and an
+        alpha of the turned table of at least 0.35, higher by as much. For an unknown metric; for text where numbers
+        are needed, or an order; for values that the order lacks; for "ratio" numbers below 0.
 
     Examples
     --------
@@ -181,77 +129,22 @@ def nominal_alpha(values: ArrayLike, metric: str = "nominal", *, order: Sequence
     >>> round(nominal_alpha([["low", "low"], ["mid", "high"]], "ordinal", order=["low", "mid", "high"]), 4)
     0.8333
     """
-    if lookup(METRICS, metric, "metric") is METRICS["nominal"]:
+    lookup(METRICS, metric, "metric")
+    if metric == "nominal":
         if order is not None:
             raise InputError(f"order: expected none for 'nominal', which has no order, got {repr_of(order)}")
-        return _alpha_of_upright(encode_values(values), _alpha_of_codes)
-    return _alpha_of_upright_grades(encode_grades(values, metric, order), metric)
+        codes, levels = _encode_nominal(values)
+    else:
+        grades = encode_grades(values, metric, order)
+        codes, levels = grades.codes, grades.levels
+    check_upright(codes, metric, levels)
+    return alpha_of_codes(codes, metric, levels)
 
 
-def check_upright(grades: Grades, metric: str) -> None:
-    """An error where grades are raters x items by all appearance; see `nominal_alpha`."""
-    _alpha_of_upright_grades(grades, metric)
-
-
-def _alpha_of_upright_grades(grades: Grades, metric: str) -> float:
-    return _alpha_of_upright(grades.codes, lambda codes: alpha_of_grades(replace(grades, codes=codes), metric), -1)
-
-
-def _alpha_of_upright(
-    codes: NDArray[np.int64], alpha_of: Callable[[NDArray[np.int64]], float], missing: int = NOT_ASSIGNED
-) -> float:
-    """Alpha of codes (I, R), refused where they are raters x items by all appearance."""
-    coefficient = alpha_of(codes)
-    items, raters = codes.shape
-    if items < raters:
-        turned = alpha_of(codes.T)
-        if turned - coefficient > TURNED < turned and _likelier_turned(codes, missing):
-            raise InputError(
-                f"values: expected items x raters, got {items:,} items of {raters:,} raters with an alpha of "
-                f"{coefficient:.2f}; as raters x items, which the package `krippendorff` takes, it is {turned:.2f}: "
-                "pass values.T. If these are the items, pass their counts to alpha_of_counts (label_counts(values))"
-            )
-    return coefficient
-
-
-def _likelier_turned(codes: NDArray[np.int64], missing: int) -> bool:
-    """Whether codes (I, R), the first of them if they are many, are 1,000 times likelier as (R, I)."""
-    some = codes[:, : max(CELLS // max(len(codes), 1), 1)]
-    given = some != missing
-    return bool(given.any() and labels_likelihood(some.T, given.T) - labels_likelihood(some, given) > SURE)
-
-
-def _alpha_of_codes(codes: NDArray[np.int64]) -> float:
-    raters, categories = codes.shape[1], int(codes.max(initial=NO_OBJECT)) - NO_OBJECT + 1
-    agreeing, totals = np.zeros(raters + 1), np.zeros(categories)
-    for start in range(0, len(codes), ITEMS_AT_ONCE):
-        columns = np.ascontiguousarray(codes[start : start + ITEMS_AT_ONCE].T)  # a row a rater, quick to go through
-        given = columns != NOT_ASSIGNED
-        annotations = given.sum(axis=0)
-        agreeing += total(annotations, _agreeing(_distinguishable(columns)), raters + 1)
-        pairable = columns[given & (annotations >= 2)]
-        totals += np.bincount(pairable - NO_OBJECT, minlength=categories)
-    return _alpha(agreeing, totals)
-
-
-def _distinguishable(columns: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Values (R, I) with what is missing like nothing else."""
-    missing = columns == NOT_ASSIGNED
-    return np.where(missing, NOT_ASSIGNED - np.arange(len(columns))[:, None], columns) if missing.any() else columns
-
-
-def _agreeing(columns: NDArray[np.int64]) -> NDArray[np.int64]:
-    """(I,) ordered pairs of raters who gave the same value, from values (R, I) of `_distinguishable`."""
-    if len(columns) <= FEW_RATERS:
-        few = np.zeros(columns.shape[1], np.uint8)  # small numbers are quick to add
-        for first, second in combinations(columns, 2):
-            few += first == second
-        return 2 * few.astype(np.int64)
-    run, same = np.zeros((2, columns.shape[1]), np.int64)
-    for lower, upper in pairwise(np.sort(columns, axis=0)):  # equal values next to each other
-        run = np.where(lower == upper, run + 1, 0)
-        same += run
-    return 2 * same
+def _encode_nominal(values: ArrayLike) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Codes (I, R) from 0, -1 where missing, and a level for each."""
+    codes = encode_values(values) - NO_OBJECT
+    return codes, np.arange(codes.max(initial=-1) + 1, dtype=np.float64)
 
 
 def alpha_of_counts(counts: Counts, metric: str = "nominal", *, levels: ArrayLike | None = None) -> float:
@@ -273,25 +166,12 @@ def alpha_of_counts(counts: Counts, metric: str = "nominal", *, levels: ArrayLik
     0.5
     """
     found = tally(counts)
-    if lookup(METRICS, metric, "metric") is not METRICS["nominal"]:
-        return alpha_of_tally(found, metric, check_levels(levels, found.categories, metric))
-    if levels is not None:
+    lookup(METRICS, metric, "metric")
+    if metric == "nominal" and levels is not None:
         raise InputError(
             f"levels: expected none for 'nominal', to which all categories are alike, got {repr_of(levels)}"
         )
-    pairable = found.times[found.item] * found.usable[found.item]
-    totals = total(found.category, found.count * pairable, found.categories)
-    return _alpha(total(found.annotations, found.agreeing * found.times, 2), totals)
-
-
-def _alpha(agreeing: NDArray[np.float64], totals: NDArray[np.float64]) -> float:
-    """Alpha from agreeing ordered pairs, summed over items by their number n of values, and totals of pairable values.
-
-    Whole numbers are summed before any is divided: the same to the last bit in any order of items.
-    """
-    coincident = (agreeing[2:] / np.arange(1, len(agreeing) - 1)).sum()
-    coefficient = alpha(np.array([totals.sum()]), np.array([coincident]), np.array([(totals**2).sum()]))
-    return float(coefficient[0])
+    return alpha_of_tally(found, metric, check_levels(levels, found.categories, metric))
 
 
 def observed_agreement(counts: Counts) -> float:
@@ -302,25 +182,7 @@ def observed_agreement(counts: Counts) -> float:
     >>> observed_agreement([[2, 0], [1, 1], [1, 0]])
     0.5
     """
-    return _observed(tally(counts))
-
-
-def _observed(found: Tally) -> float:
-    if not found.usable.any():
-        return float("nan")
-    return float(np.average(found.item_agreement[found.usable], weights=found.times[found.usable]))
-
-
-def _corrected(observed: float, expected: float) -> float:
-    """(P - P_e) / (1 - P_e); NaN where chance alone would always agree."""
-    return (observed - expected) / (1 - expected) if expected < 1 else float("nan")
-
-
-def _mean_shares(found: Tally) -> NDArray[np.float64]:
-    """(C,) mean over labelled items of the share of each category."""
-    labelled = found.times[found.annotations > 0].sum()
-    share = found.count / found.annotations[found.item] * found.times[found.item]
-    return np.asarray(total(found.category, share, found.categories) / max(labelled, 1))
+    return 1 - observe_counts(tally(counts), Unequal()).by_item
 
 
 def fleiss_kappa(counts: Counts) -> float:
@@ -343,8 +205,8 @@ def fleiss_kappa(counts: Counts) -> float:
     >>> fleiss_kappa([[2, 0], [0, 2], [1, 1], [2, 0]])
     0.4666666666666667
     """
-    found = tally(counts)
-    return _corrected(_observed(found), float((_mean_shares(found) ** 2).sum()))
+    found, distance = tally(counts), Unequal()
+    return float(chance_corrected(observe_counts(found, distance).by_item, distance.of_all(mean_shares(found))))
 
 
 def free_marginal_kappa(counts: Counts) -> float:
@@ -368,7 +230,8 @@ def free_marginal_kappa(counts: Counts) -> float:
     0.5
     """
     found = tally(counts)
-    return _corrected(_observed(found), 1 / found.categories if found.categories else 1.0)
+    expected = expected_of_categories(found.categories)
+    return float(chance_corrected(observe_counts(found, Unequal()).by_item, expected))
 
 
 def gwet_ac1(counts: Counts) -> float:
@@ -381,10 +244,7 @@ def gwet_ac1(counts: Counts) -> float:
     >>> round(gwet_ac1([[2, 0], [0, 2], [1, 1], [2, 0]]), 4)
     0.5294
     """
-    found = tally(counts)
-    share = _mean_shares(found)
-    expected = float((share * (1 - share)).sum()) / (found.categories - 1) if found.categories > 1 else 1.0
-    return _corrected(_observed(found), expected)
+    return _gwet(tally(counts), Unequal())
 
 
 def gwet_ac2(counts: Counts, weights: str | ArrayLike = "quadratic", *, levels: ArrayLike | None = None) -> float:
@@ -415,16 +275,12 @@ def gwet_ac2(counts: Counts, weights: str | ArrayLike = "quadratic", *, levels: 
     0.5294
     """
     found = tally(counts)
-    columns = check_levels(levels, found.categories, "weights")
-    distance = disagreement(weights, columns)
-    if found.categories < 2 or not found.usable.any():
-        return float("nan")
-    pairs = found.annotations * (found.annotations - 1)
-    apart = sums_of_items(found, distance)[found.usable] / pairs[found.usable]
-    share = _mean_shares(found)
-    weight = found.categories**2 - sum_of_all(np.ones(found.categories), distance)
-    expected = weight * float((share * (1 - share)).sum()) / (found.categories * (found.categories - 1))
-    return _corrected(1 - float(np.average(apart, weights=found.times[found.usable])), expected)
+    return _gwet(found, weight_distance(weights, check_levels(levels, found.categories, "weights")))
+
+
+def _gwet(found: Tally, distance: Distance) -> float:
+    expected = expected_of_guesses(mean_shares(found), distance)
+    return float(chance_corrected(observe_counts(found, distance).by_item, expected))
 
 
 def conger_kappa(
@@ -458,26 +314,21 @@ def conger_kappa(
     >>> round(conger_kappa([[1, 1, 2], [3, 3, 3], [2, 2, 1]], "quadratic"), 4)
     0.6667
     """
-    if weights is not None:
-        grades, distance = encode_weighted(values, weights, order)
-        check_upright(grades, "interval")
-        return weighted_conger(grades, distance)
-    _refuse_order(order)
-    codes = encode_values(values)
-    _alpha_of_upright(codes, _alpha_of_codes)
-    columns = np.ascontiguousarray(codes.T)
-    columns = columns[(columns != NOT_ASSIGNED).any(axis=1)]
-    annotations = (columns != NOT_ASSIGNED).sum(axis=0)
-    several = annotations >= 2
-    if len(columns) < 2 or not several.any():
-        return float("nan")
-    pairs = annotations[several] * (annotations[several] - 1)
-    observed = float((_agreeing(_distinguishable(columns))[several] / pairs).mean())
-    size = int(columns.max()) + 2  # NO_OBJECT takes the first column
-    counts = np.stack([np.bincount(row[row != NOT_ASSIGNED] + 1, minlength=size) for row in columns])
-    share = counts / counts.sum(axis=1, keepdims=True)
-    expected = (share.mean(axis=0) ** 2 - share.var(axis=0, ddof=1) / len(columns)).sum()
-    return _corrected(observed, float(expected))
+    codes, levels, distance = _encode_weighted(values, weights, order)
+    check_upright(codes, "nominal" if weights is None else "interval", levels)
+    return conger_of_codes(codes, len(levels), distance)
+
+
+def _encode_weighted(
+    values: ArrayLike, weights: str | ArrayLike | None, order: Sequence[Any] | None
+) -> tuple[NDArray[np.intp], NDArray[np.float64], Distance]:
+    """Codes (I, R), their levels (K,) and their distance: that of the weights, or the nominal one."""
+    if weights is None:
+        if order is not None:
+            raise InputError(f"order: expected none without weights, to which alone it matters, got {repr_of(order)}")
+        return *_encode_nominal(values), Unequal()
+    grades = encode_grades(values, weights if isinstance(weights, str) else "weights", order)
+    return grades.codes, grades.levels, weight_distance(weights, grades.levels)
 
 
 def cohen_kappa(
@@ -512,17 +363,8 @@ def cohen_kappa(
     one, other = _as_objects(first), _as_objects(second)
     if one.ndim != 1 or one.shape != other.shape:
         raise InputError(f"second: expected as many values as in first, got shapes {one.shape} and {other.shape}")
-    both = np.column_stack([one, other])
-    if weights is not None:
-        grades, distance = encode_weighted(both, weights, order)
-        return weighted_cohen(grades, 0, 1, distance)
-    _refuse_order(order)
-    return float(_cohen_of_codes(encode_values(both), 0, 1))
-
-
-def _refuse_order(order: Sequence[Any] | None) -> None:
-    if order is not None:
-        raise InputError(f"order: expected none without weights, to which alone it matters, got {repr_of(order)}")
+    codes, levels, distance = _encode_weighted(np.column_stack([one, other]), weights, order)
+    return cohen_of_codes(codes[:, 0], codes[:, 1], len(levels), distance)
 
 
 def _as_objects(values: ArrayLike) -> NDArray[np.object_]:
@@ -545,27 +387,9 @@ def cohen_matrix(
     >>> cohen_matrix([[1, 1], [1, 1], [2, 2], [2, 1]]).tolist()
     [[nan, 0.5], [0.5, nan]]
     """
-    if weights is None:
-        _refuse_order(order)
-        codes = encode_values(values)
-        of_pair = partial(_cohen_of_codes, codes)
-    else:
-        grades, distance = encode_weighted(values, weights, order)
-        codes = grades.codes
-        of_pair = partial(weighted_cohen, grades, distance=distance)
-    raters = codes.shape[1]
-    kappa = np.full((raters, raters), np.nan)
-    for a in range(raters):
-        for b in range(a + 1, raters):
-            kappa[a, b] = kappa[b, a] = of_pair(a, b)
+    codes, levels, distance = _encode_weighted(values, weights, order)
+    columns = np.ascontiguousarray(codes.T)
+    kappa = np.full((len(columns), len(columns)), np.nan)
+    for a, b in combinations(range(len(columns)), 2):
+        kappa[a, b] = kappa[b, a] = cohen_of_codes(columns[a], columns[b], len(levels), distance)
     return kappa
-
-
-def _cohen_of_codes(codes: NDArray[np.int64], a: int, b: int) -> float:
-    both = (codes[:, a] != NOT_ASSIGNED) & (codes[:, b] != NOT_ASSIGNED)
-    one, other = codes[both, a] - NOT_ASSIGNED, codes[both, b] - NOT_ASSIGNED
-    if not len(one):
-        return float("nan")
-    size = int(max(one.max(), other.max())) + 1
-    shares = [np.bincount(column, minlength=size) / len(column) for column in (one, other)]
-    return _corrected(float((one == other).mean()), float(shares[0] @ shares[1]))

@@ -11,6 +11,7 @@ import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import NDArray
 
+from kalos_core.chance import cohen_of_sums
 from kalos_core.nominal.decisions import Decisions
 from kalos_core.nominal.table import LabelTable, check_table
 
@@ -53,15 +54,14 @@ class CohenSums:
     def kappas(self) -> NDArray[np.float64]:
         """(R, R) Cohen's kappa; see `cohen_matrices` for where it is NaN."""
         both, same = self.both.toarray(), self.same.toarray()
-        by_chance = np.zeros_like(both)
+        products = np.zeros_like(both)
         for concept in self.chosen:
             where_both = concept.toarray()
-            by_chance += where_both * where_both.T
+            products += where_both * where_both.T
             if not self.exclusive:  # not to choose it is the other option
                 same = 2 * same + both - where_both - where_both.T
-                by_chance += (both - where_both) * (both - where_both.T)
-        below = both**2 - by_chance
-        kappa: NDArray[np.float64] = (same * both - by_chance) / np.where(below > 0, below, np.nan)
+                products += (both - where_both) * (both - where_both.T)
+        kappa = cohen_of_sums(both, same, products)
         np.fill_diagonal(kappa, np.nan)
         return kappa
 

@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.arrays import find_sorted, total
+from kalos_core.chance import Tally, tally_unseen
 from kalos_core.nominal.build import OPTIONAL
 from kalos_core.nominal.groups import check_groups
 from kalos_core.nominal.table import LabelTable
-from kalos_core.sparse import Tally
-from kalos_core.sparse.counts import tally_unseen
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,17 +190,6 @@ def _alike(
 def _of_optional(decided: NDArray[np.int64], chose: NDArray[np.int64], times: NDArray[np.int64]) -> Tally:
     """Rows of an optional concept: how many did not choose it, how many did, and of how many items that holds."""
     return replace(tally_unseen(np.stack([decided - chose, chose], axis=1)), times=times)
-
-
-def or_nan(count: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Numbers to divide by: NaN where there is nothing to take a mean of.
-
-    Examples
-    --------
-    >>> or_nan(np.array([2, 0])).tolist()
-    [2.0, nan]
-    """
-    return np.where(count > 0, count, np.nan).astype(np.float64)
 
 
 def mean_of_finite(values: NDArray[np.float64]) -> float:

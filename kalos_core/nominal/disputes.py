@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.arguments import check_arguments
-from kalos_core.arrays import total
+from kalos_core.arrays import divide, total
+from kalos_core.chance import tally
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, as_number, repr_of
 from kalos_core.nominal.build import OPTIONAL
@@ -17,7 +18,6 @@ from kalos_core.nominal.decisions import ConceptVotes
 from kalos_core.nominal.majority import majority_vote
 from kalos_core.nominal.table import LabelTable, check_table
 from kalos_core.results import Result
-from kalos_core.sparse import tally
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -166,7 +166,7 @@ def find_disputes(table: LabelTable) -> Disputes:
         share=columns["share"][order],
         tied=columns["tied"][order].astype(np.bool_),
         answers=columns["answers"][order].astype(np.intp),
-        agreement=agreeing / np.where(compared > 0, compared, np.nan),
+        agreement=divide(agreeing, compared),
     )
 
 

@@ -10,28 +10,32 @@ import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.annotations import object_array
-from kalos_core.arrays import expand_runs, run_starts
+from kalos_core.arrays import divide, object_array
+from kalos_core.chance import (
+    FEW_CATEGORIES,
+    METRICS,
+    Distance,
+    Tally,
+    Unequal,
+    alpha_of_coincidences,
+    alpha_of_tally,
+    alpha_of_totals,
+    chance_corrected,
+    check_upright,
+    coincidences,
+    expected_of_guesses,
+    expected_of_raters,
+    metric_distance,
+    number_of_values,
+    tally_of_codes,
+    weight_distance,
+)
 from kalos_core.display import with_interval
 from kalos_core.errors import check_whole, lookup
 from kalos_core.limits import check_replicates
-from kalos_core.nominal.coefficients import check_upright
-from kalos_core.nominal.grades import (
-    FEW_GRADES,
-    METRICS,
-    Distance,
-    Grades,
-    alpha_of_coincidences,
-    alpha_of_tally,
-    distance_of,
-    encode_grades,
-    sums_of_items,
-    tally_of_grades,
-)
-from kalos_core.nominal.weights import disagreement
+from kalos_core.nominal.values import Grades, encode_grades
 from kalos_core.resampling import Draws, interval_columns, intervals
 from kalos_core.results import Result
-from kalos_core.sparse import Tally
 from kalos_core.text import plain
 
 if TYPE_CHECKING:
@@ -116,15 +120,10 @@ class GradeAgreement(Result):
         >>> grade_agreement([["x", "y", "x"], ["x", "x", None]], "nominal", bootstrap=0).differences.round(3).tolist()
         [0.667, 0.0]
         """
-        count = (self.codes >= 0).sum(axis=1)
-        pairs = np.where(count < 2, np.nan, count * (count - 1) / 2)
-        if self.metric == "nominal":
-            found = tally_of_grades(self.codes, len(self.levels))
-            alike = np.bincount(found.item, found.count * (found.count - 1) / 2, len(self.codes))
-            return np.asarray((pairs - alike) / pairs)
-        ordered = np.sort(self.values, axis=1)  # NaN last
-        weight = 2 * np.arange(ordered.shape[1]) - (count - 1)[:, None]  # pairs in which it is the larger, or smaller
-        return np.asarray(np.nansum(weight * ordered, axis=1) / pairs)
+        columns, levels = np.ascontiguousarray(self.codes.T), self.levels
+        number = number_of_values(columns)
+        distance = Unequal() if self.metric == "nominal" else Distance(lambda a, b: np.abs(levels[a] - levels[b]))
+        return divide(distance.of_raters(columns), number * (number - 1))
 
     def without_items(self) -> GradeAgreement:
         """The same without the grades of each item, to be stored where those are stored already."""
@@ -204,7 +203,7 @@ def grade_agreement(
     lookup(METRICS, metric, "metric")
     grades = encode_grades(values, metric, order)
     bootstrap, seed = check_replicates(bootstrap, len(grades.codes)), check_whole(seed, "seed")
-    check_upright(grades, metric)
+    check_upright(grades.codes, metric, grades.levels)
     return agreement_of_grades(grades, metric, weights, np.arange(len(grades.codes)), bootstrap, seed)
 
 
@@ -230,7 +229,7 @@ def agreement_of_grades(
         Whether a column is the same rater in all items; there is no Conger's kappa else.
     """
     is_nominal, how = metric == "nominal", weights if isinstance(weights, str) else "own weights"
-    distance = distance_of("nominal", grades.levels) if is_nominal else disagreement(weights, grades.levels)
+    distance = Unequal() if is_nominal else weight_distance(weights, grades.levels)
     sums = _Sums.of(grades, metric, distance, group)
     value = sums.coefficients(np.ones((1, sums.groups)))[0]
     used = np.unique(group[(grades.codes >= 0).sum(axis=1) >= 2])
@@ -282,8 +281,9 @@ class _Sums:
         G
     found : Tally
         Counts of the grades of each item.
-    coincident : (G, K * K) sparse, optional
-        Coincidences; None where there are too many grades.
+    pairable : sparse, optional
+        (G, 1 + K) for alpha: disagreement of items as alpha weights it, and n_c. Ordinal distances depend on the items
+        drawn, so that for an ordinal metric it is (G, K * K) coincidences, or None where there are many grades.
     linear : (G, 3 + K + R * K) sparse
         Of items with two raters the mean disagreement, and how many; how many have a grade at all, and the shares of
         the grades in them; how often each rater gave each grade.
@@ -295,7 +295,7 @@ class _Sums:
     group: NDArray[np.intp]
     groups: int
     found: Tally
-    coincident: scipy.sparse.csr_array | None
+    pairable: scipy.sparse.csr_array | None
     linear: scipy.sparse.csr_array
 
     @classmethod
@@ -303,20 +303,23 @@ class _Sums:
         """The sums of codes (I, R)."""
         codes, size = grades.codes, len(grades.levels)
         groups = int(group.max(initial=-1)) + 1
-        found = tally_of_grades(codes, size)
+        found = tally_of_codes(codes, size)
         several, pairs = found.usable, np.maximum(found.annotations * (found.annotations - 1), 1)
         item, rater = np.nonzero(codes >= 0)
         share = found.count / found.annotations[found.item]
         columns = (
-            (group, np.zeros(len(group), np.intp), sums_of_items(found, distance) / pairs * several),
+            (group, np.zeros(len(group), np.intp), distance.of_items(found) / pairs * several),
             (group, np.ones(len(group), np.intp), several),
             (group, np.full(len(group), 2), found.annotations > 0),
             (group[found.item], 3 + found.category, share),
             (group[item], 3 + size + rater * size + codes[item, rater], np.ones(len(item))),
         )
         shape = (groups, 3 + size + codes.shape[1] * size)
-        coincident = _coincidences_of(found, group, groups) if size <= FEW_GRADES else None
-        return cls(grades, metric, distance, group, groups, found, coincident, _sparse(columns, shape))
+        if metric == "ordinal":
+            pairable = coincidences(found, group, groups) if size <= FEW_CATEGORIES else None
+        else:
+            pairable = _pairable_of(found, metric_distance(metric, grades.levels, np.zeros(size)), group, groups)
+        return cls(grades, metric, distance, group, groups, found, pairable, _sparse(columns, shape))
 
     def coefficients(self, times: NDArray[np.float64]) -> NDArray[np.float64]:
         """(B, 3) alpha, AC and Conger's kappa if each group counts so many times (B, G)."""
@@ -324,45 +327,34 @@ class _Sums:
 
     def _alphas(self, times: NDArray[np.float64]) -> NDArray[np.float64]:
         levels, size = self.grades.levels, len(self.grades.levels)
-        if self.coincident is None:
+        if self.pairable is None:
             often = (row[self.group].astype(np.int64) for row in times)
             return np.array([alpha_of_tally(replace(self.found, times=row), self.metric, levels) for row in often])
-        rows = np.asarray(times @ self.coincident).reshape(len(times), size, size)
-        return np.array([alpha_of_coincidences(row, self.metric, levels) for row in rows])
+        sums = np.asarray(times @ self.pairable)
+        if self.metric == "ordinal":
+            return np.array([alpha_of_coincidences(row.reshape(size, size), self.metric, levels) for row in sums])
+        totals, distance = sums[:, 1:], metric_distance(self.metric, levels, np.zeros(size))
+        return alpha_of_totals(sums[:, 0], totals, distance)
 
     def _weighted(self, times: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         size = len(self.grades.levels)
         if size > MOST_GRADES:
             return np.full(len(times), np.nan), np.full(len(times), np.nan)
         sums = np.asarray(times @ self.linear)
-        each = np.arange(size)
-        apart = self.distance(each[:, None], each[None]) if size else np.zeros((0, 0))
-        weight = size**2 - apart.sum()
         counts = sums[:, 3 + size :].reshape(len(sums), self.grades.codes.shape[1], size)
         with np.errstate(divide="ignore", invalid="ignore"):
             observed = sums[:, 0] / sums[:, 1]
             share = sums[:, 3 : 3 + size] / sums[:, 2:3]
-            chance = weight * (share * (1 - share)).sum(axis=1) / (size * (size - 1))
-            of_rater = counts / counts.sum(axis=2, keepdims=True)
-            there = np.isfinite(of_rater).all(axis=2).sum(axis=1)
-            of_rater = np.nan_to_num(of_rater)
-            of_all = of_rater.sum(axis=1)
-            both = (of_all @ apart * of_all).sum(axis=1) - (of_rater @ apart * of_rater).sum(axis=(1, 2))
-            expected = both / (there * (there - 1))
-            found = 1 - observed / (1 - chance), 1 - observed / expected
-        return np.where(chance < 1, found[0], np.nan), np.where(expected > 0, found[1], np.nan)
+        of_guesses, of_raters = expected_of_guesses(share, self.distance), expected_of_raters(counts, self.distance)
+        return chance_corrected(observed, of_guesses), chance_corrected(observed, of_raters)
 
 
-def _coincidences_of(found: Tally, group: NDArray[np.intp], groups: int) -> scipy.sparse.csr_array:
-    """(G, K * K) coincidences of the items of each group, row after row of (K, K)."""
-    length = np.bincount(found.item, minlength=found.items)
-    first = run_starts(length)[found.item]
-    own, other = expand_runs(first, length[found.item])
-    often = found.count[own] * (found.count[other] - (own == other))
-    item = found.item[own]
-    part = often * found.usable[item] / np.maximum(found.annotations[item] - 1, 1)
-    cell = found.category[own] * found.categories + found.category[other]
-    return _sparse([(group[item], cell, part)], (groups, found.categories**2))
+def _pairable_of(found: Tally, distance: Distance, group: NDArray[np.intp], groups: int) -> scipy.sparse.csr_array:
+    """(G, 1 + K) sum of the disagreement of the items of each group as alpha weights it, and n_c."""
+    apart = distance.of_items(found) / np.maximum(found.annotations - 1, 1)
+    often = found.count * found.usable[found.item]
+    columns = ((group, np.zeros(len(group), np.intp), apart), (group[found.item], 1 + found.category, often))
+    return _sparse(columns, (groups, 1 + found.categories))
 
 
 def _sparse(

@@ -14,7 +14,7 @@ from kalos_core.annotations import object_array
 from kalos_core.display import number_of, with_interval
 from kalos_core.errors import check_whole
 from kalos_core.limits import check_replicates
-from kalos_core.nominal.grades import encode_grades
+from kalos_core.nominal.values import encode_grades
 from kalos_core.resampling import interval_columns, intervals
 from kalos_core.results import Result
 

@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kalos_core.chance import METRICS, Tally
 from kalos_core.errors import InputError, check_iterable, index_of, listed, lookup, repr_of, text_of
 from kalos_core.files import as_float
 from kalos_core.nominal.build import OPTIONAL
 from kalos_core.nominal.coefficients import alpha_of_counts
-from kalos_core.nominal.grades import METRICS
 from kalos_core.nominal.grouping import GroupRecord, GroupsRecord, groups_record, teams_from_record, teams_record
 from kalos_core.nominal.table import LabelTable
-from kalos_core.sparse import Tally
 
 Metric = str | Mapping[str, str]
 """A name in `METRICS` for all exclusive groups, or of each group its own: those that are not named are nominal."""

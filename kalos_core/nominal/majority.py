@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import object_array
 from kalos_core.arguments import check_arguments
-from kalos_core.arrays import total
+from kalos_core.arrays import divide, total
+from kalos_core.chance import Counts, tally
 from kalos_core.display import number_of, percent_text
 from kalos_core.nominal.build import OPTIONAL
-from kalos_core.nominal.decisions import ConceptVotes, mean_of_finite, or_nan
+from kalos_core.nominal.decisions import ConceptVotes, mean_of_finite
 from kalos_core.nominal.table import LabelTable, check_table
 from kalos_core.results import Result
-from kalos_core.sparse import Counts, tally
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -388,11 +388,11 @@ def majority_agreement(table: LabelTable) -> MajorityAgreement:
     return MajorityAgreement(
         concepts=table.concepts,
         group=object_array([*table.groups, None])[table.group_of],  # `OPTIONAL` is the last
-        concept_all=1 - concept_loss / or_nan(concept_items),
-        concept_chosen=1 - concept_loss / or_nan(by_concept),
+        concept_all=1 - divide(concept_loss, concept_items),
+        concept_chosen=1 - divide(concept_loss, by_concept),
         concept_items=by_concept,
         items=table.items,
-        item_all=np.where(counted, 1 - item_loss / or_nan(item_concepts), np.nan),
-        item_chosen=1 - item_loss / or_nan(by_item),
+        item_all=np.where(counted, 1 - divide(item_loss, item_concepts), np.nan),
+        item_chosen=1 - divide(item_loss, by_item),
         item_concepts=by_item,
     )

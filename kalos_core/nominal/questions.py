@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import object_array
 from kalos_core.arguments import check_arguments
+from kalos_core.chance import Tally, chance_corrected, expected_of_categories, join_tallies, tally
 from kalos_core.display import alpha_text, number_of
 from kalos_core.errors import InputError, check_whole
 from kalos_core.limits import check_replicates
@@ -27,8 +28,7 @@ from kalos_core.nominal.majority import majority_vote
 from kalos_core.nominal.table import LabelTable, check_table
 from kalos_core.resampling import interval_columns
 from kalos_core.results import Result
-from kalos_core.sparse import RunningCurve, Tally, ratio_interval, running_agreement, tally
-from kalos_core.sparse.counts import join_tallies
+from kalos_core.sparse import RunningCurve, ratio_interval, running_agreement
 from kalos_core.sparse.estimate import estimate
 from kalos_core.sparse.independence import is_doubtful
 
@@ -287,7 +287,6 @@ def _question(found: Tally, exclusive: bool, bootstrap: int, seed: int, weights:
     spa = estimate(found, weights, None, bootstrap, seed)
     agreement = found.item_agreement[found.usable]
     ends = ratio_interval(agreement, np.ones(len(agreement)), bootstrap, seed, found.times[found.usable])
-    chance = 1 / found.categories if found.categories > 1 else math.nan
     return {
         "options": found.categories,
         "spa": spa.value,
@@ -297,7 +296,7 @@ def _question(found: Tally, exclusive: bool, bootstrap: int, seed: int, weights:
         "fleiss": fleiss_kappa(found),
         "ac1": gwet_ac1(found),
         "free_marginal": free_marginal_kappa(found),
-        "free_marginal_interval": (ends - chance) / (1 - chance),
+        "free_marginal_interval": chance_corrected(1 - ends, expected_of_categories(found.categories)),
         "items": spa.usable_items,
         "answers": int(found.category_totals.sum()),
         "ties": int(found.times[majority_vote(found).tied].sum()),

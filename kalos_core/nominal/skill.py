@@ -16,9 +16,9 @@ from kalos_core.arrays import total
 from kalos_core.display import number_of, percent_text
 from kalos_core.errors import InputError, as_number, check_whole, lookup, repr_of
 from kalos_core.limits import check_limit
-from kalos_core.nominal.coefficients import encode_values
 from kalos_core.nominal.expectation import Expectation, Patterns, expectation_maximisation, one_coin, own_confusion
 from kalos_core.nominal.table import LabelTable
+from kalos_core.nominal.values import encode_values
 from kalos_core.reliability import NOT_ASSIGNED
 from kalos_core.resampling import interval_columns
 from kalos_core.results import Result

@@ -11,6 +11,8 @@ import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import NDArray
 
 from kalos_core.arguments import check_arguments
+from kalos_core.arrays import divide
+from kalos_core.chance import chance_corrected, expected_of_categories, tally
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, check_whole, listed, repr_of
 from kalos_core.limits import check_replicates
@@ -20,7 +22,6 @@ from kalos_core.nominal.questions import check_two_raters
 from kalos_core.nominal.table import LabelTable
 from kalos_core.resampling import intervals
 from kalos_core.results import Result
-from kalos_core.sparse import tally
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -154,21 +155,20 @@ def compare_teams(
     for name in table.questions:
         if name in groups:
             by_item = _by_item(first.counts(name), second.counts(name))
-            made.append(_question(by_item, np.ones(len(by_item), np.intp), bootstrap, seed))
+            made.append(_compared(by_item, np.ones(len(by_item), np.intp), bootstrap, seed))
         else:
-            made.append(_question(*optional.by_item(table.concepts_of(name)[0]), bootstrap, seed))
+            made.append(_compared(*optional.by_item(table.concepts_of(name)[0]), bootstrap, seed))
     agreement, interval, items = (np.stack(column) for column in zip(*made, strict=True))
-    chance = np.array([1 / len(table.options(question)) for question in table.questions])[:, None]
-    scale = 1 / np.where(chance < 1, 1 - chance, np.nan)
-    offset = chance * np.array([1, 1, 1, 1, 0])  # a difference has no chance to be taken off
+    expected = expected_of_categories([len(table.options(question)) for question in table.questions])[:, None]
+    kept = (1 - expected) * np.array([0, 0, 0, 0, 1])  # a difference has no chance to be taken off
     return TeamComparison(
         first=names[0],
         second=names[1],
         question=np.array(table.questions, dtype=object),
         agreement=agreement,
         agreement_interval=interval,
-        kappa=(agreement - offset) * scale,
-        kappa_interval=(interval - offset[..., None]) * scale[..., None],
+        kappa=chance_corrected(1 - agreement - kept, expected),
+        kappa_interval=chance_corrected(1 - interval - kept[..., None], expected[..., None]),
         items=items,
     )
 
@@ -191,7 +191,7 @@ def _by_item(first: scipy.sparse.csr_array, second: scipy.sparse.csr_array) -> N
     one, other = tally(first), tally(second)
     pairs = one.annotations * other.annotations
     same = np.asarray(first.multiply(second).sum(axis=1)).ravel()
-    between = same / np.where(pairs > 0, pairs, np.nan)
+    between = divide(same, pairs)
     leaders = majority_vote(first).winner, majority_vote(second).winner
     decided = (leaders[0] >= 0) & (leaders[1] >= 0)
     majorities = np.where(decided, (leaders[0] == leaders[1]).astype(np.float64), np.nan)
@@ -239,7 +239,7 @@ class _Optional:
             votes = np.append(np.zeros(size, np.intp), _times(cells, some))
             kinds.append(np.append(answers, answers[item] - _times(cells, others)) - votes)
             kinds.append(votes)
-        rows, code = _distinct(np.column_stack(kinds))
+        rows, code = _distinct_rows(np.column_stack(kinds))
         counts = rows[:, :2], rows[:, 2:]  # not chosen and chosen, of either team
         return cls(
             values=_by_item(*(scipy.sparse.csr_array(part) for part in counts)),
@@ -273,7 +273,7 @@ def _times(cells: NDArray[np.intp], some: tuple[NDArray[np.intp], NDArray[np.int
     return times
 
 
-def _distinct(rows: NDArray[Number]) -> tuple[NDArray[Number], NDArray[np.intp]]:
+def _distinct_rows(rows: NDArray[Number]) -> tuple[NDArray[Number], NDArray[np.intp]]:
     """The distinct rows, and which of them each row is."""
     code = np.zeros(len(rows), np.intp)
     for column in rows.T:
@@ -282,7 +282,7 @@ def _distinct(rows: NDArray[Number]) -> tuple[NDArray[Number], NDArray[np.intp]]
     return rows[np.unique(code, return_index=True)[1]], code
 
 
-def _question(
+def _compared(
     by_item: NDArray[np.float64], items: NDArray[np.intp], replicates: int, seed: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.intp]]:
     """Agreement (5,), its interval (5, 2) and the items (5,) it is of.
@@ -297,7 +297,7 @@ def _question(
     defined = np.isfinite(by_item)
     # items that are alike in all columns are resampled as one kind, of which there are few
     some = defined.any(axis=1)
-    kinds, code = _distinct(np.where(defined, by_item, -1)[some])
+    kinds, code = _distinct_rows(np.where(defined, by_item, -1)[some])
     times = np.bincount(code, items[some], minlength=len(kinds)).astype(np.intp)
     values, there = np.maximum(kinds, 0), (kinds >= 0).astype(np.float64)
     resampled: NDArray[Any] = np.zeros((0, len(times)))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations.table import object_array
 from kalos_core.arguments import check_arguments
+from kalos_core.arrays import mean_of_defined
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, is_hashable, listed, repr_of
 from kalos_core.pixels.moments import Correlation, Moments, correlation
@@ -20,7 +21,7 @@ from kalos_core.pixels.performance import RaterPerformance
 from kalos_core.pixels.properties import Channels, property_moments
 from kalos_core.pixels.replicates import ImageCounts, pixel_intervals
 from kalos_core.pixels.stack import Masks3D, MaskStack, Stacks, as_stack, each_stack
-from kalos_core.pixels.sums import PixelSums, mean_of_defined
+from kalos_core.pixels.sums import PixelSums
 from kalos_core.results import Result
 
 if TYPE_CHECKING:

@@ -12,13 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations.table import object_array
 from kalos_core.arguments import check_arguments
+from kalos_core.arrays import mean_of_defined
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, check_iterable, listed, repr_of
 from kalos_core.pixels.agreement import PixelAccumulator, PixelAgreement
 from kalos_core.pixels.performance import SHARES
 from kalos_core.pixels.properties import Channels
 from kalos_core.pixels.stack import LabelStack, MaskStack, each_stack
-from kalos_core.pixels.sums import mean_of_defined
 from kalos_core.resampling import interval_columns
 from kalos_core.results import Result
 

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kalos_core.arrays import divide
+from kalos_core.chance import cohen_of_sums
 from kalos_core.display import number_of
 from kalos_core.errors import InputError
 from kalos_core.pixels.patterns import find_patterns
 from kalos_core.pixels.stack import Masks3D, as_binary, as_stack
-from kalos_core.pixels.sums import divide
 from kalos_core.results import Result
 
 if TYPE_CHECKING:
@@ -72,12 +73,8 @@ class RaterPerformance(Result):
     def kappa(self) -> NDArray[np.float64]:
         """(R,) Cohen's kappa of rater and truth; 1 where both hold one and the same value, NaN without a pixel."""
         counts = self.confusion.astype(np.float64)
-        pixels = counts.sum(axis=(1, 2))
-        observed = np.trace(counts, axis1=1, axis2=2) * pixels
-        chance = (counts.sum(axis=2) * counts.sum(axis=1)).sum(axis=1)
-        beyond = pixels**2 - chance
-        kappa = np.divide(observed - chance, beyond, out=np.full(len(pixels), np.nan), where=beyond > 0)
-        return np.where((beyond == 0) & (pixels > 0), 1.0, kappa)
+        same, products = np.trace(counts, axis1=1, axis2=2), (counts.sum(axis=2) * counts.sum(axis=1)).sum(axis=1)
+        return cohen_of_sums(counts.sum(axis=(1, 2)), same, products, if_none_expected=1.0)
 
     @property
     def headline(self) -> str:

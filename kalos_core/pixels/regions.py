@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations.table import object_array
 from kalos_core.arguments import check_arguments
+from kalos_core.chance import chance_corrected
 from kalos_core.display import alpha_text, number_of, significant
 from kalos_core.errors import check_iterable, check_whole
 from kalos_core.limits import check_replicates
@@ -191,7 +192,7 @@ def _adjusted_rand(
     every = pixels * (pixels - 1) / 2
     chance = one * other / every if every else 0.0
     most = (one + other) / 2
-    return (both - chance) / (most - chance) if most != chance else 1.0
+    return float(chance_corrected(most - both, most - chance, if_none_expected=1.0))
 
 
 def _covering(

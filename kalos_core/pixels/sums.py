@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, fields, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kalos_core.arrays import divide
 from kalos_core.pixels.patterns import Patterns
 
 
@@ -113,28 +112,3 @@ class PixelSums:
         either = self.marked + self.marked.T
         shared = divide(2 * self.both, either)
         return np.where((either == 0) & (self.common > 0), 1.0, shared)
-
-
-def divide(above: NDArray[Any], below: NDArray[Any]) -> NDArray[np.float64]:
-    """Quotients of whole numbers, NaN where there is nothing to divide by.
-
-    Examples
-    --------
-    >>> divide(np.array([1, 0]), np.array([2, 0])).tolist()
-    [0.5, nan]
-    """
-    return np.asarray(np.divide(above, below, out=np.full(np.shape(above), np.nan), where=np.not_equal(below, 0)))
-
-
-def mean_of_defined(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Means over the first axis of what is defined; NaN where nothing is.
-
-    Examples
-    --------
-    >>> mean_of_defined(np.array([[0.5, np.nan], [1.0, np.nan]])).tolist()
-    [0.75, nan]
-    """
-    known = np.isfinite(values)
-    columns = np.where(known, values, 0.0).reshape(len(values), math.prod(values.shape[1:])).T.tolist()
-    sums = np.array([math.fsum(column) for column in columns], np.float64)  # the same in any order
-    return divide(sums.reshape(values.shape[1:]), known.sum(axis=0))

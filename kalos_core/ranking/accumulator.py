@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations.columns import object_array
 from kalos_core.arguments import check_arguments
-from kalos_core.arrays import as_floats
+from kalos_core.arrays import as_floats, divide
 from kalos_core.consensus import TRUTH_METHODS, estimate_truth
 from kalos_core.consensus.methods import WITHOUT_OUTLIERS
 from kalos_core.consensus.voting import ROUNDING, check_share
@@ -21,7 +21,6 @@ from kalos_core.limits import check_replicates, limit
 from kalos_core.pixels.contours import near, thinned, tolerance_in_pixels
 from kalos_core.pixels.moments import Moments, correlation
 from kalos_core.pixels.stack import Masks3D, MaskStack, as_binary, as_stack, check_surroundings
-from kalos_core.pixels.sums import divide
 from kalos_core.ranking.contours import highest_near
 from kalos_core.ranking.detectors import DetectorRanking
 from kalos_core.ranking.replicates import LevelCounts, area_replicates

@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations.columns import object_array
-from kalos_core.arrays import as_floats
+from kalos_core.arrays import as_floats, divide
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, as_number, check_iterable, listed, lookup, repr_of
 from kalos_core.pixels.contours import TOLERANCE, near, thinned, tolerance_in_pixels
 from kalos_core.pixels.stack import Masks3D, MaskStack, as_stack
-from kalos_core.pixels.sums import divide
 from kalos_core.ranking.ranks import Rankings
 from kalos_core.results import Result
 

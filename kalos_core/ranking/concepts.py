@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from kalos_core.arrays import divide
 from kalos_core.errors import InputError, listed, repr_of
-from kalos_core.pixels.sums import divide
 from kalos_core.ranking.ties import exact_mean
 
 MOST_IMAGES = 2_000_000

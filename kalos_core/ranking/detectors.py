@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.arguments import check_arguments
+from kalos_core.arrays import mean_of_defined
 from kalos_core.display import number_of, percent_text
 from kalos_core.errors import InputError, listed
 from kalos_core.pixels.moments import Correlation
-from kalos_core.pixels.sums import mean_of_defined
 from kalos_core.ranking.ranks import Rankings
 from kalos_core.ranking.skew import curve_area, mean_precision, sample_curve
 from kalos_core.results import Result

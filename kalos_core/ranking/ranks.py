@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations.columns import object_array
+from kalos_core.arrays import divide
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, check_iterable, check_whole, check_writable, is_hashable, listed
-from kalos_core.pixels.sums import divide
 from kalos_core.resampling import interval_columns, intervals
 from kalos_core.results import Result, check_result
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kalos_core.arrays import divide
 from kalos_core.errors import check_whole
 from kalos_core.limits import check_replicates
-from kalos_core.pixels.sums import divide
 from kalos_core.ranking.skew import NEAR, NODES, by_logarithm, mean_precision
 from kalos_core.resampling import Draws, WeightedSums
 

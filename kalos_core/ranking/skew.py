@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kalos_core.arrays import divide
 from kalos_core.errors import InputError, as_number, check_iterable, repr_of
-from kalos_core.pixels.sums import divide
 
 NEAR = 2e-3
 """Below this |TPR - FPR| p2 / FPR the logarithm loses digits, and its series is summed instead."""

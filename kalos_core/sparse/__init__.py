@@ -11,7 +11,7 @@ raters put each item into each category, as an array or a `scipy.sparse` matrix.
 * The paper's experiment: `removal_experiment`, `RemovalExperiment`.
 """
 
-from kalos_core.sparse.counts import Counts, Tally, tally
+from kalos_core.chance import Counts, Tally, tally
 from kalos_core.sparse.estimate import SparseAgreement, ratio_interval, sparse_agreement
 from kalos_core.sparse.independence import Independence, check_independence
 from kalos_core.sparse.removal import RemovalExperiment, removal_experiment

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.arrays import total
+from kalos_core.chance import Counts, Tally, tally
 from kalos_core.display import number_of, with_interval
 from kalos_core.errors import KalosWarning, check_whole
 from kalos_core.limits import check_replicates
 from kalos_core.resampling import REPLICATES_AT_ONCE, intervals
 from kalos_core.results import Result
-from kalos_core.sparse.counts import Counts, Tally, tally
 from kalos_core.sparse.independence import Independence, independence_of, is_doubtful
 from kalos_core.sparse.weights import item_weights
 

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.arrays import total
+from kalos_core.chance import Counts, tally
 from kalos_core.errors import check_whole
 from kalos_core.results import Result
-from kalos_core.sparse.counts import Counts, tally
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,10 +11,10 @@ from numpy.typing import NDArray
 
 from kalos_core.arguments import check_arguments
 from kalos_core.arrays import run_starts, total
+from kalos_core.chance import Counts, Tally, Unequal, tally
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, check_whole
 from kalos_core.results import Result
-from kalos_core.sparse.counts import Counts, Tally, tally
 from kalos_core.sparse.weights import WEIGHTS, item_weights
 
 if TYPE_CHECKING:
@@ -229,19 +228,11 @@ def _equal_numbers(
             draw = rng.random(len(owner))
             for of, where in zip(several, places, strict=True):
                 first = np.argsort(draw[where], axis=1, kind="stable")[:, :number]  # any `number` of each item
-                agreement[of] = _shared(category[np.take_along_axis(where, first, axis=1)])
+                apart = Unequal().of_raters(category[np.take_along_axis(where, first, axis=1).T])
+                agreement[of] = 1 - apart / (number * (number - 1))
             shuffled = agreement[rng.permutation(enough)]
             values[turn, index] = [shuffled[:taken].mean() for taken in items[index]]
     return items, values
-
-
-def _shared(categories: NDArray[np.intp]) -> NDArray[np.float64]:
-    """(I,) probability that two annotations of an item agree, of (I, n) categories."""
-    number = categories.shape[1]
-    same = np.zeros(len(categories), np.int64)
-    for one, other in combinations(range(number), 2):
-        same += categories[:, one] == categories[:, other]
-    return np.asarray(2 * same / (number * (number - 1)))
 
 
 def _moments(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.arguments import check_arguments
 from kalos_core.arrays import as_floats, total
+from kalos_core.chance import alpha_of_sums
 from kalos_core.display import number_of, with_interval
 from kalos_core.errors import InputError, as_number, check_whole, listed, lookup, repr_of
 from kalos_core.limits import check_replicates
-from kalos_core.reliability import alpha
 from kalos_core.resampling import interval_columns, intervals
 from kalos_core.results import Result
 from kalos_core.sparse.weights import WEIGHTS
@@ -268,7 +268,7 @@ class RunningAgreement:
         weighted, weight, pairable, agreeing = self._sums[:PARTS]
         with np.errstate(invalid="ignore"):  # 0 / 0 where nothing is pairable yet
             spa = weighted / np.where(weight > 0, weight, np.nan)
-            coefficient = alpha(pairable, agreeing, (self._sums[PARTS:] ** 2).sum(axis=0))
+            coefficient = alpha_of_sums(pairable, agreeing, (self._sums[PARTS:] ** 2).sum(axis=0))
         usable = int((self._annotations >= 2).sum())
         known = usable >= LEAST_ITEMS
         both = np.column_stack([spa, coefficient])

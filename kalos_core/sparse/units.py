@@ -7,16 +7,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import NDArray
 
 from kalos_core._agreement import Agreement, check_agreement, with_empty_images
 from kalos_core.arguments import check_arguments
 from kalos_core.arrays import total
+from kalos_core.chance import tally_of_codes
 from kalos_core.display import number_of, with_interval
-from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED, Units
+from kalos_core.reliability import NO_OBJECT
 from kalos_core.results import Result
-from kalos_core.sparse.counts import Tally, tally
 from kalos_core.sparse.estimate import ratio_interval
 from kalos_core.sparse.independence import Independence, independence_of
 from kalos_core.sparse.weights import item_weights
@@ -136,7 +135,8 @@ def unit_agreement(agreement: Agreement, weights: str = "annotations_m1") -> Uni
     units = agreement.units
     if units.compare_objects:  # else nothing shows that these raters annotate at all
         units, _ = with_empty_images(agreement.annotations, units)
-    found = _tally(units, len(agreement.annotations.categories))
+    codes = units.values.astype(np.intp) - NO_OBJECT  # "annotated nothing" is a category like any other
+    found = tally_of_codes(codes, len(agreement.annotations.categories) + 1)
     made = item_weights(found, weights, None)
     usable = found.usable
     rank = agreement.annotations.image_rank[units.image[usable]]  # so that the order of images does not matter
@@ -162,12 +162,3 @@ def unit_agreement(agreement: Agreement, weights: str = "annotations_m1") -> Uni
         weights=made,
         weighting=weights,
     )
-
-
-def _tally(units: Units, categories: int) -> Tally:
-    """Counts of units by value, "annotated nothing" being the last."""
-    unit, rater = np.nonzero(units.values != NOT_ASSIGNED)
-    value = units.values[unit, rater]
-    column = np.where(value == NO_OBJECT, categories, value)
-    shape = (len(units), categories + 1)
-    return tally(scipy.sparse.coo_array((np.ones(len(unit), np.int64), (unit, column)), shape=shape).tocsr())

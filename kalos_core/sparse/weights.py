@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.arrays import as_floats
+from kalos_core.chance import Tally
 from kalos_core.errors import InputError, lookup, repr_of
-from kalos_core.sparse.counts import Tally
 
 SHARE_TOLERANCE = 1e-9
 """By how much class shares may miss 1 in sum."""

@@ -17,13 +17,14 @@ from statsmodels.formula.api import ols
 from statsmodels.stats.anova import anova_lm
 
 from kalos_core import NOT_ASSIGNED, InputError, cohen_kappa, grade_agreement, intraclass_correlation, nominal_alpha
+from kalos_core.chance import coefficients, disagreement, distances
+from kalos_core.chance import counts as entries
 from kalos_core.nominal import (
     FORMS,
     METRICS,
     alpha_of_counts,
     cohen_matrix,
     conger_kappa,
-    grades,
     gwet_ac1,
     gwet_ac2,
     label_counts,
@@ -111,11 +112,13 @@ def test_every_way_to_compare_grades(metric, grades_used, raters, monkeypatch):
     values[rng.random(values.shape) < 0.2] = np.nan
     expected = krippendorff.alpha(reliability_data=values.T, level_of_measurement=metric)
     assert nominal_alpha(values, metric) == pytest.approx(expected, abs=1e-12)
-    for name, size in (("PAIRS", 50), ("ITEMS", 7), ("CROSSED", 7), ("ROWS", 2)):
-        monkeypatch.setattr(grades, f"{name}_AT_ONCE", size)
+    for module, name, size in [
+        (entries, "PAIRS", 50), (distances, "ROWS", 2), (disagreement, "ITEMS", 7), (disagreement, "CROSSED", 7),
+    ]:  # fmt: skip
+        monkeypatch.setattr(module, f"{name}_AT_ONCE", size)
     assert nominal_alpha(values, metric) == pytest.approx(expected, abs=1e-12)
     for few in (0, 1000):
-        monkeypatch.setattr(grades, "FEW_GRADES", few)
+        monkeypatch.setattr(coefficients, "FEW_CATEGORIES", few)
         assert nominal_alpha(values, metric) == pytest.approx(expected, abs=1e-12)
     levels = np.unique(values[~np.isnan(values)])
     counts = label_counts(np.where(np.isnan(values), -2, values).astype(int))
@@ -341,7 +344,7 @@ def test_intervals_are_those_of_drawn_items(metric, monkeypatch):
         chosen = values[rng.integers(0, 40, 40)]
         drawn.append([nominal_alpha(chosen, metric), conger_kappa(chosen, weights)])
     assert found.interval[[0, 2]] == pytest.approx(np.percentile(drawn, [2.5, 97.5], axis=0).T, abs=0.06)
-    monkeypatch.setattr(grades, "FEW_GRADES", 0)
-    monkeypatch.setattr("kalos_core.nominal.graded.FEW_GRADES", 0)
+    monkeypatch.setattr(coefficients, "FEW_CATEGORIES", 0)
+    monkeypatch.setattr("kalos_core.nominal.graded.FEW_CATEGORIES", 0)
     again = grade_agreement(values, metric, bootstrap=300, seed=3)
     assert again.interval == pytest.approx(found.interval, abs=1e-12)

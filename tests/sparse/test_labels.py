@@ -19,7 +19,6 @@ from kalos_core.nominal import (
     observed_agreement,
 )
 from kalos_core.sparse import sparse_agreement, tally
-from kalos_core.sparse.labels import counts_likelihood, labels_likelihood
 
 OF_COUNTS = [
     fleiss_kappa, gwet_ac1, free_marginal_kappa, sparse_agreement, alpha_of_counts, observed_agreement, majority_vote,
@@ -43,55 +42,12 @@ def test_labels_are_refused_with_the_right_call(of_counts):
     tally(scipy.sparse.csr_array(values))  # a sparse array holds counts
 
 
-# Published tables that could be taken for counts: Fleiss' diagnoses as codes (1971; as counts its rows have 7 to 30
-# raters) and the anxiety ratings of the R package irr.
-DIAGNOSES = """444444 222555 233335 555555 222444 113333 333355 113334 114444 555555 144444 124444 222333 144444 224445
-    333335 111455 111112 224444 133555 555555 244444 224555 114444 144445 222224 111155 224444 133333 555555"""
-ANXIETY = "332 361 344 464 523 542 221 346 531 231 221 632 133 533 221 221 113 233 432 342"
-
-
-def codes(text):
-    return np.array([[int(code) for code in row] for row in text.split()])
-
-
-def birds(seed):
-    """0 and 1 of 39 raters who are right in 63 %, and say 1 more or less often."""
-    rng = np.random.default_rng(seed)
-    truth, habit = rng.random((108, 1)) < 0.44, rng.normal(0, 1, 39)
-    return (rng.normal(0, 1, (108, 39)) + 0.7 * truth - 0.35 + habit > 0).astype(int)
-
-
 def test_the_example_of_krippendorff_is_refused_when_turned():
     raters = [".....34121133.3", "1.213343.......", "..21344.21133.4"]
     values = [[None if letter == "." else int(letter) for letter in rater] for rater in raters]
     with pytest.raises(InputError, match=r"got 3 items of 15 raters with an alpha of -0.06; .* 0.69: pass values.T"):
         nominal_alpha(values)
     assert nominal_alpha(list(zip(*values, strict=True))) == pytest.approx(0.691, abs=5e-4)
-
-
-def test_likelihoods_by_hand():
-    # one item, labels 1 and 1: of one category only, which the shares leave no doubt of
-    assert labels_likelihood(np.array([[1, 1]])) == pytest.approx(0)
-    # two items, 1 and 2, of one rater: 1/2 that the first is 1, then (1/2) / (1 + 1) that the second is 2
-    assert labels_likelihood(np.array([[1], [2]])) == pytest.approx(np.log(1 / 8))
-    # rows of 2 and of 3 raters, half each, all of one category
-    assert counts_likelihood(np.array([[2, 0], [3, 0]])) == pytest.approx(np.log(1 / 4))
-    # every item (1, 1): 2 orders of two draws of 1/2
-    assert counts_likelihood(np.array([[1, 1]] * 4)) == pytest.approx(4 * np.log(1 / 2), abs=0.05)
-
-
-def test_the_likelihood_of_labels_against_a_sum_over_the_values_of_each_item():
-    values = np.array([[0, 0, 1], [2, 2, 2], [1, 1, 0]])
-    share, number = np.array([3, 3, 3]) / 9, 9
-    integrated = np.log(np.prod([0.5 * 1.5 * 2.5] * 3) / np.prod(np.arange(number) + 1.5))
-    best = 0.0
-    for knowing in (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97):
-        rows = [
-            sum(share[t] * np.prod([knowing * (x == t) + (1 - knowing) * share[x] for x in row]) for t in range(3))
-            for row in values
-        ]
-        best = max(best, np.prod(rows))
-    assert labels_likelihood(values) == pytest.approx(integrated + np.log(best) - number * np.log(1 / 3))
 
 
 def test_negative_codes_and_names_are_refused_with_the_right_call():
@@ -123,3 +79,11 @@ def test_a_turned_table_is_refused(coefficient):
         coefficient(values.T)
     with pytest.raises(InputError, match=r"pass values\.T"):
         coefficient(np.where(np.random.default_rng(0).random(values.shape) < 0.2, -2, values).T)
+
+
+def test_counts_and_tables_of_few_items_are_not_refused():
+    rng = np.random.default_rng(0)
+    for seed in range(100):
+        raters, classes, known = rng.integers(0, 20, 40), int(rng.integers(2, 8)), rng.random((40, 1))
+        tally(rng.multinomial(raters, known * np.eye(classes)[rng.integers(0, classes, 40)] + (1 - known) / classes))
+        nominal_alpha(labels(5, 20, 4, rng.random(), seed))

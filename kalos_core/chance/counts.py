@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,15 +13,23 @@ import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.arrays import run_starts, total
+from kalos_core.arrays import divide, expand_runs, run_starts, total
 from kalos_core.errors import InputError
-from kalos_core.sparse.labels import HINT, refuse_labels
 
 ITEMS_AT_ONCE = 512
 """Rows of dense counts that are searched at once, so that intermediate results stay in cache."""
 
+PAIRS_AT_ONCE = 1 << 20
+"""Pairs of entries that are compared at once."""
+
 WORTH_THREADS = 10_000_000
 """Dense counts of so many cells are searched in several threads."""
+
+HINT = (
+    "labels, items x raters, go to nominal_alpha(labels), and into counts by label_counts(labels), such as "
+    "fleiss_kappa(label_counts(labels))"
+)
+"""How to pass labels."""
 
 MOST = 100_000_000
 """Annotations of an item in one category, at most: their pairs still fit a whole number."""
@@ -43,7 +51,7 @@ class Tally:
 
     Examples
     --------
-    >>> found = tally([[2, 1], [0, 1]])
+    >>> found = tally_unseen([[2, 1], [0, 1]])
     >>> found.annotations.tolist(), found.agreeing.tolist(), found.item_agreement.tolist()
     ([3, 1], [2, 0], [0.3333333333333333, nan])
     """
@@ -78,7 +86,7 @@ class Tally:
     def item_agreement(self) -> NDArray[np.float64]:
         """(I,) probability that two annotations of an item agree (Eq. 7); NaN below two."""
         pairs = self.annotations * (self.annotations - 1)
-        return self.agreeing / np.where(pairs > 0, pairs, np.nan)
+        return divide(self.agreeing, pairs)
 
     @cached_property
     def category_totals(self) -> NDArray[np.float64]:
@@ -90,39 +98,8 @@ Counts: TypeAlias = "ArrayLike | scipy.sparse.sparray | scipy.sparse.spmatrix | 
 """(I, C) how many raters put each item into each category, or their `Tally`."""
 
 
-def tally(counts: Counts) -> Tally:
-    """The entries of counts that are not zero; a tally stays as it is.
-
-    Parameters
-    ----------
-    counts : (I, C) whole numbers, dense or `scipy.sparse`
-
-    Returns
-    -------
-    Tally
-
-    Raises
-    ------
-    InputError
-        If the counts are not a table of whole numbers of at least 0, or a dense table of labels instead
-        (`kalos_core.sparse.labels.refuse_labels`).
-
-    Examples
-    --------
-    >>> tally([[0, 3], [1, 0]]).count.tolist()
-    [3, 1]
-    >>> tally([[0.5, 1]])
-    Traceback (most recent call last):
-    kalos_core.errors.InputError: counts: expected whole numbers of at least 0, got 0.5 for item 0, category 0
-    """
-    found = tally_unseen(counts)
-    if not isinstance(counts, (Tally, scipy.sparse.sparray, scipy.sparse.spmatrix)):
-        refuse_labels(np.asarray(counts))
-    return found
-
-
 def tally_unseen(counts: Counts) -> Tally:
-    """`tally` of what can only be counts."""
+    """`tally` without the check for labels."""
     if isinstance(counts, Tally):
         return counts
     item, category, count, (items, categories) = _entries(counts)
@@ -141,7 +118,7 @@ def join_tallies(parts: Sequence[Tally]) -> Tally:
 
     Examples
     --------
-    >>> found = join_tallies([tally([[2, 1]]), tally([[0, 1], [1, 1]])])
+    >>> found = join_tallies([tally_unseen([[2, 1]]), tally_unseen([[0, 1], [1, 1]])])
     >>> found.items, found.item.tolist(), found.count.tolist()
     (3, [0, 0, 1, 2, 2], [2, 1, 1, 1, 1])
     """
@@ -151,6 +128,43 @@ def join_tallies(parts: Sequence[Tally]) -> Tally:
         np.concatenate([getattr(part, name) for part in parts]) for name in ("category", "count", "times")
     )
     return Tally(item, category, count, int(start[-1]), parts[0].categories, times)
+
+
+def tally_of_codes(codes: NDArray[np.intp], categories: int | None = None) -> Tally:
+    """How many raters gave each item each category, of codes (I, R) that are -1 where missing.
+
+    `categories` is K, by default as many as the codes need.
+
+    Examples
+    --------
+    >>> found = tally_of_codes(np.array([[0, 0, -1], [1, 0, 1]]))
+    >>> found.item.tolist(), found.category.tolist(), found.count.tolist()
+    ([0, 1, 1], [0, 0, 1], [2, 1, 2])
+    """
+    size = int(codes.max(initial=0)) + 1 if categories is None else categories
+    item, rater = np.nonzero(codes >= 0)
+    cell, count = np.unique(item * size + codes[item, rater], return_counts=True)
+    return Tally(cell // max(size, 1), cell % max(size, 1), count.astype(np.int64), len(codes), size)
+
+
+def entry_pairs(found: Tally) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Ordered pairs of entries of the same item, an entry with itself included; about `PAIRS_AT_ONCE` at a time.
+
+    Examples
+    --------
+    >>> [(own.tolist(), other.tolist()) for own, other in entry_pairs(tally_unseen([[2, 1], [0, 1]]))]
+    [([0, 0, 1, 1, 2], [0, 1, 0, 1, 2])]
+    """
+    order = np.argsort(found.item, kind="stable")
+    length = np.bincount(found.item, minlength=found.items)
+    first, partners = run_starts(length)[found.item[order]], length[found.item[order]]
+    ends = run_starts(partners)
+    begin = 0
+    while begin < len(order):
+        end = max(int(np.searchsorted(ends, ends[begin] + PAIRS_AT_ONCE, side="right")) - 1, begin + 1)
+        owner, other = expand_runs(first[begin:end], partners[begin:end])
+        yield order[begin + owner], order[other]
+        begin = end
 
 
 def _entries(
