@@ -48,6 +48,10 @@ def test_regions_are_those_of_the_library(dataset):
     assert stored[1].mask.shape == (5, 4)
     assert stored[1].mask.all()
     assert "pixels_regions" not in label_fields(dataset)  # nobody's labels
+    few = kf.compute_pixel_agreement(dataset, "few", regions=True, region_most=1)  # of the two of the first image
+    assert (few.metrics["regions"], few.settings["region_most"]) == (2, 1)
+    assert [label.area for sample in dataset for label in sample.few_regions.detections] == [36, 20]
+    kf.delete_run(dataset, "few")
     schema = list(dataset.get_field_schema())
     kf.delete_run(dataset, "pixels")
     assert list(dataset.get_field_schema()) == [name for name in schema if not name.startswith("pixels_")]

@@ -40,7 +40,7 @@ def compute_pixel_agreement(samples: Any, run_key: str, settings: PixelRunArgume
     data sets, as FiftyOne advises for large maps: maps in the database slow every look at their samples. Deleting the
     run removes them.
 
-    With `regions` (`kalos_core.disputed_regions`), the 100 largest regions of an image on which raters take different
+    With `regions` (`kalos_core.disputed_regions`), the largest regions of an image on which raters take different
     sides become labels in ``<run_key>_regions``, and units in dispute in the queue of decisions: `next_dispute`,
     `disputed_units` and `decide` take the key of this run then.
 
@@ -96,7 +96,7 @@ def compute_pixel_agreement(samples: Any, run_key: str, settings: PixelRunArgume
         with writing(PIXELS, masks, run_key, stored, fields, folder) as draft:
             local = common["raters_are_local"]
             counted = {name: PixelAccumulator(masks.raters, told.channels, local) for name in masks.classes}
-            regional = RegionWriter(names, told.region_area, told.region_width)
+            regional = RegionWriter(names, told)
             more = [*([regional] if told.regions else []), *paired]
             maps = _maps(masks, counted, MapFiles(folder), stored, names.rater_count, more, report)
             write_documents(masks.view, maps, len(masks))

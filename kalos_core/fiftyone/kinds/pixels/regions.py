@@ -18,11 +18,9 @@ from kalos_core.fiftyone.dataset.database import FieldArguments, collection, lab
 from kalos_core.fiftyone.dataset.masks import ImageMasks
 from kalos_core.fiftyone.dataset.raters import DISPUTED
 from kalos_core.fiftyone.kinds.agreement.queue import OPEN, QUEUE
+from kalos_core.fiftyone.kinds.pixels.settings import PixelRunSettings
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.pixels import Region, regions_in_dispute
-
-MOST_REGIONS = 100
-"""Of one image that are stored: the largest."""
 
 NOTHING = ""
 """What stands where a rater gave most of a region no class."""
@@ -45,17 +43,21 @@ def region_fields(names: RunNames) -> dict[str, FieldArguments]:
 class RegionWriter:
     """Regions of one image after the other; `count` and `area` (pixels) of all so far."""
 
-    def __init__(self, names: RunNames, min_area: int, min_width: int) -> None:
-        self.names, self.min_area, self.min_width = names, min_area, min_width
+    def __init__(self, names: RunNames, told: PixelRunSettings) -> None:
+        self.names, self.told = names, told
         self.count, self.area = 0, 0
 
     def documents(self, sample_id: str, masks: ImageMasks) -> dict[str, Any]:
         """Field -> what it is to hold, of one sample: regions with two sides, none of them decided."""
         stacks = masks.stacks
-        found = [region for region in regions_in_dispute(stacks, self.min_area, self.min_width) if region.has_sides]
+        found = [
+            region
+            for region in regions_in_dispute(stacks, self.told.region_area, self.told.region_width)
+            if region.has_sides
+        ]
         size = next(iter(stacks.values())).masks.shape[1:]
         labels, queue = [], []
-        for number, region in enumerate(found[:MOST_REGIONS], self.count):
+        for number, region in enumerate(found[: self.told.region_most], self.count):
             labels.append(_label(sample_id, region, size, number, self.names.unit))
             queue.append({"unit": number, "classes": _classes(region), "raters": _against(region), "state": OPEN})
             self.area += region.area

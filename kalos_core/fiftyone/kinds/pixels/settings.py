@@ -66,6 +66,9 @@ class PixelRunSettings(Settings):
             high=1_000_000,
         ),
     ] = LEAST_WIDTH
+    region_most: Annotated[
+        int, Option("Most regions of an image", "Those that become labels: the largest.", low=1, high=10_000)
+    ] = 100
     boundaries: Annotated[
         bool,
         Option("Compare boundaries", "How far the boundaries of every two raters are apart, in pixels."),
