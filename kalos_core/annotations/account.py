@@ -52,7 +52,7 @@ class Account:
     def passed_over(self) -> list[str]:
         """A sentence for what was left out, and one for what was not used; none where nothing could change a number."""
         lost = [f"{count:,} {why}" for why, count in self.left_out.items() if why != PREDICTIONS]
-        passed = [f"{name} of {number_of(count, 'record')}" for name, count in self.unused.items()]
+        passed = [f"{name} of {number_of(count, 'record')}" for name, count in self.unused.items() if count]
         parts = [("Left out", lost), ("Not used", passed)]
         return [f"{what}: {', '.join(entries)}." for what, entries in parts if entries]
 

@@ -169,6 +169,9 @@ READ = {
     "raters in attributes": (
         with_all("annotations", "rater_id", attributes=[{"annotator": "ann"}, {"annotator": "bob"}]), BOTH,
     ),
+    "groups, which are not used": (
+        changed("annotations", 0, group_id=3), Warned("Not used: group_id of 1 record", BOTH),
+    ),
     "every mask marked as a crowd": (small({"segmentation": COUNTS, "iscrowd": 1}), Warned(MASKS, small_lines(MASK))),
     "some masks marked by a tool": (
         small(BOX, BOX, {"segmentation": COUNTS, "iscrowd": 1, "attributes": {"occluded": False}}),

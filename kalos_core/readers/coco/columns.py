@@ -26,7 +26,10 @@ from kalos_core.readers.coco.raters import RATER_FIELDS, SESSION_FIELD
 OUTLINE, BOX, NAMED = "segmentation", "bbox", "named"
 
 OWN_FIELDS = ("id", "image_id", "category_id", "keypoints", "iscrowd", "source_id", "attributes")
-FIELDS = (*OWN_FIELDS, SESSION_FIELD, *RATER_FIELDS)
+NOT_USED = ("group_id", "score", "ignore")
+"""Fields that other tools give a meaning, and that are only counted."""
+
+FIELDS = (*OWN_FIELDS, *NOT_USED, SESSION_FIELD, *RATER_FIELDS)
 """Fields of an annotation that are read, besides its outline, its box and the one that a caller names."""
 
 AS_JSON = (OUTLINE, BOX)

@@ -29,7 +29,7 @@ from kalos_core.errors import (
     text_of,
 )
 from kalos_core.files import load_json
-from kalos_core.readers.coco.columns import Records
+from kalos_core.readers.coco.columns import NOT_USED, Records
 from kalos_core.readers.coco.crowds import CrowdMarks, Crowds, rule_of
 from kalos_core.readers.coco.joining import files_of, join_files
 from kalos_core.readers.coco.raters import (
@@ -182,6 +182,8 @@ def build_content(
     if on_invalid == "skip":
         _number_anew(table, content)
     _turn_boxes(table)
+    for name in filter(content.kept.has, NOT_USED):
+        content.account.unused[name] += sum(map(bool, content.kept.column(name)))
     categories = category_names(content.data, content.name, content.problems) if category_field is None else {}
     _check_joints(content)
     limits, classes = _limits(content, raters, categories), categories
