@@ -209,7 +209,7 @@ class TruthSection(RunSection):
         state.truth_names, state.of_pixels = list(truths), metrics["of"] == "pixels"
         if state.consensus not in truths:
             state.consensus = state.truth_names[0]
-        names = ", ".join(f"`{field}`" for field in [*metrics["fields"].values(), *metrics.get("maps", {}).values()])
+        names = ", ".join(f"`{field}`" for field in [*metrics["fields"].values(), *metrics["maps"].values()])
         raters = number_of(len(metrics["raters"]), "rater") if metrics["raters"] else "unnamed raters"
         text = f"{number_of(metrics['images'], 'image')}, {raters}. Fields: {names}"
         self.put_headline(ctx, consensus_title(metrics, truths), text)

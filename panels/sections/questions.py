@@ -295,7 +295,7 @@ def filled_in(run: Any) -> dict[str, Any]:
     given |= {"reject": any(rules.values()), **(rules if any(rules.values()) else {})}
     for place, team in zip(("first", "second"), settings["teams"] or (), strict=False):
         given |= {"compare_teams": True, f"{place}_name": team["name"], f"{place}_team": team["labels"]}
-    if settings.get("truth") is not None:
+    if settings["truth"] is not None:
         given |= {"estimate": True, "truth": settings["truth"]}
     return {name: value for name, value in given.items() if value is not None}
 
@@ -310,7 +310,7 @@ def _levels(settings: Any) -> dict[str, str]:
 
     The form takes an order by question as one of these alone: where all are ordinal, it is told so of each.
     """
-    metric, order = settings.get("metric", "nominal"), settings.get("order") or []
+    metric, order = settings["metric"], settings["order"] or []
     by_question = bool(order) and not isinstance(order[0], str)
     if metric == "ordinal" and by_question:
         groups = settings["groups"]

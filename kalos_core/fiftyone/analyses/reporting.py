@@ -50,11 +50,11 @@ PAIRED: Sequence[tuple[str, str, Callable[[AnyRun], object], Callable[[Any, str]
     (
         "agreement",
         "Outlines of matched labels",
-        lambda run: run.settings.get("boundaries"),
+        lambda run: run.settings["boundaries"],
         unit_boundaries_of,
     ),
-    ("pixels", "Boundaries", lambda run: run.settings.get("boundaries"), boundaries_of),
-    ("pixels", "Divisions", lambda run: run.settings.get("divisions"), divisions_of),
+    ("pixels", "Boundaries", lambda run: run.settings["boundaries"], boundaries_of),
+    ("pixels", "Divisions", lambda run: run.settings["divisions"], divisions_of),
 )
 """Kind of run, title of a section, whether a run compared it, and what reads it."""
 

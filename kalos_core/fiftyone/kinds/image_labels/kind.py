@@ -57,7 +57,7 @@ COMPUTED = ("reject_broken", "most_breaches", "least_accuracy", "weights", "boot
 
 
 class LabelSettings(TypedDict):
-    """As in `compute_label_agreement`; runs of earlier versions have no metric, order or truth."""
+    """As in `compute_label_agreement`."""
 
     groups: GroupsRecord
     teams: list[GroupRecord] | None
@@ -124,7 +124,7 @@ def find_all(answers: LabelTable, selection: Selection, settings: LabelSettings,
         check_comparable(table),
         reference=reference,
         teams=teams,
-        truth=settings.get("truth"),
+        truth=settings["truth"],
         progress=progress,
         **rules,
         **levels,
@@ -132,7 +132,7 @@ def find_all(answers: LabelTable, selection: Selection, settings: LabelSettings,
 
 
 def _levels(settings: LabelSettings) -> dict[str, Any]:
-    return levels_from_records(settings.get("metric", "nominal"), settings.get("order"))
+    return levels_from_records(settings["metric"], settings["order"])
 
 
 def label_metrics(found: LabelFindings, quorum: float) -> LabelMetrics:
@@ -200,7 +200,7 @@ def sample_schema(names: RunNames, settings: LabelSettings) -> dict[str, FieldAr
         names.questions: TEXTS,
         names.concepts: TEXTS,
         **majority_schema(names, groups),
-        **(truth_schema(names, groups) if settings.get("truth") else {}),
+        **(truth_schema(names, groups) if settings["truth"] else {}),
     }
 
 
@@ -253,7 +253,7 @@ def _again(run: LabelRun) -> dict[str, Any]:
 
 def _written(run: Run[Any, Any, Any, Any]) -> str:
     names = run.names
-    last = f", {names.majority!r}, and {names.truth!r}" if run.settings.get("truth") else f" and {names.majority!r}"
+    last = f", {names.majority!r}, and {names.truth!r}" if run.settings["truth"] else f" and {names.majority!r}"
     return f"{names.agreement!r} and {names.disputed!r} on samples, with the questions and concepts in dispute{last}"
 
 

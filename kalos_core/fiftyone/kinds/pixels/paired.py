@@ -85,6 +85,6 @@ def stored_pairs(samples: Any, run: AnyRun, name: str) -> tuple[dict[str, Any], 
 def run_with(samples: Any, run_key: str, setting: str) -> AnyRun:
     """A run on pixels that compared what a setting of it asks for."""
     run = load_metrics(samples, run_key, "pixels")
-    if not run.settings.get(setting):
+    if not run.settings[setting]:
         raise InputError(f"run key: expected a run that compared {setting}, got {run.key!r}; make it anew with them")
     return run

@@ -28,8 +28,8 @@ def _restore(changes: Changes) -> Result:
 
 
 def written_fields(metrics: TruthMetrics) -> list[str]:
-    """Of truths and maps; the runs of earlier versions have no maps."""
-    return [*metrics["fields"].values(), *metrics.get("maps", {}).values()]
+    """Of truths and maps."""
+    return [*metrics["fields"].values(), *metrics["maps"].values()]
 
 
 def _written(run: Run[Any, Any, Any, Any]) -> str:
