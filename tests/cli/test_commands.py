@@ -9,8 +9,10 @@ import sys
 import pandas as pd
 import pytest
 
-from kalos_core import KalosWarning, agreement, calibrate, compare, nominal_alpha, read_coco
+from kalos_core import Annotations, KalosWarning, agreement, calibrate, compare, nominal_alpha, read_coco, write_coco
 from kalos_core.cli import COMMANDS, main
+from tests.readers.cases import write
+from tests.readers.test_coco import NO_LISTS
 from tests.tiers import extended
 
 
@@ -25,29 +27,14 @@ def test_agreement_is_that_of_the_library(labels, found_by):
     assert (document["command"], document["inputs"]) == ("agreement", {"labels": str(labels)})
 
 
-def two_raters(path, *marks, **image):
-    """A COCO file of one image with annotations: rater, class and box."""
-    content = {
-        "images": [{"id": 1, "file_name": "a.jpg", "width": 99, "height": 99, "rater_list": ["ann", "bob"]} | image],
-        "categories": [{"id": 1, "name": "cat"}, {"id": 2, "name": "dog"}],
-        "annotations": [
-            {"id": number, "image_id": 1, "category_id": category, "rater_id": rater, "bbox": box}
-            for number, (rater, category, box) in enumerate(marks, 1)
-        ],
-    }
-    path.write_text(json.dumps(content))
-    return path
-
-
-BOX = [0, 0, 9, 9]
-
-
 def test_a_case_worked_by_hand(tmp_path, found_by):
     """Two raters, one image: a cat of both and a dog of bob. Units (cat, cat) and (nothing, dog) have coincidences
     2 of (cat, cat) and 1 each of (nothing, dog) and (dog, nothing): of 4 values 2 disagree, where chance gives
     (4 * 4 - 2 * 2 - 1 - 1) / (4 * 3) = 10 / 12, so that alpha is 1 - (2 / 4) / (10 / 12) = 0.4."""
-    marks = ("ann", 1, BOX), ("bob", 1, BOX), ("bob", 2, [40, 0, 9, 9])
-    document = found_by("agreement", two_raters(tmp_path / "two.json", *marks), "--bootstrap", 0)
+    marks = ("ann", "cat", 0), ("bob", "cat", 0), ("bob", "dog", 40)
+    rows = [{"image": 1, "rater": rater, "category": name, "box": [x, 0, 9, 9]} for rater, name, x in marks]
+    path = write_coco(Annotations.from_rows(rows), tmp_path / "two.json")
+    document = found_by("agreement", path, "--bootstrap", 0)
     assert document["results"]["alpha"] == pytest.approx(0.4)
     assert document["results"]["alpha_interval"] == [None, None]  # undefined, which JSON has as null
     assert document["results"]["notes"][0].startswith("no raters: vitality: expected at least three raters")
@@ -84,11 +71,9 @@ def test_fail_under_decides_the_exit_code(labels, tmp_path, capsys):
         message = "mean alpha: expected at least 0.93, got 0.9242\n" if code else ""
         assert capsys.readouterr().err == message
     # what is undefined is below
-    image = {"width": 9, "height": 9}
-    images = [{"id": row, "file_name": f"{row}.jpg", "rater_list": [rater]} | image for row, rater in enumerate("ab")]
-    content = {"images": images, "annotations": [], "categories": [], "info": {"raters": ["a", "b"]}}
-    (tmp_path / "apart.json").write_text(json.dumps(content))
-    assert main(["agreement", str(tmp_path / "apart.json"), "--fail-under", "-1"]) == 1
+    apart = Annotations.from_rows([], images=[1, 2], raters=["a", "b"], assigned={1: ["a"], 2: ["b"]})
+    path = write_coco(apart, tmp_path / "apart.json")
+    assert main(["agreement", str(path), "--fail-under", "-1"]) == 1
     assert "got undefined" in capsys.readouterr().err
 
 
@@ -172,7 +157,7 @@ def test_an_option_that_there_is_not_ends_with_the_same_code(labels, capsys):
 
 
 def test_warnings_are_lines_and_part_of_the_json(tmp_path, capsys):
-    path = two_raters(tmp_path / "labels.json", ("a", 1, BOX), ("b", 2, BOX), rater_list=None)
+    path = write(tmp_path, NO_LISTS, "labels.json")
     with pytest.warns(KalosWarning) as warned:
         read_coco(path)
     assert main(["agreement", str(path), "--json", str(tmp_path / "found.json")]) == 0

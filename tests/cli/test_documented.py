@@ -15,6 +15,7 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 TEXT = (DOCS / "command-line.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^### ([\w-]+)\n(.*?)(?=^### |\Z)", TEXT, flags=re.MULTILINE | re.DOTALL))
 
+TEAMS = "--teams '{{experts: [ann, bob], crowd: [cid]}}'"
 RUNS = [
     ("agreement", "{outlined} --thresholds 0.3 0.5 --bootstrap 5 --next 2 --truth confusion --boundaries"),
     ("attributes", "{graded} --bootstrap 5"),
@@ -24,11 +25,7 @@ RUNS = [
     ("convergence", "{labels} --samples 5 --fraction 0.5 --models 'net 0.4'"),
     ("compare", "{labels} {labels} --bootstrap 5"),
     ("shards", "{labels} {out}-shards --images-per-shard 4"),
-    (
-        "labels",
-        "{table} --reject-broken --bootstrap 5 --truth confusion --metric ordinal --order cat dog "
-        "--teams '{{experts: [ann, bob], crowd: [cid]}}'",
-    ),
+    ("labels", "{table} --reject-broken --bootstrap 5 --truth confusion --metric ordinal --order cat dog " + TEAMS),
     ("sparse", "{labels}"),
     ("sparse", "{table}"),
     ("pixels", "{masks} --image-folder {masks}/ann --boundaries --regions"),

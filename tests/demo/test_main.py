@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from fiftyone.core.odm import get_db_client
 from PIL import Image
 
 from demo import __main__ as demo
+from kalos_core import Annotations, write_coco
 from tests.tiers import extended
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -97,16 +97,9 @@ def test_the_drawn_demo(start, tmp_path):
 @pytest.fixture
 def small(tmp_path: Path) -> str:
     """A file with an annotation of each rater on one of two images that are not there."""
-    sizes = {"width": 10, "height": 12, "rater_list": ["ann", "bob"]}
-    annotation = {"image_id": 1, "category_id": 1, "bbox": [1, 1, 5, 5]}
-    labels = {
-        "images": [{"id": number, "file_name": f"{number}.jpg", **sizes} for number in (1, 2)],
-        "categories": [{"id": 1, "name": "cat"}],
-        "annotations": [{"id": rater, "rater_id": rater, **annotation} for rater in ("ann", "bob")],
-    }
-    file = tmp_path / "mine.json"
-    file.write_text(json.dumps(labels))
-    return str(file)
+    rows = [{"image": "1.jpg", "rater": rater, "category": "cat", "box": [1, 1, 5, 5]} for rater in ("ann", "bob")]
+    sizes = dict.fromkeys(("1.jpg", "2.jpg"), (10, 12))
+    return str(write_coco(Annotations.from_rows(rows, images=sizes, image_size=sizes), tmp_path / "mine.json"))
 
 
 def test_a_start_with_a_file_without_images(start, small, tmp_path):

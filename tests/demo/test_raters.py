@@ -14,8 +14,7 @@ from PIL import Image
 
 from demo.files import write
 from demo.raters import RATERS, Labels, simulate
-from demo.scenes import CATEGORIES, draw_scenes
-from tests.demo.unpainted import unpainted_scenes
+from demo.scenes import CATEGORIES, draw_scenes, objects_of, plan_scene
 
 NAMES = ["ana", "ben", "chen", "dara"]
 Scenes = list[SimpleNamespace]
@@ -23,7 +22,13 @@ Scenes = list[SimpleNamespace]
 
 @pytest.fixture(scope="module")
 def scenes() -> Scenes:
-    return unpainted_scenes()
+    """Without their paint, which takes long and which the simulated raters do not look at."""
+    plans = [plan_scene(index) for index in range(72)]
+    images = [SimpleNamespace(size=plan.size) for plan in plans]
+    return [
+        SimpleNamespace(name=plan.name, theme=plan.theme.name, image=image, objects=objects_of(plan))
+        for plan, image in zip(plans, images, strict=True)
+    ]
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,6 @@ from PIL import Image
 from demo.scenes import CATEGORIES, Plan, draw_scenes, objects_of, paint, plan_scene
 
 SIZE = (640, 480)
-RED = (255, 0, 0)
 OPEN_WORK = {"bicycle": 0.35, "bench": 0.75}  # one sees through them, the outline goes around
 
 

@@ -98,16 +98,15 @@ def test_the_image_lies_under_the_outlines(tmp_path):
     rng = np.random.default_rng(0)
     pixels = rng.integers(0, 256, (80, 100, 3), dtype=np.uint8)
     Image.fromarray(pixels).save(tmp_path / "a.png")
-    annotations = CAT
     file = tmp_path / "a.png"
     for given in (pixels, file, str(file), pixels.tolist(), np.dstack([pixels, pixels[..., 0]])):
-        drawing = draw_image(annotations, "a.jpg", given)
+        drawing = draw_image(CAT, "a.jpg", given)
         np.testing.assert_array_equal(drawing.pixels, pixels)
         assert not drawing.is_canvas
-    grey = draw_image(annotations, "a.jpg", pixels[..., 0] / 255)
+    grey = draw_image(CAT, "a.jpg", pixels[..., 0] / 255)
     np.testing.assert_array_equal(grey.pixels, np.repeat(pixels[..., :1], 3, axis=2))
     Image.fromarray(pixels).save(tmp_path / "a.jpg", "PNG")
-    assert not draw_image(annotations, "a.jpg", tmp_path).is_canvas  # the file of that name in the folder
+    assert not draw_image(CAT, "a.jpg", tmp_path).is_canvas  # the file of that name in the folder
 
 
 def test_a_missing_image_is_a_canvas_of_its_size_or_around_the_outlines():

@@ -7,45 +7,25 @@ import math
 import numpy as np
 import pytest
 
-from kalos_core import (
-    Annotations,
-    agreement,
-    class_difficulty,
-    collaboration,
-    figures,
-    intra_rater,
-    rater_vitality,
-    sensitivity,
-)
-from kalos_core.display import (
-    alpha_text,
-    count_and_share,
-    count_text,
-    number_of,
-    p_text,
-    percent_text,
-    points_text,
-    signed,
-)
+from kalos_core import Annotations, agreement, figures
+from kalos_core.diagnostics import class_difficulty, collaboration, intra_rater, rater_vitality, sensitivity
+from kalos_core.display import alpha_text, count_and_share, count_text, number_of, p_text, points_text, signed
 from tests.figures.plain import plain, title
 
 
 @pytest.mark.parametrize(
     ("write", "texts"),
     [
-        (figures.significant, {0.68888: "0.689", 1: "1", 0: "0", 0.0380: "0.038", 1402.4: "1,402", 100.0: "100"}),
-        (
-            figures.significant,
-            {12.345: "12.3", -2 / 3: "−0.667", 0.9999: "1", None: "undefined", math.nan: "undefined"},
-        ),
+        (figures.significant, {0.68888: "0.689", 12.345: "12.3", 0: "0", 0.0380: "0.038", 1402.4: "1,402"}),
+        (figures.significant, {100.0: "100", -2 / 3: "−0.667", 0.9999: "1", None: "undefined", math.nan: "undefined"}),
         (alpha_text, {0.68888: "0.69", 1: "1.00", -0.0154: "−0.02", -0.004: "0.00", None: "undefined"}),
         (signed, {0.0412: "+0.041", -0.0154: "−0.015", 0.0001: "0.000"}),
         (points_text, {0.66068: "66.1", None: "undefined"}),
         (count_text, {1402: "1,402", -1402: "−1,402"}),
         (p_text, {0.0316: "p = 0.032", 0.2: "p = 0.2", 1e-9: "p < 0.001"}),
         # two digits, and never rounded to all or none
-        (percent_text, {0.000506: "0.051\xa0%", 0.333: "33\xa0%", 0.994: "99\xa0%", 0.9999: ">\xa099\xa0%"}),
-        (percent_text, {1.0: "100\xa0%", 0.0: "0\xa0%", 1e-9: "<\xa00.001\xa0%", None: "undefined"}),
+        (figures.percent_text, {0.000506: "0.051\xa0%", 0.333: "33\xa0%", 0.994: "99\xa0%", 0.9999: ">\xa099\xa0%"}),
+        (figures.percent_text, {1.0: "100\xa0%", 0.0: "0\xa0%", 1e-9: "<\xa00.001\xa0%", None: "undefined"}),
         (lambda parts: count_and_share(*parts), {(1402, 11683): "1,402\xa0(12\xa0%)", (0, 9): "0", (0, 0): "0"}),
     ],
 )

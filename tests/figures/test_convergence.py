@@ -9,15 +9,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kalos_core import (
-    Annotations,
-    InputError,
-    boundary_quality,
-    figures,
-    label_convergence,
-    variation_shares,
-    variations,
-)
+from kalos_core import Annotations, InputError, figures, label_convergence, variations
+from kalos_core.variation import boundary_quality, variation_shares
 from tests.figures.plain import names, notes, plain, title
 
 

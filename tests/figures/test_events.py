@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kalos_core import Annotations, NoiseModel, figures
+from kalos_core import NoiseModel, figures
 from tests.figures.plain import names, title
+from tests.noise.models import many
 
 OUTCOMES = ("done", "lost", "impossible")
 COUNTED = ((7, 2, 1), (5, 0, 0), (0, 3, 0), (1, 0, 4), (2, 0, 0), (900, 90, 0))
@@ -30,13 +31,7 @@ def test_bars_of_images():
 
 @pytest.mark.parametrize("magnitude", [0, 3])
 def test_a_result_is_titled_with_what_it_amounts_to(magnitude):
-    rows = [
-        {"image": image, "rater": "ann", "category": name, "box": [x, 20, 9, 9]}
-        for image in range(20)
-        for x, name in ((10, "cat"), (40, "dog"), (70, "cat"))
-    ]
-    reference = Annotations.from_rows(rows, image_size=dict.fromkeys(range(20), (100, 100)))
-    result = NoiseModel.default().generate(reference, 2, magnitude, seed=1)
+    result = NoiseModel.default().generate(many(20, 3), 2, magnitude, seed=1)
     events = result.events
     changed = int(((events.event != "shift") & (events.outcome == "done")).sum())
     loss = result.signal_loss().ratio if magnitude else None

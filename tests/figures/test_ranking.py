@@ -26,7 +26,9 @@ def of_bounds(*bounds, **given):
     return figures.bounds_title(["net", "svm", "rf", "knn"][: len(bounds)], bounds, *given.values())
 
 
+UNMEASURED = "net cannot be measured: no reference has both marked and unmarked pixels"
 DEPENDS = "The best depends on the reference: "
+APART, BEYOND = "net and svm can be told apart", "under single raters lie{} outside the bounds"
 SOME = "2 of 6 pairs of detectors can be told apart"
 # P16: 3 of 6 pairs, while 15 of 24 areas lie outside
 OVERLAPPING = ([0.7, 0.8], [0.6, 0.75], [0.5, 0.65], [0.1, 0.62])
@@ -45,25 +47,16 @@ OVERLAPPING = ([0.7, 0.8], [0.6, 0.75], [0.5, 0.65], [0.1, 0.62])
         (figures.shared_title([]), "Nothing can be ranked"),
         (figures.tau_title(["ann"], [[1]]), "No two references rank the same models"),
         (figures.tau_title(["ann", "bob"], [[1, 0.5], [0.5, 1]]), "How alike ann and bob order the models: τ 0.50"),
-        (of_bounds([0.5, 0.8], [0.1, 0.2]), "net and svm can be told apart"),
+        (of_bounds([0.5, 0.8], [0.1, 0.2]), APART),
         (of_bounds([0.5, 0.8], [0.1, 0.5]), "net and svm cannot be told apart"),
         (of_bounds([0.5, 0.8], [0.1, 0.5], [0.5, 0.5]), "No two detectors can be told apart"),
         (of_bounds([0.7, 0.8], [0.4, 0.5], [0.1, 0.2]), "All 3 detectors can be told apart"),
         (of_bounds([None, None], [0.1, 0.2]), "No two detectors can be compared"),
         (of_bounds(*OVERLAPPING), f"{SOME}; net and svm cannot, nor can 3 more"),
-        (
-            of_bounds(*OVERLAPPING, outside=15, compared=24),
-            f"{SOME}, but 15 of 24 areas under single raters lie outside the bounds",
-        ),
-        (
-            of_bounds([0.7, 0.8], [0.1, 0.2], outside=1),
-            "net and svm can be told apart, but 1 area under single raters lies outside the bounds",
-        ),
+        (of_bounds(*OVERLAPPING, outside=15, compared=24), f"{SOME}, but 15 of 24 areas {BEYOND.format('')}"),
+        (of_bounds([0.7, 0.8], [0.1, 0.2], outside=1), f"{APART}, but 1 area {BEYOND.format('s')}"),
         (figures.curves_title("net", [0.5, None]), "net reaches 0.50 under every reference"),
-        (
-            figures.curves_title("net", [None]),
-            "net cannot be measured: no reference has both marked and unmarked pixels",
-        ),
+        (figures.curves_title("net", [None]), UNMEASURED),
         (figures.detector_correlation_title(["a"], [None], [None]), "No detector can be compared with agreement"),
     ],
 )

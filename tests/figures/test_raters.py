@@ -12,7 +12,10 @@ from tests.figures.plain import notes
 
 RATERS = ["ana", "ben", "chen"]
 MATRIX = [[None, 0.9, 0.5], [0.9, None, 0.7], [0.5, 0.7, None]]
+FULL = np.where(np.eye(3), 1.0, np.array(MATRIX, float))
 WITHOUT = "Without chen the others agree better (−0.020); ana holds them together (+0.040)"
+CONSISTENT = "ana is most consistent over sessions (0.90), chen least (0.40)"
+TEAM = "The team agrees best in session 1 (0.90), least in session 3 (0.40)"
 ENDS = "ana and ben agree most (0.90), ana and chen least (0.50)"
 
 
@@ -24,22 +27,13 @@ ENDS = "ana and ben agree most (0.90), ana and chen least (0.50)"
         (figures.vitality_title(RATERS, [-0.04, None, -0.02]), "Without ana the others agree better (−0.040)"),
         (figures.vitality_title(RATERS, [None, math.nan, None]), "No rater has a vitality"),
         (figures.collaboration_title(RATERS, MATRIX), ENDS),
-        (
-            figures.collaboration_title(RATERS, np.where(np.eye(3), 1.0, np.array(MATRIX, float))),
-            ENDS,
-        ),  # not the diagonal
+        (figures.collaboration_title(RATERS, FULL), ENDS),  # not the diagonal
         (figures.collaboration_title(RATERS[:2], [[None, 0.5], [0.5, None]]), "ana and ben agree at 0.50"),
         (figures.collaboration_title(RATERS[:2], [[None, None], [None, None]]), "No two raters can be compared"),
-        (
-            figures.session_title(RATERS, [0.9, None, 0.4]),
-            "ana is most consistent over sessions (0.90), chen least (0.40)",
-        ),
+        (figures.session_title(RATERS, [0.9, None, 0.4]), CONSISTENT),
         (figures.session_title(RATERS[:1], [0.9]), "ana agrees with themselves at 0.90"),
         (figures.session_title(RATERS, [None] * 3), "No rater can be compared with themselves"),
-        (
-            figures.team_title("123", [0.9, None, 0.4]),
-            "The team agrees best in session 1 (0.90), least in session 3 (0.40)",
-        ),
+        (figures.team_title("123", [0.9, None, 0.4]), TEAM),
         (figures.team_title(["1"], [0.9]), "The team agrees at 0.90 in session 1"),
         (figures.team_title(["1"], [None]), "In no session can raters be compared"),
     ],
@@ -67,7 +61,7 @@ def test_a_bar_of_vitality_shows_its_sign():
 
 
 def test_the_cells_are_in_the_order_of_the_clusters():
-    figure = figures.collaboration_heatmap(RATERS, np.where(np.eye(3), 1.0, np.array(MATRIX, float)), [2, 0, 1])
+    figure = figures.collaboration_heatmap(RATERS, FULL, [2, 0, 1])
     (cells,) = figure.data
     assert [list(row) for row in cells.z] == [[None, 0.5, 0.7], [0.5, None, 0.9], [0.7, 0.9, None]]
     assert list(figure.layout.xaxis.ticktext) == list(figure.layout.yaxis.ticktext) == ["chen", "ana", "ben"]

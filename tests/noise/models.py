@@ -8,19 +8,8 @@ from typing import Any
 import numpy as np
 
 from kalos_core import Annotations
-from kalos_core.noise import NoiseModel
-from kalos_core.noise.parameters import (
-    AxialAngle,
-    CardinalAngle,
-    Chance,
-    Coupling,
-    Enlargement,
-    EventRate,
-    Opposition,
-    Overlap,
-    Shift,
-    SizeCurve,
-)
+from kalos_core.noise import NoiseModel, parameters
+from kalos_core.noise.parameters import AxialAngle, CardinalAngle, Chance, EventRate, Shift, SizeCurve
 from kalos_core.noise.sources import Proposals
 from kalos_core.shapes import Boxes
 
@@ -44,11 +33,12 @@ def quiet(**groups: dict[str, Any]) -> NoiseModel:
     """A model in which nothing happens but what the given distributions say; shifts are free and independent."""
     model = NoiseModel.default()
     still = {"translation": always(0), "width": always(0), "height": always(0)}
+    alone = {"overlap": parameters.Overlap(0.0), "coupling": parameters.Coupling(0.0)}
     distributions: dict[str, dict[str, Any]] = {
         "unmatched": {"rate": EventRate(-60.0, 0.0)},
         "topology": {"susceptibility": NEVER},
         "category": still | {"occurrence": Chance(0.0), "angle": AxialAngle(0.0, SHARP)},
-        "localization": still | {"angle": towards(0), "overlap": Overlap(0.0), "coupling": Coupling(0.0)},
+        "localization": still | alone | {"angle": towards(0)},
     }
     for group, given in groups.items():
         distributions[group] |= given
@@ -68,7 +58,8 @@ def halves() -> dict[str, Any]:
     fragments = {f"first_{name}": given for name, given in first.items()}
     fragments |= {f"second_{name}": given for name, given in second.items()}
     often = {"susceptibility": ALWAYS, "split": Chance(1.0)}
-    return often | fragments | {"enlargement": Enlargement(0.0), "opposition": Opposition(1e9, 1e-3)}
+    opposite = {"enlargement": parameters.Enlargement(0.0), "opposition": parameters.Opposition(1e9, 1e-3)}
+    return often | fragments | opposite
 
 
 def by_raters(
@@ -90,7 +81,7 @@ def many(images: int, annotations: int = 4) -> Annotations:
     return table(*[(image, "cat", [40 * index, 40, 20, 20]) for image in range(images) for index in range(annotations)])
 
 
-class FixedFalsePositives:
+class FixedPlaces:
     """Proposals at given boxes of the first image."""
 
     name = "fixed places"

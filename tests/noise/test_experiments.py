@@ -12,17 +12,9 @@ from sklearn.metrics import rand_score
 from kalos_core import Annotations, InputError, agreement
 from kalos_core.figures.experiments import plot_experiments
 from kalos_core.noise import NoiseModel
-from kalos_core.noise.experiments import (
-    Truth,
-    magnitude_response,
-    permutation_stability,
-    return_on_raters,
-    run_experiments,
-    school_impact,
-    signal_loss_table,
-    solver_accuracy,
-)
-from kalos_core.noise.experiments.truth import pairs_of_groups
+from kalos_core.noise.experiments import permutation_stability, run_experiments, solver_accuracy
+from kalos_core.noise.experiments.response import magnitude_response, return_on_raters, school_impact, signal_loss_table
+from kalos_core.noise.experiments.truth import Truth, pairs_of_groups
 from tests.noise.models import by_raters, table
 
 MODEL = NoiseModel.default()

@@ -8,15 +8,8 @@ from scipy import stats
 
 from kalos_core import InputError, NoiseModel
 from kalos_core.noise import DISTRIBUTIONS
-from kalos_core.noise.fit.distributions import (
-    CONSTANTS,
-    KAPPA,
-    LEAST_ROWS,
-    estimate_distributions,
-    estimate_rate,
-    pair_dispersion,
-    rate_fits,
-)
+from kalos_core.noise.fit import distributions
+from kalos_core.noise.fit.distributions import estimate_distributions, estimate_rate, pair_dispersion, rate_fits
 from kalos_core.noise.fit.goodness import confusion_matrix, pearson
 from kalos_core.noise.fit.observations import Observations, Shifts, observe
 from kalos_core.noise.parameters import CARDINAL, Shift, SizeCurve
@@ -71,7 +64,7 @@ def drawn():
         unmatched_area=area[unmatched],
         parent_area=area[parent],
         other_area=area[~parent],
-        first=shifts(cardinal(rng), rng, enlarged=KAPPA),
+        first=shifts(cardinal(rng), rng, enlarged=distributions.KAPPA),
         second=shifts(cardinal(rng), rng),
         opposition=rng.beta(4.53, 0.53, ROWS),
     )
@@ -148,7 +141,7 @@ def fitted():
 def test_a_distribution_with_too_few_rows_keeps_its_default_and_says_so(fitted):
     for distribution in DISTRIBUTIONS:
         origin = fitted.provenance[distribution]
-        if distribution in CONSTANTS:
+        if distribution in distributions.CONSTANTS:
             assert origin.source == "paper"
         elif distribution == "localization.overlap":
             assert origin.source == "chosen"
@@ -156,7 +149,7 @@ def test_a_distribution_with_too_few_rows_keeps_its_default_and_says_so(fitted):
             assert fitted.distribution(distribution) == TRUE.distribution(distribution)
         else:
             assert origin.source == "fitted"
-            assert origin.rows >= LEAST_ROWS
+            assert origin.rows >= distributions.LEAST_ROWS
     assert fitted.provenance["localization.translation"].source == "fitted"
     assert fitted.provenance["topology.opposition"].source == "default"
     assert fitted.provenance["topology.opposition"].reason == "only 0 pairs of fragments, 30 are needed"
@@ -168,7 +161,7 @@ def same_boxes(images):
 
 
 def test_nobody_unmatched_is_a_rate_of_zero_and_equal_numbers_tell_a_constant_one():
-    rows = same_boxes(LEAST_ROWS)
+    rows = same_boxes(distributions.LEAST_ROWS)
     alike = NoiseModel.fit(by_raters(*rows))
     origin = alike.provenance["unmatched.rate"]
     assert origin.source == "fitted"
@@ -177,13 +170,15 @@ def test_nobody_unmatched_is_a_rate_of_zero_and_equal_numbers_tell_a_constant_on
     assert origin.reason == none
     assert alike.unmatched.rate.expected([1, 5, 100]) == pytest.approx(0, abs=1e-40)
     assert alike.unmatched.selection == TRUE.unmatched.selection
-    more = NoiseModel.fit(by_raters(*rows, *((image, "bob", "cat", [60, 60, 10, 10]) for image in range(LEAST_ROWS))))
+    more = NoiseModel.fit(
+        by_raters(*rows, *((image, "bob", "cat", [60, 60, 10, 10]) for image in range(distributions.LEAST_ROWS)))
+    )
     assert "show no trend over the number of annotations" in more.provenance["unmatched.rate"].reason
     assert more.unmatched.rate.expected([1, 2]) == pytest.approx([0.5, 0.5])  # 30 on 60 images and raters
     assert "one area separates them" in more.provenance["unmatched.selection"].reason
     few = NoiseModel.fit(by_raters(*rows[:-2], images=range(100), assigned="all"))
     origin = few.provenance["unmatched.rate"]
-    assert (origin.source, origin.rows) == ("default", LEAST_ROWS - 1)
+    assert (origin.source, origin.rows) == ("default", distributions.LEAST_ROWS - 1)
     assert few.unmatched == TRUE.unmatched
     assert few.topology.susceptibility == TRUE.topology.susceptibility
 

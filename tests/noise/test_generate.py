@@ -8,30 +8,15 @@ from kalos_core import Annotations, InputError, KalosWarning
 from kalos_core.noise import NoiseModel
 from kalos_core.noise.parameters import AxialAngle, Chance, EventRate
 from kalos_core.noise.scene import Scene
-from kalos_core.noise.sources import (
-    ConfusionClasses,
-    EmbeddingClasses,
-    Transitions,
-)
+from kalos_core.noise.sources import ConfusionClasses, EmbeddingClasses, Transitions
 from kalos_core.noise.stages.topology import fragment_score, likeliest_partners
-from tests.noise.models import (
-    ALWAYS,
-    SHARP,
-    FixedFalsePositives,
-    always,
-    by_raters,
-    halves,
-    quiet,
-    table,
-    towards,
-    unmatched,
-)
+from tests.noise.models import ALWAYS, SHARP, FixedPlaces, always, by_raters, halves, quiet, table, towards, unmatched
 
 CAT = (1, "cat", [80, 40, 20, 20])
 ONE = table(CAT)  # its centre is 90, 50 on an image of 200 x 100
 CAT_AND_DOG = table(CAT, (2, "dog", [0, 0, 9, 9]))
 NINE = table(*[(image, "cat", [10 * image, 20, 20, 30]) for image in range(9)])
-PLACE = FixedFalsePositives([10, 10, 30, 30])
+PLACE = FixedPlaces([10, 10, 30, 30])
 MERGING = quiet(topology={"susceptibility": ALWAYS, "split": Chance(0.0)})
 
 
@@ -94,7 +79,7 @@ def test_a_annotation_is_missed_once_and_every_further_event_is_lost():
 
 
 def test_additions_are_the_free_proposals_each_once():
-    places = FixedFalsePositives([10, 10, 30, 30], [82, 42, 20, 20], [98.5, 40, 20, 20], [150, 60, 10, 10])
+    places = FixedPlaces([10, 10, 30, 30], [82, 42, 20, 20], [98.5, 40, 20, 20], [150, 60, 10, 10])
     made = unmatched(4.0, 0.0).generate(CAT_AND_DOG, raters=2, false_positive_source=places)
     # the second overlaps the cat by 0.68; the third by 1.5 x 20 of 770: less than a tenth
     added = made.truth[:, 0] == -1
@@ -148,7 +133,7 @@ def scene_of(reference):
         image_size=reference.image_size,
         assigned=reference.assigned_any_class[:, 0],
         transitions=Transitions.of(ConfusionClasses(), reference),
-        proposals=FixedFalsePositives().propose(reference, np.random.default_rng(0)),
+        proposals=FixedPlaces().propose(reference, np.random.default_rng(0)),
         free=np.zeros(0, int),
         seen=np.ones(len(reference.images), bool),
     )
@@ -272,7 +257,7 @@ def test_shapes_that_noise_is_not_defined_for_are_left_out_with_a_warning():
         ({"reference": ["ann", "ann"]}, "reference: expected one rater, or one for each of 1 schools"),
         ({"class_source": EmbeddingClasses([[1.0]], ["dog"])}, "embeddings: expected every class of the reference"),
         ({"class_source": "clip"}, "class_source: expected a source with `similarity`, got 'clip'"),
-        ({"false_positive_source": FixedFalsePositives([0, 0, 0, 9])}, "proposals: expected finite corners of boxes"),
+        ({"false_positive_source": FixedPlaces([0, 0, 0, 9])}, "proposals: expected finite corners of boxes"),
     ],
 )
 def test_arguments_that_cannot_be_used(wrong, message):
@@ -288,11 +273,7 @@ SOLID = {"image": 1, "rater": "ann", "category": "cat", "cuboid": {"location": [
     [
         (Annotations.from_rows([], images=[1], raters=["ann"]), {}, "expected annotations to generate raters from"),
         (Annotations.from_rows([SOLID]), {}, "annotation 1: expected a box, got none"),
-        (
-            Annotations.from_rows([SOLID | {"box": [0, 0, 9, 9]}]),
-            {},
-            "image 1: expected a width and a height, got none",
-        ),
+        (Annotations.from_rows([SOLID | {"box": [0, 0, 9, 9]}]), {}, "image 1: expected a width and a height, got"),
         (by_raters((1, "ann", *CAT[1:]), (1, "bob", *CAT[1:])), {}, "generate from, one of ann, bob, got none"),
         (table(CAT, raters=["ann", "bob"]), {"reference": "bob"}, "a rater with annotations, got 'bob', who has none"),
     ],

@@ -118,10 +118,7 @@ BEYOND = "category.occurrence: expected probability to be a finite number of at 
         (lambda d: d["unmatched"]["rate"].update(slop=1), UNEXPECTED),
         (lambda d: d["category"]["occurrence"].update(probability=2), BEYOND),
         (lambda d: d["provenance"].pop("unmatched.rate"), f"provenance: {NOTHING('unmatched.rate')}"),
-        (
-            lambda d: d["provenance"]["unmatched.rate"].update(interval=[[0, 1]]),
-            "provenance of unmatched.rate: expected 2 intervals, got 1",
-        ),
+        (lambda d: d["provenance"]["unmatched.rate"].update(interval=[[0, 1]]), "rate: expected 2 intervals, got 1"),
     ],
 )
 def test_a_spoilt_document_says_where(document, spoil, message):

@@ -1,19 +1,17 @@
 """Sources: which classes are alike, and where something could be mistaken for an object."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from PIL import Image
 
 from kalos_core import Annotations, InputError, variations
-from kalos_core.noise.sources import (
-    ConfusionClasses,
+from kalos_core.noise.sources import ConfusionClasses, EmbeddingClasses, TaxonomyClasses, Transitions
+from kalos_core.noise.sources.false_positives import (
     DetectedFalsePositives,
-    EmbeddingClasses,
     ImageFalsePositives,
-    TaxonomyClasses,
-    Transitions,
     TransplantedFalsePositives,
 )
 from tests.noise.models import table, unmatched
@@ -91,16 +89,7 @@ def test_similarity_in_a_tree_is_that_of_wu_and_palmer():
     assert TaxonomyClasses(parents).similarity(reference, np.array([0])).tolist() == found.tolist()
 
 
-class Own:
-    name = "my model"
-
-    def __init__(self, answer):
-        self.answer = answer
-
-    def similarity(self, reference, classes):  # noqa: ARG002 - it looks at nothing
-        return np.array(self.answer)
-
-
+OWN = SimpleNamespace(name="my model", similarity=lambda *_: np.array([0.0]))
 TWO = of_classes("cat", categories=["cat", "dog"])
 
 
@@ -113,7 +102,7 @@ TWO = of_classes("cat", categories=["cat", "dog"])
         (lambda: ConfusionClasses(["a", "a"], [[0, 1], [1, 0]]), "categories: expected each name once, got 'a', 'a'"),
         (lambda: TaxonomyClasses({"a": "b", "b": "a"}), "taxonomy: expected a tree, got '[ab]' above itself"),
         (lambda: TaxonomyClasses.from_tree({"a": ["c"], "b": ["c"]}), "expected each name once, got 'c' again"),
-        (lambda: Transitions.of(Own([0.0]), of_classes("cat")), "my model: expected 1 x 1 similarities, got shape"),
+        (lambda: Transitions.of(OWN, of_classes("cat")), "my model: expected 1 x 1 similarities, got shape"),
         (lambda: ImageFalsePositives({}).propose(TWO, RNG(0)), "image 1: expected an image file, got nothing"),
         (lambda: TransplantedFalsePositives(0), "per_image: expected a whole number of at least 1"),
     ],

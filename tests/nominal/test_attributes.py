@@ -8,15 +8,7 @@ import krippendorff
 import numpy as np
 import pytest
 
-from kalos_core import (
-    Annotations,
-    InputError,
-    agreement,
-    attribute_agreement,
-    grade_agreement,
-    nominal_alpha,
-    read_lidc,
-)
+from kalos_core import Annotations, InputError, agreement, attribute_agreement, grade_agreement, nominal_alpha
 from kalos_core.annotations.blocks import ByImage
 from kalos_core.annotations.joining import from_arrays, join, to_arrays
 
@@ -122,18 +114,6 @@ def test_attributes_stay_with_their_annotations():
     with pytest.warns(match="left out"):
         kept = Annotations.from_rows(broken, assigned="all", on_invalid="skip")
     assert lists(kept) == lists(TABLE)
-
-
-def test_lidc_scores_of_xml(tmp_path):
-    path = tmp_path / "scan.xml"
-    edge = "".join(f"<edgeMap><xCoord>{x}</xCoord><yCoord>{y}</yCoord></edgeMap>" for x, y in ((1, 1), (9, 1), (9, 9)))
-    path.write_text(
-        "<LidcReadMessage><ResponseHeader><SeriesInstanceUid>1.2</SeriesInstanceUid></ResponseHeader><readingSession>"
-        "<unblindedReadNodule><noduleID>n</noduleID><characteristics><subtlety>4</subtlety><malignancy>2</malignancy>"
-        "<texture>0</texture></characteristics><roi><imageZposition>1.0</imageZposition><inclusion>TRUE</inclusion>"
-        f"{edge}</roi></unblindedReadNodule></readingSession><readingSession/></LidcReadMessage>"
-    )
-    assert lists(read_lidc(path)) == {"subtlety": [4], "malignancy": [2]}
 
 
 def test_malignancy_on_lidc(lidc):

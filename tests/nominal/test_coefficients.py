@@ -1,5 +1,4 @@
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,15 +6,8 @@ from scipy import sparse
 from statsmodels.stats import inter_rater
 
 from kalos_core import InputError, cohen_kappa, fleiss_kappa, nominal_alpha
-from kalos_core.nominal import (
-    alpha_of_counts,
-    conger_kappa,
-    encode_values,
-    free_marginal_kappa,
-    gwet_ac1,
-    landis_koch,
-    observed_agreement,
-)
+from kalos_core.nominal import alpha_of_counts, conger_kappa, encode_values, landis_koch, observed_agreement
+from kalos_core.nominal.coefficients import free_marginal_kappa, gwet_ac1
 
 OF_COUNTS = {
     "fleiss": fleiss_kappa,
@@ -34,7 +26,6 @@ PRINTED = {
     "brennan_prediger": "bp",
     "pa": "pa",
 }
-FRAME = pd.DataFrame({"ann": pd.array([1, 2, None], "Int64"), "bob": pd.array([1, 2, 3], "Int64")})
 
 
 def counts_of(values):

@@ -19,16 +19,8 @@ from statsmodels.stats.anova import anova_lm
 from kalos_core import NOT_ASSIGNED, InputError, cohen_kappa, grade_agreement, intraclass_correlation, nominal_alpha
 from kalos_core.chance import coefficients, disagreement, distances
 from kalos_core.chance import counts as entries
-from kalos_core.nominal import (
-    FORMS,
-    METRICS,
-    alpha_of_counts,
-    cohen_matrix,
-    conger_kappa,
-    gwet_ac1,
-    gwet_ac2,
-    label_counts,
-)
+from kalos_core.nominal import FORMS, METRICS, alpha_of_counts, cohen_matrix, conger_kappa, label_counts
+from kalos_core.nominal.coefficients import gwet_ac1, gwet_ac2
 from tests.nominal.test_coefficients import counts_of, ratings
 
 OTHERS = ("ordinal", "interval", "ratio")

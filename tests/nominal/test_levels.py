@@ -3,14 +3,7 @@
 import numpy as np
 import pytest
 
-from kalos_core import (
-    InputError,
-    LabelTable,
-    grade_agreement,
-    intraclass_correlation,
-    label_agreement,
-    nominal_alpha,
-)
+from kalos_core import InputError, LabelTable, grade_agreement, intraclass_correlation, label_agreement, nominal_alpha
 from kalos_core.nominal import conger_kappa, label_findings
 
 
@@ -43,19 +36,15 @@ def numbers(table):
     return [[None if name is None else float(name) for name in row] for row in answers(table)]
 
 
-@pytest.mark.parametrize("metric", ["nominal", "ordinal", "interval", "ratio"])
-def test_alpha_of_a_question_is_that_of_its_numbers(metric):
-    found = label_agreement(NUMBERS, bootstrap=0, metric=metric)
-    assert found.alpha[0] == pytest.approx(nominal_alpha(numbers(NUMBERS), metric), abs=1e-12)
-    assert found.metric.tolist() == [metric]
-    nominal = label_agreement(NUMBERS, bootstrap=0)
-    assert (found.fleiss, found.spa) == (nominal.fleiss, nominal.spa)
-
-
 @pytest.mark.parametrize("metric", ["ordinal", "interval", "ratio"])
 def test_weighted_coefficients_of_a_question_are_those_of_its_numbers(metric):
     values = numbers(NUMBERS)
-    (found,) = label_findings(NUMBERS, bootstrap=30, seed=5, metric=metric).grades
+    findings = label_findings(NUMBERS, bootstrap=30, seed=5, metric=metric)
+    nominal = label_agreement(NUMBERS, bootstrap=0)
+    assert findings.agreement.alpha[0] == pytest.approx(nominal_alpha(values, metric), abs=1e-12)
+    assert findings.agreement.metric.tolist() == [metric]
+    assert (findings.agreement.fleiss, findings.agreement.spa) == (nominal.fleiss, nominal.spa)
+    (found,) = findings.grades
     of = dict(found.to_pandas()[["coefficient", "value"]].to_numpy().tolist())
     assert of[f"alpha, {metric}"] == pytest.approx(nominal_alpha(values, metric), abs=1e-12)
     assert of["Conger's kappa, quadratic"] == pytest.approx(conger_kappa(values, "quadratic"), abs=1e-12)

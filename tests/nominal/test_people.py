@@ -12,15 +12,12 @@ from kalos_core import (
     InputError,
     compare_teams,
     fleiss_kappa,
-    item_accuracy,
     label_agreement,
-    majority_agreement,
-    majority_vote,
     nominal_alpha,
-    rater_accuracy,
     sparse_agreement,
 )
-from kalos_core.nominal import free_marginal_kappa, gwet_ac1, merge_raters
+from kalos_core.nominal import free_marginal_kappa, gwet_ac1, item_accuracy, merge_raters, rater_accuracy
+from kalos_core.nominal.majority import majority_agreement, majority_vote
 from tests.nominal_tables import table_of, tables_with_gaps
 
 PAIR = table_of({"ann": "x", "bob": "x"})

@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from kalos_core import NOT_ASSIGNED, InputError, dawid_skene, majority_vote, staple
@@ -158,11 +157,6 @@ def test_intervals_hold_the_skill_that_was_given():
         low, high = dawid_skene(values, model="one_coin").skill_interval.T
         held += ((low <= skill) & (skill <= high)).tolist()
     assert np.mean(held) > 0.9
-
-
-# ---- laws ----
-
-SMALL = st.lists(st.lists(st.sampled_from([0, 1, 2, NOT_ASSIGNED]), min_size=3, max_size=3), min_size=2, max_size=8)
 
 
 # ---- what is given ----

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import fiftyone as fo
+import numpy as np
 import pytest
 
 import kalos_core.fiftyone as kf
 from kalos_core import KalosWarning
 from tests.fiftyone_bridge.scenes import RATERS, SCENES, Scene, make_samples, six_scenes
+from tests.fiftyone_bridge.stacks import CLASSES, MAPS
 from tests.operators.calls import data_set
 from tests.operators.conftest import decoded_once, installed, nothing_stays  # noqa: F401
 
@@ -45,6 +48,27 @@ def trio() -> fo.Dataset:
     dataset.set_values("filepath", [f"/pictures/{number}.jpg" for number in range(36)])
     kf.compute_agreement(dataset, "agreement", raters=THREE, bootstrap=50)
     kf.find_variations(dataset, "variations", raters=THREE)
+    return dataset
+
+
+def of_maps(stacks: Any) -> fo.Dataset:
+    """A data set with the maps of named raters on each image."""
+    return data_set(
+        fo.Sample(
+            f"/{number}.png",
+            raters=list(maps),
+            **{name: fo.Segmentation(mask=np.atleast_2d(np.array(own, np.uint8))) for name, own in maps.items()},
+        )
+        for number, maps in enumerate(stacks)
+    )
+
+
+@pytest.fixture
+def masks() -> fo.Dataset:
+    """Maps with names of their classes, and nothing computed."""
+    dataset = of_maps(MAPS)
+    dataset.default_mask_targets = CLASSES
+    dataset.save()
     return dataset
 
 

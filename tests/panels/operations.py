@@ -6,7 +6,9 @@ from typing import Any
 
 import fiftyone as fo
 
-from tests.plugin import Panel
+import kalos_core.fiftyone as kf
+from tests.operators.calls import send
+from tests.plugin import Panel, form
 
 Operations = list[tuple[str, dict[str, Any]]]
 
@@ -24,6 +26,14 @@ def prompted(operations: Operations) -> tuple[str, dict[str, Any] | None]:
     """The operator whose form an event opens, and what is filled in."""
     asked = given(operations, "prompt_user_for_operation")
     return asked["operator_uri"].rpartition("/")[2], asked.get("params")
+
+
+def made_again(dataset: fo.Dataset, operator: str, filled: dict[str, Any] | None) -> Any:
+    """The run of a form that a panel filled in, sent as it is."""
+    assert filled is not None
+    assert set(filled) <= set(form(operator, dataset, filled))
+    send(operator, dataset, **filled, run_key="again")
+    return kf.load_metrics(dataset, "again")
 
 
 def view_of(dataset: fo.Dataset, operations: Operations) -> fo.DatasetView:

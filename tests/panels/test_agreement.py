@@ -89,13 +89,8 @@ def test_a_bar_sets_a_view_of_exactly_its_images(analysed: fo.Dataset) -> None:
 
 def test_the_worst_images_are_listed_the_worst_first(analysed: fo.Dataset) -> None:
     panel = opened(analysed, "Images")
-    assert [(row["rank"], row["alpha"], row["labels"]) for row in panel.rows("worst")] == [
-        (1, "−0.667", 3),
-        (2, "0.000", 2),
-        (3, "0.000", 1),
-        (4, "1.000", 2),
-        (5, "1.000", 0),
-    ]
+    expected = [(1, "−0.667", 3), (2, "0.000", 2), (3, "0.000", 1), (4, "1.000", 2), (5, "1.000", 0)]
+    assert [(row["rank"], row["alpha"], row["labels"]) for row in panel.rows("worst")] == expected
     # also where the App sends the tables back
     operations = panel.send("images_click_worst", row=0, panel_state={**panel.state, **panel.data})
     assert given(operations, "open_sample") == {"id": ids(analysed, 3)[0], "group_id": None}

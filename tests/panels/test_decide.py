@@ -10,8 +10,6 @@ import pytest
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
 from tests.fiftyone_bridge.scenes import RATERS
-from tests.fiftyone_bridge.stacks import CLASSES, MAPS
-from tests.operators.calls import data_set
 from tests.panels.operations import given, ids, look_at, names, opened, prompted, sample_of, samples_of, view_of
 from tests.plugin import SPACES, Panel
 from tests.tiers import extended, first
@@ -29,11 +27,8 @@ def decided(dataset: fo.Dataset, number: int, decision: str, rater: str | None =
 def test_the_queue_and_how_far_it_is(own: fo.Dataset) -> None:
     panel = opened(own, "Decide")
     assert "▱▱▱▱▱▱▱▱▱▱ 0 of 5 units in dispute decided, 5 open" in panel.text()
-    assert [(row["file"], row["alpha"], row["open"]) for row in panel.rows("queue")] == [
-        ("3.jpg", "−0.667", 3),
-        ("1.jpg", "0.000", 1),
-        ("2.jpg", "0.000", 1),
-    ]
+    expected = [("3.jpg", "−0.667", 3), ("1.jpg", "0.000", 1), ("2.jpg", "0.000", 1)]
+    assert [(row["file"], row["alpha"], row["open"]) for row in panel.rows("queue")] == expected
     queue = ids(own, 3, 1, 2)
     assert panel.state["queued_ids"] == queue
     assert sample_of(panel.send("decide_open_next")) == queue[0]
@@ -139,17 +134,6 @@ def test_results_are_forms_of_this_agreement(analysed: fo.Dataset) -> None:
 
 
 # ---- regions of masks ----
-
-
-@pytest.fixture
-def masks() -> fo.Dataset:
-    dataset = data_set(
-        fo.Sample(f"/{number}.png", raters=list(maps), **{name: fo.Segmentation(mask=m) for name, m in maps.items()})
-        for number, maps in enumerate(MAPS)
-    )
-    dataset.default_mask_targets = CLASSES
-    dataset.save()
-    return dataset
 
 
 def test_the_queue_of_regions(masks: fo.Dataset) -> None:

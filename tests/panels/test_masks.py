@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import fiftyone as fo
 import numpy as np
 import pytest
@@ -14,8 +12,9 @@ from kalos_core.figures import pixel_title
 from tests.fiftyone_bridge.scenes import FIVE, seen_by_five
 from tests.fiftyone_bridge.stacks import CLASSES, MAPS, RATERS, RATIO, add_maps, small
 from tests.operators.calls import data_set
-from tests.panels.operations import ids, opened, prompted, sample_of, samples_of, view_of
-from tests.plugin import Panel, defaults, form, refused, stream
+from tests.panels.conftest import of_maps
+from tests.panels.operations import ids, made_again, opened, prompted, sample_of, samples_of, view_of
+from tests.plugin import Panel
 from tests.tiers import first
 
 
@@ -26,24 +25,6 @@ def stack() -> fo.Dataset:
     kf.compute_pixel_agreement(dataset, "pixels")
     kf.estimate_truth(dataset, "truth", methods=["any", "0.5"])
     kf.rank_detectors(dataset, "detectors", detectors=["good", "poor"], skew=(0.1, 0.5), boundaries=9)
-    return dataset
-
-
-def of_maps(stacks: Any) -> fo.Dataset:
-    """A data set with the maps of named raters on each image."""
-    return data_set(
-        fo.Sample(
-            f"/{number}.png",
-            raters=list(maps),
-            **{name: fo.Segmentation(mask=np.atleast_2d(np.array(own, np.uint8))) for name, own in maps.items()},
-        )
-        for number, maps in enumerate(stacks)
-    )
-
-
-def with_classes(dataset: fo.Dataset) -> fo.Dataset:
-    dataset.default_mask_targets = CLASSES
-    dataset.save()
     return dataset
 
 
@@ -111,9 +92,8 @@ def test_ranks_and_curves(stack: fo.Dataset) -> None:
 # ---- boundaries and divisions of every two raters ----
 
 
-def test_boundaries_by_pair_class_and_image() -> None:
+def test_boundaries_by_pair_class_and_image(masks: fo.Dataset) -> None:
     """Of image 1 cid's object is a column wider: of the 28 + 30 pixels of two boundaries, 6 + 8 are 1 apart."""
-    masks = with_classes(of_maps(MAPS))
     kf.compute_pixel_agreement(masks, "plain")
     assert "did not compare boundaries" in opened(masks, "Masks", "Boundaries").text()
     assert "did not compare divisions" in opened(masks, "Masks", "Divisions").text()
@@ -208,24 +188,12 @@ def test_who_is_right_about_objects() -> None:
     assert "**Fewer than 4 raters** can hardly be told apart" in opened(dataset, "Truth").text()
 
 
-def asked_to_estimate(dataset: fo.Dataset) -> dict[str, Any]:
-    """What is filled in of a form that can be sent as it comes, and makes the run "again"."""
-    operator, filled = prompted(opened(dataset, "Truth").send("truth_estimate"))
-    assert operator == "estimate_truth"
-    assert filled is not None
-    inputs = form("estimate_truth", dataset, filled)
-    assert refused(inputs) == {}
-    assert set(filled) <= set(inputs)
-    stream("estimate_truth", dataset, defaults(inputs) | filled | {"run_key": "again"})
-    return filled
-
-
 @pytest.mark.parametrize("similarity", first(["centroid", "box_iou"]))
 def test_the_form_of_who_is_right_opens_as_the_truth_was_made(similarity: str) -> None:
     dataset = data_set(seen_by_five)
     how = {"similarity": similarity, "threshold": 0.6, "quorum": [0.4, 1], "raters": FIVE[:4], "classes": ("cat",)}
     run = kf.estimate_truth(dataset, "votes", **how)
-    asked_to_estimate(dataset)
-    again = kf.load_metrics(dataset, "again")
+    operator, filled = prompted(opened(dataset, "Truth").send("truth_estimate"))
+    again = made_again(dataset, operator, filled)
     assert again.settings == {**run.settings, "model": "confusion"}
     assert again.selection == run.selection

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import fiftyone as fo
@@ -13,8 +12,8 @@ import kalos_core.fiftyone as kf
 from kalos_core.figures import band
 from tests.fiftyone_bridge.quiz import RATERS, quiz, sample, several
 from tests.operators.calls import data_set
-from tests.panels.operations import names, opened, prompted, sample_of, samples_of
-from tests.plugin import Panel, defaults, form, refused, stream
+from tests.panels.operations import made_again, names, opened, prompted, sample_of, samples_of
+from tests.plugin import Panel
 from tests.tiers import first
 
 GRADES = {"metric": "ordinal", "order": ["dog", "owl", "cat"]}
@@ -27,20 +26,6 @@ def answered() -> fo.Dataset:
     kf.compute_label_agreement(dataset, "labels", raters=RATERS, bootstrap=50)
     kf.rank_systems(dataset, "ranking", systems=["net", "svm"], raters=RATERS)
     return dataset
-
-
-def two_raters(*rows: tuple[Sequence[str], Sequence[str]], **gold: Sequence[Sequence[str]]) -> fo.Dataset:
-    """The labels that ann and bob gave each image, and the true ones where they are known."""
-    return data_set(
-        sample(
-            number,
-            raters=["ann", "bob"],
-            ann=several(list(ann)),
-            bob=several(list(bob)),
-            **{name: several(list(known[number])) for name, known in gold.items()},
-        )
-        for number, (ann, bob) in enumerate(rows)
-    )
 
 
 # ---- questions ----
@@ -128,23 +113,6 @@ def test_who_is_right(answered: fo.Dataset) -> None:
 # ---- the next form is filled in as the run was made ----
 
 
-def same_again(dataset: fo.Dataset, filled: dict[str, Any] | None) -> Any:
-    """The run of a form that a panel filled in, sent as it is."""
-    assert filled is not None
-    inputs = form("compute_label_agreement", dataset, filled)
-    assert refused(inputs) == {}
-    assert set(filled) <= set(inputs)
-    stream("compute_label_agreement", dataset, defaults(inputs) | filled | {"run_key": "again"})
-    return kf.load_metrics(dataset, "again")
-
-
-def asked_to_estimate(dataset: fo.Dataset) -> dict[str, Any] | None:
-    panel = opened(dataset, "Questions", "Who is right")
-    operator, filled = prompted(panel.send("questions_estimate"))
-    assert operator == "compute_label_agreement"
-    return filled
-
-
 @pytest.mark.parametrize(
     "options",
     first(
@@ -159,7 +127,8 @@ def asked_to_estimate(dataset: fo.Dataset) -> dict[str, Any] | None:
 def test_the_form_of_who_is_right_opens_as_the_run_was_made(answered: fo.Dataset, options: dict[str, Any]) -> None:
     """Sent as it is, it makes the same run with the estimate."""
     run = kf.compute_label_agreement(answered, "judged", **{"raters": RATERS, "bootstrap": 5, **options})
-    again = same_again(answered, asked_to_estimate(answered))
+    operator, filled = prompted(opened(answered, "Questions", "Who is right").send("questions_estimate"))
+    again = made_again(answered, operator, filled)
     assert again.settings == {**run.settings, "truth": "confusion"}
     assert again.selection == run.selection
 
@@ -168,7 +137,11 @@ def test_the_form_of_who_is_right_opens_as_the_run_was_made(answered: fo.Dataset
 
 
 def test_teams_a_reference_and_rejected_answers() -> None:
-    dataset = two_raters((["in", "sun"], ["in"]), (["in", "out"], ["out"]), gold=[["in"], ["out"]])
+    answers = [(["in", "sun"], ["in"], ["in"]), (["in", "out"], ["out"], ["out"])]
+    dataset = data_set(
+        sample(number, raters=["ann", "bob"], ann=several(ann), bob=several(bob), gold=several(gold))
+        for number, (ann, bob, gold) in enumerate(answers)
+    )
     options = {"groups": {"place": ["in", "out"]}, "teams": {"experts": ["ann"], "crowd": ["bob"]}}
     run = kf.compute_label_agreement(
         dataset, "labels", raters=("ann", "bob"), reference="gold", reject_broken=True, bootstrap=0, **options
@@ -181,7 +154,7 @@ def test_teams_a_reference_and_rejected_answers() -> None:
     assert "experts and crowd differ on 0 of 2 questions" in panel.text()
     clicked = samples_of(dataset, panel.send("teams_click_bar", idx=0))
     assert set(clicked) == set(kf.view_of_disputes(dataset, "labels", question="place").values("id"))
-    assert same_again(dataset, prompted(panel.send("make"))[1]).settings == run.settings
+    assert made_again(dataset, *prompted(panel.send("make"))).settings == run.settings
     panel = opened(dataset, "Teams")
     panel.send("teams_click_row", row=1)
     assert panel.state["team_question"] == "sun"

@@ -97,10 +97,7 @@ DETECTORS: dict[str, Page] = {
     "Curves": [("change_detector", {"value": "poor"}), ("change_reference", {"value": "ann"})]
 }
 SAMPLE: Page = [
-    "on_change_current_sample",
-    "click_unit",
-    "click_merged",
-    "choose_dispute",
+    *("on_change_current_sample", "click_unit", "click_merged", "choose_dispute"),
     ("decide", {"decision": "none"}),
 ]
 GOING_ON: Page = [

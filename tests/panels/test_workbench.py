@@ -77,17 +77,6 @@ def test_sections_are_those_of_the_labels_that_are_there(analysed: fo.Dataset) -
 # ---- the lens ----
 
 
-def test_a_class_narrows_the_figures_and_stays_in_the_next_section(trio: fo.Dataset) -> None:
-    panel = opened(trio, "Images")
-    everything = panel.state["found"]
-    look_at(panel, category="cat")
-    assert panel.state["found"] != everything
-    at(panel, "Classes")
-    assert panel.state["lens"]["category"] != "0"
-    panel.send("clear_lens")
-    assert at(panel, "Images").state["found"] == everything
-
-
 def test_the_view_is_followed_only_when_it_is_to_be(analysed: fo.Dataset) -> None:
     panel = opened(analysed, "Images")
     everything = panel.state["found"]

@@ -257,15 +257,8 @@ def test_tables_in_memory():
 
 
 def test_frames_and_mappings():
-    rows = {
-        "image": [1, 1, 2],
-        "rater": [7, 8, 7],
-        "category": [3.0, 3.0, np.nan],
-        "x": [1.0, 2.0, np.nan],
-        "y": [1, 2, None],
-        "w": [5, 5, pd.NA],
-        "h": [5, 5, None],
-    }
+    rows = {"image": [1, 1, 2], "rater": [7, 8, 7], "category": [3.0, 3.0, np.nan]}
+    rows |= {"x": [1.0, 2.0, np.nan], "y": [1, 2, None], "w": [5, 5, pd.NA], "h": [5, 5, None]}
     frame = pd.DataFrame(rows, index=[5, 5, 5])
     before = frame.copy()
 
@@ -302,12 +295,6 @@ def test_parquet(tmp_path, monkeypatch):
         monkeypatch.setitem(sys.modules, package, None)
     missing = [(b"PAR1", "pyarrow for Parquet, got none: pip install kalos-fiftyone[parquet]")]
     assert differing(read_boxes, tmp_path, missing, "t.parquet") == []
-
-
-def test_sizes_from_a_folder_of_images(tmp_path):
-    folder = write(tmp_path / "images", {"a.png": np.zeros((50, 100), np.uint8)})
-    path = write(tmp_path, SIDES + "a,ann,cat,.5,.5,.25,.5\n", "boxes.csv")
-    assert lines(read_boxes(path, sizes=folder)) == ["a 100x50 ann: ann cat box 50 25 25 25"]
 
 
 def test_ids_of_the_table_where_each_is_there_once(tmp_path):

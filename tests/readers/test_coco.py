@@ -13,20 +13,12 @@ from kalos_core.readers.coco import stream_coco
 from tests.readers.cases import LeftOut, Warned, differing, lines, write
 from tests.readers.spoiling import spoiled
 
-RING = [0, 0, 8, 0, 8, 4]
-
 
 def document(**changes):
     """A file that is right: two images, two raters, two annotations."""
     image = {"width": 20, "height": 10}
-    first = {
-        "id": 1,
-        "image_id": 7,
-        "category_id": 1,
-        "rater_id": "ann",
-        "bbox": [0, 0, 8, 4],
-        "segmentation": [[*RING]],
-    }
+    box, ring = {"bbox": [0, 0, 8, 4]}, {"segmentation": [[0, 0, 8, 0, 8, 4]]}
+    first = {"id": 1, "image_id": 7, "category_id": 1, "rater_id": "ann", **box, **ring}
     content = {
         "info": {},
         "images": [
@@ -188,11 +180,8 @@ READ = {
     "faults go before warnings": (NO_LISTS | {"categories": []}, {"aliases": {"a": "b"}}, "2 records cannot be used"),
 }  # fmt: skip
 
-M, I, S = (
-    "annotations[0] (id 1): expected ",
-    "images[0] (id 7): expected ",
-    "images[0] (id 7): expected lists of category ",
-)
+M, I = "annotations[0] (id 1): expected ", "images[0] (id 7): expected "
+S = I + "lists of category "
 LIMITS = "info.rater_categories to map raters to lists"
 REFUSED = [
     (with_mark(rater_id=None), M + "a rater of the source, got nothing"),
@@ -256,12 +245,9 @@ def streamed(path, **options):
 
 @pytest.mark.parametrize("read", [read_coco, read_mapping, streamed])
 def test_files(read, tmp_path):
+    words = M + "a category of the source, "
     labels = [
-        (
-            with_all("annotations", label=[label, "cat"]),
-            {"category_field": "label"} | more,
-            M + "a category of the source, ",
-        )
+        (with_all("annotations", label=[label, "cat"]), {"category_field": "label"} | more, words)
         for label in NO_LABELS
         for more in ({}, {"aliases": {"cat": "animal"}})
     ]

@@ -165,10 +165,7 @@ UNUSABLE = [
 ]
 
 REFUSED = [
-    (
-        [3],
-        "tasks[0]: expected a task with a list of 'annotations' (the export JSON), or with an 'annotator' (JSON-MIN)",
-    ),
+    ([3], "tasks[0]: expected a task with a list of 'annotations' (the export JSON), or with an 'annotator' (JSON-"),
     ([task(), task(data={"image": "b.jpg"})], "tasks[1] (id 5): expected an id of its own for each image, got 5 again"),
     ([task(3)], "task 5, annotations[0]: expected an annotation with a list 'result', got 3"),
     ([task(by(None))], "task 5, annotation 1: expected an annotator as 'completed_by', got None"),

@@ -59,6 +59,7 @@ LONG_TABLES = [
 
 GAP = "item,gt,ann,bob\na,cat,cat,dog\nb,cat,cat,\n"
 WITH_GAP = ["a: ann cat, bob dog", "b: ann cat"]
+WITH_TEXT = ["a: ann x, bob x, text why", "b: ann x, bob y, text how"]
 WIDE_TABLES = [
     ("item,ann,bob\na.jpg,cat,dog\nb.jpg,cat,cat\n", BOTH),
     (GAP, {"ignore": ["gt"]}, WITH_GAP),
@@ -69,13 +70,7 @@ WIDE_TABLES = [
     (GAP.replace("gt", "note"), "got note: leave out what no rater said with ignore=['note'] (--ignore note), or name"),
     (SURE.replace("user", "Source"), "got LabelName, as a table with a row for each label has: name its column of"),
     (TWICE.replace("label", "x"), "got items in several rows and rater, as a table with a row for each label"),
-    (
-        "item,ann,bob,text\na,x,x,why\nb,x,y,how\n",
-        Warned(
-            "no other column has a label of text: ignore= (--ignore) ",
-            ["a: ann x, bob x, text why", "b: ann x, bob y, text how"],
-        ),
-    ),
+    ("item,ann,bob,text\na,x,x,why\nb,x,y,how\n", Warned("no other column has a label of text: ignore=", WITH_TEXT)),
     ("item,reader,expert\na,1,2\n", ["a: reader 1, expert 2"]),
     ("item,annotator,label\n1,ann,x\n", "got item, annotator, label, as a table with a row for each label has"),
     ("item;ann;bob\na;1,5;2\n", "expected numbers with a decimal point, got '1,5'"),

@@ -29,12 +29,6 @@ def differs(source, **options):
     return found[0] != found[1]
 
 
-def is_coded(source, **options):
-    """Whether a table was made without looking at every row."""
-    needed = ["item", "rater", "label"] + ([options["time"]] if "time" in options else [])
-    return label_tables._coded(source, needed, options.get("separator"), frozenset(), ()) is not None
-
-
 OPTIONS = [
     {},
     {"groups": None},
@@ -110,7 +104,7 @@ def test_scores_and_rejections_are_counted(tmp_path):
 def test_by_hand_with_a_byte_order_mark(tmp_path, monkeypatch):
     monkeypatch.setattr(label_tables, "WORTH_PANDAS", 0)
     path = write(tmp_path, b"\xef\xbb\xbf" + (HEAD + TEXTS["one answer in two rows"]).encode(), "labels.csv.gz")
-    assert is_coded(path)
+    assert label_tables._coded(path, ["item", "rater", "label"], None, frozenset(), ()) is not None
     table = read_long_labels(path, groups=None)
     names = [getattr(table, name).tolist() for name in ("items", "raters", "concepts")]
     assert names == [["a"], ["ann", "bob"], ["cat", "dog"]]

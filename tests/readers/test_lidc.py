@@ -11,48 +11,44 @@ from tests.readers.cases import LeftOut, Warned, differing, lines, write
 
 SQUARE = [[10, 10], [14, 10], [14, 14], [10, 14]]
 HOLE = [[11, 11], [13, 11], [13, 13], [11, 13]]
+CONTOURS = [(-5.0, 1, SQUARE), (-2.5, 1, SQUARE), (-2.5, 0, HOLE), (0.0, 1, [[12, 12]])]
+"""Position, whether it is a part, and points."""
 
 
 def scan(series="1.2.3", **changes):
     """Session 1 outlines a nodule with a hole in two slices, session 2 sees nothing but a dot, session 3 no nodule."""
-    nodule = {
-        "nodule_id": "Nodule 001",
-        "contours": [
-            {"z": -5.0, "incl": 1, "pts": SQUARE},
-            {"z": -2.5, "incl": 1, "pts": SQUARE},
-            {"z": -2.5, "incl": 0, "pts": HOLE},
-            {"z": 0.0, "incl": 1, "pts": [[12, 12]]},
-        ],
-    }
-    return {
-        "series_uid": series,
-        "patient_id": "LIDC-IDRI-0001",
-        "width": 512,
-        "height": 512,
-        "pixel_spacing": 0.5,
-        "slice_z": [0.0, -2.5, -5.0, 2.5],
-        "sessions": [
-            {"session": 1, "nodules": [nodule], "small_nodules": [], "non_nodules": []},
-            {"session": 2, "nodules": [], "small_nodules": [[-5.0, 9, 9]], "non_nodules": [[0.0, 1, 1], [0.0, 2, 2]]},
-            {"session": 3, "nodules": []},
-        ],
-    } | changes
-
-
-def edges(points):
-    return "".join(f"<edgeMap><xCoord>{x}</xCoord><yCoord>{y}</yCoord></edgeMap>" for x, y in points)
+    contours = [dict(zip(("z", "incl", "pts"), contour, strict=True)) for contour in CONTOURS]
+    nodule = {"nodule_id": "Nodule 001", "contours": contours}
+    grid = {"width": 512, "height": 512, "pixel_spacing": 0.5}
+    return (
+        grid
+        | {
+            "series_uid": series,
+            "patient_id": "LIDC-IDRI-0001",
+            "slice_z": [0.0, -2.5, -5.0, 2.5],
+            "sessions": [
+                {"session": 1, "nodules": [nodule], "small_nodules": [], "non_nodules": []},
+                {
+                    "session": 2,
+                    "nodules": [],
+                    "small_nodules": [[-5.0, 9, 9]],
+                    "non_nodules": [[0.0, 1, 1], [0.0, 2, 2]],
+                },
+                {"session": 3, "nodules": []},
+            ],
+        }
+        | changes
+    )
 
 
 def roi(z, points, inclusion="TRUE"):
-    return (
-        f"<roi><imageZposition>{z} </imageZposition><imageSOP_UID>1.9</imageSOP_UID>"
-        f"<inclusion>{inclusion}</inclusion>{edges(points)}</roi>"
-    )
+    edges = "".join(f"<edgeMap><xCoord>{x}</xCoord><yCoord>{y}</yCoord></edgeMap>" for x, y in points)
+    return f"<roi><imageZposition>{z} </imageZposition><inclusion>{inclusion}</inclusion>{edges}</roi>"
 
 
 def xml(series="1.2.3", namespace=' xmlns="http://www.nih.gov"'):
     """The same scan as the public schema has it: a small nodule is one of a single point."""
-    contours = roi(-5.0, SQUARE) + roi(-2.5, SQUARE) + roi(-2.5, HOLE, "FALSE") + roi(0.0, [[12, 12]])
+    contours = "".join(roi(z, points, "TRUE" if part else "FALSE") for z, part, points in CONTOURS)
     locus = "<locus><xCoord>1</xCoord><yCoord>1</yCoord></locus>"
     none = f"<nonNodule><nonNoduleID>n</nonNoduleID><imageZposition>5.0</imageZposition>{locus}</nonNodule>"
     return (
@@ -60,13 +56,14 @@ def xml(series="1.2.3", namespace=' xmlns="http://www.nih.gov"'):
         f"<ResponseHeader><SeriesInstanceUid>{series}</SeriesInstanceUid></ResponseHeader>"
         "<readingSession><servicingRadiologistID>540461523</servicingRadiologistID>"
         "<unblindedReadNodule><noduleID>Nodule 001</noduleID>"
-        f"<characteristics><malignancy>5</malignancy></characteristics>{contours}</unblindedReadNodule></readingSession>"
+        f"<characteristics>{SCORES}</characteristics>{contours}</unblindedReadNodule></readingSession>"
         "<readingSession><unblindedReadNodule><noduleID>7</noduleID>"
         f"{roi(-5.0, [[9, 9]])}</unblindedReadNodule>{none}{none}</readingSession>"
         "<readingSession><servicingRadiologistID>1</servicingRadiologistID></readingSession></LidcReadMessage>"
     )
 
 
+SCORES = "<malignancy>5</malignancy><subtlety>4</subtlety><texture>0</texture>"
 SESSIONS = "session 1 session 2 session 3"
 
 
@@ -176,7 +173,9 @@ def test_slices_and_spacing(tmp_path):
     of_json = read_lidc(write(tmp_path, {"scans": [scan()]}, "a.json")).shapes["volume"]
     assert of_json.scans.position.tolist() == [-5, -2.5, 0, 2.5]
     assert of_json.volume().tolist() == [28 * 0.5 * 0.5 * 2.5]
-    of_xml = read_lidc(write(tmp_path, xml(), "a.xml")).shapes["volume"]
+    table = read_lidc(write(tmp_path, xml(), "a.xml"))
+    assert {name: scores.tolist() for name, scores in table.attributes.items()} == {"malignancy": [5], "subtlety": [4]}
+    of_xml = table.shapes["volume"]
     assert of_xml.scans.position.tolist() == [-5, -2.5, 0, 2.5, 5]  # 2.5 is nobody's: laid between
     assert of_xml.scans.slice_spacing.tolist() == [2.5]
     assert np.isnan(of_xml.scans.pixel_spacing).all()

@@ -30,8 +30,7 @@ READ = {
     ),
 }  # fmt: skip
 
-SIZES = ["image_id,width,height\nscan1,200,100\nother,9,9", "image_id,dim0,dim1\nscan1,100,200",
-         "height,image_id,width\n100,scan1,200"]  # fmt: skip
+SIZES = ["image_id,width,height\nscan1,200,100\nother,9,9", "image_id,dim0,dim1\nscan1,100,200"]
 NO_SIZES = {
     "image_id,width\nscan1,3": "expected one column for the height (height, h, image_height, dim0), got image_id",
     "image_id,width,height\nscan1,3,x": "line 2: expected numbers in width and height, got '3', 'x'",

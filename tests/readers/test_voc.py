@@ -25,7 +25,6 @@ UNKNOWN = LABELIMG.replace("<width>500", "<width>0").replace("<height>333", "<he
 EMPTY = re.sub(r"\t<object>.*</object>\n", "", LABELIMG, flags=re.DOTALL)
 EACH_ONE = {"ann/a.xml": LABELIMG, "bob/b.xml": LABELIMG}
 CAR = "car box 156 97 195 173"
-WHOLE = "car polygon 156,97 351,97 351,270 156,270"
 # 195 x 173 about 253.5, 183.5 by a quarter
 QUARTER = ["a=000012.jpg 500x333 ann: ann car polygon 340,86 340,281 167,281 167,86"]
 ROLABELIMG = re.sub(r"<bndbox>.*</bndbox>", "<robndbox><cx>253.5</cx><cy>183.5</cy><w>195</w><h>173</h>"

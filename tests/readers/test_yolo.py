@@ -110,21 +110,12 @@ REFUSED = {
 
 
 def test_files(tmp_path):
-    names = {
-        file: (
-            {"ann/obj_train_data/a.txt": "1 .5 .5 .2 .2", file: text},
-            HUNDRED,
-            ["a 100x50 ann: ann dog box 40 20 20 10"],
-        )
-        for file, text in NAMES.items()
-    }
+    second, dog = {"ann/obj_train_data/a.txt": "1 .5 .5 .2 .2"}, ["a 100x50 ann: ann dog box 40 20 20 10"]
+    names = {file: (second | {file: text}, HUNDRED, dog) for file, text in NAMES.items()}
     other = {text: ({"ann/a.txt": LINE, "data.yaml": text}, HUNDRED, words) for text, words in NOT_NAMES.items()}
+    cat = {"classes.txt": "cat"}
     unusable = {
-        line: (
-            {"ann/a.txt": f"{LINE}\n{line}\n", "classes.txt": "cat"},
-            HUNDRED,
-            LeftOut(f"ann/a.txt, line 2: {words}"),
-        )
+        line: (cat | {"ann/a.txt": f"{LINE}\n{line}\n"}, HUNDRED, LeftOut(f"ann/a.txt, line 2: {words}"))
         for line, words in UNUSABLE.items()
     }
     assert differing(read_yolo, tmp_path, READ | names | other | unusable | REFUSED) == []

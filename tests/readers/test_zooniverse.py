@@ -17,24 +17,11 @@ HEADER = [
 ]  # fmt: skip
 """The columns, as "Data Exports" of help.zooniverse.org lists them."""
 
-METADATA = {
-    "session": "e4be12",
-    "viewport": {"width": 1440, "height": 764},
-    "started_at": "2016-03-02T17:02:41.312Z",
-    "user_language": "en",
-    "subject_dimensions": [{"clientWidth": 700, "clientHeight": 525, "naturalWidth": 1000, "naturalHeight": 750}],
-}
+SIZE = {"clientWidth": 700, "clientHeight": 525, "naturalWidth": 1000, "naturalHeight": 750}
+METADATA = {"session": "e4be12", "user_language": "en", "subject_dimensions": [SIZE]}
 SUBJECT = {"retired": None, "#image_name": "PETE001.JPG", "site": "PETE"}
-RECTANGLE = {
-    "x": 205.5,
-    "y": 97,
-    "width": 60,
-    "height": 40,
-    "tool": 0,
-    "frame": 0,
-    "details": [],
-    "tool_label": "Adult",
-}
+ADULTS = {"tool": 0, "frame": 0, "details": [], "tool_label": "Adult"}
+RECTANGLE = {"x": 205.5, "y": 97, "width": 60, "height": 40, **ADULTS}
 
 
 def drawn(*shapes, task="T0"):

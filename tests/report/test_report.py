@@ -12,14 +12,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
-from kalos_core import (
-    Annotations,
-    KalosWarning,
-    agreement,
-    attribute_agreement,
-    label_convergence,
-    variations,
-)
+from kalos_core import Annotations, KalosWarning, agreement, attribute_agreement, label_convergence, variations
 from kalos_core.display import with_interval
 from kalos_core.report import Items, Plot, Section, Study, Table, Text, page, study, write_report
 from kalos_core.report.chapters import CANNOT
