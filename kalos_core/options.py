@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, fields
@@ -105,11 +106,8 @@ class Option:
             return check_whole(value, name, int(self.low or 0), None if self.high is None else int(self.high))
         if kind is float:
             number = as_number(value)
-            if (
-                number is None
-                or not (self.low is None or number >= self.low)
-                or not (self.high is None or number <= self.high)
-            ):
+            least, most = -math.inf if self.low is None else self.low, math.inf if self.high is None else self.high
+            if number is None or not least <= number <= most:
                 raise InputError(f"{name}: expected {self._range()}, got {repr_of(value)}")
             return number
         check_type(name, kind, value)
@@ -118,11 +116,9 @@ class Option:
     def _range(self) -> str:
         if self.low is None:
             return "a number"
-        return (
-            f"a number of at least {self.low:g}"
-            if self.high is None
-            else f"a number from {self.low:g} to {self.high:g}"
-        )
+        if self.high is None:
+            return f"a number of at least {self.low:g}"
+        return f"a number from {self.low:g} to {self.high:g}"
 
 
 Replicates = Annotated[
