@@ -259,6 +259,13 @@ def declared_by(function: Callable[..., Any]) -> list[Declared]:
     return [entry for entry in settings.declared() if entry.name not in selected] if settings else []
 
 
+def add_declared(ctx: Context, inputs: types.Object, function: Callable[..., Any], *names: str) -> None:
+    """Those options of a function of the bridge, as they are declared."""
+    for entry in declared_by(function):
+        if entry.name in names:
+            widgets.add_option(ctx, inputs, entry)
+
+
 def run(ctx: Context, work: Work, *, then: Sequence[Callable[[], Any]] = ()) -> dict[str, Any] | Iterator[Any]:
     """The summary that `work` answers; as a stream for the App.
 
