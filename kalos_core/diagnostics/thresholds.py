@@ -367,6 +367,6 @@ def _anchor(anchor: float | None, calibration: Calibration | Separation | None, 
         warnings.warn(
             f"calibration: the anchor {found.threshold:.3g} is not to be trusted: {found.why}",
             KalosWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
     return found.threshold

@@ -15,6 +15,7 @@ import numpy as np
 from kalos_core._agreement import Agreement, AgreementSettings, agreement
 from kalos_core.annotations import Annotations, overview
 from kalos_core.calibration import Calibration, calibrate
+from kalos_core.calibration.compute import Similarities
 from kalos_core.convergence import ConvergenceStudy, convergence_study, label_convergence
 from kalos_core.decisions import disputes
 from kalos_core.diagnostics import Diagnosis, NarrowedAgreement, diagnose, narrowed
@@ -199,10 +200,7 @@ class StudyArguments(AgreementSettings):
     """What `study` takes: the settings of the agreement, and of what follows it."""
 
     _: KW_ONLY
-    similarities: Annotated[
-        Sequence[str] | None,
-        Option("Similarities", "What is calibrated; all that fit the shapes unless given."),
-    ] = None
+    similarities: Similarities = None
     samples: Annotated[int, Option("Subsets", "Subsets of images of which label convergence is computed.", low=1)] = (
         1000
     )
@@ -214,6 +212,8 @@ class StudyArguments(AgreementSettings):
 @takes(StudyArguments)
 def study(annotations: Annotations, settings: StudyArguments) -> Study:
     """Agreement with all diagnostics, variations, calibration and label convergence of some annotations.
+
+    Unless `similarities` are named, all that fit the shapes are calibrated.
 
     Parameters
     ----------
