@@ -343,7 +343,7 @@ def said(entry: Declared) -> str:
     if get_origin(entry.kind) is Literal:
         return " or ".join(map(repr, get_args(entry.kind)))
     name = name or str(entry.kind).replace("typing.", "")
-    if option.low is None:
+    if option.low is None or option.type:
         return name
     return (
         f"{name} of at least {option.low:g}" if option.high is None else f"{name} in [{option.low:g}, {option.high:g}]"
