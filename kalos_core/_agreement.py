@@ -150,8 +150,7 @@ class AgreementSettings(Settings):
     def for_kinds(self, of: Annotations | Collection[str]) -> tuple[Similarity, AgreementSettings]:
         """The similarity that compares annotations, or kinds of shapes, and the settings with its name."""
         measure = measure_for(self.similarity, of)
-        named = {entry.name: getattr(self, entry.name) for entry in AgreementSettings.declared()}
-        return measure, AgreementSettings(**{**named, "similarity": measure.name})
+        return measure, self.part(AgreementSettings, similarity=measure.name)
 
     @property
     def notation(self) -> str:

@@ -198,9 +198,10 @@ class Settings:
         found: tuple[Declared, ...] = _declared(own)
         return found
 
-    def part(self, kind: type[Chosen]) -> Chosen:
-        """The fields that other settings have, which these have as well."""
-        return kind(**{entry.name: getattr(self, entry.name) for entry in fields(kind)})
+    def part(self, kind: type[Chosen], **other: Any) -> Chosen:
+        """The fields that other settings have, as far as they are not given here with `other` values."""
+        names = [entry.name for entry in fields(kind) if entry.name not in other]
+        return kind(**{name: getattr(self, name) for name in names}, **other)
 
     def record(self) -> dict[str, Any]:
         """Name -> value of each option, as it is stored with a run; `of` reads it back."""
@@ -338,7 +339,7 @@ def said(entry: Declared) -> str:
     if get_origin(entry.kind) is Literal:
         return " or ".join(map(repr, get_args(entry.kind)))
     name = name or str(entry.kind).replace("typing.", "")
-    if option.low is None:
+    if option.low is None or option.type:
         return name
     return (
         f"{name} of at least {option.low:g}" if option.high is None else f"{name} in [{option.low:g}, {option.high:g}]"

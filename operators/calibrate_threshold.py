@@ -10,8 +10,6 @@ from kalos_core.text import bold, shown
 from . import base, forms, widgets
 from .widgets import Context
 
-COORDINATES = {"relative": "relative to their size (as the paper)", "pixels": "in pixels"}
-
 HEAD = ("Similarity", "KS", r"τ\* (distance)", r"τ\*\_s (similarity, 1 − τ\*)", "Compared", "Trusted")
 
 COMPARED = {"relative": "relative", "pixels": "in pixels", "own": "as defined"}
@@ -39,19 +37,7 @@ class CalibrateThreshold(base.Analysis[kf.CalibrationRun]):
             widgets.refuse(similarities, "Choose at least one similarity")
         elif unfit:
             widgets.refuse(similarities, f"Not every label has what {unfit[0]} compares")
-        description = "How many raters of other images each annotation is compared with"
-        widgets.add_number(ctx, inputs, "repeats", 1, default=1, label="Draws of chance", description=description)
-        description = "Shifts of equal size weigh more in smaller images; pixels where a size is unknown"
-        widgets.add_dropdown(
-            inputs,
-            "coordinates",
-            COORDINATES,
-            default="relative",
-            label="Compare annotations of two images",
-            description=description,
-        )
-        forms.add_bootstrap(ctx, inputs, 100)
-        inputs.int("seed", default=0, label="Seed")
+        base.add_declared(ctx, inputs, kf.calibrate_threshold, "repeats", "coordinates", "bootstrap", "seed")
 
     def summary(self, run: kf.CalibrationRun) -> str:
         """A row for each similarity, the best first."""

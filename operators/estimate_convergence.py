@@ -41,14 +41,9 @@ class EstimateConvergence(base.Analysis[kf.ConvergenceRun]):
     def add_options(self, ctx: Context, inputs: types.Object) -> None:
         forms.add_similarity_field(ctx, inputs, forms.fitting_similarities(ctx))
         self._add_thresholds(ctx, inputs)
-        self._add_subsets(ctx, inputs)
+        base.add_declared(ctx, inputs, kf.estimate_convergence, "subsets", "fraction", "seed")
         self._add_models(ctx, inputs)
-        widgets.add_switch(
-            inputs,
-            "tags",
-            label="An interval for each sample tag, too",
-            description="Its subsets are as large a share of the images with the tag",
-        )
+        base.add_declared(ctx, inputs, kf.estimate_convergence, "tags")
 
     def _add_thresholds(self, ctx: Context, inputs: types.Object) -> None:
         description = "mAP is the mean over thresholds in steps of 0.05"
@@ -60,27 +55,8 @@ class EstimateConvergence(base.Analysis[kf.ConvergenceRun]):
         if widgets.is_number(least) and widgets.is_number(greatest) and greatest < least:
             widgets.refuse(prop, f"A number of at least {least:g}, the least threshold")
 
-    def _add_subsets(self, ctx: Context, inputs: types.Object) -> None:
-        widgets.add_number(ctx, inputs, "subsets", 2, default=1000, label="Random subsets of the images")
-        fraction = inputs.float(
-            "fraction",
-            default=0.1,
-            min=0.0,
-            max=1.0,
-            label="Share of the images in each subset",
-            description="Intervals belong to subsets of their size: the paper's have 500 images",
-        )
-        share = ctx.params.get("fraction")
-        if share is not None and not (widgets.is_number(share) and 0 < share < 1):
-            widgets.refuse(fraction, "A number between 0 and 1")
-        inputs.int("seed", default=0, label="Seed")
-
     def _add_models(self, ctx: Context, inputs: types.Object) -> None:
-        typed = inputs.str(
-            "models",
-            label="Models with a known mAP",
-            description="Names with their mAP from 0 to 1 at the same thresholds, such as YOLO 0.412, DETR 0.437",
-        )
+        typed = inputs.str("models", **base.about(kf.estimate_convergence, "models"))
         widgets.check(typed, lambda: read_models(ctx.params.get("models")))
         used = forms.selected_fields(forms.read_selection(ctx), kf.rater_fields(ctx.dataset))
         offered = [NO_FIELD, *(field for field in kf.label_fields(ctx.dataset) if field not in used)]
@@ -94,8 +70,7 @@ class EstimateConvergence(base.Analysis[kf.ConvergenceRun]):
             offered,
             accepted=[chosen] if unknown else [],
             default=NO_FIELD,
-            label="Field with the predictions of a model",
-            description="Its mAP is computed with each rater as ground truth; every prediction needs a confidence",
+            **base.about(kf.estimate_convergence, "predictions"),
         )
         if unknown:
             widgets.refuse(predictions, f"{chosen!r} is no field of predictions")

@@ -19,9 +19,7 @@ class FindVariations(base.Analysis[kf.VariationRun]):
 
     def add_options(self, ctx: Context, inputs: types.Object) -> None:
         forms.add_similarity(ctx, inputs)
-        label = "Most annotations of one rater that may together match one of another"
-        description = "1: merged annotations are not looked for"
-        widgets.add_number(ctx, inputs, "max_merge", 1, 10, default=4, label=label, description=description)
+        base.add_declared(ctx, inputs, kf.find_variations, "max_merge")
 
     def summary(self, run: kf.VariationRun) -> str:
         """The metrics of a run as text."""

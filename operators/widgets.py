@@ -82,7 +82,11 @@ def add_option(
     if entry.kind is bool:
         return add_switch(inputs, entry.name, **about)
     low = int(option.low or 0) if entry.kind is int else float(option.low or 0)
-    return add_number(ctx, inputs, entry.name, low, option.high, **about)
+    prop = add_number(ctx, inputs, entry.name, low, option.high, **about)
+    value = ctx.params.get(entry.name)
+    if value is not None and not prop.invalid:
+        check(prop, lambda: option.checked(value, entry.name, entry.kind))
+    return prop
 
 
 def is_number(value: Any) -> bool:

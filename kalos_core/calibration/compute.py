@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core._agreement import check_comparable
 from kalos_core.annotations import Annotations
-from kalos_core.arguments import check_arguments
 from kalos_core.arrays import distinct_codes
 from kalos_core.calibration.density import Sample, crossings, find_crossings, has_density, kolmogorov_smirnov, once_each
 from kalos_core.calibration.distances import (
@@ -20,13 +20,14 @@ from kalos_core.calibration.distances import (
     expected_distances,
     observed_distances,
 )
-from kalos_core.calibration.relative import Compared, Coordinates, check_coordinates, relative_shape
+from kalos_core.calibration.relative import Compared, Coordinates, relative_shape
 from kalos_core.calibration.result import Calibration, Separation
-from kalos_core.errors import InputError, KalosWarning, check_iterable, check_whole, listed
+from kalos_core.errors import InputError, KalosWarning, check_iterable, listed
 from kalos_core.limits import check_replicates
+from kalos_core.options import Option, Replicates, Seed, Settings, takes
 from kalos_core.resampling import draws, intervals
 from kalos_core.similarity import Rows, Similarity, get_similarity
-from kalos_core.similarity.fitting import resolved
+from kalos_core.similarity.fitting import measure_for
 
 SIZES = ("small", "medium", "large")
 """Classes of size of COCO."""
@@ -40,14 +41,42 @@ SOLIDS = ("volume", "cuboid")
 Named = str | Similarity | Rows
 
 
-def calibrate(
-    annotations: Annotations,
-    similarities: Named | Sequence[Named] = "auto",
-    repeats: int = 1,
-    bootstrap: int = 0,
-    seed: int = 0,
-    coordinates: Coordinates = "relative",
-) -> Calibration:
+def check_several(value: Any, name: str) -> Any:
+    """One similarity as it is, several as a tuple; names are looked up where annotations are compared."""
+    if value is None or isinstance(value, (str, Similarity)) or callable(value):
+        return value
+    return tuple(check_iterable(value, name, "the name of a similarity, or several"))
+
+
+Similarities = Annotated[
+    Named | Sequence[Named] | None,
+    Option(
+        "Similarities",
+        "What is calibrated, one or several; 'auto' takes that of the most exact shape that every annotation has.",
+        type="one or several of: name in `SIMILARITIES`, `Similarity`, function",
+        check=check_several,
+    ),
+]
+
+
+@dataclass(frozen=True)
+class CalibrationSettings(Settings):
+    """What `calibrate` takes: what is compared, with what, and how intervals are drawn."""
+
+    similarities: Similarities = "auto"
+    repeats: Annotated[
+        int,
+        Option(
+            "Draws of chance", "How many times the raters of other images are drawn for each image and rater.", low=1
+        ),
+    ] = 1
+    bootstrap: Replicates = 0
+    seed: Seed = 0
+    coordinates: Coordinates = "relative"
+
+
+@takes(CalibrationSettings)
+def calibrate(annotations: Annotations, settings: CalibrationSettings) -> Calibration:
     """Which similarity tells the same object from another best, and from which threshold on (KαLOS §3.3, §7.2, §11).
 
     Observed distances (1 - similarity) are those of an annotation to the nearest annotation of each other rater of its
@@ -58,19 +87,6 @@ def calibrate(
     Parameters
     ----------
     annotations : Annotations
-    similarities : one or several of: name in `SIMILARITIES`, a `Similarity`, or a function
-    repeats : int
-        How many times the raters of other images are drawn for each image and rater.
-    bootstrap : int
-        Replicates of the intervals, images drawn with replacement; 0 for none. The paper takes 100.
-    seed : int
-        Of both. The draws are the same for every similarity and every order of rows, images and raters.
-    coordinates : "relative" or "pixels"
-        What annotations of two images are compared in. ``"relative"``: boxes, polygons and the keypoints of `oks` over
-        the width and height of their own image, as in the authors' code, from which the paper's numbers come; masks on
-        one grid that spans every image. ``"pixels"``: as they stand, with the left top corners of both images on each
-        other. Centroids (over the diagonal of the target's image), poses and volumes (relative by definition), cuboids
-        and functions of one's own decide for themselves; `Separation.coordinates` says what was done.
 
     Returns
     -------
@@ -84,6 +100,12 @@ def calibrate(
 
     Notes
     -----
+    Boxes, polygons and the keypoints of `oks` are relative to their own image as in the authors' code, from which the
+    paper's numbers come; masks stand on one grid that spans every image. Centroids (over the diagonal of the target's
+    image), poses and volumes (relative by definition), cuboids and functions of one's own decide for themselves;
+    `Separation.coordinates` says what was done. The paper takes 100 replicates. The draws are the same for every
+    similarity and every order of rows, images and raters.
+
     A rater who was assigned to an image and annotated nothing is at distance 1 from every annotation in it; a rater who
     was assigned to no class at all is left out. Sizes are those of the target annotations only, against
     annotations of any size: small below 32^2 and large above 96^2 pixels of an image of 640 x 480, scaled to the area
@@ -118,32 +140,25 @@ def calibrate(
     >>> round(found.ks, 2), round(found.threshold, 2), len(found.observed), len(found.expected)
     (1.0, 0.52, 120, 120)
     """
-    check_arguments(calibrate, locals(), but=("similarities",))
-    similarities = resolved(similarities, annotations)
-    measures = check_measures(similarities)
-    repeats, seed = check_replicates(repeats, len(annotations), "repeats", 1), check_whole(seed, "seed")
-    bootstrap = check_replicates(bootstrap, len(annotations.images))
+    measures = measures_of(settings, annotations)
+    check_replicates(settings.repeats, len(annotations), "repeats", 1)
+    check_replicates(settings.bootstrap, len(annotations.images))
     check_comparable(annotations)
-    coordinates = check_coordinates(coordinates)
-    references = draw_references(annotations, repeats, seed)
-    compared = [compared_in(annotations, measure, coordinates) for measure in measures]
-    warn_of_sizes(annotations, compared, coordinates)
+    references = draw_references(annotations, settings.repeats, settings.seed)
+    compared = [compared_in(annotations, measure, settings.coordinates) for measure in measures]
+    warn_of_sizes(annotations, compared, settings.coordinates)
     found = []
     for measure, how in zip(measures, compared, strict=True):
         expected = expected_distances(annotations, measure, references, in_coordinates(how))
         distances = Distances.of(annotations, measure, expected)
-        found.append(separation_of(distances, annotations.image_rank, measure.name, how, bootstrap, seed))
-    return best_first(found, repeats, bootstrap, seed, coordinates)
+        found.append(separation_of(distances, annotations.image_rank, measure.name, how, settings))
+    return best_first(found, settings)
 
 
-def check_measures(similarities: Named | Sequence[Named]) -> list[Similarity]:
-    """The similarities of `calibrate`, one or several, each once."""
-    chosen = (
-        [similarities]
-        if isinstance(similarities, (str, Similarity)) or callable(similarities)
-        else check_iterable(similarities, "similarities", "the name of a similarity, or several")
-    )
-    measures = [get_similarity(similarity) for similarity in chosen]
+def measures_of(settings: CalibrationSettings, of: Annotations | Collection[str]) -> list[Similarity]:
+    """The similarities that are calibrated for annotations, or for kinds of shapes: one or several, each once."""
+    chosen: Any = settings.similarities
+    measures = [measure_for(similarity, of) for similarity in (chosen if isinstance(chosen, tuple) else [chosen])]
     names = [measure.name for measure in measures]
     if not names or len(set(names)) != len(names):
         raise InputError(f"similarities: expected one or more, each once, got {listed(names) or 'none'}")
@@ -159,16 +174,14 @@ def warn_of_sizes(annotations: Annotations, compared: Sequence[Compared], coordi
             f"({listed(annotations.images[unknown])}), so annotations of two images are compared in pixels, not "
             'relative to their images; give the sizes, or say coordinates="pixels"',
             KalosWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
 
-def best_first(
-    found: list[Separation], repeats: int, bootstrap: int, seed: int, coordinates: Coordinates
-) -> Calibration:
+def best_first(found: list[Separation], settings: CalibrationSettings) -> Calibration:
     """The result of `calibrate`."""
     found.sort(key=lambda one: (-one.ks if np.isfinite(one.ks) else np.inf, one.name))
-    return Calibration(tuple(found), repeats, bootstrap, seed, coordinates)
+    return Calibration(tuple(found), settings.repeats, settings.bootstrap, settings.seed, settings.coordinates)
 
 
 def size_classes(annotations: Annotations, similarity: Named) -> NDArray[np.intp]:
@@ -263,7 +276,7 @@ class Distances:
 
 
 def separation_of(
-    distances: Distances, rank: NDArray[np.intp], name: str, compared: Compared, bootstrap: int, seed: int
+    distances: Distances, rank: NDArray[np.intp], name: str, compared: Compared, settings: CalibrationSettings
 ) -> Separation:
     """One similarity: all annotations, and the annotations of each size. `rank`: as `Annotations.image_rank`."""
     # replicates do not depend on the order of images
@@ -279,7 +292,7 @@ def separation_of(
         )
         for part, kept in chosen.items()
     ]
-    drawn = _bootstrap(targets, len(images), bootstrap, seed)
+    drawn = _bootstrap(targets, len(images), settings.bootstrap, settings.seed)
     whole, *strata = (
         _separation(name, part, len(images), compared, *replicates)
         for part, replicates in zip(targets, drawn, strict=True)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.arrays import run_starts
-from kalos_core.calibration.relative import Coordinates, check_coordinates, relative_column
-from kalos_core.errors import InputError
+from kalos_core.calibration.relative import COORDINATES, Coordinates, relative_column
+from kalos_core.errors import InputError, lookup
 from kalos_core.pairs import blocks_of_runs, image_pairs
 from kalos_core.similarity import Similarity
 
@@ -217,7 +217,8 @@ def expected_distances(
     [0.2, 0.2]
     """
     column = _column(annotations, measure)
-    if check_coordinates(coordinates) == "relative":
+    lookup(COORDINATES, coordinates, "coordinates")
+    if coordinates == "relative":
         relative = relative_column(annotations, column, grid)
         column = column if relative is None else relative
     count, raters = references.image.shape[1], len(annotations.raters)

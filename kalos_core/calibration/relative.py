@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import shapely
@@ -11,27 +11,28 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.arrays import expand_runs
-from kalos_core.errors import InputError, repr_of
+from kalos_core.options import Option
 from kalos_core.shapes import Boxes, Masks, Polygons
 from kalos_core.similarity.base import check_image_sizes
 from kalos_core.similarity.keypoints import ScaledPoses
 
-Coordinates = Literal["relative", "pixels"]
-"""What annotations of two images are compared in; see `calibrate`."""
+COORDINATES = {
+    "relative": "over the width and height of their own image, as in the paper",
+    "pixels": "as they stand, with the left top corners of both images on each other",
+}
+"""What annotations of two images are compared in, and what that means; see `calibrate`."""
+
+Coordinates = Annotated[
+    Literal["relative", "pixels"],
+    Option(
+        "Compare annotations of two images",
+        "What annotations of two images are compared in; shifts of equal size weigh more in smaller images.",
+        choices=COORDINATES,
+    ),
+]
 
 Compared = Literal["relative", "pixels", "own"]
 """What they were compared in: "own" where the similarity itself says how, as centroids, poses and volumes do."""
-
-COORDINATES: tuple[Coordinates, ...] = ("relative", "pixels")
-"""In which coordinates annotations of two images are compared; see `calibrate`."""
-
-
-def check_coordinates(coordinates: object) -> Coordinates:
-    """One of `COORDINATES`."""
-    for known in COORDINATES:
-        if coordinates == known:
-            return known
-    raise InputError(f"coordinates: expected one of {', '.join(map(repr, COORDINATES))}, got {repr_of(coordinates)}")
 
 
 def relative_shape(column: Any) -> tuple[bool, bool]:

@@ -36,7 +36,7 @@ from kalos_core.cli.commands import Command
 from kalos_core.cli.options import Given, Option, options_of
 from kalos_core.cli.reading import DASK, OF_ANNOTATIONS, annotations_of, given_to_readers, over_shards, shards_of
 from kalos_core.consensus import UnitTruth
-from kalos_core.convergence.study import PlacedModel
+from kalos_core.convergence.study import PlacedModel, convergence_study
 from kalos_core.diagnostics import Sensitivity
 from kalos_core.display import number_of
 from kalos_core.distributed import ShardedVariations, Shards
@@ -318,8 +318,6 @@ def _attributes(given: Given) -> Answer:
 
 _NAME = Option("name", (str,), help="the attribute, such as malignancy; all of the file unless given")
 
-_MODELS = Option("models", (str,), mapping=True, help="models and their mAP from 0 to 1, such as 'net 0.41, old 0.38'")
-
 COMMANDS = (
     Command(
         "agreement",
@@ -366,7 +364,7 @@ COMMANDS = (
         "label convergence: the mAP that the labels allow a model to reach",
         _convergence,
         (LABELS_OR_SHARDS,),
-        (*options_of(label_convergence), _MODELS, *OF_ANNOTATIONS, DASK),
+        (*options_of(label_convergence), *options_of(convergence_study, only=("models",)), *OF_ANNOTATIONS, DASK),
         score="label convergence of all images",
     ),
     Command(

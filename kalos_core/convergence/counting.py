@@ -13,7 +13,6 @@ from kalos_core.arrays import distinct_codes, find_sorted, short, total
 from kalos_core.convergence.crowds import CrowdOverlaps
 from kalos_core.convergence.matching import compared, detect, detect_jointly, rank_in_order
 from kalos_core.convergence.precision import average_precision, precision_points, single_point_precision
-from kalos_core.errors import check_choice, check_whole
 from kalos_core.pairs import Pairs
 
 AT_ONCE = 1 << 17
@@ -186,12 +185,10 @@ class Order:
 
 def orders_of(annotations: Annotations, rows: int, ties: str, orders: int, seed: int) -> list[Order]:
     """The orders that `ties` says for so many annotations of these images: several where they are random, else one."""
-    check_choice(ties, "ties", "coco", "shuffle", "joint")
-    rng = np.random.default_rng(check_whole(seed, "seed"))
+    rng = np.random.default_rng(seed)
     if ties != "shuffle":
         return [Order(_image_positions(annotations), np.arange(rows))]
-    times = check_whole(orders, "orders", least=1)
-    return [Order(rng.permutation(len(annotations.images)), rng.permutation(rows)) for _ in range(times)]
+    return [Order(rng.permutation(len(annotations.images)), rng.permutation(rows)) for _ in range(orders)]
 
 
 def match(

@@ -4,35 +4,38 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core._agreement import AgreementSettings, agreement, image_coincidences
 from kalos_core.annotations import Annotations
-from kalos_core.arguments import check_arguments
 from kalos_core.convergence.counting import Counted
 from kalos_core.convergence.modified import (
     SIZES,
     THRESHOLDS,
+    HitThresholds,
     ModifiedMap,
+    Orders,
     Ties,
     annotations_in_size,
-    check_thresholds,
     comparable_pairs,
     count_in_orders,
     map_of,
     mean_of_directions,
     usable_images,
 )
-from kalos_core.convergence.regression import PUBLISHED_LINE, Line
+from kalos_core.convergence.regression import PUBLISHED_LINE, GivenLine, Line
 from kalos_core.convergence.replicates import Replicates
 from kalos_core.convergence.spread import Spread
+from kalos_core.correspondence import SolverName
+from kalos_core.correspondence.costs import CostName
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, KalosWarning, as_number, check_whole, repr_of
 from kalos_core.limits import check_replicates
+from kalos_core.options import Option, Seed, Settings, takes
 from kalos_core.pairs import Pairs
 from kalos_core.reliability import alpha_by_group
 from kalos_core.results import Result
@@ -128,9 +131,7 @@ class LabelConvergence(Result):
         Alpha of every image, NaN where undefined.
     counted : sequence of Counted
         What modified mAP of any subset is computed from, once for each order of detections.
-    seed : int
-    fraction : float
-        Share of the images that was asked for in a replicate.
+    settings : ConvergenceSettings
 
     Examples
     --------
@@ -160,8 +161,7 @@ class LabelConvergence(Result):
     usable: NDArray[np.intp]
     image_alpha: NDArray[np.float64]
     counted: Sequence[Counted]
-    seed: int
-    fraction: float
+    settings: ConvergenceSettings
 
     @property
     def thresholds(self) -> NDArray[np.float64]:
@@ -245,7 +245,7 @@ class LabelConvergence(Result):
     def sizes(self, shares: Sequence[float] = SHARES, samples: int | None = None) -> list[SubsetSize]:
         """The rows of `by_size`."""
         count = len(self.drawn) if samples is None else check_whole(samples, "samples", least=2)
-        sizes = {_subset_size(self.images, share, "shares") for share in shares}
+        sizes = {_subset_size(self.images, check_share(share, "shares"), "shares") for share in shares}
         rows = [
             _size_row(self._of_size(size, count))
             for size in sorted({*sizes, self.images_per_replicate} - {self.images})
@@ -256,7 +256,7 @@ class LabelConvergence(Result):
         """Replicates of so many images; those there are, if they have that many."""
         if size == self.images_per_replicate:
             return self.replicates
-        drawn = _draw(self.usable, size, samples, np.random.default_rng([self.seed, size]))
+        drawn = _draw(self.usable, size, samples, np.random.default_rng([self.settings.seed, size]))
         directions = _pair_map(self.counted, drawn, len(self.whole.raters), _tell_nobody)
         return replace(
             self.replicates,
@@ -328,41 +328,94 @@ class LabelConvergence(Result):
         return self.summary()
 
 
-def label_convergence(
-    annotations: Annotations,
-    samples: int = 1000,
-    fraction: float = 0.1,
-    seed: int = 0,
-    *,
-    similarity: ComparedBy = "auto",
-    thresholds: Sequence[float] | NDArray[np.float64] = THRESHOLDS,
-    ties: Ties = "coco",
-    orders: int = 10,
-    solver: str = PAPER_SOLVER,
-    cost: str = PAPER_COST,
-    line: Line | None = None,
-    pairs: Pairs | None = None,
-    progress: Callable[[float, str], None] | None = None,
-) -> LabelConvergence:
+def check_share(value: Any, name: str) -> float:
+    """A share that is neither nothing nor all.
+
+    Raises
+    ------
+    InputError
+        If it is none.
+    """
+    share = as_number(value)
+    if share is None or not 0 < share < 1:
+        raise InputError(f"{name}: expected a share of the images between 0 and 1, got {repr_of(value)}")
+    return share
+
+
+Subsets = Annotated[
+    int,
+    Option(
+        "Random subsets of the images",
+        "How many subsets label convergence is computed on.",
+        low=2,
+        check=lambda value, name: check_replicates(value, name=name, least=2),
+    ),
+]
+Share = Annotated[
+    float,
+    Option(
+        "Share of the images in each subset",
+        "How many of the images, as a share; intervals belong to subsets of their size: the paper's have 500 images.",
+        low=0,
+        high=1,
+        type="float in (0, 1)",
+        check=check_share,
+    ),
+]
+
+
+@dataclass(frozen=True)
+class CeilingSettings(Settings):
+    """What decides label convergence, besides how many subsets are drawn."""
+
+    fraction: Share = 0.1
+    seed: Seed = 0
+    _: KW_ONLY
+    similarity: ComparedBy = "auto"
+    thresholds: HitThresholds = THRESHOLDS
+    ties: Ties = "coco"
+    orders: Orders = 10
+    solver: SolverName = PAPER_SOLVER
+    cost: CostName = PAPER_COST
+    line: GivenLine = None
+
+
+@dataclass(frozen=True)
+class Sampled(Settings):
+    """How many subsets are drawn."""
+
+    samples: Subsets = 1000
+
+
+@dataclass(frozen=True)
+class ConvergenceSettings(CeilingSettings, Sampled):
+    """What decides label convergence."""
+
+
+@dataclass(frozen=True)
+class ConvergenceArguments(ConvergenceSettings):
+    """What `label_convergence` takes: its settings, what was computed before, and who is told of progress."""
+
+    _: KW_ONLY
+    pairs: Pairs | None = None
+    progress: Callable[[float, str], None] | None = None
+
+
+@takes(ConvergenceArguments)
+def label_convergence(annotations: Annotations, settings: ConvergenceArguments) -> LabelConvergence:
     """The mAP that no model can be expected to pass, given how the raters differ (label convergence §4).
 
     Modified mAP and alpha on many random subsets of the images, drawn without replacement. Two raters: the interval of
     modified mAP itself. More: modified mAP of all raters is not defined, so mAP is inferred from alpha with a line; the
     mean over ordered pairs of raters stands next to it. Annotations are matched once; a subset only accumulates anew.
+    Images that were not given to two raters are never drawn. The published line belongs to the alpha of the default
+    solver and cost, and is used with no others.
 
     Parameters
     ----------
     annotations : Annotations
-    samples : int, at least 2
-    fraction : float in (0, 1)
-        Share of the images in a subset. Images that were not given to two raters are never drawn.
-    seed : int
-    similarity, thresholds, ties, orders, pairs
+    pairs : Pairs, optional
         As in `modified_map`.
-    solver, cost
-        Of alpha. The published line belongs to the defaults and is used with no others.
-    line : Line, optional
-        Fitted elsewhere (`fitted` of another result); by default the published one.
     progress : callable, optional
         ``progress(share, label)``: the share of the work that is done, and what comes next. What it raises ends the
         work.
@@ -396,66 +449,48 @@ def label_convergence(
     >>> bool(result.interval[0] < result.convergence.mean < result.interval[1])
     True
     """
-    check_arguments(label_convergence, locals(), but=("line",))
-    measure, checked = measure_for(similarity, annotations), check_thresholds(thresholds)
-    plan = Sampling.of(annotations, samples, fraction, seed, solver, cost, line)
-    tell = progress or _tell_nobody
+    measure, checked = measure_for(settings.similarity, annotations), np.array(settings.thresholds)
+    chosen = settings.part(ConvergenceSettings, similarity=measure.name)
+    plan = Sampling.of(annotations, chosen)
+    tell = settings.progress or _tell_nobody
     tell(0.0, f"Matching {number_of(len(annotations), 'annotation')}")
-    pairs = comparable_pairs(annotations, measure, checked, pairs)
+    pairs = comparable_pairs(annotations, measure, checked, settings.pairs)
     in_size = annotations_in_size(annotations, measure, SIZES["all"])
-    counted = count_in_orders(annotations, pairs, checked, ties, in_size, orders, plan.seed)
-    image_alpha = image_alpha_of(annotations, measure, checked, solver, cost, pairs, tell)
-    whole = map_of(counted, annotations, measure.name, checked, ties, "all")
+    counted = count_in_orders(annotations, pairs, checked, chosen.ties, in_size, chosen.orders, chosen.seed)
+    image_alpha = image_alpha_of(annotations, measure, checked, chosen.solver, chosen.cost, pairs, tell)
+    whole = map_of(counted, annotations, measure.name, checked, chosen.ties)
     return convergence_of(plan, whole, counted, image_alpha, tell)
 
 
 @dataclass(frozen=True, eq=False)
 class Sampling:
-    """How `label_convergence` draws subsets, and the alpha it sets beside them; its arguments, checked.
+    """How `label_convergence` draws subsets, and the line it uses.
 
     Parameters
     ----------
     usable : (images,) int
         As of `LabelConvergence`.
-    size, samples : int
-        Images of a subset, and subsets.
-    seed : int
-    fraction : float
-    solver, cost : str
+    size : int
+        Images of a subset.
+    settings : ConvergenceSettings
     line : Line or None
         The one to use, the published one among them.
     """
 
     usable: NDArray[np.intp]
     size: int
-    samples: int
-    seed: int
-    fraction: float
-    solver: str
-    cost: str
+    settings: ConvergenceSettings
     line: Line | None
 
     @classmethod
-    def of(
-        cls,
-        annotations: Annotations,
-        samples: int,
-        fraction: float,
-        seed: int,
-        solver: str,
-        cost: str,
-        line: Line | None,
-    ) -> Sampling:
-        """Of the arguments of `label_convergence`; of the annotations only who was assigned is read."""
-        samples, seed = check_replicates(samples, len(annotations.images), "samples", 2), check_whole(seed, "seed")
-        if not (line is None or isinstance(line, Line)):
-            raise InputError(f"line: expected a Line, such as `fitted` of another result, got {repr_of(line)}")
+    def of(cls, annotations: Annotations, settings: ConvergenceSettings) -> Sampling:
+        """Of settings; of the annotations only who was assigned is read."""
+        check_replicates(settings.samples, len(annotations.images), "samples", 2)
         usable = np.flatnonzero(usable_images(annotations))
         usable = usable[np.argsort(annotations.image_rank[usable])]  # drawn alike in whatever order the table is
-        of_paper = (solver, cost) == (PAPER_SOLVER, PAPER_COST)
-        chosen = line if line is not None else PUBLISHED_LINE if of_paper else None
-        size = _subset_size(len(usable), fraction)
-        return cls(usable, size, samples, seed, float(fraction), solver, cost, chosen)
+        line, of_paper = settings.line, (settings.solver, settings.cost) == (PAPER_SOLVER, PAPER_COST)
+        size = _subset_size(len(usable), settings.fraction)
+        return cls(usable, size, settings, PUBLISHED_LINE if line is None and of_paper else line)
 
 
 def convergence_of(
@@ -466,31 +501,21 @@ def convergence_of(
     tell: Callable[[float, str], None],
 ) -> LabelConvergence:
     """The `label_convergence` of matches that are counted and of alphas of images; annotations are not needed."""
-    drawn = _draw(plan.usable, plan.size, plan.samples, np.random.default_rng(plan.seed))
-    threshold = float(whole.thresholds[0])
+    told = plan.settings
+    drawn = _draw(plan.usable, plan.size, told.samples, np.random.default_rng(told.seed))
     result = LabelConvergence(
         whole=whole,
         drawn=drawn,
         images=len(plan.usable),
         pair_map=_pair_map(counted, drawn, len(whole.raters), tell),
         alpha=_mean_alpha(image_alpha, drawn),
-        configuration=AgreementSettings.of(
-            {
-                "similarity": whole.similarity_name,
-                "threshold": threshold,
-                "solver": plan.solver,
-                "cost": plan.cost,
-                "bootstrap": 0,
-                "seed": plan.seed,
-            }
-        ),
+        configuration=told.part(AgreementSettings, threshold=told.thresholds[0], bootstrap=0, empty="count"),
         line=plan.line,
         fitted=None,
         usable=plan.usable,
         image_alpha=image_alpha,
         counted=tuple(counted),
-        seed=plan.seed,
-        fraction=plan.fraction,
+        settings=told,
     )
     _check_replicates(result)
     tell(1.0, "Done")
@@ -514,7 +539,7 @@ def _check_replicates(result: LabelConvergence) -> None:
         f"[{low:.1f}, {high:.1f}] on {samples:,} subsets of {size:,}: it depends on how many images it is computed on. "
         "Quote the value of all images; the interval belongs to subsets of its size (`by_size()` shows other sizes)",
         KalosWarning,
-        stacklevel=4,
+        stacklevel=5,
     )
 
 
@@ -567,10 +592,7 @@ def _as_subsets(drawn: NDArray[Any], images: int) -> NDArray[np.bool_]:
     return subsets
 
 
-def _subset_size(images: int, fraction: object, name: str = "fraction") -> int:
-    share = as_number(fraction)
-    if share is None or not 0 < share < 1:
-        raise InputError(f"{name}: expected a share of the images between 0 and 1, got {repr_of(fraction)}")
+def _subset_size(images: int, share: float, name: str = "fraction") -> int:
     size = round(images * share)
     if size < 1:
         raise InputError(f"{name}: expected at least one image in a subset, got {share:g} of {images:,} images")

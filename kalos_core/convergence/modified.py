@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from dataclasses import KW_ONLY, dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core._agreement import check_comparable
 from kalos_core.annotations import Annotations
-from kalos_core.arguments import check_arguments
-from kalos_core.arrays import as_array
 from kalos_core.convergence.counting import Counted, count, orders_of
 from kalos_core.convergence.crowds import CrowdOverlaps, crowd_overlaps
 from kalos_core.convergence.matching import ALMOST_ONE
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, lookup, repr_of
+from kalos_core.errors import InputError, repr_of
+from kalos_core.options import Option, Seed, Settings, takes
 from kalos_core.pairs import Pairs, pairs_from
 from kalos_core.results import Result
-from kalos_core.similarity import Similarity, check_threshold
+from kalos_core.similarity import Similarity
+from kalos_core.similarity.base import check_thresholds
 from kalos_core.similarity.fitting import ComparedBy, measure_for
 
 if TYPE_CHECKING:
@@ -29,8 +29,44 @@ if TYPE_CHECKING:
 THRESHOLDS = tuple(np.linspace(0.5, 0.95, 10).tolist())
 """COCO's: .5 to .95 in steps of .05, as pycocotools has them: its .9 is a last bit below .9, which decides ties."""
 
-Ties = Literal["coco", "shuffle", "joint"]
-"""Which of the detections, that all have the same score, comes first: see `modified_map`."""
+
+def check_hit_thresholds(value: Any, name: str) -> tuple[float, ...]:
+    """Thresholds that nothing apart reaches, at least one.
+
+    Raises
+    ------
+    InputError
+        If there is none, or one that is no similarity above 0.
+    """
+    checked = check_thresholds(value, name)
+    if not checked or 0 in checked:
+        raise InputError(f"{name}: expected similarities above 0, at least one, got {repr_of(value)}")
+    return checked
+
+
+HitThresholds = Annotated[
+    Sequence[float] | NDArray[np.float64],
+    Option(
+        "Thresholds τ_s",
+        "Least similarities at which a detection hits; mAP is the mean over them.",
+        type="(T,) floats in (0, 1]",
+        check=check_hit_thresholds,
+    ),
+]
+Ties = Annotated[
+    Literal["coco", "shuffle", "joint"],
+    Option(
+        "Order of detections",
+        "Which of the detections, that all have the same score, comes first.",
+        choices={
+            "coco": "by ascending image id, then by row, as pycocotools walks",
+            "shuffle": "the mean over random orders",
+            "joint": "all enter at once, each matched to its most similar annotation as far as that is free: one "
+            "operating point, which depends on no order",
+        },
+    ),
+]
+Orders = Annotated[int, Option("Random orders", "How many orders of detections are drawn to shuffle them.", low=1)]
 
 SIZES: dict[str, tuple[float, float]] = {
     "all": (0.0, float("inf")),
@@ -39,6 +75,34 @@ SIZES: dict[str, tuple[float, float]] = {
     "large": (96.0**2, float("inf")),
 }
 """COCO's sizes: least and greatest area in square pixels."""
+
+
+@dataclass(frozen=True)
+class ModifiedMapSettings(Settings):
+    """What decides modified mAP."""
+
+    similarity: ComparedBy = "auto"
+    thresholds: HitThresholds = THRESHOLDS
+    ties: Ties = "coco"
+    _: KW_ONLY
+    size: Annotated[
+        str,
+        Option(
+            "Size",
+            "Of COCO's, by the area of the shapes compared; other annotations count neither for nor against.",
+            known=SIZES,
+            type="name in `SIZES`",
+        ),
+    ] = "all"
+    orders: Orders = 10
+    seed: Seed = 0
+
+
+@dataclass(frozen=True)
+class ModifiedMapArguments(ModifiedMapSettings):
+    """What `modified_map` takes: its settings, and pairs that were computed before."""
+
+    pairs: Pairs | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -149,17 +213,8 @@ class ModifiedMap(Result):
         return f"{self.thresholds.min():g} to {self.thresholds.max():g}"
 
 
-def modified_map(
-    annotations: Annotations,
-    similarity: ComparedBy = "auto",
-    thresholds: Sequence[float] | NDArray[np.float64] = THRESHOLDS,
-    ties: Ties = "coco",
-    *,
-    size: str = "all",
-    orders: int = 10,
-    seed: int = 0,
-    pairs: Pairs | None = None,
-) -> ModifiedMap:
+@takes(ModifiedMapArguments)
+def modified_map(annotations: Annotations, settings: ModifiedMapArguments) -> ModifiedMap:
     """Modified mAP of every two raters, each as ground truth and as detections (label convergence §4.1).
 
     The protocol of COCO: 101 recall points, at most 1,000 detections of an image and class, mean over the classes of
@@ -173,16 +228,6 @@ def modified_map(
     Parameters
     ----------
     annotations : Annotations
-    similarity : name in `SIMILARITIES`, a `Similarity`, or a function ``function(annotations, left, right)``
-    thresholds : sequence of float in (0, 1]
-    ties : "coco", "shuffle" or "joint"
-        ``"coco"``: by ascending image id, then by row, as pycocotools walks. ``"shuffle"``: the mean over `orders`
-        random orders. ``"joint"``: all detections enter at once, however many, each matched to its most similar
-        annotation as far as that is free: one operating point, which depends on no order.
-    size : name in `SIZES`
-        COCO's sizes, by the area of the shapes compared; other annotations count neither for nor against.
-    orders, seed : int
-        Only with ``ties="shuffle"``.
     pairs : Pairs, optional
         Pairs already computed from the least threshold or lower, of these annotations.
 
@@ -216,14 +261,12 @@ def modified_map(
     >>> result.per_threshold.round(3).tolist()
     [0.752, 0.752, 0.0]
     """
-    check_arguments(modified_map, locals())
-    measure, checked = measure_for(similarity, annotations), check_thresholds(thresholds)
-    limits = lookup(SIZES, size, "size")
+    measure, checked = measure_for(settings.similarity, annotations), np.array(settings.thresholds)
     usable_images(annotations)
-    pairs = comparable_pairs(annotations, measure, checked, pairs, same_class=True)
-    in_size = annotations_in_size(annotations, measure, limits)
-    found = count_in_orders(annotations, pairs, checked, ties, in_size, orders, seed)
-    return map_of(found, annotations, measure.name, checked, ties, size)
+    pairs = comparable_pairs(annotations, measure, checked, settings.pairs, same_class=True)
+    in_size = annotations_in_size(annotations, measure, SIZES[settings.size])
+    found = count_in_orders(annotations, pairs, checked, settings.ties, in_size, settings.orders, settings.seed)
+    return map_of(found, annotations, measure.name, checked, settings.ties, settings.size)
 
 
 def map_of(
@@ -232,7 +275,7 @@ def map_of(
     similarity: str,
     checked: NDArray[np.float64],
     ties: Ties,
-    size: str,
+    size: str = "all",
 ) -> ModifiedMap:
     """The `modified_map` of matches counted in one order or several; annotations only say who was assigned."""
     precisions = np.stack([counted.class_precision() for counted in found])
@@ -312,15 +355,6 @@ def crowds_of(annotations: Annotations, pairs: Pairs, checked: NDArray[np.float6
     """The annotations that lie in a crowd region, as far as the least threshold asks for."""
     floor = min(float(checked.min()), ALMOST_ONE)
     return crowd_overlaps(annotations.crowd_regions, annotations, pairs.name, pairs.kind, floor)
-
-
-def check_thresholds(thresholds: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
-    """(T,) thresholds above 0, at least one."""
-    given = np.atleast_1d(as_array(thresholds, "thresholds")).tolist()
-    checked = np.array([check_threshold(value, "thresholds") for value in given])
-    if not len(checked) or (checked == 0).any():
-        raise InputError(f"thresholds: expected similarities above 0, at least one, got {repr_of(given)}")
-    return checked
 
 
 def mean_of_directions(directions: NDArray[np.float64]) -> NDArray[np.float64]:

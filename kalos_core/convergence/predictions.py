@@ -15,7 +15,7 @@ from kalos_core.arguments import check_arguments
 from kalos_core.convergence.counting import count, orders_of
 from kalos_core.convergence.crowds import crowd_overlaps
 from kalos_core.convergence.matching import ALMOST_ONE
-from kalos_core.convergence.modified import THRESHOLDS, check_thresholds
+from kalos_core.convergence.modified import THRESHOLDS, check_hit_thresholds
 from kalos_core.display import number_of, points_text
 from kalos_core.errors import InputError, as_number, listed, repr_of
 from kalos_core.pairs import Pairs, blocks_of_runs
@@ -155,7 +155,7 @@ def map_of_predictions(
     """
     check_arguments(map_of_predictions, locals(), but=("similarity",))
     kinds = complete_kinds(annotations) & complete_kinds(predictions)
-    checked = check_thresholds(thresholds)
+    checked = np.array(check_hit_thresholds(thresholds, "thresholds"))
     sureness = _check_scores(predictions, scores)
     measure = _check_measure(similarity, kinds)
     known, table = _side_by_side(annotations, predictions)

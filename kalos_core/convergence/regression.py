@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, repr_of
+from kalos_core.options import Option
 
 SAME_ALPHA = 1e-9
 """Alphas no further apart than this are the same but for rounding: no line goes through them."""
@@ -58,6 +60,31 @@ class Line:
             f"(ρ = {self.correlation:.2f}, R² = {self.explained:.2f}{source})"
         )
 
+
+def check_line(value: Any, name: str) -> Line | None:
+    """A line or none; also one that is given as the mapping it was stored as, without what it was fitted on.
+
+    Raises
+    ------
+    InputError
+        If it is something else.
+    """
+    if isinstance(value, Mapping) and value.keys() == {entry.name for entry in fields(Line)}:
+        return Line(**{**value, "residuals": np.zeros(0)})
+    if value is None or isinstance(value, Line):
+        return value
+    raise InputError(f"{name}: expected a Line, such as `fitted` of another result, got {repr_of(value)}")
+
+
+GivenLine = Annotated[
+    Line | None,
+    Option(
+        "Line from alpha to mAP",
+        "Fitted elsewhere (`fitted` of another result); by default the published one.",
+        type="Line, optional",
+        check=check_line,
+    ),
+]
 
 PUBLISHED_LINE = Line(
     slope=0.836,

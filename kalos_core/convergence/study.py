@@ -246,7 +246,8 @@ def convergence_study(
     tags : mapping, optional
         Name -> (I,) which images have it.
     models : str or mapping, optional
-        Names of models with their mAP at the same thresholds: see `read_models`.
+        Names of models with their mAP from 0 to 1 at the same thresholds, such as "net 0.41, old 0.38": see
+        `read_models`.
     predictions : mapping, optional
         Name of a model -> its predictions and their confidence, as `map_of_predictions` takes them.
     pairs : Pairs, optional
@@ -308,21 +309,8 @@ def convergence_study(
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", KalosWarning)  # said of all tags at once
-                found = label_convergence(
-                    part,
-                    len(result.drawn),
-                    result.fraction,
-                    result.seed,
-                    similarity=measure,
-                    thresholds=thresholds,
-                    ties=result.whole.ties,
-                    orders=len(result.counted),
-                    solver=result.configuration.solver,
-                    cost=result.configuration.cost,
-                    line=result.line,
-                    pairs=pairs.within(annotations, images),
-                    progress=tell,
-                )
+                near, chosen = pairs.within(annotations, images), {**result.settings.record(), "similarity": measure}
+                found = label_convergence(part, **chosen, pairs=near, progress=tell)
         except InputError as error:
             return TagConvergence(tag, count, None, {}, str(error))
         return TagConvergence(tag, found.images, found.replicates, predicted(part, images))

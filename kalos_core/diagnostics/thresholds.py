@@ -25,6 +25,7 @@ from kalos_core.reliability import build_units
 from kalos_core.resampling import Cells, Draws, Resampled, interval_columns, intervals
 from kalos_core.results import Result
 from kalos_core.similarity import check_threshold, get_similarity
+from kalos_core.similarity.base import Thresholds
 from kalos_core.similarity.fitting import ComparedBy
 
 if TYPE_CHECKING:
@@ -113,21 +114,8 @@ class Sensitivity(Result):
         )
 
 
-def _several(value: Any, name: str) -> Any:
-    """Thresholds as they were given, each looked at."""
-    if getattr(value, "ndim", 1) != 1 or isinstance(value, str) or not isinstance(value, Iterable):
-        raise InputError(f"{name}: expected a list of similarities, got {repr_of(value)}")
-    return tuple(check_threshold(entry, name) for entry in value)
-
-
 def _threshold_or_none(value: Any, name: str) -> float | None:
     return None if value is None else check_threshold(value, name)
-
-
-Thresholds = Annotated[
-    Sequence[float] | NDArray[np.float64],
-    Option("Thresholds", "Similarities at which alpha is computed.", type="(T,) floats in [0, 1]", check=_several),
-]
 
 
 @dataclass(frozen=True)
@@ -170,8 +158,7 @@ class SensitivitySettings(Settings):
 
     def at(self, threshold: float) -> AgreementSettings:
         """Those of the agreement at a threshold."""
-        known = {**vars(self), "threshold": threshold}
-        return AgreementSettings(**{entry.name: known[entry.name] for entry in AgreementSettings.declared()})
+        return self.part(AgreementSettings, threshold=threshold)
 
 
 @dataclass(frozen=True)
@@ -380,6 +367,6 @@ def _anchor(anchor: float | None, calibration: Calibration | Separation | None, 
         warnings.warn(
             f"calibration: the anchor {found.threshold:.3g} is not to be trusted: {found.why}",
             KalosWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
     return found.threshold

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import reduce
 from operator import add
 from typing import Any
@@ -23,7 +23,7 @@ from kalos_core._agreement import agreement as agreement_of_table
 from kalos_core.annotations import Annotations
 from kalos_core.correspondence.sizes import UnitCounts
 from kalos_core.distributed.shards import Shards, open_shards
-from kalos_core.distributed.work import Progress, over_shards
+from kalos_core.distributed.work import Workers, over_shards
 from kalos_core.options import takes
 from kalos_core.reliability import Coincidences, Units, join_coincidences
 from kalos_core.similarity import SIMILARITIES, Similarity
@@ -85,11 +85,8 @@ class ShardedAgreement(AgreementNumbers):
 
 
 @dataclass(frozen=True)
-class OverShards(AgreementSettings):
-    """What functions of shards take: settings, and who works on the shards and is told of it."""
-
-    client: Any = field(default=None, kw_only=True)
-    progress: Progress | None = field(default=None, kw_only=True)
+class OverShards(AgreementSettings, Workers):
+    """What `agreement` of shards takes."""
 
     def for_shards(self, shards: Shards) -> tuple[Similarity, AgreementSettings]:
         """As `for_kinds`, of shards."""

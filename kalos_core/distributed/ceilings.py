@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
-from kalos_core.convergence import LabelConvergence, Line, ModifiedMap
+from kalos_core.convergence import LabelConvergence, ModifiedMap
 from kalos_core.convergence.counting import Counted, Matches, Order, join_matches, match, orders_of
-from kalos_core.convergence.interval import PAPER_COST, PAPER_SOLVER, Sampling, convergence_of, image_alpha_of
+from kalos_core.convergence.interval import ConvergenceSettings, Sampling, convergence_of, image_alpha_of
 from kalos_core.convergence.modified import (
     SIZES,
-    THRESHOLDS,
+    ModifiedMapSettings,
     Ties,
     annotations_in_size,
-    check_thresholds,
     comparable_pairs,
     crowds_of,
     map_of,
     usable_images,
 )
-from kalos_core.correspondence import COSTS, SOLVERS
 from kalos_core.distributed.agreements import sent
 from kalos_core.distributed.shards import Shards, open_shards
-from kalos_core.distributed.work import Progress, over_shards
-from kalos_core.errors import lookup
+from kalos_core.distributed.work import Workers, over_shards
+from kalos_core.options import takes
 from kalos_core.similarity import Similarity, get_similarity
-from kalos_core.similarity.fitting import ComparedBy, measure_for
+from kalos_core.similarity.fitting import measure_for
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,18 +56,18 @@ class MatchTask:
         return found, alphas
 
 
-def modified_map(
-    folder: Any,
-    client: Any = None,
-    similarity: ComparedBy = "auto",
-    thresholds: Sequence[float] | NDArray[np.float64] = THRESHOLDS,
-    ties: Ties = "coco",
-    *,
-    size: str = "all",
-    orders: int = 10,
-    seed: int = 0,
-    progress: Progress | None = None,
-) -> ModifiedMap:
+@dataclass(frozen=True)
+class ModifiedMapOverShards(ModifiedMapSettings, Workers):
+    """What `modified_map` of shards takes."""
+
+
+@dataclass(frozen=True)
+class ConvergenceOverShards(ConvergenceSettings, Workers):
+    """What `label_convergence` of shards takes."""
+
+
+@takes(ModifiedMapOverShards)
+def modified_map(folder: str | os.PathLike[str] | Shards, settings: ModifiedMapOverShards) -> ModifiedMap:
     """As `kalos_core.modified_map`, of a folder of shards.
 
     Detections are matched by shard and stand in one order of all images; ``ties="shuffle"`` draws the orders that it
@@ -79,8 +77,6 @@ def modified_map(
     ----------
     folder, client, progress
         As of `kalos_core.distributed.agreement`.
-    similarity, thresholds, ties, size, orders, seed
-        As of `kalos_core.modified_map`.
 
     Returns
     -------
@@ -99,43 +95,26 @@ def modified_map(
     1.0
     """
     shards = open_shards(folder)
-    measure, checked = measure_for(similarity, shards.vocabulary.complete), check_thresholds(thresholds)
-    lookup(SIZES, size, "size")
-    known = shards.without_annotations()
+    measure, checked = measure_for(settings.similarity, shards.vocabulary.complete), np.array(settings.thresholds)
+    known, ties = shards.without_annotations(), settings.ties
     usable_images(known)
-    every = orders_of(known, shards.annotations, ties, orders, seed)
-    counted, _ = _counted(
-        shards, known, client, MatchTask(sent(measure), checked, ties, size, ()), every, progress, "Modified mAP"
-    )
-    return map_of(counted, known, measure.name, checked, ties, size)
+    every = orders_of(known, shards.annotations, ties, settings.orders, settings.seed)
+    task = MatchTask(sent(measure), checked, ties, settings.size, ())
+    counted, _ = _counted(shards, known, settings, task, every, "Modified mAP")
+    return map_of(counted, known, measure.name, checked, ties, settings.size)
 
 
-def label_convergence(
-    folder: Any,
-    client: Any = None,
-    samples: int = 1000,
-    fraction: float = 0.1,
-    seed: int = 0,
-    *,
-    similarity: ComparedBy = "auto",
-    thresholds: Sequence[float] | NDArray[np.float64] = THRESHOLDS,
-    ties: Ties = "coco",
-    orders: int = 10,
-    solver: str = PAPER_SOLVER,
-    cost: str = PAPER_COST,
-    line: Line | None = None,
-    progress: Progress | None = None,
-) -> LabelConvergence:
+@takes(ConvergenceOverShards)
+def label_convergence(folder: str | os.PathLike[str] | Shards, settings: ConvergenceOverShards) -> LabelConvergence:
     """As `kalos_core.label_convergence`, of a folder of shards.
 
     Shards are matched by workers; subsets are accumulated here, from every detection of the data set.
+    ``ties="shuffle"`` draws as `kalos_core.distributed.modified_map` does.
 
     Parameters
     ----------
     folder, client, progress
         As of `kalos_core.distributed.agreement`.
-    samples, fraction, seed, similarity, thresholds, ties, orders, solver, cost, line
-        As of `kalos_core.label_convergence`; ``ties="shuffle"`` as of `kalos_core.distributed.modified_map`.
 
     Returns
     -------
@@ -165,25 +144,22 @@ def label_convergence(
     (100, 'measured: modified mAP of both directions')
     """
     shards = open_shards(folder)
-    measure, checked = measure_for(similarity, shards.vocabulary.complete), check_thresholds(thresholds)
-    lookup(SOLVERS, solver, "solver")
-    lookup(COSTS, cost, "cost")
-    known = shards.without_annotations()
-    plan = Sampling.of(known, samples, fraction, seed, solver, cost, line)
-    every = orders_of(known, shards.annotations, ties, orders, plan.seed)
-    task = MatchTask(sent(measure), checked, ties, "all", (), solver, cost)
-    counted, image_alpha = _counted(shards, known, client, task, every, progress, "Label convergence")
-    whole = map_of(counted, known, measure.name, checked, ties, "all")
+    measure, checked = measure_for(settings.similarity, shards.vocabulary.complete), np.array(settings.thresholds)
+    known, chosen = shards.without_annotations(), settings.part(ConvergenceSettings, similarity=measure.name)
+    plan = Sampling.of(known, chosen)
+    every = orders_of(known, shards.annotations, chosen.ties, chosen.orders, chosen.seed)
+    task = MatchTask(sent(measure), checked, chosen.ties, "all", (), chosen.solver, chosen.cost)
+    counted, image_alpha = _counted(shards, known, settings, task, every, "Label convergence")
+    whole = map_of(counted, known, measure.name, checked, chosen.ties)
     return convergence_of(plan, whole, counted, image_alpha, lambda *_: None)
 
 
 def _counted(
     shards: Shards,
     known: Annotations,
-    client: Any,
+    workers: Workers,
     task: MatchTask,
     orders: Sequence[Order],
-    progress: Progress | None,
     label: str,
 ) -> tuple[list[Counted], NDArray[np.float64]]:
     """The matches of all shards in each order, counted, and alphas of all images."""
@@ -194,7 +170,7 @@ def _counted(
         row += files.annotations
         own = tuple(Order(order.images[images], order.annotations[rows]) for order in orders)
         tasks.append(MatchTask(task.similarity, task.thresholds, task.ties, task.size, own, task.solver, task.cost))
-    parts = over_shards(shards, tasks, client, progress, label)
+    parts = over_shards(shards, tasks, workers.client, workers.progress, label)
     sizes = len(known.images), len(known.raters), len(known.categories)
     counted = []
     for number in range(len(orders)):

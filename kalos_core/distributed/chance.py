@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,25 +13,23 @@ from kalos_core._agreement import check_comparable
 from kalos_core.annotations import Annotations, object_array
 from kalos_core.calibration import Calibration
 from kalos_core.calibration.compute import (
+    CalibrationSettings,
     Distances,
-    Named,
     best_first,
-    check_measures,
     compared_in,
     in_coordinates,
+    measures_of,
     separation_of,
     warn_of_sizes,
 )
 from kalos_core.calibration.distances import Drawn, Nearest, draw_for_raters, expected_distances
-from kalos_core.calibration.relative import Compared, Coordinates, canvas_of, check_coordinates
+from kalos_core.calibration.relative import Compared, Coordinates, canvas_of
 from kalos_core.distributed.shards import Shards, open_shards
-from kalos_core.distributed.work import Progress, over_shards
-from kalos_core.errors import check_whole
-from kalos_core.limits import check_replicates
+from kalos_core.distributed.work import Workers, over_shards
+from kalos_core.options import takes
 from kalos_core.shapes import Masks
 from kalos_core.shapes.joining import join_columns
 from kalos_core.similarity import Similarity
-from kalos_core.similarity.fitting import resolved
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,17 +141,13 @@ class DistancesTask:
         )
 
 
-def calibrate(
-    folder: Any,
-    client: Any = None,
-    similarities: Named | Sequence[Named] = "auto",
-    repeats: int = 1,
-    bootstrap: int = 0,
-    seed: int = 0,
-    coordinates: Coordinates = "relative",
-    *,
-    progress: Progress | None = None,
-) -> Calibration:
+@dataclass(frozen=True)
+class CalibrationOverShards(CalibrationSettings, Workers):
+    """What `calibrate` of shards takes."""
+
+
+@takes(CalibrationOverShards)
+def calibrate(folder: str | os.PathLike[str] | Shards, settings: CalibrationOverShards) -> Calibration:
     """As `kalos_core.calibrate`, of a folder of shards.
 
     Which rater of which other image each annotation is compared with is drawn once for the whole data set. These lie in
@@ -163,8 +157,6 @@ def calibrate(
     ----------
     folder, client, progress
         As of `kalos_core.distributed.agreement`.
-    similarities, repeats, bootstrap, seed, coordinates
-        As of `kalos_core.calibrate`.
 
     Returns
     -------
@@ -195,17 +187,13 @@ def calibrate(
     >>> round(found.ks, 2), round(found.threshold, 2), len(found.observed), len(found.expected)
     (1.0, 0.52, 120, 120)
     """
-    similarities = resolved(similarities, open_shards(folder).vocabulary.complete)
-    measures = check_measures(similarities)
-    repeats, seed = check_whole(repeats, "repeats", 1), check_whole(seed, "seed")
-    bootstrap = check_replicates(bootstrap)
-    coordinates = check_coordinates(coordinates)
-    shards = open_shards(folder)
-    known = shards.without_annotations()
+    shards, coordinates = open_shards(folder), settings.coordinates
+    measures = measures_of(settings, shards.vocabulary.complete)
+    known, told = shards.without_annotations(), (settings.client, settings.progress)
     check_comparable(known)
-    looks = over_shards(shards, LookTask(measures, coordinates), client, progress, "What is compared")
+    looks = over_shards(shards, LookTask(measures, coordinates), *told, "What is compared")
     present = np.concatenate([look.present for look in looks])
-    image, rater = draw_for_raters(known, present, repeats, seed)
+    image, rater = draw_for_raters(known, present, settings.repeats, settings.seed)
     compared = [_in_all([look.compared[at] for look in looks], coordinates) for at in range(len(measures))]
     grids = [_grid([look.grids[at] for look in looks]) for at in range(len(measures))]
     warn_of_sizes(known, compared, coordinates)
@@ -213,12 +201,12 @@ def calibrate(
     for number, files in enumerate(shards.files):
         own = slice(files.first_image, files.first_image + files.images)
         tasks.append(DistancesTask(measures, compared, grids, shards, number, image[:, own], rater[:, own]))
-    parts = over_shards(shards, tasks, client, progress, "Distances")
+    parts = over_shards(shards, tasks, *told, "Distances")
     found = []
     for at, (measure, how) in enumerate(zip(measures, compared, strict=True)):
-        distances = _joined(shards, [part[at] for part in parts], repeats)
-        found.append(separation_of(distances, known.image_rank, measure.name, how, bootstrap, seed))
-    return best_first(found, repeats, bootstrap, seed, coordinates)
+        distances = _joined(shards, [part[at] for part in parts], settings.repeats)
+        found.append(separation_of(distances, known.image_rank, measure.name, how, settings))
+    return best_first(found, settings)
 
 
 def _in_all(compared: Sequence[Compared], coordinates: Coordinates) -> Compared:

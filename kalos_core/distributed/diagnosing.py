@@ -23,7 +23,7 @@ from kalos_core.diagnostics.thresholds import SensitivitySettings, plan_curve, s
 from kalos_core.diagnostics.vitality import check_left_out, left_out_cells, vitality_of
 from kalos_core.distributed.agreements import OverShards, sent, without_interval
 from kalos_core.distributed.shards import Shards, open_shards
-from kalos_core.distributed.work import Progress, over_shards
+from kalos_core.distributed.work import Workers, over_shards
 from kalos_core.options import takes
 from kalos_core.pairs import compute_pairs
 from kalos_core.resampling import Cells, join_cells
@@ -177,13 +177,11 @@ def collaboration(folder: str | os.PathLike[str] | Shards, settings: OverShards)
 
 
 @dataclass(frozen=True)
-class SensitivityOverShards(SensitivitySettings):
-    """What `sensitivity` of shards takes: its settings, who works on the shards, and a calibration."""
+class SensitivityOverShards(SensitivitySettings, Workers):
+    """What `sensitivity` of shards takes: its settings, and a calibration."""
 
     _: KW_ONLY
-    client: Any = None
     calibration: Calibration | Separation | None = None
-    progress: Progress | None = None
 
 
 @takes(SensitivityOverShards)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,13 +14,13 @@ from numpy.typing import NDArray
 from kalos_core._agreement import check_comparable
 from kalos_core.annotations import Annotations, object_array
 from kalos_core.distributed.agreements import sent
-from kalos_core.distributed.shards import open_shards
-from kalos_core.distributed.work import Progress, over_shards
-from kalos_core.similarity import Similarity, get_similarity
-from kalos_core.similarity.fitting import ComparedBy, measure_for
+from kalos_core.distributed.shards import Shards, open_shards
+from kalos_core.distributed.work import Workers, over_shards
+from kalos_core.options import takes
+from kalos_core.similarity.fitting import measure_for
 from kalos_core.variation import VARIATION_TYPES, Confusions
 from kalos_core.variation import variations as variations_of_table
-from kalos_core.variation.find import check_search
+from kalos_core.variation.find import VariationSettings
 from kalos_core.variation.tables import CORRECT, VariationNumbers
 
 if TYPE_CHECKING:
@@ -116,13 +117,11 @@ class ShardedVariations(VariationNumbers):
 class VariationsTask:
     """What `variations` asks of the table of a shard."""
 
-    similarity: Similarity | str
-    threshold: float
-    max_merge: int
+    settings: VariationSettings
 
     def __call__(self, annotations: Annotations) -> VariationsPart:
         """What the shard of a table adds."""
-        found = variations_of_table(annotations, get_similarity(self.similarity), self.threshold, self.max_merge)
+        found = variations_of_table(annotations, **self.settings.record())
         confused, types = found.confusions(), len(VARIATION_TYPES)
         images = np.bincount(found.image * types + found.type_code, minlength=types * len(annotations.images))
         return VariationsPart(
@@ -155,23 +154,19 @@ class VariationsPart:
     confused: dict[tuple[Any, ...], tuple[int, NDArray[np.intp]]]
 
 
-def variations(
-    folder: Any,
-    client: Any = None,
-    similarity: ComparedBy = "auto",
-    threshold: float = 0.5,
-    max_merge: int = 4,
-    *,
-    progress: Progress | None = None,
-) -> ShardedVariations:
+@dataclass(frozen=True)
+class VariationsOverShards(VariationSettings, Workers):
+    """What `variations` of shards takes."""
+
+
+@takes(VariationsOverShards)
+def variations(folder: str | os.PathLike[str] | Shards, settings: VariationsOverShards) -> ShardedVariations:
     """As `kalos_core.variations`, of a folder of shards: the same counts, rates and confusions.
 
     Parameters
     ----------
     folder, client, progress
         As of `kalos_core.distributed.agreement`.
-    similarity, threshold, max_merge
-        As of `kalos_core.variations`.
 
     Returns
     -------
@@ -191,16 +186,15 @@ def variations(
     100.0
     """
     shards = open_shards(folder)
-    measure = measure_for(similarity, shards.vocabulary.complete)
-    threshold = check_search(threshold, max_merge)
+    measure = measure_for(settings.similarity, shards.vocabulary.complete)
     known = shards.without_annotations()
     check_comparable(known)
-    task = VariationsTask(sent(measure), threshold, max_merge)
-    parts = over_shards(shards, task, client, progress, "Variations")
+    task = VariationsTask(settings.part(VariationSettings, similarity=sent(measure)))
+    parts = over_shards(shards, task, settings.client, settings.progress, "Variations")
     return ShardedVariations(
         similarity_name=measure.name,
-        threshold=threshold,
-        max_merge=max_merge,
+        threshold=settings.threshold,
+        max_merge=settings.max_merge,
         images=known.images,
         raters=known.raters,
         own=np.sum([part.own for part in parts], axis=0),

@@ -6,10 +6,12 @@ import uuid
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Protocol, TypeVar
 
 from kalos_core.errors import InputError, repr_of
+from kalos_core.options import Settings
 
 Part = TypeVar("Part")
 Table = TypeVar("Table")
@@ -17,6 +19,14 @@ Read = TypeVar("Read", covariant=True)
 Task = Callable[[Table], Part]
 Progress = Callable[[float, str], None]
 """``progress(share, label)``: the share of the work that is done, and what comes next."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workers(Settings):
+    """What every function of shards takes beside its settings: who works on them, and who is told of it."""
+
+    client: Any = None
+    progress: Progress | None = None
 
 
 class OneShard(Protocol[Read]):

@@ -8,21 +8,23 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property, partial
 from os import PathLike
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from kalos_core._agreement import Agreement, AgreementSettings, agreement
 from kalos_core.annotations import Annotations, overview
 from kalos_core.calibration import Calibration, calibrate
+from kalos_core.calibration.compute import Similarities
 from kalos_core.convergence import ConvergenceStudy, convergence_study, label_convergence
+from kalos_core.convergence.interval import Share, Subsets
 from kalos_core.decisions import disputes
 from kalos_core.diagnostics import Diagnosis, NarrowedAgreement, diagnose, narrowed
 from kalos_core.drawing import Drawing, draw_members
 from kalos_core.drawing.outlines import FLAT
 from kalos_core.errors import KalosWarning, Undefined, or_reason
 from kalos_core.nominal import GradeAgreement, attribute_agreement, attributes_table, least_agreed_first
-from kalos_core.options import Option, takes
+from kalos_core.options import takes
 from kalos_core.results import Parts, Result
 from kalos_core.similarity import SIMILARITIES
 from kalos_core.similarity.fitting import fitting_similarities
@@ -199,14 +201,9 @@ class StudyArguments(AgreementSettings):
     """What `study` takes: the settings of the agreement, and of what follows it."""
 
     _: KW_ONLY
-    similarities: Annotated[
-        Sequence[str] | None,
-        Option("Similarities", "What is calibrated; all that fit the shapes unless given."),
-    ] = None
-    samples: Annotated[int, Option("Subsets", "Subsets of images of which label convergence is computed.", low=1)] = (
-        1000
-    )
-    fraction: Annotated[float, Option("Share of images", "Of all images in a subset.", low=0, high=1)] = 0.1
+    similarities: Similarities = None
+    samples: Subsets = 1000
+    fraction: Share = 0.1
     images: Folder = None
     progress: Callable[[float, str], None] | None = None
 
@@ -214,6 +211,8 @@ class StudyArguments(AgreementSettings):
 @takes(StudyArguments)
 def study(annotations: Annotations, settings: StudyArguments) -> Study:
     """Agreement with all diagnostics, variations, calibration and label convergence of some annotations.
+
+    Unless `similarities` are named, all that fit the shapes are calibrated.
 
     Parameters
     ----------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -218,6 +218,27 @@ Threshold = Annotated[
     ),
 ]
 """Called as the papers write a similarity; τ is a distance."""
+
+
+def check_thresholds(value: Any, name: str) -> tuple[float, ...]:
+    """Thresholds as they were given, each looked at.
+
+    Raises
+    ------
+    InputError
+        If it is no list of them.
+    """
+    if getattr(value, "ndim", 1) != 1 or isinstance(value, str) or not isinstance(value, Iterable):
+        raise InputError(f"{name}: expected a list of similarities, got {repr_of(value)}")
+    return tuple(check_threshold(entry, name) for entry in value)
+
+
+Thresholds = Annotated[
+    Sequence[float] | NDArray[np.float64],
+    Option(
+        "Thresholds", "Similarities at which alpha is computed.", type="(T,) floats in [0, 1]", check=check_thresholds
+    ),
+]
 
 
 def ratio(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:

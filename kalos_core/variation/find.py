@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core._agreement import check_comparable
 from kalos_core.annotations import Annotations
-from kalos_core.arguments import check_arguments
 from kalos_core.arrays import run_starts
-from kalos_core.errors import InputError, check_whole
+from kalos_core.errors import InputError
+from kalos_core.options import Option, Settings, takes
 from kalos_core.pairs import Pairs, pairs_from, with_pairs
 from kalos_core.shapes import ShapeColumn
 from kalos_core.similarity import Similarity, check_threshold
@@ -23,28 +25,62 @@ TOUCHING = float(np.nextafter(0.0, 1.0))
 """Floor of the pairs a merge is made of: any similarity at all."""
 
 
-def variations(
-    annotations: Annotations,
-    similarity: ComparedBy = "auto",
-    threshold: float = 0.5,
-    max_merge: int = 4,
-    *,
-    pairs: Pairs | None = None,
-) -> Variations:
+def check_touching(value: Any, name: str = "threshold") -> float:
+    """A threshold that annotations which do not touch cannot reach.
+
+    Raises
+    ------
+    InputError
+        If it is no similarity above 0.
+    """
+    threshold = check_threshold(value, name)
+    if threshold == 0:
+        raise InputError(f"{name}: expected a similarity above 0, got 0: annotations that do not touch would match")
+    return threshold
+
+
+SameObject = Annotated[
+    float,
+    Option(
+        "Threshold τ_s",
+        "Least similarity at which what two raters annotated is the same object.",
+        type="float in (0, 1]",
+        check=check_touching,
+    ),
+]
+MaxMerge = Annotated[
+    int,
+    Option(
+        "Most annotations that are merged",
+        "How many annotations of one rater may together match one of another; 1: merged ones are not looked for.",
+        low=1,
+    ),
+]
+
+
+@dataclass(frozen=True)
+class VariationSettings(Settings):
+    """What decides which variations are found."""
+
+    similarity: ComparedBy = "auto"
+    threshold: SameObject = 0.5
+    max_merge: MaxMerge = 4
+
+
+@dataclass(frozen=True)
+class VariationArguments(VariationSettings):
+    """What `variations` takes: its settings, and pairs that were computed before."""
+
+    pairs: Pairs | None = field(default=None, kw_only=True)
+
+
+@takes(VariationArguments)
+def variations(annotations: Annotations, settings: VariationArguments) -> Variations:
     """Name every difference between each two raters of each image (label convergence, App. C).
 
     Parameters
     ----------
     annotations : Annotations
-    similarity : name in `SIMILARITIES`, a `Similarity`, or a function ``function(annotations, left, right)``
-    threshold : float in (0, 1]
-        Least similarity at which two sides are the same object.
-    max_merge : int, at least 1
-        How many annotations of one rater may together match one of the other. 2 is what the authors' extension does;
-        larger ones grow from the best couple of each annotation, one by one, each time by the annotation that raises
-        the similarity most or at least does not lower it (a part inside the whole). 1: no merges. The bounds of every
-        merged annotation overlap those of the one it is matched to, whatever the similarity. The union of boxes is the
-        box that encloses them. A similarity of shapes that cannot be joined (`Similarity.merges`) finds no merges.
     pairs : Pairs, optional
         Pairs already computed from `TOUCHING` upwards, of these annotations.
 
@@ -52,6 +88,14 @@ def variations(
     -------
     Variations
         Sorted by image, pair of raters, type and similarity. A class the other rater is not assigned to is no finding.
+
+    Notes
+    -----
+    `max_merge` 2 is what the authors' extension does; larger ones grow from the best couple of each annotation, one by
+    one, each time by the annotation that raises the similarity most or at least does not lower it (a part inside the
+    whole). The bounds of every merged annotation overlap those of the one it is matched to, whatever the similarity.
+    The union of boxes is the box that encloses them. A similarity of shapes that cannot be joined (`Similarity.merges`)
+    finds no merges.
 
     Raises
     ------
@@ -75,35 +119,22 @@ def variations(
     >>> list(zip(found.type.tolist(), found.rows_a, found.rows_b))
     [('merged', (0,), (1, 2)), ('additional', (), (3,))]
     """
-    check_arguments(variations, locals())
-    measure = measure_for(similarity, annotations)
-    near = checked_pairs(annotations, measure, threshold, max_merge, pairs)
+    measure = measure_for(settings.similarity, annotations)
+    threshold, most = settings.threshold, settings.max_merge
+    near = touching_pairs(annotations, measure, settings.pairs)
     parts = [
-        search.table(rows, first)
-        for rows, first, search in searches(annotations, measure, near, [float(threshold)], max_merge)
+        search.table(rows, first) for rows, first, search in searches(annotations, measure, near, [threshold], most)
     ]
     columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     side_start = run_starts(columns.pop("side_size"))
-    return Variations(annotations, near, measure.name, float(threshold), max_merge, side_start=side_start, **columns)
+    return Variations(annotations, near, measure.name, threshold, most, side_start=side_start, **columns)
 
 
-def checked_pairs(
-    annotations: Annotations, measure: Similarity, threshold: float, max_merge: int, pairs: Pairs | None
-) -> Pairs:
-    """All pairs that touch, once the parameters of `variations` are checked."""
-    check_search(threshold, max_merge)
+def touching_pairs(annotations: Annotations, measure: Similarity, pairs: Pairs | None) -> Pairs:
+    """All pairs that touch, of annotations that can be compared."""
     check_comparable(annotations)
     near = pairs_from(annotations, measure, TOUCHING, pairs)
     return near if near.floor == TOUCHING else near.at_least(TOUCHING)
-
-
-def check_search(threshold: float, max_merge: int) -> float:
-    """The threshold of `variations`, once it and `max_merge` are checked."""
-    threshold = check_threshold(threshold)
-    check_whole(max_merge, "max_merge", least=1)
-    if threshold == 0:
-        raise InputError("threshold: expected a similarity above 0, got 0: annotations that do not touch would match")
-    return threshold
 
 
 def searches(

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.arguments import check_arguments
-from kalos_core.arrays import as_array
 from kalos_core.display import alpha_text, number_of
 from kalos_core.errors import InputError, check_whole
+from kalos_core.options import Option, Settings, takes
 from kalos_core.pairs import Pairs
 from kalos_core.results import Result, check_result
-from kalos_core.similarity import check_threshold
+from kalos_core.similarity.base import check_thresholds
 from kalos_core.similarity.fitting import ComparedBy, measure_for
-from kalos_core.variation.find import checked_pairs, searches
+from kalos_core.variation.find import MaxMerge, check_touching, searches, touching_pairs
 from kalos_core.variation.tables import ADDITIONAL, CORRECT, MISSING, VARIATION_TYPES, Variations
 
 if TYPE_CHECKING:
@@ -123,24 +123,37 @@ class VariationShares(Result):
         )
 
 
-def variation_shares(
-    annotations: Annotations,
-    thresholds: Sequence[float] | NDArray[np.float64] = THRESHOLDS,
-    similarity: ComparedBy = "auto",
-    max_merge: int = 4,
-    *,
-    pairs: Pairs | None = None,
-) -> VariationShares:
+CountedAt = Annotated[
+    Sequence[float] | NDArray[np.float64],
+    Option(
+        "Thresholds",
+        "Similarities at which the findings of each type are counted.",
+        type="(T,) floats in (0, 1]",
+        check=lambda value, name: tuple(check_touching(each, name) for each in check_thresholds(value, name)),
+    ),
+]
+
+
+@dataclass(frozen=True)
+class ShareArguments(Settings):
+    """What `variation_shares` takes: thresholds, and the settings of `variations`."""
+
+    thresholds: CountedAt = THRESHOLDS
+    similarity: ComparedBy = "auto"
+    max_merge: MaxMerge = 4
+    pairs: Pairs | None = field(default=None, kw_only=True)
+
+
+@takes(ShareArguments)
+def variation_shares(annotations: Annotations, settings: ShareArguments) -> VariationShares:
     """How the types of variations change with the threshold (label convergence Fig. 4 and 6; KαLOS Fig. 9).
 
-    Similarities are computed once for all thresholds; parameters are those of `variations`.
+    Similarities are computed once for all thresholds, of which the result has each once, in ascending order.
 
     Parameters
     ----------
     annotations : Annotations
-    thresholds : sequence of float in (0, 1]
-        The result has them in ascending order, each once.
-    similarity, max_merge, pairs
+    pairs : Pairs, optional
         As in `variations`.
 
     Returns
@@ -159,18 +172,15 @@ def variation_shares(
     >>> found.matched.tolist(), found.unmatched.tolist(), round(found.equilibrium, 4)
     ([1, 0], [0, 2], 0.6333)
     """
-    check_arguments(variation_shares, locals())
-    checked = np.unique(
-        [check_threshold(value, "thresholds") for value in np.atleast_1d(as_array(thresholds, "thresholds")).tolist()]
-    )
-    if not len(checked):
+    levels = np.unique(settings.thresholds)
+    if not len(levels):
         raise InputError("thresholds: expected at least one similarity, got none")
-    measure = measure_for(similarity, annotations)
-    near = checked_pairs(annotations, measure, float(checked[0]), max_merge, pairs)
-    counts = np.zeros((len(checked), len(VARIATION_TYPES)), np.intp)
-    for number, (_, _, search) in enumerate(searches(annotations, measure, near, checked.tolist(), max_merge)):
-        counts[number % len(checked)] += search.counts()
-    return VariationShares(checked, counts)
+    measure = measure_for(settings.similarity, annotations)
+    near = touching_pairs(annotations, measure, settings.pairs)
+    counts = np.zeros((len(levels), len(VARIATION_TYPES)), np.intp)
+    for number, (_, _, search) in enumerate(searches(annotations, measure, near, levels.tolist(), settings.max_merge)):
+        counts[number % len(levels)] += search.counts()
+    return VariationShares(levels, counts)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -264,7 +264,7 @@ def test_signal_like_chance_has_no_tau():
         ({"similarities": ["box_iou", "box_iou"]}, "each once, got box_iou, box_iou"),
         ({"similarities": "polygon_iou"}, "compares shapes of kind 'polygon'"),
         ({"repeats": 0}, "repeats: expected a whole number of at least 1, got 0"),
-        ({"coordinates": "metres"}, "coordinates: expected one of 'relative', 'pixels', got 'metres'"),
+        ({"coordinates": "metres"}, "coordinates: expected one of 'pixels', 'relative', got 'metres'"),
     ],
 )
 def test_what_cannot_be_done_is_reported(arguments, message):

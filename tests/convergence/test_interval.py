@@ -158,7 +158,7 @@ def test_small_subsets_are_reported_with_the_numbers_of_the_data():
         result = label_convergence(noisy(198), 2, 0.5, thresholds=(0.5,))
     whole, mean, low, high = 100 * np.array([result.whole.mean, result.convergence.mean, *result.interval])
     said = f"{whole:.1f} mAP on all 198 images and {mean:.1f} [{low:.1f}, {high:.1f}] on 2 subsets of 99: it depends"
-    assert said in str(caught[0].message)
+    assert (said in str(caught[0].message), caught[0].filename) == (True, __file__)
 
 
 # ---- the whole set, and how it depends on size ----

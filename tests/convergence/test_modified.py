@@ -274,7 +274,7 @@ FINE = boxes((1, "ann", "cat", 0, 10), (1, "bob", "cat", 0, 8))
         (strangers(common_image=True), {}, "got no class in common"),
         (Annotations.from_rows([], images=[1], raters=["ann", "bob"]), {}, "got none to compare"),
         (FINE, {"size": "large"}, "annotations of size 'large' on images of two raters, got none"),
-        (FINE, {"ties": "random"}, "ties: expected 'coco', 'shuffle' or 'joint', got 'random'"),
+        (FINE, {"ties": "random"}, "ties: expected one of 'coco', 'joint', 'shuffle', got 'random'"),
         (FINE, {"thresholds": ()}, "at least one, got"),
         (FINE, {"thresholds": (0.0, 0.5)}, "similarities above 0"),
         (FINE, {"ties": "shuffle", "orders": 0}, "orders: expected a whole number of at least 1"),

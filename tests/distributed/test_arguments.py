@@ -37,7 +37,7 @@ def of(tmp_path_factory):
         (lambda of: over.agreement(of.one), "annotations: expected at least two raters, got 1"),
         (lambda of: over.modified_map(of.all, thresholds=[0]), "thresholds: expected similarities above 0"),
         (lambda of: over.modified_map(of.all, size="tiny"), "size: expected one of"),
-        (lambda of: over.modified_map(of.all, ties="x"), "ties: expected 'coco', 'shuffle' or 'joint', got 'x'"),
+        (lambda of: over.modified_map(of.all, ties="x"), "ties: expected one of 'coco', 'joint', 'shuffle', got 'x'"),
         (lambda of: over.label_convergence(of.all, samples=1), "samples: expected a whole number of at least 2"),
         (lambda of: over.label_convergence(of.all, fraction=2), "fraction: expected a share"),
         (lambda of: over.label_convergence(of.all, line=3), "line: expected a Line"),

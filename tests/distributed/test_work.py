@@ -48,7 +48,7 @@ def test_workers_answer_what_one_machine_answers(cluster, shards, tmp_path):
     assert_same(whole.alpha_interval, found.alpha_interval)
     assert_same(whole.image_alpha, found.image_alpha)
     assert_same(kalos_core.label_agreement(labels(), bootstrap=10), answered)
-    assert variations(shards, cluster.scheduler_address).counts() == kalos_core.variations(table).counts()
+    assert variations(shards, client=cluster.scheduler_address).counts() == kalos_core.variations(table).counts()
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import fiftyone as fo
 
+from kalos_core.fiftyone.dataset.selection import Selection
+
 Progress = Callable[[float, str], None]
 """``progress(share, label)``, share of the work from 0 to 1."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunArguments(Selection):
+    """What every analysis takes beside its settings: which labels are read, and who is told of progress."""
+
+    progress: Progress | bool | None = None
 
 
 class Report:

@@ -104,7 +104,7 @@ def test_images_that_all_left_empty_are_excluded_in_the_run_its_parts_and_the_ru
     samples.add_sample(fo.Sample("empty.jpg", raters=list(THREE), **{name: fo.Detections() for name in THREE}))
     found = kf.compute_agreement(samples, "drawn", raters=THREE, empty="exclude", bootstrap=0)
     assert found.metrics["alpha"] == pytest.approx(found.metrics["alpha_without_empty"])
-    assert kf.narrowed_metrics(samples, "drawn", kf.Lens())["alpha"] == found.metrics["alpha"]
+    assert kf.narrowed_metrics(samples, "drawn", kf.Lens()).alpha == found.metrics["alpha"]
     again = kf.update_analysis(samples, "drawn").run("agreement")
     assert (again.settings["empty"], again.metrics["alpha"]) == ("exclude", found.metrics["alpha"])
     samples.delete()

@@ -78,7 +78,7 @@ def contents(result: Any) -> dict[str, list[Any]]:
 
 def fresh(kind: str, annotations: Annotations, settings: Any) -> Any:
     if kind == "variations":
-        return variations(annotations, **settings)
+        return variations(annotations, **{name: settings[name] for name in ("similarity", "threshold", "max_merge")})
     pairs = compute_pairs(annotations, settings["similarity"], 0.1)  # the lowest threshold of the sensitivity curve
     return agreement(annotations, **matching(settings).record(), pairs=pairs)
 

@@ -100,10 +100,10 @@ def compute_agreement(samples: Any, run_key: str, settings: AgreementRunArgument
     (1.0, 1.0, 0)
     >>> dataset.delete()
     """
-    chosen, told = settings.part(Selection), settings.part(AgreementRunSettings)
+    chosen = settings.part(Selection)
     with analysing(samples, run_key, settings.progress) as report:
-        measure = similarity_to_store(samples, chosen, told.similarity)
-        told = AgreementRunSettings.of({**told.record(), "similarity": measure})
+        measure = similarity_to_store(samples, chosen, settings.similarity)
+        told = settings.part(AgreementRunSettings, similarity=measure)
         calibrated = default_threshold(samples, measure) if len(told.thresholds) else None
         floor = min([told.threshold, *told.thresholds, *([] if calibrated is None else [calibrated])])
         compared = attribute_records(told.attributes)

@@ -7,12 +7,12 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Annotated, Any, TypedDict, cast
 
 from kalos_core._agreement import AgreementSettings
-from kalos_core.diagnostics.thresholds import THRESHOLDS, Thresholds
+from kalos_core.diagnostics.thresholds import THRESHOLDS
 from kalos_core.errors import check_iterable, check_text
-from kalos_core.fiftyone.dataset.selection import Selection
-from kalos_core.fiftyone.runs.progress import Progress
+from kalos_core.fiftyone.runs.progress import RunArguments
 from kalos_core.options import Option
 from kalos_core.pixels.boundaries import TOLERANCE, Tolerance
+from kalos_core.similarity.base import Thresholds
 
 Attributes = Sequence[str] | Mapping[str, str | Sequence[str | float] | None]
 """Names of attributes; or of each its metric, or its values from lowest to highest, None being the default."""
@@ -81,11 +81,8 @@ class AgreementRunSettings(AgreementSettings):
 
 
 @dataclass(frozen=True)
-class AgreementRunArguments(AgreementRunSettings, Selection):
-    """What `compute_agreement` takes: the settings, which labels are read, and who is told of progress."""
-
-    _: KW_ONLY
-    progress: Progress | bool | None = None
+class AgreementRunArguments(AgreementRunSettings, RunArguments):
+    """What `compute_agreement` takes."""
 
 
 def matching(settings: Mapping[str, Any]) -> AgreementSettings:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 from kalos_core.calibration import calibrate
-from kalos_core.calibration.relative import Coordinates
+from kalos_core.calibration.compute import CalibrationSettings, Similarities
 from kalos_core.display import alpha_text, number_of
 from kalos_core.errors import InputError, KalosWarning, lookup
 from kalos_core.fiftyone.dataset.objects import read_labels
@@ -16,47 +16,38 @@ from kalos_core.fiftyone.dataset.similarities import fitting_similarities
 from kalos_core.fiftyone.kinds.calibration.kind import (
     CALIBRATION,
     CalibrationRun,
-    CalibrationSettings,
     separation_metrics,
 )
 from kalos_core.fiftyone.kinds.matched import table_arrays
 from kalos_core.fiftyone.runs.explaining import explained
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
-from kalos_core.fiftyone.runs.progress import Progress
+from kalos_core.fiftyone.runs.progress import RunArguments
+from kalos_core.fiftyone.runs.records import plain
 from kalos_core.fiftyone.runs.stored import load_metrics, store_choice
+from kalos_core.options import Replicates, takes
 from kalos_core.similarity import SIMILARITIES, check_threshold
 
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
-    from kalos_core.fiftyone.dataset.selection import SelectionArguments
+@dataclass(frozen=True)
+class CalibrationRunArguments(CalibrationSettings, RunArguments):
+    """What `calibrate_threshold` takes: by default all similarities that fit the labels, and intervals."""
+
+    similarities: Similarities = None
+    bootstrap: Replicates = 100
 
 
-def calibrate_threshold(
-    samples: Any,
-    run_key: str,
-    *,
-    similarities: Sequence[str] | None = None,
-    repeats: int = 1,
-    bootstrap: int = 100,
-    seed: int = 0,
-    coordinates: Coordinates = "relative",
-    progress: Progress | bool | None = None,
-    **selection: Unpack[SelectionArguments],
-) -> CalibrationRun:
+@takes(CalibrationRunArguments)
+def calibrate_threshold(samples: Any, run_key: str, settings: CalibrationRunArguments) -> CalibrationRun:
     """Compare what raters annotated for one object with what chance brings together; see `kalos_core.calibrate`.
 
     Writes nothing on samples or labels: the run itself holds the numbers. `choose_threshold` makes one of them
-    the default threshold of later forms.
+    the default threshold of later forms. Unless `similarities` names some, all that fit the labels are calibrated, see
+    `fitting_similarities`.
 
     Parameters
     ----------
-    samples, run_key, progress, **selection
+    samples, run_key, progress
         As in `compute_agreement`.
-    similarities : names in `SIMILARITIES`, optional
-        By default all that fit the labels, see `fitting_similarities`.
-    repeats, bootstrap, seed, coordinates
-        As in `kalos_core.calibrate`.
 
     Returns
     -------
@@ -90,24 +81,22 @@ def calibrate_threshold(
     ('box_iou', True)
     >>> dataset.delete()
     """
-    chosen = Selection.of(selection)
-    with analysing(samples, run_key, progress) as report:
-        if similarities is None:
-            similarities = [name for name in fitting_similarities(samples, chosen) if SIMILARITIES[name].kind]
-        names = list(similarities)
-        for name in names:
-            lookup(SIMILARITIES, name, "similarities")
+    chosen = settings.part(Selection)
+    with analysing(samples, run_key, settings.progress) as report:
+        given: Any = settings.similarities
+        if given is None:
+            given = tuple(name for name in fitting_similarities(samples, chosen) if SIMILARITIES[name].kind)
+        several = given if isinstance(given, tuple) else [given]
+        names = [lookup(SIMILARITIES, name, "similarities").name for name in several]
+        told = settings.part(CalibrationSettings, similarities=names)
         labels = read_labels(samples, chosen, names)
         report(
             COMPARING,
             f"Comparing {number_of(len(labels.annotations), 'annotation')} by {number_of(len(names), 'similarity')}",
         )
-        settings = CalibrationSettings(
-            similarities=names, repeats=repeats, bootstrap=bootstrap, seed=seed, coordinates=coordinates
-        )
-        result = calibrate(labels.annotations, **settings)
+        result = calibrate(labels.annotations, **told.record())
         report(STORING, "Storing the calibration")
-        with writing(CALIBRATION, labels, run_key, settings) as draft:
+        with writing(CALIBRATION, labels, run_key, plain(told.record())) as draft:
             draft.metrics = {
                 "similarities": [separation_metrics(found) for found in result],
                 "chosen": [],

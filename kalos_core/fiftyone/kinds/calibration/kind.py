@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TypedDict, cast
+from typing import Any, TypedDict, cast
 
 from kalos_core.calibration import Calibration, Separation, calibrate
-from kalos_core.calibration.relative import Compared, Coordinates
+from kalos_core.calibration.relative import Compared
 from kalos_core.fiftyone.kinds.matched import annotations_again, read_compared
 from kalos_core.fiftyone.runs.changes import Changes
 from kalos_core.fiftyone.runs.records import Ends, plain
 from kalos_core.fiftyone.runs.table import Demo, Kind, Run, register
-
-
-class CalibrationSettings(TypedDict):
-    """As in `kalos_core.calibrate`."""
-
-    similarities: list[str]
-    repeats: int
-    bootstrap: int
-    seed: int
-    coordinates: Coordinates
 
 
 class SeparationMetrics(TypedDict):
@@ -60,14 +50,14 @@ def separation_metrics(found: Separation) -> SeparationMetrics:
     return cast(SeparationMetrics, {name: plain(getattr(found, name)) for name in SeparationMetrics.__annotations__})
 
 
-CalibrationRun = Run[CalibrationSettings, CalibrationMetrics, Calibration, Calibration]
+CalibrationRun = Run[dict[str, Any], CalibrationMetrics, Calibration, Calibration]
 
 
 def _restore(changes: Changes) -> Calibration:
     return calibrate(annotations_again(changes), **changes.run.settings)
 
 
-CALIBRATION: Kind[CalibrationSettings, CalibrationMetrics, Calibration, Calibration] = register(
+CALIBRATION: Kind[dict[str, Any], CalibrationMetrics, Calibration, Calibration] = register(
     Kind(
         name="calibration",
         title="Calibration",

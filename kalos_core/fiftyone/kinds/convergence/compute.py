@@ -2,78 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core._agreement import check_comparable
 from kalos_core.annotations import Annotations
-from kalos_core.convergence import THRESHOLDS, Line, PlacedModel, convergence_study, map_of_predictions, read_models
+from kalos_core.convergence import PlacedModel, convergence_study, label_convergence, map_of_predictions
 from kalos_core.convergence.matching import ALMOST_ONE
-from kalos_core.convergence.modified import check_thresholds
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, check_whole, lookup
+from kalos_core.errors import InputError, lookup
 from kalos_core.fiftyone.dataset.objects import Labels, labels_of_field, read_labels
 from kalos_core.fiftyone.dataset.raters import label_fields
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.dataset.similarities import similarity_to_store
-from kalos_core.fiftyone.kinds.convergence.kind import CONVERGENCE, ConvergenceRun, converge
-from kalos_core.fiftyone.kinds.convergence.metrics import ConvergenceSettings, line_record, metrics_of
+from kalos_core.fiftyone.kinds.convergence.kind import CONVERGENCE, ConvergenceRun
+from kalos_core.fiftyone.kinds.convergence.metrics import metrics_of
+from kalos_core.fiftyone.kinds.convergence.settings import ConvergenceRunArguments, ConvergenceRunSettings
 from kalos_core.fiftyone.kinds.matched import matched_arrays
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
-from kalos_core.fiftyone.runs.progress import Progress
+from kalos_core.fiftyone.runs.records import plain
 from kalos_core.fiftyone.runs.stored import load_details
+from kalos_core.options import takes
 from kalos_core.pairs import compute_pairs
 from kalos_core.similarity import get_similarity
 from kalos_core.variation.find import TOUCHING
 
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
-    from kalos_core.fiftyone.dataset.selection import SelectionArguments
-
-
-def estimate_convergence(
-    samples: Any,
-    run_key: str,
-    *,
-    similarity: str | None = None,
-    thresholds: Sequence[float] = THRESHOLDS,
-    subsets: int = 1000,
-    fraction: float = 0.1,
-    seed: int = 0,
-    line: Line | None = None,
-    models: str | Mapping[str, float] | None = None,
-    predictions: str | None = None,
-    tags: bool = False,
-    progress: Progress | bool | None = None,
-    **selection: Unpack[SelectionArguments],
-) -> ConvergenceRun:
+@takes(ConvergenceRunArguments)
+def estimate_convergence(samples: Any, run_key: str, settings: ConvergenceRunArguments) -> ConvergenceRun:
     """The mAP that no model can be expected to pass, given how the raters differ; see `kalos_core.label_convergence`.
 
     Writes nothing on samples or labels: the run itself holds the metrics and the replicates, from which
-    `convergence_metrics` computes those of some thresholds.
+    `convergence_metrics` computes those of some thresholds. `stale_samples` does not look at the field of
+    `predictions`.
 
     Parameters
     ----------
-    samples, run_key, similarity, progress, **selection
+    samples, run_key, progress
         As in `compute_agreement`.
-    thresholds, seed, line
-        As in `kalos_core.label_convergence`.
-    subsets : int
-        How many random subsets of the images, at least 2.
-    fraction : float in (0, 1)
-        Share of the images in each.
-    models : str or mapping, optional
-        Names of models with their mAP from 0 to 1, measured at the same thresholds: a mapping, or a text such as
-        ``"YOLO 0.412, DETR 0.437"``.
-    predictions : str, optional
-        A label field with the predictions of a model, each with its confidence: its mAP is computed with every rater
-        as ground truth. `stale_samples` does not look at it.
-    tags : bool
-        Whether the images of each sample tag have an interval of their own.
 
     Returns
     -------
@@ -105,45 +74,34 @@ def estimate_convergence(
     (100, 'below', 'nothing on samples or labels')
     >>> dataset.delete()
     """
-    chosen = Selection.of(selection)
-    with analysing(samples, run_key, progress) as report:
-        levels, typed = check_thresholds(thresholds), read_models(models)
-        if not (line is None or isinstance(line, Line)):
-            raise InputError(f"line: expected a Line, such as `fitted` of another result, got {line!r}")
-        measure = similarity_to_store(samples, chosen, similarity)
-        settings = ConvergenceSettings(
-            similarity=measure,
-            thresholds=levels.tolist(),
-            subsets=check_whole(subsets, "subsets", least=2),
-            fraction=fraction,
-            seed=seed,
-            line=line_record(line),
-            models=[{"name": name, "map": value} for name, value in typed.items()],
-            predictions=predictions,
-            tags=bool(tags),
-        )
+    chosen, predictions = settings.part(Selection), settings.predictions
+    with analysing(samples, run_key, settings.progress) as report:
+        measure = similarity_to_store(samples, chosen, settings.similarity)
+        line = settings.line and replace(settings.line, residuals=np.zeros(0))
+        told = settings.part(ConvergenceRunSettings, similarity=measure, line=line)
         labels = read_labels(samples, chosen, [measure])
         check_comparable(labels.annotations)
         scored = {} if predictions is None else {predictions: _predictions(labels, predictions, measure)}
-        tagged = _tagged(labels) if tags else {}
+        tagged = _tagged(labels) if told.tags else {}
         report(COMPARING, f"Comparing {number_of(len(labels.annotations), 'annotation')}")
         touching = compute_pairs(
             labels.annotations, get_similarity(measure), TOUCHING
         )  # the check-list looks at all of them
-        pairs = touching.at_least(min(float(levels.min()), ALMOST_ONE))
+        pairs = touching.at_least(min(*told.thresholds, ALMOST_ONE))
         known = COMPARING + (STORING - COMPARING) / (1 + len(tagged))  # as much work for each tag as for all images
-        result = converge(labels.annotations, settings, pairs, report.part(COMPARING, known))
+        tell = report.part(COMPARING, known)
+        result = label_convergence(labels.annotations, **told.of_library(), pairs=pairs, progress=tell)
         study = convergence_study(
             labels.annotations,
             result,
             tags=tagged,
-            models=typed,
+            models=told.known_models(),
             predictions=scored,
             pairs=touching,
             progress=report.part(known, STORING),
         )
         report(STORING, "Storing label convergence")
-        with writing(CONVERGENCE, labels, run_key, settings) as draft:
+        with writing(CONVERGENCE, labels, run_key, plain(told.record())) as draft:
             draft.metrics, draft.details = metrics_of(study, len(labels.annotations)), study
             draft.arrays = matched_arrays(labels, pairs)
             draft.result = result

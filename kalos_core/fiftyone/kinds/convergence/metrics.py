@@ -3,35 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, TypedDict, cast
 
-import numpy as np
-
-from kalos_core.convergence import ConvergenceStudy, Line
-from kalos_core.fiftyone.runs.records import Ends, plain, restored
+from kalos_core.convergence import ConvergenceStudy
+from kalos_core.fiftyone.runs.records import Ends, plain
 from kalos_core.fiftyone.runs.stored import load_details
-
-
-class ModelRecord(TypedDict):
-    """A model and its mAP, as it was typed; a list of these, since a key of a database may not hold every name."""
-
-    name: str
-    map: float
-
-
-class ConvergenceSettings(TypedDict):
-    """As in `kalos_core.label_convergence`; `line` is a `Line` as plain values, without what it was fitted on."""
-
-    similarity: str
-    thresholds: list[float]
-    subsets: int
-    fraction: float
-    seed: int
-    line: dict[str, Any] | None
-    models: list[ModelRecord]
-    predictions: str | None
-    tags: bool
 
 
 class ConvergenceMetrics(TypedDict):
@@ -107,13 +83,3 @@ def convergence_metrics(
     """
     study: ConvergenceStudy = load_details(samples, run_key, "convergence").details
     return study.between(least, greatest).with_models(models)
-
-
-def line_record(line: Line | None) -> dict[str, Any] | None:
-    """A line as plain values, without what it was fitted on."""
-    return None if line is None else cast(dict[str, Any], plain(replace(line, residuals=np.zeros(0))))
-
-
-def line_of(settings: ConvergenceSettings) -> Line | None:
-    """The line a run was given, if any."""
-    return None if settings["line"] is None else restored(Line, settings["line"])

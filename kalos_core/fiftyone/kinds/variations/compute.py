@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 import fiftyone as fo
 
@@ -18,7 +18,7 @@ from kalos_core.fiftyone.kinds.matched import label_schema, matched_arrays
 from kalos_core.fiftyone.kinds.variations.kind import (
     VARIATIONS,
     VariationRun,
-    VariationSettings,
+    VariationRunSettings,
     label_values,
     variation_details,
     variation_metrics,
@@ -26,33 +26,23 @@ from kalos_core.fiftyone.kinds.variations.kind import (
 from kalos_core.fiftyone.kinds.variations.lens import finding_arrays
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
-from kalos_core.fiftyone.runs.progress import Progress
-from kalos_core.similarity import check_threshold, get_similarity
+from kalos_core.fiftyone.runs.progress import RunArguments
+from kalos_core.fiftyone.runs.records import plain
+from kalos_core.options import takes
 from kalos_core.variation import variations
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    from kalos_core.fiftyone.dataset.selection import SelectionArguments
-
-THRESHOLDS = tuple(step / 20 for step in range(2, 19))
-"""Where findings are counted unless other thresholds are given: .1 to .9 in steps of .05."""
+from kalos_core.variation.find import VariationSettings
 
 COUNTING = 0.5
 """Share of the work done when findings are counted at other thresholds."""
 
 
-def find_variations(
-    samples: Any,
-    run_key: str,
-    *,
-    similarity: str | None = None,
-    threshold: float = 0.5,
-    max_merge: int = 4,
-    thresholds: Sequence[float] = THRESHOLDS,
-    progress: Progress | bool | None = None,
-    **selection: Unpack[SelectionArguments],
-) -> VariationRun:
+@dataclass(frozen=True)
+class VariationRunArguments(VariationRunSettings, RunArguments):
+    """What `find_variations` takes."""
+
+
+@takes(VariationRunArguments)
+def find_variations(samples: Any, run_key: str, settings: VariationRunArguments) -> VariationRun:
     """Name every difference between raters and tag it on the labels; see `kalos_core.variations`.
 
     Writes attributes of every label: ``<run_key>`` (its most serious variation type towards any other rater),
@@ -63,12 +53,8 @@ def find_variations(
 
     Parameters
     ----------
-    samples, run_key, similarity, progress, **selection
+    samples, run_key, progress
         As in `compute_agreement`.
-    threshold, max_merge
-        As in `kalos_core.variations`.
-    thresholds : sequence of float
-        Where the findings of each type are counted, besides at `threshold`; empty for none.
 
     Returns
     -------
@@ -99,20 +85,16 @@ def find_variations(
     ([[['wrong_class']]], [[['dog']]])
     >>> dataset.delete()
     """
-    chosen = Selection.of(selection)
-    with analysing(samples, run_key, progress) as report:
-        for value in thresholds:
-            check_threshold(value, "thresholds")
-        measure = similarity_to_store(samples, chosen, similarity)
+    chosen = settings.part(Selection)
+    with analysing(samples, run_key, settings.progress) as report:
+        measure = similarity_to_store(samples, chosen, settings.similarity)
+        told = settings.part(VariationRunSettings, similarity=measure)
         labels = read_labels(samples, chosen, [measure])
         report(COMPARING, f"Comparing {number_of(len(labels.annotations), 'annotation')}")
-        result = variations(labels.annotations, get_similarity(measure), threshold, max_merge)
+        result = variations(labels.annotations, **told.part(VariationSettings).record())
         give_back_memory()
-        report(COUNTING, f"Counting at {number_of(len(thresholds), 'threshold')}")
-        details = variation_details(result, thresholds)
-        settings = VariationSettings(
-            similarity=result.similarity_name, threshold=result.threshold, max_merge=result.max_merge
-        )
+        report(COUNTING, f"Counting at {number_of(len(told.thresholds), 'threshold')}")
+        details = variation_details(result, told.thresholds)
         names = RunNames(run_key)
         attributes = label_values(result, names)
         texts: FieldArguments = {"ftype": fo.ListField, "subfield": fo.StringField}
@@ -123,7 +105,7 @@ def find_variations(
         }
         give_back_memory()
         report(STORING, f"Writing {number_of(len(result), 'finding')}")
-        with writing(VARIATIONS, labels, run_key, settings, label_schema(labels, declared)) as draft:
+        with writing(VARIATIONS, labels, run_key, plain(told.record()), label_schema(labels, declared)) as draft:
             write_values(labels, attributes, progress=report.within(STORING, 1.0, "Writing"))
             draft.metrics, draft.details = variation_metrics(result), details
             draft.arrays = matched_arrays(labels, result.pairs) | finding_arrays(result)

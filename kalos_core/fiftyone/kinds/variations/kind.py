@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypedDict, cast
 
 import numpy as np
@@ -35,14 +35,18 @@ from kalos_core.variation import (
     variation_shares,
     variations,
 )
+from kalos_core.variation.find import VariationSettings
+from kalos_core.variation.shares import CountedAt
+
+THRESHOLDS = tuple(step / 20 for step in range(2, 19))
+"""Where findings are counted unless other thresholds are given: .1 to .9 in steps of .05."""
 
 
-class VariationSettings(TypedDict):
-    """As in `kalos_core.variations`."""
+@dataclass(frozen=True)
+class VariationRunSettings(VariationSettings):
+    """The settings of a search for variations, and where else its findings are counted; () for nowhere."""
 
-    similarity: str
-    threshold: float
-    max_merge: int
+    thresholds: CountedAt = field(default=THRESHOLDS, kw_only=True)
 
 
 class Confusion(TypedDict):
@@ -92,7 +96,7 @@ def variation_metrics(result: Variations) -> VariationMetrics:
     }
 
 
-def variation_details(result: Variations, thresholds: Sequence[float]) -> VariationDetails:
+def variation_details(result: Variations, thresholds: Sequence[float] | NDArray[np.float64]) -> VariationDetails:
     """What lies behind a search for variations.
 
     Parameters
@@ -148,18 +152,13 @@ def label_values(result: Variations, names: RunNames) -> Values:
     return values
 
 
-VariationRun = Run[VariationSettings, VariationMetrics, VariationDetails, Variations]
+VariationRun = Run[dict[str, Any], VariationMetrics, VariationDetails, Variations]
 
 
 def _restore(changes: Changes) -> Variations:
-    settings = changes.run.settings
-    annotations, pairs = matched_again(changes, settings["similarity"])
-    return variations(annotations, **settings, pairs=pairs)
-
-
-def _again(run: VariationRun) -> dict[str, Any]:
-    shares = run.details.shares
-    return {**run.settings, "thresholds": [] if isinstance(shares, Undefined) else shares.threshold.tolist()}
+    told = VariationRunSettings.of(changes.run.settings).part(VariationSettings)
+    annotations, pairs = matched_again(changes, changes.run.settings["similarity"])
+    return variations(annotations, **told.record(), pairs=pairs)
 
 
 def _findings(run: Run[Any, Any, Any, Any]) -> str:
@@ -167,14 +166,13 @@ def _findings(run: Run[Any, Any, Any, Any]) -> str:
     return "Findings: " + ", ".join(f"{count:,} {VARIATION_LABELS[name]}" for name, count in counts)
 
 
-VARIATIONS: Kind[VariationSettings, VariationMetrics, VariationDetails, Variations] = register(
+VARIATIONS: Kind[dict[str, Any], VariationMetrics, VariationDetails, Variations] = register(
     Kind(
         name="variations",
         title="Variations",
         operator="find_variations",
         section="Variations",
         suffix="variations",
-        again=_again,
         read=read_compared,
         restore=_restore,
         written=lambda run: (
