@@ -261,14 +261,14 @@ def declared_by(function: Callable[..., Any]) -> dict[str, Declared]:
 
 def add_declared(ctx: Context, inputs: types.Object, function: Callable[..., Any], *names: str) -> None:
     """Those options of a function of the bridge, as they are declared."""
-    known = {entry.name: entry for entry in declared_by(function)}
+    known = declared_by(function)
     for name in names:
         widgets.add_option(ctx, inputs, known[name])
 
 
 def about(function: Callable[..., Any], name: str) -> dict[str, Any]:
     """What a form that asks for an option in its own way calls it, as it is declared."""
-    (option,) = (entry.option for entry in declared_by(function) if entry.name == name)
+    option = declared_by(function)[name].option
     return {"label": option.label, "description": option.help}
 
 
