@@ -184,7 +184,7 @@ def read_predictions(path: Path, labels: Path, name: str) -> tuple[Annotations, 
         score = as_number(given.get("score"))
         if score is None or not np.isfinite(score):
             problems.add(f"prediction {number}", "a score", given.get("score", "none"))
-        annotations.append({**given, "id": number, "rater_id": name, "iscrowd": 0, "score": None})  # read above
+        annotations.append({**given, "id": number, "rater_id": name, "iscrowd": 0})
         scores.append(np.nan if score is None else score)
     problems.raise_if_any()
     categories = _list_in(frame, "categories", source)

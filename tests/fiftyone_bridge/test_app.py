@@ -46,9 +46,7 @@ def test_a_selection_reaches_the_windows_and_sessions_with_all_that_they_read(un
     assert requests_of(ctx)[0].params == {"id": str(sample), "group_id": None}
 
 
-@pytest.mark.parametrize(
-    ("field", "expected"), [("gone", ["clear_view", "reload_dataset"]), ("ann", ["reload_dataset"])]
-)
+@pytest.mark.parametrize(("field", "expected"), [("gone", ["clear_view"]), ("ann", ["reload_dataset"])])
 def test_a_view_that_needs_a_deleted_field_is_left(unchanged: fo.Dataset, field: str, expected: list[str]) -> None:
     stage = {"_cls": "fiftyone.core.stages.SelectFields", "kwargs": [["field_names", [field]]]}
     ctx = context(unchanged, [stage])

@@ -26,7 +26,7 @@ from kalos_core.readers.coco.raters import RATER_FIELDS, SESSION_FIELD
 OUTLINE, BOX, NAMED = "segmentation", "bbox", "named"
 
 OWN_FIELDS = ("id", "image_id", "category_id", "keypoints", "iscrowd", "source_id", "attributes")
-NOT_USED = ("group_id", "score", "ignore")
+NOT_USED = ("group_id", "ignore")
 """Fields that other tools give a meaning, and that are only counted."""
 
 FIELDS = (*OWN_FIELDS, *NOT_USED, SESSION_FIELD, *RATER_FIELDS)
