@@ -22,6 +22,7 @@ from fiftyone.operators.executor import ExecutionResult
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosError, KalosWarning
 from kalos_core.fiftyone.app import reload_dataset
+from kalos_core.fiftyone.runs.keys import free_run_key
 from kalos_core.options import Declared, settings_of
 from kalos_core.text import names_shown
 
@@ -244,7 +245,7 @@ class Analysis(Action, Generic[RunOfKind]):
         settings = self.settings(params)
 
         def work(progress: Progress) -> dict[str, Any]:
-            key = params.get("run_key") or kf.free_run_key(ctx.dataset, self.key)
+            key = params.get("run_key") or free_run_key(ctx.dataset, self.key)
             selected = self.selection(ctx).arguments()
             stored = self.analyse(samples, key, progress=progress, **{**selected, **settings})
             return {"run_key": key, **stored.metrics, "text": self.summary(stored)}

@@ -4,6 +4,7 @@ import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core import SIMILARITIES
+from kalos_core.fiftyone.kinds.calibration.kind import CalibrationRun
 from kalos_core.figures import calibration_title, with_interval
 from kalos_core.text import bold, shown
 
@@ -16,7 +17,7 @@ COMPARED = {"relative": "relative", "pixels": "in pixels", "own": "as defined"}
 """What annotations of two images were compared in."""
 
 
-class CalibrateThreshold(base.Analysis[kf.CalibrationRun]):
+class CalibrateThreshold(base.Analysis[CalibrationRun]):
     NAME, LABEL = "calibrate_threshold", "Calibrate the threshold"
     DESCRIPTION = "Compare annotations of one image with chance, and find the threshold that tells them apart"
     ICON, RESULT = "/assets/calibration.svg", "Calibration"
@@ -39,7 +40,7 @@ class CalibrateThreshold(base.Analysis[kf.CalibrationRun]):
             widgets.refuse(similarities, f"Not every label has what {unfit[0]} compares")
         base.add_declared(ctx, inputs, kf.calibrate_threshold, "repeats", "coordinates", "bootstrap", "seed")
 
-    def summary(self, run: kf.CalibrationRun) -> str:
+    def summary(self, run: CalibrationRun) -> str:
         """A row for each similarity, the best first."""
         found = run.metrics["similarities"]
         best = found[0]

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import kalos_core
 from kalos_core import readers
 from kalos_core.readers.vocabulary import Vocabulary
+from kalos_core.sparse import RunningAgreement
 from tests.fuzz import values as v
 
 NOT_CALLED = {
@@ -35,7 +36,7 @@ INSTANCES: dict[str, Callable[[], Any]] = {
     "NoiseModel": lambda: v.MODEL,
     "DetectorAccumulator": v.ranking,
     "PixelAccumulator": v.counting,
-    "RunningAgreement": kalos_core.RunningAgreement,
+    "RunningAgreement": RunningAgreement,
     "Vocabulary": lambda: Vocabulary.from_aliases({"cat": "dog"}),
 }
 
