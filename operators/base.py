@@ -23,6 +23,7 @@ import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosError, KalosWarning
 from kalos_core.fiftyone.app import reload_dataset
 from kalos_core.fiftyone.runs.keys import free_run_key
+from kalos_core.fiftyone.runs.table import Kind, Run
 from kalos_core.options import Declared, settings_of
 from kalos_core.text import names_shown
 
@@ -40,10 +41,10 @@ NOTHING = "Nothing was written"
 PANEL = "raters"
 """The panel that shows analyses."""
 
-RunOfKind = TypeVar("RunOfKind", bound="kf.Run[Any, Any, Any, Any]")
+RunOfKind = TypeVar("RunOfKind", bound="Run[Any, Any, Any, Any]")
 """What an analysis stores: a run of its own kind."""
 
-AnyKind: TypeAlias = "kf.Kind[Any, Any, Any, Any]"
+AnyKind: TypeAlias = "Kind[Any, Any, Any, Any]"
 """Any kind of run."""
 
 Progress: TypeAlias = Callable[[float, str], Any]

@@ -4,8 +4,9 @@ import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core import SIMILARITIES
+from kalos_core.display import with_interval
 from kalos_core.fiftyone.kinds.calibration.kind import CalibrationRun
-from kalos_core.figures import calibration_title, with_interval
+from kalos_core.figures.calibration import calibration_title
 from kalos_core.text import bold, shown
 
 from . import base, forms, widgets

@@ -8,9 +8,10 @@ import numpy as np
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
-from kalos_core.display import alpha_text, metric_text, number_of
+from kalos_core._agreement import band
+from kalos_core.display import alpha_text, metric_text, number_of, with_interval
 from kalos_core.fiftyone.kinds.image_labels.kind import LabelRun
-from kalos_core.figures import band, doubt_of_weights, with_interval
+from kalos_core.figures.labels import doubt_of_weights
 from kalos_core.nominal import METRICS, LabelAgreement
 from kalos_core.nominal.grouping import read_groups
 from kalos_core.text import shown

@@ -9,7 +9,7 @@ import kalos_core.fiftyone as kf
 from kalos_core import InputError
 from kalos_core.display import alpha_text, number_of, percent_text
 from kalos_core.fiftyone.kinds.pixels.kind import PixelRun, pixel_classes
-from kalos_core.figures import pixel_title, smyth_note
+from kalos_core.figures.pixels import pixel_title, smyth_note
 from kalos_core.text import names_shown, shown
 
 from . import base, forms, mask_forms, widgets

@@ -10,7 +10,7 @@ import kalos_core.fiftyone as kf
 from kalos_core.convergence import read_models
 from kalos_core.display import alpha_text, number_of, points_text
 from kalos_core.fiftyone.kinds.convergence.kind import ConvergenceRun
-from kalos_core.figures import convergence_title
+from kalos_core.figures.convergence import convergence_title
 from kalos_core.text import names_shown, shown
 
 from . import base, forms, widgets

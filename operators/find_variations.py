@@ -3,10 +3,11 @@
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
-from kalos_core.display import percent_text
+from kalos_core.display import VARIATION_LABELS, percent_text
 from kalos_core.errors import Undefined
 from kalos_core.fiftyone.kinds.variations.kind import VariationRun
-from kalos_core.figures import VARIATION_LABELS, boundary_title, shares_title, variations_title
+from kalos_core.figures.convergence import boundary_title, shares_title
+from kalos_core.figures.variations import variations_title
 from kalos_core.text import shown
 from kalos_core.variation import VARIATION_TYPES
 

@@ -10,11 +10,14 @@ import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
+from kalos_core.display import EVENT_LABELS, OUTCOME_LABELS
 from kalos_core.drawing.generated import NoisePreview
 from kalos_core.errors import Undefined
 from kalos_core.fiftyone.dataset.found import RATER_ATTRIBUTES
 from kalos_core.fiftyone.kinds.noise.kind import NoiseRun
-from kalos_core.figures import EVENT_LABELS, OUTCOME_LABELS, fidelity_rows, loss_rows, stage_rows
+from kalos_core.figures.events import stage_rows
+from kalos_core.figures.experiments import loss_rows
+from kalos_core.figures.noise import fidelity_rows
 from kalos_core.text import names_shown, plain, shown
 
 from . import base, forms, widgets

@@ -12,7 +12,7 @@ from kalos_core.fiftyone.kinds.detectors.compute import BERKELEY
 from kalos_core.fiftyone.kinds.detectors.kind import DetectorRun
 from kalos_core.fiftyone.kinds.detectors.scores import heatmap_fields
 from kalos_core.fiftyone.runs.keys import RunNames
-from kalos_core.figures import boundaries_title, ranking_title
+from kalos_core.figures.ranking import boundaries_title, ranking_title
 from kalos_core.text import names_shown, shown
 
 from . import forms, mask_forms, widgets

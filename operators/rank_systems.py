@@ -12,7 +12,7 @@ from kalos_core.display import alpha_text, number_of
 from kalos_core.fiftyone.dataset.image_labels import scored_fields
 from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS
 from kalos_core.fiftyone.kinds.ranking.kind import RankingRun
-from kalos_core.figures import concordance_title, ranking_title, tau_title
+from kalos_core.figures.ranking import concordance_title, ranking_title, tau_title
 from kalos_core.nominal.grouping import read_groups
 from kalos_core.text import names_shown, shown
 

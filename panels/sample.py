@@ -11,6 +11,7 @@ import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
+from kalos_core._agreement import band
 from kalos_core.decisions import Decision
 from kalos_core.display import VARIATION_LABELS, alpha_text, number_of
 from kalos_core.fiftyone.app import open_sample, select_labels
@@ -19,7 +20,6 @@ from kalos_core.fiftyone.deciding.regions import draw_region, region_report
 from kalos_core.fiftyone.kinds.agreement.sample import NotInRun, sample_report
 from kalos_core.fiftyone.kinds.pixels.kind import has_regions
 from kalos_core.fiftyone.runs.analyses import Analysis
-from kalos_core.figures import band
 from kalos_core.text import bold, plain, shown
 
 from .parts.events import (

@@ -8,7 +8,7 @@ import fiftyone.operators.types as types
 
 from kalos_core.drawing import Drawing
 from kalos_core.fiftyone.runs.table import Part
-from kalos_core.figures import CAPTIONS
+from kalos_core.figures.captions import CAPTIONS
 from kalos_core.text import bold
 
 from .events import WORKBENCH, Context

@@ -9,7 +9,8 @@ from kalos_core.fiftyone.app import open_sample
 from kalos_core.fiftyone.kinds.agreement.lens import narrowed_metrics
 from kalos_core.fiftyone.kinds.agreement.views import view_of_alpha, view_of_class, view_worst_first
 from kalos_core.fiftyone.runs.analyses import Analysis
-from kalos_core.figures import alpha_bins, hardest_classes
+from kalos_core.figures.agreement import alpha_bins
+from kalos_core.figures.classes import hardest_classes
 from kalos_core.text import plain
 
 from ..parts.events import Context, guarded

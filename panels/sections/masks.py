@@ -14,7 +14,7 @@ from kalos_core.fiftyone.dataset.similarities import fitting_similarities
 from kalos_core.fiftyone.kinds.pixels.kind import pixel_classes
 from kalos_core.fiftyone.kinds.pixels.views import PixelImage, pixel_images, view_of_mask_rater
 from kalos_core.fiftyone.runs.keys import RunNames
-from kalos_core.figures import least_first
+from kalos_core.figures.labels import least_first
 from kalos_core.text import names_shown, plain, shown
 
 from ..parts.events import PLUGIN, Context, guarded

@@ -10,7 +10,9 @@ from kalos_core import NoiseModel
 from kalos_core.display import EVENT_LABELS, OUTCOME_LABELS, STAGE_LABELS, number_of
 from kalos_core.fiftyone.app import open_sample
 from kalos_core.fiftyone.kinds.noise.views import CHANGES, noisy_images, view_of_changes, view_of_event
-from kalos_core.figures import fidelity_rows, fit_rows, loss_rows, origin_rows, stage_rows
+from kalos_core.figures.events import stage_rows
+from kalos_core.figures.experiments import loss_rows
+from kalos_core.figures.noise import fidelity_rows, fit_rows, origin_rows
 from kalos_core.text import names_shown, shown
 
 from ..parts.events import Context, guarded

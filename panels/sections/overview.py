@@ -8,7 +8,7 @@ from kalos_core.fiftyone.kinds.agreement.rerating import view_of_next
 from kalos_core.fiftyone.kinds.agreement.views import view_worst_first
 from kalos_core.fiftyone.runs.analyses import Analysis
 from kalos_core.fiftyone.runs.keys import RunNames
-from kalos_core.figures import PUBLISHED_ALPHAS
+from kalos_core.figures.published import PUBLISHED_ALPHAS
 from kalos_core.text import plain
 
 from ..parts.events import WORKBENCH, Context, guarded

@@ -8,12 +8,13 @@ import numpy as np
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
+from kalos_core._agreement import band
 from kalos_core.display import alpha_text, count_text, metric_text, number_of, percent_text, with_interval
 from kalos_core.fiftyone.app import open_sample
 from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS
 from kalos_core.fiftyone.kinds.image_labels.views import DisputedImage, disputed_images
 from kalos_core.fiftyone.kinds.labelled import view_of_difference
-from kalos_core.figures import band, doubt_of_weights, least_first, majority_order
+from kalos_core.figures.labels import doubt_of_weights, least_first, majority_order
 from kalos_core.text import plain, shown
 
 from ..parts.events import PLUGIN, Context, guarded

@@ -13,6 +13,7 @@ from kalos_core.display import NO_BREAK, alpha_text, count_text, number_of, with
 from kalos_core.fiftyone.analyses.comparing import view_of_change
 from kalos_core.fiftyone.runs.analyses import Analysis
 from kalos_core.fiftyone.runs.stored import count_changes
+from kalos_core.fiftyone.runs.table import Run
 from kalos_core.text import plain, shown
 
 from ..parts.events import WORKBENCH, Context, guarded
@@ -31,7 +32,7 @@ DIFFERENCES = (
 
 SETTINGS = (("name", "Setting"), ("a", "Before"), ("b", "After"))
 
-AnyRun: TypeAlias = "kf.Run[Any, Any, Any, Any]"
+AnyRun: TypeAlias = "Run[Any, Any, Any, Any]"
 
 ACTIONS = {
     "update_run": ("Update", "update", "key"),

@@ -17,7 +17,7 @@ from kalos_core.fiftyone.kinds.variations.kind import VariationRun
 from kalos_core.fiftyone.runs.analyses import Analysis
 from kalos_core.fiftyone.runs.table import Part
 from kalos_core.fiftyone.runs.thresholds import default_threshold
-from kalos_core.figures import PUBLISHED_CALIBRATIONS
+from kalos_core.figures.published import PUBLISHED_CALIBRATIONS
 from kalos_core.text import bold, shown
 from kalos_core.variation import VARIATION_TYPES
 

@@ -13,7 +13,7 @@ from demo.__main__ import KEY, WORKSPACE
 from kalos_core.display import with_interval
 from kalos_core.fiftyone.kinds.agreement.views import view_of_class
 from kalos_core.fiftyone.runs.records import plain as values_of
-from kalos_core.figures import hardest_classes
+from kalos_core.figures.classes import hardest_classes
 from kalos_core.text import plain
 from tests.browser.conftest import GRID, expect
 from tests.tiers import extended

@@ -16,7 +16,8 @@ from kalos_core import calibrate
 from kalos_core.convergence import THRESHOLDS
 from kalos_core.fiftyone.dataset.raters import store_raters, synthetic_fields
 from kalos_core.fiftyone.runs.thresholds import default_threshold
-from kalos_core.figures import events_title, pixel_title
+from kalos_core.figures.events import events_title
+from kalos_core.figures.pixels import pixel_title
 from tests.fiftyone_bridge.lively import RATERS, lively, unsure
 from tests.fiftyone_bridge.noisy import samples
 from tests.fiftyone_bridge.scenes import crowded, make_samples, objects

@@ -13,7 +13,8 @@ from kalos_core.fiftyone.kinds.agreement.lens import narrowed_metrics
 from kalos_core.fiftyone.kinds.agreement.views import image_alphas, view_of_class, view_of_pair, view_worst_first
 from kalos_core.fiftyone.kinds.variations.views import view_of_confusion
 from kalos_core.fiftyone.runs.records import plain
-from kalos_core.figures import CAPTIONS, alpha_bins
+from kalos_core.figures.agreement import alpha_bins
+from kalos_core.figures.captions import CAPTIONS
 from tests.fiftyone_bridge.scenes import RATERS, metrics_of
 from tests.panels.operations import at, given, ids, look_at, names, opened, prompted, samples_of
 from tests.plugin import Panel

@@ -8,8 +8,9 @@ import fiftyone as fo
 import pytest
 
 import kalos_core.fiftyone as kf
+from kalos_core.display import percent_text
 from kalos_core.fiftyone.kinds.noise.views import CHANGES, noisy_images, view_of_event
-from kalos_core.figures import events_title, percent_text
+from kalos_core.figures.events import events_title
 from tests.fiftyone_bridge.noisy import samples
 from tests.operators.calls import data_set
 from tests.panels.operations import names, opened, prompted, sample_of, samples_of, view_of

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import kalos_core.fiftyone as kf
+from kalos_core._agreement import band
 from kalos_core.fiftyone.kinds.labelled import view_of_difference
 from kalos_core.fiftyone.kinds.ranking.kind import stored_rankings
-from kalos_core.figures import band
 from tests.fiftyone_bridge.quiz import RATERS, quiz, sample, several
 from tests.operators.calls import data_set
 from tests.panels.operations import made_again, names, opened, prompted, sample_of, samples_of

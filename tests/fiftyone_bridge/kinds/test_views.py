@@ -12,15 +12,8 @@ from fiftyone import ViewField as F
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosWarning
+from kalos_core.fiftyone.kinds.agreement import views
 from kalos_core.fiftyone.kinds.agreement.sample import NotInRun, sample_report
-from kalos_core.fiftyone.kinds.agreement.views import (
-    image_alphas,
-    view_of_alpha,
-    view_of_class,
-    view_of_pair,
-    view_of_threshold,
-    view_worst_first,
-)
 from kalos_core.fiftyone.kinds.convergence.kind import view_of_tag
 from kalos_core.fiftyone.kinds.variations.views import (
     view_of_boundary,
@@ -82,10 +75,10 @@ def labels_in(view: Any) -> list[str]:
 
 class TestAlpha:
     def test_of_all_images(self, scenes):
-        ids, alphas = image_alphas(scenes, "run")
+        ids, alphas = views.image_alphas(scenes, "run")
         assert ids == scenes.values("id")
         assert alphas == pytest.approx(ALPHAS)
-        assert numbers(view_worst_first(scenes, "run")) == [3, 1, 2, 0, 4]
+        assert numbers(views.view_worst_first(scenes, "run")) == [3, 1, 2, 0, 4]
         (worst,) = kf.worst_images(scenes, "run", 1)
         assert (worst.file, worst.alpha, worst.labels) == ("3.jpg", pytest.approx(-2 / 3), 3)
         assert worst.sample_id == ids[3]
@@ -177,16 +170,16 @@ class TestSampleReport:
 
 ALL = [3, 1, 2, 0, 4]
 VIEWS: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any], list[int], int]] = [
-    (view_of_alpha, ("run", 0, 0.5), {}, [1, 2], 3),
-    (view_of_alpha, ("run", -1, 1), {}, ALL, 8),
-    (view_of_alpha, ("run", -1, 1), {"category": "cat"}, [1, 2, 0], 4),
-    (view_of_alpha, ("run", -1, 0.5), {"rater": "bob"}, [3, 1, 2], 6),
-    (view_of_alpha, ("run", -1, 0.5), {"category": "cat", "rater": "bob"}, [1, 2], 2),
-    (view_worst_first, ("run", 2), {}, [3, 1], 5),
-    (view_of_threshold, ("run", 0.9), {}, ALL, 8),
-    (view_of_class, ("run", "bench"), {}, [3], 3),
-    (view_of_class, ("run", "dog"), {}, [1], 1),
-    (view_of_pair, ("run", "ann", "bob"), {}, ALL, 8),
+    (views.view_of_alpha, ("run", 0, 0.5), {}, [1, 2], 3),
+    (views.view_of_alpha, ("run", -1, 1), {}, ALL, 8),
+    (views.view_of_alpha, ("run", -1, 1), {"category": "cat"}, [1, 2, 0], 4),
+    (views.view_of_alpha, ("run", -1, 0.5), {"rater": "bob"}, [3, 1, 2], 6),
+    (views.view_of_alpha, ("run", -1, 0.5), {"category": "cat", "rater": "bob"}, [1, 2], 2),
+    (views.view_worst_first, ("run", 2), {}, [3, 1], 5),
+    (views.view_of_threshold, ("run", 0.9), {}, ALL, 8),
+    (views.view_of_class, ("run", "bench"), {}, [3], 3),
+    (views.view_of_class, ("run", "dog"), {}, [1], 1),
+    (views.view_of_pair, ("run", "ann", "bob"), {}, ALL, 8),
     (kf.view_of_variation, ("found", "correct"), {}, [0], 2),
     (kf.view_of_variation, ("found", "merged"), {}, [3], 3),
     (kf.view_of_variation, ("found", "missing"), {}, [2], 1),
@@ -225,13 +218,13 @@ def test_samples_that_came_later_are_in_no_view(dataset):
     (new,) = dataset.add_samples([make_sample(9, SCENES[0], tags=["seen"])], progress=False)
     assert new in kf.load_run_view(dataset, "tagged").values("id")
     for view in (
-        view_of_alpha(dataset, "tagged", -1, 1),
-        view_worst_first(dataset, "tagged"),
-        view_of_alpha(dataset, "tagged", -1, 1, rater="ann"),
-        view_of_class(dataset, "tagged", "cat"),
-        view_of_pair(dataset, "tagged", *RATERS),
+        views.view_of_alpha(dataset, "tagged", -1, 1),
+        views.view_worst_first(dataset, "tagged"),
+        views.view_of_alpha(dataset, "tagged", -1, 1, rater="ann"),
+        views.view_of_class(dataset, "tagged", "cat"),
+        views.view_of_pair(dataset, "tagged", *RATERS),
     ):
         assert sorted(numbers(view)) == [0, 1, 2]
     assert len(kf.worst_images(dataset, "tagged")) == 3
     for options in ({}, {"category": "cat"}):
-        assert image_alphas(dataset, "tagged", **options)[1] == [1, 0, 0, None, None, None, None]
+        assert views.image_alphas(dataset, "tagged", **options)[1] == [1, 0, 0, None, None, None, None]
