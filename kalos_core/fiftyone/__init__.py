@@ -71,7 +71,6 @@ from kalos_core.decisions import UNDECIDED as UNDECIDED
 from kalos_core.decisions import Decision as Decision
 from kalos_core.drawing.generated import NoisePreview as NoisePreview
 from kalos_core.errors import Undefined as Undefined
-from kalos_core.fiftyone.analyses.advice import threshold_advice as threshold_advice
 from kalos_core.fiftyone.analyses.analysis import analyse as analyse
 from kalos_core.fiftyone.analyses.analysis import check_analysis_key as check_analysis_key
 from kalos_core.fiftyone.analyses.analysis import free_analysis_key as free_analysis_key
@@ -82,8 +81,9 @@ from kalos_core.fiftyone.analyses.comparing import SettingRow as SettingRow
 from kalos_core.fiftyone.analyses.comparing import compare_runs as compare_runs
 from kalos_core.fiftyone.analyses.comparing import view_of_change as view_of_change
 from kalos_core.fiftyone.analyses.reporting import report as report
-from kalos_core.fiftyone.analyses.scorecards import rater_scorecard as rater_scorecard
-from kalos_core.fiftyone.analyses.statements import overview_of as overview_of
+from kalos_core.fiftyone.analyses.summaries import overview_of as overview_of
+from kalos_core.fiftyone.analyses.summaries import rater_scorecard as rater_scorecard
+from kalos_core.fiftyone.analyses.summaries import threshold_advice as threshold_advice
 from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD as ASSIGNED_FIELD
 from kalos_core.fiftyone.dataset.found import RATER_ATTRIBUTES as RATER_ATTRIBUTES
 from kalos_core.fiftyone.dataset.found import FoundRaters as FoundRaters
@@ -92,7 +92,6 @@ from kalos_core.fiftyone.dataset.image_labels import read_label_table as read_la
 from kalos_core.fiftyone.dataset.image_labels import scored_fields as scored_fields
 from kalos_core.fiftyone.dataset.lens import CANNOT_FOLLOW as CANNOT_FOLLOW
 from kalos_core.fiftyone.dataset.lens import Lens as Lens
-from kalos_core.fiftyone.dataset.mask_fields import mask_classes as mask_classes
 from kalos_core.fiftyone.dataset.masks import RaterMasks as RaterMasks
 from kalos_core.fiftyone.dataset.masks import read_masks as read_masks
 from kalos_core.fiftyone.dataset.objects import Labels as Labels
@@ -105,6 +104,7 @@ from kalos_core.fiftyone.dataset.raters import OBJECTS as OBJECTS
 from kalos_core.fiftyone.dataset.raters import class_names as class_names
 from kalos_core.fiftyone.dataset.raters import estimated_fields as estimated_fields
 from kalos_core.fiftyone.dataset.raters import label_fields as label_fields
+from kalos_core.fiftyone.dataset.raters import mask_classes as mask_classes
 from kalos_core.fiftyone.dataset.raters import rater_facts as rater_facts
 from kalos_core.fiftyone.dataset.raters import rater_fields as rater_fields
 from kalos_core.fiftyone.dataset.raters import rater_names as rater_names
@@ -128,12 +128,12 @@ from kalos_core.fiftyone.deciding.queue import next_dispute as next_dispute
 from kalos_core.fiftyone.deciding.queue import queued_images as queued_images
 from kalos_core.fiftyone.deciding.queue import view_of_queue as view_of_queue
 from kalos_core.fiftyone.deciding.queue import view_of_units as view_of_units
-from kalos_core.fiftyone.deciding.regions import draw_region as draw_region
-from kalos_core.fiftyone.deciding.regions import region_report as region_report
 from kalos_core.fiftyone.deciding.results import guideline_questions as guideline_questions
 from kalos_core.fiftyone.deciding.results import hand_over as hand_over
 from kalos_core.fiftyone.deciding.results import tag_disputes as tag_disputes
 from kalos_core.fiftyone.deciding.results import training_list as training_list
+from kalos_core.fiftyone.deciding.units import draw_region as draw_region
+from kalos_core.fiftyone.deciding.units import region_report as region_report
 from kalos_core.fiftyone.importing.image_labels import LoadedLabels as LoadedLabels
 from kalos_core.fiftyone.importing.image_labels import load_label_table as load_label_table
 from kalos_core.fiftyone.importing.masks import load_mask_folders as load_mask_folders
@@ -171,9 +171,9 @@ from kalos_core.fiftyone.kinds.convergence.compute import estimate_convergence a
 from kalos_core.fiftyone.kinds.convergence.compute import place_predictions as place_predictions
 from kalos_core.fiftyone.kinds.convergence.kind import ConvergenceRun as ConvergenceRun
 from kalos_core.fiftyone.kinds.convergence.kind import view_of_tag as view_of_tag
-from kalos_core.fiftyone.kinds.convergence.metrics import convergence_metrics as convergence_metrics
-from kalos_core.fiftyone.kinds.convergence.pooled import poolable_runs as poolable_runs
-from kalos_core.fiftyone.kinds.convergence.pooled import pooled_replicates as pooled_replicates
+from kalos_core.fiftyone.kinds.convergence.stored import convergence_metrics as convergence_metrics
+from kalos_core.fiftyone.kinds.convergence.stored import poolable_runs as poolable_runs
+from kalos_core.fiftyone.kinds.convergence.stored import pooled_replicates as pooled_replicates
 from kalos_core.fiftyone.kinds.detectors.compute import BERKELEY as BERKELEY
 from kalos_core.fiftyone.kinds.detectors.compute import rank_detectors as rank_detectors
 from kalos_core.fiftyone.kinds.detectors.kind import DetectorRun as DetectorRun
@@ -184,6 +184,7 @@ from kalos_core.fiftyone.kinds.image_labels.kind import LabelRun as LabelRun
 from kalos_core.fiftyone.kinds.image_labels.views import DisputedImage as DisputedImage
 from kalos_core.fiftyone.kinds.image_labels.views import disputed_images as disputed_images
 from kalos_core.fiftyone.kinds.image_labels.views import view_of_disputes as view_of_disputes
+from kalos_core.fiftyone.kinds.labelled import view_least_sure_first as view_least_sure_first
 from kalos_core.fiftyone.kinds.labelled import view_of_difference as view_of_difference
 from kalos_core.fiftyone.kinds.noise.compute import inject_noise as inject_noise
 from kalos_core.fiftyone.kinds.noise.compute import noise_raters as noise_raters
@@ -211,13 +212,12 @@ from kalos_core.fiftyone.kinds.ranking.kind import stored_rankings as stored_ran
 from kalos_core.fiftyone.kinds.resolved.compute import export_resolved as export_resolved
 from kalos_core.fiftyone.kinds.resolved.compute import resolved as resolved
 from kalos_core.fiftyone.kinds.resolved.kind import ResolvedRun as ResolvedRun
-from kalos_core.fiftyone.kinds.right import view_least_sure_first as view_least_sure_first
 from kalos_core.fiftyone.kinds.truth.compute import estimate_truth as estimate_truth
 from kalos_core.fiftyone.kinds.truth.kind import TruthRun as TruthRun
 from kalos_core.fiftyone.kinds.truth.views import view_of_objections as view_of_objections
 from kalos_core.fiftyone.kinds.variations.compute import find_variations as find_variations
 from kalos_core.fiftyone.kinds.variations.kind import VariationRun as VariationRun
-from kalos_core.fiftyone.kinds.variations.lens import narrowed_variations as narrowed_variations
+from kalos_core.fiftyone.kinds.variations.kind import narrowed_variations as narrowed_variations
 from kalos_core.fiftyone.kinds.variations.views import MergedFinding as MergedFinding
 from kalos_core.fiftyone.kinds.variations.views import merged_findings as merged_findings
 from kalos_core.fiftyone.kinds.variations.views import view_of_boundary as view_of_boundary

@@ -12,8 +12,7 @@ import numpy as np
 from kalos_core.display import count_text, with_interval
 from kalos_core.drawing import Drawing
 from kalos_core.errors import InputError, Undefined
-from kalos_core.fiftyone.analyses.scorecards import rater_scorecard
-from kalos_core.fiftyone.analyses.statements import overview_of
+from kalos_core.fiftyone.analyses.summaries import overview_of, rater_scorecard
 from kalos_core.fiftyone.deciding.decide import decisions
 from kalos_core.fiftyone.deciding.queue import disputed_units
 from kalos_core.fiftyone.deciding.results import training_list
@@ -24,7 +23,7 @@ from kalos_core.fiftyone.kinds.agreement.sample import draw_unit
 from kalos_core.fiftyone.kinds.agreement.views import worst_images
 from kalos_core.fiftyone.kinds.pixels.boundaries import boundaries_of
 from kalos_core.fiftyone.kinds.pixels.divisions import divisions_of
-from kalos_core.fiftyone.kinds.variations.lens import narrowed_variations
+from kalos_core.fiftyone.kinds.variations.kind import narrowed_variations
 from kalos_core.fiftyone.runs.analyses import Analysis, AnyRun
 from kalos_core.fiftyone.runs.stored import figures_of, find_analysis, load_details
 from kalos_core.fiftyone.runs.table import KINDS, Part

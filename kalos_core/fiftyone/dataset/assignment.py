@@ -11,7 +11,7 @@ import fiftyone as fo
 
 from kalos_core.annotations import as_name
 from kalos_core.errors import InputError, KalosWarning, listed
-from kalos_core.fiftyone.dataset.names import ASSIGNED_FIELD as ASSIGNED_FIELD
+from kalos_core.fiftyone.dataset.raters import ASSIGNED_FIELD as ASSIGNED_FIELD
 from kalos_core.fiftyone.dataset.raters import LabelSource
 from kalos_core.fiftyone.dataset.selection import Selection
 

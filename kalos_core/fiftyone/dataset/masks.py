@@ -19,9 +19,8 @@ from kalos_core.errors import InputError, KalosError, KalosWarning, listed
 from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD, Assignment
 from kalos_core.fiftyone.dataset.coordinates import stored_mask
 from kalos_core.fiftyone.dataset.database import Columns, now, stream
-from kalos_core.fiftyone.dataset.mask_fields import mask_classes, mask_sources
 from kalos_core.fiftyone.dataset.objects import Labels, read_labels
-from kalos_core.fiftyone.dataset.raters import LabelSource, facts_of
+from kalos_core.fiftyone.dataset.raters import LabelSource, facts_of, mask_classes, mask_sources
 from kalos_core.fiftyone.dataset.samples import check_samples, check_sizes, every_sample, settle
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.pixels import LabelStack, MaskStack, mask_stacks

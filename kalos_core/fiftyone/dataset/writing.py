@@ -14,9 +14,16 @@ from kalos_core.annotations.blocks import ByImage
 from kalos_core.arrays import run_starts, uncollected
 from kalos_core.display import number_of
 from kalos_core.errors import KalosError
-from kalos_core.fiftyone.dataset.database import BLOCK, collection, reload_samples, write_samples
+from kalos_core.fiftyone.dataset.database import (
+    BLOCK,
+    MANY,
+    bytes_of,
+    check_room,
+    collection,
+    reload_samples,
+    write_samples,
+)
 from kalos_core.fiftyone.dataset.objects import Labels
-from kalos_core.fiftyone.dataset.room import MANY, bytes_of, check_room
 
 Columns = Mapping[str, Sequence[Any]]
 """Name of a field or attribute -> its values; None where there is none."""

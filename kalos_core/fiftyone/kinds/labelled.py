@@ -206,3 +206,26 @@ def _of_rater(run: Run[Any, Any, Any, Any], view: Any, name: str) -> tuple[ViewE
 def _labels(source: LabelSource) -> ViewExpression:
     """The labels of a field, as a list."""
     return list_of(source.path) if source.labels else ViewExpression([F(source.field)]).filter(F("label").exists())
+
+
+ARGUMENTS = {"image_labels": "truth", "truth": "model"}
+"""Kind of run -> the argument by which it estimates who is right."""
+
+
+def view_least_sure_first(samples: Any, run_key: str) -> Any:
+    """Samples of a run that estimated who is right, those first where it is least sure, of as many by id.
+
+    Of image-level labels: by the question it is least sure of; of objects: by the object, whether it was taken for one
+    or not.
+
+    Raises
+    ------
+    InputError
+        For a run that did not estimate who is right.
+    """
+    run = load_metrics(samples, run_key, list(ARGUMENTS))
+    argument = ARGUMENTS[run.kind]
+    if run.settings.get(argument) is None:
+        raise InputError(f"run key: expected a run made with {argument}=..., got {run.key!r}, which estimated nothing")
+    confidence = run.names.confidence
+    return load_run_view(samples, run_key, run.kind).exists(confidence).sort_by([(confidence, 1), ("id", 1)])

@@ -13,8 +13,7 @@ import fiftyone as fo
 from kalos_core.errors import InputError, listed
 from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD
 from kalos_core.fiftyone.dataset.database import collection, refresh
-from kalos_core.fiftyone.dataset.names import derive_field_names
-from kalos_core.fiftyone.dataset.raters import label_fields
+from kalos_core.fiftyone.dataset.raters import derive_field_names, label_fields
 from kalos_core.fiftyone.dataset.samples import every_sample
 from kalos_core.fiftyone.internals import attributes_of, changed_at, id_of, root_of
 

@@ -19,8 +19,7 @@ from kalos_core.fiftyone.dataset.raters import label_fields
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.dataset.similarities import similarity_to_store
 from kalos_core.fiftyone.kinds.convergence.kind import CONVERGENCE, ConvergenceRun
-from kalos_core.fiftyone.kinds.convergence.metrics import metrics_of
-from kalos_core.fiftyone.kinds.convergence.settings import ConvergenceRunArguments, ConvergenceRunSettings
+from kalos_core.fiftyone.kinds.convergence.stored import ConvergenceRunArguments, ConvergenceRunSettings, metrics_of
 from kalos_core.fiftyone.kinds.matched import matched_arrays
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
 from kalos_core.fiftyone.runs.records import plain

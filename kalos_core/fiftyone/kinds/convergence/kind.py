@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kalos_core.convergence import ConvergenceStudy, LabelConvergence, label_convergence
-from kalos_core.fiftyone.kinds.convergence.metrics import ConvergenceMetrics
-from kalos_core.fiftyone.kinds.convergence.settings import ConvergenceRunSettings
+from kalos_core.fiftyone.kinds.convergence.stored import ConvergenceMetrics, ConvergenceRunSettings
 from kalos_core.fiftyone.kinds.matched import matched_again, read_compared
 from kalos_core.fiftyone.runs.changes import Changes
 from kalos_core.fiftyone.runs.stored import load_run_view

@@ -11,11 +11,10 @@ import numpy as np
 
 from kalos_core.errors import InputError
 from kalos_core.fiftyone.dataset.database import add_index, label_field
-from kalos_core.fiftyone.dataset.mask_files import MapFiles
 from kalos_core.fiftyone.dataset.masks import RaterMasks, open_masks
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.dataset.writing import write_documents
-from kalos_core.fiftyone.kinds.masked import mask_settings, with_progress
+from kalos_core.fiftyone.kinds.masked import MapFiles, mask_settings, with_progress
 from kalos_core.fiftyone.kinds.pixels.boundaries import BoundaryCounter
 from kalos_core.fiftyone.kinds.pixels.divisions import DivisionCounter
 from kalos_core.fiftyone.kinds.pixels.kind import PIXELS, PixelRun, pixel_metrics, result_of

@@ -12,8 +12,7 @@ from fiftyone import ViewField as F
 from kalos_core.errors import lookup
 from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD, Assignment
 from kalos_core.fiftyone.dataset.expressions import files_of, list_of, text
-from kalos_core.fiftyone.dataset.mask_fields import mask_sources
-from kalos_core.fiftyone.dataset.raters import sources_of
+from kalos_core.fiftyone.dataset.raters import mask_sources, sources_of
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.runs.stored import load_details, load_metrics, load_run_view
 

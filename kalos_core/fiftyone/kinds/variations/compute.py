@@ -19,11 +19,11 @@ from kalos_core.fiftyone.kinds.variations.kind import (
     VARIATIONS,
     VariationRun,
     VariationRunSettings,
+    finding_arrays,
     label_values,
     variation_details,
     variation_metrics,
 )
-from kalos_core.fiftyone.kinds.variations.lens import finding_arrays
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
 from kalos_core.fiftyone.runs.progress import RunArguments
