@@ -17,9 +17,8 @@ from kalos_core.fiftyone.deciding.decide import decisions
 from kalos_core.fiftyone.deciding.queue import disputed_units
 from kalos_core.fiftyone.deciding.results import training_list
 from kalos_core.fiftyone.internals import root_of
-from kalos_core.fiftyone.kinds.agreement.boundaries import unit_boundaries_of
-from kalos_core.fiftyone.kinds.agreement.lens import narrowed_metrics
 from kalos_core.fiftyone.kinds.agreement.sample import draw_unit
+from kalos_core.fiftyone.kinds.agreement.stored import narrowed_metrics, unit_boundaries_of
 from kalos_core.fiftyone.kinds.agreement.views import worst_images
 from kalos_core.fiftyone.kinds.pixels.boundaries import boundaries_of
 from kalos_core.fiftyone.kinds.pixels.divisions import divisions_of

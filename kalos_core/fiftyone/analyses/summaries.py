@@ -10,7 +10,7 @@ from kalos_core.calibration import ThresholdAdvice
 from kalos_core.errors import InputError
 from kalos_core.fiftyone.dataset.lens import Lens
 from kalos_core.fiftyone.deciding.queue import count_disputes
-from kalos_core.fiftyone.kinds.agreement.lens import narrowed_metrics
+from kalos_core.fiftyone.kinds.agreement.stored import narrowed_metrics
 from kalos_core.fiftyone.kinds.variations.kind import narrowed_variations
 from kalos_core.fiftyone.runs.kept import kept
 from kalos_core.fiftyone.runs.stored import count_changes, find_analysis, load_details

@@ -46,13 +46,17 @@ def picked(columns: Mapping[str, NDArray[Any]]) -> Values:
     return lambda chosen: {name: or_none(column[chosen]) for name, column in columns.items()}
 
 
+NOTHING = picked({})
+"""No values."""
+
+
 def names_in(values: Values) -> list[str]:
     """The fields or attributes that are written."""
     return list(values(np.zeros(0, np.intp)))
 
 
 def write_values(
-    labels: Labels, attributes: Values, fields: Values | None = None, progress: Progress | None = None
+    labels: Labels, attributes: Values, fields: Values = NOTHING, progress: Progress | None = None
 ) -> None:
     """Write attributes of all labels, and fields of all samples, with one update per sample.
 
@@ -74,7 +78,6 @@ def write_values(
     KalosError
         If labels were added or removed by somebody else meanwhile.
     """
-    fields = fields or picked({})
     check_room(labels.view, _needed(labels, attributes, fields))
     with uncollected():
         missed = write_samples(labels.view, _updates(labels, attributes, fields, progress))

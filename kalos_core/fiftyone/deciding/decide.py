@@ -19,11 +19,10 @@ from kalos_core.fiftyone.deciding.units import (
     load_decidable,
     unit_paths,
 )
-from kalos_core.fiftyone.kinds.agreement.queue import DECIDED, OPEN, WAITING
 from kalos_core.fiftyone.kinds.agreement.sample import NotInRun
+from kalos_core.fiftyone.kinds.agreement.values import DECIDED, OPEN, WAITING
 from kalos_core.fiftyone.runs.explaining import explained
 from kalos_core.fiftyone.runs.renaming import writing_beside
-from kalos_core.fiftyone.runs.stored import load_run_view
 from kalos_core.fiftyone.runs.table import CARRIED
 
 STATES = {"skip": OPEN, "guideline": WAITING}
@@ -208,7 +207,7 @@ def decision_of(entry: Mapping[str, Any]) -> Decision:
 
 def _sample_of(samples: Any, run: DecidableRun, labels: Sequence[str]) -> str:
     """The sample of the run that some labels are on."""
-    paths, view = unit_paths(samples, run), load_run_view(samples, run.key)
+    paths, view = unit_paths(samples, run), run.view
     ids = [ObjectId(key) for key in labels if ObjectId.is_valid(key)]
     places = [{f"{path}._id": {"$in": ids}} for path in paths.values()]
     found = collection(view).find_one({"$or": places}, {"_id": True}) if places else None

@@ -16,7 +16,6 @@ from scipy.sparse.csgraph import connected_components
 
 from kalos_core._agreement import Agreement, AgreementSettings
 from kalos_core.annotations import Annotations
-from kalos_core.annotations.joining import from_arrays
 from kalos_core.drawing import Drawing
 from kalos_core.drawing.draw import draw_members
 from kalos_core.errors import InputError, KalosWarning, repr_of
@@ -26,11 +25,10 @@ from kalos_core.fiftyone.dataset.raters import label_fields
 from kalos_core.fiftyone.kinds.agreement.kind import AGREEMENT
 from kalos_core.fiftyone.kinds.agreement.sample import NotInRun, read_sample, units_on
 from kalos_core.fiftyone.kinds.agreement.settings import matching
-from kalos_core.fiftyone.kinds.matched import TABLE
+from kalos_core.fiftyone.kinds.agreement.stored import stored_units
 from kalos_core.fiftyone.kinds.pixels.kind import PIXELS, has_regions
 from kalos_core.fiftyone.kinds.pixels.regions import region_table
-from kalos_core.fiftyone.runs.changes import part_of
-from kalos_core.fiftyone.runs.stored import list_runs, load_arrays, load_metrics, load_run_view
+from kalos_core.fiftyone.runs.stored import list_runs, load_metrics
 from kalos_core.fiftyone.runs.table import Run
 from kalos_core.pairs import Pairs
 from kalos_core.reliability import NOT_ASSIGNED, Units, build_units
@@ -110,9 +108,7 @@ class MatchedUnits:
         """Those of all samples as the run stored them, without shapes; no label of a rater is read."""
         if run.kind == PIXELS.name:
             return cls(*region_table(samples, run.names), None)
-        arrays = load_arrays(samples, run.key)
-        annotations = from_arrays(part_of(arrays, TABLE, without="."))
-        unit_of = arrays["unit_of"].astype(np.intp)
+        annotations, unit_of = stored_units(run.arrays)
         return cls(annotations, unit_of, np.arange(unit_of.max(initial=-1) + 1), matching(run.settings))
 
     @classmethod
@@ -229,7 +225,7 @@ def draw_region(samples: Any, key: str, label_id: str, sample_id: str, **options
     box = next((label["bounding_box"] for label in stored["detections"] if str(label["_id"]) == label_id), None)
     if box is None:
         raise InputError(f"label: expected a region of the run {run.key!r}, got {repr_of(label_id)}")
-    view = load_run_view(samples, run.key).select(sample_id)
+    view = run.view.select(sample_id)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", KalosWarning)  # what there is to say was said when the run was made
         read = [found.stacks for found in open_masks(view, run.selection, run.settings["ignore_value"])]

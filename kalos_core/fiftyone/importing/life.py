@@ -18,7 +18,6 @@ from bson import ObjectId
 from pymongo.errors import PyMongoError
 
 from kalos_core.errors import InputError, KalosError, KalosWarning, repr_of
-from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD, check_assigned_field
 from kalos_core.fiftyone.dataset.database import (
     BLOCK,
     FieldArguments,
@@ -34,6 +33,7 @@ from kalos_core.fiftyone.dataset.database import (
     server,
 )
 from kalos_core.fiftyone.dataset.info import INFO_KEY, read_info, update_info
+from kalos_core.fiftyone.dataset.opened import ASSIGNED_FIELD, check_assigned_field
 from kalos_core.fiftyone.dataset.raters import forget_raters
 from kalos_core.fiftyone.dataset.samples import every_sample
 from kalos_core.fiftyone.dataset.writing import Progress, write_documents

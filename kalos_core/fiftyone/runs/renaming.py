@@ -1,7 +1,7 @@
 """The life of a renaming: noted in the data set before its first write; all runs change their keys in one step.
 
 Up to that step whoever looks next takes back what a dead process did; after it, whoever looks next finishes. While it
-is noted nobody else renames or deletes runs of the data set; a run that is given a field later is held in the same way.
+is noted nobody else renames or deletes runs of the data set.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from bson import ObjectId
 from kalos_core.errors import InputError, KalosError
 from kalos_core.fiftyone.dataset.database import (
     check_server,
-    collection,
     copy_fields,
     delete_fields,
     journaled,
@@ -45,13 +44,6 @@ class Move(TypedDict):
     analysis: str | None
     fields: list[list[str]]
     """Path of each field it wrote, and what it is to be."""
-
-
-class Added(TypedDict):
-    """A run that is given a sample field."""
-
-    run: ObjectId
-    field: str
 
 
 def move_of(dataset: Any, run_key: str, new_key: str, analysis: str | None) -> Move:
@@ -98,9 +90,9 @@ def rename_runs(dataset: Any, moves: Sequence[Move]) -> None:
         settle_renaming(dataset, own=True)
 
 
-def _hold(dataset: Any, writer: Writer, moves: Sequence[Move], adds: Added | None = None) -> None:
-    """Note in a data set that its runs are being changed; of two processes at once the database refuses one."""
-    record = {"writer": dict(writer), "moves": list(moves), "is_done": False, "adds": adds}
+def _hold(dataset: Any, writer: Writer, moves: Sequence[Move]) -> None:
+    """Note in a data set that its runs are being renamed; of two processes at once the database refuses one."""
+    record = {"writer": dict(writer), "moves": list(moves), "is_done": False}
     where, entry = {"_id": id_of(dataset), ENTRY: {"$exists": False}}, {ENTRY: record, "last_modified_at": now()}
     if not journaled(database().datasets).update_one(where, {"$set": entry}).matched_count:
         raise InputError(f"run key: another process is changing runs of {dataset.name!r}; wait until it is done")
@@ -157,55 +149,14 @@ def settle_renaming(dataset: Any, *, own: bool = False) -> None:
             given_up = move["key"] if record["is_done"] else move["new_key"]
             fields = [pair[0 if record["is_done"] else 1] for pair in move["fields"]]
             delete_fields(dataset, dict.fromkeys([*fields, *written_attributes(dataset, given_up)]))
-    if record.get("adds") is not None:
-        _forget_unwritten(dataset, record["adds"])
     check_server(known)
     update_info(dataset, renaming=None)
 
 
 def is_held(dataset: Any) -> bool:
-    """Whether somebody is changing runs of a data set: renames them, or gives one a field."""
+    """Whether somebody is renaming runs of a data set."""
     record = read_info(dataset).get("renaming")
     return record is not None and is_alive(record["writer"])
-
-
-@contextmanager
-def adding_field(dataset: Any, run_key: str, field: str) -> Iterator[None]:
-    """Nobody renames or deletes runs of a data set while a complete one is given a sample field, or writes it anew.
-
-    Where the block fails or its process dies, a field without any value goes.
-
-    Raises
-    ------
-    InputError
-        If somebody else is changing runs of this data set, or began to delete the run.
-    """
-    with writing_now() as writer:
-        known, run = server(), listed_run(dataset, run_key).id
-        _hold(dataset, writer, [], Added(run=run, field=field))
-        try:
-            dataset.reload()
-            _check_complete([run])
-            yield
-            check_server(known)
-        except BaseException:
-            with suppress(Exception):  # as of a renaming
-                dataset.reload()
-                settle_renaming(dataset, own=True)
-            raise
-        dataset.reload()
-        update_info(dataset, renaming=None)
-
-
-def _forget_unwritten(dataset: Any, added: Added) -> None:
-    """Take a field from a run that was given it, if nothing was written there."""
-    run, field = {"_id": added["run"], "config.fields": added["field"]}, added["field"]
-    written = collection(dataset).find_one({field: {"$ne": None}}, {"_id": True})
-    if written is None and database().runs.find_one(run, {"_id": True}) is not None:
-        delete_fields(dataset, [field])
-        database().runs.update_one(run, {"$pull": {"config.fields": field}})
-        touch(dataset)
-        dataset.reload()
 
 
 @contextmanager

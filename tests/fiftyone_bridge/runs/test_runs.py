@@ -13,8 +13,6 @@ import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosError
 from kalos_core.fiftyone import internals
 from kalos_core.fiftyone.dataset import database, writing
-from kalos_core.fiftyone.kinds.agreement import compute as of_agreement
-from kalos_core.fiftyone.kinds.variations import compute as of_variations
 from kalos_core.fiftyone.runs import life, renaming
 from kalos_core.fiftyone.runs.writers import writing_now
 from tests.fiftyone_bridge.elsewhere import begin_elsewhere, dying, elsewhere
@@ -291,8 +289,8 @@ class TestDeleteAndRename:
 
 STEPS: list[tuple[str, Any, str]] = [
     ("agreement", life, "declare"),
-    ("agreement", of_agreement, "write_values"),
-    ("variations", of_variations, "write_values"),
+    ("agreement", life, "write_values"),
+    ("variations", life, "write_values"),
     ("variations", fo.core.odm, "bulk_write"),
     ("agreement", life, "store_results"),
     ("variations", life, "set_config"),
@@ -444,7 +442,7 @@ class TestOtherProcesses:
                 with pytest.raises(InputError, match=message):
                     call(dataset, "run")
 
-        meanwhile(of_agreement, "write_values", before=look)
+        meanwhile(life, "write_values", before=look)
         run_analysis("agreement", dataset, progress=lambda share, _: share == 1 and seen.append(kf.list_runs(dataset)))
         assert seen == [[], ["run"]]
 

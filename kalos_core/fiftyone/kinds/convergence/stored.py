@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Annotated, Any, TypedDict, cast
+from typing import Annotated, Any, TypedDict
 
 import fiftyone as fo
 
@@ -13,33 +13,14 @@ from kalos_core.convergence.interval import CeilingSettings, ConvergenceSettings
 from kalos_core.fiftyone.internals import database, id_of, root_of
 from kalos_core.fiftyone.runs.keys import METHOD
 from kalos_core.fiftyone.runs.progress import RunArguments
-from kalos_core.fiftyone.runs.records import Ends, plain
+from kalos_core.fiftyone.runs.records import plain
 from kalos_core.fiftyone.runs.stored import load_details
 from kalos_core.fiftyone.runs.writers import COMPLETE
 from kalos_core.options import Option
 
 
-class ConvergenceMetrics(TypedDict):
-    """The summary of label convergence: of all images at once, then over subsets; None for what is undefined."""
-
-    whole: float | None
-    mean: float | None
-    std: float | None
-    interval: Ends
-    route: str
-    images: int
-    images_per_subset: int
-    subsets: int
-    thresholds: list[float]
-    raters: list[str]
-    summary: list[dict[str, Any]]
-    models: list[dict[str, Any]]
-    checklist: list[dict[str, Any]]
-    annotations: int
-
-
-def metrics_of(study: ConvergenceStudy, annotations: int) -> ConvergenceMetrics:
-    """The summary of a study."""
+def metrics_of(study: ConvergenceStudy, annotations: int) -> dict[str, Any]:
+    """The summary of a study: of all images at once, then over subsets; None for what is undefined."""
     whole = study.whole
     found = whole.convergence
     metrics = {
@@ -58,7 +39,8 @@ def metrics_of(study: ConvergenceStudy, annotations: int) -> ConvergenceMetrics:
         "checklist": study.checklist,
         "annotations": annotations,
     }
-    return cast(ConvergenceMetrics, plain(metrics))
+    summary: dict[str, Any] = plain(metrics)
+    return summary
 
 
 def convergence_metrics(

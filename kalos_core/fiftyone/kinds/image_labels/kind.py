@@ -27,11 +27,10 @@ from kalos_core.fiftyone.kinds.labelled import (
     view_least_sure_first,
     view_of_difference,
 )
-from kalos_core.fiftyone.runs.changes import Changes
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.progress import Progress
 from kalos_core.fiftyone.runs.records import plain
-from kalos_core.fiftyone.runs.table import Kind, Run, register
+from kalos_core.fiftyone.runs.table import Changes, Kind, Run, register
 from kalos_core.nominal import (
     LabelAgreement,
     LabelFindings,

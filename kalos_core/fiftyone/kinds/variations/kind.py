@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypedDict, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,12 +24,12 @@ from kalos_core.fiftyone.kinds.variations.views import (
     view_of_merged,
     view_of_variation,
 )
-from kalos_core.fiftyone.runs.changes import Changes, part_of
+from kalos_core.fiftyone.runs.arrays import part_of
 from kalos_core.fiftyone.runs.kept import kept
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.records import Undefined, plain
-from kalos_core.fiftyone.runs.stored import load_arrays, load_metrics
-from kalos_core.fiftyone.runs.table import Arrays, Demo, Kind, Run, register
+from kalos_core.fiftyone.runs.stored import load_metrics
+from kalos_core.fiftyone.runs.table import Arrays, Changes, Demo, Kind, Run, register
 from kalos_core.pairs import Pairs
 from kalos_core.similarity import get_similarity
 from kalos_core.variation import (
@@ -58,27 +58,6 @@ class VariationRunSettings(VariationSettings):
     thresholds: CountedAt = field(default=THRESHOLDS, kw_only=True)
 
 
-class Confusion(TypedDict):
-    """Two classes taken for one another, and how often."""
-
-    category_a: str
-    category_b: str
-    count: int
-
-
-class VariationMetrics(TypedDict):
-    """The summary of a search for variations."""
-
-    counts: dict[str, int]
-    confusions: list[Confusion]
-    by_rater: dict[str, dict[str, int]]
-    identical_share: float | None
-    findings: int
-    images: int
-    annotations: int
-    raters: list[str]
-
-
 @dataclass(frozen=True, eq=False)
 class VariationDetails:
     """What lies behind a search for variations; ``split_by``: how many wholes of others each rater split into parts."""
@@ -89,13 +68,12 @@ class VariationDetails:
     split_by: dict[str, int]
 
 
-def variation_metrics(result: Variations) -> VariationMetrics:
-    """The summary of a search for variations."""
+def variation_metrics(result: Variations) -> dict[str, Any]:
+    """The summary of a search for variations: by type and rater, and which classes are taken for one another."""
     annotations = result.annotations
-    confusions = result.confusions().to_pandas().to_dict("records")
     return {
         "counts": result.counts(),
-        "confusions": cast(list[Confusion], confusions),
+        "confusions": result.confusions().to_pandas().to_dict("records"),
         "by_rater": result.counts_by_rater(),
         "identical_share": plain(result.identical_share),
         "findings": len(result),
@@ -161,7 +139,7 @@ def label_values(result: Variations, names: RunNames) -> Values:
     return values
 
 
-VariationRun = Run[dict[str, Any], VariationMetrics, VariationDetails, Variations]
+VariationRun = Run[dict[str, Any], dict[str, Any], VariationDetails, Variations]
 
 
 def _restore(changes: Changes) -> Variations:
@@ -175,7 +153,7 @@ def _findings(run: Run[Any, Any, Any, Any]) -> str:
     return "Findings: " + ", ".join(f"{count:,} {VARIATION_LABELS[name]}" for name, count in counts)
 
 
-VARIATIONS: Kind[dict[str, Any], VariationMetrics, VariationDetails, Variations] = register(
+VARIATIONS: Kind[dict[str, Any], dict[str, Any], VariationDetails, Variations] = register(
     Kind(
         name="variations",
         title="Variations",
@@ -228,7 +206,7 @@ def narrowed_variations(samples: Any, run_key: str, lens: Lens = Lens()) -> Narr
         For a class or rater the run does not know.
     """
     run = load_metrics(samples, run_key, "variations")
-    found = kept(samples, run, "findings", lambda: stored_variations(load_arrays(samples, run.key), run.settings))
+    found = kept(samples, run, "findings", lambda: stored_variations(run.arrays, run.settings))
     if lens.limits_images:
         images = lens.images_in(samples, found.annotations.images)
         return kalos_core.variation.narrowed_variations(found, lens.category, lens.rater, images)
