@@ -178,14 +178,12 @@ def update_analysis(
 
 
 def _arguments(samples: Any, run: AnyRun) -> dict[str, Any]:
-    """What a run was told, for its function."""
     again = KINDS[run.kind].again
     settings = run.settings if again is None else again(load_details(samples, run.key))
     return {**run.selection.arguments(), **settings}
 
 
 def _table() -> dict[str, AnyKind]:
-    """The kinds of runs that analyses make."""
     return {name: kind for name, kind in KINDS.items() if kind.suffix}
 
 
@@ -203,7 +201,6 @@ def _members(samples: Any, selection: Selection, kinds: Sequence[str] | None) ->
 
 
 def _is_rated(samples: Any, selection: Selection, family: Family) -> bool:
-    """Whether labels of a family are there of several raters."""
     try:
         sources = sources_of(samples, selection, family)
     except InputError:

@@ -146,7 +146,6 @@ def _missing(kind: str) -> Undefined:
 
 
 def _names(samples: Any, ids: Sequence[str]) -> list[str]:
-    """The files of samples, or the ids of those that are gone."""
     known = dict(zip(*root_of(samples).values(["id", "filepath"]), strict=True))
     return [Path(known[found]).name if found in known else found for found in map(str, ids)]
 
@@ -179,7 +178,6 @@ def _drawn(
 
 
 def _decided(samples: Any, run: AnyRun) -> dict[str, list[Any]]:
-    """Who was decided against on what, if anything was decided."""
     if not decisions(samples, run.key):
         return {}
     table = training_list(samples, run.key).drop(columns="labels")
@@ -187,7 +185,6 @@ def _decided(samples: Any, run: AnyRun) -> dict[str, list[Any]]:
 
 
 def _further(samples: Any, analysis: Analysis) -> Iterator[Section]:
-    """A section for each other run of the analysis."""
     for kind, run in analysis.runs.items():
         if kind not in IN_CHAPTERS:
             found = load_details(samples, run.key)

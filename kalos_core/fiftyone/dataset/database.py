@@ -264,7 +264,6 @@ def add_index(samples: Any, paths: Sequence[str]) -> None:
 
 
 def _arguments_of(field: Any) -> dict[str, Any]:
-    """What a field like this one is declared with."""
     arguments: dict[str, Any] = {"ftype": type(field), "description": field.description, "info": field.info}
     if isinstance(field, fo.ListField) and field.field is not None:
         arguments["subfield"] = type(field.field)
@@ -355,7 +354,6 @@ def check_room(samples: Any, needed: Iterable[tuple[str, str | None, int]]) -> N
 
 
 def _stored_bytes(samples: Any, ids: Sequence[str]) -> dict[str, int]:
-    """Sample -> bytes that it has now."""
     if not ids:
         return {}
     stages = [{"$match": {"_id": {"$in": list(map(ObjectId, ids))}}}, {"$project": {"bytes": {"$bsonSize": "$$ROOT"}}}]

@@ -218,8 +218,6 @@ _Answer = tuple[str, Any, list[_Label]]
 
 
 class _Reading:
-    """One view on its way into a table."""
-
     def __init__(self, samples: Any, selection: Selection, exclusive: bool, again: bool) -> None:
         self.exclusive = exclusive
         self.opened = Opened.of(samples, selection, IMAGE_LABELS, again=again)

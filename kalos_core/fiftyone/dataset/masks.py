@@ -382,7 +382,6 @@ class RasterisedMasks(RaterMasks):
         return [str(digest) for digest in self._labels(batch).hashes]
 
     def _labels(self, batch: Sequence[int]) -> Labels:
-        """The labels of some images with their shapes."""
         view = self.view.select(self.images[list(batch)].tolist(), ordered=True)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", KalosWarning)  # what there is to say was said of all images at once

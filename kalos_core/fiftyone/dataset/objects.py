@@ -237,16 +237,12 @@ class _Block:
 
 @dataclass(frozen=True, eq=False)
 class _Made:
-    """One block as a table."""
-
     annotations: Annotations
     path_of: NDArray[np.unsignedinteger[Any]]
     confidence: NDArray[np.float64]
 
 
 class _Reading:
-    """One view on its way into a table."""
-
     def __init__(
         self,
         samples: Any,
@@ -437,7 +433,6 @@ def _digests(annotations: Annotations, limits: Mapping[str, Iterable[str]]) -> N
 
 
 def _attributes(names: Sequence[str], values: Sequence[Any]) -> dict[str, Any] | None:
-    """The attributes of a label that it has."""
     return {name: value for name, value in zip(names, values, strict=True) if value is not None} or None
 
 

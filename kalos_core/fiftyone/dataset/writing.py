@@ -121,7 +121,6 @@ def _updates(labels: Labels, attributes: Values, fields: Values, progress: Progr
 
 
 def _documents(columns: Columns, count: int) -> list[dict[str, Any]]:
-    """What is written on each of so many labels."""
     names = list(columns)
     rows = zip(*columns.values(), strict=True) if names else [()] * count
     return [dict(zip(names, row, strict=True)) for row in rows]

@@ -22,8 +22,8 @@ from kalos_core.fiftyone.deciding.units import (
 from kalos_core.fiftyone.kinds.agreement.sample import NotInRun
 from kalos_core.fiftyone.kinds.agreement.values import DECIDED, OPEN, WAITING
 from kalos_core.fiftyone.runs.explaining import explained
-from kalos_core.fiftyone.runs.renaming import writing_beside
 from kalos_core.fiftyone.runs.table import CARRIED
+from kalos_core.fiftyone.runs.upkeep import writing_beside
 
 STATES = {"skip": OPEN, "guideline": WAITING}
 """How far a unit is after a decision; `DECIDED` after all others."""
@@ -181,7 +181,6 @@ def carry_decisions(samples: Any, from_key: str, to_key: str) -> CarriedDecision
 
 
 def _follow(samples: Any, key: str, new_key: str) -> None:
-    """Let decisions follow a run that is made again."""
     if {key, new_key} <= {run.key for run in decidable_runs(samples)}:
         carry_decisions(samples, key, new_key)
 
@@ -206,7 +205,6 @@ def decision_of(entry: Mapping[str, Any]) -> Decision:
 
 
 def _sample_of(samples: Any, run: DecidableRun, labels: Sequence[str]) -> str:
-    """The sample of the run that some labels are on."""
     paths, view = unit_paths(samples, run), run.view
     ids = [ObjectId(key) for key in labels if ObjectId.is_valid(key)]
     places = [{f"{path}._id": {"$in": ids}} for path in paths.values()]
@@ -282,7 +280,6 @@ def add(
 
 
 def _states(matched: MatchedUnits, stored: Sequence[Mapping[str, Any]]) -> dict[int, str]:
-    """Number of a unit -> how far it is."""
     return {
         int(matched.number[unit]): STATES.get(entry["decision"], DECIDED)
         for entry in latest(stored)

@@ -261,7 +261,6 @@ def view_of_units(samples: Any, key: str, labels: Sequence[str]) -> Any:
 
 
 def _wanted(run: DecidableRun, state: str, category: str | None, rater: str | None) -> dict[str, Any]:
-    """What an entry of the queue has to fulfil."""
     lookup(QUEUED, state, "state")
     raters = run.metrics["raters"]
     if rater is not None and rater not in raters:

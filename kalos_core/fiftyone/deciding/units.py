@@ -153,7 +153,6 @@ class MatchedUnits:
 
     @cached_property
     def _rows(self) -> list[NDArray[np.intp]]:
-        """(U,) rows of each unit."""
         order = np.argsort(self.unit_of, kind="stable")
         return np.split(order, np.cumsum(np.bincount(self.unit_of, minlength=len(self.number)))[:-1])
 

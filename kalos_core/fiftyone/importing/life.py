@@ -269,7 +269,6 @@ def opened(dataset: Any, persistent: bool) -> Iterator[tuple[Any, bool]]:
 
 
 def _is_loaded(dataset: Any) -> bool:
-    """Whether a data set that was made for a load has all of it."""
     record = read_info(dataset).get("load")
     return bool(dataset.count() if record is None else record["is_complete"])
 

@@ -204,7 +204,6 @@ def _of_rater(run: Run[Any, Any, Any, Any], view: Any, name: str) -> tuple[ViewE
 
 
 def _labels(source: LabelSource) -> ViewExpression:
-    """The labels of a field, as a list."""
     return list_of(source.path) if source.labels else ViewExpression([F(source.field)]).filter(F("label").exists())
 
 

@@ -133,7 +133,7 @@ FULL = 255
 
 @dataclass(frozen=True)
 class MapFiles:
-    """The files of one run, in a `folder` of `kalos_core.fiftyone.runs.life.new_folder`: a field a folder in it."""
+    """The files of one run, in a `folder` of `kalos_core.fiftyone.runs.upkeep.new_folder`: a field a folder in it."""
 
     folder: Path
 

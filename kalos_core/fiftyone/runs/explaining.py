@@ -46,14 +46,12 @@ def explained(samples: Any, outcome: str = "nothing of this run is kept") -> Ite
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """An error, and those it comes from."""
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__
 
 
 def _full(error: Exception) -> str | None:
-    """That a disk is full, if it is that."""
     for found in _causes(error):
         if isinstance(found, OSError) and found.errno in (errno.ENOSPC, errno.EDQUOT):
             where = f" ({found.filename})" if found.filename else ""
@@ -64,14 +62,12 @@ def _full(error: Exception) -> str | None:
 
 
 def _too_large(error: Exception) -> str | None:
-    """That a sample holds no more, if it is that."""
     if any(map(is_too_large, _causes(error))):
         return f"samples: a sample with all its labels would pass {MOST:,} bytes: {WAYS_OUT}"
     return None
 
 
 def _broken(error: Exception) -> str | None:
-    """That the database was away for a moment, if it is that."""
     if any(isinstance(found, ConnectionFailure) for found in _causes(error)):
         return "the database did not answer for a moment; try again"
     return None

@@ -51,8 +51,8 @@ from kalos_core.fiftyone.runs.explaining import explained
 from kalos_core.fiftyone.runs.keys import METHOD, RunNames, check_run_key, own_runs
 from kalos_core.fiftyone.runs.progress import Progress, Report
 from kalos_core.fiftyone.runs.records import apart
-from kalos_core.fiftyone.runs.removing import forget_deleted, remove_run, sweep
 from kalos_core.fiftyone.runs.table import Details, Kind, Metrics, Read, Result, Run, Settings
+from kalos_core.fiftyone.runs.upkeep import forget_deleted, remove_run, sweep
 from kalos_core.fiftyone.runs.writers import COMPLETE, WRITING, Writer, writing_now
 
 READING, COMPARING, STORING = 0.0, 0.2, 0.7
@@ -110,7 +110,6 @@ def writing_together(dataset: Any, analysis: str) -> Iterator[None]:
 
 
 def _written_by(dataset: Any, writer: Writer) -> list[str]:
-    """The keys of the runs of a writer."""
     dataset.reload()
     return [key for key, about in own_runs(dataset).items() if about.config.writer == writer]
 

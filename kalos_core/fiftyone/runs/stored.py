@@ -21,9 +21,8 @@ from kalos_core.fiftyone.runs.explaining import explained
 from kalos_core.fiftyone.runs.keys import METHOD, check_run_key, own_runs
 from kalos_core.fiftyone.runs.life import is_listed, set_config
 from kalos_core.fiftyone.runs.records import joined, restored
-from kalos_core.fiftyone.runs.removing import dead_runs, remove_run
-from kalos_core.fiftyone.runs.renaming import move_of, rename_runs, settle_renaming
 from kalos_core.fiftyone.runs.table import KINDS, Changes, Part, Parts, Run
+from kalos_core.fiftyone.runs.upkeep import dead_runs, move_of, remove_run, rename_runs, settle_renaming
 
 KindNames = str | Sequence[str] | None
 """A kind of run, or several; None: any."""

@@ -24,7 +24,7 @@ from kalos_core.fiftyone.importing import life as loads
 from kalos_core.fiftyone.importing import objects
 from kalos_core.fiftyone.kinds.agreement import rerating
 from kalos_core.fiftyone.kinds.calibration import compute as calibration
-from kalos_core.fiftyone.runs import arranging, explaining, life, removing, renaming, stored
+from kalos_core.fiftyone.runs import arranging, explaining, life, stored, upkeep
 from kalos_core.fiftyone.runs.writers import writing_now
 from tests.fiftyone_bridge.elsewhere import dying, kill
 from tests.fiftyone_bridge.scenes import RATERS, documents, raising, untouched
@@ -80,7 +80,7 @@ class TestKilled:
         files = stored_files(dataset)
         with untouched(dataset):
             agree(dataset)
-            kill(dataset, lambda there: kf.delete_run(there, "run"), (removing, where))
+            kill(dataset, lambda there: kf.delete_run(there, "run"), (upkeep, where))
             dataset.reload()
             assert dataset.list_runs() == ["run"]
             assert kf.list_runs(dataset) == []
@@ -93,7 +93,7 @@ class TestKilled:
         samples = dataset._sample_collection
         indexes = samples.index_information()
         (lost,) = (name for name in indexes if "run_alpha" in name)
-        kill(dataset, lambda there: kf.delete_run(there, "run"), (removing, "_delete_files"))
+        kill(dataset, lambda there: kf.delete_run(there, "run"), (upkeep, "_delete_files"))
         assert lost not in samples.index_information()
         samples.create_index(indexes[lost]["key"], name=lost)
         samples.update_many({}, {"$set": {"run_alpha": 1.0}})
@@ -106,7 +106,7 @@ class TestKilled:
     def test_before_the_folder_of_a_run_is_made(self, make):
         """That of the data set is there already, and goes if nothing else is in it."""
         dataset = make(small, persistent=True)
-        home = removing.folder_of(dataset)
+        home = upkeep.folder_of(dataset)
         original = os.mkdir
 
         def one(path: Any, *more: Any) -> None:
@@ -201,12 +201,12 @@ class TestAtTheSameTime:
     def test_a_run_that_somebody_was_quicker_with(self, dataset, meanwhile):
         """After it was looked up to be deleted, and before that is noted: a renamed run stays under its new key."""
         alpha = agree(dataset).result.alpha
-        meanwhile(removing, "server", before=lambda: kf.rename_run(dataset, "run", "other"))
+        meanwhile(upkeep, "server", before=lambda: kf.rename_run(dataset, "run", "other"))
         with pytest.raises(InputError, match=SOMEBODY):
             kf.delete_run(dataset, "run")
         assert kf.list_runs(dataset) == ["other"]
         assert kf.load_run(dataset, "other").result.alpha == alpha
-        meanwhile(removing, "server", before=lambda: kf.delete_run(dataset, "other"))
+        meanwhile(upkeep, "server", before=lambda: kf.delete_run(dataset, "other"))
         kf.delete_run(dataset, "other")
         assert kf.list_runs(dataset) == []
 
@@ -324,7 +324,7 @@ class TestWhileRenaming:
             with pytest.raises(InputError, match="another process is renaming or deleting 'run'; wait"):
                 kf.decide(dataset, "run", **decided)
 
-        meanwhile(renaming, "_switch", before=deciding)
+        meanwhile(upkeep, "_switch", before=deciding)
         kf.rename_run(dataset, "run", "other")
         assert kf.decisions(dataset, "other") == []
         kf.decide(dataset, "other", **decided)
@@ -356,7 +356,7 @@ class TestWhileRenaming:
     def test_somebody_else_who_sweeps_leaves_the_run(self, dataset, meanwhile):
         """Between two steps of it the run is listed under its new key, and does not know that yet."""
         alpha = agree(dataset).result.alpha
-        meanwhile(renaming, "_take_over", before=lambda: removing.sweep(dataset))
+        meanwhile(upkeep, "_take_over", before=lambda: upkeep.sweep(dataset))
         kf.rename_run(dataset, "run", "other")
         assert kf.list_runs(dataset) == ["other"]
         assert kf.load_run(dataset, "other").result.alpha == alpha
@@ -364,7 +364,7 @@ class TestWhileRenaming:
     @pytest.mark.parametrize("where", ["copy_fields", "_switch"])
     def test_attributes_go_with_a_label_field_that_somebody_renames(self, dataset, meanwhile, where):
         agree(dataset)
-        meanwhile(renaming, where, after=lambda: rename_field(dataset))
+        meanwhile(upkeep, where, after=lambda: rename_field(dataset))
         kf.rename_run(dataset, "run", "other")
         paths = dataset.get_field_schema(flat=True)
         assert "anna.detections.other_unit" in paths
@@ -421,7 +421,7 @@ class TestChangedMeanwhile:
 
     def test_no_file_stays_of_a_data_set_that_was_deleted(self, make, meanwhile):
         dataset = make(small)
-        folder = removing.folder_of(dataset)
+        folder = upkeep.folder_of(dataset)
 
         def act() -> None:
             assert any(folder.rglob("*.png"))
@@ -442,14 +442,14 @@ class TestChangedMeanwhile:
             dataset.delete()
             runs.replace_one({"_id": record["_id"]}, record, upsert=True)  # FiftyOne passed over it
 
-        meanwhile(removing, "_delete_files", after=deleted)
+        meanwhile(upkeep, "_delete_files", after=deleted)
         with pytest.raises(KalosError, match="was deleted meanwhile"):
             kf.delete_run(dataset, "run")
         assert files_of(identity) == NOTHING
 
         names = {"name": "renamed", "slug": "renamed"}  # by another process: this one has not seen it
         own = {"_id": other._doc.id}
-        meanwhile(removing, "_delete_files", after=lambda: get_db_conn().datasets.update_one(own, {"$set": names}))
+        meanwhile(upkeep, "_delete_files", after=lambda: get_db_conn().datasets.update_one(own, {"$set": names}))
         with pytest.raises(KalosError, match="was renamed to 'renamed' meanwhile"):
             kf.delete_run(other, "run")
         renamed = fo.load_dataset("renamed")

@@ -13,7 +13,7 @@ import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosError
 from kalos_core.fiftyone import internals
 from kalos_core.fiftyone.dataset import database, writing
-from kalos_core.fiftyone.runs import life, renaming
+from kalos_core.fiftyone.runs import life, upkeep
 from kalos_core.fiftyone.runs.writers import writing_now
 from tests.fiftyone_bridge.elsewhere import begin_elsewhere, dying, elsewhere
 from tests.fiftyone_bridge.scenes import (
@@ -266,7 +266,7 @@ class TestDeleteAndRename:
     def test_a_failing_rename_changes_nothing(self, dataset, meanwhile):
         run_analysis("agreement", dataset)
         for method, when in (("copy_fields", "after"), ("_switch", "before")):
-            meanwhile(renaming, method, **{when: raising(KeyboardInterrupt())})
+            meanwhile(upkeep, method, **{when: raising(KeyboardInterrupt())})
             with untouched(dataset), pytest.raises(KeyboardInterrupt):
                 kf.rename_run(dataset, "run", "other")
         assert kf.load_run(dataset, "run").stale == ()

@@ -18,8 +18,8 @@ from kalos_core.fiftyone.dataset.database import (
 )
 from kalos_core.fiftyone.kinds.agreement.stored import stored_agreement
 from kalos_core.fiftyone.runs.explaining import explained
-from kalos_core.fiftyone.runs.renaming import writing_beside
 from kalos_core.fiftyone.runs.stored import load_metrics
+from kalos_core.fiftyone.runs.upkeep import writing_beside
 
 REPLICATES = 1000
 """Of the intervals, where the run has none."""

@@ -90,7 +90,6 @@ def _queue_values(agreement: Agreement, names: RunNames) -> Values:
 
 
 def _entries(agreement: Agreement, unit: NDArray[np.intp]) -> list[dict[str, Any]]:
-    """What is stored of some units."""
     annotations, values = agreement.annotations, agreement.units.values[unit]
     there = values != NOT_ASSIGNED
     same = ((values[:, :, None] == values[:, None, :]) & there[:, None, :]).sum(axis=2)  # (D, R) raters of this value

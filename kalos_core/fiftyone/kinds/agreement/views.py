@@ -123,7 +123,6 @@ def _narrowed(view: Any, run: AnyRun, category: str | None) -> Any:
 
 
 def _of_raters(view: Any, run: AnyRun, raters: list[str]) -> Any:
-    """Only the labels of some raters."""
     if run.selection.field is not None:
         attribute = F(run.selection.rater_attribute).to_string()
         either = ViewExpression.any([attribute == text(rater) for rater in raters])

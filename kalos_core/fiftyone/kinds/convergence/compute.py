@@ -169,7 +169,6 @@ def _predictions(labels: Labels, field: str, similarity: str) -> tuple[Annotatio
 
 
 def _tagged(labels: Labels) -> dict[str, NDArray[np.bool_]]:
-    """Tag -> which images have it, by name."""
     tags_of = dict(zip(*labels.view.values(["id", "tags"]), strict=True))
     tags = [set(tags_of[image] or ()) for image in labels.annotations.images]
     return {tag: np.array([tag in own for own in tags]) for tag in sorted(set().union(*tags))}

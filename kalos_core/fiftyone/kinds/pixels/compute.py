@@ -25,7 +25,7 @@ from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.life import STORING, analysing, writing
 from kalos_core.fiftyone.runs.progress import Report
 from kalos_core.fiftyone.runs.records import plain
-from kalos_core.fiftyone.runs.removing import new_folder
+from kalos_core.fiftyone.runs.upkeep import new_folder
 from kalos_core.options import takes
 from kalos_core.pixels import PixelAccumulator, rater_count_map
 

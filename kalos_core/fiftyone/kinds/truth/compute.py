@@ -44,7 +44,7 @@ from kalos_core.fiftyone.kinds.truth.objects import (
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
 from kalos_core.fiftyone.runs.progress import Progress, Report
-from kalos_core.fiftyone.runs.removing import new_folder
+from kalos_core.fiftyone.runs.upkeep import new_folder
 from kalos_core.nominal import SKILL_MODELS
 from kalos_core.pixels.stored import joined_stacks
 

@@ -111,7 +111,6 @@ def view_of_copies(samples: Any, run_key: str) -> Any:
 
 
 def _of_correct(run: AnyRun, similar: Any) -> Any:
-    """Only the labels of correct findings whose similarity fulfils a condition."""
     findings = together(run.names.all, run.names.similarities)
     return _only(run, findings.filter((F()[0] == "correct") & similar))
 
