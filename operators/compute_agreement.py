@@ -8,7 +8,7 @@ import kalos_core.fiftyone as kf
 from kalos_core import SIMILARITIES
 from kalos_core.correspondence import usable_solvers
 from kalos_core.display import alpha_text, with_interval
-from kalos_core.fiftyone.kinds.agreement.kind import AgreementRun
+from kalos_core.fiftyone.kinds.agreement.settings import AgreementRun
 from kalos_core.figures.agreement import agreement_title
 from kalos_core.text import MOST_LETTERS, names_shown, shown
 

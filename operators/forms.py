@@ -9,13 +9,12 @@ import kalos_core.fiftyone as kf
 from kalos_core import SIMILARITIES, InputError
 from kalos_core.display import alpha_text
 from kalos_core.fiftyone.dataset import similarities
-from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD
 from kalos_core.fiftyone.dataset.found import RATER_ATTRIBUTES
-from kalos_core.fiftyone.dataset.raters import class_names, estimated_fields, synthetic_fields
+from kalos_core.fiftyone.dataset.raters import ASSIGNED_FIELD, class_names, estimated_fields, synthetic_fields
 from kalos_core.fiftyone.dataset.samples import check_samples
 from kalos_core.fiftyone.kinds.agreement.attributes import attributes_to_compare
+from kalos_core.fiftyone.kinds.calibration.kind import default_threshold
 from kalos_core.fiftyone.runs.keys import check_run_key, free_run_key
-from kalos_core.fiftyone.runs.thresholds import default_threshold
 from kalos_core.options import Declared
 
 from . import widgets

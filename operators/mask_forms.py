@@ -9,9 +9,8 @@ from fiftyone import ViewField as F
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
 from kalos_core.display import TRUTH_LABELS
-from kalos_core.fiftyone.dataset.mask_fields import mask_classes
 from kalos_core.fiftyone.dataset.masks import RaterMasks
-from kalos_core.fiftyone.dataset.raters import MASKS, class_names, rater_facts
+from kalos_core.fiftyone.dataset.raters import MASKS, class_names, mask_classes, rater_facts
 
 from . import base, forms, widgets
 from .widgets import Context

@@ -16,7 +16,7 @@ from kalos_core.decisions import Decision
 from kalos_core.display import VARIATION_LABELS, alpha_text, number_of
 from kalos_core.fiftyone.app import open_sample, select_labels
 from kalos_core.fiftyone.deciding.queue import QUEUED, DisputedUnit
-from kalos_core.fiftyone.deciding.regions import draw_region, region_report
+from kalos_core.fiftyone.deciding.units import draw_region, region_report
 from kalos_core.fiftyone.kinds.agreement.sample import NotInRun, sample_report
 from kalos_core.fiftyone.kinds.pixels.kind import has_regions
 from kalos_core.fiftyone.runs.analyses import Analysis

@@ -25,8 +25,8 @@ ORDER = [
 """The modules of `kalos_core`; each may import those before it."""
 
 PLUGIN_MAY_IMPORT = {
-    "_agreement", "convergence", "correspondence", "decisions", "diagnostics", "display", "drawing", "errors", "fiftyone",
-    "figures", "nominal", "options", "readers", "report", "text", "variation",
+    "_agreement", "convergence", "correspondence", "decisions", "diagnostics", "display", "drawing", "errors",
+    "fiftyone", "figures", "nominal", "options", "readers", "report", "text", "variation",
 }  # fmt: skip
 """Modules of `kalos_core` with words, tables of names, results and the bridge: the plugin does not compute."""
 

@@ -6,7 +6,7 @@ import kalos_core.fiftyone as kf
 from kalos_core.display import alpha_text, number_of, with_interval
 from kalos_core.errors import Undefined
 from kalos_core.fiftyone.app import open_sample
-from kalos_core.fiftyone.kinds.agreement.lens import narrowed_metrics
+from kalos_core.fiftyone.kinds.agreement.stored import narrowed_metrics
 from kalos_core.fiftyone.kinds.agreement.views import view_of_alpha, view_of_class, view_worst_first
 from kalos_core.fiftyone.runs.analyses import Analysis
 from kalos_core.figures.agreement import alpha_bins

@@ -13,7 +13,7 @@ from kalos_core import InputError
 from kalos_core.display import VARIATION_LABELS, alpha_text, count_text
 from kalos_core.drawing import Drawing
 from kalos_core.errors import Undefined
-from kalos_core.fiftyone.kinds.agreement.lens import narrowed_metrics
+from kalos_core.fiftyone.kinds.agreement.stored import narrowed_metrics
 from kalos_core.fiftyone.kinds.agreement.views import view_of_pair
 from kalos_core.fiftyone.kinds.variations.views import view_of_confusion
 from kalos_core.fiftyone.runs.analyses import Analysis

@@ -10,13 +10,12 @@ import kalos_core.fiftyone as kf
 from kalos_core import KalosWarning
 from kalos_core.display import VARIATION_LABELS, alpha_text, count_and_share, count_text, number_of
 from kalos_core.errors import Undefined
-from kalos_core.fiftyone.analyses.advice import threshold_advice
+from kalos_core.fiftyone.analyses.summaries import threshold_advice
 from kalos_core.fiftyone.kinds.agreement.views import view_of_threshold
-from kalos_core.fiftyone.kinds.calibration.kind import CalibrationRun
+from kalos_core.fiftyone.kinds.calibration.kind import CalibrationRun, default_threshold
 from kalos_core.fiftyone.kinds.variations.kind import VariationRun
 from kalos_core.fiftyone.runs.analyses import Analysis
 from kalos_core.fiftyone.runs.table import Part
-from kalos_core.fiftyone.runs.thresholds import default_threshold
 from kalos_core.figures.published import PUBLISHED_CALIBRATIONS
 from kalos_core.text import bold, shown
 from kalos_core.variation import VARIATION_TYPES

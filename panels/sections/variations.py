@@ -9,7 +9,7 @@ import numpy as np
 import kalos_core.fiftyone as kf
 from kalos_core.display import VARIATION_LABELS, alpha_text, count_text, percent_text, significant
 from kalos_core.fiftyone.app import open_sample
-from kalos_core.fiftyone.kinds.variations.lens import narrowed_variations
+from kalos_core.fiftyone.kinds.variations.kind import narrowed_variations
 from kalos_core.fiftyone.kinds.variations.views import (
     MergedFinding,
     merged_findings,

@@ -15,7 +15,7 @@ import kalos_core.fiftyone as kf
 from kalos_core import calibrate
 from kalos_core.convergence import THRESHOLDS
 from kalos_core.fiftyone.dataset.raters import store_raters, synthetic_fields
-from kalos_core.fiftyone.runs.thresholds import default_threshold
+from kalos_core.fiftyone.kinds.calibration.kind import default_threshold
 from kalos_core.figures.events import events_title
 from kalos_core.figures.pixels import pixel_title
 from tests.fiftyone_bridge.lively import RATERS, lively, unsure

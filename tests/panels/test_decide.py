@@ -10,7 +10,7 @@ import pytest
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
 from kalos_core.fiftyone.deciding.queue import queued_images
-from kalos_core.fiftyone.deciding.regions import draw_region, region_report
+from kalos_core.fiftyone.deciding.units import draw_region, region_report
 from kalos_core.fiftyone.kinds.agreement.sample import NotInRun
 from tests.fiftyone_bridge.scenes import RATERS
 from tests.panels.operations import given, ids, look_at, names, opened, prompted, sample_of, samples_of, view_of

@@ -9,9 +9,9 @@ import pytest
 
 import kalos_core.fiftyone as kf
 from kalos_core.display import alpha_text
-from kalos_core.fiftyone.analyses.advice import threshold_advice
+from kalos_core.fiftyone.analyses.summaries import threshold_advice
 from kalos_core.fiftyone.kinds.agreement.views import view_of_threshold
-from kalos_core.fiftyone.runs.thresholds import default_threshold
+from kalos_core.fiftyone.kinds.calibration.kind import default_threshold
 from kalos_core.variation import VARIATION_TYPES
 from tests.fiftyone_bridge.scenes import RATERS, make_samples
 from tests.operators.calls import data_set

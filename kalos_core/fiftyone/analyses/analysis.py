@@ -20,7 +20,7 @@ from kalos_core.fiftyone.runs.explaining import explained
 from kalos_core.fiftyone.runs.keys import check_run_key, free_run_key
 from kalos_core.fiftyone.runs.life import listing_own, writing_together
 from kalos_core.fiftyone.runs.progress import Progress, Report
-from kalos_core.fiftyone.runs.stored import describe_run, find_analysis, load_details, load_run_view
+from kalos_core.fiftyone.runs.stored import describe_run, find_analysis, load_details
 from kalos_core.fiftyone.runs.table import CARRIED, KINDS, Kind
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def update_analysis(
                 for carry in CARRIED:
                     carry(root_of(samples), run.key, own.key)
 
-    made = _compute(load_run_view(samples, members[0].key), new_key, calls, progress, carry_over)
+    made = _compute(members[0].view, new_key, calls, progress, carry_over)
     with explained(samples, f"{made.key!r} is complete, and the App may still show the fields of {before.key!r}"):
         for run in members:
             own = made.runs.get(run.kind)
@@ -178,14 +178,12 @@ def update_analysis(
 
 
 def _arguments(samples: Any, run: AnyRun) -> dict[str, Any]:
-    """What a run was told, for its function."""
     again = KINDS[run.kind].again
     settings = run.settings if again is None else again(load_details(samples, run.key))
     return {**run.selection.arguments(), **settings}
 
 
 def _table() -> dict[str, AnyKind]:
-    """The kinds of runs that analyses make."""
     return {name: kind for name, kind in KINDS.items() if kind.suffix}
 
 
@@ -203,7 +201,6 @@ def _members(samples: Any, selection: Selection, kinds: Sequence[str] | None) ->
 
 
 def _is_rated(samples: Any, selection: Selection, family: Family) -> bool:
-    """Whether labels of a family are there of several raters."""
     try:
         sources = sources_of(samples, selection, family)
     except InputError:

@@ -14,7 +14,7 @@ from kalos_core.diagnostics.comparison import Comparison, compare
 from kalos_core.errors import lookup
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.internals import root_of
-from kalos_core.fiftyone.kinds.agreement.kind import AgreementRun
+from kalos_core.fiftyone.kinds.agreement.settings import AgreementRun
 from kalos_core.fiftyone.kinds.agreement.stored import stored_agreement
 from kalos_core.fiftyone.runs.stored import load_metrics
 from kalos_core.results import Result

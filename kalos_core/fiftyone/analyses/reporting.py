@@ -12,19 +12,17 @@ import numpy as np
 from kalos_core.display import count_text, with_interval
 from kalos_core.drawing import Drawing
 from kalos_core.errors import InputError, Undefined
-from kalos_core.fiftyone.analyses.scorecards import rater_scorecard
-from kalos_core.fiftyone.analyses.statements import overview_of
+from kalos_core.fiftyone.analyses.summaries import overview_of, rater_scorecard
 from kalos_core.fiftyone.deciding.decide import decisions
 from kalos_core.fiftyone.deciding.queue import disputed_units
 from kalos_core.fiftyone.deciding.results import training_list
 from kalos_core.fiftyone.internals import root_of
-from kalos_core.fiftyone.kinds.agreement.boundaries import unit_boundaries_of
-from kalos_core.fiftyone.kinds.agreement.lens import narrowed_metrics
 from kalos_core.fiftyone.kinds.agreement.sample import draw_unit
+from kalos_core.fiftyone.kinds.agreement.stored import narrowed_metrics, unit_boundaries_of
 from kalos_core.fiftyone.kinds.agreement.views import worst_images
 from kalos_core.fiftyone.kinds.pixels.boundaries import boundaries_of
 from kalos_core.fiftyone.kinds.pixels.divisions import divisions_of
-from kalos_core.fiftyone.kinds.variations.lens import narrowed_variations
+from kalos_core.fiftyone.kinds.variations.kind import narrowed_variations
 from kalos_core.fiftyone.runs.analyses import Analysis, AnyRun
 from kalos_core.fiftyone.runs.stored import figures_of, find_analysis, load_details
 from kalos_core.fiftyone.runs.table import KINDS, Part
@@ -148,7 +146,6 @@ def _missing(kind: str) -> Undefined:
 
 
 def _names(samples: Any, ids: Sequence[str]) -> list[str]:
-    """The files of samples, or the ids of those that are gone."""
     known = dict(zip(*root_of(samples).values(["id", "filepath"]), strict=True))
     return [Path(known[found]).name if found in known else found for found in map(str, ids)]
 
@@ -181,7 +178,6 @@ def _drawn(
 
 
 def _decided(samples: Any, run: AnyRun) -> dict[str, list[Any]]:
-    """Who was decided against on what, if anything was decided."""
     if not decisions(samples, run.key):
         return {}
     table = training_list(samples, run.key).drop(columns="labels")
@@ -189,7 +185,6 @@ def _decided(samples: Any, run: AnyRun) -> dict[str, list[Any]]:
 
 
 def _further(samples: Any, analysis: Analysis) -> Iterator[Section]:
-    """A section for each other run of the analysis."""
     for kind, run in analysis.runs.items():
         if kind not in IN_CHAPTERS:
             found = load_details(samples, run.key)

@@ -63,7 +63,6 @@ def _texts(texts: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _of_shapes(column: ShapeColumn) -> NDArray[np.int64]:
-    """(N,) a checksum of each shape."""
     content = next(read for kind, read in CONTENT.items() if isinstance(column, kind))
     return _checksums(content(column))
 

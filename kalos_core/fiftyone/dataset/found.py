@@ -9,8 +9,8 @@ import fiftyone as fo
 from fiftyone import ViewField as F
 
 from kalos_core.display import number_of
-from kalos_core.fiftyone.dataset.names import ASSIGNED_FIELD
 from kalos_core.fiftyone.dataset.raters import (
+    ASSIGNED_FIELD,
     IMAGE_LABELS,
     MASKS,
     OBJECTS,

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import as_name, object_array
 from kalos_core.errors import InputError, Problems, listed
-from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD, Assignment, named_raters
-from kalos_core.fiftyone.dataset.database import Columns, now, stream
-from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS, LabelSource, check_classes, label_fields, sources_of
-from kalos_core.fiftyone.dataset.samples import check_samples, settle
+from kalos_core.fiftyone.dataset.database import Columns, stream
+from kalos_core.fiftyone.dataset.opened import ASSIGNED_FIELD, Opened
+from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS, LabelSource, label_fields, sources_of
+from kalos_core.fiftyone.dataset.samples import check_samples
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.internals import root_of
 from kalos_core.nominal import LabelTable, OnRepeat, RawLabels, build_table, suggest_groups
@@ -55,7 +55,7 @@ class ImageLabels:
     groups, on_repeat
         As in `read_label_table`; what was suggested is in place of `SUGGESTED`.
     view : fiftyone.core.collections.SampleCollection
-        What was read, see `settle`.
+        What was read, see `pinned`.
     read_at : datetime
         When: labels that were edited later are not in here.
     """
@@ -154,6 +154,7 @@ def read_label_table(
     ([[0, 1], [0, -2]], ('cat', 'dog'))
     >>> dataset.delete()
     """
+    check_samples(samples)
     return read_image_labels(samples, Selection.of(selection), groups, on_repeat).table
 
 
@@ -165,13 +166,10 @@ def read_image_labels(
     `again`: the selection is that of a stored run: names that no label has any more are no mistake, there may be no
     labels at all, and nothing is warned of that was warned of then.
     """
-    if not again:
-        check_samples(samples)
     if selection.min_area > 0:
         raise InputError("min_area: image-level labels have no area")
     reading = _Reading(samples, selection, exclusive=isinstance(groups, str) and groups != SUGGESTED, again=again)
-    if not again:
-        reading.assignment.warn(selection, stacklevel=3)
+    reading.opened.warn()
     labels = reading.read(None if groups == SUGGESTED else groups, on_repeat)
     raw = labels.raw
     is_labelled = any(label != [] for label in raw.label) or (
@@ -220,35 +218,27 @@ _Answer = tuple[str, Any, list[_Label]]
 
 
 class _Reading:
-    """One view on its way into a table."""
-
     def __init__(self, samples: Any, selection: Selection, exclusive: bool, again: bool) -> None:
-        self.read_at = now()
         self.exclusive = exclusive
-        self.sources = sources_of(samples, selection, IMAGE_LABELS)
-        self.view = settle(samples)
-        self.assignment = Assignment.of(self.view, selection, self.sources)
-        if selection.field is not None:
-            lists, (source,) = bool(self.assignment.fields), self.sources
-            raters = named_raters(self.view, source, selection, lists, again=again, silent=False)
-            self.assignment = replace(self.assignment, raters=raters)
-        elif selection.reference is not None:
+        self.opened = Opened.of(samples, selection, IMAGE_LABELS, again=again)
+        references: list[LabelSource] = []
+        if selection.field is None and selection.reference is not None:
             alone = replace(selection, raters=(selection.reference,), reference=None)
-            self.sources += sources_of(samples, alone, IMAGE_LABELS)
-            selection = replace(selection, reference=self.sources[-1].rater)
-        self.selection = replace(selection, raters=self.assignment.raters)
-        if selection.classes is not None and not again:
-            check_classes(self.view, selection.classes, self.sources, IMAGE_LABELS)
+            references = sources_of(samples, alone, IMAGE_LABELS)
+            selection = replace(selection, reference=references[0].rater)
+        self.sources = [*self.opened.sources, *references]
+        self.selection = replace(selection, raters=self.opened.raters)
+        self.opened.check_classes(*references)
         self.problems = Problems("view")
         self.raw, self.places = RawLabels(), list[tuple[str, str]]()
 
     def read(self, groups: Groups, on_repeat: OnRepeat) -> ImageLabels:
         """All answers, a block of samples at a time; a problem for each of somebody who was not assigned."""
-        paths = ["id", "filepath", *self.assignment.fields, *(f"{source.field}._cls" for source in self.sources)]
+        paths = ["id", "filepath", *self.opened.fields, *(f"{source.field}._cls" for source in self.sources)]
         paths += [f"{source.path}.{name}" for source in self.sources for name in _attributes(source)]
         images: list[str] = []
         hashes: list[str] = []
-        for columns in stream(self.view, paths):
+        for columns in stream(self.opened.view, paths):
             for sample, image in enumerate(columns["id"]):
                 begin = len(self.raw)
                 self._sample(columns, sample)
@@ -264,8 +254,8 @@ class _Reading:
             fields=tuple(source.field for source in self.sources),
             groups=groups,
             on_repeat=on_repeat,
-            view=self.view,
-            read_at=self.read_at,
+            view=self.opened.view,
+            read_at=self.opened.read_at,
         )
 
     def _sample(self, columns: Columns, sample: int) -> None:
@@ -273,14 +263,14 @@ class _Reading:
         image, file = columns["id"][sample], os.path.basename(columns["filepath"][sample])
         answers = [answer for source in self.sources for answer in _answers(columns, source, sample)]
         there = {rater for _, rater, _ in answers}
-        assigned = self.assignment.names(columns[ASSIGNED_FIELD][sample] if self.assignment.fields else None, there)
+        assigned = self.opened.assigned(columns[ASSIGNED_FIELD][sample] if self.opened.fields else None, there)
         if assigned is None:
-            assigned = list(self.assignment.raters)
+            assigned = list(self.opened.raters)
         assigned += there.intersection([self.selection.reference])  # known truth need not be assigned
         for field, rater, labels in answers:
             if rater is None or rater in assigned:
                 self._add(image, rater, labels, (file, field))
-            elif rater in self.assignment.raters:
+            elif rater in self.opened.raters:
                 expected = f"a rater whom the sample field {ASSIGNED_FIELD!r} lists (or assigned='labelled')"
                 self.problems.add(f"{_at((file, field))}, rater {rater!r}", expected, "one it does not")
         for rater in assigned:

@@ -29,7 +29,7 @@ class Info(TypedDict, total=False):
     load: dict[str, Any]
     """The load that is being written, see `kalos_core.fiftyone.importing.life`."""
     renaming: dict[str, Any]
-    """The runs that are being renamed, see `kalos_core.fiftyone.runs.renaming`."""
+    """The runs that are being renamed, see `kalos_core.fiftyone.runs.upkeep`."""
     handing_over: dict[str, Any]
     """The annotation run that is being made, see `kalos_core.fiftyone.deciding.results`."""
 

@@ -16,13 +16,12 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations, object_array
 from kalos_core.errors import InputError, KalosError, KalosWarning, listed
-from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD, Assignment
 from kalos_core.fiftyone.dataset.coordinates import stored_mask
-from kalos_core.fiftyone.dataset.database import Columns, now, stream
-from kalos_core.fiftyone.dataset.mask_fields import mask_classes, mask_sources
+from kalos_core.fiftyone.dataset.database import Columns, stream
 from kalos_core.fiftyone.dataset.objects import Labels, read_labels
-from kalos_core.fiftyone.dataset.raters import LabelSource, facts_of
-from kalos_core.fiftyone.dataset.samples import check_samples, check_sizes, every_sample, settle
+from kalos_core.fiftyone.dataset.opened import ASSIGNED_FIELD, Opened
+from kalos_core.fiftyone.dataset.raters import MASKS, LabelSource, facts_of, mask_classes, mask_sources
+from kalos_core.fiftyone.dataset.samples import check_samples, check_sizes, every_sample
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.pixels import LabelStack, MaskStack, mask_stacks
 from kalos_core.pixels.stack import check_surroundings
@@ -193,6 +192,7 @@ def read_masks(samples: Any, *, ignore_value: int | None = None, **selection: Un
     [[[0, 1, 2]]]
     >>> dataset.delete()
     """
+    check_samples(samples)
     return open_masks(samples, Selection.of(selection), ignore_value)
 
 
@@ -208,8 +208,6 @@ def open_masks(
 
     `again`: only for the digests of what a stored run read; nothing is demanded of the samples.
     """
-    if not again:
-        check_samples(samples)
     sources, ignore_value = mask_sources(samples, selection), check_ignored(ignore_value)
     if sources is None and ignore_value is not None:
         raise InputError(f"ignore_value: expected none, as rasterised labels have no values, got {ignore_value}")
@@ -235,40 +233,38 @@ def _stored(
     again: bool,
     divisions: bool,
 ) -> StoredMasks:
-    read_at, view = now(), settle(samples)
     fields = tuple(source.field for source in sources)
     known = {} if again else mask_classes(samples, fields, ignore_value)
     classes = {} if again else chosen_classes(known, selection.classes)
-    assignment = Assignment.of(view, selection, sources)
+    opened = Opened.of(samples, selection, MASKS, again=again, sources=sources)
     types = [f"{field}._cls" for field in fields]
     ids, files, assigned, stray = list[str](), list[str](), list[list[bool]](), list[str]()
-    for columns in stream(view, ["id", "filepath", *assignment.fields, *types]):
+    for columns in stream(opened.view, ["id", "filepath", *opened.fields, *types]):
         lists = columns.get(ASSIGNED_FIELD, [None] * len(columns["id"]))
         there = zip(*(columns[path] for path in types), strict=True)
         for path, listed_raters, kinds in zip(columns["filepath"], lists, there, strict=True):
-            masked = [name for name, kind in zip(assignment.raters, kinds, strict=True) if kind is not None]
-            names = assignment.names(listed_raters, masked)
-            who = assignment.raters if names is None else names
-            assigned.append([name in who for name in assignment.raters])
+            masked = [name for name, kind in zip(opened.raters, kinds, strict=True) if kind is not None]
+            names = opened.assigned(listed_raters, masked)
+            who = opened.raters if names is None else names
+            assigned.append([name in who for name in opened.raters])
             stray += [f"{name!r} on {Path(path).name}" for name in masked if name not in who]
         ids += columns["id"]
         files += columns["filepath"]
-    if not again:
-        assignment.warn(selection, stacklevel=4)
-        if stray:
-            raise InputError(
-                f"samples: expected every rater with a mask in {ASSIGNED_FIELD!r}, got masks of {listed(stray)}"
-            )
+    opened.warn()
+    if stray and not again:
+        raise InputError(
+            f"samples: expected every rater with a mask in {ASSIGNED_FIELD!r}, got masks of {listed(stray)}"
+        )
     return StoredMasks(
-        view=view,
-        selection=replace(selection, raters=assignment.raters),
+        view=opened.view,
+        selection=replace(selection, raters=opened.raters),
         fields=fields,
-        raters=assignment.raters,
+        raters=opened.raters,
         values={name: value for value, name in classes.items()} or {MARKED: 1},
         images=object_array(ids),
         files=tuple(files),
         assigned=np.array(assigned, dtype=np.bool_).reshape(len(ids), len(fields)),
-        read_at=read_at,
+        read_at=opened.read_at,
         has_classes=bool(classes),
         known=known,
         ignore_value=ignore_value,
@@ -386,7 +382,6 @@ class RasterisedMasks(RaterMasks):
         return [str(digest) for digest in self._labels(batch).hashes]
 
     def _labels(self, batch: Sequence[int]) -> Labels:
-        """The labels of some images with their shapes."""
         view = self.view.select(self.images[list(batch)].tolist(), ordered=True)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", KalosWarning)  # what there is to say was said of all images at once

@@ -20,14 +20,13 @@ from kalos_core.annotations.counting import overview as overview_of
 from kalos_core.annotations.joining import join
 from kalos_core.arrays import give_back_memory, uncollected
 from kalos_core.errors import InputError, KalosWarning, Problems, check_iterable, check_text, listed, repr_of
-from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD, Assignment, named_raters
 from kalos_core.fiftyone.dataset.coordinates import CROWD, Fault, is_crowd, shapes_of
-from kalos_core.fiftyone.dataset.database import Columns, now, stream
+from kalos_core.fiftyone.dataset.database import Columns, stream
 from kalos_core.fiftyone.dataset.digests import digests
-from kalos_core.fiftyone.dataset.raters import OBJECTS, check_classes, facts_of, sources_of
-from kalos_core.fiftyone.dataset.samples import check_samples, check_sizes, is_3d, settle
+from kalos_core.fiftyone.dataset.opened import ASSIGNED_FIELD, Opened
+from kalos_core.fiftyone.dataset.samples import check_samples, check_sizes
 from kalos_core.fiftyone.dataset.selection import Selection
-from kalos_core.fiftyone.dataset.similarities import attributes_of, default_similarity, kinds_compared
+from kalos_core.fiftyone.dataset.similarities import attributes_of, what_to_read
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,9 +60,11 @@ class Labels:
     hashes : (I,) object
         A digest per image of the labels that were read and of who was assigned.
     view : fiftyone.core.collections.SampleCollection
-        What was read, see `settle`.
+        What was read, see `pinned`.
     read_at : datetime
         When: labels that were edited later are not in here.
+    similarities : tuple of str
+        Names of those that it was read for.
     """
 
     annotations: Annotations
@@ -75,6 +76,7 @@ class Labels:
     hashes: NDArray[np.object_]
     view: Any
     read_at: datetime
+    similarities: tuple[str, ...]
 
     @property
     def images(self) -> NDArray[np.object_]:
@@ -142,8 +144,7 @@ def read_annotations(
     check_samples(samples)
     chosen = Selection.of(selection)
     names = [check_text(name, "attributes") for name in check_iterable(attributes, "attributes", "names")]
-    compared = [similarity or default_similarity(samples, chosen)]
-    return read_labels(samples, chosen, compared, attributes=names).annotations
+    return read_labels(samples, chosen, [similarity], attributes=names).annotations
 
 
 def overview(samples: Any, **reading: Any) -> pd.DataFrame:
@@ -161,7 +162,7 @@ def overview(samples: Any, **reading: Any) -> pd.DataFrame:
 def read_labels(
     samples: Any,
     selection: Selection,
-    similarities: Sequence[str] = ("box_iou",),
+    similarities: Sequence[str | None] = ("box_iou",),
     *,
     again: bool = False,
     attributes: Sequence[str] = (),
@@ -174,7 +175,7 @@ def read_labels(
     selection : Selection
     similarities : names in `SIMILARITIES`
         What will be compared: masks and cuboids of detections are only read if one of these compares them; outlines,
-        keypoints and boxes always are.
+        keypoints and boxes always are. None and "auto" are the default, see `default_similarity`.
     again : bool
         The selection is that of a stored run: names that no label has any more are no mistake, and nothing is warned
         of that was warned of then.
@@ -185,11 +186,9 @@ def read_labels(
     -------
     Labels
     """
-    if not again:
-        check_samples(samples)
-    reading = _Reading(samples, selection, kinds_compared(similarities), again, attributes)
+    reading = _Reading(samples, selection, similarities, again, attributes)
     with uncollected():  # every point of an outline is a list
-        blocks = [reading.block(columns) for columns in stream(reading.view, reading.paths)]
+        blocks = [reading.block(columns) for columns in stream(reading.opened.view, reading.paths)]
     found = reading.joined(blocks or [reading.block({path: [] for path in reading.paths})])
     absent = [name for name in attributes if name not in found.annotations.attributes]
     if absent and not again:
@@ -238,50 +237,37 @@ class _Block:
 
 @dataclass(frozen=True, eq=False)
 class _Made:
-    """One block as a table."""
-
     annotations: Annotations
     path_of: NDArray[np.unsignedinteger[Any]]
     confidence: NDArray[np.float64]
 
 
 class _Reading:
-    """One view on its way into a table."""
-
     def __init__(
         self,
         samples: Any,
         selection: Selection,
-        kinds: frozenset[str],
+        similarities: Sequence[str | None],
         again: bool,
         more: Sequence[str] = (),
     ) -> None:
-        self.read_at, self.more = now(), more
-        self.selection, self.again = selection, again
-        self.kinds = kinds.union(["cuboid" if is_3d(samples) else "box"])
-        self.sources = sources_of(samples, selection)
-        self.view = settle(samples)
-        self.assignment = Assignment.of(self.view, selection, self.sources)
+        self.opened = opened = Opened.of(samples, selection, again=again)
+        self.selection, self.sources, self.more = selection, opened.sources, more
+        self.similarities, kinds = what_to_read(opened, similarities)
         types = {f"{source.field}._cls": source for source in self.sources if source.rater is not None}
-        wanted = types if self.assignment.rule == "labelled" else {k: s for k, s in types.items() if s.is_synthetic}
-        self.types = {path: str(source.rater) for path, source in wanted.items()}
-        own = (attributes_of(source, self.kinds) for source in self.sources)
-        self.attributes = [list(dict.fromkeys([*names, *more])) for names in own]
-        self.paths = ["id", "filepath", "metadata.width", "metadata.height", *self.assignment.fields, *self.types]
+        self.types = {
+            path: str(source.rater)
+            for path, source in types.items()
+            if opened.rule == "labelled" or source.is_synthetic
+        }
+        self.attributes = [list(dict.fromkeys([*attributes_of(source, kinds), *more])) for source in self.sources]
+        self.paths = ["id", "filepath", "metadata.width", "metadata.height", *opened.fields, *self.types]
         for source, names in zip(self.sources, self.attributes, strict=True):
             self.paths += [f"{source.path}.{name}" for name in names]
-        if selection.field is not None:
-            lists, (source,) = bool(self.assignment.fields), self.sources
-            raters = named_raters(self.view, source, selection, lists, again=again)
-            self.assignment = replace(self.assignment, raters=raters)
-        self.raters = list(self.assignment.raters)
-        self.facts = facts_of(samples, self.raters)
-        self.limits = {about["rater"]: about["classes"] for about in self.facts if about["classes"] is not None}
+        self.limits = {about["rater"]: about["classes"] for about in opened.facts if about["classes"] is not None}
         self.known = {name for names in self.limits.values() for name in names or () if self._is_wanted(name)}
-        if selection.classes is not None and not again:
-            check_classes(self.view, selection.classes, self.sources, OBJECTS, self.known)
-        if not again:
-            self.assignment.warn(selection, stacklevel=5)
+        opened.check_classes()
+        opened.warn()
 
     def _is_wanted(self, category: str) -> bool:
         return self.selection.classes is None or category in self.selection.classes
@@ -293,13 +279,13 @@ class _Reading:
         rows = self._flat(columns)
         if any(mask is not None for mask in rows.table.mask):
             check_sizes(columns["filepath"], _sizes(columns, NAN), "masks")
-        lists = columns.get(ASSIGNED_FIELD) if self.assignment.fields else None
-        there = rows.there(self.types) if self.types or self.assignment.rule == "labelled" else None
+        lists = columns.get(ASSIGNED_FIELD) if self.opened.fields else None
+        there = rows.there(self.types) if self.types or self.opened.rule == "labelled" else None
         assigned = [
-            self.assignment.names(None if lists is None else lists[sample], () if there is None else there[sample])
+            self.opened.assigned(None if lists is None else lists[sample], () if there is None else there[sample])
             for sample in range(len(columns["id"]))
         ]
-        wanted = set(self.raters)
+        wanted = set(self.opened.raters)
         rows = rows.keep([rater in wanted or rater is None for rater in rows.table.rater])
         if self.selection.min_confidence > 0:
             least = self.selection.min_confidence
@@ -365,7 +351,7 @@ class _Reading:
             name="view",
             images=columns["id"],
             files=files,
-            raters=self.raters,
+            raters=list(self.opened.raters),
             categories={name: name for name in known},
             image_size=_sizes(columns, NAN),
             assigned=[None] * len(files) if assigned is None else assigned,
@@ -375,9 +361,9 @@ class _Reading:
                 if assigned is not None
             },
             on_invalid="raise" if assigned is not None else "skip",
-            person=[about["person"] for about in self.facts],
-            session=[about["session"] for about in self.facts],
-            raters_are_local=any(about["is_local"] for about in self.facts),
+            person=[about["person"] for about in self.opened.facts],
+            session=[about["session"] for about in self.opened.facts],
+            raters_are_local=any(about["is_local"] for about in self.opened.facts),
             describe=describe,
             problems=problems,
         )
@@ -398,19 +384,20 @@ class _Reading:
             check_sizes(annotations.files, annotations.image_size, "min_area")
             kept = np.flatnonzero(area >= self.selection.min_area)
             annotations, path_of, confidence = annotations.select(rows=kept), path_of[kept], confidence[kept]
-        if not self.again:
+        if not self.opened.again:
             self._warn_of_outside(annotations)
             _warn_of_crowds(annotations)
         return Labels(
             annotations=annotations,
-            selection=replace(self.selection, raters=tuple(self.raters)),
+            selection=replace(self.selection, raters=self.opened.raters),
             fields=tuple(source.field for source in self.sources),
             paths=tuple(source.path for source in self.sources),
             path_of=path_of,
             confidence=confidence,
             hashes=_digests(annotations, {name: names or () for name, names in self.limits.items()}),
-            view=self.view,
-            read_at=self.read_at,
+            view=self.opened.view,
+            read_at=self.opened.read_at,
+            similarities=self.similarities,
         )
 
     def _warn_of_outside(self, annotations: Annotations) -> None:
@@ -446,7 +433,6 @@ def _digests(annotations: Annotations, limits: Mapping[str, Iterable[str]]) -> N
 
 
 def _attributes(names: Sequence[str], values: Sequence[Any]) -> dict[str, Any] | None:
-    """The attributes of a label that it has."""
     return {name: value for name, value in zip(names, values, strict=True) if value is not None} or None
 
 

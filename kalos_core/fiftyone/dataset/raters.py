@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import keyword
+import re
+import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +14,6 @@ import fiftyone as fo
 from kalos_core.annotations import Annotations
 from kalos_core.errors import InputError, listed
 from kalos_core.fiftyone.dataset.info import RaterRecord, read_info, update_info
-from kalos_core.fiftyone.dataset.names import ASSIGNED_FIELD, derive_field_names
 from kalos_core.fiftyone.dataset.samples import every_sample
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.internals import root_of
@@ -285,3 +287,95 @@ def facts_of(samples: Any, raters: Iterable[str]) -> list[RaterRecord]:
 
 def _nothing_known(rater: str) -> RaterRecord:
     return RaterRecord(rater=rater, person=rater, session="", classes=None, is_local=False)
+
+
+ASSIGNED_FIELD = "raters"
+"""Sample field listing the names of the assigned raters, so that 'looked and annotated nothing' survives."""
+
+
+def derive_field_names(wanted: Iterable[str], taken: Iterable[str], prefix: str = "rater") -> dict[str, str]:
+    """A field name of its own for every name: an identifier that is not taken.
+
+    No two underscores in a row: FiftyOne's database layer takes a name apart at them. One that is taken, or is no
+    identifier, gets the prefix.
+
+    Examples
+    --------
+    >>> derive_field_names(["r1", "Dr. Weiß", "dr weiß", "id", "7"], taken=["id"])
+    {'r1': 'r1', 'Dr. Weiß': 'Dr_Weiß', 'dr weiß': 'dr_weiß', 'id': 'rater_id', '7': 'rater_7'}
+    >>> derive_field_names(["a b", "a.b", "Anna (2)"], taken=[])
+    {'a b': 'a_b', 'a.b': 'a_b_2', 'Anna (2)': 'Anna_2'}
+    """
+    there = set(taken)
+    used = set(there)
+    names: dict[str, str] = {}
+    for entry in wanted:
+        text = unicodedata.normalize("NFKC", entry)  # as Python reads identifiers
+        spelled = "".join(character if f"_{character}".isidentifier() else "_" for character in text)
+        base = re.sub("_+", "_", spelled).strip("_")
+        if not _fits(base) or base in there or hasattr(fo.Sample, base):
+            base = f"{prefix}_{base}".rstrip("_")
+        name, number = base, 2
+        while name in used:
+            name, number = f"{base}_{number}", number + 1
+        used.add(name)
+        names[entry] = name
+    return names
+
+
+def _fits(name: str) -> bool:
+    return name.isidentifier() and not keyword.iskeyword(name)
+
+
+def mask_sources(samples: Any, selection: Selection) -> list[LabelSource] | None:
+    """The mask fields of the selected raters; None where labels to be rasterised are selected.
+
+    Stored masks are preferred where no raters are selected.
+
+    Raises
+    ------
+    InputError
+        For names of masks and of labels at once, for a name twice, and where there are neither masks nor stored raters.
+    """
+    if selection.field is not None:
+        return None
+    masks, fields = rater_fields(samples, MASKS), label_fields(samples, MASKS)
+    if selection.raters is None:
+        if len(masks) > 1:
+            return sources_of(samples, selection, MASKS)
+        if rater_fields(samples):
+            return None
+        labels = listed(label_fields(samples), 20) or "none"
+        raise InputError(
+            "raters: expected at least two fields of Segmentation masks, or stored raters with polygons or instance "
+            f"masks; got {listed(masks, 20) or 'no mask field'} (label fields: {labels})"
+        )
+    others = [entry for entry in selection.raters if masks.get(entry, entry) not in fields]
+    if len(others) == len(selection.raters):
+        return None
+    if others:
+        raise InputError(
+            f"raters: expected fields of Segmentation masks only, got also {listed(map(repr, others), 20)}"
+        )
+    return sources_of(samples, selection, MASKS)
+
+
+def mask_classes(samples: Any, fields: Sequence[str], ignore_value: int | None = None) -> dict[int, str]:
+    """Value -> name of the classes that the mask targets of the data set name; 0 and what is ignored are none.
+
+    Raises
+    ------
+    InputError
+        If fields call one value by different names, or for masks of colours.
+    """
+    dataset = root_of(samples)
+    found: dict[int, str] = {}
+    for field in fields:
+        for value, name in (dataset.mask_targets.get(field) or dataset.default_mask_targets or {}).items():
+            if not isinstance(value, int):
+                raise InputError(f"masks: expected values of one number a class, got the colour {value!r} in {field!r}")
+            if value in (0, ignore_value):
+                continue
+            if found.setdefault(value, str(name)) != str(name):
+                raise InputError(f"masks: expected one name of the value {value}, got {found[value]!r} and {name!r}")
+    return found

@@ -15,7 +15,8 @@ import fiftyone.core.video as fov
 from kalos_core.errors import InputError, listed
 from kalos_core.fiftyone.internals import root_of
 
-MEDIA = ("image", "3d", "point-cloud")
+SCENES = ("3d", "point-cloud")
+MEDIA = ("image", *SCENES)
 """Types of samples whose labels can be read: images, and scenes with cuboids."""
 
 
@@ -37,13 +38,7 @@ def check_samples(samples: Any) -> None:
         raise InputError(f"samples: expected images or 3D scenes, got samples of type {media!r}")
 
 
-def is_3d(samples: Any) -> bool:
-    """Whether the samples are scenes, whose detections are cuboids and no boxes."""
-    media = samples.media_type
-    return (samples.group_media_types.get(samples.group_slice) if media == "group" else media) in MEDIA[1:]
-
-
-def settle(samples: Any) -> Any:
+def pinned(samples: Any) -> Any:
     """The same samples and labels whatever happens elsewhere: the active slice is pinned, and no field is hidden."""
     hiding = (fo.SelectFields, fo.ExcludeFields)
     stages = getattr(samples, "_stages", [])
@@ -52,12 +47,12 @@ def settle(samples: Any) -> Any:
         return samples
     view = root_of(samples).view()
     try:  # first of all, so that no other slice can ever be active while the stages are applied
-        settled = view if active is None else view.select_group_slices(active)
+        found = view if active is None else view.select_group_slices(active)
         for stage in stages:
-            settled = settled if isinstance(stage, hiding) else settled.add_stage(stage)
+            found = found if isinstance(stage, hiding) else found.add_stage(stage)
     except ValueError:  # a stage that needs the groups
         return samples.select_group_slices(active)
-    return settled
+    return found
 
 
 def every_sample(samples: Any) -> Any:

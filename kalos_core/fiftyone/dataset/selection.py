@@ -24,7 +24,6 @@ class SelectionArguments(TypedDict, total=False):
 
 
 def _names(value: Any, name: str) -> tuple[str, ...] | None:
-    """A list of names as a tuple, or None."""
     if value is None:
         return None
     if isinstance(value, str) or not isinstance(value, Sequence) or not all(isinstance(of, str) for of in value):

@@ -10,10 +10,11 @@ from fiftyone import ViewField as F
 
 from kalos_core.errors import lookup
 from kalos_core.fiftyone.dataset.coordinates import CROWD, REGION
+from kalos_core.fiftyone.dataset.opened import Opened
 from kalos_core.fiftyone.dataset.raters import LabelSource, sources_of
-from kalos_core.fiftyone.dataset.samples import is_3d, settle
+from kalos_core.fiftyone.dataset.samples import SCENES, pinned
 from kalos_core.fiftyone.dataset.selection import Selection
-from kalos_core.similarity import SIMILARITIES, get_similarity
+from kalos_core.similarity import SIMILARITIES
 from kalos_core.similarity.fitting import AUTO, fitting_names, preferred_similarity
 
 STORED: dict[str, tuple[str, ...]] = {
@@ -41,23 +42,24 @@ def attributes_of(source: LabelSource, kinds: Iterable[str]) -> list[str]:
     return ["id", "label", "confidence", CROWD, *shape, *([source.attribute] if source.attribute else [])]
 
 
-def kinds_compared(similarities: Sequence[str]) -> frozenset[str]:
-    """The kinds of shapes that similarities compare: what has to be read. One that compares anything needs all.
-
-    Examples
-    --------
-    >>> sorted(kinds_compared(["box_iou", "polygon_iou"]))
-    ['box', 'polygon']
-    """
-    kinds = {get_similarity(name).kind for name in similarities}
-    return frozenset({*STORED, *kinds} if "" in kinds else kinds)
-
-
 def similarity_to_store(samples: Any, selection: Selection, similarity: Any) -> str:
     """The name of the similarity given, or of the default; only one that has a name can be found again."""
     if similarity is None or similarity == AUTO:
         return default_similarity(samples, selection)
     return lookup(SIMILARITIES, similarity, "similarity").name
+
+
+def what_to_read(opened: Opened, similarities: Iterable[Any]) -> tuple[tuple[str, ...], set[str]]:
+    """The names of similarities, of the default for None and "auto", and the kinds of shapes that these compare.
+
+    One that compares anything needs all kinds.
+    """
+    names = [AUTO if similarity is None else similarity for similarity in similarities]
+    default = preferred_similarity(_kinds(opened.view, opened.sources)) if AUTO in names else ""
+    found = [lookup(SIMILARITIES, default if name == AUTO else name, "similarity") for name in names]
+    kinds = {similarity.kind for similarity in found}
+    more = STORED if "" in kinds else ["cuboid" if is_3d(opened.view) else "box"]
+    return tuple(similarity.name for similarity in found), kinds.union(more)
 
 
 def default_similarity(samples: Any, selection: Selection) -> str:
@@ -66,7 +68,7 @@ def default_similarity(samples: Any, selection: Selection) -> str:
     Polygons where every field holds polylines, poses where every field holds keypoints, masks and cuboids where every
     detection has one, boxes otherwise.
     """
-    return preferred_similarity(_kinds(samples, selection))
+    return preferred_similarity(_kinds(pinned(samples), sources_of(samples, selection)))
 
 
 def fitting_similarities(samples: Any, selection: Selection) -> list[str]:
@@ -83,17 +85,16 @@ def fitting_similarities(samples: Any, selection: Selection) -> list[str]:
     ('box_iou', False)
     >>> dataset.delete()
     """
-    return fitting_names(_kinds(samples, selection))
+    return fitting_names(_kinds(pinned(samples), sources_of(samples, selection)))
 
 
-def _kinds(samples: Any, selection: Selection) -> set[str]:
-    """The kinds of shapes that every label of a selection has."""
-    sources = sources_of(samples, selection)
+def _kinds(view: Any, sources: Sequence[LabelSource]) -> set[str]:
+    """The kinds of shapes that every label of these sources has."""
     lists = {source.labels for source in sources}
     found = [set(OF_LISTS[name]) for name in lists if name in OF_LISTS]
     detections = [source.path for source in sources if source.labels == "detections"]
     if detections:
-        found.append(_kinds_of_detections(settle(samples), detections))
+        found.append(_kinds_of_detections(view, detections))
     return set.intersection(*found)
 
 
@@ -115,3 +116,9 @@ def _any_label(samples: Any, paths: Sequence[str], what: Any) -> bool:
     one = ~F(CROWD).is_in([1, True])
     there = ViewExpression.any([F(path).filter(one & what).length() > 0 for path in paths])
     return bool(samples.match(there).limit(1))
+
+
+def is_3d(samples: Any) -> bool:
+    """Whether the samples are scenes, whose detections are cuboids and no boxes."""
+    media = samples.media_type
+    return (samples.group_media_types.get(samples.group_slice) if media == "group" else media) in SCENES

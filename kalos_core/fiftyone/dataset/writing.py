@@ -14,9 +14,16 @@ from kalos_core.annotations.blocks import ByImage
 from kalos_core.arrays import run_starts, uncollected
 from kalos_core.display import number_of
 from kalos_core.errors import KalosError
-from kalos_core.fiftyone.dataset.database import BLOCK, collection, reload_samples, write_samples
+from kalos_core.fiftyone.dataset.database import (
+    BLOCK,
+    MANY,
+    bytes_of,
+    check_room,
+    collection,
+    reload_samples,
+    write_samples,
+)
 from kalos_core.fiftyone.dataset.objects import Labels
-from kalos_core.fiftyone.dataset.room import MANY, bytes_of, check_room
 
 Columns = Mapping[str, Sequence[Any]]
 """Name of a field or attribute -> its values; None where there is none."""
@@ -39,13 +46,17 @@ def picked(columns: Mapping[str, NDArray[Any]]) -> Values:
     return lambda chosen: {name: or_none(column[chosen]) for name, column in columns.items()}
 
 
+NOTHING = picked({})
+"""No values."""
+
+
 def names_in(values: Values) -> list[str]:
     """The fields or attributes that are written."""
     return list(values(np.zeros(0, np.intp)))
 
 
 def write_values(
-    labels: Labels, attributes: Values, fields: Values | None = None, progress: Progress | None = None
+    labels: Labels, attributes: Values, fields: Values = NOTHING, progress: Progress | None = None
 ) -> None:
     """Write attributes of all labels, and fields of all samples, with one update per sample.
 
@@ -67,7 +78,6 @@ def write_values(
     KalosError
         If labels were added or removed by somebody else meanwhile.
     """
-    fields = fields or picked({})
     check_room(labels.view, _needed(labels, attributes, fields))
     with uncollected():
         missed = write_samples(labels.view, _updates(labels, attributes, fields, progress))
@@ -111,7 +121,6 @@ def _updates(labels: Labels, attributes: Values, fields: Values, progress: Progr
 
 
 def _documents(columns: Columns, count: int) -> list[dict[str, Any]]:
-    """What is written on each of so many labels."""
     names = list(columns)
     rows = zip(*columns.values(), strict=True) if names else [()] * count
     return [dict(zip(names, row, strict=True)) for row in rows]

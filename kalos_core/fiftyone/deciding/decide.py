@@ -19,12 +19,11 @@ from kalos_core.fiftyone.deciding.units import (
     load_decidable,
     unit_paths,
 )
-from kalos_core.fiftyone.kinds.agreement.queue import DECIDED, OPEN, WAITING
 from kalos_core.fiftyone.kinds.agreement.sample import NotInRun
+from kalos_core.fiftyone.kinds.agreement.values import DECIDED, OPEN, WAITING
 from kalos_core.fiftyone.runs.explaining import explained
-from kalos_core.fiftyone.runs.renaming import writing_beside
-from kalos_core.fiftyone.runs.stored import load_run_view
 from kalos_core.fiftyone.runs.table import CARRIED
+from kalos_core.fiftyone.runs.upkeep import writing_beside
 
 STATES = {"skip": OPEN, "guideline": WAITING}
 """How far a unit is after a decision; `DECIDED` after all others."""
@@ -182,7 +181,6 @@ def carry_decisions(samples: Any, from_key: str, to_key: str) -> CarriedDecision
 
 
 def _follow(samples: Any, key: str, new_key: str) -> None:
-    """Let decisions follow a run that is made again."""
     if {key, new_key} <= {run.key for run in decidable_runs(samples)}:
         carry_decisions(samples, key, new_key)
 
@@ -207,8 +205,7 @@ def decision_of(entry: Mapping[str, Any]) -> Decision:
 
 
 def _sample_of(samples: Any, run: DecidableRun, labels: Sequence[str]) -> str:
-    """The sample of the run that some labels are on."""
-    paths, view = unit_paths(samples, run), load_run_view(samples, run.key)
+    paths, view = unit_paths(samples, run), run.view
     ids = [ObjectId(key) for key in labels if ObjectId.is_valid(key)]
     places = [{f"{path}._id": {"$in": ids}} for path in paths.values()]
     found = collection(view).find_one({"$or": places}, {"_id": True}) if places else None
@@ -283,7 +280,6 @@ def add(
 
 
 def _states(matched: MatchedUnits, stored: Sequence[Mapping[str, Any]]) -> dict[int, str]:
-    """Number of a unit -> how far it is."""
     return {
         int(matched.number[unit]): STATES.get(entry["decision"], DECIDED)
         for entry in latest(stored)

@@ -15,9 +15,8 @@ from kalos_core.errors import InputError, check_whole, listed, lookup
 from kalos_core.fiftyone.dataset.database import collection
 from kalos_core.fiftyone.deciding.decide import SPLIT, decision_of, is_split, latest
 from kalos_core.fiftyone.deciding.units import DecidableRun, MatchedUnits, load_decidable, order_field, unit_paths
-from kalos_core.fiftyone.kinds.agreement.queue import DECIDED, OPEN, WAITING
 from kalos_core.fiftyone.kinds.agreement.sample import NotInRun
-from kalos_core.fiftyone.runs.stored import load_run_view
+from kalos_core.fiftyone.kinds.agreement.values import DECIDED, OPEN, WAITING
 
 MOST_LABELS = 150
 """Ids in a view, which the App sends with every request: less than 10 KB."""
@@ -179,8 +178,8 @@ def view_of_queue(
     state : str
         "open", "waiting" or "decided".
     """
-    run, view = load_decidable(samples, key), load_run_view(samples, key)
-    names, wanted = run.names, _wanted(run, state, category, rater)
+    run = load_decidable(samples, key)
+    view, names, wanted = run.view, run.names, _wanted(run, state, category, rater)
     view = view.mongo([{"$match": {names.queue: {"$elemMatch": wanted}}}])
     view = view.sort_by([(order_field(run), 1), ("id", 1)])
     of_state = F(f"${names.queue}").filter(F("state") == state)
@@ -253,7 +252,8 @@ def view_of_units(samples: Any, key: str, labels: Sequence[str]) -> Any:
     labels : sequence of str
         Ids of labels of these units, such as those of a row of `training_list`.
     """
-    run, view = load_decidable(samples, key), load_run_view(samples, key)
+    run = load_decidable(samples, key)
+    view = run.view
     chosen = list(labels)[:MOST_LABELS]
     fields = list(unit_paths(view, run))
     decided = {f"{run.names.decisions}.labels": {"$in": chosen}}
@@ -261,7 +261,6 @@ def view_of_units(samples: Any, key: str, labels: Sequence[str]) -> Any:
 
 
 def _wanted(run: DecidableRun, state: str, category: str | None, rater: str | None) -> dict[str, Any]:
-    """What an entry of the queue has to fulfil."""
     lookup(QUEUED, state, "state")
     raters = run.metrics["raters"]
     if rater is not None and rater not in raters:

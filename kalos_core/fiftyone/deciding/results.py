@@ -25,10 +25,9 @@ from kalos_core.fiftyone.deciding.decide import decisions, latest, stored_decisi
 from kalos_core.fiftyone.deciding.queue import view_of_queue
 from kalos_core.fiftyone.deciding.units import MatchedUnits, load_decidable, unit_paths
 from kalos_core.fiftyone.internals import forget_unlisted, has_annotation_results, root_of
-from kalos_core.fiftyone.kinds.agreement.queue import OPEN
+from kalos_core.fiftyone.kinds.agreement.values import OPEN
 from kalos_core.fiftyone.kinds.pixels.kind import PIXELS
 from kalos_core.fiftyone.runs.explaining import explained
-from kalos_core.fiftyone.runs.stored import load_run_view
 from kalos_core.fiftyone.runs.writers import is_alive, writing_now
 from kalos_core.text import markdown_source
 
@@ -76,7 +75,7 @@ def guideline_questions(samples: Any, key: str) -> str:
     if not asked:
         return "# Questions to the guideline\n\nNone.\n"
     matched = MatchedUnits.stored(samples, run)
-    files = files_of(load_run_view(samples, run.key), [sample_id for sample_id, _ in asked])
+    files = files_of(run.view, [sample_id for sample_id, _ in asked])
     groups: dict[tuple[str, ...], list[list[str]]] = {}
     for sample_id, entry in sorted(asked, key=lambda one: one[1]["when"]):
         given = matched.values(matched.units_of(entry["labels"]))

@@ -2,34 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+import warnings
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from bson import ObjectId
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from kalos_core._agreement import Agreement, AgreementSettings
 from kalos_core.annotations import Annotations
-from kalos_core.annotations.joining import from_arrays
-from kalos_core.errors import InputError
+from kalos_core.drawing import Drawing
+from kalos_core.drawing.draw import draw_members
+from kalos_core.errors import InputError, KalosWarning, repr_of
+from kalos_core.fiftyone.dataset.database import collection
+from kalos_core.fiftyone.dataset.masks import Stacks, open_masks
 from kalos_core.fiftyone.dataset.raters import label_fields
 from kalos_core.fiftyone.kinds.agreement.kind import AGREEMENT
-from kalos_core.fiftyone.kinds.agreement.sample import read_sample, units_on
+from kalos_core.fiftyone.kinds.agreement.sample import NotInRun, read_sample, units_on
 from kalos_core.fiftyone.kinds.agreement.settings import matching
-from kalos_core.fiftyone.kinds.matched import TABLE
+from kalos_core.fiftyone.kinds.agreement.stored import stored_units
 from kalos_core.fiftyone.kinds.pixels.kind import PIXELS, has_regions
 from kalos_core.fiftyone.kinds.pixels.regions import region_table
-from kalos_core.fiftyone.runs.changes import part_of
-from kalos_core.fiftyone.runs.stored import list_runs, load_arrays, load_metrics
+from kalos_core.fiftyone.runs.stored import list_runs, load_metrics
 from kalos_core.fiftyone.runs.table import Run
 from kalos_core.pairs import Pairs
 from kalos_core.reliability import NOT_ASSIGNED, Units, build_units
 from kalos_core.similarity import get_similarity
 from kalos_core.variation import variations
+from kalos_core.variation.reports import Findings, ImageReport, image_report
 
 DecidableRun = Run[Any, Any, Any, Any]
 """A run with units in dispute: of matched annotations, or regions of pixels."""
@@ -103,9 +108,7 @@ class MatchedUnits:
         """Those of all samples as the run stored them, without shapes; no label of a rater is read."""
         if run.kind == PIXELS.name:
             return cls(*region_table(samples, run.names), None)
-        arrays = load_arrays(samples, run.key)
-        annotations = from_arrays(part_of(arrays, TABLE, without="."))
-        unit_of = arrays["unit_of"].astype(np.intp)
+        annotations, unit_of = stored_units(run.arrays)
         return cls(annotations, unit_of, np.arange(unit_of.max(initial=-1) + 1), matching(run.settings))
 
     @classmethod
@@ -150,7 +153,6 @@ class MatchedUnits:
 
     @cached_property
     def _rows(self) -> list[NDArray[np.intp]]:
-        """(U,) rows of each unit."""
         order = np.argsort(self.unit_of, kind="stable")
         return np.split(order, np.cumsum(np.bincount(self.unit_of, minlength=len(self.number)))[:-1])
 
@@ -172,3 +174,85 @@ class MatchedUnits:
                 own = table.category[inside & (table.rater == rater)]
                 given[name] = tuple(table.categories[own].tolist())
         return given
+
+
+MARGIN = 0.5
+"""Around a region that is drawn, as a share of its longer side."""
+
+
+def region_report(samples: Any, sample_id: str, key: str) -> ImageReport:
+    """Regions x raters of one sample, as `sample_report` has units x raters; its alpha is the mean F1 of the image.
+
+    Raises
+    ------
+    NotInRun
+        If the sample is not part of the run.
+    """
+    run = load_decidable(samples, key)
+    names = run.names
+    where = {"_id": ObjectId(sample_id) if ObjectId.is_valid(sample_id) else None}
+    found = collection(samples).find_one(where, {names.f1: True, names.queue: True})
+    if found is None or found.get(names.queue) is None:
+        raise NotInRun(f"sample {sample_id}: not part of the run {run.key!r}")
+    annotations, unit_of, number = region_table(samples, names, sample_id)
+    findings = [Findings(unit=int(number[unit]), field=names.regions) for unit in unit_of]
+    return image_report(annotations, findings, found[names.f1])
+
+
+def draw_region(samples: Any, key: str, label_id: str, sample_id: str, **options: Any) -> Drawing:
+    """The part of a sample where a region in dispute lies, with what each rater marked there.
+
+    Parameters
+    ----------
+    samples : fiftyone.core.collections.SampleCollection
+    key : str
+        Of a run on pixels that wrote its regions in dispute.
+    label_id, sample_id : str
+        Of the region, and of its sample.
+    **options
+        As in `draw_unit`: ``longest_side``.
+
+    Raises
+    ------
+    InputError
+        For a region that the run did not write, and one where no mask is any more.
+    """
+    run = load_decidable(samples, key)
+    path = f"{run.names.regions}.detections"
+    place = {"_id": ObjectId(sample_id)}, {f"{path}.mask": False}
+    stored = (collection(samples).find_one(*place) or {}).get(run.names.regions) or {"detections": []}
+    box = next((label["bounding_box"] for label in stored["detections"] if str(label["_id"]) == label_id), None)
+    if box is None:
+        raise InputError(f"label: expected a region of the run {run.key!r}, got {repr_of(label_id)}")
+    view = run.view.select(sample_id)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", KalosWarning)  # what there is to say was said when the run was made
+        read = [found.stacks for found in open_masks(view, run.selection, run.settings["ignore_value"])]
+    table = _annotations(sample_id, box, read[0]) if read else None
+    if table is None or not len(table):
+        raise InputError(f"label: expected masks where the region {label_id} was, got none: they were edited since")
+    return draw_members(table, range(len(table)), *view.values("filepath"), margin=0.0, **options)
+
+
+def _annotations(sample_id: str, box: Sequence[float], stacks: Stacks) -> Annotations:
+    """What each rater marked around a box (fractions of the image), an annotation for each class."""
+    rows = []
+    height, width = next(iter(stacks.values())).masks.shape[1:]
+    window = _window(np.array(box) * [width, height, width, height])
+    for name, stack in stacks.items():
+        for rater, mask in zip(stack.raters.tolist(), stack.masks, strict=True):
+            part = np.zeros_like(mask)
+            part[window] = mask[window]
+            if part.any():
+                rows.append({"image": sample_id, "rater": rater, "category": name, "mask": part})
+    raters = list(dict.fromkeys(rater for stack in stacks.values() for rater in stack.raters.tolist()))
+    return Annotations.from_rows(
+        rows, images=[sample_id], raters=raters, image_size={sample_id: (width, height)}, assigned="all"
+    )
+
+
+def _window(box: Any) -> tuple[slice, slice]:
+    """Rows and columns of a box in pixels and what is around it."""
+    x, y, across, down = box.round().astype(int).tolist()
+    around = int(np.ceil(MARGIN * max(across, down)))
+    return slice(max(y - around, 0), y + down + around), slice(max(x - around, 0), x + across + around)

@@ -11,7 +11,7 @@ import numpy as np
 from kalos_core.annotations import Annotations, object_array
 from kalos_core.fiftyone.dataset.database import FieldArguments
 from kalos_core.fiftyone.dataset.encoding import LabelType
-from kalos_core.fiftyone.dataset.names import derive_field_names
+from kalos_core.fiftyone.dataset.raters import derive_field_names
 from kalos_core.fiftyone.internals import attributes_of
 
 FIELDS: tuple[tuple[set[type], type], ...] = (

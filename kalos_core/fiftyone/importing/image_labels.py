@@ -16,11 +16,15 @@ from kalos_core.display import number_of
 from kalos_core.errors import InputError, listed
 from kalos_core.fiftyone.dataset.database import FieldArguments, label_field
 from kalos_core.fiftyone.dataset.image_labels import TIME_ATTRIBUTE
-from kalos_core.fiftyone.dataset.names import ASSIGNED_FIELD, derive_field_names
-from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS, new_fields, store_raters
+from kalos_core.fiftyone.dataset.raters import (
+    ASSIGNED_FIELD,
+    IMAGE_LABELS,
+    derive_field_names,
+    new_fields,
+    store_raters,
+)
 from kalos_core.fiftyone.dataset.samples import every_sample
-from kalos_core.fiftyone.importing.life import Given, find_dataset, known_images, loading
-from kalos_core.fiftyone.importing.loaded import Loaded
+from kalos_core.fiftyone.importing.life import Given, Loaded, find_dataset, known_images, loading
 from kalos_core.fiftyone.runs.arranging import arrange_app
 from kalos_core.nominal import LabelTable
 from kalos_core.readers import read_long_labels

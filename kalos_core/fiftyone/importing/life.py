@@ -6,19 +6,18 @@ The next load undoes what a dead process left half done; a load that fails undoe
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import fiftyone as fo
 from bson import ObjectId
 from pymongo.errors import PyMongoError
 
 from kalos_core.errors import InputError, KalosError, KalosWarning, repr_of
-from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD, check_assigned_field
 from kalos_core.fiftyone.dataset.database import (
     BLOCK,
     FieldArguments,
@@ -34,6 +33,7 @@ from kalos_core.fiftyone.dataset.database import (
     server,
 )
 from kalos_core.fiftyone.dataset.info import INFO_KEY, read_info, update_info
+from kalos_core.fiftyone.dataset.opened import ASSIGNED_FIELD, check_assigned_field
 from kalos_core.fiftyone.dataset.raters import forget_raters
 from kalos_core.fiftyone.dataset.samples import every_sample
 from kalos_core.fiftyone.dataset.writing import Progress, write_documents
@@ -41,6 +41,10 @@ from kalos_core.fiftyone.internals import database, forget_unlisted_samples, id_
 from kalos_core.fiftyone.runs.explaining import explained
 from kalos_core.fiftyone.runs.writers import is_alive, writing_now
 from kalos_core.readers.images import KnownImages
+from kalos_core.results import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Given = tuple[str, Mapping[str, Any], Sequence[str]]
 """Id of a sample, field -> labels to write there, and the raters who gave them."""
@@ -265,7 +269,6 @@ def opened(dataset: Any, persistent: bool) -> Iterator[tuple[Any, bool]]:
 
 
 def _is_loaded(dataset: Any) -> bool:
-    """Whether a data set that was made for a load has all of it."""
     record = read_info(dataset).get("load")
     return bool(dataset.count() if record is None else record["is_complete"])
 
@@ -289,3 +292,30 @@ def _make(name: str, persistent: bool) -> Any:
             forget_unlisted_samples(since)
             raise
     return made
+
+
+@dataclass(frozen=True, repr=False)
+class Loaded(Result):
+    """A data set with the fields of the raters that were loaded into it."""
+
+    dataset: Any
+    fields: dict[str, str]
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a rater, with the field."""
+        import pandas as pd
+
+        return pd.DataFrame({"rater": list(self.fields), "field": list(self.fields.values())})
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many there are of what was loaded."""
+        raise NotImplementedError
+
+    def _plots(self) -> Mapping[str, Callable[..., Any]]:
+        from kalos_core.figures import plot_counts
+
+        return {"counts": plot_counts}
+
+    def _content(self) -> dict[str, Any]:
+        return {"dataset": self.dataset.name, "fields": self.fields, "counts": self.counts}

@@ -23,13 +23,11 @@ from kalos_core.errors import InputError, KalosWarning
 from kalos_core.fiftyone.analyses.analysis import analyse as analyse_labels
 from kalos_core.fiftyone.analyses.analysis import free_analysis_key
 from kalos_core.fiftyone.dataset.coordinates import CROWD, FILE_ID
-from kalos_core.fiftyone.dataset.database import FieldArguments, label_field
+from kalos_core.fiftyone.dataset.database import MOST, FieldArguments, bytes_of, check_room, label_field
 from kalos_core.fiftyone.dataset.encoding import LabelType, LabelTypeName, choose_label_type, rough_bytes
 from kalos_core.fiftyone.dataset.raters import OBJECTS, new_fields, store_raters
-from kalos_core.fiftyone.dataset.room import MOST, bytes_of, check_room
 from kalos_core.fiftyone.importing.attributes import label_attributes
-from kalos_core.fiftyone.importing.life import Given, Load, known_images, loading, opened
-from kalos_core.fiftyone.importing.loaded import Loaded
+from kalos_core.fiftyone.importing.life import Given, Load, Loaded, known_images, loading, opened
 from kalos_core.fiftyone.runs.analyses import Analysis
 from kalos_core.fiftyone.runs.arranging import arrange_app
 from kalos_core.fiftyone.runs.progress import Progress, Report

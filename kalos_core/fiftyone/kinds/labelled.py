@@ -17,17 +17,16 @@ from kalos_core.annotations import object_array
 from kalos_core.annotations.joining import narrow
 from kalos_core.arrays import by_item
 from kalos_core.errors import InputError, listed
-from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD, Assignment
 from kalos_core.fiftyone.dataset.database import FieldArguments
 from kalos_core.fiftyone.dataset.expressions import list_of, text
 from kalos_core.fiftyone.dataset.image_labels import ImageLabels, known_classes, read_image_labels, table_of
+from kalos_core.fiftyone.dataset.opened import ASSIGNED_FIELD, rule_of
 from kalos_core.fiftyone.dataset.raters import ESTIMATED, IMAGE_LABELS, LabelSource, sources_of
 from kalos_core.fiftyone.dataset.writing import write_documents
-from kalos_core.fiftyone.runs.arrays import as_texts, text_array
-from kalos_core.fiftyone.runs.changes import Changes, part_of
+from kalos_core.fiftyone.runs.arrays import as_texts, part_of, text_array
 from kalos_core.fiftyone.runs.keys import RunNames
-from kalos_core.fiftyone.runs.stored import load_metrics, load_run_view
-from kalos_core.fiftyone.runs.table import Arrays, Run
+from kalos_core.fiftyone.runs.stored import load_metrics
+from kalos_core.fiftyone.runs.table import Arrays, Changes, Run
 from kalos_core.nominal import MERGED, LabelTable, RawLabels, majority_labels
 from kalos_core.nominal.grouping import Groups, groups_from_record
 
@@ -156,7 +155,8 @@ def view_of_difference(samples: Any, run_key: str, rater_a: str, rater_b: str) -
     rater_a, rater_b : str
         Raters of the run, its reference, "majority" or "truth".
     """
-    run, view = load_metrics(samples, run_key, OF_LABELS), load_run_view(samples, run_key, OF_LABELS)
+    run = load_metrics(samples, run_key, OF_LABELS)
+    view = run.view
     compared = [_of_rater(run, view, name) for name in (rater_a, rater_b)]
     both = ViewExpression([labels for labels, _ in compared])
     one, other = both[0], both[1]
@@ -187,7 +187,7 @@ def _of_rater(run: Run[Any, Any, Any, Any], view: Any, name: str) -> tuple[ViewE
     labels = _labels(source)
     if source.attribute is not None:
         labels = labels.filter(F(source.attribute).to_string() == text(name))
-    rule = Assignment.of(view, selection, sources).rule
+    rule = rule_of(view, selection, sources)
     answered = None
     if rule == "listed":
         answered = list_of(ASSIGNED_FIELD).contains([text(name)])
@@ -204,5 +204,27 @@ def _of_rater(run: Run[Any, Any, Any, Any], view: Any, name: str) -> tuple[ViewE
 
 
 def _labels(source: LabelSource) -> ViewExpression:
-    """The labels of a field, as a list."""
     return list_of(source.path) if source.labels else ViewExpression([F(source.field)]).filter(F("label").exists())
+
+
+ARGUMENTS = {"image_labels": "truth", "truth": "model"}
+"""Kind of run -> the argument by which it estimates who is right."""
+
+
+def view_least_sure_first(samples: Any, run_key: str) -> Any:
+    """Samples of a run that estimated who is right, those first where it is least sure, of as many by id.
+
+    Of image-level labels: by the question it is least sure of; of objects: by the object, whether it was taken for one
+    or not.
+
+    Raises
+    ------
+    InputError
+        For a run that did not estimate who is right.
+    """
+    run = load_metrics(samples, run_key, list(ARGUMENTS))
+    argument = ARGUMENTS[run.kind]
+    if run.settings.get(argument) is None:
+        raise InputError(f"run key: expected a run made with {argument}=..., got {run.key!r}, which estimated nothing")
+    confidence = run.names.confidence
+    return run.view.exists(confidence).sort_by([(confidence, 1), ("id", 1)])

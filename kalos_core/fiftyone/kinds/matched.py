@@ -12,8 +12,8 @@ from kalos_core.annotations import Annotations
 from kalos_core.annotations.joining import from_arrays, join, narrow, to_arrays
 from kalos_core.fiftyone.dataset.database import FieldArguments
 from kalos_core.fiftyone.dataset.objects import Labels, read_labels
-from kalos_core.fiftyone.runs.changes import Changes, part_of
-from kalos_core.fiftyone.runs.table import Run
+from kalos_core.fiftyone.runs.arrays import part_of
+from kalos_core.fiftyone.runs.table import Arrays, Changes, Run
 from kalos_core.pairs import Pairs, compute_pairs
 from kalos_core.similarity import get_similarity
 
@@ -23,13 +23,19 @@ TABLE, PAIRS = "table/", "pairs/"
 
 def matched_arrays(labels: Labels, pairs: Pairs) -> dict[str, NDArray[Any]]:
     """What `matched_again` reads back."""
-    arrays = {f"{TABLE}{name}": array for name, array in to_arrays(labels.annotations).items()}
-    return arrays | {
+    return table_arrays(labels) | {
         f"{PAIRS}left": narrow(pairs.left),
         f"{PAIRS}right": narrow(pairs.right),
         f"{PAIRS}similarity": pairs.similarity,
         f"{PAIRS}floor": np.array(pairs.floor),
     }
+
+
+def stored_pairs(arrays: Arrays, similarity: str) -> Pairs:
+    """The pairs a run stored, of the rows of the table it stored."""
+    stored = part_of(arrays, PAIRS)
+    left, right = stored["left"].astype(np.intp), stored["right"].astype(np.intp)
+    return Pairs(left, right, stored["similarity"], similarity, float(stored["floor"]))
 
 
 def table_arrays(labels: Labels) -> dict[str, NDArray[Any]]:
@@ -53,16 +59,15 @@ def annotations_again(changes: Changes) -> Annotations:
 def matched_again(changes: Changes, similarity: str) -> tuple[Annotations, Pairs]:
     """The annotations of a run as they are now with their pairs; only those of changed images are compared."""
     annotations, old_rows, fresh_rows = _again(changes)
-    stored = part_of(changes.arrays, PAIRS)
-    floor = float(stored["floor"])
-    left, right = old_rows[stored["left"].astype(np.intp)], old_rows[stored["right"].astype(np.intp)]
+    stored = stored_pairs(changes.arrays, similarity)
+    left, right, floor = old_rows[stored.left], old_rows[stored.right], stored.floor
     kept = (left >= 0) & (right >= 0)
     if not len(fresh_rows) and kept.all():
-        return annotations, Pairs(left, right, stored["similarity"], similarity, floor)
+        return annotations, Pairs(left, right, stored.similarity, similarity, floor)
     fresh = compute_pairs(annotations.select(rows=fresh_rows), get_similarity(similarity), floor)
     left = np.concatenate([left[kept], fresh_rows[fresh.left]])
     right = np.concatenate([right[kept], fresh_rows[fresh.right]])
-    values = np.concatenate([stored["similarity"][kept], fresh.similarity])
+    values = np.concatenate([stored.similarity[kept], fresh.similarity])
     place = np.empty(len(annotations), np.intp)
     place[np.lexsort((annotations.rater, annotations.image))] = np.arange(len(annotations))
     order = np.lexsort((place[right], place[left]))  # as computed anew, so that nothing depends on it

@@ -131,3 +131,8 @@ def text_array(texts: Any) -> NDArray[Any]:
 def as_texts(array: NDArray[Any]) -> list[str]:
     """The texts that `text_array` stored."""
     return [text.decode() for text in array.tolist()]
+
+
+def part_of(arrays: Mapping[str, NDArray[Any]], prefix: str, without: str = "\0") -> dict[str, NDArray[Any]]:
+    """The arrays whose names begin with a prefix, without it; those with another text in their name are not fetched."""
+    return {name[len(prefix) :]: arrays[name] for name in arrays if name.startswith(prefix) and without not in name}

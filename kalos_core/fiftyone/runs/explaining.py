@@ -7,15 +7,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import fiftyone as fo
 from bson import ObjectId
 from fiftyone.core.collections import SampleCollection
 from pymongo.errors import ConnectionFailure, OperationFailure
 
 from kalos_core.errors import InputError, KalosError, listed, repr_of
-from kalos_core.fiftyone.dataset.database import RESTARTED, server
-from kalos_core.fiftyone.dataset.info import read_info
-from kalos_core.fiftyone.dataset.raters import label_fields
-from kalos_core.fiftyone.dataset.room import MOST, WAYS_OUT, is_too_large
+from kalos_core.fiftyone.dataset.database import MOST, RESTARTED, WAYS_OUT, is_too_large, server
 from kalos_core.fiftyone.internals import database, id_of, root_of
 
 OUT_OF_DISK_SPACE = 14031
@@ -29,7 +27,7 @@ def explained(samples: Any, outcome: str = "nothing of this run is kept") -> Ite
     Also a database that was restarted. `outcome` says what that means for what was asked.
     """
     root = root_of(samples) if isinstance(samples, SampleCollection) else None
-    fields = [] if root is None else list(read_info(root).get("raters") or label_fields(root))
+    fields = [] if root is None else list(root.get_field_schema(ftype=fo.EmbeddedDocumentField))
     before = None if root is None else (id_of(root), root.name, fields)
     known = None
     try:
@@ -48,14 +46,12 @@ def explained(samples: Any, outcome: str = "nothing of this run is kept") -> Ite
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """An error, and those it comes from."""
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__
 
 
 def _full(error: Exception) -> str | None:
-    """That a disk is full, if it is that."""
     for found in _causes(error):
         if isinstance(found, OSError) and found.errno in (errno.ENOSPC, errno.EDQUOT):
             where = f" ({found.filename})" if found.filename else ""
@@ -66,14 +62,12 @@ def _full(error: Exception) -> str | None:
 
 
 def _too_large(error: Exception) -> str | None:
-    """That a sample holds no more, if it is that."""
     if any(map(is_too_large, _causes(error))):
         return f"samples: a sample with all its labels would pass {MOST:,} bytes: {WAYS_OUT}"
     return None
 
 
 def _broken(error: Exception) -> str | None:
-    """That the database was away for a moment, if it is that."""
     if any(isinstance(found, ConnectionFailure) for found in _causes(error)):
         return "the database did not answer for a moment; try again"
     return None

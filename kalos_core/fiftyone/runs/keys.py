@@ -11,82 +11,96 @@ from typing import Any
 import fiftyone as fo
 
 from kalos_core.errors import InputError, listed
-from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD
-from kalos_core.fiftyone.dataset.database import collection, refresh
-from kalos_core.fiftyone.dataset.names import derive_field_names
-from kalos_core.fiftyone.dataset.raters import label_fields
-from kalos_core.fiftyone.dataset.samples import every_sample
+from kalos_core.fiftyone.dataset.database import FieldArguments, collection, refresh
+from kalos_core.fiftyone.dataset.opened import ASSIGNED_FIELD
+from kalos_core.fiftyone.dataset.raters import derive_field_names, label_fields
 from kalos_core.fiftyone.internals import attributes_of, changed_at, id_of, root_of
 
 METHOD = "kalos"
 """Runs of this plugin have the method ``kalos/<kind>``."""
 
-SAMPLE, LABEL = {"of": "samples"}, {"of": "labels"}
+NUMBER: FieldArguments = {"ftype": fo.FloatField}
+WHOLE: FieldArguments = {"ftype": fo.IntField}
+TEXT: FieldArguments = {"ftype": fo.StringField}
+NUMBERS: FieldArguments = {"ftype": fo.ListField}
+TEXTS: FieldArguments = {"ftype": fo.ListField, "subfield": fo.StringField}
+DOCUMENTS: FieldArguments = {"ftype": fo.ListField, "subfield": fo.DictField}
+
+
+def _sample(how: FieldArguments | None, description: str | None = None) -> Any:
+    """The name of a sample field, and what it is declared with; None: what its kind says."""
+    return field(init=False, metadata={"of": "samples", "how": how and {**how, "description": description}})
+
+
+def _label(how: FieldArguments) -> Any:
+    """The name of an attribute of labels, and what it is declared with."""
+    return field(init=False, metadata={"of": "labels", "how": how})
 
 
 @dataclass(frozen=True)
 class RunNames:
-    """Every name a run key gives rise to, made here and nowhere else.
+    """Every name a run key gives rise to, made here and nowhere else, with what it is declared with.
 
     Examples
     --------
     >>> names = RunNames("first")
     >>> names.alpha, names.unit, names.main
     ('first_alpha', 'first_unit', 'first')
+    >>> names.declared(names.unit)["first_unit"]["ftype"].__name__
+    'IntField'
     """
 
     key: str
     # agreement
-    alpha: str = field(init=False, metadata=SAMPLE)
-    class_names: str = field(init=False, metadata=SAMPLE)
-    class_alphas: str = field(init=False, metadata=SAMPLE)
-    rater_alphas: str = field(init=False, metadata=SAMPLE)
-    class_rater_alphas: str = field(init=False, metadata=SAMPLE)
-    pair_alphas: str = field(init=False, metadata=SAMPLE)
-    threshold_alphas: str = field(init=False, metadata=SAMPLE)
-    attributes: str = field(init=False, metadata=SAMPLE)
-    unit: str = field(init=False, metadata=LABEL)
+    alpha: str = _sample(NUMBER)
+    class_names: str = _sample(TEXTS)
+    class_alphas: str = _sample(NUMBERS)
+    rater_alphas: str = _sample(NUMBERS)
+    class_rater_alphas: str = _sample(NUMBERS)
+    pair_alphas: str = _sample(NUMBERS)
+    threshold_alphas: str = _sample(NUMBERS)
+    attributes: str = _sample(NUMBERS)
+    unit: str = _label(WHOLE)
     # its units in dispute: each with how far it is decided, how many are open, and all that was decided
-    queue: str = field(init=False, metadata=SAMPLE)
-    disputes: str = field(init=False, metadata=SAMPLE)
-    decisions: str = field(init=False, metadata=SAMPLE)
-    # the order of images for one more rater
-    next: str = field(init=False, metadata=SAMPLE)
+    queue: str = _sample(DOCUMENTS, "Units in dispute, each with its classes, who stands alone, and its state")
+    disputes: str = _sample(WHOLE, "How many units are in dispute and still open")
+    decisions: str = _sample(DOCUMENTS, "What was decided about units, the latest last")
+    next: str = _sample(WHOLE, "Order of the images for one more rater")
     # resolved labels: what was noted with a decision, and who decided
-    note: str = field(init=False, metadata=LABEL)
-    who: str = field(init=False, metadata=LABEL)
+    note: str = _label(TEXT)
+    who: str = _label(TEXT)
     # variations: of each finding of a label its type, the other rater, their class, and the similarity
-    all: str = field(init=False, metadata=LABEL)
-    raters: str = field(init=False, metadata=LABEL)
-    classes: str = field(init=False, metadata=LABEL)
-    similarities: str = field(init=False, metadata=LABEL)
-    similarity: str = field(init=False, metadata=LABEL)
-    match: str = field(init=False, metadata=LABEL)
+    all: str = _label(TEXTS)
+    raters: str = _label(TEXTS)
+    classes: str = _label(TEXTS)
+    similarities: str = _label(NUMBERS)
+    similarity: str = _label(NUMBER)
+    match: str = _label(TEXTS)
     # objects of an estimated truth: how likely each is one, the raters who say otherwise, and labels that are none
-    existence: str = field(init=False, metadata=LABEL)
-    against: str = field(init=False, metadata=LABEL)
-    left_out: str = field(init=False, metadata=SAMPLE)
+    existence: str = _label(NUMBER)
+    against: str = _label(TEXTS)
+    left_out: str = _sample(TEXTS)
     # synthetic raters: of each event of a label its outcome and the rater's field
-    outcomes: str = field(init=False, metadata=LABEL)
-    fields: str = field(init=False, metadata=LABEL)
-    changes: str = field(init=False, metadata=SAMPLE)
+    outcomes: str = _label(TEXTS)
+    fields: str = _label(TEXTS)
+    changes: str = _sample(WHOLE)
     # image-level labels
-    agreement: str = field(init=False, metadata=SAMPLE)
-    accuracy: str = field(init=False, metadata=SAMPLE)
-    to_reference: str = field(init=False, metadata=SAMPLE)
-    disputed: str = field(init=False, metadata=SAMPLE)
-    questions: str = field(init=False, metadata=SAMPLE)
-    concepts: str = field(init=False, metadata=SAMPLE)
-    majority: str = field(init=False, metadata=SAMPLE)
-    tied: str = field(init=False, metadata=SAMPLE)
-    truth: str = field(init=False, metadata=SAMPLE)
-    confidence: str = field(init=False, metadata=SAMPLE)
+    agreement: str = _sample(NUMBER)
+    accuracy: str = _sample(NUMBER)
+    to_reference: str = _sample(NUMBER)
+    disputed: str = _sample({"ftype": fo.BooleanField})
+    questions: str = _sample(TEXTS)
+    concepts: str = _sample(TEXTS)
+    majority: str = _sample(None)
+    tied: str = _sample(TEXTS)
+    truth: str = _sample(None)
+    confidence: str = _sample(NUMBER)
     # pixels
-    rater_count: str = field(init=False, metadata=SAMPLE)
-    f1: str = field(init=False, metadata=SAMPLE)
-    regions: str = field(init=False, metadata=SAMPLE)
-    boundary: str = field(init=False, metadata=SAMPLE)
-    adjusted_rand: str = field(init=False, metadata=SAMPLE)
+    rater_count: str = _sample(None)
+    f1: str = _sample(NUMBER)
+    regions: str = _sample(None)
+    boundary: str = _sample(NUMBER)
+    adjusted_rand: str = _sample(NUMBER)
 
     def __post_init__(self) -> None:
         for entry in dataclass_fields(self):
@@ -98,15 +112,24 @@ class RunNames:
         """Label attribute: the most serious variation type, or the event a synthetic label comes from."""
         return self.key
 
+    def _named(self, of: str) -> dict[str, FieldArguments]:
+        entries = [entry for entry in dataclass_fields(self) if entry.metadata.get("of") == of]
+        return {getattr(self, entry.name): entry.metadata["how"] for entry in entries}
+
     @property
     def of_samples(self) -> list[str]:
         """All sample fields."""
-        return [getattr(self, entry.name) for entry in dataclass_fields(self) if entry.metadata == SAMPLE]
+        return list(self._named("samples"))
 
     @property
     def of_labels(self) -> list[str]:
         """All label attributes."""
-        return [self.main, *(getattr(self, entry.name) for entry in dataclass_fields(self) if entry.metadata == LABEL)]
+        return [self.main, *self._named("labels")]
+
+    def declared(self, *names: str) -> dict[str, FieldArguments]:
+        """Some of the fields and attributes, with what each is declared with."""
+        known = {self.main: TEXT, **self._named("samples"), **self._named("labels")}
+        return {name: known[name] for name in names}
 
     def fields_for(self, samples: Any, names: Iterable[str]) -> dict[str, str]:
         """Name -> a field of its own under the key, none of them there already."""
@@ -211,9 +234,9 @@ def _existing(dataset: Any, names: RunNames) -> list[str]:
     declared = dataset.get_field_schema(flat=True)
     undeclared = [path for path in paths if path not in declared]
     used: set[str] = set()
-    if undeclared and collection(dataset).find_one({"$or": [{path: {"$exists": True}} for path in undeclared]}, {}):
-        counts = every_sample(dataset).aggregate([fo.Count(path) for path in undeclared])
-        used = {path for path, count in zip(undeclared, counts, strict=True) if count}
+    stored = collection(dataset)
+    if undeclared and stored.find_one({"$or": [{path: {"$exists": True}} for path in undeclared]}, {}):
+        used = {path for path in undeclared if stored.find_one({path: {"$exists": True}}, {})}
     return found + [f"the attribute {path!r}" for path in paths if path in declared or path in used]
 
 

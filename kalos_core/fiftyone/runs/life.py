@@ -5,8 +5,7 @@ Whatever a dead process left in between is swept by whoever lists the runs next,
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -16,7 +15,6 @@ from typing import Any, Generic
 
 import fiftyone as fo
 import fiftyone.constants as foc
-import gridfs
 from bson import ObjectId, json_util
 from numpy.typing import NDArray
 
@@ -24,48 +22,41 @@ from kalos_core.arrays import give_back_memory
 from kalos_core.errors import InputError, KalosError, listed
 from kalos_core.fiftyone.dataset.database import (
     FieldArguments,
+    add_index,
     check_server,
     declare,
-    delete_fields,
     journaled,
     now,
-    refresh,
     server,
     touch,
 )
+from kalos_core.fiftyone.dataset.objects import Labels
 from kalos_core.fiftyone.dataset.raters import facts_of
 from kalos_core.fiftyone.dataset.samples import check_samples
+from kalos_core.fiftyone.dataset.writing import NOTHING, Values, names_in, write_values
 from kalos_core.fiftyone.internals import (
-    DETAILS,
     RunDocument,
     changed_at,
     database,
     id_of,
     listed_run,
-    listed_runs,
     reload_runs,
     root_of,
     serialized,
     store_results,
 )
 from kalos_core.fiftyone.runs.arranging import place_fields
-from kalos_core.fiftyone.runs.arrays import delete_arrays, drop, orphans, store_arrays
+from kalos_core.fiftyone.runs.arrays import StoredArrays, store_arrays
 from kalos_core.fiftyone.runs.explaining import explained
-from kalos_core.fiftyone.runs.keys import METHOD, check_run_key, own_runs, written_attributes
+from kalos_core.fiftyone.runs.keys import METHOD, RunNames, check_run_key, own_runs
 from kalos_core.fiftyone.runs.progress import Progress, Report
 from kalos_core.fiftyone.runs.records import apart
-from kalos_core.fiftyone.runs.renaming import is_held, settle_renaming
 from kalos_core.fiftyone.runs.table import Details, Kind, Metrics, Read, Result, Run, Settings
-from kalos_core.fiftyone.runs.writers import COMPLETE, DELETING, WRITING, Writer, is_alive, writing_now
+from kalos_core.fiftyone.runs.upkeep import forget_deleted, remove_run, sweep
+from kalos_core.fiftyone.runs.writers import COMPLETE, WRITING, Writer, writing_now
 
 READING, COMPARING, STORING = 0.0, 0.2, 0.7
 """Share of the work of an analysis done when each step begins."""
-
-OURS = {"config.method": {"$regex": f"^{METHOD}/"}}
-"""Of the documents of runs, those that are of a kind of ours."""
-
-FOLDER = "kalos"
-"""Folder in FiftyOne's folder of data sets that holds the files of runs."""
 
 
 @contextmanager
@@ -73,6 +64,7 @@ def analysing(samples: Any, run_key: str, progress: Progress | bool | None) -> I
     """What every analysis begins with: samples that can be read, a key that is free, somebody to tell of progress."""
     with Report(progress) as report, explained(samples):
         check_samples(samples)
+        sweep(root_of(samples))
         check_run_key(samples, run_key)
         report(READING, "Reading labels")
         yield report
@@ -111,14 +103,13 @@ def writing_together(dataset: Any, analysis: str) -> Iterator[None]:
         except BaseException:
             with suppress(Exception):  # as for a single run
                 remove_run(dataset, *_written_by(dataset, writer))
-            _forget_deleted(dataset, together.folders)
+            forget_deleted(dataset, together.folders)
             raise
         finally:
             _TOGETHER.reset(token)
 
 
 def _written_by(dataset: Any, writer: Writer) -> list[str]:
-    """The keys of the runs of a writer."""
     dataset.reload()
     return [key for key, about in own_runs(dataset).items() if about.config.writer == writer]
 
@@ -133,6 +124,8 @@ class Draft(Generic[Settings, Metrics, Details, Result]):
         As they were given to `writing`.
     made_at : datetime
         When it was registered.
+    file : str
+        The id of the file of its arrays.
     analysis : str, optional
         What it is a part of.
     metrics : dict
@@ -151,6 +144,7 @@ class Draft(Generic[Settings, Metrics, Details, Result]):
     settings: Settings
     read: Read
     made_at: datetime
+    file: str
     analysis: str | None = None
     metrics: Metrics = field(init=False)
     details: Details = field(init=False)
@@ -173,6 +167,8 @@ class Draft(Generic[Settings, Metrics, Details, Result]):
             details=self.details,
             result=self.result,
             analysis=self.analysis,
+            dataset=root_of(self.read.view),
+            arrays=StoredArrays(self.key, self.file),
         )
 
 
@@ -206,7 +202,6 @@ def writing(
     """
     dataset, together = root_of(read.view), _TOGETHER.get()
     with writing_now() if together is None else nullcontext(together.writer) as writer:
-        sweep(dataset)
         check_run_key(dataset, run_key)
         config = dataset.init_run(
             method=f"{METHOD}/{kind.name}",
@@ -233,7 +228,7 @@ def writing(
         try:
             declare(dataset, fields or {})
             place_fields(dataset, run_key, fields or ())
-            draft = Draft(run_key, kind, settings, read, made_at, config.analysis)
+            draft = Draft(run_key, kind, settings, read, made_at, config.arrays, config.analysis)
             yield draft
             details, beside = apart(draft.details)
             give_back_memory()
@@ -252,8 +247,55 @@ def writing(
         except BaseException:
             with suppress(Exception):  # what cannot be removed now is swept later; the first error is the one to tell
                 remove_run(dataset, run_key)
-            _forget_deleted(dataset, folders)
+            forget_deleted(dataset, folders)
             raise
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found(Generic[Settings, Metrics, Details, Result]):
+    """All that an analysis of labels of objects found, for `store`.
+
+    Parameters
+    ----------
+    settings, metrics, details, result
+        As of a `Run`.
+    arrays : callable
+        Asked for what is computed from later, once the labels are written: it may be large.
+    on_samples, on_labels : callable
+        Values of sample fields and attributes of labels, whose names are in `RunNames`.
+    index : sequence of str
+        Fields by which samples are looked up.
+    """
+
+    settings: Settings
+    metrics: Metrics
+    details: Details
+    result: Result
+    arrays: Callable[[], dict[str, NDArray[Any]]]
+    on_samples: Values = NOTHING
+    on_labels: Values = NOTHING
+    index: Sequence[str] = ()
+
+
+def store(
+    kind: Kind[Settings, Metrics, Details, Result],
+    labels: Labels,
+    run_key: str,
+    found: Found[Settings, Metrics, Details, Result],
+    report: Report,
+) -> Run[Settings, Metrics, Details, Result]:
+    """Store all that an analysis found, or nothing of it."""
+    names = RunNames(run_key)
+    fields, attributes = names.declared(*names_in(found.on_samples)), names.declared(*names_in(found.on_labels))
+    fields |= {f"{path}.{name}": how for path in labels.paths for name, how in attributes.items()}
+    with writing(kind, labels, run_key, found.settings, fields) as draft:
+        if fields:
+            write_values(labels, found.on_labels, found.on_samples, report.within(STORING, 1.0, "Writing"))
+        if found.index:
+            add_index(labels.view, found.index)
+        draft.metrics, draft.details, draft.result = found.metrics, found.details, found.result
+        draft.arrays = found.arrays()
+    return draft.run
 
 
 def _register(samples: Any, run_key: str, config: Any) -> datetime:
@@ -288,18 +330,14 @@ def _register(samples: Any, run_key: str, config: Any) -> datetime:
 
 
 def set_config(dataset: Any, run_keys: Sequence[str], **entries: Any) -> None:
-    """Store other values in the configurations of runs, as `change_runs` does."""
-    change_runs(dataset, run_keys, {"$set": {f"config.{name}": value for name, value in entries.items()}})
-
-
-def change_runs(dataset: Any, run_keys: Sequence[str], change: Any) -> None:
-    """Change the records of runs, as MongoDB takes it, in one step, so that other processes see it.
+    """Store other values in the configurations of runs, in one step, so that other processes see it.
 
     Raises
     ------
     KalosError
         If somebody deleted one of them.
     """
+    change = {"$set": {f"config.{name}": value for name, value in entries.items()}}
     found = [document for document in (listed_run(dataset, key) for key in run_keys) if document is not None]
     wanted = {"_id": {"$in": [document.id for document in found]}}
     gone = KalosError(f"run key: {listed(map(repr, run_keys))} was deleted by somebody else meanwhile")
@@ -311,108 +349,6 @@ def change_runs(dataset: Any, run_keys: Sequence[str], change: Any) -> None:
     except RunDocument.DoesNotExist as error:
         raise gone from error
     touch(dataset)
-
-
-def remove_run(dataset: Any, *run_keys: str) -> None:
-    """Delete runs and all they wrote, whatever state they are in; what somebody else deletes already is left to them.
-
-    All are noted as being deleted in one step, before anything goes: whoever finds them half gone finishes.
-
-    Raises
-    ------
-    InputError
-        If somebody is changing runs of the data set, or has renamed one of these; nothing is deleted then.
-    """
-    with writing_now() as writer:
-        dataset.reload()
-        there = {key: listed_run(dataset, key) for key in run_keys}
-        found = {document.id: (key, document) for key, document in there.items() if document is not None}
-        before = {key: document.config for key, document in found.values()}
-        stored = database().runs
-        these, works = {"_id": {"$in": list(found)}}, [config["writer"]["work"] for config in before.values()]
-        taken = {**these, "config.writer.work": {"$in": works}}
-        known, change = server(), {"$set": {"config.status": DELETING, "config.writer": dict(writer)}}
-        journaled(stored).update_many(taken, change)
-        own = [entry["_id"] for entry in stored.find({**these, "config.writer.work": writer["work"]}, {"_id": True})]
-        complete = [key for key, config in before.items() if config["status"] == COMPLETE]
-        touch(dataset)
-        dataset.reload()
-        still = {getattr(listed_run(dataset, found[identity][0]), "id", None) for identity in own}
-        if complete and (is_held(dataset) or not still.issuperset(own)):
-            stored.update_many({"_id": {"$in": own}}, {"$set": {"config.status": COMPLETE}})
-            touch(dataset)
-            dataset.reload()
-            raise InputError(f"run key: another process is changing runs of {dataset.name!r}; wait until it is done")
-        try:
-            for identity in own:
-                _remove_marked(dataset, found[identity][0], identity, known)
-        except BaseException:
-            _forget_deleted(dataset, ())
-            raise
-
-
-def _remove_marked(dataset: Any, run_key: str, identity: ObjectId, known: Any) -> None:
-    """Delete what a run wrote, then the run. `known`: the server that noted it as being deleted."""
-    config = dataset.get_run_info(run_key).config
-    delete_fields(dataset, dict.fromkeys([*config.fields, *written_attributes(dataset, run_key)]))
-    if config.folder is not None:
-        _delete_folder(dataset, Path(config.folder))
-    _delete_files(dataset, identity)
-    check_server(known)
-    entry = f"runs.{run_key}"
-    journaled(database().datasets).update_one({"_id": id_of(dataset), entry: identity}, {"$unset": {entry: ""}})
-    database().runs.delete_one({"_id": identity})  # before what fails where the data set was renamed meanwhile
-    touch(dataset)
-    dataset.reload()
-
-
-def _delete_files(dataset: Any, identity: ObjectId) -> None:
-    """Delete the arrays and details of a run."""
-    found = database().runs.find_one({"_id": identity}, {"config.arrays": True, "results": True})
-    if found is not None:
-        file = found["config"].get("arrays")
-        delete_arrays(dataset, file)
-        delete_arrays(dataset, file, DETAILS)
-        if found.get("results") not in (None, file and ObjectId(file)):  # FiftyOne's copy, where the data set is one
-            gridfs.GridFS(database(), collection=DETAILS).delete(found["results"])
-
-
-def sweep(dataset: Any) -> None:
-    """Remove what dead processes left: runs half written or half deleted, files of no run, runs of no data set."""
-    refresh(dataset)
-    settle_renaming(dataset)
-    if dead := dead_runs(own_runs(dataset)):
-        remove_run(dataset, *dead)
-    connection = database()
-    every = list(connection.runs.find({"_dataset_id": id_of(dataset), **OURS}, {"config.writer": True}))
-    listed_now = listed_runs(dataset) if every else set()  # looked at later: what a living process makes is listed last
-    for found in every:
-        if found["_id"] not in listed_now and not is_alive(found["config"]["writer"]):
-            _delete_files(dataset, found["_id"])
-            connection.runs.delete_one({"_id": found["_id"]})
-    connection.runs.delete_many({"_dataset_id": {"$nin": connection.datasets.distinct("_id")}, **OURS})
-    for file, writer in orphans(_known_files()):
-        if not is_alive(writer):
-            drop(file)
-
-
-def _known_files() -> set[str]:
-    """The files of runs of the data sets that there are; a copy of a data set has those of the first."""
-    connection = database()
-    wanted = {"_dataset_id": {"$in": connection.datasets.distinct("_id")}, **OURS}
-    return {str(found["config"].get("arrays")) for found in connection.runs.find(wanted, {"config.arrays": True})}
-
-
-def _forget_deleted(dataset: Any, folders: Sequence[Path]) -> None:
-    """Remove what a run that failed wrote for a data set that was deleted meanwhile: nobody looks at it again."""
-    connection, identity = database(), id_of(dataset)
-    with suppress(Exception):  # what cannot be removed now is swept later
-        if connection.datasets.find_one({"_id": identity}, {"_id": True}) is None:
-            connection.runs.delete_many({"_dataset_id": identity, **OURS})
-            for file, _ in orphans(_known_files(), of=identity):
-                drop(file)
-            for folder in folders:
-                _delete_folder(dataset, folder)
 
 
 @contextmanager
@@ -429,33 +365,3 @@ def is_listed(config: Any) -> bool:
     """Whether a run is complete, or one of those of `listing_own`."""
     together = _TOGETHER.get() if _LISTS_OWN.get() else None
     return bool(config.status == COMPLETE or (together is not None and config.writer == together.writer))
-
-
-def dead_runs(own: Mapping[str, Any]) -> list[str]:
-    """Keys of the runs, of those of `own_runs`, that a dead process was writing or deleting."""
-    configs = {key: about.config for key, about in own.items()}
-    return [key for key, config in configs.items() if config.status != COMPLETE and not is_alive(config.writer)]
-
-
-# ---- files ----
-
-
-def _delete_folder(dataset: Any, folder: Path) -> None:
-    """Delete the files of a run; not those of the data set this one is a copy of."""
-    home = folder_of(dataset)
-    if folder.parent != home:
-        return
-    if folder.exists():
-        shutil.rmtree(folder)
-    if home.exists() and not any(home.iterdir()):
-        home.rmdir()
-
-
-def folder_of(dataset: Any) -> Path:
-    """Where runs of a data set write files: named by what never changes, neither its name nor a run key."""
-    return Path(fo.config.default_dataset_dir) / FOLDER / str(id_of(dataset))
-
-
-def new_folder(samples: Any) -> Path:
-    """A folder for the files of one run; it is not made yet."""
-    return folder_of(root_of(samples)) / str(ObjectId())

@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
+from datetime import timedelta
 from importlib import import_module
 from typing import Any, Literal, overload
 
+from fiftyone import ViewField as F
+
 from kalos_core.errors import InputError, check_text, listed, lookup
-from kalos_core.fiftyone.dataset.database import refresh
+from kalos_core.fiftyone.dataset.database import edited_since, refresh
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.internals import root_of
 from kalos_core.fiftyone.runs.analyses import Analysis, AnyRun, analyses_of
 from kalos_core.fiftyone.runs.arrays import StoredArrays
-from kalos_core.fiftyone.runs.changes import Changes
-from kalos_core.fiftyone.runs.changes import count_changes as count_since
 from kalos_core.fiftyone.runs.explaining import explained
 from kalos_core.fiftyone.runs.keys import METHOD, check_run_key, own_runs
-from kalos_core.fiftyone.runs.life import change_runs, dead_runs, is_listed, remove_run, set_config
+from kalos_core.fiftyone.runs.life import is_listed, set_config
 from kalos_core.fiftyone.runs.records import joined, restored
-from kalos_core.fiftyone.runs.renaming import move_of, rename_runs, settle_renaming
-from kalos_core.fiftyone.runs.table import KINDS, Part, Parts, Run
-from kalos_core.fiftyone.runs.thresholds import choice
+from kalos_core.fiftyone.runs.table import KINDS, Changes, Part, Parts, Run
+from kalos_core.fiftyone.runs.upkeep import dead_runs, move_of, remove_run, rename_runs, settle_renaming
 
 KindNames = str | Sequence[str] | None
 """A kind of run, or several; None: any."""
@@ -51,7 +51,7 @@ def list_runs(samples: Any, kind: str | Sequence[str] | None = None, *, info: bo
         The runs with their settings and metrics, in place of the keys.
     """
     found = _complete(samples, kind)
-    return [_run(about) for about in found.values()] if info else list(found)
+    return [_run(samples, about) for about in found.values()] if info else list(found)
 
 
 def list_analyses(samples: Any) -> list[Analysis]:
@@ -90,7 +90,7 @@ def find_analysis(samples: Any, key: str) -> Analysis:
 
 def load_metrics(samples: Any, run_key: str, kind: KindNames = None) -> AnyRun:
     """A run, of a kind if given, with its settings and metrics only: quick, whatever the size of the data set."""
-    return _run(_info(samples, run_key, kind))
+    return _run(samples, _info(samples, run_key, kind))
 
 
 def load_details(samples: Any, run_key: str, kind: KindNames = None) -> AnyRun:
@@ -101,19 +101,17 @@ def load_details(samples: Any, run_key: str, kind: KindNames = None) -> AnyRun:
     InputError
         If there is no such run, or what it stored is gone.
     """
-    info = _info(samples, run_key, kind)
-    run = _run(info)
-    results = root_of(samples).load_run_results(run.key, cache=False, load_view=False)
+    run = load_metrics(samples, run_key, kind)
+    results = run.dataset.load_run_results(run.key, cache=False, load_view=False)
     if results is None:
         raise InputError(f"run key: {run.key!r}: its stored result is gone; delete the run")
-    stored = joined(results.details, StoredArrays(run.key, info.config.arrays))
-    return replace(run, details=restored(KINDS[run.kind].details, stored))
+    return replace(run, details=restored(KINDS[run.kind].details, joined(results.details, run.arrays)))
 
 
 def load_arrays(samples: Any, run_key: str, kind: KindNames = None) -> StoredArrays:
     """The arrays a run stored, each fetched when it is asked for."""
-    info = _info(samples, run_key, kind)
-    return StoredArrays(info.key, info.config.arrays)
+    found: StoredArrays = load_metrics(samples, run_key, kind).arrays
+    return found
 
 
 def load_run(samples: Any, run_key: str) -> AnyRun:
@@ -143,16 +141,29 @@ def stale_samples(samples: Any, run_key: str) -> list[str]:
 
 
 def count_changes(samples: Any, run_key: str) -> int:
-    """How many samples of a run were edited or deleted since, or have a mask in a file that was; no label is read.
+    """How many samples of a run were edited or deleted since: counts in the database, no label is read.
 
-    An edit that changed no label, such as a tag, counts, too: `stale_samples` looks closer.
+    An edit that changed no label, such as a tag, counts, too: `stale_samples` looks closer. So do files of masks that
+    were written anew or removed, whose times are looked at. All count where a field of the labels is gone. In a clone
+    of the data set only what happened to the clone counts, and to the files that both have.
     """
-    return count_since(load_run_view(samples, run_key), load_metrics(samples, run_key))
+    run = load_metrics(samples, run_key)
+    view = run.view
+    if not all(view.has_field(field) for field in run.label_fields):
+        return run.images
+    since, made = run.read_at, root_of(view).created_at
+    if made > since:  # a clone, whose samples all have its own time
+        since = made + timedelta(milliseconds=1)
+    made_before = int(view.match(F("created_at") <= since).count())
+    edited, newer = edited_since(view, since), KINDS[run.kind].newer
+    rewritten = [] if newer is None else newer(view, run, slack=0.0)
+    only_files = len(rewritten) - (edited.select(rewritten).count() if rewritten else 0)
+    return int(edited.count()) + only_files + max(run.images - made_before, 0)
 
 
 def load_run_view(samples: Any, run_key: str, kind: KindNames = None) -> Any:
     """The view a run was computed on."""
-    return root_of(samples).load_run_view(_info(samples, run_key, kind).key)
+    return load_metrics(samples, run_key, kind).view
 
 
 def rename_run(samples: Any, run_key: str, new_key: str) -> None:
@@ -218,19 +229,11 @@ def figures_of(run: AnyRun, **options: Any) -> Mapping[str, Part]:
     return Parts(import_module(KINDS[run.kind].figures).figures(run, **options))
 
 
-def store_choice(samples: Any, run_key: str, similarity: str, threshold: float) -> None:
-    """Store in a complete run which threshold was chosen for a similarity now; what was for others stays."""
-    info = _info(samples, run_key)
-    with explained(samples, "it is not stored"):
-        change_runs(root_of(samples), [info.key], choice(similarity, threshold))
-
-
 def _changes(samples: Any, run: AnyRun) -> Changes:
-    config = _info(samples, run.key).config
-    return Changes(run, StoredArrays(run.key, config.arrays), load_run_view(samples, run.key), config)
+    return Changes(run, _info(samples, run.key).config)
 
 
-def _run(info: Any) -> AnyRun:
+def _run(samples: Any, info: Any) -> AnyRun:
     config = info.config
     return Run(
         key=info.key,
@@ -246,6 +249,8 @@ def _run(info: Any) -> AnyRun:
         analysis=config.analysis,
         note=config.note,
         status=config.review,
+        dataset=root_of(samples),
+        arrays=StoredArrays(info.key, config.arrays),
     )
 
 

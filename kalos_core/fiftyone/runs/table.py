@@ -1,23 +1,22 @@
-"""The table of all kinds of runs: each says what it is called, reads, writes, shows and leads to."""
+"""Runs, what has changed since one, and the table of all kinds: what each is called, reads, writes and leads to."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.errors import Undefined
-from kalos_core.fiftyone.dataset.raters import OBJECTS, Family
+from kalos_core.fiftyone.dataset.database import edited_since
+from kalos_core.fiftyone.dataset.raters import OBJECTS, Family, facts_of
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.runs.keys import RunNames
-
-if TYPE_CHECKING:
-    from kalos_core.fiftyone.runs.changes import Changes
 
 Settings = TypeVar("Settings", bound=Mapping[str, Any])
 Metrics = TypeVar("Metrics", bound=Mapping[str, Any])
@@ -89,6 +88,10 @@ class Run(Generic[Settings, Metrics, Details, Result]):
         The key of the analysis it was made for; None: it was made alone.
     note, status : str
         What people say of it, see `describe_run`.
+    dataset : fiftyone.core.dataset.Dataset
+        That it is of.
+    arrays : mapping
+        What is computed from later; each is fetched when it is asked for.
     """
 
     key: str
@@ -106,6 +109,13 @@ class Run(Generic[Settings, Metrics, Details, Result]):
     analysis: str | None = None
     note: str = ""
     status: str = ""
+    dataset: Any = field(default=None, repr=False)
+    arrays: Arrays = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def view(self) -> Any:
+        """The samples it was computed on."""
+        return self.dataset.load_run_view(self.key)
 
     @property
     def names(self) -> RunNames:
@@ -116,6 +126,83 @@ class Run(Generic[Settings, Metrics, Details, Result]):
     def written(self) -> str:
         """What it wrote, for people."""
         return KINDS[self.kind].written(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Changes:
+    """A stored run beside the labels of its view as they are now. I images of the view now, J images it read.
+
+    Parameters
+    ----------
+    run : Run
+    config : object
+        As FiftyOne stores it.
+    """
+
+    run: Run[Any, Any, Any, Any]
+    config: Any
+
+    @property
+    def arrays(self) -> Arrays:
+        """What it stored."""
+        return self.run.arrays
+
+    @property
+    def view(self) -> Any:
+        """What it was computed on."""
+        return self.run.view
+
+    @cached_property
+    def images(self) -> list[str]:
+        """(I,) ids of the samples of the view, in its order."""
+        found: list[str] = self.view.values("id")
+        return found
+
+    @cached_property
+    def hash_of(self) -> dict[str, str]:
+        """Image -> digest of the labels that the run read."""
+        ids, hashes = (np.char.decode(self.arrays[name], "ascii").tolist() for name in ("image_ids", "hashes"))
+        return dict(zip(ids, hashes, strict=True))
+
+    @cached_property
+    def fresh(self) -> Read | None:
+        """The labels, as they are now, of the samples that may have changed: no others are read. None without any."""
+        kind, view = KINDS[self.run.kind], self._edited
+        known = self.hash_of
+        extra = [key for key in self.images if key not in known]
+        extra += [] if kind.newer is None else kind.newer(self.view, self.run)
+        if extra:
+            view = self.view.select([*extra, *view.values("id")])
+        return kind.read(view, self.run) if len(view) else None
+
+    @property
+    def _edited(self) -> Any:
+        """Samples that somebody edited since; all, if what is known of the raters has changed."""
+        known = facts_of(self.view, self.run.selection.raters or ())
+        return self.view if known != list(self.config.rater_facts) else edited_since(self.view, self.run.read_at)
+
+    @cached_property
+    def is_stale(self) -> NDArray[np.bool_]:
+        """(F,) which of the fresh images differ from those that the run read."""
+        if self.fresh is None:
+            return np.zeros(0, np.bool_)
+        pairs = zip(self.fresh.images, self.fresh.hashes, strict=True)
+        return np.array([self.hash_of.get(image) != digest for image, digest in pairs], dtype=np.bool_)
+
+    @cached_property
+    def stale(self) -> list[str]:
+        """Ids of the samples whose labels differ."""
+        return [] if self.fresh is None else self.fresh.images[self.is_stale].tolist()
+
+    @cached_property
+    def gone(self) -> list[str]:
+        """Ids of the samples that the run read and that its view has no more."""
+        return sorted(set(self.hash_of) - set(self.images))
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """Ids of all samples that changed or are gone."""
+        return (*self.stale, *self.gone)
 
 
 NOTHING = "nothing on samples or labels"

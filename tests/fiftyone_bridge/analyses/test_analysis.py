@@ -10,7 +10,7 @@ import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosWarning
 from kalos_core.fiftyone.analyses.analysis import free_analysis_key
 from kalos_core.fiftyone.dataset.raters import store_raters
-from kalos_core.fiftyone.runs import renaming
+from kalos_core.fiftyone.runs import upkeep
 from kalos_core.fiftyone.runs.analyses import Analysis
 from kalos_core.fiftyone.runs.stored import describe_run, find_analysis
 from tests.fiftyone_bridge.quiz import RATERS, quiz
@@ -228,7 +228,7 @@ def test_renaming_an_analysis_renames_all_of_its_runs(analysed):
 
 
 def test_renaming_that_fails_half_way_is_taken_back(analysed, meanwhile):
-    meanwhile(renaming, "copy_fields", before=raising(RuntimeError("the database is gone")), call=3)
+    meanwhile(upkeep, "copy_fields", before=raising(RuntimeError("the database is gone")), call=3)
     before = documents(analysed)
     with pytest.raises(RuntimeError, match="the database is gone"):
         kf.rename_run(analysed, "first", "second")

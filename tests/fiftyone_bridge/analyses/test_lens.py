@@ -12,9 +12,9 @@ from kalos_core import agreement, variations
 from kalos_core.calibration import threshold_advice
 from kalos_core.diagnostics import intra_rater, narrowed
 from kalos_core.errors import InputError, or_reason
-from kalos_core.fiftyone.analyses import advice
-from kalos_core.fiftyone.kinds.agreement.lens import narrowed_metrics
-from kalos_core.fiftyone.kinds.variations import lens
+from kalos_core.fiftyone.analyses.summaries import threshold_advice as advice_of
+from kalos_core.fiftyone.kinds.agreement.stored import narrowed_metrics
+from kalos_core.fiftyone.kinds.variations.kind import narrowed_variations as narrowed_variations_of
 from kalos_core.fiftyone.runs.records import plain
 from kalos_core.fiftyone.runs.stored import count_changes
 from kalos_core.statements import statements
@@ -48,7 +48,7 @@ def test_findings(dataset, table, category, rater, names):
     limits = {"tag": ids[2:9], "samples": ids[5:]}
     dataset.select(limits["tag"]).tag_samples("mine")
     given = {name: {"tag": "mine", "samples": limits["samples"]}[name] for name in names}
-    found = lens.narrowed_variations(dataset, "first", kf.Lens(category, rater, **given))
+    found = narrowed_variations_of(dataset, "first", kf.Lens(category, rater, **given))
     dataset.untag_samples("mine")
     images = [row for row, key in enumerate(ids) if all(key in limits[name] for name in names)]
     alone = narrowed_variations(variations(table.select(images=images)), category, rater)
@@ -90,13 +90,13 @@ def test_no_label_is_read_and_what_is_unknown(dataset, monkeypatch):
 
 def test_advice_is_on_the_settings_in_use(dataset):
     with pytest.raises(InputError, match="analysis: expected one with calibration"):
-        advice.threshold_advice(dataset, "first")
+        advice_of(dataset, "first")
     settings = {
         "calibration": {"similarities": ["box_iou", "box_giou"], "bootstrap": 10},
         "agreement": {"bootstrap": 0},
     }
     kf.analyse(dataset, "second", kinds=["agreement", "calibration"], raters=THREE, threshold=0.3, settings=settings)
-    found = advice.threshold_advice(dataset, "second")
+    found = advice_of(dataset, "second")
     expected = threshold_advice(kf.load_run(dataset, "second_calibration").result, "box_iou", 0.3)
     assert (found.similarity, found.threshold) == ("box_iou", 0.3)
     assert (found.text, found.settings) == (expected.text, expected.settings)

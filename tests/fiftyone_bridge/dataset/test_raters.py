@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 import kalos_core.fiftyone as kf
 from kalos_core import agreement, distributed
-from kalos_core.fiftyone.dataset.names import derive_field_names
-from kalos_core.fiftyone.dataset.raters import forget_raters, rater_names, store_raters
+from kalos_core.fiftyone.dataset.raters import derive_field_names, forget_raters, rater_names, store_raters
 
 TAKEN = ["id", "filepath", "tags", "metadata", "created_at", "last_modified_at", "raters"]
 FIELDS = {

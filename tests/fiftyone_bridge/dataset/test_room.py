@@ -15,7 +15,8 @@ from pymongo.errors import BulkWriteError, DocumentTooLarge, OperationFailure
 
 import kalos_core.fiftyone as kf
 from kalos_core import Annotations, InputError, KalosError
-from kalos_core.fiftyone.dataset import room, writing
+from kalos_core.fiftyone.dataset import database as room
+from kalos_core.fiftyone.dataset import writing
 from kalos_core.fiftyone.dataset.encoding import LABEL_TYPES, rough_bytes
 from kalos_core.fiftyone.importing import objects
 from kalos_core.shapes import Masks

@@ -14,9 +14,9 @@ from kalos_core.calibration import DISTANCE_EDGES, GRID
 from kalos_core.fiftyone.dataset.raters import store_raters
 from kalos_core.fiftyone.dataset.similarities import fitting_similarities
 from kalos_core.fiftyone.kinds.calibration import compute
+from kalos_core.fiftyone.kinds.calibration.kind import default_threshold
 from kalos_core.fiftyone.runs.records import plain
 from kalos_core.fiftyone.runs.table import Run
-from kalos_core.fiftyone.runs.thresholds import default_threshold
 from tests.fiftyone_bridge.scenes import CAT, THREE, crowded, make_samples, untouched
 
 BOTH = ["box_iou", "box_giou"]

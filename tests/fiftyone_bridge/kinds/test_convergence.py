@@ -14,7 +14,7 @@ from kalos_core import InputError, KalosWarning, check_convergence, label_conver
 from kalos_core.convergence import PUBLISHED_LINE, Line, map_of_predictions
 from kalos_core.fiftyone.kinds.convergence.compute import place_predictions
 from kalos_core.fiftyone.kinds.convergence.kind import view_of_tag
-from kalos_core.fiftyone.kinds.convergence.pooled import poolable_runs, pooled_replicates
+from kalos_core.fiftyone.kinds.convergence.stored import poolable_runs, pooled_replicates
 from kalos_core.fiftyone.runs.records import plain
 from kalos_core.fiftyone.runs.table import Run
 from kalos_core.figures import plot_regression

@@ -8,7 +8,7 @@ import pytest
 import kalos_core.fiftyone as kf
 from kalos_core import Annotations, agreement, class_difficulty, collaboration, rater_vitality, sensitivity
 from kalos_core.fiftyone.dataset.raters import rater_facts, store_raters
-from kalos_core.fiftyone.kinds.agreement.lens import narrowed_metrics
+from kalos_core.fiftyone.kinds.agreement.stored import narrowed_metrics
 from kalos_core.fiftyone.runs.records import plain
 from kalos_core.pairs import compute_pairs
 from tests.fiftyone_bridge.scenes import (

@@ -12,7 +12,7 @@ from kalos_core import InputError, agreement, class_difficulty, diagnostics, rat
 from kalos_core.diagnostics import class_image_alpha, narrowed, pair_image_alpha
 from kalos_core.diagnostics.thresholds import THRESHOLDS
 from kalos_core.fiftyone.kinds.agreement import views
-from kalos_core.fiftyone.kinds.agreement.lens import narrowed_metrics
+from kalos_core.fiftyone.kinds.agreement.stored import narrowed_metrics
 from kalos_core.fiftyone.runs.records import plain
 from kalos_core.reliability import NO_OBJECT
 from tests.diagnostics.naive import alpha_of, columns

@@ -66,7 +66,3 @@ def test_what_is_refused(rated):
         view_of_next(rated, "run")
     with pytest.raises(InputError, match="n: expected a whole number of at least 1, got 0"):
         kf.next_to_rate(rated, "run", n=0)
-    assert not rated.has_field("run_next")
-    rated.add_sample_field("run_next", fo.StringField)
-    with pytest.raises(InputError, match="would overwrite the field 'run_next', which the run did not write"):
-        kf.next_to_rate(rated, "run")

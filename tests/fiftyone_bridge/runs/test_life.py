@@ -22,10 +22,10 @@ from kalos_core.fiftyone.dataset.info import update_info
 from kalos_core.fiftyone.deciding import decide, results
 from kalos_core.fiftyone.importing import life as loads
 from kalos_core.fiftyone.importing import objects
-from kalos_core.fiftyone.kinds.agreement import compute, rerating
+from kalos_core.fiftyone.kinds.agreement import rerating
 from kalos_core.fiftyone.kinds.agreement.rerating import view_of_next
 from kalos_core.fiftyone.kinds.calibration import compute as calibration
-from kalos_core.fiftyone.runs import arranging, explaining, life, renaming, stored
+from kalos_core.fiftyone.runs import arranging, explaining, life, stored, upkeep
 from kalos_core.fiftyone.runs.stored import describe_run
 from kalos_core.fiftyone.runs.table import Run
 from kalos_core.fiftyone.runs.writers import writing_now
@@ -83,7 +83,7 @@ class TestKilled:
         files = stored_files(dataset)
         with untouched(dataset):
             agree(dataset)
-            kill(dataset, lambda there: kf.delete_run(there, "run"), (life, where))
+            kill(dataset, lambda there: kf.delete_run(there, "run"), (upkeep, where))
             dataset.reload()
             assert dataset.list_runs() == ["run"]
             assert kf.list_runs(dataset) == []
@@ -96,7 +96,7 @@ class TestKilled:
         samples = dataset._sample_collection
         indexes = samples.index_information()
         (lost,) = (name for name in indexes if "run_alpha" in name)
-        kill(dataset, lambda there: kf.delete_run(there, "run"), (life, "_delete_files"))
+        kill(dataset, lambda there: kf.delete_run(there, "run"), (upkeep, "_delete_files"))
         assert lost not in samples.index_information()
         samples.create_index(indexes[lost]["key"], name=lost)
         samples.update_many({}, {"$set": {"run_alpha": 1.0}})
@@ -106,26 +106,10 @@ class TestKilled:
         assert lost not in samples.index_information()
         assert not any("run_alpha" in sample for sample in documents(dataset).values())
 
-    def test_while_an_order_is_written(self, make):
-        """A field without a value goes, and the run is as it was; one with values stays, and goes with the run."""
-        dataset = make(persistent=True)
-        run = agree(dataset)
-        for where, is_there in (("_write", False), ("reload_samples", True)):
-            kill(dataset, lambda there: kf.next_to_rate(there, "run", 2), (rerating, where))
-            dataset.reload()
-            assert dataset.has_field("run_next")
-            assert kf.list_runs(dataset) == ["run"]
-            assert dataset.has_field("run_next") == is_there
-            assert ("run_next" in dataset.get_run_info("run").config.fields) == is_there
-            assert "renaming" not in dataset.info.get("kalos", {})
-        assert kf.load_run(dataset, "run").metrics == run.metrics
-        kf.delete_run(dataset, "run")
-        assert not any("run_next" in sample for sample in documents(dataset).values())
-
     def test_before_the_folder_of_a_run_is_made(self, make):
         """That of the data set is there already, and goes if nothing else is in it."""
         dataset = make(small, persistent=True)
-        home = life.folder_of(dataset)
+        home = upkeep.folder_of(dataset)
         original = os.mkdir
 
         def one(path: Any, *more: Any) -> None:
@@ -220,12 +204,12 @@ class TestAtTheSameTime:
     def test_a_run_that_somebody_was_quicker_with(self, dataset, meanwhile):
         """After it was looked up to be deleted, and before that is noted: a renamed run stays under its new key."""
         alpha = agree(dataset).result.alpha
-        meanwhile(life, "server", before=lambda: kf.rename_run(dataset, "run", "other"))
+        meanwhile(upkeep, "server", before=lambda: kf.rename_run(dataset, "run", "other"))
         with pytest.raises(InputError, match=SOMEBODY):
             kf.delete_run(dataset, "run")
         assert kf.list_runs(dataset) == ["other"]
         assert kf.load_run(dataset, "other").result.alpha == alpha
-        meanwhile(life, "server", before=lambda: kf.delete_run(dataset, "other"))
+        meanwhile(upkeep, "server", before=lambda: kf.delete_run(dataset, "other"))
         kf.delete_run(dataset, "other")
         assert kf.list_runs(dataset) == []
 
@@ -343,7 +327,7 @@ class TestWhileRenaming:
             with pytest.raises(InputError, match="another process is renaming or deleting 'run'; wait"):
                 kf.decide(dataset, "run", **decided)
 
-        meanwhile(renaming, "_switch", before=deciding)
+        meanwhile(upkeep, "_switch", before=deciding)
         kf.rename_run(dataset, "run", "other")
         assert kf.decisions(dataset, "other") == []
         kf.decide(dataset, "other", **decided)
@@ -363,25 +347,19 @@ class TestWhileRenaming:
         with pytest.raises(InputError, match=r"expected one of .* got 'run'"):
             list(read)
 
-    def test_nobody_renames_or_deletes_a_run_that_is_given_an_order(self, dataset, meanwhile):
+    def test_an_order_is_written_on_no_run_that_is_gone(self, dataset, meanwhile):
         agree(dataset)
-
-        def changing() -> None:
-            for act in (lambda: kf.rename_run(dataset, "run", "other"), lambda: kf.delete_run(dataset, "run")):
-                with pytest.raises(InputError, match=SOMEBODY):
-                    act()
-
-        meanwhile(rerating, "_write", before=changing)
-        kf.next_to_rate(dataset, "run", 2)
-        assert kf.list_runs(dataset) == ["run"]
-        assert len(view_of_next(dataset, "run"))
-        kf.delete_run(dataset, "run")
+        meanwhile(rerating, "_write", before=lambda: kf.rename_run(dataset, "run", "other"))
+        with pytest.raises(KalosError, match="somebody renamed or deleted 'run' meanwhile"):
+            kf.next_to_rate(dataset, "run", 2)
         assert not any("run_next" in sample for sample in documents(dataset).values())
+        kf.next_to_rate(dataset, "other", 2)
+        assert len(view_of_next(dataset, "other")) == 2
 
     def test_somebody_else_who_sweeps_leaves_the_run(self, dataset, meanwhile):
         """Between two steps of it the run is listed under its new key, and does not know that yet."""
         alpha = agree(dataset).result.alpha
-        meanwhile(renaming, "_take_over", before=lambda: life.sweep(dataset))
+        meanwhile(upkeep, "_take_over", before=lambda: upkeep.sweep(dataset))
         kf.rename_run(dataset, "run", "other")
         assert kf.list_runs(dataset) == ["other"]
         assert kf.load_run(dataset, "other").result.alpha == alpha
@@ -389,7 +367,7 @@ class TestWhileRenaming:
     @pytest.mark.parametrize("where", ["copy_fields", "_switch"])
     def test_attributes_go_with_a_label_field_that_somebody_renames(self, dataset, meanwhile, where):
         agree(dataset)
-        meanwhile(renaming, where, after=lambda: rename_field(dataset))
+        meanwhile(upkeep, where, after=lambda: rename_field(dataset))
         kf.rename_run(dataset, "run", "other")
         paths = dataset.get_field_schema(flat=True)
         assert "anna.detections.other_unit" in paths
@@ -419,7 +397,7 @@ NOTHING = {"kalos": 0, "fs": 0, "runs": 0}
 
 class TestChangedMeanwhile:
     def test_a_field_that_was_renamed_is_said_in_words(self, dataset, meanwhile):
-        meanwhile(compute, "write_values", before=lambda: rename_field(dataset))
+        meanwhile(life, "write_values", before=lambda: rename_field(dataset))
         with pytest.raises(KalosError, match=r"were renamed meanwhile|were changed|is gone"):
             agree(dataset)
         assert dataset.list_runs() == []
@@ -428,7 +406,7 @@ class TestChangedMeanwhile:
     @pytest.mark.parametrize(
         ("act", "owner", "where"),
         [
-            ("compute_agreement", compute, "write_values"),
+            ("compute_agreement", life, "write_values"),
             ("compute_agreement", life, "declare"),
             ("analyse", life, "store_arrays"),
             ("compute_agreement", life, "store_results"),
@@ -446,7 +424,7 @@ class TestChangedMeanwhile:
 
     def test_no_file_stays_of_a_data_set_that_was_deleted(self, make, meanwhile):
         dataset = make(small)
-        folder = life.folder_of(dataset)
+        folder = upkeep.folder_of(dataset)
 
         def act() -> None:
             assert any(folder.rglob("*.png"))
@@ -467,14 +445,14 @@ class TestChangedMeanwhile:
             dataset.delete()
             runs.replace_one({"_id": record["_id"]}, record, upsert=True)  # FiftyOne passed over it
 
-        meanwhile(life, "_delete_files", after=deleted)
+        meanwhile(upkeep, "_delete_files", after=deleted)
         with pytest.raises(KalosError, match="was deleted meanwhile"):
             kf.delete_run(dataset, "run")
         assert files_of(identity) == NOTHING
 
         names = {"name": "renamed", "slug": "renamed"}  # by another process: this one has not seen it
         own = {"_id": other._doc.id}
-        meanwhile(life, "_delete_files", after=lambda: get_db_conn().datasets.update_one(own, {"$set": names}))
+        meanwhile(upkeep, "_delete_files", after=lambda: get_db_conn().datasets.update_one(own, {"$set": names}))
         with pytest.raises(KalosError, match="was renamed to 'renamed' meanwhile"):
             kf.delete_run(other, "run")
         renamed = fo.load_dataset("renamed")

@@ -13,13 +13,11 @@ import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosError
 from kalos_core.fiftyone import internals
 from kalos_core.fiftyone.dataset import database, writing
-from kalos_core.fiftyone.kinds.agreement import compute as of_agreement
 from kalos_core.fiftyone.kinds.agreement.views import image_alphas
-from kalos_core.fiftyone.kinds.variations import compute as of_variations
-from kalos_core.fiftyone.runs import life, renaming
+from kalos_core.fiftyone.kinds.calibration.kind import default_threshold
+from kalos_core.fiftyone.runs import life, upkeep
 from kalos_core.fiftyone.runs.keys import RunNames, check_run_key, free_run_key
 from kalos_core.fiftyone.runs.table import Run
-from kalos_core.fiftyone.runs.thresholds import default_threshold
 from kalos_core.fiftyone.runs.writers import writing_now
 from tests.fiftyone_bridge.elsewhere import begin_elsewhere, dying, elsewhere
 from tests.fiftyone_bridge.scenes import (
@@ -272,7 +270,7 @@ class TestDeleteAndRename:
     def test_a_failing_rename_changes_nothing(self, dataset, meanwhile):
         run_analysis("agreement", dataset)
         for method, when in (("copy_fields", "after"), ("_switch", "before")):
-            meanwhile(renaming, method, **{when: raising(KeyboardInterrupt())})
+            meanwhile(upkeep, method, **{when: raising(KeyboardInterrupt())})
             with untouched(dataset), pytest.raises(KeyboardInterrupt):
                 kf.rename_run(dataset, "run", "other")
         assert kf.load_run(dataset, "run").stale == ()
@@ -295,8 +293,8 @@ class TestDeleteAndRename:
 
 STEPS: list[tuple[str, Any, str]] = [
     ("agreement", life, "declare"),
-    ("agreement", of_agreement, "write_values"),
-    ("variations", of_variations, "write_values"),
+    ("agreement", life, "write_values"),
+    ("variations", life, "write_values"),
     ("variations", fo.core.odm, "bulk_write"),
     ("agreement", life, "store_results"),
     ("variations", life, "set_config"),
@@ -448,7 +446,7 @@ class TestOtherProcesses:
                 with pytest.raises(InputError, match=message):
                     call(dataset, "run")
 
-        meanwhile(of_agreement, "write_values", before=look)
+        meanwhile(life, "write_values", before=look)
         run_analysis("agreement", dataset, progress=lambda share, _: share == 1 and seen.append(kf.list_runs(dataset)))
         assert seen == [[], ["run"]]
 

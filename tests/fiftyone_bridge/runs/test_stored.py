@@ -11,8 +11,8 @@ import kalos_core.fiftyone as kf
 from kalos_core import Agreement, Annotations, agreement, variations
 from kalos_core.fiftyone.dataset.raters import store_raters
 from kalos_core.fiftyone.kinds import matched
-from kalos_core.fiftyone.kinds.agreement.lens import narrowed_metrics
 from kalos_core.fiftyone.kinds.agreement.settings import matching
+from kalos_core.fiftyone.kinds.agreement.stored import narrowed_metrics
 from kalos_core.fiftyone.kinds.agreement.views import view_of_class, view_of_pair, view_worst_first
 from kalos_core.fiftyone.kinds.variations.views import view_of_confusion
 from kalos_core.pairs import compute_pairs

@@ -12,7 +12,7 @@ import fiftyone as fo
 import numpy as np
 from fiftyone import ViewExpression
 from fiftyone import ViewField as F
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from kalos_core._agreement import Agreement
 from kalos_core.annotations import object_array
@@ -23,12 +23,11 @@ from kalos_core.fiftyone.dataset.database import stream
 from kalos_core.fiftyone.dataset.found import RATER_ATTRIBUTES
 from kalos_core.fiftyone.dataset.raters import label_fields
 from kalos_core.fiftyone.internals import attributes_of, root_of
-from kalos_core.fiftyone.kinds.agreement.kind import AgreementRun
-from kalos_core.fiftyone.kinds.agreement.settings import AttributeRecord
+from kalos_core.fiftyone.kinds.agreement.settings import AgreementRun, AttributeRecord
 from kalos_core.fiftyone.kinds.agreement.stored import stored_agreement, stored_units
 from kalos_core.fiftyone.kinds.matched import TABLE
 from kalos_core.fiftyone.runs.keys import own_runs, written_attributes
-from kalos_core.fiftyone.runs.stored import load_arrays, load_metrics, load_run_view
+from kalos_core.fiftyone.runs.stored import load_metrics
 from kalos_core.nominal import GradeAgreement
 from kalos_core.nominal import attribute_agreement as of_attribute
 
@@ -88,11 +87,10 @@ def attribute_agreement(
     """
     check_text(attribute, "attribute")
     run = load_metrics(samples, key, "agreement")
-    view = load_run_view(samples, run.key)
-    there = label_fields(view)
+    there = label_fields(run.view)
     given: dict[str, Any] = {}
     for path in [there[field] for field in run.label_fields if field in there]:
-        for columns in stream(view, [f"{path}.id", f"{path}.{attribute}"]):
+        for columns in stream(run.view, [f"{path}.id", f"{path}.{attribute}"]):
             ids, values = (chain.from_iterable(of or () for of in column) for column in columns.values())
             given |= {label: value for label, value in zip(ids, values, strict=True) if value is not None}
     matched = stored_agreement(samples, run.key)
@@ -153,25 +151,13 @@ def compare_attributes(result: Agreement, records: Iterable[AttributeRecord]) ->
     return [of_attribute(result, of["name"], of["metric"], order=of["order"], **more) for of in records]
 
 
-def differences_of_images(result: Agreement, found: Sequence[GradeAgreement]) -> NDArray[np.float64]:
-    """(I, A) the mean of `GradeAgreement.differences` over the units of each image; NaN without any."""
-    image, images = result.units.image, len(result.annotations.images)
-    columns = []
-    for of in found:
-        apart = of.differences
-        there = np.isfinite(apart)
-        units = np.bincount(image[there], minlength=images)
-        sums = np.bincount(image[there], apart[there], minlength=images)
-        columns.append(np.divide(sums, units, where=units > 0, out=np.full(images, np.nan)))
-    return np.stack(columns, axis=1)
-
-
 # ---- what a click leads to ----
 
 
 def view_of_attribute(samples: Any, run_key: str, attribute: str) -> Any:
     """The samples of an agreement in which raters differ on an attribute that it compared, the furthest apart first."""
-    return _differing(load_run_view(samples, run_key), _apart(load_metrics(samples, run_key, "agreement"), attribute))
+    run = load_metrics(samples, run_key, "agreement")
+    return _differing(run.view, _apart(run, attribute))
 
 
 @dataclass(frozen=True)
@@ -194,10 +180,9 @@ def attribute_rows(samples: Any, run_key: str, attribute: str, limit: int = 25) 
     """
     run = load_metrics(samples, run_key, "agreement")
     place = _place(run, attribute)
-    worst = _differing(load_run_view(samples, run.key), _apart(run, attribute)).limit(limit)
-    arrays = load_arrays(samples, run.key, "agreement")
-    annotations, unit_of = stored_units(arrays)
-    values = attributes_from(arrays[f"{TABLE}{ATTRIBUTES}"])[attribute]
+    worst = _differing(run.view, _apart(run, attribute)).limit(limit)
+    annotations, unit_of = stored_units(run.arrays)
+    values = attributes_from(run.arrays[f"{TABLE}{ATTRIBUTES}"])[attribute]
     code = {name: number for number, name in enumerate(annotations.images.tolist())}
     order = run.settings["attributes"][place]["order"]
     rows = []

@@ -6,7 +6,7 @@ from functools import partial
 
 from kalos_core.diagnostics import NarrowedAgreement
 from kalos_core.errors import Undefined
-from kalos_core.fiftyone.kinds.agreement.kind import AgreementRun
+from kalos_core.fiftyone.kinds.agreement.settings import AgreementRun
 from kalos_core.fiftyone.runs.table import Maker, Part
 from kalos_core.figures import (
     plot_class_difficulty,

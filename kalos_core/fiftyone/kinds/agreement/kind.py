@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, TypedDict, cast
+from typing import Any
 
 from kalos_core._agreement import Agreement, agreement
-from kalos_core.diagnostics import Diagnosis
-from kalos_core.errors import Undefined
 from kalos_core.fiftyone.kinds.agreement.rerating import view_of_next
-from kalos_core.fiftyone.kinds.agreement.settings import matching
+from kalos_core.fiftyone.kinds.agreement.settings import (
+    AgreementDetails,
+    matching,
+)
 from kalos_core.fiftyone.kinds.agreement.views import (
     view_of_alpha,
     view_of_class,
@@ -18,50 +18,7 @@ from kalos_core.fiftyone.kinds.agreement.views import (
     view_worst_first,
 )
 from kalos_core.fiftyone.kinds.matched import matched_again, read_compared
-from kalos_core.fiftyone.runs.changes import Changes
-from kalos_core.fiftyone.runs.records import Ends, plain
-from kalos_core.fiftyone.runs.table import Demo, Kind, Run, register
-from kalos_core.nominal import GradeAgreement
-
-
-class AgreementMetrics(TypedDict):
-    """`Agreement.summary` with the thresholds of the sensitivity; None for what is undefined."""
-
-    notation: str
-    alpha: float | None
-    alpha_interval: Ends
-    median_alpha: float | None
-    global_alpha: float | None
-    global_alpha_interval: Ends
-    band: str
-    convergence_band: str
-    alpha_without_empty: float | None
-    images: int
-    defined_images: int
-    undefined_images: int
-    empty_images: int
-    annotations: int
-    units: int
-    raters: list[str]
-    note: str
-    thresholds: list[float]
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class AgreementDetails(Diagnosis):
-    """What lies behind an agreement: its diagnostics, and the attributes of its labels that were compared."""
-
-    attributes: list[GradeAgreement] = field(default_factory=list)
-
-
-def agreement_metrics(result: Agreement, details: Diagnosis) -> AgreementMetrics:
-    """The summary of an agreement."""
-    curve = details.sensitivity
-    thresholds = [] if isinstance(curve, Undefined) else plain(curve.threshold)
-    return cast(AgreementMetrics, {**plain(result.summary()), "thresholds": thresholds})
-
-
-AgreementRun = Run[dict[str, Any], AgreementMetrics, AgreementDetails, Agreement]
+from kalos_core.fiftyone.runs.table import Changes, Demo, Kind, Run, register
 
 
 def _restore(changes: Changes) -> Agreement:
@@ -77,7 +34,7 @@ def _written(run: Run[Any, Any, Any, Any]) -> str:
     return f"{own}, and {run.names.unit!r} on labels"
 
 
-AGREEMENT: Kind[dict[str, Any], AgreementMetrics, AgreementDetails, Agreement] = register(
+AGREEMENT: Kind[dict[str, Any], dict[str, Any], AgreementDetails, Agreement] = register(
     Kind(
         name="agreement",
         title="Agreement",

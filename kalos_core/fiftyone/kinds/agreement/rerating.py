@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import fiftyone as fo
 from bson import ObjectId
 
 from kalos_core.diagnostics import NextToRate
@@ -13,22 +12,14 @@ from kalos_core.diagnostics.rerating import Statistic
 from kalos_core.errors import InputError
 from kalos_core.fiftyone.dataset.database import (
     collection,
-    declare,
     journaled,
-    keep,
     reload_samples,
-    server,
     with_tag,
 )
-from kalos_core.fiftyone.internals import root_of
 from kalos_core.fiftyone.kinds.agreement.stored import stored_agreement
-from kalos_core.fiftyone.runs.analyses import AnyRun
-from kalos_core.fiftyone.runs.arranging import place_fields
 from kalos_core.fiftyone.runs.explaining import explained
-from kalos_core.fiftyone.runs.keys import own_runs
-from kalos_core.fiftyone.runs.life import set_config
-from kalos_core.fiftyone.runs.renaming import adding_field
-from kalos_core.fiftyone.runs.stored import load_metrics, load_run_view
+from kalos_core.fiftyone.runs.stored import load_metrics
+from kalos_core.fiftyone.runs.upkeep import writing_beside
 
 REPLICATES = 1000
 """Of the intervals, where the run has none."""
@@ -62,8 +53,7 @@ def next_to_rate(
     Raises
     ------
     InputError
-        For an unknown run or statistic, a field of that name that the run did not write, or while somebody else renames
-        or deletes runs of the data set.
+        For an unknown run or statistic, or one that somebody else is renaming or deleting.
 
     Examples
     --------
@@ -88,38 +78,20 @@ def next_to_rate(
     run = load_metrics(samples, key, "agreement")
     matched = stored_agreement(samples, run.key, run.settings["bootstrap"] or REPLICATES)
     found = find_next(matched, n, statistic)
-    with explained(samples, "the order is not written"), adding_field(root_of(samples), run.key, run.names.next):
-        known = server()
-        field = _declared(samples, run)
-        keep(root_of(samples), known)  # no value without its field, where the database dies
-        _write(samples, field, [ObjectId(image) for image in found.image], tag)
+    order = [ObjectId(image) for image in found.image]
+    with explained(samples, "the order is not written"), writing_beside(samples, run.key):
+        _write(samples, run.names.next, order, tag)
     return found
 
 
 def _write(samples: Any, field: str, order: list[ObjectId], tag: str | None) -> None:
-    """The place of each sample in the order, None in all others, and a tag on the former: in one request."""
+    """The place of each sample of the run in the order, None in all others; a tag on the former: in one request."""
     at = {"$indexOfArray": [order, "$_id"]}
     changed: dict[str, Any] = {field: {"$cond": [{"$in": ["$_id", order]}, {"$add": [at, 1]}, None]}}
     if tag is not None:
         changed["tags"] = {"$cond": [{"$in": ["$_id", order]}, with_tag(tag, "$tags"), "$tags"]}
-    where = {"$or": [{"_id": {"$in": order}}, {field: {"$ne": None}}]}
-    journaled(collection(samples)).update_many(where, [{"$set": changed}])
+    journaled(collection(samples)).update_many({field: {"$exists": True}}, [{"$set": changed}])
     reload_samples(samples)
-
-
-def _declared(samples: Any, run: AnyRun) -> str:
-    """The field of the order, which the run owns before there is one: it goes with the run from then on."""
-    dataset, field = root_of(samples), run.names.next
-    known = own_runs(dataset)[run.key].config.fields
-    if field not in known:
-        if dataset.has_field(field):
-            raise InputError(f"key: {run.key!r} would overwrite the field {field!r}, which the run did not write")
-        set_config(dataset, [run.key], fields=[*known, field])
-        dataset.reload()
-    if not dataset.has_field(field):
-        declare(dataset, {field: {"ftype": fo.IntField, "description": "Order of the images for one more rater"}})
-        place_fields(dataset, run.key, [field])
-    return field
 
 
 def view_of_next(samples: Any, run_key: str) -> Any:
@@ -131,6 +103,7 @@ def view_of_next(samples: Any, run_key: str) -> Any:
         Where `next_to_rate` was not asked for this run.
     """
     run = load_metrics(samples, run_key, "agreement")
-    if not root_of(samples).has_field(run.names.next):
+    view = run.view.exists(run.names.next)
+    if not len(view):
         raise InputError(f"run key: expected a run of which next_to_rate named images, got {run.key!r}")
-    return load_run_view(samples, run.key).exists(run.names.next).sort_by(run.names.next)
+    return view.sort_by(run.names.next)

@@ -126,7 +126,6 @@ def _one_sample(samples: Any, run_key: str, sample_id: str) -> Any:
 
 
 def _findings(labels: Labels, agreement_key: str, variations_key: str | None = None) -> list[Findings]:
-    """What is stored on each label."""
     found: dict[tuple[int, str], Findings] = {}
     written = RunNames(variations_key or "")
     more = [written.match, written.all, written.raters, written.similarities] if variations_key else []

@@ -1,15 +1,19 @@
-"""What an agreement on a data set is told: how raters are matched, and what is compared besides."""
+"""What an agreement on a data set is told, and what it answers: settings, metrics and details of its run."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Annotated, Any, TypedDict, cast
 
-from kalos_core._agreement import AgreementSettings
+from kalos_core._agreement import Agreement, AgreementSettings
+from kalos_core.diagnostics import Diagnosis
 from kalos_core.diagnostics.thresholds import THRESHOLDS
-from kalos_core.errors import check_iterable, check_text
+from kalos_core.errors import Undefined, check_iterable, check_text
 from kalos_core.fiftyone.runs.progress import RunArguments
+from kalos_core.fiftyone.runs.records import plain
+from kalos_core.fiftyone.runs.table import Run
+from kalos_core.nominal import GradeAgreement
 from kalos_core.options import Option
 from kalos_core.pixels.boundaries import TOLERANCE, Tolerance
 from kalos_core.similarity.base import Thresholds
@@ -88,3 +92,20 @@ class AgreementRunArguments(AgreementRunSettings, RunArguments):
 def matching(settings: Mapping[str, Any]) -> AgreementSettings:
     """How a run matched raters, from the settings that are stored with it."""
     return AgreementRunSettings.of(settings).part(AgreementSettings)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AgreementDetails(Diagnosis):
+    """What lies behind an agreement: its diagnostics, and the attributes of its labels that were compared."""
+
+    attributes: list[GradeAgreement] = field(default_factory=list)
+
+
+def agreement_metrics(result: Agreement, details: Diagnosis) -> dict[str, Any]:
+    """`Agreement.summary` with the thresholds of the sensitivity; None for what is undefined."""
+    curve = details.sensitivity
+    thresholds = [] if isinstance(curve, Undefined) else plain(curve.threshold)
+    return {**plain(result.summary()), "thresholds": thresholds}
+
+
+AgreementRun = Run[dict[str, Any], dict[str, Any], AgreementDetails, Agreement]

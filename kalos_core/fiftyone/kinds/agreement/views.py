@@ -18,7 +18,7 @@ from kalos_core.fiftyone.dataset.expressions import text, together
 from kalos_core.fiftyone.dataset.lens import Lens
 from kalos_core.fiftyone.dataset.raters import label_fields
 from kalos_core.fiftyone.runs.analyses import AnyRun
-from kalos_core.fiftyone.runs.stored import load_metrics, load_run_view
+from kalos_core.fiftyone.runs.stored import load_metrics
 from kalos_core.similarity import check_threshold
 
 if TYPE_CHECKING:
@@ -78,16 +78,16 @@ def _sorted(view: Any, alpha: ViewExpression) -> Any:
 
 def view_of_alpha(samples: Any, run_key: str, low: float, high: float, **part: Unpack[PartArguments]) -> Any:
     """Samples of a run with low <= alpha < high (<= for high at 1) as `image_alphas` answers it, lowest first."""
-    run, view = _run_and_view(samples, run_key)
+    run = load_metrics(samples, run_key, "agreement")
     alpha = alpha_of(run, **part)
     below = alpha <= high if high >= 1 else alpha < high
-    return _narrowed(_sorted(view.match((alpha >= low) & below), alpha), run, part.get("category"))
+    return _narrowed(_sorted(run.view.match((alpha >= low) & below), alpha), run, part.get("category"))
 
 
 def view_worst_first(samples: Any, run_key: str, limit: int | None = None, **part: Unpack[PartArguments]) -> Any:
     """Samples of a run with a defined alpha, lowest first, with a class only the labels of that class."""
-    run, view = _run_and_view(samples, run_key)
-    found = _sorted(view, alpha_of(run, **part))
+    run = load_metrics(samples, run_key, "agreement")
+    found = _sorted(run.view, alpha_of(run, **part))
     return _narrowed(found if limit is None else found.limit(limit), run, part.get("category"))
 
 
@@ -103,8 +103,14 @@ def view_of_class(samples: Any, run_key: str, category: str) -> Any:
 
 def view_of_pair(samples: Any, run_key: str, rater_a: str, rater_b: str) -> Any:
     """Samples that both raters are assigned to, with the labels of these two, those first where they agree least."""
-    run, view = _run_and_view(samples, run_key)
-    return _of_raters(_sorted(view, pair_alpha_of(run, rater_a, rater_b)), run, [rater_a, rater_b])
+    run = load_metrics(samples, run_key, "agreement")
+    return _of_raters(_sorted(run.view, pair_alpha_of(run, rater_a, rater_b)), run, [rater_a, rater_b])
+
+
+def view_of_unit_boundaries(samples: Any, run_key: str) -> Any:
+    """The samples of an agreement with boundaries of two raters of one unit, those furthest apart first."""
+    run = load_metrics(samples, run_key, "agreement")
+    return run.view.exists(run.names.boundary).sort_by(run.names.boundary, reverse=True)
 
 
 def _narrowed(view: Any, run: AnyRun, category: str | None) -> Any:
@@ -117,7 +123,6 @@ def _narrowed(view: Any, run: AnyRun, category: str | None) -> Any:
 
 
 def _of_raters(view: Any, run: AnyRun, raters: list[str]) -> Any:
-    """Only the labels of some raters."""
     if run.selection.field is not None:
         attribute = F(run.selection.rater_attribute).to_string()
         either = ViewExpression.any([attribute == text(rater) for rater in raters])
@@ -149,8 +154,8 @@ def worst_images(
     threshold: float | None = None,
 ) -> list[ImageRow]:
     """The images of a run, as far as a lens leaves them, that the raters agree on least, worst first."""
-    run, view = _run_and_view(samples, run_key)
-    alpha, view = alpha_of(run, lens.category, lens.rater, threshold), lens.within(view)
+    run = load_metrics(samples, run_key, "agreement")
+    alpha, view = alpha_of(run, lens.category, lens.rater, threshold), lens.within(run.view)
     paths = label_fields(view)
     counts = [F(paths[field]).length() for field in run.label_fields if field in paths]
     # each of several values is a query of its own: all images are looked through for the first alone
@@ -165,10 +170,6 @@ def worst_images(
 
 def image_alphas(samples: Any, run_key: str, **part: Unpack[PartArguments]) -> tuple[list[str], list[float | None]]:
     """Sample ids of a run and their alpha, None where undefined, in the order of the view."""
-    run, view = _run_and_view(samples, run_key)
-    ids, alphas = view.values(["id", alpha_of(run, **part)])
+    run = load_metrics(samples, run_key, "agreement")
+    ids, alphas = run.view.values(["id", alpha_of(run, **part)])
     return ids, alphas
-
-
-def _run_and_view(samples: Any, run_key: str) -> tuple[AnyRun, Any]:
-    return load_metrics(samples, run_key, "agreement"), load_run_view(samples, run_key)

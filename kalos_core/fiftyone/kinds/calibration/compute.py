@@ -10,20 +10,23 @@ from kalos_core.calibration import calibrate
 from kalos_core.calibration.compute import CalibrationSettings, Similarities
 from kalos_core.display import alpha_text, number_of
 from kalos_core.errors import InputError, KalosWarning, lookup
+from kalos_core.fiftyone.dataset.database import now
 from kalos_core.fiftyone.dataset.objects import read_labels
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.dataset.similarities import fitting_similarities
+from kalos_core.fiftyone.internals import root_of
 from kalos_core.fiftyone.kinds.calibration.kind import (
     CALIBRATION,
     CalibrationRun,
-    separation_metrics,
+    Chosen,
+    calibration_metrics,
 )
 from kalos_core.fiftyone.kinds.matched import table_arrays
 from kalos_core.fiftyone.runs.explaining import explained
-from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
+from kalos_core.fiftyone.runs.life import COMPARING, STORING, Found, analysing, set_config, store
 from kalos_core.fiftyone.runs.progress import RunArguments
 from kalos_core.fiftyone.runs.records import plain
-from kalos_core.fiftyone.runs.stored import load_metrics, store_choice
+from kalos_core.fiftyone.runs.stored import load_metrics
 from kalos_core.options import Replicates, takes
 from kalos_core.similarity import SIMILARITIES, check_threshold
 
@@ -96,18 +99,14 @@ def calibrate_threshold(samples: Any, run_key: str, settings: CalibrationRunArgu
         )
         result = calibrate(labels.annotations, **told.record())
         report(STORING, "Storing the calibration")
-        with writing(CALIBRATION, labels, run_key, plain(told.record())) as draft:
-            draft.metrics = {
-                "similarities": [separation_metrics(found) for found in result],
-                "chosen": [],
-                "images": len(labels.annotations.images),
-                "annotations": len(labels.annotations),
-                "raters": list(labels.annotations.raters),
-            }
-            draft.details = result.without_distances()
-            draft.arrays = table_arrays(labels)
-            draft.result = result
-    return draft.run
+        found = Found(
+            settings=plain(told.record()),
+            metrics=calibration_metrics(result, labels.annotations),
+            details=result.without_distances(),
+            result=result,
+            arrays=lambda: table_arrays(labels),
+        )
+        return store(CALIBRATION, labels, run_key, found, report)
 
 
 def choose_threshold(samples: Any, run_key: str, similarity: str, threshold: float | None = None) -> CalibrationRun:
@@ -126,7 +125,7 @@ def choose_threshold(samples: Any, run_key: str, similarity: str, threshold: flo
     Returns
     -------
     Run
-        With the threshold among its metrics: ``chosen`` lists ``similarity`` and ``threshold``.
+        With the threshold among its metrics: ``chosen`` says for each similarity which, and when.
 
     Warns
     -----
@@ -146,6 +145,8 @@ def choose_threshold(samples: Any, run_key: str, similarity: str, threshold: flo
     if threshold is None and not found["trusted"]:
         text = f"{similarity}: the calibrated threshold {alpha_text(value)} is not to be trusted: {found['why']}"
         warnings.warn(text, KalosWarning, stacklevel=2)
-    store_choice(samples, run.key, similarity, value)
+    chosen = Chosen(threshold=value, at=now())
+    with explained(samples, "it is not stored"):
+        set_config(root_of(samples), [run.key], **{f"metrics.chosen.{similarity}": chosen})
     with explained(samples, "the threshold is stored"):
         return load_metrics(samples, run_key, "calibration")

@@ -2,62 +2,62 @@
 
 from __future__ import annotations
 
-from typing import Any, TypedDict, cast
+from datetime import datetime
+from typing import Any, TypedDict
 
-from kalos_core.calibration import Calibration, Separation, calibrate
-from kalos_core.calibration.relative import Compared
+from kalos_core.annotations import Annotations
+from kalos_core.calibration import Calibration, calibrate
+from kalos_core.fiftyone.dataset.database import refresh
+from kalos_core.fiftyone.internals import root_of
 from kalos_core.fiftyone.kinds.matched import annotations_again, read_compared
-from kalos_core.fiftyone.runs.changes import Changes
-from kalos_core.fiftyone.runs.records import Ends, plain
-from kalos_core.fiftyone.runs.table import Demo, Kind, Run, register
+from kalos_core.fiftyone.runs.keys import own_runs
+from kalos_core.fiftyone.runs.records import plain
+from kalos_core.fiftyone.runs.table import Changes, Demo, Kind, Run, register
+from kalos_core.fiftyone.runs.writers import COMPLETE
 
-
-class SeparationMetrics(TypedDict):
-    """What a calibration says of one similarity; None for what is undefined, with the reason, as in `Separation`."""
-
-    name: str
-    ks: float | None
-    ks_interval: Ends
-    tau: float | None
-    tau_interval: Ends
-    threshold: float | None
-    threshold_interval: Ends
-    reason: str
-    trusted: bool
-    why: str
-    coordinates: Compared
+OF_SIMILARITY = (
+    *("name", "ks", "ks_interval", "tau", "tau_interval", "threshold", "threshold_interval"),
+    *("reason", "trusted", "why", "coordinates"),
+)
+"""What the summary says of each similarity, see `Separation`."""
 
 
 class Chosen(TypedDict):
-    """A threshold somebody chose from it."""
+    """A threshold somebody chose from it for a similarity."""
 
-    similarity: str
     threshold: float
+    at: datetime
 
 
-class CalibrationMetrics(TypedDict):
-    """The summary of a calibration, the similarity that separates best first."""
-
-    similarities: list[SeparationMetrics]
-    chosen: list[Chosen]
-    images: int
-    annotations: int
-    raters: list[str]
-
-
-def separation_metrics(found: Separation) -> SeparationMetrics:
-    """What a calibration says of one similarity."""
-    return cast(SeparationMetrics, {name: plain(getattr(found, name)) for name in SeparationMetrics.__annotations__})
+def calibration_metrics(result: Calibration, annotations: Annotations) -> dict[str, Any]:
+    """The summary of a calibration, the similarity that separates best first; None for what is undefined."""
+    return {
+        "similarities": [{name: plain(getattr(found, name)) for name in OF_SIMILARITY} for found in result],
+        "chosen": {},
+        "images": len(annotations.images),
+        "annotations": len(annotations),
+        "raters": list(annotations.raters),
+    }
 
 
-CalibrationRun = Run[dict[str, Any], CalibrationMetrics, Calibration, Calibration]
+CalibrationRun = Run[dict[str, Any], dict[str, Any], Calibration, Calibration]
+
+
+def default_threshold(samples: Any, similarity: str) -> float | None:
+    """The threshold last chosen for a similarity from a calibration that is still there; None without one."""
+    dataset = root_of(samples)
+    refresh(dataset)
+    configs = [about.config for about in own_runs(dataset).values() if about.config.status == COMPLETE]
+    found = [config.metrics["chosen"].get(similarity) for config in configs if "chosen" in config.metrics]
+    last = max((of for of in found if of is not None), key=lambda of: of["at"], default=None)
+    return None if last is None else float(last["threshold"])
 
 
 def _restore(changes: Changes) -> Calibration:
     return calibrate(annotations_again(changes), **changes.run.settings)
 
 
-CALIBRATION: Kind[dict[str, Any], CalibrationMetrics, Calibration, Calibration] = register(
+CALIBRATION: Kind[dict[str, Any], dict[str, Any], Calibration, Calibration] = register(
     Kind(
         name="calibration",
         title="Calibration",

@@ -16,13 +16,12 @@ from kalos_core.display import number_of
 from kalos_core.errors import InputError, lookup
 from kalos_core.fiftyone.dataset.objects import Labels, labels_of_field, read_labels
 from kalos_core.fiftyone.dataset.raters import label_fields
+from kalos_core.fiftyone.dataset.samples import check_samples
 from kalos_core.fiftyone.dataset.selection import Selection
-from kalos_core.fiftyone.dataset.similarities import similarity_to_store
 from kalos_core.fiftyone.kinds.convergence.kind import CONVERGENCE, ConvergenceRun
-from kalos_core.fiftyone.kinds.convergence.metrics import metrics_of
-from kalos_core.fiftyone.kinds.convergence.settings import ConvergenceRunArguments, ConvergenceRunSettings
+from kalos_core.fiftyone.kinds.convergence.stored import ConvergenceRunArguments, ConvergenceRunSettings, metrics_of
 from kalos_core.fiftyone.kinds.matched import matched_arrays
-from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
+from kalos_core.fiftyone.runs.life import COMPARING, STORING, Found, analysing, store
 from kalos_core.fiftyone.runs.records import plain
 from kalos_core.fiftyone.runs.stored import load_details
 from kalos_core.options import takes
@@ -74,12 +73,12 @@ def estimate_convergence(samples: Any, run_key: str, settings: ConvergenceRunArg
     (100, 'below', 'nothing on samples or labels')
     >>> dataset.delete()
     """
-    chosen, predictions = settings.part(Selection), settings.predictions
+    predictions = settings.predictions
     with analysing(samples, run_key, settings.progress) as report:
-        measure = similarity_to_store(samples, chosen, settings.similarity)
+        labels = read_labels(samples, settings.part(Selection), [settings.similarity])
+        (measure,) = labels.similarities
         line = settings.line and replace(settings.line, residuals=np.zeros(0))
         told = settings.part(ConvergenceRunSettings, similarity=measure, line=line)
-        labels = read_labels(samples, chosen, [measure])
         check_comparable(labels.annotations)
         scored = {} if predictions is None else {predictions: _predictions(labels, predictions, measure)}
         tagged = _tagged(labels) if told.tags else {}
@@ -101,11 +100,14 @@ def estimate_convergence(samples: Any, run_key: str, settings: ConvergenceRunArg
             progress=report.part(known, STORING),
         )
         report(STORING, "Storing label convergence")
-        with writing(CONVERGENCE, labels, run_key, plain(told.record())) as draft:
-            draft.metrics, draft.details = metrics_of(study, len(labels.annotations)), study
-            draft.arrays = matched_arrays(labels, pairs)
-            draft.result = result
-    return draft.run
+        found = Found(
+            settings=plain(told.record()),
+            metrics=metrics_of(study, len(labels.annotations)),
+            details=study,
+            result=result,
+            arrays=lambda: matched_arrays(labels, pairs),
+        )
+        return store(CONVERGENCE, labels, run_key, found, report)
 
 
 def place_predictions(samples: Any, run_key: str, predictions: str, truth: str) -> PlacedModel:
@@ -147,6 +149,7 @@ def place_predictions(samples: Any, run_key: str, predictions: str, truth: str) 
     (1.0, 'above')
     >>> dataset.delete()
     """
+    check_samples(samples)
     run = load_details(samples, run_key, CONVERGENCE.name)
     measure, chosen = run.settings["similarity"], run.selection
     wanted = Selection(raters=(truth,), classes=chosen.classes, min_area=chosen.min_area, assigned="labelled")
@@ -166,7 +169,6 @@ def _predictions(labels: Labels, field: str, similarity: str) -> tuple[Annotatio
 
 
 def _tagged(labels: Labels) -> dict[str, NDArray[np.bool_]]:
-    """Tag -> which images have it, by name."""
     tags_of = dict(zip(*labels.view.values(["id", "tags"]), strict=True))
     tags = [set(tags_of[image] or ()) for image in labels.annotations.images]
     return {tag: np.array([tag in own for own in tags]) for tag in sorted(set().union(*tags))}

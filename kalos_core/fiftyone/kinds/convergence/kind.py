@@ -5,19 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from kalos_core.convergence import ConvergenceStudy, LabelConvergence, label_convergence
-from kalos_core.fiftyone.kinds.convergence.metrics import ConvergenceMetrics
-from kalos_core.fiftyone.kinds.convergence.settings import ConvergenceRunSettings
+from kalos_core.fiftyone.kinds.convergence.stored import ConvergenceRunSettings
 from kalos_core.fiftyone.kinds.matched import matched_again, read_compared
-from kalos_core.fiftyone.runs.changes import Changes
-from kalos_core.fiftyone.runs.stored import load_run_view
-from kalos_core.fiftyone.runs.table import Demo, Kind, Run, register
+from kalos_core.fiftyone.runs.stored import load_metrics
+from kalos_core.fiftyone.runs.table import Changes, Demo, Kind, Run, register
 
-ConvergenceRun = Run[dict[str, Any], ConvergenceMetrics, ConvergenceStudy, LabelConvergence]
+ConvergenceRun = Run[dict[str, Any], dict[str, Any], ConvergenceStudy, LabelConvergence]
 
 
 def view_of_tag(samples: Any, run_key: str, tag: str) -> Any:
     """Samples of a run that have a tag."""
-    return load_run_view(samples, run_key, "convergence").match_tags(tag)
+    return load_metrics(samples, run_key, "convergence").view.match_tags(tag)
 
 
 def _restore(changes: Changes) -> LabelConvergence:
@@ -25,7 +23,7 @@ def _restore(changes: Changes) -> LabelConvergence:
     return label_convergence(annotations, **ConvergenceRunSettings.of(changes.run.settings).of_library(), pairs=pairs)
 
 
-CONVERGENCE: Kind[dict[str, Any], ConvergenceMetrics, ConvergenceStudy, LabelConvergence] = register(
+CONVERGENCE: Kind[dict[str, Any], dict[str, Any], ConvergenceStudy, LabelConvergence] = register(
     Kind(
         name="convergence",
         title="Label convergence",

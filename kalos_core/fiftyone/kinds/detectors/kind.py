@@ -8,9 +8,8 @@ from typing import Literal, TypedDict
 from kalos_core.fiftyone.dataset.raters import MASKS
 from kalos_core.fiftyone.kinds.masked import MaskSettings, newer_files, read_masks_or_objects
 from kalos_core.fiftyone.kinds.truth.details import ConsensusSettings
-from kalos_core.fiftyone.runs.changes import Changes
 from kalos_core.fiftyone.runs.records import plain
-from kalos_core.fiftyone.runs.table import Kind, Run, register
+from kalos_core.fiftyone.runs.table import Changes, Kind, Run, register
 from kalos_core.ranking import BoundaryEvaluation, DetectorRanking, ModelRanking, Rankings
 
 Numbers = list[float | None]

@@ -24,14 +24,13 @@ from kalos_core.fiftyone.kinds.labelled import (
     majority_values,
     read_compared,
     table_again,
+    view_least_sure_first,
     view_of_difference,
 )
-from kalos_core.fiftyone.kinds.right import view_least_sure_first
-from kalos_core.fiftyone.runs.changes import Changes
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.progress import Progress
 from kalos_core.fiftyone.runs.records import plain
-from kalos_core.fiftyone.runs.table import Kind, Run, register
+from kalos_core.fiftyone.runs.table import Changes, Kind, Run, register
 from kalos_core.nominal import (
     LabelAgreement,
     LabelFindings,

@@ -7,9 +7,8 @@ from typing import Any
 from kalos_core.fiftyone.kinds.matched import read_compared
 from kalos_core.fiftyone.kinds.noise.details import NoiseDetails, NoiseMetrics, NoiseSettings
 from kalos_core.fiftyone.kinds.noise.views import PREFIX, view_of_changes, view_of_event
-from kalos_core.fiftyone.runs.arrays import as_texts
-from kalos_core.fiftyone.runs.changes import Changes, part_of
-from kalos_core.fiftyone.runs.table import Kind, Run, register
+from kalos_core.fiftyone.runs.arrays import as_texts, part_of
+from kalos_core.fiftyone.runs.table import Changes, Kind, Run, register
 from kalos_core.noise import InjectedNoise
 
 NoiseRun = Run[NoiseSettings, NoiseMetrics, NoiseDetails, InjectedNoise]

@@ -11,11 +11,10 @@ import numpy as np
 
 from kalos_core.errors import InputError
 from kalos_core.fiftyone.dataset.database import add_index, label_field
-from kalos_core.fiftyone.dataset.mask_files import MapFiles
 from kalos_core.fiftyone.dataset.masks import RaterMasks, open_masks
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.dataset.writing import write_documents
-from kalos_core.fiftyone.kinds.masked import mask_settings, with_progress
+from kalos_core.fiftyone.kinds.masked import MapFiles, mask_settings, with_progress
 from kalos_core.fiftyone.kinds.pixels.boundaries import BoundaryCounter
 from kalos_core.fiftyone.kinds.pixels.divisions import DivisionCounter
 from kalos_core.fiftyone.kinds.pixels.kind import PIXELS, PixelRun, pixel_metrics, result_of
@@ -23,9 +22,10 @@ from kalos_core.fiftyone.kinds.pixels.paired import PairCounter
 from kalos_core.fiftyone.kinds.pixels.regions import RegionWriter, region_fields
 from kalos_core.fiftyone.kinds.pixels.settings import PixelRunArguments, PixelRunSettings
 from kalos_core.fiftyone.runs.keys import RunNames
-from kalos_core.fiftyone.runs.life import STORING, analysing, new_folder, writing
+from kalos_core.fiftyone.runs.life import STORING, analysing, writing
 from kalos_core.fiftyone.runs.progress import Report
 from kalos_core.fiftyone.runs.records import plain
+from kalos_core.fiftyone.runs.upkeep import new_folder
 from kalos_core.options import takes
 from kalos_core.pixels import PixelAccumulator, rater_count_map
 

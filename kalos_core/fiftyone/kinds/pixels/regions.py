@@ -17,7 +17,7 @@ from kalos_core.annotations import Annotations, object_array
 from kalos_core.fiftyone.dataset.database import FieldArguments, collection, label_field
 from kalos_core.fiftyone.dataset.masks import ImageMasks
 from kalos_core.fiftyone.dataset.raters import DISPUTED
-from kalos_core.fiftyone.kinds.agreement.queue import OPEN, QUEUE
+from kalos_core.fiftyone.kinds.agreement.values import OPEN
 from kalos_core.fiftyone.kinds.pixels.settings import PixelRunSettings
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.pixels import Region, regions_in_dispute
@@ -36,7 +36,7 @@ def region_fields(names: RunNames) -> dict[str, FieldArguments]:
         f"{path}.area": {"ftype": fo.IntField},
         f"{path}.raters": {"ftype": fo.ListField, "subfield": fo.StringField},
         f"{path}.given": {"ftype": fo.ListField, "subfield": fo.StringField},
-        **{getattr(names, name): arguments for name, arguments in QUEUE.items()},
+        **names.declared(names.queue, names.disputes, names.decisions),
     }
 
 

@@ -10,10 +10,9 @@ import numpy as np
 from fiftyone import ViewField as F
 
 from kalos_core.errors import lookup
-from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD, Assignment
 from kalos_core.fiftyone.dataset.expressions import files_of, list_of, text
-from kalos_core.fiftyone.dataset.mask_fields import mask_sources
-from kalos_core.fiftyone.dataset.raters import sources_of
+from kalos_core.fiftyone.dataset.opened import ASSIGNED_FIELD, rule_of
+from kalos_core.fiftyone.dataset.raters import mask_sources, sources_of
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.runs.stored import load_details, load_metrics, load_run_view
 
@@ -59,9 +58,9 @@ def view_of_mask_rater(samples: Any, run_key: str, rater: str) -> Any:
 
 
 def _assigned_to(view: Any, selection: Selection, rater: str) -> Any:
-    """The samples that a rater is assigned to, as `Assignment` has it."""
+    """The samples that a rater is assigned to, as `Opened` has it."""
     sources = mask_sources(view, selection) or sources_of(view, selection)
-    rule = Assignment.of(view, selection, sources).rule
+    rule = rule_of(view, selection, sources)
     if rule == "all":
         return view
     own = next((source for source in sources if source.rater == rater), None)

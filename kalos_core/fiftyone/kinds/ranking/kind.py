@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from kalos_core.annotations import object_array
 from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS
 from kalos_core.fiftyone.kinds.labelled import read_compared, stored_table, table_again, view_of_difference
-from kalos_core.fiftyone.runs.changes import Changes
 from kalos_core.fiftyone.runs.records import plain
 from kalos_core.fiftyone.runs.stored import load_details
-from kalos_core.fiftyone.runs.table import Kind, Run, register
+from kalos_core.fiftyone.runs.table import Changes, Kind, Run, register
 from kalos_core.nominal import LabelTable, OnRepeat
 from kalos_core.nominal.answers import split_reference
 from kalos_core.nominal.grouping import GroupRecord, GroupsRecord, teams_from_record

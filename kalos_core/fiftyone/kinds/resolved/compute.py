@@ -9,19 +9,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
-import fiftyone as fo
 import numpy as np
 
 from kalos_core._agreement import Agreement
 from kalos_core.decisions import Resolved, resolve
 from kalos_core.display import number_of
 from kalos_core.errors import InputError
-from kalos_core.fiftyone.dataset.database import FieldArguments
 from kalos_core.fiftyone.dataset.encoding import LABEL_TYPES, Document, Rows, choose_label_type
 from kalos_core.fiftyone.dataset.raters import ESTIMATED
 from kalos_core.fiftyone.dataset.writing import write_documents
 from kalos_core.fiftyone.deciding.decide import still_of_units
-from kalos_core.fiftyone.internals import root_of
 from kalos_core.fiftyone.kinds.matched import read_compared
 from kalos_core.fiftyone.kinds.resolved.kind import (
     RESOLVED,
@@ -34,7 +31,7 @@ from kalos_core.fiftyone.kinds.resolved.kind import (
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
 from kalos_core.fiftyone.runs.progress import Progress
-from kalos_core.fiftyone.runs.stored import load_metrics, load_run, load_run_view
+from kalos_core.fiftyone.runs.stored import load_metrics, load_run
 from kalos_core.files import as_path
 from kalos_core.readers import write_coco
 
@@ -86,7 +83,7 @@ def resolved(
     >>> dataset.delete()
     """
     about = load_metrics(samples, key, "agreement")
-    dataset, view = root_of(samples), load_run_view(samples, about.key)
+    dataset, view = about.dataset, about.view
     with analysing(view, field, progress) as report:
         if dataset.has_field(field):
             raise InputError(f"field: {field!r} is there already; choose another name")
@@ -100,12 +97,7 @@ def resolved(
         table = replace(result.annotations, image_size=np.where(np.isnan(sizes), 1.0, sizes))
         kind = choose_label_type(table, "auto") if len(table) else LABEL_TYPES["detections"]
         names = RunNames(field)
-        word: FieldArguments = {"ftype": fo.StringField}
-        texts: FieldArguments = {"ftype": fo.ListField, "subfield": fo.StringField}
-        own: dict[str, FieldArguments] = {
-            **dict.fromkeys([names.main, names.note, names.who], word),
-            **dict.fromkeys([names.match, names.raters], texts),
-        }
+        own = names.declared(names.main, names.match, names.raters, names.note, names.who)
         declared = kind.declared(field, f"Resolved from the agreement {about.key!r}", {ESTIMATED: field}, own)
         with writing(RESOLVED, labels, field, settings, declared) as draft:
             rater_of = dict(zip(found.annotations.id.tolist(), found.annotations.rater.tolist(), strict=True))

@@ -14,9 +14,8 @@ from kalos_core.annotations.joining import from_arrays, narrow, to_arrays
 from kalos_core.arrays import run_starts
 from kalos_core.decisions import Resolved
 from kalos_core.fiftyone.kinds.matched import TABLE, read_compared
-from kalos_core.fiftyone.runs.arrays import as_texts, text_array
-from kalos_core.fiftyone.runs.changes import Changes, part_of
-from kalos_core.fiftyone.runs.table import Kind, Run, register
+from kalos_core.fiftyone.runs.arrays import as_texts, part_of, text_array
+from kalos_core.fiftyone.runs.table import Changes, Kind, Run, register
 
 TEXTS = ("origin", "note", "who")
 

@@ -17,16 +17,14 @@ from kalos_core.consensus.methods import JOINTLY, WITHOUT_OUTLIERS
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, listed, lookup
 from kalos_core.fiftyone.dataset.database import label_field
-from kalos_core.fiftyone.dataset.mask_fields import mask_sources
-from kalos_core.fiftyone.dataset.mask_files import FULL, MapFiles
 from kalos_core.fiftyone.dataset.masks import ImageMasks, RaterMasks, Stacks, open_masks
 from kalos_core.fiftyone.dataset.objects import read_labels
-from kalos_core.fiftyone.dataset.raters import ESTIMATED
+from kalos_core.fiftyone.dataset.raters import ESTIMATED, mask_sources
 from kalos_core.fiftyone.dataset.samples import check_sizes
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.dataset.similarities import similarity_to_store
 from kalos_core.fiftyone.dataset.writing import write_documents
-from kalos_core.fiftyone.kinds.masked import mask_settings, outliers_of_study, with_progress
+from kalos_core.fiftyone.kinds.masked import FULL, MapFiles, mask_settings, outliers_of_study, with_progress
 from kalos_core.fiftyone.kinds.matched import matched_arrays
 from kalos_core.fiftyone.kinds.truth.details import (
     ObjectTruth,
@@ -44,8 +42,9 @@ from kalos_core.fiftyone.kinds.truth.objects import (
     type_of,
 )
 from kalos_core.fiftyone.runs.keys import RunNames
-from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, new_folder, writing
+from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
 from kalos_core.fiftyone.runs.progress import Progress, Report
+from kalos_core.fiftyone.runs.upkeep import new_folder
 from kalos_core.nominal import SKILL_MODELS
 from kalos_core.pixels.stored import joined_stacks
 

@@ -10,8 +10,7 @@ from kalos_core.fiftyone.kinds.masked import newer_files, read_masks_or_objects
 from kalos_core.fiftyone.kinds.matched import matched_again
 from kalos_core.fiftyone.kinds.truth.details import TruthDetails, TruthMetrics, TruthSettings
 from kalos_core.fiftyone.kinds.truth.objects import ObjectTruths, consensus_of, match_objects
-from kalos_core.fiftyone.runs.changes import Changes
-from kalos_core.fiftyone.runs.table import Kind, Run, register
+from kalos_core.fiftyone.runs.table import Changes, Kind, Run, register
 
 Result = dict[str, CountedTruth] | ObjectTruths
 TruthRun = Run[TruthSettings, TruthMetrics, TruthDetails, Result]

@@ -5,27 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import fiftyone as fo
-
 from kalos_core.arrays import give_back_memory
 from kalos_core.display import number_of
-from kalos_core.fiftyone.dataset.database import FieldArguments
 from kalos_core.fiftyone.dataset.objects import read_labels
 from kalos_core.fiftyone.dataset.selection import Selection
-from kalos_core.fiftyone.dataset.similarities import similarity_to_store
-from kalos_core.fiftyone.dataset.writing import names_in, write_values
-from kalos_core.fiftyone.kinds.matched import label_schema, matched_arrays
+from kalos_core.fiftyone.kinds.matched import matched_arrays
 from kalos_core.fiftyone.kinds.variations.kind import (
     VARIATIONS,
     VariationRun,
     VariationRunSettings,
+    finding_arrays,
     label_values,
     variation_details,
     variation_metrics,
 )
-from kalos_core.fiftyone.kinds.variations.lens import finding_arrays
 from kalos_core.fiftyone.runs.keys import RunNames
-from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
+from kalos_core.fiftyone.runs.life import COMPARING, STORING, Found, analysing, store
 from kalos_core.fiftyone.runs.progress import RunArguments
 from kalos_core.fiftyone.runs.records import plain
 from kalos_core.options import takes
@@ -85,29 +80,22 @@ def find_variations(samples: Any, run_key: str, settings: VariationRunArguments)
     ([[['wrong_class']]], [[['dog']]])
     >>> dataset.delete()
     """
-    chosen = settings.part(Selection)
     with analysing(samples, run_key, settings.progress) as report:
-        measure = similarity_to_store(samples, chosen, settings.similarity)
-        told = settings.part(VariationRunSettings, similarity=measure)
-        labels = read_labels(samples, chosen, [measure])
+        labels = read_labels(samples, settings.part(Selection), [settings.similarity])
+        told = settings.part(VariationRunSettings, similarity=labels.similarities[0])
         report(COMPARING, f"Comparing {number_of(len(labels.annotations), 'annotation')}")
         result = variations(labels.annotations, **told.part(VariationSettings).record())
         give_back_memory()
         report(COUNTING, f"Counting at {number_of(len(told.thresholds), 'threshold')}")
         details = variation_details(result, told.thresholds)
-        names = RunNames(run_key)
-        attributes = label_values(result, names)
-        texts: FieldArguments = {"ftype": fo.ListField, "subfield": fo.StringField}
-        declared: dict[str, FieldArguments] = dict.fromkeys(names_in(attributes), texts) | {
-            names.main: {"ftype": fo.StringField},
-            names.similarity: {"ftype": fo.FloatField},
-            names.similarities: {"ftype": fo.ListField},
-        }
         give_back_memory()
         report(STORING, f"Writing {number_of(len(result), 'finding')}")
-        with writing(VARIATIONS, labels, run_key, plain(told.record()), label_schema(labels, declared)) as draft:
-            write_values(labels, attributes, progress=report.within(STORING, 1.0, "Writing"))
-            draft.metrics, draft.details = variation_metrics(result), details
-            draft.arrays = matched_arrays(labels, result.pairs) | finding_arrays(result)
-            draft.result = result
-    return draft.run
+        found = Found(
+            settings=plain(told.record()),
+            metrics=variation_metrics(result),
+            details=details,
+            result=result,
+            arrays=lambda: matched_arrays(labels, result.pairs) | finding_arrays(result),
+            on_labels=label_values(result, RunNames(run_key)),
+        )
+        return store(VARIATIONS, labels, run_key, found, report)

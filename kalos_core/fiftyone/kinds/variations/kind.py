@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypedDict, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+import kalos_core.variation
+from kalos_core.annotations.joining import from_arrays, narrow
+from kalos_core.arrays import run_starts
 from kalos_core.display import VARIATION_LABELS
+from kalos_core.fiftyone.dataset.lens import Lens
 from kalos_core.fiftyone.dataset.writing import Values, nested, or_none
-from kalos_core.fiftyone.kinds.matched import matched_again, read_compared
+from kalos_core.fiftyone.kinds.matched import TABLE, matched_again, read_compared
 from kalos_core.fiftyone.kinds.variations.views import (
     view_of_boundary,
     view_of_confusion,
@@ -20,15 +24,20 @@ from kalos_core.fiftyone.kinds.variations.views import (
     view_of_merged,
     view_of_variation,
 )
-from kalos_core.fiftyone.runs.changes import Changes
+from kalos_core.fiftyone.runs.arrays import part_of
+from kalos_core.fiftyone.runs.kept import kept
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.records import Undefined, plain
-from kalos_core.fiftyone.runs.table import Demo, Kind, Run, register
+from kalos_core.fiftyone.runs.stored import load_metrics
+from kalos_core.fiftyone.runs.table import Arrays, Changes, Demo, Kind, Run, register
+from kalos_core.pairs import Pairs
 from kalos_core.similarity import get_similarity
 from kalos_core.variation import (
+    TOUCHING,
     VARIATION_TYPES,
     BoundaryQuality,
     Merged,
+    NarrowedVariations,
     Variations,
     VariationShares,
     boundary_quality,
@@ -49,27 +58,6 @@ class VariationRunSettings(VariationSettings):
     thresholds: CountedAt = field(default=THRESHOLDS, kw_only=True)
 
 
-class Confusion(TypedDict):
-    """Two classes taken for one another, and how often."""
-
-    category_a: str
-    category_b: str
-    count: int
-
-
-class VariationMetrics(TypedDict):
-    """The summary of a search for variations."""
-
-    counts: dict[str, int]
-    confusions: list[Confusion]
-    by_rater: dict[str, dict[str, int]]
-    identical_share: float | None
-    findings: int
-    images: int
-    annotations: int
-    raters: list[str]
-
-
 @dataclass(frozen=True, eq=False)
 class VariationDetails:
     """What lies behind a search for variations; ``split_by``: how many wholes of others each rater split into parts."""
@@ -80,13 +68,12 @@ class VariationDetails:
     split_by: dict[str, int]
 
 
-def variation_metrics(result: Variations) -> VariationMetrics:
-    """The summary of a search for variations."""
+def variation_metrics(result: Variations) -> dict[str, Any]:
+    """The summary of a search for variations: by type and rater, and which classes are taken for one another."""
     annotations = result.annotations
-    confusions = result.confusions().to_pandas().to_dict("records")
     return {
         "counts": result.counts(),
-        "confusions": cast(list[Confusion], confusions),
+        "confusions": result.confusions().to_pandas().to_dict("records"),
         "by_rater": result.counts_by_rater(),
         "identical_share": plain(result.identical_share),
         "findings": len(result),
@@ -152,7 +139,7 @@ def label_values(result: Variations, names: RunNames) -> Values:
     return values
 
 
-VariationRun = Run[dict[str, Any], VariationMetrics, VariationDetails, Variations]
+VariationRun = Run[dict[str, Any], dict[str, Any], VariationDetails, Variations]
 
 
 def _restore(changes: Changes) -> Variations:
@@ -166,7 +153,7 @@ def _findings(run: Run[Any, Any, Any, Any]) -> str:
     return "Findings: " + ", ".join(f"{count:,} {VARIATION_LABELS[name]}" for name, count in counts)
 
 
-VARIATIONS: Kind[dict[str, Any], VariationMetrics, VariationDetails, Variations] = register(
+VARIATIONS: Kind[dict[str, Any], dict[str, Any], VariationDetails, Variations] = register(
     Kind(
         name="variations",
         title="Variations",
@@ -190,3 +177,64 @@ VARIATIONS: Kind[dict[str, Any], VariationMetrics, VariationDetails, Variations]
         details=VariationDetails,
     )
 )
+
+
+FINDINGS = "findings/"
+"""What the names of the arrays of findings begin with."""
+
+
+def narrowed_variations(samples: Any, run_key: str, lens: Lens = Lens()) -> NarrowedVariations:  # noqa: B008
+    """The findings of a run as a lens leaves them; see `kalos_core.variation.narrowed_variations`.
+
+    All come from what the run stored: no label is read and nothing is searched again.
+
+    Parameters
+    ----------
+    samples : fiftyone.core.collections.SampleCollection
+    run_key : str
+        Of a search for variations.
+    lens : Lens
+        Its class and its rater are names of the run.
+
+    Returns
+    -------
+    NarrowedVariations
+
+    Raises
+    ------
+    InputError
+        For a class or rater the run does not know.
+    """
+    run = load_metrics(samples, run_key, "variations")
+    found = kept(samples, run, "findings", lambda: stored_variations(run.arrays, run.settings))
+    if lens.limits_images:
+        images = lens.images_in(samples, found.annotations.images)
+        return kalos_core.variation.narrowed_variations(found, lens.category, lens.rater, images)
+    part = lens.category, lens.rater
+    return kept(samples, run, part, lambda: kalos_core.variation.narrowed_variations(found, *part))
+
+
+def finding_arrays(found: Variations) -> dict[str, NDArray[Any]]:
+    """Findings as arrays that can be stored, which `stored_variations` reads beside the table of annotations."""
+    columns = {name: narrow(getattr(found, name)) for name in ("image", "rater_a", "rater_b", "side_row")}
+    columns |= {"type_code": found.type_code, "similarity": found.similarity}
+    columns["side_size"] = narrow(np.diff(found.side_start))
+    return {FINDINGS + name: array for name, array in columns.items()}
+
+
+def stored_variations(arrays: Arrays, settings: Any) -> Variations:
+    """The variations of a run as they were found, without shapes and pairs."""
+    columns = part_of(arrays, FINDINGS)
+    codes = {name: columns[name].astype(np.intp) for name in ("image", "rater_a", "rater_b", "side_row")}
+    nothing = np.zeros(0, np.intp)
+    return Variations(
+        annotations=from_arrays(part_of(arrays, TABLE, without=".")),
+        pairs=Pairs(nothing, nothing, np.zeros(0), settings["similarity"], TOUCHING),
+        similarity_name=settings["similarity"],
+        threshold=settings["threshold"],
+        max_merge=settings["max_merge"],
+        type_code=columns["type_code"],
+        similarity=columns["similarity"],
+        side_start=run_starts(columns["side_size"].astype(np.intp)),
+        **codes,
+    )

@@ -17,8 +17,9 @@ from fiftyone import ViewField as F
 from kalos_core.errors import InputError, lookup
 from kalos_core.fiftyone.dataset.expressions import files_of, list_of, only_labels, text, together
 from kalos_core.fiftyone.dataset.raters import label_fields
+from kalos_core.fiftyone.runs.analyses import AnyRun
 from kalos_core.fiftyone.runs.keys import RunNames
-from kalos_core.fiftyone.runs.stored import load_details, load_metrics, load_run_view
+from kalos_core.fiftyone.runs.stored import load_details, load_metrics
 from kalos_core.variation import VARIATION_TYPES, Merged
 
 MERGED_TYPES = ("merged", "merged_wrong_class")
@@ -34,15 +35,15 @@ def view_of_variation(samples: Any, run_key: str, kind: str, *, rater: str | Non
     """
     if kind not in VARIATION_TYPES:
         raise InputError(f"variation type: expected one of {', '.join(VARIATION_TYPES)}, got {kind!r}")
-    names = _names(samples, run_key)
-    of_kind = together(names.all, names.raters).filter(F()[0] == kind)
+    run = load_metrics(samples, run_key, "variations")
+    of_kind = together(run.names.all, run.names.raters).filter(F()[0] == kind)
     if rater is None:
-        return _only(samples, run_key, of_kind)
+        return _only(run, of_kind)
     towards = of_kind.filter(F()[1] == text(rater))
     if kind not in MERGED_TYPES:
-        return _only(samples, run_key, towards)
-    own = ~list_of(names.raters).contains([text(rater)])  # the whole may be on either side
-    return _only(samples, run_key, towards, own.if_else(of_kind, towards))
+        return _only(run, towards)
+    own = ~list_of(run.names.raters).contains([text(rater)])  # the whole may be on either side
+    return _only(run, towards, own.if_else(of_kind, towards))
 
 
 def view_of_findings(
@@ -62,34 +63,35 @@ def view_of_findings(
     run = load_metrics(samples, run_key, "variations")
     for kind in kinds:
         lookup(dict.fromkeys(VARIATION_TYPES), kind, "variation type")
-    findings = together(run.names.all, run.names.raters, run.names.classes)
-
-    def having(condition: Any) -> Any:
-        found = findings.filter(condition)
-        if category is None:
-            return found
-        return (F("label") == text(category)).if_else(found, found.filter(F()[2] == text(category)))
-
     if rater is None:
-        return _only(samples, run_key, having(F()[0].is_in(list(kinds))))
+        return _only(run, _of_class(run, category, F()[0].is_in(list(kinds))))
     lookup(dict.fromkeys(run.metrics["raters"]), rater, "rater")
-    both = [kind for kind in kinds if kind not in ALONE]
-    own = having(F()[0].is_in([*both, *ALONE] if "additional" in kinds else both))
-    others = F()[0].is_in([*both, *ALONE] if "missing" in kinds else both)
-    towards = having(others & (F()[1] == text(rater)))
+    both = [kind for kind in kinds if kind not in ALONE]  # of labels of both sides
+    own = _of_class(run, category, F()[0].is_in([*both, *ALONE] if "additional" in kinds else both))
+    seen = F()[0].is_in([*both, *ALONE] if "missing" in kinds else both)
+    others = _of_class(run, category, seen & (F()[1] == text(rater)))
     if run.selection.field is not None:
-        mine = F(run.selection.rater_attribute).to_string() == text(rater)
-        return _only(samples, run_key, mine.if_else(own, towards))
+        is_own = F(run.selection.rater_attribute).to_string() == text(rater)
+        return _only(run, is_own.if_else(own, others))
     fields = dict(zip(run.metrics["raters"], run.label_fields, strict=True))
-    return _only(samples, run_key, {fields[name]: own if name == rater else towards for name in fields})
+    return _only(run, {fields[name]: own if name == rater else others for name in fields})
+
+
+def _of_class(run: AnyRun, category: str | None, condition: Any) -> ViewExpression:
+    """The findings of a label that fulfil a condition, with a class on either side if one is given."""
+    found = together(run.names.all, run.names.raters, run.names.classes).filter(condition)
+    if category is None:
+        return found
+    return (F("label") == text(category)).if_else(found, found.filter(F()[2] == text(category)))
 
 
 def view_of_confusion(samples: Any, run_key: str, category_a: str, category_b: str) -> Any:
     """Only the labels of findings in which these two classes were taken for one another."""
-    names = _names(samples, run_key)
+    run = load_metrics(samples, run_key, "variations")
     either = [text(category_a), text(category_b)]  # never one twice: of a wrong class are those of two
-    found = together(names.all, names.raters, names.classes).filter(F()[0].is_in(WRONG_TYPES) & F()[2].is_in(either))
-    return _only(samples, run_key, F("label").is_in(either).if_else(found, []))
+    findings = together(run.names.all, run.names.raters, run.names.classes)
+    found = findings.filter(F()[0].is_in(WRONG_TYPES) & F()[2].is_in(either))
+    return _only(run, F("label").is_in(either).if_else(found, []))
 
 
 def view_of_boundary(samples: Any, run_key: str, low: float, high: float) -> Any:
@@ -100,43 +102,40 @@ def view_of_boundary(samples: Any, run_key: str, low: float, high: float) -> Any
     run = load_metrics(samples, run_key, "variations")
     distance = 1 - F()[1]
     below = distance <= high if high >= 1 - run.settings["threshold"] else distance < high
-    findings = together(run.names.all, run.names.similarities)
-    return _only(samples, run_key, findings.filter((F()[0] == "correct") & (distance >= low) & below))
+    return _of_correct(run, (distance >= low) & below)
 
 
 def view_of_copies(samples: Any, run_key: str) -> Any:
     """Only the labels of correct findings with the very same outline: many of them mean that labels were copied."""
-    names = _names(samples, run_key)
-    findings = together(names.all, names.similarities)
-    return _only(samples, run_key, findings.filter((F()[0] == "correct") & (F()[1] == 1)))
+    return _of_correct(load_metrics(samples, run_key, "variations"), F()[1] == 1)
+
+
+def _of_correct(run: AnyRun, similar: Any) -> Any:
+    findings = together(run.names.all, run.names.similarities)
+    return _only(run, findings.filter((F()[0] == "correct") & similar))
 
 
 def view_of_merged(samples: Any, run_key: str, finding: int | None = None) -> Any:
     """Only wholes and their parts: of all findings of `merged_findings`, or of the one with this number."""
-    if finding is None:
-        names = _names(samples, run_key)
-        return _only(samples, run_key, together(names.all, names.raters).filter(F()[0].is_in(MERGED_TYPES)))
     run = load_details(samples, run_key, "variations")
+    if finding is None:
+        return _only(run, together(run.names.all, run.names.raters).filter(F()[0].is_in(MERGED_TYPES)))
     found, fields = run.details.merged, run.label_fields
     if not 0 <= finding < len(found):
         raise InputError(f"finding: expected the number of a merged finding of the run {run_key!r}, got {finding!r}")
     members: dict[str, list[str]] = {field: [] for field in fields}  # by field: one that was cloned shares its ids
     for rater, ids in found.members(finding).items():
         members[fields[run.metrics["raters"].index(rater) if len(fields) > 1 else 0]] += ids
-    view = load_run_view(samples, run_key, "variations").select(found.image[finding])
+    view = run.view.select(found.image[finding])
     return only_labels(view, fields, {field: F("_id").to_string().is_in(ids) for field, ids in members.items()})
 
 
-def _names(samples: Any, run_key: str) -> RunNames:
-    return load_metrics(samples, run_key, "variations").names
-
-
-def _only(samples: Any, run_key: str, wanted: Any, counted: Any = None) -> Any:
+def _only(run: AnyRun, wanted: Any, counted: Any = None) -> Any:
     """Only the labels with wanted findings, tuples of `together`; samples with most of those counted first.
 
     One expression of a label's tuples for all fields, or a mapping of field to expression.
     """
-    run, view = load_metrics(samples, run_key, "variations"), load_run_view(samples, run_key, "variations")
+    view = run.view
     each = wanted if isinstance(wanted, dict) else dict.fromkeys(run.label_fields, wanted)
     paths = label_fields(view)
     there = {paths[field]: of_label for field, of_label in each.items() if field in paths}
@@ -215,15 +214,16 @@ class MergedFinding:
 
 def merged_findings(samples: Any, run_key: str, limit: int | None = None) -> list[MergedFinding]:
     """The findings of a run with a whole and its parts: the most parts first, of as many the least similar first."""
-    found: Merged = load_details(samples, run_key, "variations").details.merged
+    run = load_details(samples, run_key, "variations")
+    found: Merged = run.details.merged
     table = found.to_pandas().rename(columns={"number": "finding", "type": "kind", "image": "sample_id"})
-    view, order = load_run_view(samples, run_key, "variations"), cast(Iterator[Any], table.itertuples(index=False))
+    order = cast(Iterator[Any], table.itertuples(index=False))
     rows: list[MergedFinding] = []
     while limit is None or len(rows) < limit:  # a sample that was deleted since makes room for the next finding
         part = [row._asdict() for row in islice(order, limit)]
         if not part:
             break
-        files = files_of(view, [row["sample_id"] for row in part])
+        files = files_of(run.view, [row["sample_id"] for row in part])
         rows += [
             MergedFinding(**row, file=Path(files[row["sample_id"]]).name) for row in part if row["sample_id"] in files
         ]

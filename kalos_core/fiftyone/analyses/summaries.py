@@ -1,0 +1,152 @@
+"""A scorecard for each rater of an analysis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import kalos_core.calibration
+import kalos_core.statements
+from kalos_core.calibration import ThresholdAdvice
+from kalos_core.errors import InputError
+from kalos_core.fiftyone.dataset.lens import Lens
+from kalos_core.fiftyone.deciding.queue import count_disputes
+from kalos_core.fiftyone.kinds.agreement.stored import narrowed_metrics
+from kalos_core.fiftyone.kinds.variations.kind import narrowed_variations
+from kalos_core.fiftyone.runs.kept import kept
+from kalos_core.fiftyone.runs.stored import count_changes, find_analysis, load_details
+from kalos_core.statements import Statement
+from kalos_core.variation import Scorecard, rater_scorecards
+
+
+def rater_scorecard(samples: Any, key: str, lens: Lens = Lens()) -> Scorecard:  # noqa: B008
+    """A card for each rater: agreement with the others, findings, confusions, merges and splits, and examples.
+
+    All come from what the runs stored: no label is read. Sessions are those of all images.
+
+    Parameters
+    ----------
+    samples : fiftyone.core.collections.SampleCollection
+    key : str
+        Of an analysis, or of one of its runs.
+    lens : Lens
+        Its rater is not heeded: there is a card for each.
+
+    Returns
+    -------
+    Scorecard
+        Without an agreement or variations, what they would say is NaN or empty.
+
+    Raises
+    ------
+    InputError
+        If there is no such analysis, or for a class that its runs do not know.
+
+    Examples
+    --------
+    >>> import fiftyone as fo
+    >>> from kalos_core.fiftyone import analyse
+    >>> dataset = fo.Dataset()
+    >>> def boxes(*left):
+    ...     found = [fo.Detection(label="cat", bounding_box=[x, 0.1, 0.2, 0.3]) for x in left]
+    ...     return fo.Detections(detections=found)
+    >>> sample = fo.Sample("a.jpg", raters=["ann", "bob"], ann=boxes(0.1), bob=boxes(0.1, 0.6))
+    >>> _ = dataset.add_sample(sample)
+    >>> _ = analyse(dataset, "first", kinds=["agreement", "variations"], raters=("ann", "bob"))
+    >>> [(card.rater, card.labels, card.rates["additional"]) for card in rater_scorecard(dataset, "first")]
+    [('ann', 1, 0.0), ('bob', 2, 50.0)]
+    >>> dataset.delete()
+    """
+    analysis = find_analysis(samples, key)
+    agreement, variations = analysis.run("agreement"), analysis.run("variations")
+    lead = agreement or variations
+    everybody = Lens(lens.category, None, lens.tag, lens.samples)
+
+    def made() -> Scorecard:
+        sessions = load_details(samples, agreement.key).details.intra_rater if agreement else None
+        part = narrowed_metrics(samples, agreement.key, everybody) if agreement else None
+        found = narrowed_variations(samples, variations.key, everybody) if variations else None
+        return rater_scorecards(part, found, sessions)
+
+    if lead is None or everybody.limits_images:
+        return made()
+    of = variations and (variations.key, variations.made_at)  # one of the two may be made again
+    return kept(samples, lead, ("scorecards", of, everybody.category), made)
+
+
+def overview_of(samples: Any, key: str, lens: Lens = Lens()) -> list[Statement]:  # noqa: B008
+    """The few sentences that matter about an analysis, each with the section that shows what lies behind it.
+
+    The ceiling, the disputes and what was edited are of all images: see `CANNOT_FOLLOW`.
+
+    Parameters
+    ----------
+    samples : fiftyone.core.collections.SampleCollection
+    key : str
+        Of an analysis, or of one of its runs.
+    lens : Lens
+
+    Returns
+    -------
+    list of Statement
+
+    Raises
+    ------
+    InputError
+        If there is no such analysis, or for a class or rater that its runs do not know.
+
+    Examples
+    --------
+    >>> import fiftyone as fo
+    >>> from kalos_core.fiftyone import analyse
+    >>> dataset = fo.Dataset()
+    >>> def boxes(*left):
+    ...     found = [fo.Detection(label="cat", bounding_box=[x, 0.1, 0.2, 0.3]) for x in left]
+    ...     return fo.Detections(detections=found)
+    >>> sample = fo.Sample("a.jpg", raters=["ann", "bob"], ann=boxes(0.1), bob=boxes(0.1, 0.6))
+    >>> _ = dataset.add_sample(sample)
+    >>> _ = analyse(dataset, "first", kinds=["agreement", "variations"], raters=("ann", "bob"))
+    >>> [said.leads_to for said in overview_of(dataset, "first")]
+    ['Images', 'Variations', 'Decide', 'Runs']
+    >>> dataset.delete()
+    """
+    analysis = find_analysis(samples, key)
+    agreement, variations, ceiling = map(analysis.run, ("agreement", "variations", "convergence"))
+    part = narrowed_metrics(samples, agreement.key, lens) if agreement else None
+    found = narrowed_variations(samples, variations.key, lens) if variations else None
+    counted = count_disputes(samples, agreement.key) if agreement else None
+    newest = agreement or next(iter(analysis.runs.values()))
+    return kalos_core.statements.statements(
+        part,
+        found,
+        ceiling.metrics["whole"] if ceiling else None,
+        (counted.all, counted.decided) if counted else None,
+        count_changes(samples, newest.key),
+    )
+
+
+def threshold_advice(samples: Any, key: str) -> ThresholdAdvice:
+    """See `kalos_core.calibration.threshold_advice`: of the settings of the agreement, else of the variations.
+
+    Parameters
+    ----------
+    samples : fiftyone.core.collections.SampleCollection
+    key : str
+        Of an analysis with a calibration, or of one of its runs.
+
+    Returns
+    -------
+    ThresholdAdvice
+        Its `settings` are arguments of `analyse` for a new run.
+
+    Raises
+    ------
+    InputError
+        If there is no such analysis, no calibration in it, or one of other similarities only.
+    """
+    analysis = find_analysis(samples, key)
+    used, calibration = analysis.run("agreement") or analysis.run("variations"), analysis.run("calibration")
+    if used is None or calibration is None:
+        missing = "calibration" if calibration is None else "agreement or variations"
+        raise InputError(f"analysis: expected one with {missing}, got {key!r}, which has none")
+    found = load_details(samples, calibration.key).details
+    return kalos_core.calibration.threshold_advice(found, used.settings["similarity"], used.settings["threshold"])

@@ -1,0 +1,120 @@
+"""What an agreement writes on samples: alphas of each, and its units in dispute in the order to decide them in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core._agreement import Agreement
+from kalos_core.decisions import disputes
+from kalos_core.diagnostics import AlphasByImage, Diagnosis
+from kalos_core.errors import Undefined
+from kalos_core.fiftyone.dataset.writing import Values, nested, or_none
+from kalos_core.fiftyone.runs.keys import RunNames
+from kalos_core.nominal import GradeAgreement
+from kalos_core.pixels import BoundaryAgreement
+from kalos_core.reliability import NOT_ASSIGNED
+
+OPEN, WAITING, DECIDED = "open", "waiting", "decided"
+"""How far a unit in dispute is: nobody has decided, the guideline must say, somebody has."""
+
+
+def sample_values(
+    result: Agreement,
+    details: Diagnosis,
+    pair_alphas: NDArray[np.float64],
+    boundaries: BoundaryAgreement | None,
+    attributes: Sequence[GradeAgreement],
+    names: RunNames,
+) -> Values:
+    """Fields of samples: alpha of the image, of its classes, raters and pairs of raters, and at each threshold.
+
+    Classes that occur in an image are listed with their alphas, and with those of each rater; those of raters and pairs
+    stand in the order of the raters, and of ``numpy.triu_indices``. How far boundaries and attributes are apart, where
+    these were compared; the units in dispute; and a place for the order of `next_to_rate`.
+    """
+    alphas, curve, queue = AlphasByImage(result), details.sensitivity, _queue_values(result, names)
+    columns = {} if boundaries is None else {names.boundary: boundaries.by_image()["average"].to_numpy()}
+    columns |= {names.attributes: _differences_of_images(result, attributes)} if attributes else {}
+
+    def values(images: NDArray[np.intp]) -> dict[str, Any]:
+        found = alphas.of(*((int(images[0]), int(images[-1]) + 1) if len(images) else (0, 0)))
+        made: dict[str, Any] = {
+            names.alpha: or_none(result.image_alpha[images]),
+            names.class_names: nested(found.category, found.count),
+            names.class_alphas: nested(found.class_alpha, found.count),
+            **queue(images),
+            names.next: [None] * len(images),
+        }
+        if not result.annotations.raters_are_local:
+            made |= {
+                names.rater_alphas: or_none(found.rater_alpha),
+                names.class_rater_alphas: nested(found.class_rater_alpha, found.count),
+                names.pair_alphas: or_none(pair_alphas[images]),
+            }
+        made |= {name: or_none(column[images]) for name, column in columns.items()}
+        if not isinstance(curve, Undefined):
+            made[names.threshold_alphas] = or_none(curve.image_alpha.T[images])
+        return made
+
+    return values
+
+
+def queue_index(names: RunNames) -> list[str]:
+    """The fields by which the next sample is found."""
+    return [names.alpha, "_id", names.disputes]
+
+
+def _queue_values(agreement: Agreement, names: RunNames) -> Values:
+    """Fields of samples: the units in dispute as `disputes` orders them, how many they are, and no decision yet.
+
+    An entry holds the number of its ``unit``, the ``classes`` it was given, the ``raters`` who stand against most of
+    the others (all who annotated or looked, where no value has most), and its ``state``.
+    """
+    found = disputes(agreement)
+    order = np.argsort(found.image, kind="stable")
+    unit, image = found.unit[order], found.image[order]
+
+    def values(images: NDArray[np.intp]) -> dict[str, list[Any]]:
+        ends = np.searchsorted(image, [*images, *(images[-1:] + 1)])
+        entries = _entries(agreement, unit[ends[0] : ends[-1]]) if len(images) else []
+        start = (ends - ends[0]).tolist() if len(images) else []
+        queue = [entries[begin:end] for begin, end in pairwise(start)]
+        return {names.queue: queue, names.disputes: [len(of) for of in queue], names.decisions: [[] for _ in queue]}
+
+    return values
+
+
+def _entries(agreement: Agreement, unit: NDArray[np.intp]) -> list[dict[str, Any]]:
+    annotations, values = agreement.annotations, agreement.units.values[unit]
+    there = values != NOT_ASSIGNED
+    same = ((values[:, :, None] == values[:, None, :]) & there[:, None, :]).sum(axis=2)  # (D, R) raters of this value
+    most = np.where(there, same, 0).max(axis=1, initial=0)
+    alone = there & ((same < most[:, None]) | ((there & (same == most[:, None])).sum(axis=1) > most)[:, None])
+    categories, raters = annotations.categories, annotations.raters
+    return [
+        {
+            "unit": number,
+            "classes": categories[np.unique(of[of >= 0])].tolist(),
+            "raters": raters[against].tolist(),
+            "state": OPEN,
+        }
+        for number, of, against in zip(unit.tolist(), values, alone, strict=True)
+    ]
+
+
+def _differences_of_images(result: Agreement, found: Sequence[GradeAgreement]) -> NDArray[np.float64]:
+    """(I, A) the mean of `GradeAgreement.differences` over the units of each image; NaN without any."""
+    image, images = result.units.image, len(result.annotations.images)
+    columns = []
+    for of in found:
+        apart = of.differences
+        there = np.isfinite(apart)
+        units = np.bincount(image[there], minlength=images)
+        sums = np.bincount(image[there], apart[there], minlength=images)
+        columns.append(np.divide(sums, units, where=units > 0, out=np.full(images, np.nan)))
+    return np.stack(columns, axis=1)
