@@ -32,7 +32,7 @@ from kalos_core.annotations import (
 )
 from kalos_core.arguments import check_arguments
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, KalosWarning, Problems, as_number, check_choice, listed, repr_of
+from kalos_core.errors import InputError, Problems, as_number, check_choice, listed, repr_of, warn
 from kalos_core.files import as_float, as_path, open_file, read_text
 from kalos_core.readers.cells import (
     MISSING,
@@ -199,7 +199,7 @@ def read_boxes(
     vocabulary = Vocabulary.from_aliases(aliases or {})
     result = found.build(assigned, vocabulary if aliases else None, raters_are_local)
     if vocabulary.unmapped:
-        warnings.warn(f"{loaded.name}: {vocabulary.describe_unmapped()}", KalosWarning, stacklevel=2)
+        warn(f"{loaded.name}: {vocabulary.describe_unmapped()}")
     return result
 
 
@@ -613,14 +613,14 @@ class _Boxes:
             problems=self.problems,
             account=self.account,
         )
-        made = build_annotations(table, source, stacklevel=4)
+        made = build_annotations(table, source)
         if self.broken.count:
-            warnings.warn(f"{self.broken.text()}\nThey are left out.", KalosWarning, stacklevel=3)
+            warn(f"{self.broken.text()}\nThey are left out.")
         more = np.append(self.skipped, np.zeros(len(images) - len(self.skipped), np.intp))
         made = replace(made, skipped=made.skipped + more)
         if assigned is None or isinstance(assigned, Mapping):
             unsaid = np.array([image not in lists for image in images], np.bool_)
-            warn_of_silent_raters(made, unsaid, loaded.name, stacklevel=4)
+            warn_of_silent_raters(made, unsaid, loaded.name)
         return made
 
     def _assigned(self, assigned: Assigned) -> dict[str, list[str]]:

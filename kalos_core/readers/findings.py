@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,7 +11,7 @@ import numpy as np
 
 from kalos_core.annotations import Account, Annotations, OnInvalid, RawTable, Source, build_annotations
 from kalos_core.display import number_of
-from kalos_core.errors import KalosWarning, Problems, as_number
+from kalos_core.errors import Problems, as_number, warn
 from kalos_core.readers.shapes import rectangle
 from kalos_core.readers.vocabulary import Aliases, Vocabulary, reconcile_all
 from kalos_core.shapes.boxes import LARGEST
@@ -146,11 +145,11 @@ class Findings:
             **options,
         )
         self.columns["polygon"] = with_rectangles(self.columns)
-        made = build_annotations(RawTable(**self.columns), source, stacklevel=4)  # whoever called the reader
+        made = build_annotations(RawTable(**self.columns), source)
         if self.broken.count:
-            warnings.warn(f"{self.broken.text()}\nThey are left out.", KalosWarning, stacklevel=3)
+            warn(f"{self.broken.text()}\nThey are left out.")
         if vocabulary.unmapped:
-            warnings.warn(f"{self.source}: {vocabulary.describe_unmapped()}", KalosWarning, stacklevel=3)
+            warn(f"{self.source}: {vocabulary.describe_unmapped()}")
         more = np.array([self.skipped[image] for image in self.files], dtype=np.intp)
         return replace(made, skipped=made.skipped + more)
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from kalos_core.annotations import Account, as_name, object_array
 from kalos_core.arguments import check_arguments
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, KalosWarning, Problems, listed, repr_of
+from kalos_core.errors import InputError, Problems, listed, repr_of, warn
 from kalos_core.files import as_path, open_file, read_bytes, read_text
 from kalos_core.nominal import LabelTable, OnEmpty, OnRepeat, OnUnknown, RawLabels, build_table
 from kalos_core.nominal.build import CodedLabels, check_choices, check_codes
@@ -157,7 +157,7 @@ def read_long_labels(
         account.unused |= _not_used(dict(zip(unused, cells, strict=True)), unused, empty)
         if said := account.passed_over():
             text = " ".join([f"{_source(table)}: {account.read:,} answers are read.", *said])
-            warnings.warn(text, KalosWarning, stacklevel=2)
+            warn(text)
         return LabelTable(**fields, account=account)
     source, columns, name_of = _columns(table)  # row by row, to name those that cannot be used
     _check_columns(source, columns, needed)
@@ -438,7 +438,7 @@ def _warn_of_strangers(labels: Sequence[Any], names: Sequence[str], source: str)
     alone = [name for name, own in said.items() if len(own) > 1 and all(shared[label] == 1 for label in own)]
     if len(said) > 2 and alone and len(alone) < len(said) - 1:
         actual = f"{source}: no other column has a label of {listed(alone)}"
-        warnings.warn(f"{actual}: ignore= (--ignore) leaves out columns of no rater", KalosWarning, stacklevel=3)
+        warn(f"{actual}: ignore= (--ignore) leaves out columns of no rater")
 
 
 def _is_named(name: str) -> bool:
@@ -503,11 +503,11 @@ def _warn_of_twins(concepts: Iterable[str], source: str) -> None:
     several = next((found for found in spelled.values() if len(found) > 1), None)
     if several is not None:
         text = f"{source}: labels {listed(map(repr, several))} are classes of their own, though only capitals differ"
-        warnings.warn(text, KalosWarning, stacklevel=3)
+        warn(text)
     twins = sorted(name for name in names if name.endswith(".0") and name[:-2] in names)
     if twins:
         text = f"{source}: labels {twins[0][:-2]!r} and {twins[0]!r} are two classes, as not all labels are numbers"
-        warnings.warn(text, KalosWarning, stacklevel=3)
+        warn(text)
 
 
 def _warn_of_none(cells: Sequence[Any], empty: frozenset[str], source: str) -> None:
@@ -515,7 +515,7 @@ def _warn_of_none(cells: Sequence[Any], empty: frozenset[str], source: str) -> N
     none = sum(isinstance(cell, str) and cell.strip().casefold() == "none" for cell in cells) if "none" in empty else 0
     if none:
         text = f"{source}: {number_of(none, 'cell')} 'None' taken for no answer; if it is a class, use missing=['NA']"
-        warnings.warn(text, KalosWarning, stacklevel=3)
+        warn(text)
 
 
 def _coded(

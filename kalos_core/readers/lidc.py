@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,7 +20,7 @@ from numpy.typing import NDArray
 from kalos_core.annotations import Annotations, OnInvalid
 from kalos_core.annotations.shapes.faults import as_numbers
 from kalos_core.arguments import check_arguments
-from kalos_core.errors import InputError, KalosWarning, as_number, listed, repr_of
+from kalos_core.errors import InputError, as_number, listed, repr_of, warn
 from kalos_core.files import as_float, as_path, load_json, load_xml, open_file
 from kalos_core.readers.findings import Findings
 from kalos_core.readers.shapes import UnusableError
@@ -196,7 +195,7 @@ def _warn_of_passed(source: str, radiographs: list[str], repeats: list[str]) -> 
         parts.append(f"{len(repeats):,} that say the same of a scan as one before ({listed(repeats, 3)})")
     if parts:
         text = f"{source}: files are passed over: {' and '.join(parts)}"
-        warnings.warn(text, KalosWarning, stacklevel=3)
+        warn(text)
 
 
 def _name(session: int) -> str:

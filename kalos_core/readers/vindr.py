@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Mapping
 
 from kalos_core.annotations import Annotations, OnInvalid
 from kalos_core.arguments import check_arguments
-from kalos_core.errors import InputError, KalosWarning, Problems, listed
+from kalos_core.errors import InputError, Problems, listed, warn
 from kalos_core.files import as_float, as_path
 from kalos_core.readers.cells import is_missing
 from kalos_core.readers.findings import Findings
@@ -117,7 +116,7 @@ def read_vindr(
     ]
     if both:
         text = f"{source.name}: raters with boxes and {NO_FINDING!r} in one image, of whom the boxes are kept: "
-        warnings.warn(text + listed(both), KalosWarning, stacklevel=2)
+        warn(text + listed(both))
     return annotations
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,16 +17,7 @@ from kalos_core.annotations import Account, Annotations, OnInvalid, RawTable, So
 from kalos_core.annotations.build import ATTRIBUTE, check_records
 from kalos_core.annotations.shapes.faults import decoded
 from kalos_core.arguments import check_arguments
-from kalos_core.errors import (
-    InputError,
-    KalosWarning,
-    Problems,
-    as_number,
-    check_choice,
-    is_hashable,
-    repr_of,
-    text_of,
-)
+from kalos_core.errors import InputError, Problems, as_number, check_choice, is_hashable, repr_of, text_of, warn
 from kalos_core.files import load_json
 from kalos_core.readers.coco.columns import NOT_USED, Records
 from kalos_core.readers.coco.crowds import CrowdMarks, Crowds, rule_of
@@ -163,7 +153,7 @@ def read_coco(
     content = Content.read(path_or_dict, category_field, rater_field, crowds)
     result, messages = build_content(content, category_field, aliases, assigned, not_exhaustive, on_invalid)
     for message in messages:
-        warnings.warn(message, KalosWarning, stacklevel=2)
+        warn(message)
     return result
 
 

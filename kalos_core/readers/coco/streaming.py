@@ -11,7 +11,6 @@ import os
 import re
 import sys
 import tempfile
-import warnings
 from array import array
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +25,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations, OnInvalid
 from kalos_core.arguments import check_arguments
-from kalos_core.errors import InputError, KalosWarning, Problems, check_whole, is_hashable, repr_of
+from kalos_core.errors import InputError, Problems, check_whole, is_hashable, repr_of, warn
 from kalos_core.files import as_path, parse_json
 from kalos_core.readers.coco.columns import Records, decode_list
 from kalos_core.readers.coco.crowds import CrowdMarks, Crowds, rule_of
@@ -131,7 +130,7 @@ def _stream(
         for number in range(len(blocks)):
             table, messages = build_content(blocks.content(number), None, None, assigned, not_exhaustive, on_invalid)
             for message in messages:
-                warnings.warn(message, KalosWarning, stacklevel=2)
+                warn(message)
             yield table
 
 
