@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 from kalos_core.annotations import Account, Annotations, OnInvalid, RawTable, Source, build_annotations
 from kalos_core.display import number_of
 from kalos_core.errors import Problems, as_number, warn
-from kalos_core.readers.shapes import rectangle
+from kalos_core.readers.shapes import UnusableError, rectangle
 from kalos_core.readers.vocabulary import Aliases, Vocabulary, reconcile_all
 from kalos_core.shapes.boxes import LARGEST
 
@@ -112,6 +113,14 @@ class Findings:
         else:
             self.problems.add(record, expected, actual)
 
+    @contextmanager
+    def annotation(self, record: str, image: Hashable) -> Iterator[None]:
+        """Note an annotation as one that cannot be used if reading it raises `UnusableError`."""
+        try:
+            yield
+        except UnusableError as unusable:
+            self.fault(record, image, *unusable.args)
+
     def size_from(self, width: object, height: object, record: str) -> tuple[float, float]:
         """Width and height if both are positive numbers; nothing for both is unknown, anything else a problem."""
         if width is None and height is None:
@@ -122,10 +131,10 @@ class Findings:
             return UNKNOWN_SIZE
         return sides
 
-    def build(self, *, order: Iterable[str] = (), aliases: Aliases | None = None, **options: Any) -> Annotations:
+    def build(self, *, order: Iterable[str] = (), aliases: Aliases = None, **options: Any) -> Annotations:
         """The checked table; `order` names classes that come first. `options` are further fields of `Source`."""
         names = dict.fromkeys([*order, *self.categories])
-        vocabulary = Vocabulary.from_aliases(aliases or {})
+        vocabulary = Vocabulary.from_aliases(aliases)
         if aliases:
             written = self.columns["category"]
             table = reconcile_all(vocabulary, self.columns["rater"], written, self.raters, self.source)
