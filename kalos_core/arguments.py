@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import cache
 from inspect import signature
 from types import MethodType, NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import numpy as np
 
@@ -88,6 +88,8 @@ READ = ("Annotations",)
 
 
 def _alternatives(hint: Any) -> tuple[Any, ...]:
+    if get_origin(hint) is Annotated:
+        hint = get_args(hint)[0]
     return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
 
 

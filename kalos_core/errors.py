@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -61,6 +63,14 @@ class KalosWarning(UserWarning):
     >>> import warnings
     >>> warnings.simplefilter("error", KalosWarning)
     """
+
+
+def warn(text: str) -> None:
+    """Give a `KalosWarning` with the line outside of this library that led here."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, KalosWarning, stacklevel=level)
 
 
 def readable(text: str) -> str:

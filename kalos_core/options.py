@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, fields
 from functools import cache, wraps
+from types import NoneType
 from typing import (
     Annotated,
     Any,
@@ -99,6 +100,8 @@ class Option:
         """
         if self.check is not None:
             return self.check(value, name)
+        if value is None and NoneType in get_args(kind):
+            return None
         if self.values:
             lookup(self.known or self.choices or {}, value, name)
             return value
@@ -305,6 +308,12 @@ def settings_of(function: Callable[..., Any]) -> type[Settings] | None:
     """The settings that a function takes the fields of; None of any other."""
     found: type[Settings] | None = getattr(function, "settings", None)
     return found
+
+
+def declared_by(function: Callable[..., Any]) -> tuple[Declared, ...]:
+    """The options of a function, in their order; none of one that does not take settings."""
+    settings = settings_of(function)
+    return () if settings is None else settings.declared()
 
 
 def with_parameters(docstring: str, settings: type[Settings]) -> str:

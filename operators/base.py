@@ -20,7 +20,7 @@ import fiftyone.operators.types as types
 from fiftyone.operators.executor import ExecutionResult
 
 import kalos_core.fiftyone as kf
-from kalos_core import InputError, KalosError, KalosWarning
+from kalos_core import InputError, KalosError, KalosWarning, options
 from kalos_core.fiftyone.app import reload_dataset
 from kalos_core.fiftyone.runs.keys import free_run_key
 from kalos_core.fiftyone.runs.table import Kind, Run
@@ -257,8 +257,7 @@ class Analysis(Action, Generic[RunOfKind]):
 def declared_by(function: Callable[..., Any]) -> dict[str, Declared]:
     """Name -> option of a function of the bridge, without those that say which labels are read."""
     selected = {entry.name for entry in kf.Selection.declared()}
-    settings = settings_of(function)
-    return {entry.name: entry for entry in settings.declared() if entry.name not in selected} if settings else {}
+    return {entry.name: entry for entry in options.declared_by(function) if entry.name not in selected}
 
 
 def add_declared(ctx: Context, inputs: types.Object, function: Callable[..., Any], *names: str) -> None:

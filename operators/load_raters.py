@@ -12,9 +12,10 @@ from fiftyone.core.utils import to_slug
 from fiftyone.operators.executor import ExecutionResult
 
 import kalos_core.fiftyone as kf
-from kalos_core import InputError
+from kalos_core import InputError, read_coco
 from kalos_core.display import number_of
 from kalos_core.fiftyone.importing.objects import LoadedRaters
+from kalos_core.options import declared_by
 from kalos_core.readers.vocabulary import Vocabulary
 from kalos_core.text import shown
 
@@ -30,15 +31,8 @@ CHECKED = 2**25
 
 LABEL_TYPES = ("auto", "detections", "polylines", "keypoints")
 
-ON_INVALID = {"raise": "refuse the file", "skip": "leave them out and count them"}
-
-CROWDS = {
-    "auto": "regions of many objects, unless a tool marked every mask so",
-    "regions": "regions of many objects: kept apart",
-    "objects": "objects like all others",
-}
-
-ASSIGNED = {"all": "every rater of the file, everywhere", "drew": "only those who annotated in an image"}
+DECLARED = {entry.name: entry for entry in declared_by(read_coco)}
+"""Options of the reader of COCO files; other formats have some of them."""
 
 
 class LoadRaters(base.Action):
@@ -93,21 +87,13 @@ class LoadRaters(base.Action):
             widgets.check(name, lambda: _new_name(ctx.params))
 
     def _add_more(self, ctx: Context, inputs: types.Object) -> None:
-        inputs.str("rater_field", label="Annotation field that names the rater (COCO; empty: rater_id and the like)")
-        inputs.str("category_field", label="Annotation field that holds the class as text (instead of category_id)")
-        aliases = inputs.str(
-            "aliases",
-            view=types.CodeView(language="json"),
-            label="Class names raters wrote -> class",
-            description='JSON: {"auto": "car", "rater 3": {"/car_[0-9]+/": "car"}}; between slashes: an expression',
-        )
+        for name in ("rater_field", "category_field"):
+            inputs.str(name, **_about(name))
+        aliases = inputs.str("aliases", view=types.CodeView(language="json"), **_about("aliases"))
         widgets.check(aliases, lambda: _aliases(ctx.params.get("aliases")))
         widgets.add_dropdown(inputs, "label_type", LABEL_TYPES, default="auto", label="Label type")
-        label = "Assigned where rater_list is absent"
-        widgets.add_dropdown(inputs, "assigned", ASSIGNED, default="all", label=label)
-        widgets.add_dropdown(inputs, "crowds", CROWDS, default="auto", label="Annotations marked as a crowd (COCO)")
-        label = "Annotations whose shape cannot be used"
-        widgets.add_dropdown(inputs, "on_invalid", ON_INVALID, default="raise", label=label)
+        for name in ("assigned", "crowds", "on_invalid"):
+            widgets.add_option(ctx, inputs, DECLARED[name])
 
     def execute(self, ctx: Context) -> dict[str, Any] | Iterator[Any]:
         self.check_params(ctx)
@@ -145,6 +131,12 @@ class LoadRaters(base.Action):
         return foo.execute_operator(self.uri, {}, params={"labels": str(labels), **params})
 
 
+def _about(name: str) -> dict[str, str]:
+    """Label and description of an option."""
+    option = DECLARED[name].option
+    return {"label": option.label, "description": option.help}
+
+
 def _new_name(params: Mapping[str, Any]) -> str | None:
     """The name of the new data set, None for one that is made up."""
     name = (params.get("dataset_name") or "").strip()
@@ -173,9 +165,9 @@ def _aliases(given: Any) -> Any:
 
 def _reading(params: Mapping[str, Any]) -> dict[str, Any]:
     """How the file is read."""
-    names = ("rater_field", "category_field", "aliases", "assigned", "crowds", "on_invalid")
-    read = {"format": params.get("format"), **widgets.shown(params, "more", *names)}
-    given = {name: value for name, value in read.items() if value and value != "auto"}
+    read = widgets.shown(params, "more", *DECLARED)
+    given = {name: value for name, value in read.items() if value and value != DECLARED[name].default}
+    given |= widgets.given(params, "format")
     return given | ({"aliases": _aliases(given["aliases"])} if "aliases" in given else {})
 
 

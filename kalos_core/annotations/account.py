@@ -42,6 +42,11 @@ class Account:
     unused: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
 
+    def note(self, text: str) -> None:
+        """Add a note, unless it is there already."""
+        if text not in self.notes:
+            self.notes.append(text)
+
     def warning(self, source: str) -> str | None:
         """What to warn of; None where nothing could change a number."""
         said = self.passed_over()

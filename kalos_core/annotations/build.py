@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import repeat
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,14 +15,21 @@ from kalos_core.annotations.columns import id_array, object_array
 from kalos_core.annotations.shapes import SHAPE_FIELDS, ShapeFaults, Surroundings, build_shapes
 from kalos_core.arrays import as_rows
 from kalos_core.errors import Problems, check_choice, is_hashable, listed, repr_of
+from kalos_core.options import Option
 from kalos_core.shapes import ShapeColumn
 
 OUTSIDE_TOLERANCE = 0.01
 """Pixels by which an annotation may pass the edge of its image before it is counted as reaching beyond."""
 
 
-OnInvalid = Literal["raise", "skip"]
-"""What becomes of annotations whose shape cannot be used: an error that names them, or they are left out, counted."""
+OnInvalid = Annotated[
+    Literal["raise", "skip"],
+    Option(
+        "Annotations that cannot be used",
+        "Annotations whose shape cannot be used.",
+        choices={"raise": "an error that names them", "skip": "they are left out with a warning and counted"},
+    ),
+]
 
 EXPECTED = {"image": "an image of the source", "rater": "a rater of the source", "category": "a category of the source"}
 """What stands in a column of codes, for messages."""

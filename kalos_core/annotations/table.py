@@ -5,7 +5,6 @@ Letters used in shapes throughout the library: N annotations, I images, R raters
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -34,16 +33,7 @@ from kalos_core.annotations.shapes import SHAPE_FIELDS
 from kalos_core.arguments import check_arguments
 from kalos_core.arrays import as_array, as_rows, freeze
 from kalos_core.display import number_of
-from kalos_core.errors import (
-    InputError,
-    KalosWarning,
-    Problems,
-    check_iterable,
-    check_writable,
-    is_hashable,
-    listed,
-    repr_of,
-)
+from kalos_core.errors import InputError, Problems, check_iterable, check_writable, is_hashable, listed, repr_of, warn
 from kalos_core.results import Result
 from kalos_core.shapes import Boxes, ShapeColumn
 
@@ -573,9 +563,7 @@ def _lists_of_raters(
     return {image: list(names) for image, names in found.items()}
 
 
-def warn_of_silent_raters(
-    annotations: Annotations, unsaid: NDArray[np.bool_], source: str, stacklevel: int = 3
-) -> None:
+def warn_of_silent_raters(annotations: Annotations, unsaid: NDArray[np.bool_], source: str) -> None:
     """Warn where it was taken for granted that raters saw an image in which they annotated nothing.
 
     Parameters
@@ -585,8 +573,6 @@ def warn_of_silent_raters(
         Images of which nobody said who was assigned.
     source : str
         Name of the file or folder, for the message.
-    stacklevel : int
-        As for `warnings.warn` in this function.
     """
     annotated = np.zeros(annotations.assigned.shape, np.bool_)
     annotated[annotations.image, annotations.rater] = True
@@ -594,18 +580,16 @@ def warn_of_silent_raters(
     if partly.any():
         where = "" if unsaid.all() else f" to {len(partly):,} of {number_of(len(unsaid), 'image')}"
         text = UNSAID.format(source=source, where=where, count=f"{partly.sum():,}", total=f"{len(partly):,}")
-        warnings.warn(text, KalosWarning, stacklevel=stacklevel)
+        warn(text)
 
 
-def build_annotations(table: RawTable, source: Source, stacklevel: int = 3) -> Annotations:
+def build_annotations(table: RawTable, source: Source) -> Annotations:
     """Check what a reader found and turn it into `Annotations`; every reader ends here.
 
     Parameters
     ----------
     table : RawTable
     source : Source
-    stacklevel : int
-        Of the warnings, as for `warnings.warn` in this function: 3 is the caller of the function that calls this one.
 
     Raises
     ------
@@ -615,5 +599,5 @@ def build_annotations(table: RawTable, source: Source, stacklevel: int = 3) -> A
     fields, messages = check_records(table, source)
     annotations = Annotations(**fields)
     for message in messages:
-        warnings.warn(message, KalosWarning, stacklevel=stacklevel)
+        warn(message)
     return annotations

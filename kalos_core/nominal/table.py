@@ -6,7 +6,6 @@ Letters used in shapes: A answers, N chosen labels, I items, R raters, C concept
 from __future__ import annotations
 
 import math
-import warnings
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,7 +21,7 @@ from kalos_core.annotations.columns import new_codes, positions
 from kalos_core.arguments import check_arguments
 from kalos_core.arrays import as_array, as_rows, by_item, find_sorted, freeze
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, KalosWarning, check_writable, index_of, listed, repr_of
+from kalos_core.errors import InputError, check_writable, index_of, listed, repr_of, warn
 from kalos_core.nominal.build import OPTIONAL, OnEmpty, OnRepeat, OnUnknown, RawLabels, check_records
 from kalos_core.nominal.grouping import Groups
 from kalos_core.reliability import NOT_ASSIGNED
@@ -443,7 +442,6 @@ def build_table(
     on_unknown: OnUnknown = "raise",
     describe: Callable[[int], str] | None = None,
     account: Account | None = None,
-    stacklevel: int = 3,
 ) -> LabelTable:
     """Check the records of a reader and turn them into a `LabelTable`; every reader ends here.
 
@@ -466,7 +464,7 @@ def build_table(
     account.read = len(table)
     if said := account.passed_over():
         text = " ".join([f"{source}: {number_of(len(table), 'answer is', 'answers are')} read.", *said])
-        warnings.warn(text, KalosWarning, stacklevel=stacklevel)
+        warn(text)
     return table
 
 

@@ -10,10 +10,10 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import cycle
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 import shapely
@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from kalos_core.annotations import (
     Account,
     Annotations,
-    OnInvalid,
     RawTable,
     Source,
     as_name,
@@ -30,12 +29,13 @@ from kalos_core.annotations import (
     object_array,
     warn_of_silent_raters,
 )
-from kalos_core.arguments import check_arguments
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, KalosWarning, Problems, as_number, check_choice, listed, repr_of
+from kalos_core.errors import InputError, Problems, as_number, listed, repr_of, warn
 from kalos_core.files import as_float, as_path, open_file, read_text
+from kalos_core.options import Option, takes
 from kalos_core.readers.cells import (
     MISSING,
+    Missing,
     as_cell_text,
     equal_numbers,
     is_missing,
@@ -47,19 +47,13 @@ from kalos_core.readers.cells import (
 from kalos_core.readers.column_names import FORMS, Columns, find_columns, looks_like_data
 from kalos_core.readers.findings import have_four_corners
 from kalos_core.readers.outlines import Rings, as_list, bounds_of, corners_of, interleaved, rings_in
+from kalos_core.readers.settings import AliasSettings, RatersAreLocal
 from kalos_core.readers.sizes import Sizes, read_sizes
-from kalos_core.readers.vocabulary import Aliases, Vocabulary, reconcile_all
+from kalos_core.readers.vocabulary import Vocabulary, reconcile_all
 from kalos_core.shapes.boxes import LARGEST
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Assigned: TypeAlias = "Mapping[Hashable, Sequence[str]] | Literal['all', 'drew'] | None"
-"""Image -> raters, or a rule, or nothing said; as in `Annotations.from_rows`."""
-
-Coordinates = Literal["auto", "pixels", "relative"]
-
-Angles = Literal["auto", "degrees", "radians"]
 
 BLANK = missing_texts(MISSING)
 
@@ -72,19 +66,61 @@ ROUNDED = 1e-3
 PARQUET = (".parquet", ".pq")
 
 
-def read_boxes(
-    table: str | os.PathLike[str] | Mapping[str, Any] | Any,
-    columns: Mapping[str, Any] | None = None,
-    *,
-    coordinates: Coordinates = "auto",
-    sizes: Sizes = None,
-    assigned: Assigned = None,
-    aliases: Aliases | None = None,
-    angles: Angles = "auto",
-    missing: Sequence[str] = MISSING,
-    raters_are_local: bool = False,
-    on_invalid: OnInvalid = "raise",
-) -> Annotations:
+@dataclass(frozen=True, kw_only=True)
+class BoxSettings(AliasSettings):
+    """Options of `read_boxes`."""
+
+    columns: Annotated[
+        Mapping[str, Any] | None,
+        Option(
+            "Columns",
+            "Our name -> the table's column. What is not named is found by its usual spellings and said in `account`; "
+            "None leaves a column out.",
+            type="mapping, optional",
+        ),
+    ] = field(default=None, kw_only=False)
+    coordinates: Annotated[
+        Literal["auto", "pixels", "relative"],
+        Option(
+            "Coordinates",
+            "Unit of coordinates.",
+            choices={
+                "auto": "relative if all lie between 0 and 1 and not all are 0 or 1",
+                "pixels": "pixels",
+                "relative": "fractions of width and height of the image, which are needed then",
+            },
+        ),
+    ] = "auto"
+    sizes: Sizes = None
+    assigned: Annotated[
+        Mapping[Hashable, Sequence[str]] | Literal["all", "drew"] | None,
+        Option(
+            "Assigned raters",
+            "Who was assigned: a mapping image -> raters, which may name images and raters that the table does not; "
+            '"all", every rater to every image; "drew", on each image those who have a box there. Unless given: those '
+            "who have a row of the image, where at least one row of the table has no coordinates; else every rater to "
+            "every image, with a warning.",
+            type='mapping, "all" or "drew", optional',
+        ),
+    ] = None
+    angles: Annotated[
+        Literal["auto", "degrees", "radians"],
+        Option(
+            "Angles",
+            "Unit of a column of rotations.",
+            choices={
+                "auto": "degrees, but it has to be given where all values lie within 2 pi and some are fractions",
+                "degrees": "degrees",
+                "radians": "radians",
+            },
+        ),
+    ] = "auto"
+    missing: Missing = MISSING
+    raters_are_local: RatersAreLocal = False
+
+
+@takes(BoxSettings)
+def read_boxes(table: str | os.PathLike[str] | Mapping[str, Any] | Any, settings: BoxSettings) -> Annotations:
     r"""Boxes and outlines of several raters from a table: CSV, Parquet, pandas. One row an annotation.
 
     Parameters
@@ -95,43 +131,6 @@ def read_boxes(
 
         A row without any coordinate says that its rater saw the image and annotated nothing in this row, as the rows
         "No finding" of VinDr-CXR do.
-    columns : mapping, optional
-        Our name -> the table's column: ``image``, ``rater``, ``category``, and one of ``x_min``, ``y_min``, ``x_max``,
-        ``y_max``; ``x``, ``y``, ``width``, ``height`` (first corner and sides); ``x_center``, ``y_center``, ``width``,
-        ``height``. One column may hold all four, as a list or as text such as "[10, 20, 30, 40]": ``box`` (x, y, width,
-        height, as in a ``bbox`` of COCO) or ``box_corners`` (x_min, y_min, x_max, y_max). Optional are ``image_width``,
-        ``image_height`` (in pixels), ``frame`` (or page: each is an image of its own, "a.mp4#2"), ``rotation`` (of the
-        box about its centre, clockwise), ``id``, ``person`` and ``session``. Outlines, with boxes or without, are in
-        ``outline`` ("1,2;3,4;5,6", a JSON list, or a POLYGON of WKT), in ``outline_x`` and ``outline_y`` (lists), or in
-        columns x1, y1, x2, y2, x3, y3, ...
-
-        What is not named is found by its usual spellings (`kalos_core.readers.column_names`) and said in `account`; two
-        columns that fit and differ are refused. None leaves a column out; with ``category: None`` all boxes are of the
-        class "object". A ``session`` without a ``person`` makes every session of a rater a rater of its own, named
-        "ann (S1)".
-    coordinates : "auto", "pixels" or "relative"
-        Relative ones are fractions of width and height of the image, which are needed then. Auto: relative if all lie
-        between 0 and 1 and not all are 0 or 1.
-    sizes : path or mapping, optional
-        Width and height of the images: a CSV file, a folder of the images, or a mapping image -> (width, height), as in
-        `read_vindr`. They go before columns of the table.
-    assigned : mapping image -> rater names, "all" or "drew", optional
-        Who was assigned. A mapping may name images and raters that the table does not. ``"all"``: every rater to every
-        image; ``"drew"``: on each image those who have a box there. Unless given: those who have a row of the image,
-        where at least one row of the table has no coordinates; else every rater to every image, with a warning.
-    aliases : mapping, optional
-        What raters wrote -> class, as in `read_coco`.
-    angles : "auto", "degrees" or "radians"
-        Unit of ``rotation``. Auto: degrees, but where all values lie within 2 pi and some are fractions, it has to be
-        given.
-    missing : sequence of str
-        Texts of a cell that mean no answer, in capitals or small letters; a blank cell always does. Leave "None" out
-        where it is a class.
-    raters_are_local : bool
-        Whether a rater means nothing beyond its image.
-    on_invalid : "raise" or "skip"
-        Rows without an image, a rater or a class, or with a shape that cannot be used: an error, or left out with a
-        warning and counted in `skipped`.
 
     Returns
     -------
@@ -156,6 +155,22 @@ def read_boxes(
     See Also
     --------
     read_vindr : the same for VinDr-CXR's own tables, with all of their checks.
+
+    Notes
+    -----
+    Names of columns: ``image``, ``rater``, ``category``, and one of ``x_min``, ``y_min``, ``x_max``,
+    ``y_max``; ``x``, ``y``, ``width``, ``height`` (first corner and sides); ``x_center``, ``y_center``, ``width``,
+    ``height``. One column may hold all four, as a list or as text such as "[10, 20, 30, 40]": ``box`` (x, y, width,
+    height, as in a ``bbox`` of COCO) or ``box_corners`` (x_min, y_min, x_max, y_max). Optional are ``image_width``,
+    ``image_height`` (in pixels), ``frame`` (or page: each is an image of its own, "a.mp4#2"), ``rotation`` (of the
+    box about its centre, clockwise), ``id``, ``person`` and ``session``. Outlines, with boxes or without, are in
+    ``outline`` ("1,2;3,4;5,6", a JSON list, or a POLYGON of WKT), in ``outline_x`` and ``outline_y`` (lists), or in
+    columns x1, y1, x2, y2, x3, y3, ...
+
+    What is not named is found by its usual spellings (`kalos_core.readers.column_names`) and said in `account`; two
+    columns that fit and differ are refused. None leaves a column out; with ``category: None`` all boxes are of the
+    class "object". A ``session`` without a ``person`` makes every session of a rater a rater of its own, named
+    "ann (S1)".
 
     Examples
     --------
@@ -186,21 +201,14 @@ def read_boxes(
     >>> read_boxes({"image": ["a"], "rater": ["ann"], "label": ["ship"]} | corners).shapes["polygon"].area().tolist()
     [17.0]
     """
-    check_arguments(read_boxes, locals(), but=("columns",))
-    check_choice(coordinates, "coordinates", "auto", "pixels", "relative")
-    check_choice(angles, "angles", "auto", "degrees", "radians")
-    loaded = replace(_load(table), missing=missing_texts(missing))
-    found = _Boxes.find(loaded, columns, on_invalid)
-    found.measure(sizes, coordinates)
-    found.turn(angles)
+    loaded = replace(_load(table), missing=missing_texts(settings.missing))
+    found = _Boxes.find(loaded, settings)
+    found.measure(settings)
+    found.turn(settings.angles)
     found.outline_upright()
     found.name_unused()
     found.note_repeats()
-    vocabulary = Vocabulary.from_aliases(aliases or {})
-    result = found.build(assigned, vocabulary if aliases else None, raters_are_local)
-    if vocabulary.unmapped:
-        warnings.warn(f"{loaded.name}: {vocabulary.describe_unmapped()}", KalosWarning, stacklevel=2)
-    return result
+    return found.build(settings)
 
 
 @dataclass(frozen=True)
@@ -340,7 +348,6 @@ class _Boxes:
     ----------
     loaded : _Loaded
     columns : Columns
-    on_invalid : "raise" or "skip"
     account : Account
     problems, broken : Problems
         Rows that cannot be used; those of them that may be left out.
@@ -370,7 +377,6 @@ class _Boxes:
 
     loaded: _Loaded
     columns: Columns
-    on_invalid: OnInvalid
     account: Account
     problems: Problems
     broken: Problems
@@ -390,13 +396,13 @@ class _Boxes:
     identity: dict[str, tuple[str, str]]
 
     @classmethod
-    def find(cls, loaded: _Loaded, given: Mapping[str, Any] | None, on_invalid: OnInvalid) -> _Boxes:
+    def find(cls, loaded: _Loaded, settings: BoxSettings) -> _Boxes:
         columns = find_columns(
-            list(loaded.frame.columns), given, loaded.name, lambda column: loaded.frame[column].to_list()
+            list(loaded.frame.columns), settings.columns, loaded.name, lambda column: loaded.frame[column].to_list()
         )
         account = Account(notes=list(columns.notes))
         problems, broken = Problems(loaded.name), Problems(loaded.name)
-        unusable = problems if on_invalid == "raise" else broken
+        unusable = problems if settings.on_invalid == "raise" else broken
         values, no_box, of_box = _box_values(loaded, columns.form, columns.box, unusable)
         outline, no_outline, of_outline = _outlines(loaded, columns.outline, unusable)
         box = _as_sides(values, columns.form)
@@ -428,14 +434,14 @@ class _Boxes:
         skipped = np.bincount(image[lost & (image >= 0)], minlength=len(images))
         size = np.full((len(images), 2), np.nan)
         return cls(
-            loaded, columns, on_invalid, account, problems, broken, images, whole, raters, image, rater, category, box,
+            loaded, columns, account, problems, broken, images, whole, raters, image, rater, category, box,
             ~no_box, outline, blank, ~blank & ~lost, skipped, size, identity,
         )  # fmt: skip
 
-    def measure(self, sizes: Sizes, coordinates: Coordinates) -> None:
+    def measure(self, settings: BoxSettings) -> None:
         """Find the sizes of the images, and bring the shapes to pixels."""
         self._sizes_of_columns()
-        size_of = read_sizes(sizes)
+        size_of, coordinates = read_sizes(settings.sizes), settings.coordinates
         for row, image in enumerate(self.images):
             given = size_of(image)
             if given == (None, None) and image in self.whole:
@@ -468,7 +474,7 @@ class _Boxes:
                     [number * side for number, side in zip(ring, cycle(pair), strict=False)] for ring in rings
                 ]
 
-    def turn(self, angles: Angles) -> None:
+    def turn(self, angles: str) -> None:
         """Make polygons of turned boxes."""
         if "rotation" not in self.columns.other:
             return
@@ -574,15 +580,16 @@ class _Boxes:
                 text = expected or f"the size {by(self.image_size[self.image[row]])} that its image has elsewhere"
                 self.problems.add(self.loaded.record(row), text, by(values[row]))
 
-    def build(self, assigned: Assigned, vocabulary: Vocabulary | None, raters_are_local: bool) -> Annotations:
+    def build(self, settings: BoxSettings) -> Annotations:
         """The table, with a warning where nothing says who was assigned."""
         loaded, rows = self.loaded, np.flatnonzero(self.usable)
-        lists = self._assigned(assigned)
+        lists = self._assigned(settings.assigned)
+        vocabulary = Vocabulary.from_aliases(settings.aliases)
         images = list(dict.fromkeys([*self.images, *lists]))
         raters = list(dict.fromkeys([*self.raters, *(name for names in lists.values() for name in names)]))
         names = [self.raters[code] for code in self.rater[rows]]
         written = self.category[rows].tolist()
-        if vocabulary is not None:
+        if settings.aliases:
             written = reconcile_all(vocabulary, names, written, raters, loaded.name)
         category = dict.fromkeys(written)
         boxes = [box if own else None for box, own in zip(self.box[rows].tolist(), self.own_box[rows], strict=True)]
@@ -607,23 +614,25 @@ class _Boxes:
             assigned=[lists.get(image) for image in images],
             person=[person for person, _ in persons],
             session=[session for _, session in persons],
-            raters_are_local=raters_are_local,
-            on_invalid=self.on_invalid,
+            raters_are_local=settings.raters_are_local,
+            on_invalid=settings.on_invalid,
             describe=lambda row: loaded.record(rows[row]),
             problems=self.problems,
             account=self.account,
         )
-        made = build_annotations(table, source, stacklevel=4)
+        made = build_annotations(table, source)
         if self.broken.count:
-            warnings.warn(f"{self.broken.text()}\nThey are left out.", KalosWarning, stacklevel=3)
+            warn(f"{self.broken.text()}\nThey are left out.")
         more = np.append(self.skipped, np.zeros(len(images) - len(self.skipped), np.intp))
         made = replace(made, skipped=made.skipped + more)
-        if assigned is None or isinstance(assigned, Mapping):
+        if settings.assigned is None or isinstance(settings.assigned, Mapping):
             unsaid = np.array([image not in lists for image in images], np.bool_)
-            warn_of_silent_raters(made, unsaid, loaded.name, stacklevel=4)
+            warn_of_silent_raters(made, unsaid, loaded.name)
+        if vocabulary.unmapped:
+            warn(f"{loaded.name}: {vocabulary.describe_unmapped()}")
         return made
 
-    def _assigned(self, assigned: Assigned) -> dict[str, list[str]]:
+    def _assigned(self, assigned: Mapping[Hashable, Sequence[str]] | str | None) -> dict[str, list[str]]:
         """Image -> names of raters, as far as it is said."""
         if isinstance(assigned, Mapping):
             given = {as_name(image): [as_name(name) for name in names] for image, names in assigned.items()}

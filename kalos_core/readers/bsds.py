@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from kalos_core.annotations.columns import object_array
 from kalos_core.errors import InputError, Problems
 from kalos_core.files import as_path, open_file
+from kalos_core.options import Settings, takes
 from kalos_core.pixels.stack import LabelStack, MaskStack
-from kalos_core.readers.folders import as_folder, files_in
-from kalos_core.readers.mask_folders import IMAGE_ENDINGS, read_image_pixels
+from kalos_core.readers.folders import files_in
+from kalos_core.readers.mask_folders import ImageFolder, image_files, read_image_pixels
 from kalos_core.readers.matlab import read_variable
 
 FIELDS = ("Segmentation", "Boundaries")
@@ -74,7 +75,15 @@ class BsdsFiles:
         return make(found, image=image, image_pixels=self.image_pixels(image), raters_are_local=True)
 
 
-def read_bsds(path: str | os.PathLike[str], *, image_folder: str | os.PathLike[str] | None = None) -> BsdsFiles:
+@dataclass(frozen=True, kw_only=True)
+class BsdsSettings(Settings):
+    """Options of `read_bsds`."""
+
+    image_folder: ImageFolder = None
+
+
+@takes(BsdsSettings)
+def read_bsds(path: str | os.PathLike[str], settings: BsdsSettings) -> BsdsFiles:
     """Ground truth of the Berkeley Segmentation Data Set: ``groundTruth/train/2092.mat`` and so on.
 
     Nothing but names is read here; the files are when `BsdsFiles.stacks` or `BsdsFiles.label_stacks` comes to them.
@@ -83,8 +92,6 @@ def read_bsds(path: str | os.PathLike[str], *, image_folder: str | os.PathLike[s
     ----------
     path : path
         A ``.mat`` file, or a folder of them, searched at any depth.
-    image_folder : path, optional
-        Folder of the images, with the same folders in it.
 
     Returns
     -------
@@ -123,7 +130,7 @@ def read_bsds(path: str | os.PathLike[str], *, image_folder: str | os.PathLike[s
         files = {source.stem: source} if source.suffix.lower() == ".mat" and os.path.isfile(source) else {}
     if not files:
         raise InputError(f"{source}: expected a .mat file of BSDS500 or a folder of them, got none")
-    beside = {} if image_folder is None else files_in(as_folder(image_folder, "image_folder"), IMAGE_ENDINGS, problems)
+    beside = image_files(settings.image_folder, problems)
     problems.raise_if_any()
     return BsdsFiles(object_array(files), files, {image: beside[image] for image in files if image in beside})
 

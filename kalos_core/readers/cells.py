@@ -7,12 +7,24 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from numbers import Integral, Real
-from typing import Any
+from typing import Annotated, Any
+
+from kalos_core.options import Option
 
 SEPARATORS = (",", ";", "\t", "|")
 
 MISSING = ("NA", "N/A", "#N/A", "#NA", "<NA>", "NaN", "null", "None")
 """Texts of a cell without an answer, in capitals or small letters: as R, pandas, Excel, SQL and Python write them."""
+
+Missing = Annotated[
+    Sequence[str],
+    Option(
+        "Texts of no answer",
+        'Texts of a cell that mean no answer, in capitals or small letters; a blank cell always does. Leave "None" out '
+        "where it is a class.",
+        type="sequence of str",
+    ),
+]
 
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
 

@@ -5,29 +5,30 @@ from __future__ import annotations
 import os
 import struct
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal
+from typing import Any
 from xml.etree.ElementTree import Element
 
 import numpy as np
 import shapely
 from numpy.typing import NDArray
 
-from kalos_core.annotations import Annotations, OnInvalid, as_name
-from kalos_core.arguments import check_arguments
+from kalos_core.annotations import Annotations
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, check_choice, listed, repr_of
+from kalos_core.errors import InputError, listed, repr_of
 from kalos_core.files import as_float, as_path, load_xml, open_file, parse_xml
 from kalos_core.limits import check_limit
-from kalos_core.nominal import LabelTable, OnEmpty, OnUnknown, RawLabels, build_table
-from kalos_core.nominal.grouping import Groups
+from kalos_core.nominal import LabelTable
+from kalos_core.options import takes
+from kalos_core.readers.answers import Answers, AnswerSettings
 from kalos_core.readers.findings import UNKNOWN_SIZE, Findings, shapes_not_read
-from kalos_core.readers.folders import WRAPPERS
+from kalos_core.readers.folders import Folders, rater_files
 from kalos_core.readers.groups import Grouped, Part, add_grouped
 from kalos_core.readers.points import separate_points
-from kalos_core.readers.shapes import MOST_PIXELS, UnusableError, ellipse, rotated, run_lengths
+from kalos_core.readers.settings import RaterFrom, ReaderSettings
+from kalos_core.readers.shapes import MOST_PIXELS, UnusableError, box_or_polygon, ellipse, mask_at, numbers_in
 
 LEFT_OUT = {
     "tag": "tags, which `kalos-core labels` reads",
@@ -35,22 +36,20 @@ LEFT_OUT = {
 }
 """Elements of an image or a track that are no annotations of ours -> why."""
 
-RaterFrom = Literal["file", "task"]
-"""Whether each file is of a rater, or each task in it."""
-
-ENDINGS = (".xml", ".zip")
-
 LONGEST_FRAME = 9
 """Digits of the number of a frame."""
 
 
-def read_cvat(
-    exports: str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]],
-    *,
-    rater_from: RaterFrom = "file",
-    grouped: Grouped = "one",
-    on_invalid: OnInvalid = "raise",
-) -> Annotations:
+@dataclass(frozen=True, kw_only=True)
+class CvatSettings(ReaderSettings):
+    """Options of `read_cvat`."""
+
+    rater_from: RaterFrom = "file"
+    grouped: Grouped = "one"
+
+
+@takes(CvatSettings)
+def read_cvat(exports: Folders, settings: CvatSettings) -> Annotations:
     """Labels of several annotators from CVAT exports: "CVAT for images 1.1" or "CVAT for video 1.1".
 
     Parameters
@@ -59,18 +58,8 @@ def read_cvat(
         A folder of XML files, the name of a file (without ``.xml``) being the rater's; or of folders that hold one
         file each, the name of the folder being the rater's; or a mapping rater -> file. A zip file with an
         ``annotations.xml`` serves as such a file. Images are matched by their name. A rater is assigned to the images
-        their file lists, whether they annotated anything there or not.
-    rater_from : "file" or "task"
-        With "task", the raters are the tasks in the files, by their names: for the export of a project in which each
-        annotator has a task. Then `exports` may also be a single file.
-    grouped : "one" or "apart"
-        Shapes of one group (``group_id``) and label: one object, as in CVAT's own exports to other formats, or one
-        object each. Polygons, ellipses and boxes become one polygon of several rings, masks their union. The points of
-        one annotation are the joints of one object, in their order, or one object each. They are one object each also
-        where their number differs within a label; if at least 80 % of its annotations have one number of 3 or more,
-        others are refused.
-    on_invalid : "raise" or "skip"
-        Annotations whose shape cannot be used: an error, or left out with a warning and counted in `skipped`.
+        their file lists, whether they annotated anything there or not. With ``rater_from="task"``, for the export of a
+        project in which each annotator has a task, it may also be a single file.
 
     Returns
     -------
@@ -79,6 +68,11 @@ def read_cvat(
         polygon around their 8 corners, masks, and points and skeletons as keypoints, all in pixels. Joints of skeletons
         are in the order in which the first file names them; hidden ones count as labelled, those outside of the image
         do not. Attributes are kept, and that a shape is occluded is one.
+
+        Shapes of one group (``group_id``) and label are one object, as in CVAT's own exports to other formats:
+        polygons, ellipses and boxes one polygon of several rings, masks their union. The points of one annotation are
+        the joints of one object, in their order; they are an object each also where their number differs within a
+        label. If at least 80 % of a label's annotations have one number of 3 or more, others are refused.
 
         Each frame of a video in which anybody annotated something is an image, ``video.mp4#12``. Shapes are taken in
         the frames in which the file lists them (CVAT lists interpolated ones, too), except those marked as outside.
@@ -105,46 +99,36 @@ def read_cvat(
     >>> annotations.raters.tolist(), annotations.shapes["box"].xywh().tolist()
     (['ann', 'bob'], [[1.0, 2.0, 4.0, 6.0]])
     """
-    check_arguments(read_cvat, locals())
-    check_choice(rater_from, "rater_from", "file", "task")
-    check_choice(grouped, "grouped", "one", "apart")
-    files, source, names = _files(exports, rater_from)
-    reading = _Reading(Findings(source, on_invalid))
+    files, source, names = _files(exports, settings.rater_from)
+    reading = _Reading(Findings(source, settings.on_invalid))
     opened = {rater: _open(path) for rater, path in files.items()}
     order = dict.fromkeys(label for root in opened.values() for label in reading.declare(root))
     for rater, root in opened.items():
-        reading.read(root, names[rater], rater, rater_from == "task")
+        reading.read(root, names[rater], rater, settings.rater_from == "task")
     reading.assign_frames()
-    parts = separate_points(reading.findings, reading.parts, reading.points, grouped)
-    add_grouped(reading.findings, parts, grouped)
+    parts = separate_points(reading.findings, reading.parts, reading.points, settings.grouped)
+    add_grouped(reading.findings, parts, settings.grouped)
     if reading.automatic:
         made = number_of(reading.automatic, "shape was", "shapes were")
-        reading.findings.account.notes.append(f"{made} made by a model (source auto) and count as the rater's")
+        reading.findings.account.note(f"{made} made by a model (source auto) and count as the rater's")
     return reading.findings.build(order=order)
 
 
-def read_cvat_tags(
-    exports: str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]],
-    *,
-    rater_from: RaterFrom = "file",
-    groups: Groups = "label",
-    concepts: Sequence[str] | None = None,
-    on_empty: OnEmpty = "skip",
-    on_unknown: OnUnknown = "raise",
-) -> LabelTable:
+@dataclass(frozen=True, kw_only=True)
+class CvatTagsSettings(AnswerSettings):
+    """Options of `read_cvat_tags`."""
+
+    rater_from: RaterFrom = "file"
+
+
+@takes(CvatTagsSettings)
+def read_cvat_tags(exports: Folders, settings: CvatTagsSettings) -> LabelTable:
     """Tags that annotators gave whole images, from CVAT exports.
 
     Parameters
     ----------
-    exports, rater_from
+    exports : path or mapping
         As in `read_cvat`.
-    groups : str, mapping or None
-        By default the tags exclude each other. None: an image may have several, each of which is a question of its own.
-        Otherwise as in `LabelTable.from_rows`.
-    concepts, on_unknown
-        As in `read_long_labels`.
-    on_empty : "raise", "none" or "skip"
-        An image without a tag: an error, "looked and chose nothing", or no answer.
 
     Returns
     -------
@@ -165,37 +149,18 @@ def read_cvat_tags(
     >>> read_cvat_tags("tags").values().tolist()
     [[0, 1]]
     """
-    check_arguments(read_cvat_tags, locals())
-    check_choice(rater_from, "rater_from", "file", "task")
-    files, source, names = _files(exports, rater_from)
-    reading = _Reading(Findings(source))
-    raw, records, shapes = RawLabels(), [], 0
+    files, source, names = _files(exports, settings.rater_from)
+    reading, shapes = _Reading(Findings(source)), 0
+    answers = Answers(settings.groups, "tag", reading.findings.problems)
     for rater, path in files.items():
-        for image, record, who in reading.images(_open(path), names[rater], rater, rater_from == "task"):
-            labels = [_label(tag) for tag in image.iterfind("tag")]
+        for image, record, who in reading.images(_open(path), names[rater], rater, settings.rater_from == "task"):
             shapes += sum(element.tag in SHAPES for element in image)
-            if isinstance(groups, str) and len(labels) > 1:
-                expected = "one tag (groups=None makes each tag a question of its own)"
-                reading.findings.problems.add(record, expected, listed(labels))
-            raw.item.append((image.get("name") or "").strip() or None)
-            raw.rater.append(who)
-            raw.label.append([label for label in labels if label] or None)
-            raw.time.append(None)
-            records.append(record)
-    reading.findings.problems.raise_if_any()
-    if not any(raw.label):
+            tags = [label for label in map(_label, image.iterfind("tag")) if label]
+            answers.add(record, (image.get("name") or "").strip() or None, who, tags)
+    if not any(answers.raw.label):
         raise InputError(f"{source}: expected tags of images, got none")
     reading.findings.account.notes += shapes_not_read(shapes)
-    return build_table(
-        raw,
-        source=source,
-        groups=groups,
-        concepts=concepts,
-        on_empty=on_empty,
-        on_unknown=on_unknown,
-        describe=records.__getitem__,
-        account=reading.findings.account,
-    )
+    return answers.build(source, settings, reading.findings.account)
 
 
 def _open(path: Path) -> Element:
@@ -232,37 +197,16 @@ def _unpacked(path: Path) -> Element:
 
 def _files(exports: object, rater_from: str) -> tuple[dict[str, Path], str, dict[str, str]]:
     """Rater -> file, what to call them together, and rater -> the name of the file in messages."""
-    if isinstance(exports, Mapping):
-        raters = [as_name(rater) for rater in exports]
-        if not raters or not all(isinstance(name, str) for name in raters):
-            raise InputError(f"exports: expected a mapping of raters' names to files, got {repr_of(exports)}")
-        paths = [as_path(path, f"exports[{name!r}]") for name, path in zip(raters, exports.values(), strict=True)]
-        unique = len({path.name for path in paths}) == len(paths)
-        names = {rater: path.name if unique else str(path) for rater, path in zip(raters, paths, strict=True)}
-        return dict(zip(raters, paths, strict=True)), "CVAT exports", names
-    folder = as_path(exports, "exports", "a folder, or a mapping rater -> file")
-    if os.path.isfile(folder) and rater_from == "task":
-        return {folder.stem: folder}, folder.name, {folder.stem: folder.name}
-    if not os.path.isdir(folder):
-        one = '; for a file of a project in which each annotator has a task pass rater_from="task"'
+    if rater_from == "task" and isinstance(exports, (str, os.PathLike)) and os.path.isfile(exports):
+        path = as_path(exports, "exports")
+        return {path.stem: path}, path.name, {path.stem: path.name}
+    if isinstance(exports, (str, os.PathLike)) and os.path.isfile(exports):
         raise InputError(
-            f"{folder}: expected a folder of CVAT exports, one file per rater, or a mapping rater -> file"
-            f"{one if os.path.isfile(folder) else ''}"
+            f"{exports}: expected a folder of CVAT exports, one file per rater, or a mapping rater -> file; for a file "
+            'of a project in which each annotator has a task pass rater_from="task"'
         )
-    found = [path for path in sorted(folder.iterdir()) if path.suffix.lower() in ENDINGS]
-    inside = [path for path in sorted(folder.glob("*/*")) if path.suffix.lower() in ENDINGS]
-    files: dict[str, Path] = {}
-    for path in [*found, *inside]:
-        rater = path.stem if path in found or WRAPPERS.fullmatch(path.parent.name) else path.parent.name
-        if rater in files:
-            both = f"{files[rater].relative_to(folder)} and {path.relative_to(folder)}"
-            raise InputError(f"{folder}: expected one file of rater {rater!r}, got {both}")
-        files[rater] = path
-    if not files:
-        raise InputError(
-            f"{folder}: expected XML or zip files, or folders with an annotations.xml, one per rater, got none"
-        )
-    return files, folder.name, {rater: path.relative_to(folder).as_posix() for rater, path in files.items()}
+    files, names = rater_files(exports, (".xml", ".zip"), "XML or zip files, or folders with an annotations.xml")
+    return files, "CVAT exports" if isinstance(exports, Mapping) else as_path(exports, "exports").name, names
 
 
 def _tasks(root: Element) -> dict[str, str]:
@@ -410,23 +354,20 @@ class _Reading:
         if element.tag in LEFT_OUT:
             self.findings.account.left_out[LEFT_OUT[element.tag]] += 1
             return
-        try:
+        with self.findings.annotation(where, image):
             if element.tag not in SHAPES:
                 raise UnusableError(f"one of {', '.join([*SHAPES, *LEFT_OUT])}", f"<{element.tag}>")
             if not label:
                 raise UnusableError("a label", "nothing")
             shape = SHAPES[element.tag](element, size, self.joints.get(label, {}))
-        except UnusableError as unusable:
-            self.findings.fault(where, image, *unusable.args)
-        else:
             group = (of.get("group_id") or "").strip()
-            own = self._attributes(element, label)
             self.automatic += of.get("source") == "auto"
             if element.tag == "points":
                 self.points.add(len(self.parts))
-            if element.tag == "cuboid" and CUBOIDS not in self.findings.account.notes:
-                self.findings.account.notes.append(CUBOIDS)
-            self.parts.append(Part(where, image, rater, label, group if group not in ("", "0") else None, shape, own))
+            if element.tag == "cuboid":
+                self.findings.account.note(CUBOIDS)
+            own = self._attributes(element, label)
+            self.parts.append(Part(where, image, rater, label, None if group in ("", "0") else group, shape, own))
 
     def _attributes(self, element: Element, label: str) -> dict[str, Any] | None:
         """Attributes by name: of checkboxes truth values, of numbers numbers."""
@@ -449,11 +390,8 @@ def _is_outside(element: Element) -> bool:
 
 
 def _box(element: Element, _size: tuple[float, float], _joints: dict[str, None]) -> dict[str, Any]:
-    left, top, right, bottom = _numbers(element, "xtl", "ytl", "xbr", "ybr")
-    angle = _angle(element)
-    if not angle % 360:
-        return {"box": [left, top, right - left, bottom - top]}
-    return {"polygon": [rotated((left, top, right, bottom), angle, ((left + right) / 2, (top + bottom) / 2))]}
+    left, top, right, bottom = numbers_in(element, "xtl", "ytl", "xbr", "ybr")
+    return box_or_polygon([left, top, right - left, bottom - top], _angle(element))
 
 
 def _polygon(element: Element, _size: tuple[float, float], _joints: dict[str, None]) -> dict[str, Any]:
@@ -461,13 +399,13 @@ def _polygon(element: Element, _size: tuple[float, float], _joints: dict[str, No
 
 
 def _ellipse(element: Element, _size: tuple[float, float], _joints: dict[str, None]) -> dict[str, Any]:
-    x, y, radius_x, radius_y = _numbers(element, "cx", "cy", "rx", "ry")
+    x, y, radius_x, radius_y = numbers_in(element, "cx", "cy", "rx", "ry")
     return {"polygon": [ellipse(x, y, radius_x, radius_y, _angle(element))]}
 
 
 def _cuboid(element: Element, _size: tuple[float, float], _joints: dict[str, None]) -> dict[str, Any]:
     names = [f"{axis}{corner}{side}" for side in "12" for corner in ("tl", "bl", "tr", "br") for axis in "xy"]
-    return {"polygon": [around(np.reshape(_numbers(element, *names), (-1, 2)))]}
+    return {"polygon": [around(np.reshape(numbers_in(element, *names), (-1, 2)))]}
 
 
 def around(points: NDArray[np.float64]) -> list[list[float]]:
@@ -494,22 +432,15 @@ CUBOIDS = "cuboids are compared by the outline around their 8 corners"
 
 def _mask(element: Element, size: tuple[float, float], _joints: dict[str, None]) -> dict[str, Any]:
     """Runs of pixels off, on, off, ... row by row within the mask's own box."""
-    position = np.array(_numbers(element, "left", "top", "width", "height"))
-    outside = (position[:2] < 0).any() or (position[2:] < 1).any() or (position[:2] + position[2:] > size).any()
-    if not (position == np.rint(position)).all() or outside or np.isnan(size).any() or np.prod(size) > MOST_PIXELS:
-        expected = f"a left, top, width and height in whole pixels inside of {size[0]:g} x {size[1]:g}"
-        raise UnusableError(expected, ", ".join(f"{number:g}" for number in position))
-    left, top, width, height = position.astype(np.intp).tolist()
+    left, top, width, height = numbers_in(element, "left", "top", "width", "height")
     text = element.get("rle") or ""
     runs = [as_float(part) for part in text.split(",")]
     counts = np.array([np.nan if run is None else run for run in runs])
     whole = (counts >= 0) & (counts <= width * height) & (counts == np.rint(counts))
-    if not whole.all() or counts.sum() != width * height:
-        raise UnusableError(f"an rle of counts that sum to {width} x {height}", repr(text))
+    if not (whole.all() and counts.sum() == width * height <= MOST_PIXELS and width % 1 == height % 1 == 0 < height):
+        raise UnusableError(f"an rle of counts that sum to {width:g} x {height:g}", repr(text))
     on = np.repeat(np.arange(len(counts)) % 2 == 1, counts.astype(np.intp))
-    canvas = np.zeros((int(size[1]), int(size[0])), np.bool_)
-    canvas[top : top + height, left : left + width] = on.reshape(height, width)
-    return {"mask": run_lengths(canvas)}
+    return mask_at(on.reshape(int(height), int(width)), left, top, size)
 
 
 def _keypoints(element: Element, _size: tuple[float, float], _joints: dict[str, None]) -> dict[str, Any]:
@@ -547,15 +478,7 @@ SHAPES: dict[str, Shape] = {
 
 
 def _angle(element: Element) -> float:
-    return _numbers(element, "rotation")[0] if element.get("rotation") else 0.0
-
-
-def _numbers(element: Element, *names: str) -> list[float]:
-    values = [as_float(element.get(name)) for name in names]
-    numbers = [value for value in values if value is not None]
-    if len(numbers) < len(names):
-        raise UnusableError(f"numbers in {', '.join(names)}", ", ".join(repr(element.get(name)) for name in names))
-    return numbers
+    return numbers_in(element, "rotation")[0] if element.get("rotation") else 0.0
 
 
 def _points(element: Element) -> list[list[float]]:

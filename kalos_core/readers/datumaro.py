@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kalos_core.annotations import Annotations, OnInvalid, as_name
-from kalos_core.arguments import check_arguments
-from kalos_core.errors import InputError, as_number, check_choice, listed, repr_of
+from kalos_core.annotations import Annotations, as_name
+from kalos_core.errors import InputError, as_number, listed, repr_of
 from kalos_core.files import as_path, load_json
+from kalos_core.options import takes
 from kalos_core.readers.cvat import CUBOIDS, around
 from kalos_core.readers.findings import Findings
 from kalos_core.readers.folders import WRAPPERS, Folders, check_raters, folder_of_raters, rater_folders
 from kalos_core.readers.groups import Grouped, Part, add_grouped
 from kalos_core.readers.points import separate_points
-from kalos_core.readers.shapes import UnusableError, ellipse, rotated
-from kalos_core.readers.vocabulary import Aliases
+from kalos_core.readers.settings import AliasSettings
+from kalos_core.readers.shapes import UnusableError, box_or_polygon, ellipse
 
 Record = Mapping[str, Any]
 
@@ -35,13 +35,15 @@ LEFT_OUT = {
 NOT_ATTRIBUTES = ("rotation", "is_crowd", "keyframe", "track_id")
 
 
-def read_datumaro(
-    exports: Folders,
-    *,
-    grouped: Grouped = "one",
-    aliases: Aliases | None = None,
-    on_invalid: OnInvalid = "raise",
-) -> Annotations:
+@dataclass(frozen=True, kw_only=True)
+class DatumaroSettings(AliasSettings):
+    """Options of `read_datumaro`."""
+
+    grouped: Grouped = "one"
+
+
+@takes(DatumaroSettings)
+def read_datumaro(exports: Folders, settings: DatumaroSettings) -> Annotations:
     """Labels of several raters from Datumaro's JSON, as Datumaro and CVAT export it.
 
     Parameters
@@ -51,12 +53,6 @@ def read_datumaro(
         whose JSON files (``annotations/train.json``, ...) are the subsets of the rater's data set; or a mapping rater
         -> file or folder. Images are matched by the ``id`` of their item. A rater is assigned to the items in their
         files.
-    grouped : "one" or "apart"
-        As in `read_cvat`.
-    aliases : mapping, optional
-        What raters wrote -> class, as in `read_coco`.
-    on_invalid : "raise" or "skip"
-        Annotations that cannot be used: an error, or left out with a warning and counted in `skipped`.
 
     Returns
     -------
@@ -95,17 +91,16 @@ def read_datumaro(
     >>> annotations.shapes["box"].xywh().tolist(), annotations.image_size.tolist()
     ([[1.0, 2.0, 8.0, 6.0]], [[40.0, 30.0]])
     """
-    check_arguments(read_datumaro, locals())
-    check_choice(grouped, "grouped", "one", "apart")
     files, source = _files(exports)
-    reading = _Reading(Findings(source, on_invalid))
+    reading = _Reading(Findings(source, settings.on_invalid))
     opened = [(rater, record, _File.open(path)) for rater, paths in files.items() for record, path in paths.items()]
     for _, _, file in opened:
         reading.declare(file)
     for rater, record, file in opened:
         reading.read(file, record, rater)
-    add_grouped(reading.findings, separate_points(reading.findings, reading.parts, reading.points, grouped), grouped)
-    return reading.findings.build(order=reading.order, aliases=aliases)
+    parts = separate_points(reading.findings, reading.parts, reading.points, settings.grouped)
+    add_grouped(reading.findings, parts, settings.grouped)
+    return reading.findings.build(order=reading.order, aliases=settings.aliases)
 
 
 def _files(exports: Any) -> tuple[dict[str, dict[str, Path]], str]:
@@ -206,34 +201,36 @@ class _Reading:
     def _read_annotation(self, entry: Any, where: str, image: str, rater: str, file: _File) -> None:
         account = self.findings.account
         kind = entry.get("type") if isinstance(entry, Mapping) else None
-        try:
+        if isinstance(kind, str) and kind not in SHAPES:
+            account.left_out[LEFT_OUT.get(kind, f"annotations of type {kind!r}")] += 1
+            return
+        with self.findings.annotation(where, image):
             if not isinstance(kind, str):
                 raise UnusableError("an annotation with a type", repr_of(entry))
-            if kind not in SHAPES:
-                account.left_out[LEFT_OUT.get(kind, f"annotations of type {kind!r}")] += 1
-                return
             number, group = entry.get("label_id"), as_number(entry.get("group"))
             if not isinstance(number, int) or not 0 <= number < len(file.names):
                 raise UnusableError(f"a label_id from 0 to {len(file.names) - 1}", repr_of(number))
             shape = SHAPES[kind](entry)
-        except UnusableError as unusable:
-            self.findings.fault(where, image, *unusable.args)
-            return
+            self._add(Part(where, image, rater, file.names[number], group or None, shape), entry, kind, file)
+
+    def _add(self, part: Part, entry: Record, kind: str, file: _File) -> None:
+        """Note an annotation with its attributes, its joints in the order of all files."""
+        account = self.findings.account
         attributes = entry.get("attributes") if isinstance(entry.get("attributes"), Mapping) else {}
         if attributes.get("is_crowd") is True:
             account.unused["is_crowd"] += 1
-        if kind == "cuboid_2d" and CUBOIDS not in account.notes:
-            account.notes.append(CUBOIDS)
-        label, given = file.names[number], shape.get("keypoints", [])
-        own = file.joints.get(label, [])
+        if kind == "cuboid_2d":
+            account.note(CUBOIDS)
+        given, own = part.shape.get("keypoints", []), file.joints.get(part.category, [])
+        shape = part.shape
         if given and len(own) == len(given):
             found = dict(zip(own, given, strict=True))
-            shape = {"keypoints": [found.get(name, [0.0, 0.0, 0]) for name in self.joints[label]]}
+            shape = {"keypoints": [found.get(name, [0.0, 0.0, 0]) for name in self.joints[part.category]]}
         elif kind == "points":
             self.points.add(len(self.parts))
         others = [item for item in attributes.items() if item[0] not in NOT_ATTRIBUTES and item[1] is not False]
         kept = {name: value for name, value in others if isinstance(value, (str, int, float))}
-        self.parts.append(Part(where, image, rater, label, group or None, shape, kept or None))
+        self.parts.append(replace(part, shape=shape, attributes=kept or None))
 
 
 def _numbers(entry: Record, name: str, count: int | None = None) -> list[float]:
@@ -261,11 +258,7 @@ def _rotation(entry: Record) -> float:
 
 
 def _box(entry: Record) -> dict[str, Any]:
-    x, y, width, height = _numbers(entry, "bbox", 4)
-    angle = _rotation(entry)
-    if not angle % 360:
-        return {"box": [x, y, width, height]}
-    return {"polygon": [rotated((x, y, x + width, y + height), angle, (x + width / 2, y + height / 2))]}
+    return box_or_polygon(_numbers(entry, "bbox", 4), _rotation(entry))
 
 
 def _mask(entry: Record) -> dict[str, Any]:

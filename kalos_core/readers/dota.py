@@ -4,37 +4,31 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
+from dataclasses import dataclass
 
-from kalos_core.annotations import Annotations, OnInvalid
-from kalos_core.arguments import check_arguments
+from kalos_core.annotations import Annotations
 from kalos_core.files import as_float, read_text
+from kalos_core.options import takes
 from kalos_core.readers.findings import Findings
-from kalos_core.readers.folders import (
-    AssignedFiles,
-    Folders,
-    assigned_by_files,
-    files_of,
-    rater_folders,
-    record_of,
-)
+from kalos_core.readers.folders import Folders, LabelFile, assign_by_files, label_files
+from kalos_core.readers.settings import FolderSettings
 from kalos_core.readers.shapes import UnusableError
 from kalos_core.readers.sizes import Sizes, read_sizes
-from kalos_core.readers.vocabulary import Aliases
 from kalos_core.readers.yolo import OTHER_FILES
 
 ABOUT = re.compile(r"\s*(imagesource|gsd|acquisition dates)\s*:", re.IGNORECASE)
 """Beginning of a line that says something of the image."""
 
 
-def read_dota(
-    folders: Folders,
-    *,
-    sizes: Sizes = None,
-    assigned: AssignedFiles = "files",
-    aliases: Aliases | None = None,
-    on_invalid: OnInvalid = "raise",
-) -> Annotations:
+@dataclass(frozen=True, kw_only=True)
+class DotaSettings(FolderSettings):
+    """Options of `read_dota`."""
+
+    sizes: Sizes = None
+
+
+@takes(DotaSettings)
+def read_dota(folders: Folders, settings: DotaSettings) -> Annotations:
     r"""Labels of several raters from DOTA's text files, ``folder/rater/image.txt``.
 
     Parameters
@@ -45,15 +39,6 @@ def read_dota(
 
         A line is x and y of the four corners in pixels, the class, and whether the object is difficult (0 or 1, which
         may be missing). Lines such as ``imagesource:GoogleEarth`` and ``gsd:0.15`` are passed over.
-    sizes : path or mapping, optional
-        Width and height of the images, which DOTA does not write: a folder of the images, a CSV file, or a mapping
-        image -> (width, height).
-    assigned : "files", "all" or mapping image -> raters
-        As in `read_voc`.
-    aliases : mapping, optional
-        What raters wrote -> class, as in `read_coco`.
-    on_invalid : "raise" or "skip"
-        Lines that cannot be used: an error, or left out with a warning and counted in `skipped`.
 
     Returns
     -------
@@ -77,6 +62,7 @@ def read_dota(
 
     Examples
     --------
+    >>> from pathlib import Path
     >>> for rater, line in {"ann": "4 2 9 2 9 6 4 6 plane 0", "bob": ""}.items():
     ...     Path("dota", rater).mkdir(parents=True)
     ...     _ = Path("dota", rater, "P0001.txt").write_text(f"imagesource:GoogleEarth\ngsd:0.15\n{line}\n")
@@ -84,36 +70,26 @@ def read_dota(
     >>> annotations.shapes["polygon"].rings(0)[0].tolist(), annotations.assigned.tolist()
     ([[4.0, 2.0], [9.0, 2.0], [9.0, 6.0], [4.0, 6.0]], [[True, True]])
     """
-    check_arguments(read_dota, locals())
-    homes = rater_folders(folders, least=1)
-    findings = Findings("DOTA folders", on_invalid)
-    files = files_of(homes, (".txt",), "text files", findings.problems, findings.account, OTHER_FILES)
-    findings.raters = dict.fromkeys(files)
-    size_of = read_sizes(sizes)
-    for rater, found in files.items():
-        for image, path in found.items():
-            record = record_of(rater, homes[rater], path)
-            findings.add_image(image, record, file=image, size=findings.size_from(*size_of(image), record))
-            _read_file(findings, rater, image, path, record)
-    for image, raters in assigned_by_files(files, assigned, findings.files).items():
-        for rater in raters:
-            findings.assign(image, rater)
-    return findings.build(aliases=aliases)
+    findings = Findings("DOTA folders", settings.on_invalid)
+    files = label_files(findings, folders, ".txt", "text files", OTHER_FILES)
+    size_of = read_sizes(settings.sizes)
+    for file in files:
+        size = findings.size_from(*size_of(file.image), file.record)
+        findings.add_image(file.image, file.record, file=file.image, size=size)
+        _read_file(findings, file)
+    assign_by_files(findings, files, settings.assigned)
+    return findings.build(aliases=settings.aliases)
 
 
-def _read_file(findings: Findings, rater: str, image: str, path: Path, record: str) -> None:
-    for number, line in enumerate(read_text(path, "DOTA file").splitlines(), start=1):
+def _read_file(findings: Findings, file: LabelFile) -> None:
+    for number, line in enumerate(read_text(file.path, "DOTA file").splitlines(), start=1):
         if not line.strip() or ABOUT.match(line):
             continue
-        where = f"{record}, line {number}"
-        try:
+        where = f"{file.record}, line {number}"
+        with findings.annotation(where, file.image):
             ring, category, difficult = _read_line(line.split())
-        except UnusableError as unusable:
-            findings.fault(where, image, *unusable.args)
-        else:
-            if difficult:
-                findings.account.unused["difficult"] += 1
-            findings.add_annotation(where, image, rater, category, polygon=[ring])
+            findings.account.unused["difficult"] += difficult
+            findings.add_annotation(where, file.image, file.rater, category, polygon=[ring])
 
 
 def _read_line(cells: Sequence[str]) -> tuple[list[list[float]], str, bool]:

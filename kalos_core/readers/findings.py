@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,8 +12,8 @@ import numpy as np
 
 from kalos_core.annotations import Account, Annotations, OnInvalid, RawTable, Source, build_annotations
 from kalos_core.display import number_of
-from kalos_core.errors import KalosWarning, Problems, as_number
-from kalos_core.readers.shapes import rectangle
+from kalos_core.errors import Problems, as_number, warn
+from kalos_core.readers.shapes import UnusableError, rectangle
 from kalos_core.readers.vocabulary import Aliases, Vocabulary, reconcile_all
 from kalos_core.shapes.boxes import LARGEST
 
@@ -113,6 +113,14 @@ class Findings:
         else:
             self.problems.add(record, expected, actual)
 
+    @contextmanager
+    def annotation(self, record: str, image: Hashable) -> Iterator[None]:
+        """Note an annotation as one that cannot be used if reading it raises `UnusableError`."""
+        try:
+            yield
+        except UnusableError as unusable:
+            self.fault(record, image, *unusable.args)
+
     def size_from(self, width: object, height: object, record: str) -> tuple[float, float]:
         """Width and height if both are positive numbers; nothing for both is unknown, anything else a problem."""
         if width is None and height is None:
@@ -123,10 +131,10 @@ class Findings:
             return UNKNOWN_SIZE
         return sides
 
-    def build(self, *, order: Iterable[str] = (), aliases: Aliases | None = None, **options: Any) -> Annotations:
+    def build(self, *, order: Iterable[str] = (), aliases: Aliases = None, **options: Any) -> Annotations:
         """The checked table; `order` names classes that come first. `options` are further fields of `Source`."""
         names = dict.fromkeys([*order, *self.categories])
-        vocabulary = Vocabulary.from_aliases(aliases or {})
+        vocabulary = Vocabulary.from_aliases(aliases)
         if aliases:
             written = self.columns["category"]
             table = reconcile_all(vocabulary, self.columns["rater"], written, self.raters, self.source)
@@ -146,11 +154,11 @@ class Findings:
             **options,
         )
         self.columns["polygon"] = with_rectangles(self.columns)
-        made = build_annotations(RawTable(**self.columns), source, stacklevel=4)  # whoever called the reader
+        made = build_annotations(RawTable(**self.columns), source)
         if self.broken.count:
-            warnings.warn(f"{self.broken.text()}\nThey are left out.", KalosWarning, stacklevel=3)
+            warn(f"{self.broken.text()}\nThey are left out.")
         if vocabulary.unmapped:
-            warnings.warn(f"{self.source}: {vocabulary.describe_unmapped()}", KalosWarning, stacklevel=3)
+            warn(f"{self.source}: {vocabulary.describe_unmapped()}")
         more = np.array([self.skipped[image] for image in self.files], dtype=np.intp)
         return replace(made, skipped=made.skipped + more)
 

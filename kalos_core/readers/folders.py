@@ -6,17 +6,26 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 from kalos_core.annotations import Account, as_name
 from kalos_core.errors import InputError, Problems, listed, repr_of
 from kalos_core.files import as_path
+from kalos_core.options import Option
+from kalos_core.readers.findings import Findings
 
-Folders: TypeAlias = "str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]]"
+Folders: TypeAlias = str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]]
 """A folder that holds one folder a rater, or rater -> folder."""
 
-AssignedFiles: TypeAlias = "Literal['files', 'all'] | Mapping[str, Sequence[str]]"
-"""Who was assigned: those who have a file of an image, every rater, or a mapping image -> raters."""
+AssignedFiles = Annotated[
+    Literal["files", "all"] | Mapping[str, Sequence[str]],
+    Option(
+        "Assigned raters",
+        "Who was assigned to an image: those who have a file of it, every rater, or those whom a mapping image -> "
+        "raters lists, and where it lists none those who have a file.",
+        type='"files", "all" or mapping',
+    ),
+]
 
 WRAPPERS = re.compile(r"annotations?|labels|obj_\w+_data|labeltxt[\w.-]*|masks|segmentationclass", re.IGNORECASE)
 """Names of folders that say of what kind the files in them are: no part of the name of an image, and no rater's."""
@@ -184,6 +193,90 @@ def _bare(image: str) -> tuple[str, str]:
     return "/".join([*(folder for folder in folders if folder not in parts), name]), "/".join(parts)
 
 
+class LabelFile(NamedTuple):
+    """The file of a rater and an image, and its name in messages."""
+
+    rater: str
+    image: str
+    path: Path
+    record: str
+
+
+def label_files(
+    findings: Findings, folders: Folders, ending: str, what: str, others: Iterable[str] = ()
+) -> list[LabelFile]:
+    """Return the files of all raters, and note the raters.
+
+    Parameters
+    ----------
+    findings : Findings
+    folders : path or mapping
+        One folder a rater, see `rater_folders`.
+    ending : str
+        In small letters.
+    what : str
+        What such files are called.
+    others : names in small letters, optional
+        Files that are of no image.
+    """
+    homes = rater_folders(folders, least=1)
+    files = files_of(homes, (ending,), what, findings.problems, findings.account, others)
+    findings.raters = dict.fromkeys(files)
+    return [
+        LabelFile(rater, image, path, f"{rater}/{path.relative_to(homes[rater]).as_posix()}")
+        for rater, found in files.items()
+        for image, path in found.items()
+    ]
+
+
+def assign_by_files(findings: Findings, files: Iterable[LabelFile], assigned: AssignedFiles) -> None:
+    """Note who was assigned to each image, see `assigned_by_files`."""
+    found: dict[str, list[str]] = {rater: [] for rater in findings.raters}
+    for file in files:
+        found[file.rater].append(file.image)
+    for image, raters in assigned_by_files(found, assigned, findings.files).items():
+        for rater in raters:
+            findings.assign(image, rater)
+
+
+def rater_files(exports: object, endings: tuple[str, ...], what: str) -> tuple[dict[str, Path], dict[str, str]]:
+    """Return rater -> file and rater -> name of the file in messages.
+
+    Parameters
+    ----------
+    exports : path or mapping
+        A mapping rater -> file; or a folder with a file for each rater, named as the rater, or with a folder for each
+        rater that holds one file.
+    endings : tuple of str
+        In small letters.
+    what : str
+        What such files are called.
+    """
+    if isinstance(exports, Mapping):
+        raters = [as_name(rater) for rater in exports]
+        if not raters or not all(isinstance(name, str) for name in raters):
+            raise InputError(f"exports: expected a mapping of raters' names to files, got {repr_of(exports)}")
+        paths = [as_path(path, f"exports[{name!r}]") for name, path in zip(raters, exports.values(), strict=True)]
+        unique = len({path.name for path in paths}) == len(paths)
+        names = [path.name if unique else str(path) for path in paths]
+        return dict(zip(raters, paths, strict=True)), dict(zip(raters, names, strict=True))
+    folder = folder_of_raters(exports, "exports")
+    files: dict[str, Path] = {}
+    for path in [*sorted(folder.iterdir()), *sorted(folder.glob("*/*"))]:
+        home = path.parent
+        if path.suffix.lower() not in endings or (home != folder and home.name.lower() in IMAGE_FOLDERS):
+            continue
+        rater = path.stem if home == folder or WRAPPERS.fullmatch(home.name) else home.name
+        if rater in files:
+            both = f"{files[rater].relative_to(folder)} and {path.relative_to(folder)}"
+            raise InputError(f"{folder}: expected one file of rater {rater!r}, got {both}")
+        files[rater] = path
+    if not files:
+        raise InputError(f"{folder}: expected {what}, one per rater, got none")
+    check_raters(files, str(folder))
+    return files, {rater: path.relative_to(folder).as_posix() for rater, path in files.items()}
+
+
 def assigned_by_files(
     found: Mapping[str, Iterable[str]], assigned: AssignedFiles, images: Iterable[Any]
 ) -> dict[str, list[str]]:
@@ -216,14 +309,3 @@ def assigned_by_files(
             raise InputError(f"assigned: expected images and raters with files, got {listed(map(repr_of, strange))}")
         lists |= {image: [as_name(name) for name in names] for image, names in assigned.items()}
     return lists
-
-
-def record_of(rater: str, home: Path, path: Path) -> str:
-    """Return the name of a rater's file in messages: the rater, and the path of the file in the rater's folder.
-
-    Examples
-    --------
-    >>> record_of("ann", Path("labels/ann"), Path("labels/ann/train/a.xml"))
-    'ann/train/a.xml'
-    """
-    return f"{rater}/{path.relative_to(home).as_posix()}"

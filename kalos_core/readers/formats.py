@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import mimetypes
 import os
 import re
@@ -13,6 +12,7 @@ from typing import Any
 from kalos_core.annotations import Annotations
 from kalos_core.errors import InputError, listed, lookup
 from kalos_core.files import as_path, open_file
+from kalos_core.options import declared_by
 from kalos_core.readers.box_tables import PARQUET, read_boxes
 from kalos_core.readers.coco import read_coco
 from kalos_core.readers.cvat import read_cvat
@@ -109,9 +109,9 @@ def options_of(reader: Callable[..., Annotations]) -> list[str]:
     Examples
     --------
     >>> options_of(read_vindr)
-    ['sizes', 'on_invalid']
+    ['on_invalid', 'sizes']
     """
-    return list(inspect.signature(reader).parameters)[1:]
+    return [entry.name for entry in declared_by(reader)]
 
 
 def guess_format(path: Path) -> str:

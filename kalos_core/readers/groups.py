@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from kalos_core.display import number_of
+from kalos_core.options import Option
 from kalos_core.readers.findings import Findings
 from kalos_core.readers.shapes import rectangle, run_lengths
 
-Grouped: TypeAlias = Literal["one", "apart"]
-"""Whether shapes of one group, class, image and rater are one object, or one each."""
+Grouped = Annotated[
+    Literal["one", "apart"],
+    Option(
+        "Grouped shapes",
+        "Shapes that the tool has grouped, of one class, image and rater, and points of one annotation.",
+        choices={
+            "one": "they are parts or joints of one object",
+            "apart": "each is an object",
+        },
+    ),
+]
 
 
 @dataclass(frozen=True)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.annotations import Account, Annotations, OnInvalid, as_name
-from kalos_core.arguments import check_arguments
-from kalos_core.errors import InputError, Problems, as_number, check_choice, listed, repr_of
+from kalos_core.annotations import Account, Annotations, as_name
+from kalos_core.errors import InputError, Problems, as_number, listed, repr_of
 from kalos_core.files import as_path
-from kalos_core.nominal import LabelTable, OnEmpty, OnRepeat, OnUnknown, RawLabels, build_table
-from kalos_core.nominal.grouping import Groups
+from kalos_core.nominal import LabelTable
+from kalos_core.options import Option, takes
+from kalos_core.readers.answers import Answers, RepeatableSettings
 from kalos_core.readers.findings import Findings, shapes_not_read
 from kalos_core.readers.label_studio_tasks import (
     ANSWERS,
@@ -31,10 +31,17 @@ from kalos_core.readers.label_studio_tasks import (
     pages_of,
     shape_of,
 )
-from kalos_core.readers.shapes import ELLIPSE_CORNERS, MOST_PIXELS, UnusableError, ellipse, rotated, run_lengths
-
-OnSeveralLabels = Literal["raise", "join"]
-"""What to do with a region of several labels: an error that names it, or one class of all their names."""
+from kalos_core.readers.settings import ReaderSettings
+from kalos_core.readers.shapes import (
+    ELLIPSE_CORNERS,
+    MOST_PIXELS,
+    UnusableError,
+    box_or_polygon,
+    ellipse,
+    numbers_in,
+    points_in,
+    run_lengths,
+)
 
 CHOICES = ("choices", "taxonomy", "rating", "number", "pairwise")
 """Types of results that `read_label_studio_choices` reads."""
@@ -61,13 +68,33 @@ HALF = 128
 """Least opacity (of 255) of a pixel that a brush has covered."""
 
 
-def read_label_studio(
-    path: str | os.PathLike[str],
-    *,
-    image_field: str = "image",
-    on_several_labels: OnSeveralLabels = "raise",
-    on_invalid: OnInvalid = "raise",
-) -> Annotations:
+@dataclass(frozen=True, kw_only=True)
+class LabelStudioSettings(ReaderSettings):
+    """Options of `read_label_studio`."""
+
+    image_field: Annotated[
+        str,
+        Option(
+            "Field of the image",
+            "Field of a task's data that holds the image or the list of pages; where a task has another one only, that "
+            "is taken.",
+        ),
+    ] = "image"
+    on_several_labels: Annotated[
+        Literal["raise", "join"],
+        Option(
+            "Regions of several labels",
+            "A region with several labels.",
+            choices={
+                "raise": "an error that names it",
+                "join": "one class of all names in alphabetical order (black, cat)",
+            },
+        ),
+    ] = "raise"
+
+
+@takes(LabelStudioSettings)
+def read_label_studio(path: str | os.PathLike[str], settings: LabelStudioSettings) -> Annotations:
     """Regions that several annotators marked, from an export of Label Studio.
 
     Parameters
@@ -75,15 +102,8 @@ def read_label_studio(
     path : path
         The export JSON: tasks, or one task, each with ``annotations``: one of each annotator (``completed_by``: an
         e-mail, an id or a record with either), which may be empty: the annotator looked and marked nothing. Or the
-        export JSON-MIN: a record for each annotation, with ``annotator``.
-    image_field : str
-        Field of a task's ``data`` that holds the image or the list of pages; where a task has another one only, that
-        is taken.
-    on_several_labels : "raise" or "join"
-        A region with several labels: an error, or one class of all names in alphabetical order ("black, cat").
-    on_invalid : "raise" or "skip"
-        Annotations whose shape cannot be used: an error, or left out with a warning and counted in `skipped`. With
-        "skip", the annotation updated last is read where an annotator has several of one task.
+        export JSON-MIN: a record for each annotation, with ``annotator``. Several annotations of a task by one
+        annotator are refused; with ``on_invalid="skip"``, the one updated last is read.
 
     Returns
     -------
@@ -116,56 +136,47 @@ def read_label_studio(
     >>> table.raters.tolist(), table.assigned.tolist(), table.shapes["box"].xywh().tolist()
     (['1', '2'], [[True, True]], [[20.0, 50.0, 40.0, 25.0]])
     """
-    check_arguments(read_label_studio, locals())
-    check_choice(on_several_labels, "on_several_labels", "raise", "join")
-    source = as_path(path, "path")
-    findings = Findings(source.name, on_invalid)
+    source, skips = as_path(path, "path"), settings.on_invalid == "skip"
+    findings = Findings(source.name, settings.on_invalid)
     account = findings.account
-    on_repeat: OnRepeat = "last" if on_invalid == "skip" else "raise"
     remedy = 'on_invalid="skip" reads the one updated last'
-    tasks = load_tasks(source, findings.problems, account, on_repeat, remedy)
+    tasks = load_tasks(source, findings.problems, account, "last" if skips else "raise", remedy)
     several_tags = has_several_tags(tasks, account)
     for task in tasks:
-        pages = pages_of(task, several_tags, image_field)
+        pages = pages_of(task, several_tags, settings.image_field)
         for image, file in pages.images.values():
             findings.add_image(image, task.record, file=file)
         for annotation in task.annotations:
             for image, _ in pages.images.values():
                 findings.assign(image, annotation.rater)
-            _read_annotation(findings, annotation, pages, on_several_labels)
+            _read_annotation(findings, annotation, pages, settings)
     if findings.records:
         account.left_out.pop(LEFT_OUT[FIELD], None)  # data of the task
-    account.notes[:] = dict.fromkeys(account.notes)
     return findings.build()
 
 
-def read_label_studio_choices(
-    path: str | os.PathLike[str],
-    *,
-    control: str | None = None,
-    groups: Groups = "label",
-    concepts: Sequence[str] | None = None,
-    on_repeat: OnRepeat = "raise",
-    on_empty: OnEmpty = "skip",
-    on_unknown: OnUnknown = "raise",
-) -> LabelTable:
+@dataclass(frozen=True, kw_only=True)
+class LabelStudioChoicesSettings(RepeatableSettings):
+    """Options of `read_label_studio_choices`."""
+
+    control: Annotated[
+        str | None,
+        Option(
+            "Question",
+            "Name of the question's control tag (from_name); needed where annotators answered several questions.",
+            type="str, optional",
+        ),
+    ] = None
+
+
+@takes(LabelStudioChoicesSettings)
+def read_label_studio_choices(path: str | os.PathLike[str], settings: LabelStudioChoicesSettings) -> LabelTable:
     """Choices, taxonomies, ratings and numbers that annotators gave whole images, from an export of Label Studio.
 
     Parameters
     ----------
     path : path
         As in `read_label_studio`.
-    control : str, optional
-        Name of the question's control tag (``from_name``); needed where annotators answered several questions.
-    groups : str, mapping or None
-        By default the choices exclude each other, and the group has the name of the control. None: an annotator may
-        choose several, each of which is a question of its own. Otherwise as in `LabelTable.from_rows`.
-    concepts, on_unknown
-        As in `read_long_labels`.
-    on_repeat : "raise", "first" or "last"
-        A second annotation of an annotator for one task: an error, or the first or last one by the time of the update.
-    on_empty : "raise", "none" or "skip"
-        An annotation without an answer: an error, "looked and chose nothing", or no answer.
 
     Returns
     -------
@@ -194,52 +205,27 @@ def read_label_studio_choices(
     >>> table.questions, table.values().tolist()
     (('animal',), [[0, 1]])
     """
-    check_arguments(read_label_studio_choices, locals())
-    check_choice(on_repeat, "on_repeat", "raise", "first", "last")
     source = as_path(path, "path")
     problems, account = Problems(source.name), Account()
-    remedy = 'on_repeat="last" reads the one updated last'
-    tasks = load_tasks(source, problems, account, on_repeat, remedy)
+    tasks = load_tasks(source, problems, account, settings.on_repeat, 'on_repeat="last" reads the one updated last')
     problems.raise_if_any()
     found = {id(annotation): _answers(annotation) for task in tasks for annotation in task.annotations}
-    name = _control(source.name, control, found.values(), tasks)
-    raw, records = RawLabels(), []
+    name = _control(source.name, settings.control, found.values(), tasks)
+    answers = Answers(settings.groups, "choice", problems)
     for task in tasks:
-        answers = [
+        asked = [
             (annotation, [result for result in found[id(annotation)] if str(result.get("from_name")) == name])
             for annotation in task.annotations
         ]
-        numbers = {page for _, results in answers for of in results if (page := page_of(of)) is not None}
-        pages: list[int | None] = [*sorted(numbers)] or [None]
-        for annotation, results in answers:
-            for page in pages:
-                labels = [
-                    text
-                    for of in results
-                    if page_of(of) == page
-                    for text in map(_text, _answer(of))
-                    if text is not None
-                ]
-                if isinstance(groups, str) and len(labels) > 1:
-                    expected = "one choice (groups=None makes each choice a question of its own)"
-                    problems.add(annotation.record, expected, listed(map(repr_of, labels)))
-                raw.item.append(task.key if page is None else f"{task.key}#{page + 1}")
-                raw.rater.append(annotation.rater)
-                raw.label.append(labels or None)
-                raw.time.append(None)
-                records.append(annotation.record)
-    problems.raise_if_any()
+        numbers = {page for _, results in asked for of in results if (page := page_of(of)) is not None}
+        for annotation, results in asked:
+            for page in [*sorted(numbers)] or [None]:
+                parts = [part for of in results if page_of(of) == page for part in _answer(of)]
+                labels = [text for text in map(_text, parts) if text is not None]
+                item = task.key if page is None else f"{task.key}#{page + 1}"
+                answers.add(annotation.record, item, annotation.rater, labels)
     account.notes += shapes_not_read(sum(len(_region_ids(of)) for task in tasks for of in task.annotations))
-    return build_table(
-        raw,
-        source=source.name,
-        groups=name if groups == "label" else groups,
-        concepts=concepts,
-        on_empty=on_empty,
-        on_unknown=on_unknown,
-        describe=records.__getitem__,
-        account=account,
-    )
+    return answers.build(source.name, settings, account, question=name)
 
 
 # ---- answers ----
@@ -309,9 +295,7 @@ class _Region:
     attributes: dict[str, Any] = field(default_factory=dict)
 
 
-def _read_annotation(
-    findings: Findings, annotation: Annotation, pages: Pages, on_several_labels: OnSeveralLabels
-) -> None:
+def _read_annotation(findings: Findings, annotation: Annotation, pages: Pages, settings: LabelStudioSettings) -> None:
     regions: dict[str, list[_Region]] = {}
     ids, left_out = _region_ids(annotation), findings.account.left_out
     for record, result in annotation.results:
@@ -340,7 +324,7 @@ def _read_annotation(
         else:
             left_out[LEFT_OUT.get(kind, f"results of the type {kind!r}")] += _count(kind, result)
     for region in (each for several in regions.values() for each in several):
-        _read_region(findings, annotation.rater, region, pages.of(region.result), on_several_labels)
+        _read_region(findings, annotation.rater, region, pages.of(region.result), settings)
 
 
 def _id(record: str, result: Mapping[str, Any]) -> str:
@@ -386,14 +370,14 @@ def _count(kind: str, result: Mapping[str, Any]) -> int:
 
 
 def _read_region(
-    findings: Findings, rater: str, region: _Region, image: int | str, on_several_labels: OnSeveralLabels
+    findings: Findings, rater: str, region: _Region, image: int | str, settings: LabelStudioSettings
 ) -> None:
     result, where = region.result, region.record
     width, height = (as_number(result.get(f"original_{side}")) for side in ("width", "height"))
     size = findings.size_from(width, height, where)
     findings.add_image(image, where, size=size)
     value = result.get("value")
-    try:
+    with findings.annotation(where, image):
         if not isinstance(value, Mapping):
             raise UnusableError("a value", repr_of(value))
         if result.get("image_rotation"):
@@ -402,21 +386,18 @@ def _read_region(
             )
         if np.isnan(size).any():
             raise UnusableError("original_width and original_height, which coordinates are percents of", "neither")
-        label, shape = _class(region.labels, on_several_labels), SHAPES[region.kind](value, size)
-    except UnusableError as unusable:
-        findings.fault(where, image, *unusable.args)
-        return
-    findings.add_annotation(where, image, rater, label, attributes=region.attributes or None, **shape)
-    notes = findings.account.notes
-    if region.kind == "ellipse":
-        notes.append(f"ellipses are polygons of {ELLIPSE_CORNERS} corners")
-    if len(set(region.labels)) > 1:
-        notes.append("regions with several labels have one class of all their names")
-    if value.get("closed") is False:
-        notes.append("polygons that were left open are closed")
+        label, shape = _class(region.labels, settings.on_several_labels), SHAPES[region.kind](value, size)
+        findings.add_annotation(where, image, rater, label, attributes=region.attributes or None, **shape)
+        account = findings.account
+        if region.kind == "ellipse":
+            account.note(f"ellipses are polygons of {ELLIPSE_CORNERS} corners")
+        if len(set(region.labels)) > 1:
+            account.note("regions with several labels have one class of all their names")
+        if value.get("closed") is False:
+            account.note("polygons that were left open are closed")
 
 
-def _class(labels: list[Any], on_several_labels: OnSeveralLabels) -> str:
+def _class(labels: list[Any], on_several_labels: str) -> str:
     names = [as_name(label) for label in labels]
     if not names:
         raise UnusableError("a class: a label, or a result of the type 'labels' with the id of the region", "none")
@@ -430,19 +411,13 @@ def _class(labels: list[Any], on_several_labels: OnSeveralLabels) -> str:
 
 def _pixels(value: Mapping[str, Any], names: tuple[str, ...], size: tuple[float, float]) -> list[float]:
     """Fields in percents of the image's width and height by turns, as pixels."""
-    numbers = [as_number(value.get(name)) for name in names]
-    read = [number * size[position % 2] / 100 for position, number in enumerate(numbers) if number is not None]
-    if len(read) < len(names):
-        raise UnusableError(f"numbers in {', '.join(names)}", listed(repr_of(value.get(name)) for name in names))
-    return read
+    numbers = numbers_in(value, *names)
+    return [number * size[position % 2] / 100 for position, number in enumerate(numbers)]
 
 
 def _rectangle(value: Mapping[str, Any], size: tuple[float, float]) -> dict[str, Any]:
-    x, y, width, height = _pixels(value, ("x", "y", "width", "height"), size)
-    angle = _rotation(value)
-    if not angle % 360:
-        return {"box": [x, y, width, height]}
-    return {"polygon": [rotated((x, y, x + width, y + height), angle, (x, y))]}
+    box = _pixels(value, ("x", "y", "width", "height"), size)
+    return box_or_polygon(box, _rotation(value), pivot=(box[0], box[1]))
 
 
 def _ellipse(value: Mapping[str, Any], size: tuple[float, float]) -> dict[str, Any]:
@@ -459,13 +434,7 @@ def _rotation(value: Mapping[str, Any]) -> float:
 
 
 def _polygon(value: Mapping[str, Any], size: tuple[float, float]) -> dict[str, Any]:
-    points = value.get("points")
-    if not isinstance(points, list) or not all(isinstance(point, list) and len(point) == 2 for point in points):
-        raise UnusableError("points [[x, y], ...]", repr_of(points))
-    numbers = [[as_number(number) for number in point] for point in points]
-    ring = [[x * size[0] / 100, y * size[1] / 100] for x, y in numbers if x is not None and y is not None]
-    if len(ring) < len(points) or not ring:
-        raise UnusableError("points [[x, y], ...]", repr_of(points))
+    ring = [[x * size[0] / 100, y * size[1] / 100] for x, y in points_in(value.get("points"))]
     return {"polygon": [ring]}
 
 

@@ -289,7 +289,7 @@ def has_several_tags(tasks: Sequence[Task], account: Account) -> bool:
     """Whether regions are on several Image tags that show different images."""
     several = [task for task in tasks if len({_tag(result) for result in _located(task)}) > 1]
     if several and all(len(addresses(task.data)) == 1 for task in several):
-        account.notes.append("regions of all Image tags are on one image, as each task has one")
+        account.note("regions of all Image tags are on one image, as each task has one")
         return False
     return bool(several)
 

@@ -9,24 +9,26 @@ import warnings
 from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timezone
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Account, as_name, object_array
-from kalos_core.arguments import check_arguments
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, KalosWarning, Problems, listed, repr_of
+from kalos_core.errors import InputError, Problems, listed, repr_of, warn
 from kalos_core.files import as_path, open_file, read_bytes, read_text
-from kalos_core.nominal import LabelTable, OnEmpty, OnRepeat, OnUnknown, RawLabels, build_table
-from kalos_core.nominal.build import CodedLabels, check_choices, check_codes
-from kalos_core.nominal.grouping import Groups
+from kalos_core.nominal import LabelTable, RawLabels, build_table
+from kalos_core.nominal.build import CodedLabels, check_codes
+from kalos_core.options import Option, takes
+from kalos_core.readers.answers import RepeatableSettings, Unanswered
 from kalos_core.readers.cells import (
     MISSING,
+    Missing,
     as_cell_text,
     equal_numbers,
     is_missing,
@@ -50,6 +52,8 @@ from kalos_core.readers.column_names import (
 if TYPE_CHECKING:
     import pandas as pd
 
+OPTIONAL = "str, optional"
+
 WORTH_PANDAS = 1 << 20
 """Bytes of a CSV file: less are read in the time that it takes to import pandas."""
 
@@ -60,23 +64,70 @@ MOST_NAMES = 20
 """Names of columns that a message lists."""
 
 
-def read_long_labels(
-    table: str | os.PathLike[str] | pd.DataFrame,
-    *,
-    item: str | None = None,
-    rater: str | None = None,
-    label: str | None = None,
-    time: str | None = None,
-    groups: Groups = "label",
-    items: Sequence[Hashable] | None = None,
-    raters: Sequence[str] | None = None,
-    concepts: Sequence[str] | None = None,
-    separator: str | None = None,
-    missing: Sequence[str] = MISSING,
-    on_repeat: OnRepeat = "raise",
-    on_empty: OnEmpty = "raise",
-    on_unknown: OnUnknown = "raise",
-) -> LabelTable:
+@dataclass(frozen=True, kw_only=True)
+class TableSettings(RepeatableSettings):
+    """Options of both readers of tables of labels."""
+
+    item: Annotated[
+        str | None,
+        Option("Column of items", "Column with the items; found by its usual spellings unless given.", type=OPTIONAL),
+    ] = None
+    separator: Annotated[str | None, Option("Separator", "Parts several labels in one cell.", type=OPTIONAL)] = None
+    missing: Missing = MISSING
+
+
+@dataclass(frozen=True, kw_only=True)
+class LongSettings(TableSettings):
+    """Options of `read_long_labels`."""
+
+    rater: Annotated[
+        str | None,
+        Option("Column of raters", "Column with the raters; found by its usual spellings unless given.", type=OPTIONAL),
+    ] = None
+    label: Annotated[
+        str | None,
+        Option("Column of labels", "Column with the labels; found by its usual spellings unless given.", type=OPTIONAL),
+    ] = None
+    time: Annotated[
+        str | None,
+        Option(
+            "Column of times",
+            "Column with the time of an answer: numbers, or dates as ISO 8601 writes them (read as UTC unless they say "
+            "otherwise, and kept as seconds since 1970).",
+            type=OPTIONAL,
+        ),
+    ] = None
+    items: Annotated[
+        Sequence[Hashable] | None,
+        Option("Items", "The items in their order; what occurs unless given.", type="sequence, optional"),
+    ] = None
+    raters: Annotated[
+        Sequence[str] | None,
+        Option("Raters", "The raters in their order; what occurs unless given.", type="sequence of str, optional"),
+    ] = None
+    on_empty: Unanswered = "raise"
+
+
+@dataclass(frozen=True, kw_only=True)
+class WideSettings(TableSettings):
+    """Options of `read_wide_labels`."""
+
+    raters: Annotated[
+        Sequence[str] | None,
+        Option(
+            "Columns of raters",
+            "Columns of raters; all but those of the item and to ignore unless given, of which those are refused whose "
+            "names say that they hold no labels (comment, timestamp).",
+            type="sequence of str, optional",
+        ),
+    ] = None
+    ignore: Annotated[
+        Sequence[str], Option("Ignored columns", "Columns of no rater, such as a reference.", type="sequence of str")
+    ] = ()
+
+
+@takes(LongSettings)
+def read_long_labels(table: str | os.PathLike[str] | pd.DataFrame, settings: LongSettings) -> LabelTable:
     r"""Labels of several raters from a table with a row for each label.
 
     Parameters
@@ -84,29 +135,10 @@ def read_long_labels(
     table : path or pandas DataFrame
         A file with a header, in UTF-8 (``.gz`` is unpacked), its cells separated by commas, semicolons, tabs or ``|``;
         a pandas table, or anything with ``to_pandas()``. Other columns are ignored. Decimal commas are not read.
-    item, rater, label : str, optional
-        Names of the columns. Unless given, they are found by their usual spellings: "image", "file" or "id";
-        "annotator", "worker" or "user"; "class", "answer" or "value". Two columns that fit and differ are refused.
-    time : str, optional
-        Column with the time of an answer: numbers, or dates as ISO 8601 writes them (read as UTC unless they say
-        otherwise, and kept as seconds since 1970).
-    groups : str, mapping or None
-        See `LabelTable.from_rows`: by default each row is an answer, and all labels exclude each other. With a mapping
-        or None, the rows of a rater and item (and time) are one answer together.
-    items, raters, concepts : sequences, optional
-        The vocabularies; what occurs unless given.
-    separator : str, optional
-        Parts several labels in one cell.
-    missing : sequence of str
-        Texts of a cell that mean no answer, in capitals or small letters; a blank cell always does. Leave "None" out
-        where it is a class.
-    on_repeat : "raise", "first" or "last"
-        A rater who answers an item again: an error that names them, or their first or last answer, by time where all
-        rows have one, else by row, with a warning that counts the others.
-    on_empty : "raise", "none" or "skip"
-        An empty label: an error, "looked and chose nothing", or the row is left out.
-    on_unknown : "raise" or "skip"
-        A label that is not among `concepts`: an error, or left out with a warning.
+
+        Columns are found by usual names: "image", "file" or "id"; "annotator", "worker" or "user"; "class", "answer" or
+        "value". Two columns that fit and differ are refused. By default each row is an answer, and all labels exclude
+        each other. With `groups` that are a mapping or None, the rows of a rater and item (and time) are one answer.
 
     Returns
     -------
@@ -136,91 +168,82 @@ def read_long_labels(
     >>> table.values().tolist(), table.options()
     ([[0, 1]], ('cat', 'dog'))
     """
-    check_arguments(read_long_labels, locals())
-    check_choices(groups, on_repeat, on_empty, on_unknown)
-    empty = missing_texts(missing)
+    empty = missing_texts(settings.missing)
     table = _as_frame(table)
-    named = {"item": item, "rater": rater, "label": label}
+    named = {name: getattr(settings, name) for name in ("item", "rater", "label")}
     found = _long_columns(table, named)
     account = Account(notes=say_columns([(name, (name,), (column,)) for name, column in found.items()], named.values()))
-    needed = [*found.values()] + ([] if time is None else [time])
+    needed = [*found.values()] + ([] if settings.time is None else [settings.time])
     unused = _unused_columns(table, needed)
-    coded = _coded(table, needed, separator, empty, _named(concepts, groups), list(unused))
+    coded = _coded(table, needed, settings.separator, empty, _named(settings), list(unused))
     fields = None
     if coded is not None:
         new, same, further = coded
-        fields = check_codes(new, _renamed(groups, same), items, raters, _renamed(concepts, same), on_empty)
+        groups, concepts = _renamed(settings.groups, same), _renamed(settings.concepts, same)
+        fields = check_codes(new, groups, settings.items, settings.raters, concepts, settings.on_empty)
     if fields is not None:
         _warn_of_twins(fields["concepts"], _source(table))
         account.read = len(fields["item"])
         cells = [object_array(texts)[code].tolist() for code, texts in further]
         account.unused |= _not_used(dict(zip(unused, cells, strict=True)), unused, empty)
         if said := account.passed_over():
-            text = " ".join([f"{_source(table)}: {account.read:,} answers are read.", *said])
-            warnings.warn(text, KalosWarning, stacklevel=2)
+            warn(" ".join([f"{_source(table)}: {account.read:,} answers are read.", *said]))
         return LabelTable(**fields, account=account)
     source, columns, name_of = _columns(table)  # row by row, to name those that cannot be used
     _check_columns(source, columns, needed)
     account.unused |= _not_used(columns, unused, empty)
-    labels = [_parted(cell, separator, empty) for cell in columns[found["label"]]]
-    if on_empty == "raise":
-        _refuse_missing(source, columns[found["label"]], empty, name_of)
-    labels, same = _same_numbers(labels, _named(concepts, groups), source)
+    cells = columns[found["label"]]
     raw = RawLabels(
         item=_names(columns[found["item"]], empty),
         rater=_names(columns[found["rater"]], empty),
-        label=labels,
-        time=[None] * len(labels) if time is None else _times(source, time, columns[time], name_of, empty),
+        label=[_parted(cell, settings.separator, empty) for cell in cells],
+        time=[None] * len(cells)
+        if settings.time is None
+        else _times(source, settings.time, columns[settings.time], name_of, empty),
     )
+    return _build(raw, cells, source, name_of, settings, account, items=settings.items, raters=settings.raters)
+
+
+def _build(
+    raw: RawLabels,
+    cells: Sequence[Any],
+    source: str,
+    name_of: Callable[[int], str],
+    settings: TableSettings,
+    account: Account,
+    **names: Any,
+) -> LabelTable:
+    """The table of records, each of which stands in a cell, and what to warn of in them."""
+    empty = missing_texts(settings.missing)
+    if settings.on_empty == "raise":
+        _refuse_missing(source, cells, empty, name_of)
+    raw.label, same = _same_numbers(raw.label, _named(settings), source)
     made = build_table(
         raw,
         source=source,
-        groups=_renamed(groups, same),
-        items=items,
-        raters=raters,
-        concepts=_renamed(concepts, same),
-        on_repeat=on_repeat,
-        on_empty=on_empty,
-        on_unknown=on_unknown,
+        groups=_renamed(settings.groups, same),
+        concepts=_renamed(settings.concepts, same),
+        on_repeat=settings.on_repeat,
+        on_empty=settings.on_empty,
+        on_unknown=settings.on_unknown,
         describe=name_of,
         account=account,
+        **names,
     )
     _warn_of_twins(made.concepts, source)
-    _warn_of_none(columns[found["label"]], empty, source)
+    _warn_of_none(cells, empty, source)
     return made
 
 
-def read_wide_labels(
-    table: str | os.PathLike[str] | pd.DataFrame,
-    *,
-    item: str | None = None,
-    raters: Sequence[str] | None = None,
-    ignore: Sequence[str] = (),
-    groups: Groups = "label",
-    concepts: Sequence[str] | None = None,
-    separator: str | None = None,
-    missing: Sequence[str] = MISSING,
-    on_repeat: OnRepeat = "raise",
-    on_empty: OnEmpty = "skip",
-    on_unknown: OnUnknown = "raise",
-) -> LabelTable:
+@takes(WideSettings)
+def read_wide_labels(table: str | os.PathLike[str] | pd.DataFrame, settings: WideSettings) -> LabelTable:
     r"""Labels of several raters from a table with a row for each item and a column for each rater.
 
     Parameters
     ----------
     table : path or pandas DataFrame
-        As in `read_long_labels`.
-    item : str, optional
-        Name of the column with the items; found by its usual spellings unless given.
-    raters : sequence, optional
-        Names of the columns of raters; all columns but `item` and `ignore` unless given, of which those are refused
-        whose names say that they hold no labels ("comment", "timestamp"). A column such as "gt" is noted in `account`.
-    ignore : sequence
-        Columns of no rater, such as a reference.
-    groups, concepts, separator, missing, on_repeat, on_unknown
-        As in `read_long_labels`; an item in two rows is answered twice.
-    on_empty : "raise", "none" or "skip"
-        An empty cell: the rater did not answer ("skip", the default), looked and chose nothing ("none"), or an error.
+        As in `read_long_labels`. An item in two rows is answered twice. An empty cell says by default that the rater
+        did not answer.
 
     Returns
     -------
@@ -245,50 +268,33 @@ def read_wide_labels(
     >>> table.values().tolist(), table.options()
     ([[0, 0], [1, -2]], ('1', '0'))
     """
-    check_arguments(read_wide_labels, locals())
-    empty = missing_texts(missing)
+    empty, raters = missing_texts(settings.missing), settings.raters
     source, columns, name_of = _columns(_as_frame(table))
-    of_items = _item_column(source, columns, item, raters, ignore)
-    left_out = {of_items, *ignore}
+    of_items = _item_column(source, columns, settings.item, raters, settings.ignore)
+    left_out = {of_items, *settings.ignore}
     spelled = " ".join(LABEL_SPELLINGS["item"]).split()  # further names of the item are no raters
     named = [name for name in columns if name not in left_out and plain_name(name) not in spelled]
     names = named if raters is None else list(raters)
-    _check_columns(source, columns, [of_items, *ignore, *names])
+    _check_columns(source, columns, [of_items, *settings.ignore, *names])
     if raters is None:
         _refuse_other_columns(source, names, columns[of_items])
     if not names:
         raise InputError(f"{source}: expected a column for each rater, got {listed(columns, MOST_NAMES)}")
     taken: list[tuple[str, tuple[str, ...], tuple[str, ...]]] = [("item", ("item",), (of_items,))]
     taken += [("raters", (), (listed(names, MOST_NAMES),))] if raters is None else []
-    rows = range(len(columns[of_items]))
     items = _names(columns[of_items], empty)
-    cells = [columns[name][row] for row in rows for name in names]
-    of_cell: Callable[[int], str] = lambda at: f"{name_of(at // len(names))}, column {names[at % len(names)]}"  # noqa: E731
-    if on_empty == "raise":
-        _refuse_missing(source, cells, empty, of_cell)
-    labels, same = _same_numbers([_parted(cell, separator, empty) for cell in cells], _named(concepts, groups), source)
+    cells = [columns[name][row] for row in range(len(items)) for name in names]
     raw = RawLabels(
-        item=[items[row] for row in rows for _ in names],
-        rater=[name for _ in rows for name in names],
-        label=labels,
-        time=[None] * len(labels),
+        item=[item for item in items for _ in names],
+        rater=names * len(items),
+        label=[_parted(cell, settings.separator, empty) for cell in cells],
+        time=[None] * len(cells),
     )
-    made = build_table(
-        raw,
-        source=source,
-        groups=_renamed(groups, same),
-        raters=names,
-        concepts=_renamed(concepts, same),
-        on_repeat=on_repeat,
-        on_empty=on_empty,
-        on_unknown=on_unknown,
-        describe=of_cell,
-        account=Account(notes=[*say_columns(taken, [item]), *_truths(names if raters is None else ())]),
-    )
-    _warn_of_twins(made.concepts, source)
-    _warn_of_none(cells, empty, source)
+    account = Account(notes=[*say_columns(taken, [settings.item]), *_truths(names if raters is None else ())])
+    of_cell: Callable[[int], str] = lambda at: f"{name_of(at // len(names))}, column {names[at % len(names)]}"  # noqa: E731
+    made = _build(raw, cells, source, of_cell, settings, account, raters=names)
     if raters is None:
-        _warn_of_strangers(labels, names, source)
+        _warn_of_strangers(raw.label, names, source)
     return made
 
 
@@ -438,7 +444,7 @@ def _warn_of_strangers(labels: Sequence[Any], names: Sequence[str], source: str)
     alone = [name for name, own in said.items() if len(own) > 1 and all(shared[label] == 1 for label in own)]
     if len(said) > 2 and alone and len(alone) < len(said) - 1:
         actual = f"{source}: no other column has a label of {listed(alone)}"
-        warnings.warn(f"{actual}: ignore= (--ignore) leaves out columns of no rater", KalosWarning, stacklevel=3)
+        warn(f"{actual}: ignore= (--ignore) leaves out columns of no rater")
 
 
 def _is_named(name: str) -> bool:
@@ -453,10 +459,11 @@ def _names(cells: Sequence[Any], empty: frozenset[str]) -> list[Any]:
     return [same.get(name, name) if isinstance(name, str) else name for name in names]
 
 
-def _named(concepts: Sequence[str] | None, groups: Groups) -> list[Any]:
+def _named(settings: TableSettings) -> list[Any]:
     """Labels that the caller names."""
+    groups = settings.groups
     of_groups = [name for of in groups.values() for name in of] if isinstance(groups, Mapping) else []
-    return [as_name(name) for name in (*(concepts or ()), *of_groups)]
+    return [as_name(name) for name in (*(settings.concepts or ()), *of_groups)]
 
 
 def _renamed(names: Any, same: Mapping[str, str]) -> Any:
@@ -503,11 +510,11 @@ def _warn_of_twins(concepts: Iterable[str], source: str) -> None:
     several = next((found for found in spelled.values() if len(found) > 1), None)
     if several is not None:
         text = f"{source}: labels {listed(map(repr, several))} are classes of their own, though only capitals differ"
-        warnings.warn(text, KalosWarning, stacklevel=3)
+        warn(text)
     twins = sorted(name for name in names if name.endswith(".0") and name[:-2] in names)
     if twins:
         text = f"{source}: labels {twins[0][:-2]!r} and {twins[0]!r} are two classes, as not all labels are numbers"
-        warnings.warn(text, KalosWarning, stacklevel=3)
+        warn(text)
 
 
 def _warn_of_none(cells: Sequence[Any], empty: frozenset[str], source: str) -> None:
@@ -515,7 +522,7 @@ def _warn_of_none(cells: Sequence[Any], empty: frozenset[str], source: str) -> N
     none = sum(isinstance(cell, str) and cell.strip().casefold() == "none" for cell in cells) if "none" in empty else 0
     if none:
         text = f"{source}: {number_of(none, 'cell')} 'None' taken for no answer; if it is a class, use missing=['NA']"
-        warnings.warn(text, KalosWarning, stacklevel=3)
+        warn(text)
 
 
 def _coded(

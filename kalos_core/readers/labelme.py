@@ -7,28 +7,21 @@ import binascii
 import io
 import math
 from collections.abc import Callable, Mapping
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from kalos_core.annotations import Annotations, OnInvalid, as_name
-from kalos_core.arguments import check_arguments
-from kalos_core.errors import InputError, as_number, check_choice, is_hashable, listed, repr_of
+from kalos_core.annotations import Annotations, as_name
+from kalos_core.errors import InputError, is_hashable, listed, repr_of
 from kalos_core.files import BROKEN, load_json
 from kalos_core.limits import check_limit
+from kalos_core.options import takes
 from kalos_core.readers.findings import Findings
-from kalos_core.readers.folders import (
-    AssignedFiles,
-    Folders,
-    assigned_by_files,
-    files_of,
-    rater_folders,
-    record_of,
-)
+from kalos_core.readers.folders import Folders, LabelFile, assign_by_files, label_files
 from kalos_core.readers.groups import Grouped, Part, add_grouped
-from kalos_core.readers.shapes import MOST_PIXELS, UnusableError, ellipse, rectangle, run_lengths
-from kalos_core.readers.vocabulary import Aliases
+from kalos_core.readers.settings import FolderSettings
+from kalos_core.readers.shapes import UnusableError, ellipse, mask_at, points_in, rectangle
 
 LEFT_OUT = ("line", "linestrip")
 """Types of shapes that no similarity compares."""
@@ -36,14 +29,15 @@ LEFT_OUT = ("line", "linestrip")
 Size = tuple[float, float]
 
 
-def read_labelme(
-    folders: Folders,
-    *,
-    assigned: AssignedFiles = "files",
-    grouped: Grouped = "one",
-    aliases: Aliases | None = None,
-    on_invalid: OnInvalid = "raise",
-) -> Annotations:
+@dataclass(frozen=True, kw_only=True)
+class LabelmeSettings(FolderSettings):
+    """Options of `read_labelme`."""
+
+    grouped: Grouped = "one"
+
+
+@takes(LabelmeSettings)
+def read_labelme(folders: Folders, settings: LabelmeSettings) -> Annotations:
     """Labels of several raters from labelme's JSON files, ``folder/rater/image.json``.
 
     Parameters
@@ -51,24 +45,16 @@ def read_labelme(
     folders : path or mapping
         A folder that holds one folder a rater (directly or in ``labels``), or names -> folders. JSON files are looked
         for at any depth; a folder ``Annotations`` or ``labels`` is no part of the name of an image. Files of one image
-        have one name.
-    assigned : "files", "all" or mapping image -> raters
-        Who was assigned to an image: those who have a file of it (one without a shape: saw it and annotated nothing),
-        every rater, or those whom a mapping lists, and where it lists none those who have a file.
-    grouped : "one" or "apart"
-        Shapes of one group (``group_id``) and label: one object, as in labelme's own export to COCO, or one object
-        each. Polygons, circles and rectangles become one polygon of several rings, masks their union.
-    aliases : mapping, optional
-        What raters wrote -> class, as in `read_coco`.
-    on_invalid : "raise" or "skip"
-        Shapes that cannot be used: an error, or left out with a warning and counted in `skipped`.
+        have one name. One without a shape says that its rater saw the image and annotated nothing.
 
     Returns
     -------
     Annotations
         Images are the names of the files without their ending; their files are the names in ``imagePath``. All in
         pixels: rectangles are boxes, circles polygons of 64 corners, points keypoints of one joint. Flags that are set
-        are attributes, and so are the attributes of X-AnyLabeling.
+        are attributes, and so are the attributes of X-AnyLabeling. Shapes of one group (``group_id``) and label are one
+        object, as in labelme's own export to COCO: polygons, circles and rectangles one polygon of several rings, masks
+        their union.
 
     Warns
     -----
@@ -89,6 +75,7 @@ def read_labelme(
     --------
     >>> import json
     >>> shape = {"label": "cat", "points": [[1, 2], [9, 8]], "shape_type": "rectangle", "group_id": None}
+    >>> from pathlib import Path
     >>> for rater, shapes in {"ann": [shape], "bob": []}.items():
     ...     Path("labelme", rater).mkdir(parents=True)
     ...     content = {"shapes": shapes, "imagePath": "a.jpg", "imageWidth": 40, "imageHeight": 30}
@@ -97,24 +84,16 @@ def read_labelme(
     >>> annotations.shapes["box"].xywh().tolist(), annotations.assigned.tolist()
     ([[1.0, 2.0, 8.0, 6.0]], [[True, True]])
     """
-    check_arguments(read_labelme, locals())
-    check_choice(grouped, "grouped", "one", "apart")
-    homes = rater_folders(folders, least=1)
-    findings = Findings("labelme folders", on_invalid)
-    files = files_of(homes, (".json",), "JSON files", findings.problems, findings.account)
-    findings.raters = dict.fromkeys(files)
-    parts: list[Part] = []
-    for rater, found in files.items():
-        for image, path in found.items():
-            parts += _read_file(findings, rater, image, path, record_of(rater, homes[rater], path))
-    for image, raters in assigned_by_files(files, assigned, findings.files).items():
-        for rater in raters:
-            findings.assign(image, rater)
-    add_grouped(findings, parts, grouped)
-    return findings.build(aliases=aliases)
+    findings = Findings("labelme folders", settings.on_invalid)
+    files = label_files(findings, folders, ".json", "JSON files")
+    parts = [part for file in files for part in _read_file(findings, file)]
+    assign_by_files(findings, files, settings.assigned)
+    add_grouped(findings, parts, settings.grouped)
+    return findings.build(aliases=settings.aliases)
 
 
-def _read_file(findings: Findings, rater: str, image: str, path: Path, record: str) -> list[Part]:
+def _read_file(findings: Findings, label_file: LabelFile) -> list[Part]:
+    rater, image, path, record = label_file
     content = load_json(path, "labelme file")
     if not isinstance(content, Mapping) or not isinstance(content.get("shapes"), list):
         actual = listed(content, 10) if isinstance(content, Mapping) else type(content).__name__
@@ -133,7 +112,7 @@ def _read_file(findings: Findings, rater: str, image: str, path: Path, record: s
         if kind in LEFT_OUT:
             findings.account.left_out["lines, which no similarity compares"] += 1
             continue
-        try:
+        with findings.annotation(where, image):
             if not isinstance(kind, str) or kind not in SHAPES:
                 raise UnusableError(f"a shape_type among {listed([*SHAPES, *LEFT_OUT], 10)}", repr_of(kind))
             if not isinstance(label, str):
@@ -141,14 +120,8 @@ def _read_file(findings: Findings, rater: str, image: str, path: Path, record: s
             group = shape.get("group_id")
             if not is_hashable(group):
                 raise UnusableError("a number as group_id", repr_of(group))
-            made = SHAPES[kind](shape, size)
-        except UnusableError as unusable:
-            findings.fault(where, image, *unusable.args)
-        else:
-            for name in ("difficult", "description"):
-                if shape.get(name):
-                    findings.account.unused[name] += 1
-            parts.append(Part(where, image, rater, label, group, made, _attributes(shape)))
+            parts.append(Part(where, image, rater, label, group, SHAPES[kind](shape, size), _attributes(shape)))
+            findings.account.unused.update(name for name in ("difficult", "description") if shape.get(name))
     return parts
 
 
@@ -162,14 +135,11 @@ def _attributes(shape: Mapping[str, Any]) -> dict[str, Any] | None:
 
 def _points(shape: Mapping[str, Any], count: int | None = None) -> list[list[float]]:
     """The points of a shape, so many if that is given."""
-    given = shape.get("points")
-    points = given if isinstance(given, list) else []
-    read = [[as_number(number) for number in point] if isinstance(point, list) else [] for point in points]
-    numbers = [[x for x in point if x is not None] for point in read]
-    if not numbers or (count or len(numbers)) != len(numbers) or any(len(p) != 2 for p in numbers) or numbers != read:
-        expected = "points [[x, y], ...]" if count is None else f"points [[x, y], ...], {count} of them"
-        raise UnusableError(expected, repr_of(given))
-    return numbers
+    expected = "points [[x, y], ...]" if count is None else f"points [[x, y], ...], {count} of them"
+    points = points_in(shape.get("points"), expected)
+    if count not in (None, len(points)):
+        raise UnusableError(expected, repr_of(points))
+    return points
 
 
 def _rectangle(shape: Mapping[str, Any], _size: Size) -> dict[str, Any]:
@@ -208,8 +178,6 @@ def _mask(shape: Mapping[str, Any], size: Size) -> dict[str, Any]:
     from PIL import Image  # slow to import, and needed for masks only
 
     (left, top), _ = _points(shape, 2)
-    if np.isnan(size).any() or not all(side.is_integer() for side in size) or math.prod(size) > MOST_PIXELS:
-        raise UnusableError("imageWidth and imageHeight in whole pixels", f"{size[0]:g} x {size[1]:g}")
     text = shape.get("mask")
     try:
         with Image.open(io.BytesIO(base64.b64decode(text if isinstance(text, str) else "", validate=True))) as image:
@@ -218,12 +186,7 @@ def _mask(shape: Mapping[str, Any], size: Size) -> dict[str, Any]:
     except (*BROKEN, binascii.Error):
         raise UnusableError("a mask as PNG in base64", repr_of(text)) from None
     x, y = (round(number) if math.isfinite(number) else -1 for number in (left, top))
-    height, width = pixels.shape
-    if x < 0 or y < 0 or x + width > size[0] or y + height > size[1]:
-        raise UnusableError(f"a mask inside of {size[0]:g} x {size[1]:g}", f"{width} x {height} at {left:g}, {top:g}")
-    canvas = np.zeros((int(size[1]), int(size[0])), np.bool_)
-    canvas[y : y + height, x : x + width] = pixels
-    return {"mask": run_lengths(canvas)}
+    return mask_at(pixels, x, y, size)
 
 
 Shape = Callable[[Mapping[str, Any], Size], dict[str, Any]]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,12 +17,13 @@ from xml.etree.ElementTree import Element
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.annotations import Annotations, OnInvalid
+from kalos_core.annotations import Annotations
 from kalos_core.annotations.shapes.faults import as_numbers
-from kalos_core.arguments import check_arguments
-from kalos_core.errors import InputError, KalosWarning, as_number, listed, repr_of
+from kalos_core.errors import InputError, as_number, listed, repr_of, warn
 from kalos_core.files import as_float, as_path, load_json, load_xml, open_file
+from kalos_core.options import takes
 from kalos_core.readers.findings import Findings
+from kalos_core.readers.settings import ReaderSettings
 from kalos_core.readers.shapes import UnusableError
 
 NODULE = "nodule"
@@ -72,7 +72,8 @@ class _Scan:
         return mine == yours and np.array_equal(self.positions, other.positions)
 
 
-def read_lidc(path: str | os.PathLike[str], *, on_invalid: OnInvalid = "raise") -> Annotations:
+@takes(ReaderSettings)
+def read_lidc(path: str | os.PathLike[str], settings: ReaderSettings) -> Annotations:
     """Nodules of LIDC-IDRI scans, each a stack of contours.
 
     Parameters
@@ -82,9 +83,7 @@ def read_lidc(path: str | os.PathLike[str], *, on_invalid: OnInvalid = "raise") 
         ``.gz``: ``{"scans": [...]}``, each scan with ``series_uid``, ``sessions`` (``session``, ``nodules``,
         ``small_nodules``, ``non_nodules``), ``slice_z`` and ``pixel_spacing`` in mm. Of the public tree the XML of
         radiographs, and files that say the same of a scan as one before, are passed over and counted in a warning.
-    on_invalid : "raise" or "skip"
-        Nodules whose contours cannot be used, scans with faults of their own and files that cannot be read: an error,
-        or left out with a warning, nodules counted in `skipped`.
+        With ``on_invalid="skip"``, so are scans with faults of their own and files that cannot be read.
 
     Returns
     -------
@@ -127,9 +126,8 @@ def read_lidc(path: str | os.PathLike[str], *, on_invalid: OnInvalid = "raise") 
     >>> annotations, annotations.raters_are_local
     (Annotations(1 annotation of 2 raters on 1 image, 1 category, shapes: volume), True)
     """
-    check_arguments(read_lidc, locals())
     source = as_path(path, "path")
-    findings = Findings(source.name, on_invalid)
+    findings = Findings(source.name, settings.on_invalid)
     passed: list[str] = []
     if os.path.isdir(source):
         files, passed = _files_of_scans(source, findings)
@@ -196,7 +194,7 @@ def _warn_of_passed(source: str, radiographs: list[str], repeats: list[str]) -> 
         parts.append(f"{len(repeats):,} that say the same of a scan as one before ({listed(repeats, 3)})")
     if parts:
         text = f"{source}: files are passed over: {' and '.join(parts)}"
-        warnings.warn(text, KalosWarning, stacklevel=3)
+        warn(text)
 
 
 def _name(session: int) -> str:

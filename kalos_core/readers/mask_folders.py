@@ -7,26 +7,28 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias, TypedDict
+from typing import Annotated, Any, TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations.table import object_array
-from kalos_core.arguments import check_arguments
 from kalos_core.errors import InputError, Problems, listed
 from kalos_core.files import BROKEN, open_image, read_text, reason
 from kalos_core.limits import check_limit
+from kalos_core.options import Option, Settings, takes
 from kalos_core.pixels.stack import LabelStack, MaskStack
 from kalos_core.pixels.stored import check_ignored, without_ignored
 from kalos_core.readers.folders import (
     IMAGE_FOLDERS,
     AssignedFiles,
+    Folders,
     as_folder,
     assigned_by_files,
     files_in,
     rater_folders,
 )
+from kalos_core.readers.settings import RatersAreLocal
 
 TIFF = (".tif", ".tiff")
 ENDINGS = (".png", *TIFF)
@@ -171,14 +173,43 @@ class MaskFolders:
         return array
 
 
-def read_mask_folders(
-    folders: str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]],
-    assigned: AssignedFiles = "files",
-    image_folder: str | os.PathLike[str] | None = None,
-    ignore_value: int | None = None,
-    channels: Sequence[str] | None = None,
-    raters_are_local: bool = False,
-) -> MaskFolders:
+ImageFolder = Annotated[
+    str | os.PathLike[str] | None,
+    Option("Folder of the images", "Folder of the images, named as the masks.", type="path, optional"),
+]
+
+
+IgnoreValue = Annotated[
+    int | None,
+    Option(
+        "Ignored value",
+        "A pixel that any rater gives this value is ignored. Without it every value counts.",
+        type="int, optional",
+        check=lambda value, _: check_ignored(value),
+    ),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MaskFoldersSettings(Settings):
+    """Options of `read_mask_folders`."""
+
+    assigned: AssignedFiles = "files"
+    image_folder: ImageFolder = None
+    ignore_value: IgnoreValue = None
+    channels: Annotated[
+        Sequence[str] | None,
+        Option(
+            "Channels",
+            "Names of the channels that images have, such as red, green, blue, near-infrared.",
+            type="sequence of str, optional",
+        ),
+    ] = None
+    raters_are_local: RatersAreLocal = False
+
+
+@takes(MaskFoldersSettings)
+def read_mask_folders(folders: Folders, settings: MaskFoldersSettings) -> MaskFolders:
     """Masks of several raters: ``folder/rater/image.png``, masks of one image having one name.
 
     Nothing but names is read here; the masks are when `MaskFolders.stacks` comes to them.
@@ -190,19 +221,7 @@ def read_mask_folders(
         ``SegmentationClass`` is no part of the name of an image; folders of images and ``SegmentationObject`` are
         passed over. Where there is a ``labelmap.txt`` in any of them (``name:red,green,blue::`` a line, as CVAT writes
         it), colours are values by it: 0 is the background, and the classes are numbered from 1 in the order of the
-        file. It serves all raters.
-    assigned : "files", "all" or mapping image -> raters
-        Who was assigned to an image: those who have a file of it, every rater, or those whom a mapping lists, and where
-        it lists none those who have a file. One who was assigned and has no file annotated nothing.
-    image_folder : path, optional
-        Folder of the images, named as the masks.
-    ignore_value : int, optional
-        A pixel that any rater gives this value is ignored. Without it every value counts.
-    channels : sequence of str, optional
-        Names of the channels that images have, such as ``["red", "green", "blue", "near-infrared"]``.
-    raters_are_local : bool
-        Whether a folder's name means a rater within one image only, as in the Berkeley data, where segmenter 1 of one
-        image is not segmenter 1 of the next.
+        file. It serves all raters. A rater who was assigned to an image and has no file of it annotated nothing there.
 
     Returns
     -------
@@ -225,8 +244,6 @@ def read_mask_folders(
     >>> [(stack.image, stack.masks.astype(int).tolist()) for stack in found.stacks()]
     [('a', [[[0, 1]], [[1, 1]]])]
     """
-    check_arguments(read_mask_folders, locals())
-    ignore_value = check_ignored(ignore_value)
     homes = rater_folders(folders)
     problems = Problems("mask folders")
     found = {
@@ -239,15 +256,13 @@ def read_mask_folders(
     values, classes = _label_map(None if isinstance(folders, Mapping) else Path(folders), homes)
     images = sorted(set().union(*found.values()))
     raters = list(homes)
-    lists = assigned_by_files(found, assigned, images)
+    lists = assigned_by_files(found, settings.assigned, images)
     who = np.array([[rater in lists[image] for rater in raters] for image in images], dtype=np.bool_)
     has_mask = np.array([[image in found[rater] for rater in raters] for image in images], dtype=np.bool_)
     stray = [f"{raters[rater]!r} on {images[image]!r}" for image, rater in np.argwhere(has_mask & ~who)]
     if stray:
         raise InputError(f"assigned: expected every rater with a mask to be listed, got masks of {listed(stray)}")
-    image_file_of = (
-        {} if image_folder is None else files_in(as_folder(image_folder, "image_folder"), IMAGE_ENDINGS, problems)
-    )
+    image_file_of = image_files(settings.image_folder, problems)
     problems.raise_if_any()
     return MaskFolders(
         images=object_array(images),
@@ -255,12 +270,17 @@ def read_mask_folders(
         assigned=who,
         files={(image, rater): file for rater, files in found.items() for image, file in files.items()},
         image_files={image: image_file_of[image] for image in images if image in image_file_of},
-        ignore_value=ignore_value,
-        channels=None if channels is None else tuple(channels),
-        raters_are_local=bool(raters_are_local),
+        ignore_value=settings.ignore_value,
+        channels=None if settings.channels is None else tuple(settings.channels),
+        raters_are_local=bool(settings.raters_are_local),
         values=values,
         classes=classes,
     )
+
+
+def image_files(folder: str | os.PathLike[str] | None, problems: Problems) -> dict[str, Path]:
+    """Image -> its file in a folder of images."""
+    return {} if folder is None else files_in(as_folder(folder, "image_folder"), IMAGE_ENDINGS, problems)
 
 
 def _label_map(root: Path | None, homes: Mapping[str, Path]) -> tuple[dict[Color, int], dict[int, str]]:

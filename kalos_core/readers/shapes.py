@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
+from xml.etree.ElementTree import Element
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kalos_core.errors import as_number, listed, repr_of
+from kalos_core.files import as_float
 from kalos_core.shapes.masks import count_pixels
 
 MOST_PIXELS = 1 << 28
@@ -24,20 +27,103 @@ class UnusableError(Exception):
     """
 
 
-def rotated(
-    corners: tuple[float, float, float, float], degrees: float, pivot: tuple[float, float]
-) -> list[list[float]]:
-    """Corners of a box x_min, y_min, x_max, y_max turned about a point, clockwise as an image shows it.
+def numbers_in(record: Mapping[str, Any] | Element, *names: str) -> list[float]:
+    """Return the numbers in fields of a record, which may be text.
+
+    Raises
+    ------
+    UnusableError
+        If a field holds no number.
 
     Examples
     --------
-    >>> [[round(x), round(y)] for x, y in rotated((0, 0, 4, 2), 90, (0, 0))]
+    >>> numbers_in({"x": 1, "y": "2.5"}, "x", "y")
+    [1.0, 2.5]
+    """
+    given = [record.get(name) for name in names]
+    found = [as_float(value) if isinstance(value, str) else as_number(value) for value in given]
+    numbers = [number for number in found if number is not None]
+    if len(numbers) < len(names):
+        raise UnusableError(f"numbers in {', '.join(names)}", listed(map(repr_of, given), len(given)))
+    return numbers
+
+
+def points_in(given: Any, expected: str = "points [[x, y], ...]") -> list[list[float]]:
+    """Return a list of points (x, y), at least one.
+
+    Raises
+    ------
+    UnusableError
+        For anything else.
+
+    Examples
+    --------
+    >>> points_in([[1, 2], (3, 4)])
+    [[1.0, 2.0], [3.0, 4.0]]
+    """
+    points = given if isinstance(given, list) else []
+    read = [[as_number(number) for number in point] if isinstance(point, (list, tuple)) else [] for point in points]
+    numbers = [[number for number in point if number is not None] for point in read]
+    if not numbers or numbers != read or any(len(point) != 2 for point in numbers):
+        raise UnusableError(expected, repr_of(given))
+    return numbers
+
+
+def box_or_polygon(
+    box: Sequence[float], degrees: float = 0.0, pivot: tuple[float, float] | None = None
+) -> dict[str, Any]:
+    """Return the shape of a box x, y, width, height: a polygon where it is turned.
+
+    Parameters
+    ----------
+    box : sequence of float
+    degrees : float
+        Clockwise as an image shows it.
+    pivot : (x, y), optional
+        The point about which it is turned; its centre unless given.
+
+    Examples
+    --------
+    >>> box_or_polygon([0, 0, 4, 2])
+    {'box': [0, 0, 4, 2]}
+    >>> [[round(x), round(y)] for x, y in box_or_polygon([0, 0, 4, 2], 90, (0, 0))["polygon"][0]]
     [[0, 0], [0, 4], [-2, 4], [-2, 0]]
     """
-    x_min, y_min, x_max, y_max = corners
+    if not degrees % 360:
+        return {"box": list(box)}
+    x, y, width, height = box
+    return {"polygon": [turned(box, degrees, (x + width / 2, y + height / 2) if pivot is None else pivot)]}
+
+
+def turned(box: Sequence[float], degrees: float, pivot: tuple[float, float]) -> list[list[float]]:
+    """Return the corners of a box x, y, width, height that is turned about a point, clockwise as an image shows it."""
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused with all other shapes
-        points = np.array([[x_min, y_min], [x_max, y_min], [x_max, y_max], [x_min, y_max]]) - pivot
-        return _turned(points, degrees, pivot)
+        return _turned(np.array(rectangle(box)) - pivot, degrees, pivot)
+
+
+def mask_at(pixels: NDArray[np.bool_], left: float, top: float, size: tuple[float, float]) -> dict[str, Any]:
+    """Return the mask of an image of which only a part (height, width) is given, with its first corner.
+
+    Raises
+    ------
+    UnusableError
+        If the size of the image is not known in whole pixels or the part is not inside of it.
+
+    Examples
+    --------
+    >>> mask_at(np.array([[True]]), 1, 0, (2.0, 2.0))["mask"]["counts"].tolist()
+    [2, 1, 1]
+    """
+    width, height = size
+    if not (width.is_integer() and height.is_integer() and width * height <= MOST_PIXELS):  # NaN is not
+        raise UnusableError("a width and height of the image in whole pixels", f"{width:g} x {height:g}")
+    bottom, right = top + pixels.shape[0], left + pixels.shape[1]
+    if not (left >= 0 and right <= width and top >= 0 and bottom <= height and left % 1 == top % 1 == 0):
+        part = f"{pixels.shape[1]} x {pixels.shape[0]} at {left:g}, {top:g}"
+        raise UnusableError(f"a mask in whole pixels inside of {width:g} x {height:g}", part)
+    canvas = np.zeros((int(height), int(width)), np.bool_)
+    canvas[int(top) : int(bottom), int(left) : int(right)] = pixels
+    return {"mask": run_lengths(canvas)}
 
 
 def run_lengths(pixels: NDArray[np.bool_]) -> dict[str, Any]:

@@ -6,15 +6,22 @@ import csv
 import os
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
-from typing import TypeAlias
+from typing import Annotated
 
 from kalos_core.annotations import as_name
 from kalos_core.errors import InputError, Problems, listed, repr_of
 from kalos_core.files import as_float, as_path, read_text
+from kalos_core.options import Option
 from kalos_core.readers.images import ImageFiles, image_size_of, is_image_name
 
-Sizes: TypeAlias = "str | os.PathLike[str] | Mapping[str, tuple[float, float]] | None"
-"""A CSV file, a folder of the images, or a mapping image -> (width, height)."""
+Sizes = Annotated[
+    str | os.PathLike[str] | Mapping[str, tuple[float, float]] | None,
+    Option(
+        "Sizes of the images",
+        "Width and height of the images: a folder of them, a CSV file, or a mapping image -> (width, height).",
+        type="path or mapping, optional",
+    ),
+]
 
 SizeOf = Callable[[Hashable], tuple[object, object]]
 """Image -> width and height as they stand in the source; None and None where they are not known."""

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.annotations import Annotations, OnInvalid, as_name
-from kalos_core.arguments import check_arguments
+from kalos_core.annotations import Annotations, as_name
 from kalos_core.errors import InputError, repr_of, text_of
+from kalos_core.options import Option, takes
 from kalos_core.readers.findings import Findings
+from kalos_core.readers.settings import AliasSettings
 from kalos_core.readers.shapes import run_lengths
 from kalos_core.readers.sizes import Sizes, read_sizes
-from kalos_core.readers.vocabulary import Aliases
 
 CORNERS = "xyxyxyxy"
 """Field of the data that holds the four corners of oriented boxes."""
@@ -23,14 +24,32 @@ ONE_CLASS = "object"
 """The class of detections without one."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class SupervisionSettings(AliasSettings):
+    """Options of `read_supervision`."""
+
+    images: Annotated[
+        Sequence[Hashable] | None,
+        Option(
+            "Images",
+            "Names of the images of lists, in their order; 0, 1, 2, ... unless given.",
+            type="sequence, optional",
+        ),
+    ] = None
+    classes: Annotated[
+        Sequence[str] | Mapping[int, str] | None,
+        Option(
+            "Classes",
+            "Names of the classes by number, for detections without class_name; else the numbers are the names.",
+            type="sequence or mapping, optional",
+        ),
+    ] = None
+    sizes: Sizes = None
+
+
+@takes(SupervisionSettings)
 def read_supervision(
-    detections: Mapping[str, Sequence[Any] | Mapping[Any, Any]],
-    *,
-    images: Sequence[Hashable] | None = None,
-    classes: Sequence[str] | Mapping[int, str] | None = None,
-    sizes: Sizes = None,
-    aliases: Aliases | None = None,
-    on_invalid: OnInvalid = "raise",
+    detections: Mapping[str, Sequence[Any] | Mapping[Any, Any]], settings: SupervisionSettings
 ) -> Annotations:
     """Detections of several raters as supervision holds them.
 
@@ -42,16 +61,6 @@ def read_supervision(
 
         Of ``Detections`` these fields are read: ``xyxy`` (n, 4), ``mask`` (n, H, W) or None, ``class_id`` (n,) or None,
         and of ``data`` ``"class_name"`` (n,) and ``"xyxyxyxy"`` (n, 4, 2), the corners of oriented boxes.
-    images : sequence, optional
-        Names of the images of lists, in their order; 0, 1, 2, ... unless given.
-    classes : sequence or mapping, optional
-        Names of the classes by number, for detections without ``class_name``; else the numbers are the names.
-    sizes : path or mapping, optional
-        Width and height of the images, as in `read_vindr`; masks say theirs.
-    aliases : mapping, optional
-        Class names -> class, as in `read_coco`.
-    on_invalid : "raise" or "skip"
-        Detections with a shape that cannot be used: an error, or left out with a warning and counted in `skipped`.
 
     Returns
     -------
@@ -75,24 +84,21 @@ def read_supervision(
     >>> annotations.shapes["box"].xywh().tolist(), annotations.categories.tolist(), annotations.assigned.tolist()
     ([[10.0, 20.0, 30.0, 40.0]], ['dog'], [[True, True]])
     """
-    check_arguments(read_supervision, locals(), but=("detections",))
-    if not isinstance(detections, Mapping):
-        raise InputError(f"detections: expected a mapping rater -> detections of every image, got {type(detections)}")
     if not detections:
         raise InputError("detections: expected a mapping rater -> detections of every image, got an empty one")
-    of_rater = {as_name(rater): _by_image(rater, given, images) for rater, given in detections.items()}
-    findings = Findings("detections", on_invalid)
+    of_rater = {as_name(rater): _by_image(rater, given, settings.images) for rater, given in detections.items()}
+    findings = Findings("detections", settings.on_invalid)
     findings.raters = dict.fromkeys(of_rater)
-    size_of = read_sizes(sizes)
+    size_of = read_sizes(settings.sizes)
     for image in dict.fromkeys(image for found in of_rater.values() for image in found):
-        size = _size(findings, image, size_of(image))
-        findings.add_image(image, f"size of {image!r}", file=text_of(image), size=size)
+        record = f"size of {image!r}"
+        findings.add_image(image, record, file=text_of(image), size=findings.size_from(*size_of(image), record))
     for rater, found in of_rater.items():
         for image, held in found.items():
             if held is not None:
                 findings.assign(image, rater)
-                _read(findings, rater, image, held, classes)
-    return findings.build(aliases=aliases)
+                _read(findings, rater, image, held, settings.classes)
+    return findings.build(aliases=settings.aliases)
 
 
 def _by_image(rater: str, given: Any, images: Sequence[Hashable] | None) -> dict[Hashable, Any]:
@@ -108,10 +114,6 @@ def _by_image(rater: str, given: Any, images: Sequence[Hashable] | None) -> dict
             f"detections[{rater!r}]: expected one Detections for each of {len(names)} images, got {len(given)}"
         )
     return dict(zip(names, given, strict=True))
-
-
-def _size(findings: Findings, image: Hashable, size: tuple[object, object]) -> tuple[float, float]:
-    return findings.size_from(*size, f"size of {image!r}")
 
 
 def _read(findings: Findings, rater: str, image: Hashable, held: Any, classes: Any) -> None:

@@ -3,32 +3,34 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kalos_core.annotations import Annotations, OnInvalid, as_name
-from kalos_core.arguments import check_arguments
-from kalos_core.errors import InputError, as_number, listed, repr_of
-from kalos_core.files import as_path, load_json, parse_json
+from kalos_core.annotations import Annotations, as_name
+from kalos_core.errors import InputError, listed, repr_of
+from kalos_core.files import load_json, parse_json
+from kalos_core.options import takes
 from kalos_core.readers.findings import Findings
-from kalos_core.readers.folders import WRAPPERS, check_raters, folder_of_raters
-from kalos_core.readers.shapes import UnusableError, ellipse
+from kalos_core.readers.folders import Folders, rater_files
+from kalos_core.readers.settings import AliasSettings, CategoryField
+from kalos_core.readers.shapes import UnusableError, ellipse, numbers_in, points_in
 from kalos_core.readers.sizes import Sizes, csv_rows, read_sizes
-from kalos_core.readers.vocabulary import Aliases
 
 Record = Mapping[str, Any]
 
 
-def read_via(
-    exports: str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]],
-    *,
-    category_field: str | None = None,
-    sizes: Sizes = None,
-    aliases: Aliases | None = None,
-    on_invalid: OnInvalid = "raise",
-) -> Annotations:
+@dataclass(frozen=True, kw_only=True)
+class ViaSettings(AliasSettings):
+    """Options of `read_via`."""
+
+    category_field: CategoryField = None
+    sizes: Sizes = None
+
+
+@takes(ViaSettings)
+def read_via(exports: Folders, settings: ViaSettings) -> Annotations:
     """Labels of several raters from projects or annotations (JSON, CSV) of the VGG Image Annotator 2, one file each.
 
     Parameters
@@ -37,15 +39,6 @@ def read_via(
         A folder of JSON or CSV files, the name of a file without its ending being the rater's, or of one folder a
         rater, or a mapping rater -> file.
         Images are matched by ``filename``. A rater is assigned to the images that their file lists.
-    category_field : str, optional
-        Region attribute that holds the class; needed where regions have several attributes.
-    sizes : path or mapping, optional
-        Width and height of the images, which VIA does not write: a folder of the images, a CSV file, or a mapping
-        image -> (width, height).
-    aliases : mapping, optional
-        What raters wrote -> class, as in `read_coco`.
-    on_invalid : "raise" or "skip"
-        Regions that cannot be used: an error, or left out with a warning and counted in `skipped`.
 
     Returns
     -------
@@ -84,16 +77,16 @@ def read_via(
     >>> annotations.shapes["box"].xywh().tolist(), annotations.assigned.tolist()
     ([[1.0, 2.0, 8.0, 6.0]], [[True, True]])
     """
-    check_arguments(read_via, locals())
-    files, source = _files(exports)
+    files, names = rater_files(exports, (".json", ".csv"), "JSON or CSV files of VIA")
+    source = "VIA files" if isinstance(exports, Mapping) else Path(exports).name
     read = {rater: _of_table(path) if path.suffix.lower() == ".csv" else _images(path) for rater, path in files.items()}
-    name = category_field or _class_attribute(source, read)
-    findings = Findings(source, on_invalid)
-    size_of = read_sizes(sizes)
+    name = settings.category_field or _class_attribute(source, read)
+    findings = Findings(source, settings.on_invalid)
+    size_of = read_sizes(settings.sizes)
     for rater, images in read.items():
         findings.raters[rater] = None
         for number, image in enumerate(images):
-            record = f"{files[rater].name}, image {image.get('filename') or number!r}"
+            record = f"{names[rater]}, image {image.get('filename') or number!r}"
             file = as_name(image.get("filename"))
             if not isinstance(file, str) or rater in findings.assigned.get(file, ()):
                 actual = repr_of(file) if not isinstance(file, str) else "it a second time"
@@ -106,30 +99,8 @@ def read_via(
                 findings.account.unused["attributes of the image"] += 1
             for place, region in enumerate(_regions(image), start=1):
                 _read_region(findings, f"{record}, region {place}", file, rater, region, name)
-    return findings.build(aliases=aliases)
+    return findings.build(aliases=settings.aliases)
 
-
-def _files(exports: Any) -> tuple[dict[str, Path], str]:
-    """Rater -> file, and what to call them together."""
-    if isinstance(exports, Mapping):
-        return {str(rater): as_path(path, f"exports[{rater!r}]") for rater, path in exports.items()}, "VIA files"
-    folder = folder_of_raters(exports, "exports")
-    found = [path for path in sorted(folder.iterdir()) if path.suffix.lower() in ENDINGS]
-    inside = [path for path in sorted(folder.glob("*/*")) if path.suffix.lower() in ENDINGS]
-    files: dict[str, Path] = {}
-    for path in found or inside:
-        rater = path.stem if found or WRAPPERS.fullmatch(path.parent.name) else path.parent.name
-        if rater in files:
-            both = f"{files[rater].relative_to(folder)} and {path.relative_to(folder)}"
-            raise InputError(f"{folder}: expected one file of rater {rater!r}, got {both}")
-        files[rater] = path
-    if not files:
-        raise InputError(f"{folder}: expected JSON or CSV files of VIA, one per rater, got none")
-    check_raters(files, str(folder))
-    return files, folder.name
-
-
-ENDINGS = (".json", ".csv")
 
 CELLS = ("file_attributes", "region_shape_attributes", "region_attributes")
 """Columns of VIA's CSV that hold JSON."""
@@ -190,7 +161,7 @@ def _class_attribute(source: str, read: Mapping[str, list[Record]]) -> str:
 
 
 def _read_region(findings: Findings, where: str, image: str, rater: str, region: Any, name: str) -> None:
-    try:
+    with findings.annotation(where, image):
         shape, attributes = (
             (region.get(field) if isinstance(region, Mapping) else None)
             for field in ("shape_attributes", "region_attributes")
@@ -206,9 +177,6 @@ def _read_region(findings: Findings, where: str, image: str, rater: str, region:
         if not isinstance(category, str):
             raise UnusableError(f"one class in {name!r}", repr_of(attributes.get(name)))
         made = SHAPES[kind](shape)
-    except UnusableError as unusable:
-        findings.fault(where, image, *unusable.args)
-    else:
         others = {
             key: value for key, value in attributes.items() if key != name and isinstance(value, (str, int, float))
         }
@@ -221,38 +189,31 @@ def _answer(value: Any) -> Any:
     return chosen[0] if len(chosen) == 1 else value
 
 
-def _numbers(shape: Record, *names: str) -> list[float]:
-    numbers = [number for name in names if (number := as_number(shape.get(name))) is not None]
-    if len(numbers) < len(names):
-        raise UnusableError(f"numbers in {', '.join(names)}", listed(repr_of(shape.get(name)) for name in names))
-    return numbers
-
-
 def _polygon(shape: Record) -> dict[str, Any]:
     given = [shape.get(f"all_points_{axis}") for axis in "xy"]
-    x, y = ([as_number(value) for value in values] if isinstance(values, list) else [] for values in given)
-    ring = [[a, b] for a, b in zip(x, y, strict=False) if a is not None and b is not None]
-    if not ring or not len(ring) == len(x) == len(y):
-        raise UnusableError("numbers in all_points_x and all_points_y", listed(map(repr_of, given)))
-    return {"polygon": [ring]}
+    x, y = (axis if isinstance(axis, list) else [] for axis in given)
+    expected = "numbers in all_points_x and all_points_y"
+    if len(x) != len(y):
+        raise UnusableError(expected, listed(map(repr_of, given)))
+    return {"polygon": [points_in(list(zip(x, y, strict=True)), expected)]}
 
 
 def _ellipse(shape: Record) -> dict[str, Any]:
-    angle = math.degrees(_numbers(shape, "theta")[0]) if "theta" in shape else 0.0
-    x, y, radius_x, radius_y = _numbers(shape, "cx", "cy", "rx", "ry")
+    angle = math.degrees(numbers_in(shape, "theta")[0]) if "theta" in shape else 0.0
+    x, y, radius_x, radius_y = numbers_in(shape, "cx", "cy", "rx", "ry")
     return {"polygon": [ellipse(x, y, radius_x, radius_y, angle)]}
 
 
 def _circle(shape: Record) -> dict[str, Any]:
-    x, y, radius = _numbers(shape, "cx", "cy", "r")
+    x, y, radius = numbers_in(shape, "cx", "cy", "r")
     return {"polygon": [ellipse(x, y, radius, radius)]}
 
 
 SHAPES: dict[str, Callable[[Record], dict[str, Any]]] = {
-    "rect": lambda shape: {"box": _numbers(shape, "x", "y", "width", "height")},
+    "rect": lambda shape: {"box": numbers_in(shape, "x", "y", "width", "height")},
     "polygon": _polygon,
     "ellipse": _ellipse,
     "circle": _circle,
-    "point": lambda shape: {"keypoints": [[*_numbers(shape, "cx", "cy"), 2]]},
+    "point": lambda shape: {"keypoints": [[*numbers_in(shape, "cx", "cy"), 2]]},
 }
 """Shapes that can be compared -> the shape's field of a record."""

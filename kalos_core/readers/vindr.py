@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass
 
-from kalos_core.annotations import Annotations, OnInvalid
-from kalos_core.arguments import check_arguments
-from kalos_core.errors import InputError, KalosWarning, Problems, listed
+from kalos_core.annotations import Annotations
+from kalos_core.errors import InputError, Problems, listed, warn
 from kalos_core.files import as_float, as_path
+from kalos_core.options import takes
 from kalos_core.readers.cells import is_missing
 from kalos_core.readers.findings import Findings
+from kalos_core.readers.settings import ReaderSettings
 from kalos_core.readers.sizes import Sizes, csv_rows, read_sizes
 
 CORNERS = ("x_min", "y_min", "x_max", "y_max")
@@ -25,12 +26,15 @@ NO_FINDINGS = (NO_FINDING, "14")
 """Name and number of the class whose rows say that a rater annotated nothing."""
 
 
-def read_vindr(
-    path: str | os.PathLike[str],
-    *,
-    sizes: Sizes = None,
-    on_invalid: OnInvalid = "raise",
-) -> Annotations:
+@dataclass(frozen=True, kw_only=True)
+class VindrSettings(ReaderSettings):
+    """Options of `read_vindr`."""
+
+    sizes: Sizes = None
+
+
+@takes(VindrSettings)
+def read_vindr(path: str | os.PathLike[str], settings: VindrSettings) -> Annotations:
     r"""Boxes of several raters from a CSV file in the form of VinDr-CXR.
 
     Parameters
@@ -39,11 +43,6 @@ def read_vindr(
         Columns, in any order, others being ignored: ``image_id``, ``rad_id``, ``class_name`` or ``class_id`` or both,
         ``x_min``, ``y_min``, ``x_max``, ``y_max`` in pixels. A row of the class "No finding" without coordinates says
         that its rater looked and annotated nothing. A rater is assigned to the images they have a row of.
-    sizes : path or mapping, optional
-        Width and height of the images: a CSV file with the columns ``image_id`` and ``width``, ``height`` (or ``dim1``,
-        ``dim0``), a folder of the images, or a mapping image id -> (width, height). Unknown otherwise.
-    on_invalid : "raise" or "skip"
-        Boxes that cannot be used: an error, or left out with a warning and counted in `skipped`.
 
     Returns
     -------
@@ -74,13 +73,12 @@ def read_vindr(
     >>> annotations.shapes["box"].xywh().tolist(), annotations.assigned.tolist()
     ([[10.0, 20.0, 20.0, 30.0]], [[True, True]])
     """
-    check_arguments(read_vindr, locals())
     source = as_path(path, "path")
-    findings = Findings(source.name, on_invalid)
+    findings = Findings(source.name, settings.on_invalid)
     classes = _Classes(findings.problems)
     annotated: set[tuple[str, str]] = set()
     found_none: dict[tuple[str, str], int] = {}
-    known = read_sizes(sizes)
+    known = read_sizes(settings.sizes)
     for line, cells in csv_rows(source, COLUMNS):
         row = {name: "" if is_missing(cell) else cell for name, cell in cells.items()}
         record = f"line {line}"
@@ -117,7 +115,7 @@ def read_vindr(
     ]
     if both:
         text = f"{source.name}: raters with boxes and {NO_FINDING!r} in one image, of whom the boxes are kept: "
-        warnings.warn(text + listed(both), KalosWarning, stacklevel=2)
+        warn(text + listed(both))
     return annotations
 
 

@@ -4,25 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from kalos_core.annotations import Annotations, OnInvalid
-from kalos_core.arguments import check_arguments
+from kalos_core.annotations import Annotations
 from kalos_core.errors import InputError
 from kalos_core.files import as_float, load_xml
+from kalos_core.options import takes
 from kalos_core.readers.findings import Findings
-from kalos_core.readers.folders import (
-    AssignedFiles,
-    Folders,
-    assigned_by_files,
-    files_of,
-    rater_folders,
-    record_of,
-)
-from kalos_core.readers.shapes import UnusableError, rotated
-from kalos_core.readers.vocabulary import Aliases
+from kalos_core.readers.folders import Folders, LabelFile, assign_by_files, label_files
+from kalos_core.readers.settings import FolderSettings
+from kalos_core.readers.shapes import UnusableError, box_or_polygon, turned
 
 CORNERS = ("xmin", "ymin", "xmax", "ymax")
 
@@ -30,13 +22,8 @@ SIDES = (("width", "ncols"), ("height", "nrows"))
 """Sides of an image: in ``size``, and in the ``imagesize`` of LabelMe 3.0."""
 
 
-def read_voc(
-    folders: Folders,
-    *,
-    assigned: AssignedFiles = "files",
-    aliases: Aliases | None = None,
-    on_invalid: OnInvalid = "raise",
-) -> Annotations:
+@takes(FolderSettings)
+def read_voc(folders: Folders, settings: FolderSettings) -> Annotations:
     """Labels of several raters from Pascal VOC files, ``folder/rater/image.xml``.
 
     Parameters
@@ -44,14 +31,7 @@ def read_voc(
     folders : path or mapping
         A folder that holds one folder a rater (directly or in ``Annotations``), or names -> folders. XML files are
         looked for at any depth; a folder ``Annotations`` is no part of the name of an image. Files of one image have
-        one name.
-    assigned : "files", "all" or mapping image -> raters
-        Who was assigned to an image: those who have a file of it (one without an object: saw it and annotated
-        nothing), every rater, or those whom a mapping lists, and where it lists none those who have a file.
-    aliases : mapping, optional
-        What raters wrote -> class, as in `read_coco`.
-    on_invalid : "raise" or "skip"
-        Objects with a shape that cannot be used: an error, or left out with a warning and counted in `skipped`.
+        one name. One without an object says that its rater saw the image and annotated nothing.
 
     Returns
     -------
@@ -81,6 +61,7 @@ def read_voc(
     --------
     >>> text = "<annotation><filename>a.jpg</filename><size><width>40</width><height>30</height></size>{}</annotation>"
     >>> box = "<bndbox><xmin>1</xmin><ymin>2</ymin><xmax>9</xmax><ymax>8</ymax></bndbox>"
+    >>> from pathlib import Path
     >>> for rater, objects in {"ann": f"<object><name>cat</name>{box}</object>", "bob": ""}.items():
     ...     Path("voc", rater).mkdir(parents=True)
     ...     _ = Path("voc", rater, "a.xml").write_text(text.format(objects))
@@ -88,24 +69,18 @@ def read_voc(
     >>> annotations.shapes["box"].xywh().tolist(), annotations.assigned.tolist()
     ([[1.0, 2.0, 8.0, 6.0]], [[True, True]])
     """
-    check_arguments(read_voc, locals())
-    homes = rater_folders(folders, least=1)
-    findings = Findings("Pascal VOC folders", on_invalid)
-    files = files_of(homes, (".xml",), "XML files", findings.problems, findings.account)
-    findings.raters = dict.fromkeys(files)
-    for rater, found in files.items():
-        for image, path in found.items():
-            _read_file(findings, rater, image, path, record_of(rater, homes[rater], path))
-    for image, raters in assigned_by_files(files, assigned, findings.files).items():
-        for rater in raters:
-            findings.assign(image, rater)
-    return findings.build(aliases=aliases)
+    findings = Findings("Pascal VOC folders", settings.on_invalid)
+    files = label_files(findings, folders, ".xml", "XML files")
+    for file in files:
+        _read_file(findings, file)
+    assign_by_files(findings, files, settings.assigned)
+    return findings.build(aliases=settings.aliases)
 
 
-def _read_file(findings: Findings, rater: str, image: str, path: Path, record: str) -> None:
-    root = load_xml(path, "Pascal VOC file")
+def _read_file(findings: Findings, file: LabelFile) -> None:
+    root, image, record = load_xml(file.path, "Pascal VOC file"), file.image, file.record
     if root.tag != "annotation":
-        raise InputError(f"{path}: expected Pascal VOC with <annotation>, got <{root.tag}>")
+        raise InputError(f"{file.path}: expected Pascal VOC with <annotation>, got <{root.tag}>")
     sides = [root.findtext(f"size/{side}", root.findtext(f"imagesize/{count}")) for side, count in SIDES]
     numbers = [as_float(side) for side in sides]
     if any(number is None and side is not None for number, side in zip(numbers, sides, strict=True)):
@@ -128,12 +103,8 @@ def _read_file(findings: Findings, rater: str, image: str, path: Path, record: s
         if not category:
             findings.problems.add(where, "a name", "nothing")
             continue
-        try:
-            shape = _shape(entry)
-        except UnusableError as unusable:
-            findings.fault(where, image, *unusable.args)
-        else:
-            findings.add_annotation(where, image, rater, category, **shape)
+        with findings.annotation(where, image):
+            findings.add_annotation(where, image, file.rater, category, **_shape(entry))
 
 
 def _text(entry: Element, tag: str) -> str:
@@ -147,7 +118,7 @@ def _name(filename: str | None, image: str) -> str:
 
 def _shape(entry: Element) -> dict[str, Any]:
     shape: dict[str, Any] = {}
-    polygon, box, turned = entry.find("polygon"), entry.find("bndbox"), entry.find("robndbox")
+    polygon, box, rotated = entry.find("polygon"), entry.find("bndbox"), entry.find("robndbox")
     if polygon is not None and polygon.find("pt") is not None:
         shape["polygon"] = [[[_number(point, "x"), _number(point, "y")] for point in polygon.iterfind("pt")]]
     elif polygon is not None and len(polygon):
@@ -156,15 +127,11 @@ def _shape(entry: Element) -> dict[str, Any]:
         shape["polygon"] = [[[find(f"x{point}"), find(f"y{point}")] for point in range(1, count + 1)]]
     if box is not None:
         x_min, y_min, x_max, y_max = (_number(box, corner) for corner in CORNERS)
-        angle = _rotation(entry)
-        if angle % 360 and "polygon" not in shape:
-            centre = ((x_min + x_max) / 2, (y_min + y_max) / 2)
-            return {"polygon": [rotated((x_min, y_min, x_max, y_max), angle, centre)]}
-        shape["box"] = [x_min, y_min, x_max - x_min, y_max - y_min]
-    if turned is not None and not shape:
-        x, y, width, height, angle = (_number(turned, tag) for tag in ("cx", "cy", "w", "h", "angle"))
-        corners = (x - width / 2, y - height / 2, x + width / 2, y + height / 2)
-        return {"polygon": [rotated(corners, math.degrees(angle), (x, y))]}
+        angle = 0.0 if "polygon" in shape else _rotation(entry)
+        shape |= box_or_polygon([x_min, y_min, x_max - x_min, y_max - y_min], angle)
+    if rotated is not None and not shape:
+        x, y, width, height, angle = (_number(rotated, tag) for tag in ("cx", "cy", "w", "h", "angle"))
+        return {"polygon": [turned([x - width / 2, y - height / 2, width, height], math.degrees(angle), (x, y))]}
     if not shape:
         raise UnusableError("a bndbox, a robndbox or a polygon", "none")
     return shape

@@ -5,23 +5,29 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import regex
 
-from kalos_core.arguments import check_arguments
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, listed, repr_of
+from kalos_core.options import Option
 
 EVERY_RATER = "*"
 
 SECONDS = 2.0
 """How long one expression may take to match one name; nearly all take a millionth of it."""
 
-Aliases = Mapping[str, "str | Mapping[str, str]"]
-"""``{"auto": "car", "rater 3": {"/car_\\d+/": "car"}}``: a written name -> class, for all raters or for one.
-
-A name between slashes is a regular expression that has to match the whole written name."""
+Aliases = Annotated[
+    Mapping[str, str | Mapping[str, str]] | None,
+    Option(
+        "Class names that raters wrote",
+        'Written name -> class, for all raters or for one: {"auto": "car", "rater 3": {"/car_[0-9]+/": "car"}}. A name '
+        "between slashes is a regular expression that matches the whole name. Names without an alias stay, and are "
+        "listed in a warning.",
+        type="mapping, optional",
+    ),
+]
 
 
 @dataclass
@@ -49,8 +55,9 @@ class Vocabulary:
     @classmethod
     def from_aliases(cls, aliases: Aliases) -> Vocabulary:
         """Check and compile `aliases`; a wrong expression is an error that shows it."""
-        check_arguments(Vocabulary.from_aliases, locals(), but=("aliases",))
         made = cls()
+        if aliases is None:
+            return made
         if not isinstance(aliases, Mapping):
             raise InputError(f"aliases: expected a mapping of written names to class names, got {repr_of(aliases)}")
         for key, target in aliases.items():

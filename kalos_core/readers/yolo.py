@@ -8,28 +8,28 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from kalos_core.annotations import Annotations, OnInvalid, as_name, warn_of_silent_raters
-from kalos_core.arguments import check_arguments
+from kalos_core.annotations import Annotations, as_name, warn_of_silent_raters
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, as_number, listed, repr_of
 from kalos_core.files import as_float, as_path, open_file, read_bytes, read_text
+from kalos_core.options import Option, takes
 from kalos_core.readers.findings import Findings
 from kalos_core.readers.folders import (
     AssignedFiles,
     Folders,
-    assigned_by_files,
-    files_of,
+    LabelFile,
+    assign_by_files,
+    label_files,
     rater_folders,
-    record_of,
 )
 from kalos_core.readers.images import image_size_of, is_image_name
-from kalos_core.readers.shapes import UnusableError, rotated
+from kalos_core.readers.settings import AliasSettings
+from kalos_core.readers.shapes import UnusableError, box_or_polygon
 from kalos_core.readers.sizes import SizeOf, Sizes, read_sizes
-from kalos_core.readers.vocabulary import Aliases
 
 NAMES = ("classes.txt", "obj.names", "_darknet.labels", "data.yaml", "data.yml", "dataset.yaml", "dataset.yml")
 """Files that name the classes, in small letters. So does any other YAML file with `names`, and any `*.names`."""
@@ -55,15 +55,53 @@ class _Names:
     place: str = ""
 
 
-Sixth = Literal["confidence", "degrees", "radians"]
-"""Meaning of a sixth number of a line: how sure a model is, or how far the box is turned."""
+@dataclass(frozen=True, kw_only=True)
+class YoloSettings(AliasSettings):
+    """Options of `read_yolo`."""
+
+    assigned: Annotated[
+        AssignedFiles | None,
+        Option(
+            "Assigned raters",
+            "Who was assigned to an image: those who have a file of it, every rater, or those whom a mapping image -> "
+            "raters lists. By default those who have a file, where at least one file is empty (saw the image and "
+            "annotated nothing); else every rater, with a warning, as YOLO needs no file for an image without an "
+            "object.",
+            type='"files", "all" or mapping, optional',
+        ),
+    ] = None
+    classes: Annotated[
+        str | os.PathLike[str] | Sequence[str] | Mapping[int, str] | None,
+        Option(
+            "Classes",
+            "Names of the classes by number: a classes.txt, obj.names or data.yaml, or the names themselves. By "
+            "default such files are looked for in the folder and in the folder of each rater; those of any rater serve "
+            'all, and files that differ are refused. With "own", each rater\'s files name the classes of that rater '
+            "only. Without any names the numbers are the names.",
+            type='path, sequence, mapping or "own", optional',
+        ),
+    ] = None
+    sizes: Sizes = None
+    sixth: Annotated[
+        Literal["confidence", "degrees", "radians"] | None,
+        Option(
+            "Sixth number",
+            "Meaning of a sixth number in a line. By default a confidence, if all of them are from 0 to 1; others are "
+            "refused.",
+            choices={
+                "confidence": "how sure a model is of its prediction",
+                "degrees": "the angle by which the box is turned about its centre, clockwise",
+                "radians": "the same in radians",
+            },
+        ),
+    ] = None
 
 
 @dataclass
 class _Sixths:
     """Lines with a sixth number: how many, and the first whose number can be no confidence."""
 
-    meaning: Sixth | None
+    meaning: Literal["confidence", "degrees", "radians"] | None
     count: int = 0
     not_confident: tuple[str, float] | None = None
 
@@ -73,16 +111,8 @@ class _Sixths:
             self.not_confident = (where, value)
 
 
-def read_yolo(
-    folders: Folders,
-    *,
-    classes: str | os.PathLike[str] | Sequence[str] | Mapping[int, str] | None = None,
-    sizes: Sizes = None,
-    assigned: AssignedFiles | None = None,
-    sixth: Sixth | None = None,
-    aliases: Aliases | None = None,
-    on_invalid: OnInvalid = "raise",
-) -> Annotations:
+@takes(YoloSettings)
+def read_yolo(folders: Folders, settings: YoloSettings) -> Annotations:
     """Labels of several raters from YOLO text files, ``folder/rater/image.txt``.
 
     Parameters
@@ -95,26 +125,7 @@ def read_yolo(
         A line is a class number and a box (x and y of its centre, width, height), or a class number and the points of
         a polygon (x1, y1, x2, y2, ...; of oriented boxes the four corners), all as fractions of the image. Where a
         YAML file says ``kpt_shape``, keypoints follow the box. A confidence at the end of a line is passed over.
-    classes : path, sequence, mapping or "own", optional
-        Names of the classes by number: a ``classes.txt``, ``obj.names`` or ``data.yaml``, or the names themselves. By
-        default such files are looked for in `folders` and in the folder of each rater; those of any rater serve all,
-        and files that differ are refused. With "own", each rater's files name the classes of that rater only. Without
-        any names the numbers are the names.
-    sizes : path or mapping, optional
-        Width and height of the images: a folder of the images, a CSV file, or a mapping image -> (width, height). By
-        default the images are looked for in `folders`, at any depth.
-    assigned : "files", "all" or mapping image -> raters, optional
-        Who was assigned to an image: those who have a file of it, every rater, or those whom a mapping lists, and where
-        it lists none those who have a file. By default those who have a file, where at least one file is empty (saw
-        the image and annotated nothing); else every rater, with a warning, as YOLO needs no file for an image without
-        an object.
-    sixth : "confidence", "degrees" or "radians", optional
-        Meaning of a sixth number in a line: the confidence of a prediction, or the angle by which the box is turned
-        about its centre, clockwise. By default a confidence, if all of them are from 0 to 1; others are refused.
-    aliases : mapping, optional
-        What raters wrote -> class, as in `read_coco`.
-    on_invalid : "raise" or "skip"
-        Lines that cannot be used: an error, or left out with a warning and counted in `skipped`.
+        Unless `sizes` are given, the images are looked for in the folder, at any depth.
 
     Returns
     -------
@@ -147,30 +158,18 @@ def read_yolo(
     >>> annotations.shapes["box"].xywh().tolist(), annotations.assigned.tolist()
     ([[40.0, 15.0, 20.0, 20.0]], [[True, True]])
     """
-    check_arguments(read_yolo, locals())
-    homes = rater_folders(folders, least=1)
-    findings = Findings("YOLO folders", on_invalid)
-    lists = [path.name for home in homes.values() for path in sorted(home.glob("*.txt")) if _lists_images(path)]
-    others = {*OTHER_FILES, *(name.lower() for name in lists)}
-    files = files_of(homes, (".txt",), "text files", findings.problems, findings.account, others)
-    findings.raters = dict.fromkeys(files)
-    root = None if isinstance(folders, Mapping) else Path(folders)
-    size_of = _sizes_of(sizes, root, list(homes.values()))
-    names = _names_for(classes, homes, root)
-    sixths = _Sixths(sixth)
-    empty = [
-        _read_file(findings, rater, image, path, record_of(rater, homes[rater], path), names[rater], size_of, sixths)
-        for rater, found in files.items()
-        for image, path in found.items()
-    ]
+    findings = Findings("YOLO folders", settings.on_invalid)
+    homes, root = rater_folders(folders, least=1), None if isinstance(folders, Mapping) else Path(folders)
+    lists = [path.name.lower() for home in homes.values() for path in sorted(home.glob("*.txt")) if _lists_images(path)]
+    files = label_files(findings, folders, ".txt", "text files", {*OTHER_FILES, *lists})
+    size_of = _sizes_of(settings.sizes, root, list(homes.values()))
+    names, sixths = _names_for(settings.classes, homes, root), _Sixths(settings.sixth)
+    empty = [_read_file(findings, file, names[file.rater], size_of, sixths) for file in files]
     _check_sixths(sixths, findings)
-    unsaid = assigned is None and not any(empty)
-    rule = assigned if assigned is not None else "all" if unsaid else "files"
-    for image, raters in assigned_by_files(files, rule, findings.files).items():
-        for rater in raters:
-            findings.assign(image, rater)
+    unsaid = settings.assigned is None and not any(empty)
+    assign_by_files(findings, files, settings.assigned or ("all" if unsaid else "files"))
     order = dict.fromkeys(name for known in names.values() for name in known.classes.values())
-    made = findings.build(order=order, aliases=aliases)
+    made = findings.build(order=order, aliases=settings.aliases)
     if unsaid:
         warn_of_silent_raters(made, np.ones(len(made.images), np.bool_), findings.source)
     return made
@@ -207,10 +206,9 @@ def _sizes_of(sizes: Sizes, root: Path | None, homes: Sequence[Path]) -> SizeOf:
     return size_of
 
 
-def _read_file(
-    findings: Findings, rater: str, image: str, path: Path, record: str, names: _Names, size_of: SizeOf, sixths: _Sixths
-) -> bool:
+def _read_file(findings: Findings, file: LabelFile, names: _Names, size_of: SizeOf, sixths: _Sixths) -> bool:
     """The lines of one file; whether there is none."""
+    rater, image, path, record = file
     if image not in findings.files:
         width, height = next(
             (size for name in (image, path.stem) if (size := size_of(name)) != (None, None)), (None, None)
@@ -229,11 +227,8 @@ def _read_file(
             continue
         empty = False
         where = f"{record}, line {number}"
-        try:
+        with findings.annotation(where, image):
             category, shape = _read_line(line, names, findings.sizes[image], where, sixths)
-        except UnusableError as unusable:
-            findings.fault(where, image, *unusable.args)
-        else:
             findings.add_annotation(where, image, rater, category, **shape)
     return empty
 
@@ -276,10 +271,11 @@ def _read_line(
     if names.joints is not None and len(rest) - 4 in (math.prod(names.joints), math.prod(names.joints) + 1):
         return category, {"box": box, "keypoints": _keypoints(rest[4:], names.joints, width, height)}
     if len(rest) in (4, 5):
-        turn = rest[4] if len(rest) == 5 else 0.0
+        angle = rest[4] if len(rest) == 5 else 0.0
         if len(rest) == 5:
-            sixths.see(where, turn)
-        return category, _turned(box, turn, sixths.meaning)
+            sixths.see(where, angle)
+        turns = {"degrees": angle, "radians": math.degrees(angle)}
+        return category, box_or_polygon(box, turns.get(sixths.meaning or "", 0.0))
     if len(rest) < 6:
         raise UnusableError("a box of 4 numbers or a polygon of at least 3 points", f"{len(rest)} numbers")
     seen = set(rest[6::3]) if (len(rest) - 4) % 3 == 0 else set()
@@ -290,15 +286,6 @@ def _read_line(
             raise UnusableError("x and y of each point, and a confidence from 0 to 1 at most", repr(line))
         sixths.count += 1
     return category, {"polygon": [[[x * width, y * height] for x, y in zip(rest[::2], rest[1::2], strict=False)]]}
-
-
-def _turned(box: list[float], angle: float, meaning: Sixth | None) -> dict[str, Any]:
-    """A box, or its corners where it is turned about its centre."""
-    degrees = {"degrees": angle, "radians": math.degrees(angle)}.get(meaning or "", 0.0)
-    if not degrees % 360:
-        return {"box": box}
-    x, y, width, height = box
-    return {"polygon": [rotated((x, y, x + width, y + height), degrees, (x + width / 2, y + height / 2))]}
 
 
 def _box(values: Sequence[float], width: float, height: float) -> list[float]:

@@ -10,20 +10,21 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
-from kalos_core.annotations import Account, Annotations, OnInvalid
-from kalos_core.arguments import check_arguments
-from kalos_core.errors import InputError, Problems, as_number, check_choice, listed, repr_of
-from kalos_core.files import as_float, as_path, read_text
-from kalos_core.nominal import LabelTable, OnEmpty, OnRepeat, OnUnknown, RawLabels, build_table
-from kalos_core.nominal.grouping import Groups
+from kalos_core.annotations import Account, Annotations
+from kalos_core.errors import InputError, Problems, as_number, listed, repr_of
+from kalos_core.files import as_path, read_text
+from kalos_core.nominal import LabelTable
+from kalos_core.options import Option, takes
+from kalos_core.readers.answers import Answers, RepeatableSettings
 from kalos_core.readers.findings import Findings, shapes_not_read
-from kalos_core.readers.shapes import ELLIPSE_CORNERS, UnusableError, ellipse, rotated
-from kalos_core.readers.vocabulary import Aliases
+from kalos_core.readers.settings import AliasSettings
+from kalos_core.readers.shapes import ELLIPSE_CORNERS, UnusableError, box_or_polygon, ellipse, numbers_in
 
 COLUMNS = ("user_name", "annotations", "subject_data", "subject_ids")
 """Columns of every classification export that are read."""
@@ -45,20 +46,48 @@ NUMBERED = re.compile(r"^(?:image|img|file|filename|frame|image_name)_?(\d+)$")
 
 LONGEST_CELL = 1 << 27
 
-Frames = Literal["apart", "shared"]
-"""Subjects of several frames: each frame an image of its own, or all marks on one image."""
+Workflow = Annotated[
+    int | str | None,
+    Option(
+        "Workflow",
+        "Id or name of the workflow to read; needed where the export has several.",
+        type="int or str, optional",
+    ),
+]
 
 
-def read_zooniverse(
-    path: str | os.PathLike[str],
-    *,
-    workflow: int | str | None = None,
-    task: str | None = None,
-    file_field: str | None = None,
-    frames: Frames = "apart",
-    aliases: Aliases | None = None,
-    on_invalid: OnInvalid = "raise",
-) -> Annotations:
+@dataclass(frozen=True, kw_only=True)
+class ZooniverseSettings(AliasSettings):
+    """Options of `read_zooniverse`."""
+
+    workflow: Workflow = None
+    task: Annotated[
+        str | None, Option("Task", "Key of the drawing task, such as T0; by default all of them.", type="str, optional")
+    ] = None
+    file_field: Annotated[
+        str | None,
+        Option(
+            "Field of the image",
+            "Field of the subject's metadata that holds the name of its image; by default a usual name, or one with a "
+            "number (image1).",
+            type="str, optional",
+        ),
+    ] = None
+    frames: Annotated[
+        Literal["apart", "shared"],
+        Option(
+            "Frames",
+            "Subjects of which volunteers marked several frames.",
+            choices={
+                "apart": "each frame is an image of its own (5001#2), to all of which the volunteers are assigned",
+                "shared": "all marks are on one image",
+            },
+        ),
+    ] = "apart"
+
+
+@takes(ZooniverseSettings)
+def read_zooniverse(path: str | os.PathLike[str], settings: ZooniverseSettings) -> Annotations:
     r"""Shapes that volunteers annotated in a Zooniverse project.
 
     Parameters
@@ -67,20 +96,6 @@ def read_zooniverse(
         The classification export (CSV, may end in ``.gz``). Every row is one volunteer's classification of one subject:
         they are assigned to it, and one without a shape saw nothing. A second classification of a subject by the same
         volunteer is left out and counted in a warning.
-    workflow : int or str, optional
-        Id or name: rows of another workflow are passed over. Needed where the export has several.
-    task : str, optional
-        Key of the drawing task, such as "T0"; by default all of them.
-    file_field : str, optional
-        Field of the subject's metadata that holds the name of its image; by default one of `FILE_KEYS`, or
-        one with a number ("image1").
-    frames : "apart" or "shared"
-        Where volunteers marked several frames of a subject: each frame is an image of its own (``5001#2``), to all of
-        which they are assigned, or all marks are on one image.
-    aliases : mapping, optional
-        Labels of tools -> class, as in `read_coco`.
-    on_invalid : "raise" or "skip"
-        Shapes that cannot be used: an error, or left out with a warning and counted in `skipped`.
 
     Returns
     -------
@@ -117,50 +132,40 @@ def read_zooniverse(
     >>> annotations.shapes["box"].xywh().tolist(), annotations.assigned.tolist(), annotations.files.tolist()
     ([[10.0, 20.0, 30.0, 40.0]], [[True, True]], ['a.jpg'])
     """
-    check_arguments(read_zooniverse, locals())
-    check_choice(frames, "frames", "apart", "shared")
     source = as_path(path, "path")
-    rows = _chosen(source, workflow)
-    findings = Findings(source.name, on_invalid)
-    counts = _frames(rows) if frames == "apart" else {}
+    rows = _chosen(source, settings.workflow)
+    findings, apart = Findings(source.name, settings.on_invalid), settings.frames == "apart"
+    counts = _frames(rows) if apart else {}
     if counts:
-        findings.account.notes.append('frames of a subject are images of their own (frames="shared" joins them)')
+        findings.account.note('frames of a subject are images of their own (frames="shared" joins them)')
     for record, row in rows:
-        _read_row(findings, row, record, task, file_field, None if frames == "shared" else counts)
-    findings.account.notes[:] = dict.fromkeys(findings.account.notes)
-    return findings.build(aliases=aliases)
+        _read_row(findings, row, record, settings, counts if apart else None)
+    return findings.build(aliases=settings.aliases)
 
 
-def read_zooniverse_answers(
-    path: str | os.PathLike[str],
-    *,
-    task: str | None = None,
-    workflow: int | str | None = None,
-    groups: Groups = "label",
-    concepts: Sequence[str] | None = None,
-    on_repeat: OnRepeat = "raise",
-    on_empty: OnEmpty = "skip",
-    on_unknown: OnUnknown = "raise",
-) -> LabelTable:
+@dataclass(frozen=True, kw_only=True)
+class ZooniverseAnswersSettings(RepeatableSettings):
+    """Options of `read_zooniverse_answers`."""
+
+    task: Annotated[
+        str | None,
+        Option(
+            "Task",
+            "Key of the question or survey, such as T0; needed where volunteers answered several.",
+            type="str, optional",
+        ),
+    ] = None
+    workflow: Workflow = None
+
+
+@takes(ZooniverseAnswersSettings)
+def read_zooniverse_answers(path: str | os.PathLike[str], settings: ZooniverseAnswersSettings) -> LabelTable:
     r"""Answers of volunteers to a question or a survey of a Zooniverse project.
 
     Parameters
     ----------
     path : path
         The classification export, as in `read_zooniverse`.
-    task : str, optional
-        Key of the question or survey, such as "T0"; needed where volunteers answered several.
-    workflow : int or str, optional
-        As in `read_zooniverse`.
-    groups : str, mapping or None
-        By default the answers exclude each other, and the group has the name of the task. None: a volunteer may choose
-        several, each of which is a question of its own. Otherwise as in `LabelTable.from_rows`.
-    concepts, on_unknown
-        As in `read_long_labels`.
-    on_repeat : "raise", "first" or "last"
-        A second classification of a subject by one volunteer: an error, or the first or last one.
-    on_empty : "raise", "none" or "skip"
-        A classification without an answer: an error, "looked and chose nothing", or no answer.
 
     Returns
     -------
@@ -186,47 +191,32 @@ def read_zooniverse_answers(
     >>> labels.questions, labels.values().tolist()
     (('T0',), [[0, 1]])
     """
-    check_arguments(read_zooniverse_answers, locals())
     source = as_path(path, "path")
     problems = Problems(source.name)
     found: list[tuple[_Row, dict[str, list[str]]]] = []
-    for record, row in _chosen(source, workflow):
+    for record, row in _chosen(source, settings.workflow):
         if (read := _contents(row, record, problems)) is not None:
             found.append((read, dict(_answers(read.tasks))))
     problems.raise_if_any()
     tasks = dict.fromkeys(key for _, answers in found for key, labels in answers.items() if labels)
     if not tasks:
         raise InputError(f"{source}: expected answers to a question or a survey, got none")
+    task = settings.task
     if task not in tasks and (task is not None or len(tasks) > 1):
         actual = "none" if task is None else repr_of(task)
         raise InputError(f"task: expected one of {listed(map(repr_of, tasks), 20)}, got {actual}")
     name = task or next(iter(tasks))
-    asked = [(read, answers[name]) for read, answers in found if name in answers]
-    for read, labels in asked:
-        if isinstance(groups, str) and len(labels) > 1:
-            expected = "one choice (groups=None makes each choice a question of its own)"
-            problems.add(read.record, expected, listed(map(repr_of, labels)))
-    problems.raise_if_any()
-    raw = RawLabels(
-        item=[read.subject for read, _ in asked],
-        rater=[read.rater for read, _ in asked],
-        label=[labels or None for _, labels in asked],
-        time=[None] * len(asked) if isinstance(groups, str) else [float(place) for place in range(len(asked))],
-    )
+    answers_of = [(read, answers[name]) for read, answers in found if name in answers]
+    answers = Answers(settings.groups, "choice", problems)
+    for place, (read, labels) in enumerate(answers_of):
+        time = None if isinstance(settings.groups, str) else float(place)
+        answers.add(read.record, read.subject, read.rater, labels, time)
     account = Account(notes=shapes_not_read(sum(len(list(_drawn(read.tasks, None, Counter()))) for read, _ in found)))
-    if any(isinstance(part, dict) and part.get("answers") for read, _ in asked for part in _values(read.tasks, name)):
+    if any(
+        isinstance(part, dict) and part.get("answers") for read, _ in answers_of for part in _values(read.tasks, name)
+    ):
         account.notes.append("answers about identifications not read")
-    return build_table(
-        raw,
-        source=source.name,
-        groups=name if groups == "label" else groups,
-        concepts=concepts,
-        on_repeat=on_repeat,
-        on_empty=on_empty,
-        on_unknown=on_unknown,
-        describe=lambda place: asked[place][0].record,
-        account=account,
-    )
+    return answers.build(source.name, settings, account, question=name)
 
 
 def _values(tasks: Iterable[Any], key: str) -> list[Any]:
@@ -359,8 +349,7 @@ def _read_row(
     findings: Findings,
     row: Mapping[str, str],
     record: str,
-    task: str | None,
-    file_field: str | None,
+    settings: ZooniverseSettings,
     frames: Mapping[str, int] | None,
 ) -> None:
     """Note one classification; `frames` are those of each subject, None where marks share them."""
@@ -374,29 +363,31 @@ def _read_row(
         account.left_out["further classifications of the same volunteer and subject"] += 1
         return
     for frame, image in enumerate(images):
-        file = _file(read.data, subject, file_field, frame if count > 1 else None)
+        file = _file(read.data, subject, settings.file_field, frame if count > 1 else None)
         findings.add_image(image, record, file=file)
         size = _size(read.metadata, frame)
         if size is not None and np.isnan(findings.sizes[image][0]):
             findings.sizes[image] = size
         findings.assign(image, rater)
-    for where, entry in _drawn(read.tasks, task, account.left_out):
-        place, image = f"{record}, {where}", images[0]
-        try:
-            label = next((entry[key] for key in TOOLS if entry.get(key) not in (None, "")), None)
-            if label is None or isinstance(label, (dict, list)):
-                raise UnusableError("a tool_label", "nothing" if label is None else repr(label))
-            if frames is not None:
-                image = images[_frame(entry, count)]
-            shape = _shape(entry)
-        except UnusableError as unusable:
-            findings.fault(place, image, *unusable.args)
-            continue
+    for where, entry in _drawn(read.tasks, settings.task, account.left_out):
+        place = f"{record}, {where}"
+        with findings.annotation(place, images[0]):
+            image = images[0] if frames is None else images[_frame(entry, count)]
+            _read_mark(findings, entry, place, image, rater)
+
+
+def _read_mark(findings: Findings, entry: Mapping[str, Any], place: str, image: str, rater: str) -> None:
+    account = findings.account
+    with findings.annotation(place, image):
+        label = next((entry[key] for key in TOOLS if entry.get(key) not in (None, "")), None)
+        if label is None or isinstance(label, (dict, list)):
+            raise UnusableError("a tool_label", "nothing" if label is None else repr(label))
+        shape = _shape(entry)
         if shape is None:
             account.left_out[f"marks of the tool {str(label)!r}, which is no shape that is read"] += 1
-            continue
+            return
         if "r" in entry or "rx" in entry:
-            account.notes.append(f"ellipses and circles are polygons of {ELLIPSE_CORNERS} corners")
+            account.note(f"ellipses and circles are polygons of {ELLIPSE_CORNERS} corners")
         findings.add_annotation(place, image, rater, str(label), attributes=_details(entry), **shape)
 
 
@@ -481,24 +472,16 @@ def _shape(entry: Mapping[str, Any]) -> dict[str, Any] | None:
     return None if fields is None else SHAPES[fields](entry)
 
 
-def _numbers(entry: Mapping[str, Any], *names: str) -> list[float]:
-    found = [as_number(entry[name]) if not isinstance(entry[name], str) else as_float(entry[name]) for name in names]
-    numbers = [number for number in found if number is not None]
-    if len(numbers) < len(names):
-        raise UnusableError(f"numbers in {', '.join(names)}", ", ".join(repr(entry[name]) for name in names))
-    return numbers
+def _angle(entry: Mapping[str, Any]) -> float:
+    return 0.0 if entry.get("angle") is None else numbers_in(entry, "angle")[0]
 
 
 def _rectangle(entry: Mapping[str, Any]) -> dict[str, Any]:
-    x, y, width, height = _numbers(entry, "x", "y", "width", "height")
-    angle = _numbers(entry, "angle")[0] if entry.get("angle") is not None else 0.0
-    if not angle % 360:
-        return {"box": [x, y, width, height]}
-    return {"polygon": [rotated((x, y, x + width, y + height), angle, (x + width / 2, y + height / 2))]}
+    return box_or_polygon(numbers_in(entry, "x", "y", "width", "height"), _angle(entry))
 
 
 def _rectangle_at_centre(entry: Mapping[str, Any]) -> dict[str, Any]:
-    x, y, width, height = _numbers(entry, "x_center", "y_center", "width", "height")
+    x, y, width, height = numbers_in(entry, "x_center", "y_center", "width", "height")
     return _rectangle({**entry, "x": x - width / 2, "y": y - height / 2})
 
 
@@ -506,20 +489,19 @@ def _polygon(entry: Mapping[str, Any]) -> dict[str, Any]:
     points = entry["points"]
     if not isinstance(points, list) or not all(isinstance(p, dict) and {"x", "y"} <= p.keys() for p in points):
         raise UnusableError("a list of points with x and y", repr(points))
-    return {"polygon": [[_numbers(point, "x", "y") for point in points]]}
+    return {"polygon": [[numbers_in(point, "x", "y") for point in points]]}
 
 
 def _path(entry: Mapping[str, Any]) -> dict[str, Any]:
     xs, ys = entry["pathX"], entry["pathY"]
     if not isinstance(xs, list) or not isinstance(ys, list) or len(xs) != len(ys):
         raise UnusableError("lists pathX and pathY of one length", "others")
-    return {"polygon": [[_numbers({"x": x, "y": y}, "x", "y") for x, y in zip(xs, ys, strict=True)]]}
+    return {"polygon": [[numbers_in({"x": x, "y": y}, "x", "y") for x, y in zip(xs, ys, strict=True)]]}
 
 
 def _ellipse(entry: Mapping[str, Any]) -> dict[str, Any]:
-    x, y, rx, ry = _numbers(entry, "x", "y", "rx", "ry")
-    angle = _numbers(entry, "angle")[0] if entry.get("angle") is not None else 0.0
-    return {"polygon": [ellipse(x, y, rx, ry, -angle)]}  # the tool turns counter-clockwise
+    x, y, rx, ry = numbers_in(entry, "x", "y", "rx", "ry")
+    return {"polygon": [ellipse(x, y, rx, ry, -_angle(entry))]}  # the tool turns counter-clockwise
 
 
 def _circle(entry: Mapping[str, Any]) -> dict[str, Any]:
@@ -532,12 +514,12 @@ def _about_centre(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _line(entry: Mapping[str, Any]) -> dict[str, Any]:
-    x1, y1, x2, y2 = _numbers(entry, "x1", "y1", "x2", "y2")
+    x1, y1, x2, y2 = numbers_in(entry, "x1", "y1", "x2", "y2")
     return {"keypoints": [[x1, y1, 2], [x2, y2, 2]]}
 
 
 def _point(entry: Mapping[str, Any]) -> dict[str, Any]:
-    return {"keypoints": [[*_numbers(entry, "x", "y"), 2]]}
+    return {"keypoints": [[*numbers_in(entry, "x", "y"), 2]]}
 
 
 Shape = Callable[[Mapping[str, Any]], dict[str, Any]]

@@ -183,7 +183,7 @@ REFUSED = [
     (TABLE + '"a', "boxes.csv: expected CSV, got"),
     (TENSORFLOW.replace("a.jpg,800,600,raccoon,80", "a.jpg,700,600,raccoon,80"),
      "line 3: expected the size 800 x 600 that its image has elsewhere, got 700 x 600"),
-    (TENSORFLOW, {"coordinates": "percent"}, "coordinates: expected 'auto', 'pixels' or 'relative', got 'percent'"),
+    (TENSORFLOW, {"coordinates": "percent"}, "coordinates: expected one of 'auto', 'pixels', 'relative', got"),
 ]  # fmt: skip
 REFUSED_IN_MEMORY = [
     (3, "table: expected a path, a pandas table or a mapping of columns, got int"),

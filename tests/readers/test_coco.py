@@ -219,9 +219,9 @@ REFUSED = [
     ({}, "expected COCO with a list 'images', got nothing"),
     (document(images={}), "expected COCO with a list 'images', got 'images' as dict"),
     (document(images=[], annotations=[]), "expected at least one image, got none"),
-    (document(), {"assigned": "none"}, "assigned: expected 'all' or 'drew', got 'none'"),
-    (document(), {"on_invalid": "ignore"}, "on_invalid: expected 'raise' or 'skip', got 'ignore'"),
-    (document(), {"not_exhaustive": "leave"}, "not_exhaustive: expected 'ignore' or 'exclude', got 'leave'"),
+    (document(), {"assigned": "none"}, "assigned: expected one of 'all', 'drew', got 'none'"),
+    (document(), {"on_invalid": "ignore"}, "on_invalid: expected one of 'raise', 'skip', got 'ignore'"),
+    (document(), {"not_exhaustive": "leave"}, "not_exhaustive: expected one of 'exclude', 'ignore', got 'leave'"),
     (document(), {"not_exhaustive": "exclude", "aliases": {"cat": "dog"}},
      "not_exhaustive: expected 'ignore' where classes are text or have aliases"),
 ]  # fmt: skip

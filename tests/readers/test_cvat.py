@@ -112,13 +112,13 @@ READ = {
 }  # fmt: skip
 
 WHERE = "ann.xml, image 'a/one.jpg', annotation 1"
-PLACE = "(mask): expected a left, top, width and height in whole pixels inside of 20 x 10"
+PLACE = "(mask): expected a mask in whole pixels inside of 20 x 10"
 UNUSABLE = {
     "no label": (BOX.replace('"cat"', '""'), "(box): expected a label, got nothing"),
     "no corner": (BOX.replace('xtl="1"', ""), "(box): expected numbers in xtl, ytl, xbr, ybr, got None, '2', '5', '8'"),
     "half a point": (POLYGON.replace("8,4.5", "8"), "(polygon): expected points x,y;x,y;..., got '0,0;8,0;8'"),
     "long counts": (MASK.replace("4", "5"), "(mask): expected an rle of counts that sum to 3 x 2"),
-    "beyond the image": (MASK.replace('left="16"', 'left="18"'), PLACE + ", got 18, 8, 3, 2"),
+    "beyond the image": (MASK.replace('left="16"', 'left="18"'), PLACE + ", got 3 x 2 at 18, 8"),
     "a joint twice": (SKELETON.replace('label="foot"', 'label="head"'), "(skeleton): expected joints of one point"),
     "another": ('<wall label="cat"/>', "(wall): expected one of box, polygon, ellipse, mask, points, skeleton, cu"),
     "no radius": (ELLIPSE.replace('"4"', '"0"'), "(ellipse): expected two positive radii, got 0 and 2"),

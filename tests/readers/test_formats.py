@@ -61,7 +61,7 @@ def test_options_go_to_the_reader(tmp_path):
     content = {"images": [{"id": 1}], "categories": [], "annotations": [said]}
     path = write(tmp_path, content, "labels.json")
     expected = lines(read_coco(content, category_field="said"))
-    words = "format 'coco': expected options among rater_field, category_field, "
+    words = "format 'coco': expected options among on_invalid, aliases, "
     cases = [(labels, {"category_field": "said"}, expected) for labels in (content, path, str(path))]
     assert differing(read_labels, None, [*cases, (path, {"sizes": {}}, words)]) == []
 

@@ -42,7 +42,7 @@ UNUSABLE = [
     (shape("", [1, 2], [3, 4]), "expected a label, got None"),
     (shape("cat", [1, 2], kind="spline"), "expected a shape_type among rectangle, polygon, "),
     (MASK | {"mask": "!"}, "expected a mask as PNG in base64, got '!'"),
-    (MASK | {"points": [[19, 8], [20, 9]]}, "expected a mask inside of 20 x 10, got 2 x 2 at 19, 8"),
+    (MASK | {"points": [[19, 8], [20, 9]]}, "expected a mask in whole pixels inside of 20 x 10, got 2 x 2 at 19, 8"),
 ]
 REFUSED = [({"ann/a.json": {"images": []}}, "a.json: expected labelme's JSON with a list 'shapes', got images")]
 

@@ -68,7 +68,7 @@ def load_mask_folders(
     ({'ann': 'ann', 'bob': 'bob'}, [[0, 255]])
     >>> loaded.dataset.delete()
     """
-    found = read_mask_folders(folders, assigned, images)
+    found = read_mask_folders(folders, assigned=assigned, image_folder=images)
     if found.values:
         raise InputError(
             "masks: expected grey ones, whose values the App shows, got colours with a label map; "

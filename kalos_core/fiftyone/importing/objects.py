@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from kalos_core.annotations import Annotations, OnInvalid
+from kalos_core.annotations import Annotations
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, KalosWarning
 from kalos_core.fiftyone.analyses.analysis import analyse as analyse_labels
@@ -32,10 +32,8 @@ from kalos_core.fiftyone.runs.analyses import Analysis
 from kalos_core.fiftyone.runs.arranging import arrange_app
 from kalos_core.fiftyone.runs.progress import Progress, Report
 from kalos_core.readers import read_labels
-from kalos_core.readers.coco import Assignment
 from kalos_core.readers.formats import find_reader, options_of
 from kalos_core.readers.images import ImageFiles, KnownImages, Placement, place_images
-from kalos_core.readers.vocabulary import Aliases
 
 if TYPE_CHECKING:
     pass
@@ -105,10 +103,6 @@ def load_raters(
     images: str | os.PathLike[str] | None = None,
     canvas: str | os.PathLike[str] | None = None,
     label_type: LabelTypeName = "auto",
-    category_field: str | None = None,
-    aliases: Aliases | None = None,
-    assigned: Assignment = "all",
-    on_invalid: OnInvalid = "raise",
     persistent: bool = True,
     analyse: bool = False,
     progress: Progress | bool | None = None,
@@ -136,11 +130,6 @@ def load_raters(
     label_type : "auto", "detections", "polylines" or "keypoints"
         Auto: polylines where every annotation has a polygon, keypoints where each has keypoints and none a polygon or a
         mask, else detections, with a mask where there is one.
-    category_field, aliases, assigned
-        As in the format's reader; ``category_field`` of COCO files only, ``aliases`` and ``assigned`` of formats that
-        have them.
-    on_invalid : "raise" or "skip"
-        Annotations whose shape cannot be used: an error, or left out with a warning and counted.
     persistent : bool
         Whether a new data set outlives the session.
     analyse : bool
@@ -148,7 +137,8 @@ def load_raters(
     progress : bool or callable, optional
         FiftyOne's progress bar, or ``progress(share, label)``; one for both.
     **reading
-        Further options of the format's reader, such as ``rater_field`` or ``crowds`` of COCO files.
+        Options of the format's reader, such as ``aliases``, ``assigned``, ``on_invalid``, or of COCO files
+        ``rater_field``, ``category_field`` and ``crowds``.
 
     Returns
     -------
@@ -166,7 +156,7 @@ def load_raters(
         For labels that cannot be used or shown (volumes, cuboids), a missing image, or a rater whose field exists
         already. Nothing is kept then; what an earlier load left that was cut off is removed first, with a warning.
     """
-    annotations = _read(labels, format, images, category_field, aliases, assigned, on_invalid, **reading)
+    annotations = _read(labels, format, images, **reading)
     source = _source(labels)
     if not len(annotations.raters):
         raise InputError(f"{source}: expected at least one rater, got none")
@@ -193,8 +183,7 @@ def check_images(
     Parameters
     ----------
     labels, dataset, images, **reading
-        As in `load_raters`: ``format``, ``category_field``, ``aliases``, ``assigned`` and ``on_invalid``. The file that
-        was read last is not read again while it stays as it is.
+        As in `load_raters`, with its ``format``. The file that was read last is not read again while it stays as it is.
 
     Raises
     ------
@@ -231,19 +220,14 @@ def _read(
     labels: Any,
     format: str = "auto",
     images: str | os.PathLike[str] | None = None,
-    category_field: str | None = None,
-    aliases: Aliases | None = None,
-    assigned: Assignment = "all",
-    on_invalid: OnInvalid = "raise",
     **reading: Any,
 ) -> Annotations:
     if isinstance(labels, Annotations):
         return labels
     format, reader = find_reader(labels, format)
-    options: dict[str, Any] = {"category_field": category_field, "aliases": aliases, "on_invalid": on_invalid}
-    options |= {} if assigned == "all" else {"assigned": assigned}
-    options |= {"sizes": images} if "sizes" in options_of(reader) else {}  # coordinates may be fractions of them
-    return read_labels(labels, format, **{name: value for name, value in options.items() if value}, **reading)
+    if images is not None and "sizes" in options_of(reader):  # coordinates may be fractions of them
+        reading = {"sizes": images, **reading}
+    return read_labels(labels, format, **reading)
 
 
 def _source(labels: Any) -> str:

@@ -6,13 +6,25 @@ from collections import Counter
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from itertools import compress
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from kalos_core.errors import is_hashable, listed, repr_of
+from kalos_core.options import Option
 from kalos_core.readers.coco.columns import Records
 
-Crowds = Literal["auto", "regions", "objects"]
-"""What ``iscrowd`` means: regions of many objects, single objects like any other, or what the file suggests."""
+Crowds = Annotated[
+    Literal["auto", "regions", "objects"],
+    Option(
+        "Annotations marked as a crowd",
+        "Meaning of iscrowd.",
+        choices={
+            "auto": "regions, unless most of a rater's annotations carry the mark, or marked ones have the attribute "
+            "occluded, as of a tool that marks every mask; the account says so",
+            "regions": "regions of many objects, kept apart",
+            "objects": "single objects like any other",
+        },
+    ),
+]
 
 OCCLUDED = "occluded"
 """An attribute that CVAT and Datumaro write on each annotation: they write ``iscrowd`` on each mask."""

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from kalos_core.annotations import as_name
 from kalos_core.errors import InputError, Problems, is_hashable, listed, repr_of
+from kalos_core.options import Option
 
 if TYPE_CHECKING:
     from kalos_core.readers.coco.columns import Records
@@ -27,8 +28,14 @@ KNOWN_FIELDS = (*RATER_FIELDS, *(f"attributes.{name}" for name in RATER_FIELDS))
 
 SESSION_FIELD = "session_id"
 
-Assignment = Literal["all", "drew"]
-"""Who counts as assigned where a file has no `rater_list`: every rater everywhere, or those who drew in an image."""
+Assignment = Annotated[
+    Literal["all", "drew"],
+    Option(
+        "Assigned where rater_list is absent",
+        "Who was assigned to images without rater_list.",
+        choices={"all": "every rater of the file", "drew": "those who annotated something there"},
+    ),
+]
 
 Identity = tuple[str, str]
 """Person and session, "" where there are no sessions."""

@@ -3,32 +3,22 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import compress
 from operator import not_
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from kalos_core.annotations import Account, Annotations, OnInvalid, RawTable, Source, as_name
+from kalos_core.annotations import Account, Annotations, RawTable, Source, as_name, build_annotations
 from kalos_core.annotations.build import ATTRIBUTE, check_records
 from kalos_core.annotations.shapes.faults import decoded
-from kalos_core.arguments import check_arguments
-from kalos_core.errors import (
-    InputError,
-    KalosWarning,
-    Problems,
-    as_number,
-    check_choice,
-    is_hashable,
-    repr_of,
-    text_of,
-)
+from kalos_core.errors import InputError, Problems, as_number, is_hashable, repr_of, text_of, warn
 from kalos_core.files import load_json
+from kalos_core.options import Option, takes
 from kalos_core.readers.coco.columns import NOT_USED, Records
 from kalos_core.readers.coco.crowds import CrowdMarks, Crowds, rule_of
 from kalos_core.readers.coco.joining import files_of, join_files
@@ -51,8 +41,9 @@ from kalos_core.readers.coco.records import (
     record_list,
     size,
 )
-from kalos_core.readers.shapes import rectangle, rotated
-from kalos_core.readers.vocabulary import Aliases, Vocabulary, reconcile_all
+from kalos_core.readers.settings import AliasSettings, CategoryField, ReaderSettings
+from kalos_core.readers.shapes import box_or_polygon, rectangle
+from kalos_core.readers.vocabulary import Vocabulary, reconcile_all
 
 WITHOUT_LIST = (
     "{source}: no rater_list on {count} of {total} images: every rater of the file is taken as assigned to them, so "
@@ -70,16 +61,47 @@ CROWDS = (
 )
 
 
+@dataclass(frozen=True, kw_only=True)
+class CocoFileSettings(ReaderSettings):
+    """Options of `read_coco` and `stream_coco`.
+
+    Annotations that share an id are refused; with ``on_invalid="skip"`` all are numbered anew.
+    """
+
+    assigned: Assignment = "all"
+    not_exhaustive: NotExhaustive = "ignore"
+    crowds: Crowds = "auto"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CocoSettings(CocoFileSettings, AliasSettings):
+    """Options of `read_coco`."""
+
+    rater_field: Annotated[
+        str | None,
+        Option(
+            "Field of the rater",
+            "Field of an annotation that holds its rater, such as created_by or attributes.annotator; by default "
+            "rater_id and the like.",
+            type="str, optional",
+        ),
+    ] = None
+    category_field: CategoryField = None
+
+    @property
+    def by_id(self) -> bool:
+        """Whether classes are those of ``category_id``."""
+        return self.category_field is None and not self.aliases
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.not_exhaustive == "exclude" and not self.by_id:
+            raise InputError("not_exhaustive: expected 'ignore' where classes are text or have aliases, got 'exclude'")
+
+
+@takes(CocoSettings)
 def read_coco(
-    path_or_dict: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Mapping[str, Any],
-    *,
-    rater_field: str | None = None,
-    category_field: str | None = None,
-    aliases: Aliases | None = None,
-    assigned: Assignment = "all",
-    not_exhaustive: NotExhaustive = "ignore",
-    crowds: Crowds = "auto",
-    on_invalid: OnInvalid = "raise",
+    path_or_dict: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Mapping[str, Any], settings: CocoSettings
 ) -> Annotations:
     """Annotations of a COCO file, or of its parsed content.
 
@@ -95,26 +117,8 @@ def read_coco(
         the bounds of the other shape. A ``rater_list`` that maps persons to their sessions, as KaLOS files have it
         (``{"ann": [1, 2]}``, and a ``session_id`` on every annotation), makes every session a rater of its own, named
         "ann (S1)". ``info.rater_categories`` (rater or person -> class names or ids) limits the classes a rater was
-        assigned to; ``info.raters`` (names) gives raters and their order.
-    rater_field : str, optional
-        Annotation field that holds the rater, such as ``"created_by"`` or ``"attributes.annotator"``.
-    category_field : str, optional
-        Annotation field that holds the class as text, instead of ``category_id``.
-    aliases : mapping, optional
-        What raters wrote -> class (`kalos_core.readers.vocabulary.Aliases`). Names without an alias stay and are
-        listed in a warning.
-    assigned : "all" or "drew"
-        For images without ``rater_list``: every rater of the file, or those who annotated something there.
-    not_exhaustive : "ignore" or "exclude"
-        Of LVIS files, by category id: whether a rater who annotated nothing of a class counts as not assigned in the
-        images whose ``not_exhaustive_category_ids`` names it (`Annotations.excluded`). The published numbers ignore it.
-    crowds : "auto", "regions" or "objects"
-        What ``iscrowd`` means: regions of many objects, or single objects like any other, as CVAT writes every mask.
-        "auto" takes a rater's marks for the tool's where most of the rater's annotations carry them, or where marked
-        annotations have the attribute ``occluded``; it says so.
-    on_invalid : "raise" or "skip"
-        Annotations whose shape cannot be used: an error, or left out with a warning and counted in `skipped`. With
-        "skip" annotations that share an id are numbered anew, too.
+        assigned to; ``info.raters`` (names) gives raters and their order. Annotations that share an id are refused;
+        with ``on_invalid="skip"`` all are numbered anew.
 
     Returns
     -------
@@ -158,45 +162,38 @@ def read_coco(
     >>> annotations.shapes["box"].xywh().tolist()
     [[0.0, 0.0, 8.0, 4.0]]
     """
-    check_arguments(read_coco, locals())
-    check_options(assigned, not_exhaustive, crowds, on_invalid, category_field is None and not aliases)
-    content = Content.read(path_or_dict, category_field, rater_field, crowds)
-    result, messages = build_content(content, category_field, aliases, assigned, not_exhaustive, on_invalid)
-    for message in messages:
-        warnings.warn(message, KalosWarning, stacklevel=2)
-    return result
+    return build_content(Content.read(path_or_dict, settings), settings)
 
 
-def build_content(
-    content: Content,
-    category_field: str | None,
-    aliases: Aliases | None,
-    assigned: Assignment,
-    not_exhaustive: NotExhaustive,
-    on_invalid: OnInvalid,
-) -> tuple[Annotations, list[str]]:
-    """The table of what a file holds, and what to warn of; options as in `read_coco`."""
-    by_id = category_field is None and not aliases
+def build_content(content: Content, settings: CocoSettings) -> Annotations:
+    """The table of what a file holds, and warnings of what was assumed."""
     raters = content.find_raters()
     table = _raw_table(content.kept, content.kept_positions, raters)
-    if on_invalid == "skip":
+    if settings.on_invalid == "skip":
         _number_anew(table, content)
     _turn_boxes(table)
     for name in filter(content.kept.has, NOT_USED):
         content.account.unused[name] += sum(map(bool, content.kept.column(name)))
-    categories = category_names(content.data, content.name, content.problems) if category_field is None else {}
+    field_of_class = settings.category_field
+    categories = category_names(content.data, content.name, content.problems) if field_of_class is None else {}
     _check_joints(content)
     limits, classes = _limits(content, raters, categories), categories
-    who = raters.assigned(table.image, content.image_ids, assigned)
-    vocabulary = Vocabulary.from_aliases(aliases or {})
+    who = raters.assigned(table.image, content.image_ids, settings.assigned)
+    vocabulary = Vocabulary.from_aliases(settings.aliases)
     excluded: list[tuple[int, str, str]] = []
-    if by_id:  # as exclusions are written
+    if settings.by_id:  # as exclusions are written
         excluded = exclusions(
-            content.images, who, raters.names, categories, not_exhaustive, content.problems, content.first_image
+            content.images,
+            who,
+            raters.names,
+            categories,
+            settings.not_exhaustive,
+            content.problems,
+            content.first_image,
         )
     else:
-        table.category = _written_names(content.kept, category_field, categories)
-        if aliases:
+        table.category = _written_names(content.kept, field_of_class, categories)
+        if settings.aliases:
             table.category = reconcile_all(vocabulary, table.rater, table.category, raters.names, content.name)
         used = [*table.category, *(name for names in (limits or {}).values() for name in names)]
         categories = {name: name for name in used if isinstance(name, str)}
@@ -209,29 +206,20 @@ def build_content(
         assigned=who,
         assigned_categories=limits,
         exclusions=[(image_ids[position], rater, name) for position, rater, name in excluded],
-        on_invalid=on_invalid,
+        on_invalid=settings.on_invalid,
     )
-    fields, messages = check_records(table, source)
-    result = Annotations(**fields)
+    result = build_annotations(table, source)
     if content.crowds:
-        crowds = _crowd_table(content, result, classes, category_field, vocabulary)
+        crowds = _crowd_table(content, result, classes, field_of_class, vocabulary)
         result = replace(result, crowd_regions=crowds)
-    return result, [*messages, *_assumptions(content, raters, assigned, vocabulary, result)]
+    for message in _assumptions(content, raters, settings.assigned, vocabulary, result):
+        warn(message)
+    return result
 
 
-def check_options(assigned: object, not_exhaustive: object, crowds: object, on_invalid: object, by_id: bool) -> None:
-    """Refuse what is no option, or does not go with classes that are not `by_id`."""
-    check_choice(crowds, "crowds", "auto", "regions", "objects")
-    check_choice(on_invalid, "on_invalid", "raise", "skip")
-    check_choice(assigned, "assigned", "all", "drew")
-    check_choice(not_exhaustive, "not_exhaustive", "ignore", "exclude")
-    if not_exhaustive == "exclude" and not by_id:
-        raise InputError("not_exhaustive: expected 'ignore' where classes are text or have aliases, got 'exclude'")
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Content:
-    """The records of a COCO file.
+    """The records of a COCO file, or some of them; images are checked.
 
     Parameters
     ----------
@@ -241,19 +229,16 @@ class Content:
         Of the file, for messages.
     images : list of mappings
     annotations : Records
-    image_size : list (I,) of (width, height)
-    crowd : list of bool
-        Which annotations are regions of many objects, which no rater annotated one by one.
-    problems : Problems
-        Takes what is wrong with any record.
     positions : sequence of int
         Where each annotation stands in the file.
-    first_image : int
-        Where the first of the images stands.
     rater_field : str
         Of an annotation, which holds its rater.
-    account : Account
-        Takes what was assumed.
+    marks : CrowdMarks
+        Of all annotations of the file.
+    rule : "auto", "regions" or "objects"
+        Meaning of these marks.
+    first_image : int
+        Where the first of the images stands.
     names : sequence of str
         What messages call each annotation, where it is not by its position.
     repeats : bool, optional
@@ -264,75 +249,44 @@ class Content:
     name: str
     images: list[Mapping[str, Any]]
     annotations: Records
-    image_size: list[tuple[float, float]]
-    crowd: list[bool]
-    problems: Problems
     positions: Sequence[int]
-    first_image: int
     rater_field: str
-    account: Account
+    marks: CrowdMarks
+    rule: Crowds
+    first_image: int = 0
     names: Sequence[str] = ()
     repeats: bool | None = None
 
+    def __post_init__(self) -> None:
+        self.problems = Problems(self.name)
+        check_images(self.images, self.problems, self.first_image)
+        numbered = enumerate(self.images, self.first_image)
+        self.image_size = [size(image, position, self.problems) for position, image in numbered]
+        self.crowd = self.marks.regions(self.annotations, self.rater_field, self.rule)
+        self.account = Account(notes=[note] if (note := self.marks.note(self.rule)) else [])
+
     @classmethod
-    def read(cls, path_or_dict: Any, category_field: str | None, given_field: str | None, crowds: Crowds) -> Content:
-        """The records of a file, of several, or of parsed content, images checked; annotations with those fields."""
+    def read(cls, path_or_dict: Any, settings: CocoSettings) -> Content:
+        """The records of a file, of several, or of parsed content."""
         names: Sequence[str] = ()
         paths = files_of(path_or_dict)
         if paths:
             path_or_dict, names = join_files(paths)
-        data, name = load(path_or_dict, category_field, given_field)
+        data, name = load(path_or_dict, settings.category_field, settings.rater_field)
         images, annotations = record_list(data, "images", name), data.get("annotations")
         if not isinstance(annotations, Records):
             annotations = Records(record_list(data, "annotations", name))
         if not images:
             raise InputError(f"{name}: expected at least one image, got none")
-        own, marks, crowds = given_field or find_rater_field(annotations), CrowdMarks(), rule_of(data, crowds)
+        own, marks = settings.rater_field or find_rater_field(annotations), CrowdMarks()
         if len(annotations) and not annotations.has(own):
             written = (
                 annotations.rows if annotations.are_mappings else load_json(path_or_dict, "COCO file")["annotations"]
             )
-            raise InputError(f"{name}: {without_raters(written, given_field)}")
+            raise InputError(f"{name}: {without_raters(written, settings.rater_field)}")
         marks.add(annotations, own)
-        positions = range(len(annotations))
-        return cls.of_records(data, name, images, annotations, positions, own, marks, crowds, names=names)
-
-    @classmethod
-    def of_records(
-        cls,
-        data: Mapping[str, Any],
-        name: str,
-        images: list[Mapping[str, Any]],
-        annotations: Records,
-        positions: Sequence[int],
-        rater_field: str,
-        marks: CrowdMarks,
-        crowds: Crowds,
-        first_image: int = 0,
-        names: Sequence[str] = (),
-        repeats: bool | None = None,
-    ) -> Content:
-        """All or some of the records of a file, images checked; `marks` are of all its annotations."""
-        problems = Problems(name)
-        check_images(images, problems, first_image)
-        sizes = [size(image, position, problems) for position, image in enumerate(images, first_image)]
-        crowd = marks.regions(annotations, rater_field, crowds)
-        account = Account(notes=[note] if (note := marks.note(crowds)) else [])
-        return cls(
-            data,
-            name,
-            images,
-            annotations,
-            sizes,
-            crowd,
-            problems,
-            positions,
-            first_image,
-            rater_field,
-            account,
-            names,
-            repeats,
-        )
+        rule = rule_of(data, settings.crowds)
+        return cls(data, name, images, annotations, range(len(annotations)), own, marks, rule, names=names)
 
     @cached_property
     def kept(self) -> Records:
@@ -474,8 +428,7 @@ def _turn_boxes(table: RawTable) -> None:
         box = [side for side in map(as_number, sides) if side is not None]
         if table.polygon[row] or table.mask[row] or not len(box) == len(sides) == 4:
             continue
-        x, y, width, height = box
-        ring = rotated((x, y, x + width, y + height), turn, (x + width / 2, y + height / 2)) if turn else rectangle(box)
+        ring = box_or_polygon(box, turn)["polygon"][0] if turn else rectangle(box)
         table.polygon[row] = [[number for point in ring for number in point]]
         table.box[row] = None if turn else given
 

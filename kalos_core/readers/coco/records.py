@@ -4,18 +4,29 @@ from __future__ import annotations
 
 from codecs import BOM_UTF8
 from collections.abc import Container, Mapping, Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from kalos_core.errors import InputError, Problems, is_hashable, listed, repr_of
 from kalos_core.files import as_path, parse_json, read_bytes
+from kalos_core.options import Option
 from kalos_core.readers.coco.columns import Records, decode_coco
 from kalos_core.readers.coco.raters import is_rater_list
 from kalos_core.shapes.boxes import LARGEST
 
-NotExhaustive = Literal["ignore", "exclude"]
-"""What becomes of LVIS's classes of which not every object of an image was annotated."""
+NotExhaustive = Annotated[
+    Literal["ignore", "exclude"],
+    Option(
+        "Classes annotated in part",
+        "Of LVIS files, by category id: images whose not_exhaustive_category_ids name a class of which a rater "
+        "annotated nothing.",
+        choices={
+            "ignore": "the rater counts as assigned, as in published numbers",
+            "exclude": "the rater counts as not assigned to the class there (`Annotations.excluded`)",
+        },
+    ),
+]
 
 NOT_EXHAUSTIVE_FIELD, EXCLUDED_FIELD = "not_exhaustive_category_ids", "excluded_category_ids"
 """Of an image: LVIS's list for all raters, and ours of each rater."""

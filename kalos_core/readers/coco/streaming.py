@@ -11,7 +11,6 @@ import os
 import re
 import sys
 import tempfile
-import warnings
 from array import array
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,27 +18,26 @@ from dataclasses import dataclass, field
 from itertools import compress
 from operator import not_
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.annotations import Annotations, OnInvalid
-from kalos_core.arguments import check_arguments
-from kalos_core.errors import InputError, KalosWarning, Problems, check_whole, is_hashable, repr_of
+from kalos_core.annotations import Annotations
+from kalos_core.errors import InputError, Problems, is_hashable, repr_of
 from kalos_core.files import as_path, parse_json
+from kalos_core.options import Option, takes
 from kalos_core.readers.coco.columns import Records, decode_list
 from kalos_core.readers.coco.crowds import CrowdMarks, Crowds, rule_of
 from kalos_core.readers.coco.raters import (
     KNOWN_FIELDS,
     RATER_FIELDS,
-    Assignment,
     find_rater_field,
     find_raters,
     without_raters,
 )
-from kalos_core.readers.coco.reading import OWN_ID, Content, build_content, check_options, source_ids
-from kalos_core.readers.coco.records import NotExhaustive, check_images, record_list
+from kalos_core.readers.coco.reading import OWN_ID, CocoFileSettings, CocoSettings, Content, build_content, source_ids
+from kalos_core.readers.coco.records import check_images, record_list
 from kalos_core.readers.coco.scanning import Batch, scan
 
 LISTS = ("images", "annotations")
@@ -55,15 +53,17 @@ SESSIONS: dict[str, list[str]] = {}
 """For a list of raters of the one and of the other kind, where it does not matter who they are."""
 
 
-def stream_coco(
-    path: str | os.PathLike[str],
-    images_per_block: int = 1000,
-    *,
-    assigned: Assignment = "all",
-    not_exhaustive: NotExhaustive = "ignore",
-    crowds: Crowds = "auto",
-    on_invalid: OnInvalid = "raise",
-) -> Iterator[Annotations]:
+@dataclass(frozen=True, kw_only=True)
+class StreamSettings(CocoFileSettings):
+    """Options of `stream_coco`."""
+
+    images_per_block: Annotated[
+        int, Option("Images in a table", "How many images each table has, the last one fewer.", low=1)
+    ] = field(default=1000, kw_only=False)
+
+
+@takes(StreamSettings)
+def stream_coco(path: str | os.PathLike[str], settings: StreamSettings) -> Iterator[Annotations]:
     """Annotations of a COCO file of any size, a block of images at a time.
 
     Each table is ``read_coco(path).select(images=...)`` of its images, which are in the order of the file: it has all
@@ -75,13 +75,6 @@ def stream_coco(
     Parameters
     ----------
     path : path
-        As for `read_coco`.
-    images_per_block : int
-        How many images each table has, the last one fewer.
-    assigned : "all" or "drew"
-    not_exhaustive : "ignore" or "exclude"
-    crowds : "auto", "regions" or "objects"
-    on_invalid : "raise" or "skip"
         As for `read_coco`.
 
     Yields
@@ -108,31 +101,18 @@ def stream_coco(
     ...     [table.images.tolist() for table in stream_coco(path, images_per_block=2)]
     [[3, 1], [2]]
     """
-    check_arguments(stream_coco, locals())
-    check_options(assigned, not_exhaustive, crowds, on_invalid, by_id=True)
-    check_whole(images_per_block, "images_per_block", least=1)
-    source = as_path(path, "path")
-    return _stream(source, images_per_block, assigned, not_exhaustive, crowds, on_invalid)
+    return _stream(as_path(path, "path"), settings)
 
 
-def _stream(
-    path: Path,
-    images_per_block: int,
-    assigned: Assignment,
-    not_exhaustive: NotExhaustive,
-    crowds: Crowds,
-    on_invalid: OnInvalid,
-) -> Iterator[Annotations]:
+def _stream(path: Path, settings: StreamSettings) -> Iterator[Annotations]:
+    of_block = settings.part(CocoSettings, aliases=None, category_field=None, rater_field=None)
     with tempfile.TemporaryFile() as file:
-        blocks = _Blocks(path, images_per_block, crowds, _Shelves(file))
+        blocks = _Blocks(path, settings.images_per_block, settings.crowds, _Shelves(file))
         blocks.sort()
-        if blocks.repeats and on_invalid == "raise":
+        if blocks.repeats and settings.on_invalid == "raise":
             blocks.check_ids()
         for number in range(len(blocks)):
-            table, messages = build_content(blocks.content(number), None, None, assigned, not_exhaustive, on_invalid)
-            for message in messages:
-                warnings.warn(message, KalosWarning, stacklevel=2)
-            yield table
+            yield build_content(blocks.content(number), of_block)
 
 
 @dataclass
@@ -314,9 +294,18 @@ class _Blocks:
         first = number * self.size
         images = parse_json(self.path, self.shelves.take("images", number), "COCO file")
         name = f"{self.path.name}, images {first + 1:,} to {first + len(images):,}"
-        found = self._annotations(number)
-        return Content.of_records(
-            self.data, name, images, *found, self.field, self.marks, self.crowds, first, repeats=self.repeats
+        records, positions = self._annotations(number)
+        return Content(
+            self.data,
+            name,
+            images,
+            records,
+            positions,
+            self.field,
+            self.marks,
+            self.crowds,
+            first,
+            repeats=self.repeats,
         )
 
 

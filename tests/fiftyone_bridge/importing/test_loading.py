@@ -350,7 +350,7 @@ def test_arguments_that_cannot_be(dataset, images, tmp_path):
         ({"format": "excel"}, "format: expected one of 'boxes', 'coco', .*, got 'excel'"),
         (
             {"labels": tmp_path / "train.csv", "format": "vindr", "aliases": {"a": "b"}},
-            "format 'vindr': expected options among sizes, on_invalid, got aliases",
+            "format 'vindr': expected options among on_invalid, sizes, got aliases",
         ),
     ]
     with untouched(dataset):

@@ -1,0 +1,143 @@
+"""Answers of raters to questions about whole images, as exports of annotation tools hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from kalos_core.annotations import Account
+from kalos_core.arguments import check_type
+from kalos_core.errors import InputError, Problems, listed, repr_of
+from kalos_core.nominal import LabelTable, OnEmpty, OnRepeat, OnUnknown, RawLabels, build_table
+from kalos_core.nominal.grouping import Groups
+from kalos_core.options import Option, Settings
+
+
+def checked_groups(groups: Any, name: str) -> Groups:
+    """Groups, refused where one is a text in place of a list of labels."""
+    check_type(name, Groups, groups)
+    if isinstance(groups, Mapping) and any(isinstance(of, str) for of in groups.values()):
+        raise InputError(f"{name}: expected lists of concepts, got a text in {dict(groups)!r:.200}")
+    found: Groups = groups
+    return found
+
+
+Exclusive = Annotated[
+    Groups,
+    Option(
+        "Labels that exclude each other",
+        "By default all of them do. Without any groups, several may be chosen, each of which is a question of its own. "
+        "Otherwise as in LabelTable.from_rows.",
+        type="str, mapping or None",
+        check=checked_groups,
+    ),
+]
+
+Concepts = Annotated[
+    Sequence[str] | None,
+    Option("Labels", "The vocabulary; what occurs unless given.", type="sequence of str, optional"),
+]
+
+Repeated = Annotated[
+    OnRepeat,
+    Option(
+        "Repeated answers",
+        "A rater who answers an item again.",
+        choices={
+            "raise": "an error that names them",
+            "first": "the first answer, by time where all have one, with a warning that counts the others",
+            "last": "likewise the last answer",
+        },
+    ),
+]
+
+Unanswered = Annotated[
+    OnEmpty,
+    Option(
+        "Empty answers",
+        "An item that a rater gave no label.",
+        choices={"raise": "an error", "none": "the rater looked and chose nothing", "skip": "the rater did not answer"},
+    ),
+]
+
+Unknown = Annotated[
+    OnUnknown,
+    Option(
+        "Unknown labels",
+        "A label that is not among those given.",
+        choices={"raise": "an error", "skip": "it is left out with a warning"},
+    ),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerSettings(Settings):
+    """Options of all readers of image-level labels."""
+
+    groups: Exclusive = "label"
+    concepts: Concepts = None
+    on_empty: Unanswered = "skip"
+    on_unknown: Unknown = "raise"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RepeatableSettings(AnswerSettings):
+    """Options of readers of formats in which a rater may answer an item again."""
+
+    on_repeat: Repeated = "raise"
+
+
+@dataclass
+class Answers:
+    """Answers gathered record by record.
+
+    Parameters
+    ----------
+    groups : str, mapping or None
+        As in `AnswerSettings`.
+    noun : str
+        What messages call a label.
+    problems : Problems
+        Takes records with several labels that exclude each other.
+
+    Examples
+    --------
+    >>> answers = Answers("label", "choice", Problems("export.json"))
+    >>> answers.add("task 7, annotation 1", 7, "ann", ["cat"])
+    >>> answers.add("task 7, annotation 2", 7, "bob", [])
+    >>> answers.build("export.json", AnswerSettings(), Account()).values().tolist()
+    [[0, -2]]
+    """
+
+    groups: Groups
+    noun: str
+    problems: Problems
+    raw: RawLabels = field(default_factory=RawLabels)
+    records: list[str] = field(default_factory=list)
+
+    def add(self, record: str, item: Hashable, rater: Any, labels: Sequence[Any], time: float | None = None) -> None:
+        """Note the labels that a rater gave an item."""
+        if isinstance(self.groups, str) and len(labels) > 1:
+            expected = f"one {self.noun} (groups=None makes each {self.noun} a question of its own)"
+            self.problems.add(record, expected, listed(map(repr_of, labels)))
+        self.raw.item.append(item)
+        self.raw.rater.append(rater)
+        self.raw.label.append(list(labels) or None)
+        self.raw.time.append(time)
+        self.records.append(record)
+
+    def build(self, source: str, settings: AnswerSettings, account: Account, question: str = "label") -> LabelTable:
+        """The checked table; `question` names the group where all labels exclude each other."""
+        self.problems.raise_if_any()
+        return build_table(
+            self.raw,
+            source=source,
+            groups=question if settings.groups == "label" else settings.groups,
+            concepts=settings.concepts,
+            on_repeat=settings.on_repeat if isinstance(settings, RepeatableSettings) else "raise",
+            on_empty=settings.on_empty,
+            on_unknown=settings.on_unknown,
+            describe=self.records.__getitem__,
+            account=account,
+        )
