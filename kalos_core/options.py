@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, fields
 from functools import cache, wraps
+from types import NoneType
 from typing import (
     Annotated,
     Any,
@@ -99,6 +100,8 @@ class Option:
         """
         if self.check is not None:
             return self.check(value, name)
+        if value is None and NoneType in get_args(kind):
+            return None
         if self.values:
             lookup(self.known or self.choices or {}, value, name)
             return value
@@ -279,9 +282,10 @@ class takes(Generic[P, Chosen]):
         settings: Any = self._settings
         whole = inspect.signature(function)
         first = list(whole.parameters.values())[:-1]
+        leading_by_name = sum(entry.name not in ("self", "cls") for entry in first)
         own = list(inspect.signature(settings).parameters.values())
         hints = _hints(settings)
-        if len(first) > 1:  # after so many, options are given by name
+        if leading_by_name > 1:  # after so many, options are given by name
             own = [entry.replace(kind=inspect.Parameter.KEYWORD_ONLY) for entry in own]
         own = [entry.replace(annotation=_apart(hints[entry.name])[0]) for entry in own]
         signature = whole.replace(parameters=[*first, *own])
