@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, fields
 from functools import cache, wraps
-from types import NoneType
+from types import NoneType, UnionType
 from typing import (
     Annotated,
     Any,
@@ -23,6 +23,7 @@ from typing import (
     Literal,
     ParamSpec,
     TypeVar,
+    Union,
     get_args,
     get_origin,
     get_type_hints,
@@ -36,6 +37,7 @@ from kalos_core.limits import check_replicates
 P = ParamSpec("P")
 First = TypeVar("First")
 Second = TypeVar("Second")
+Third = TypeVar("Third")
 Chosen = TypeVar("Chosen", bound="Settings")
 Answer = TypeVar("Answer")
 
@@ -100,7 +102,8 @@ class Option:
         """
         if self.check is not None:
             return self.check(value, name)
-        if value is None and NoneType in get_args(kind):
+        parts = set(get_args(kind)) if get_origin(kind) in (Union, UnionType) else {kind}
+        if value is None and NoneType in parts:
             return None
         if self.values:
             lookup(self.known or self.choices or {}, value, name)
@@ -246,6 +249,14 @@ def _declared(settings: Any) -> tuple[Declared, ...]:
     )
 
 
+@dataclass(frozen=True)
+class BootstrapSettings(Settings):
+    """How intervals are drawn, of an analysis with no other options."""
+
+    bootstrap: Replicates = 1000
+    seed: Seed = 0
+
+
 # ---- functions that take them ----
 
 
@@ -277,14 +288,20 @@ class takes(Generic[P, Chosen]):
         self, function: Callable[[First, Second, Chosen], Answer]
     ) -> Callable[Concatenate[First, Second, P], Answer]: ...
 
+    @overload
+    def __call__(
+        self, function: Callable[[First, Second, Third, Chosen], Answer]
+    ) -> Callable[Concatenate[First, Second, Third, P], Answer]: ...
+
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """The function that takes the fields."""
         settings: Any = self._settings
         whole = inspect.signature(function)
         first = list(whole.parameters.values())[:-1]
+        leading_by_name = sum(entry.name not in ("self", "cls") for entry in first)
         own = list(inspect.signature(settings).parameters.values())
         hints = _hints(settings)
-        if len(first) > 1:  # after so many, options are given by name
+        if leading_by_name > 1:  # after so many, options are given by name
             own = [entry.replace(kind=inspect.Parameter.KEYWORD_ONLY) for entry in own]
         own = [entry.replace(annotation=_apart(hints[entry.name])[0]) for entry in own]
         signature = whole.replace(parameters=[*first, *own])

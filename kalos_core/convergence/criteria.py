@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
-from kalos_core.arguments import check_arguments
 from kalos_core.convergence.modified import usable_images
 from kalos_core.display import number_of
 from kalos_core.errors import listed
+from kalos_core.options import Settings, takes
 from kalos_core.pairs import Pairs
 from kalos_core.results import Results
 from kalos_core.similarity import Similarity
@@ -75,15 +75,21 @@ class Criteria(Results[Criterion]):
         return f"{number_of(warnings, 'warning')} in {number_of(len(self), 'criterion', 'criteria')}"
 
 
-def check_convergence(
-    annotations: Annotations, similarity: ComparedBy = "auto", *, pairs: Pairs | None = None
-) -> Criteria:
+@dataclass(frozen=True)
+class CriteriaSettings(Settings):
+    """How copies are found: by which similarity, or from pairs that were computed before."""
+
+    similarity: ComparedBy = "auto"
+    pairs: Pairs | None = field(default=None, kw_only=True)
+
+
+@takes(CriteriaSettings)
+def check_convergence(annotations: Annotations, settings: CriteriaSettings) -> Criteria:
     """The exclusion criteria for label convergence (Appendix A, and the considerations of §4.1), one by one.
 
     Parameters
     ----------
     annotations : Annotations
-    similarity : as in `variations`
     pairs : Pairs, optional
         As in `variations`.
 
@@ -113,8 +119,7 @@ def check_convergence(
     warn: no copied labels
     ok: classes covered
     """
-    check_arguments(check_convergence, locals())
-    measure = measure_for(similarity, annotations)
+    measure = measure_for(settings.similarity, annotations)
     usable_images(annotations)
     lines = [
         Criterion(
@@ -126,7 +131,7 @@ def check_convergence(
         _selection_of_images(annotations),
         _imbalance(annotations),
         _missing_images(annotations),
-        _copies(annotations, measure, pairs),
+        _copies(annotations, measure, settings.pairs),
         _classes(annotations),
     ]
     return Criteria(lines)

@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.annotations.table import object_array
-from kalos_core.arguments import check_arguments
 from kalos_core.convergence.counting import count, orders_of
 from kalos_core.convergence.crowds import crowd_overlaps
 from kalos_core.convergence.matching import ALMOST_ONE
-from kalos_core.convergence.modified import THRESHOLDS, check_hit_thresholds
+from kalos_core.convergence.modified import THRESHOLDS, HitThresholds
 from kalos_core.display import number_of, points_text
 from kalos_core.errors import InputError, as_number, listed, repr_of
+from kalos_core.options import Settings, takes
 from kalos_core.pairs import Pairs, blocks_of_runs
 from kalos_core.results import Result
 from kalos_core.similarity import Similarity
@@ -109,17 +109,26 @@ class PredictionMap(Result):
         )
 
 
+@dataclass(frozen=True)
+class PredictionSettings(Settings):
+    """How predictions are compared with the annotations of raters."""
+
+    similarity: ComparedBy = "auto"
+    thresholds: HitThresholds = THRESHOLDS
+
+
+@takes(PredictionSettings)
 def map_of_predictions(
     annotations: Annotations,
     predictions: Annotations,
     scores: ArrayLike | Sequence[Any] | None,
-    similarity: ComparedBy = "auto",
-    thresholds: Sequence[float] | NDArray[np.float64] = THRESHOLDS,
+    settings: PredictionSettings,
 ) -> PredictionMap:
     """MAP of a model with each rater as ground truth, by the protocol of `modified_map` with the model's own scores.
 
     So it can be compared with `label_convergence` of the same annotations. Equal to pycocotools with at most 1,000
-    detections of an image and class, also on crowd regions of the raters.
+    detections of an image and class, also on crowd regions of the raters. A similarity of volumes is refused: their
+    scans are not known to be the same in two tables.
 
     Parameters
     ----------
@@ -129,9 +138,6 @@ def map_of_predictions(
         Of one rater, the model. Its images and classes are found in those of `annotations` by id and name.
     scores : (N,) float
         Confidence of each prediction.
-    similarity : name in `SIMILARITIES` or a `Similarity`
-        Not one of volumes: their scans are not known to be the same in two tables.
-    thresholds : sequence of float in (0, 1]
 
     Returns
     -------
@@ -153,11 +159,10 @@ def map_of_predictions(
     >>> map_of_predictions(truth, Annotations.from_rows(rows), [0.6, 0.9]).mean
     0.5
     """
-    check_arguments(map_of_predictions, locals(), but=("similarity",))
     kinds = complete_kinds(annotations) & complete_kinds(predictions)
-    checked = np.array(check_hit_thresholds(thresholds, "thresholds"))
+    checked = np.array(settings.thresholds)
     sureness = _check_scores(predictions, scores)
-    measure = _check_measure(similarity, kinds)
+    measure = _check_measure(settings.similarity, kinds)
     known, table = _side_by_side(annotations, predictions)
     floor = min(float(checked.min()), ALMOST_ONE)
     detected = predictions.select(rows=known)

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from kalos_core._agreement import Agreement, check_agreement
 from kalos_core.annotations import Annotations, object_array
-from kalos_core.arguments import check_arguments
 from kalos_core.diagnostics.parts import Part
 from kalos_core.display import alpha_text, number_of, signed
-from kalos_core.errors import InputError, check_whole, listed, repr_of
+from kalos_core.errors import InputError, listed, repr_of
 from kalos_core.limits import check_replicates
+from kalos_core.options import BootstrapSettings, takes
 from kalos_core.resampling import Cells, interval_columns, intervals, join_cells, resample
 from kalos_core.results import Result
 
@@ -211,7 +211,8 @@ class Comparison(Result):
         return pd.concat(tables, ignore_index=True)
 
 
-def compare(agreement_a: Agreement, agreement_b: Agreement, bootstrap: int = 1000, seed: int = 0) -> Comparison:
+@takes(BootstrapSettings)
+def compare(agreement_a: Agreement, agreement_b: Agreement, settings: BootstrapSettings) -> Comparison:
     """What changed from one agreement to another: labels were mended between them, or a guideline was rewritten.
 
     Paired over the images that both read: a bootstrap draws images, and takes each one's alpha in both.
@@ -220,9 +221,6 @@ def compare(agreement_a: Agreement, agreement_b: Agreement, bootstrap: int = 100
     ----------
     agreement_a, agreement_b : Agreement
         Before and after. Images, classes and raters are the same where their ids or names are.
-    bootstrap : int
-        Replicates of the intervals; 0 for none.
-    seed : int
 
     Returns
     -------
@@ -254,13 +252,12 @@ def compare(agreement_a: Agreement, agreement_b: Agreement, bootstrap: int = 100
     >>> found.by_image().to_dict("list")
     {'image': [1, 2], 'alpha_a': [1.0, 0.0], 'alpha_b': [1.0, 1.0], 'difference': [0.0, 1.0]}
     """
-    check_arguments(compare, locals())
     for result in (agreement_a, agreement_b):
         check_agreement(result)
-    bootstrap, seed = check_replicates(bootstrap, len(agreement_a.annotations.images)), check_whole(seed, "seed")
+    check_replicates(settings.bootstrap, len(agreement_a.annotations.images))
     in_b, how = _paired(agreement_a.annotations, agreement_b.annotations)
     shared = np.flatnonzero(in_b >= 0)
-    pairing = _Pairing(agreement_a, agreement_b, in_b, bootstrap, seed)
+    pairing = _Pairing(agreement_a, agreement_b, in_b, settings.bootstrap, settings.seed)
     return Comparison(
         whole=pairing.differences(_of_all),
         classes=pairing.differences(_of_classes),

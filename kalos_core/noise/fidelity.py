@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
@@ -17,11 +17,13 @@ from numpy.typing import NDArray
 from kalos_core._agreement import agreement, image_coincidences
 from kalos_core.annotations import Annotations, object_array
 from kalos_core.display import alpha_text, number_of, significant
-from kalos_core.errors import InputError, check_whole, listed, lookup
+from kalos_core.errors import InputError, listed, lookup
 from kalos_core.noise.fit.observations import MOST_MERGED, THRESHOLD, observe, relative_boxes
 from kalos_core.noise.generation import generate_raters
 from kalos_core.noise.parameters import NoiseParameters
+from kalos_core.noise.settings import GenerationSettings
 from kalos_core.noise.sources import ConfusionClasses
+from kalos_core.options import Option, Seed, Settings
 from kalos_core.resampling import INTERVAL, Cells, intervals, join_cells, resample
 from kalos_core.resampling import draws as draws_of
 from kalos_core.results import Result
@@ -173,9 +175,17 @@ def plain(value: float) -> str:
     return alpha_text(value, 3) if abs(value) < 10 else significant(value)
 
 
-def measure_fidelity(parameters: NoiseParameters, annotations: Annotations, draws: int, seed: int) -> Fidelity:
+@dataclass(frozen=True)
+class FidelitySettings(Settings):
+    """How generated raters are compared with the real ones."""
+
+    draws: Annotated[int, Option("Draws", "How often all raters are generated.", low=1)] = 10
+    seed: Seed = 0
+
+
+def measure_fidelity(parameters: NoiseParameters, annotations: Annotations, settings: FidelitySettings) -> Fidelity:
     """Compare generated raters with the real ones; see `NoiseModel.fidelity`."""
-    draws, seed = check_whole(draws, "draws", least=1), check_whole(seed, "seed")
+    draws, seed = settings.draws, settings.seed
     relative_boxes(annotations)
     if len(annotations.raters) < 2:
         raise InputError(f"annotations: expected two raters to compare, got {listed(annotations.raters)}")
@@ -241,7 +251,8 @@ def _with_synthetic(
     name, other = str(table.raters[code]), "synthetic"
     while other == name:
         other += " rater"
-    return generate_raters(parameters, table, [other], 1.0, seed, name, None, 1.0, source, None).with_reference()
+    settings = GenerationSettings([other], seed=seed, reference=name, class_source=source)
+    return generate_raters(parameters, table, settings).with_reference()
 
 
 _Sample = tuple[NDArray[np.float64], NDArray[np.intp]]

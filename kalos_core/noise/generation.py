@@ -17,6 +17,7 @@ from kalos_core.noise.moving import Origins, build_shapes
 from kalos_core.noise.parameters import NoiseParameters
 from kalos_core.noise.reference import cast_of, prepare_reference
 from kalos_core.noise.scene import Scene
+from kalos_core.noise.settings import GenerationSettings
 from kalos_core.noise.sources import (
     ClassSource,
     ConfusionClasses,
@@ -35,25 +36,16 @@ PROPOSALS, RATERS, SCHOOLS = range(3)
 
 
 def generate_raters(
-    parameters: NoiseParameters,
-    annotations: Annotations,
-    raters: int | Sequence[str],
-    magnitude: float | Sequence[float],
-    seed: int,
-    reference: str | Sequence[str] | None,
-    schools: Sequence[int] | None,
-    school_magnitude: float | Sequence[float],
-    class_source: ClassSource | None,
-    false_positive_source: FalsePositiveSource | None,
+    parameters: NoiseParameters, annotations: Annotations, settings: GenerationSettings
 ) -> GeneratedRaters:
     """Raters who differ from a reference as the parameters describe; see `NoiseModel.generate`."""
-    names = _names(raters)
-    lambdas = _magnitudes(magnitude, len(names), "magnitude", "rater")
-    seed = check_whole(seed, "seed")
-    sizes = _school_sizes(schools, len(names))
-    table = prepare_reference(annotations, reference, len(sizes))
-    class_source = class_source if class_source is not None else ConfusionClasses.of(annotations)
-    false_positive_source = false_positive_source if false_positive_source is not None else TransplantedFalsePositives()
+    names, seed = _names(settings.raters), settings.seed
+    lambdas = _magnitudes(settings.magnitude, len(names), "magnitude", "rater")
+    sizes = _school_sizes(settings.schools, len(names))
+    table = prepare_reference(annotations, settings.reference, len(sizes))
+    class_source, false_positive_source = settings.class_source, settings.false_positive_source
+    class_source = ConfusionClasses.of(annotations) if class_source is None else class_source
+    false_positive_source = TransplantedFalsePositives() if false_positive_source is None else false_positive_source
     for what, source, verb in (
         ("class_source", class_source, "similarity"),
         ("false_positive_source", false_positive_source, "propose"),
@@ -68,7 +60,7 @@ def generate_raters(
     taught = None
     if len(sizes) > len(table.raters):
         titles = [f"school {number + 1}" for number in range(len(sizes))]
-        theirs = _magnitudes(school_magnitude, len(sizes), "school_magnitude", "school")
+        theirs = _magnitudes(settings.school_magnitude, len(sizes), "school_magnitude", "school")
         taught = generation.raters_of(table, np.zeros(len(sizes), np.intp), titles, theirs, SCHOOLS, None)
     taught_by = np.repeat(np.arange(len(sizes)), sizes)
     taught_from = table if taught is None else taught.annotations

@@ -4,45 +4,40 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kalos_core.annotations import Annotations
-from kalos_core.arguments import check_arguments
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, Problems, listed, lookup, repr_of
+from kalos_core.errors import InputError, listed, lookup, repr_of
 from kalos_core.files import load_json
-from kalos_core.noise.fidelity import Fidelity, measure_fidelity
-from kalos_core.noise.fit.distributions import CONSTANTS, estimate_distributions
+from kalos_core.noise.fidelity import Fidelity, FidelitySettings, measure_fidelity
+from kalos_core.noise.fit.distributions import CONSTANTS, Estimate, estimate_distributions
 from kalos_core.noise.fit.goodness import PERMUTATIONS, FitTests, goodness_of_fit, rate_of_fit
 from kalos_core.noise.fit.observations import THRESHOLD, Observations, observe
 from kalos_core.noise.generated import GeneratedRaters
 from kalos_core.noise.generation import generate_raters
 from kalos_core.noise.parameters import (
     DISTRIBUTIONS,
-    FORMS,
     GROUPS,
     NoiseParameters,
     Overlap,
     Parameters,
     Provenance,
-    to_plain,
 )
-from kalos_core.noise.sources import ClassSource, FalsePositiveSource
-from kalos_core.results import Result
+from kalos_core.noise.settings import FitSettings, GenerationSettings
+from kalos_core.options import Settings, takes
+from kalos_core.results import Result, plain
 
 if TYPE_CHECKING:
     import pandas as pd
-
-PRESETS = ("faithful", "paper")
-"""Families of distributions that a model may be fitted with."""
 
 OVERLAPS = {
     "matched": (
@@ -51,12 +46,13 @@ OVERLAPS = {
     ),
     "free": (Overlap(0.0), "shifts may part annotations, as in the paper"),
 }
-SHIFTS = tuple(OVERLAPS)
 """What may become of a shift that parts an annotation from its reference."""
 
 FORMAT = "kalos noise model"
 VERSION = 2
 """Of the layout of the JSON document; a file of another version is refused."""
+
+AS_IS = FitSettings()
 
 DEFAULTS = Path(__file__).with_name("defaults.json")
 """The parameters that are shipped; `kalos-core noise-defaults` writes them anew."""
@@ -122,9 +118,8 @@ class NoiseModel(Result, NoiseParameters):
         return _default()
 
     @classmethod
-    def fit(
-        cls, annotations: Annotations, rate: str = "auto", *, shifts: str | None = None, preset: str = "faithful"
-    ) -> NoiseModel:
+    @takes(FitSettings)
+    def fit(cls, annotations: Annotations, settings: FitSettings) -> NoiseModel:
         """The model of the raters of a data set; more than two raters: of all pairs of them.
 
         It is fitted to ``variations(annotations, max_merge=2, threshold=0.5)`` by maximum likelihood. A distribution
@@ -137,17 +132,6 @@ class NoiseModel(Result, NoiseParameters):
         ----------
         annotations : Annotations
             With boxes and sizes of images.
-        rate : str
-            How the number of unmatched annotations grows with that of a rater's annotations: ``"exponential"`` (the
-            paper's Eq. 16), ``"power"``, or ``"auto"``: the one with the lower AIC; `provenance` says which and why.
-        shifts : str, optional
-            One of `SHIFTS`: ``"matched"``: a shift that parts an annotation from its reference is drawn again, since
-            the rate counts such annotations; ``"free"``, the paper's. By default as the preset has it.
-        preset : str
-            One of `PRESETS`: ``"paper"`` keeps to the paper's families of distributions, with free shifts and the
-            exponential rate unless asked otherwise. ``"faithful"`` lets changes of position and size grow with a power
-            of the area, the number of unmatched annotations be over-dispersed, and nothing be added where nobody has
-            anything.
 
         Raises
         ------
@@ -170,35 +154,12 @@ class NoiseModel(Result, NoiseParameters):
         >>> model.unmatched.rate.form, model.shifts
         ('power', 'matched')
         """
-        check_arguments(NoiseModel.fit, locals())
-        paper = _one_of(PRESETS, preset, "preset") == "paper"
-        rate = _one_of(("auto", *FORMS), rate, "rate")
-        usual = "free" if paper else "matched"
-        chosen = _one_of(SHIFTS, usual if shifts is None else shifts, "shifts")
         seen = observe(annotations)
-        default = cls.default()
-        form = "exponential" if paper and rate == "auto" else rate
-        fragmented = default.topology.susceptibility
-        estimates = estimate_distributions(seen, form, paper=paper, fragmented=fragmented)
-        distributions: dict[str, Parameters] = {}
-        provenance: dict[str, Provenance] = {}
-        for name in DISTRIBUTIONS:
-            if name == "localization.overlap":
-                distributions[name], reason = OVERLAPS[chosen]
-                provenance[name] = Provenance("chosen", reason)
-                continue
-            if name in CONSTANTS:
-                distributions[name], reason = CONSTANTS[name]
-                provenance[name] = Provenance("paper", reason)
-                continue
-            found = estimates[name]
-            if found.distribution is None:
-                distributions[name] = default.distribution(name)
-                provenance[name] = Provenance("default", found.reason, found.rows)
-            else:
-                distributions[name] = found.distribution
-                source = "fitted" if found.rows else "paper"
-                provenance[name] = Provenance(source, found.reason, found.rows, found.interval)
+        fragmented = cls.default().topology.susceptibility
+        found = estimate_distributions(seen, settings.chosen_rate, paper=settings.is_paper, fragmented=fragmented)
+        sourced = {name: _sourced(name, found, settings.chosen_shifts) for name in DISTRIBUTIONS}
+        distributions = {name: distribution for name, (distribution, _) in sourced.items()}
+        provenance = {name: origin for name, (_, origin) in sourced.items()}
         return cls.of(distributions, provenance=provenance, observations=seen)
 
     @property
@@ -207,7 +168,7 @@ class NoiseModel(Result, NoiseParameters):
         return "matched" if self.localization.overlap.least > 0 else "free"
 
     def with_shifts(self, shifts: str) -> NoiseModel:
-        """The same model with another of `SHIFTS`.
+        """The same model with other shifts, ``"matched"`` or ``"free"``.
 
         Examples
         --------
@@ -221,24 +182,13 @@ class NoiseModel(Result, NoiseParameters):
             provenance={**self.provenance, "localization.overlap": Provenance("chosen", reason)},
         )
 
-    def generate(
-        self,
-        annotations: Annotations,
-        raters: int | Sequence[str] = 3,
-        magnitude: float | Sequence[float] = 1.0,
-        seed: int = 0,
-        *,
-        reference: str | Sequence[str] | None = None,
-        schools: Sequence[int] | None = None,
-        school_magnitude: float | Sequence[float] = 1.0,
-        class_source: ClassSource | None = None,
-        false_positive_source: FalsePositiveSource | None = None,
-        shifts: str | None = None,
-    ) -> GeneratedRaters:
+    @takes(GenerationSettings)
+    def generate(self, annotations: Annotations, settings: GenerationSettings) -> GeneratedRaters:
         """Raters who differ from a reference as this model describes (KαLOS §9.4).
 
         Each rater is generated in four stages: annotations are missed and added, split and merged, given another
-        class, and all that are left are moved and scaled. An annotation is changed by one stage only.
+        class, and all that are left are moved and scaled. An annotation is changed by one stage only. The annotations
+        of a rater depend on the seed, the rater's number and the order of the table, but not on how many raters follow.
 
         Parameters
         ----------
@@ -246,31 +196,11 @@ class NoiseModel(Result, NoiseParameters):
             With boxes and sizes of images. Polygons and masks follow their boxes: they are moved and scaled, cut across
             the longer side where an annotation is split, and joined where two are merged. Other shapes are left out
             with a warning.
-        raters : int or names
-            How many, or what they are called.
-        magnitude : float, or one for each rater
-            Lambda, at least 0: the chance of every event and the size of every shift is multiplied by it. 0 gives the
-            reference itself, 1 differs from it as two real raters do by the model's distributions.
-        seed : int
-            A rater's annotations depend on it, on the rater's number and on the order of the table, but not on how
-            many raters follow.
-        reference : name or names, optional
-            The rater to generate from; of several, one for each school. Not needed where only one rater has
-            annotations.
-        schools : sizes, optional
-            Schools of thought (KαLOS §5, experiment 6): the first so many raters are generated from one reference, the
-            next so many from another. Without several `reference` raters, each school's reference is itself generated
-            from the one there is.
-        school_magnitude : float, or one for each school
-            Lambda of the references of the schools.
         class_source : ClassSource, optional
             Which classes are taken for one another; by default the confusions among the raters of `annotations`,
             smoothed by class frequency.
         false_positive_source : FalsePositiveSource, optional
             Where annotations are added; by default where other images have annotations.
-        shifts : str, optional
-            One of `SHIFTS`, instead of the model's; see `fit`. At another magnitude than 1 the shift is drawn as at 1
-            and then multiplied: a strong one parts annotations.
 
         Returns
         -------
@@ -297,19 +227,8 @@ class NoiseModel(Result, NoiseParameters):
         >>> noisy.events.to_pandas().columns[:5].tolist()
         ['rater', 'image', 'stage', 'event', 'outcome']
         """
-        check_arguments(NoiseModel.generate, locals(), but=("schools", "reference"))
-        return generate_raters(
-            self if shifts is None else self.with_shifts(shifts),
-            annotations,
-            raters,
-            magnitude,
-            seed,
-            reference,
-            schools,
-            school_magnitude,
-            class_source,
-            false_positive_source,
-        )
+        model = self if settings.shifts is None else self.with_shifts(settings.shifts)
+        return generate_raters(model, annotations, settings)
 
     def tests(self, similarity: ArrayLike | None = None, permutations: int = PERMUTATIONS, seed: int = 0) -> FitTests:
         """Every test of how well a fitted model describes what it was fitted to, as one table.
@@ -367,7 +286,8 @@ class NoiseModel(Result, NoiseParameters):
         """
         return rate_of_fit(observations_of(self), self.unmatched.rate, permutations, seed)
 
-    def fidelity(self, annotations: Annotations, draws: int = 10, seed: int = 0) -> Fidelity:
+    @takes(FidelitySettings)
+    def fidelity(self, annotations: Annotations, settings: FidelitySettings) -> Fidelity:
         """Whether a generated rater differs from its reference as the real raters differ from one another.
 
         Each rater with annotations is a reference in turn; at magnitude 1, with the default sources. What is compared
@@ -378,9 +298,6 @@ class NoiseModel(Result, NoiseParameters):
         ----------
         annotations : Annotations
             Of at least two raters, with boxes and sizes of images; those the model was fitted to, or others.
-        draws : int, at least 1
-            How often all raters are generated.
-        seed : int
 
         Returns
         -------
@@ -407,13 +324,12 @@ class NoiseModel(Result, NoiseParameters):
         >>> found["alpha"].real, found["alpha"].inside
         (1.0, False)
         """
-        check_arguments(NoiseModel.fidelity, locals())
-        return measure_fidelity(self, annotations, draws, seed)
+        return measure_fidelity(self, annotations, settings)
 
     def _values(self, name: str) -> dict[str, float]:
         """The numbers of a distribution by name; several of one kind are numbered from 1."""
         values = {}
-        for parameter, value in to_plain(self.distribution(name)).items():
+        for parameter, value in plain(self.distribution(name)).items():
             if isinstance(value, list):
                 values.update({f"{parameter} {number}": part for number, part in enumerate(value, start=1)})
             elif value is not None and not isinstance(value, str):
@@ -449,8 +365,7 @@ class NoiseModel(Result, NoiseParameters):
     def to_json(self) -> str:
         """All parameters and where they are from, as text."""
         content = {"format": FORMAT, "version": VERSION}
-        content |= {group: to_plain(getattr(self, group)) for group in GROUPS}
-        content["provenance"] = {distribution: to_plain(origin) for distribution, origin in self.provenance.items()}
+        content |= {part: plain(getattr(self, part)) for part in (*GROUPS, "provenance")}
         return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
     @classmethod
@@ -466,16 +381,18 @@ class NoiseModel(Result, NoiseParameters):
         InputError
             Naming the file and every part that is missing, not known, or out of its range; for another version.
         """
+        from cattrs.errors import BaseValidationError
+
         name, content = _content(source)
-        return _model(name, content)
+        try:
+            found: NoiseModel = _converter().structure(content, cls)
+        except BaseValidationError as error:
+            raise InputError("\n".join(f"{name}: {message}" for message in _faults(error))) from error
+        return found
 
 
 def choose_model(
-    model: NoiseModel | str | os.PathLike[str],
-    annotations: Annotations,
-    rate: str = "auto",
-    preset: str = "faithful",
-    shifts: str | None = None,
+    model: NoiseModel | str | os.PathLike[str], annotations: Annotations, settings: FitSettings = AS_IS
 ) -> tuple[NoiseModel, str]:
     """A noise model by its name, and what to call it.
 
@@ -484,10 +401,8 @@ def choose_model(
     model : "default", "fit", path, JSON text or NoiseModel
         The shipped one, one that is fitted to the raters of `annotations`, or one that was saved.
     annotations : Annotations
-    rate, preset : str
-        How it is fitted, as in `NoiseModel.fit`.
-    shifts : str, optional
-        Instead of the model's.
+    settings : FitSettings
+        How it is fitted; of another model only the shifts, in place of its own.
 
     Raises
     ------
@@ -504,16 +419,17 @@ def choose_model(
     Traceback (most recent call last):
     kalos_core.errors.InputError: model: expected two real raters or more to fit one, got ann
     """
-    for name, value, usual in (("rate", rate, "auto"), ("preset", preset, "faithful")):
-        if value != usual and model != "fit":
-            raise InputError(
-                f"{name}: expected {usual!r} unless the model is fitted (model='fit'), got {repr_of(value)}"
-            )
     if model == "fit":
         raters = annotations.raters
         if len(raters) < 2:
             raise InputError(f"model: expected two real raters or more to fit one, got {listed(raters)}")
-        return NoiseModel.fit(annotations, rate, shifts=shifts, preset=preset), f"fitted on {listed(raters, 20)}"
+        return NoiseModel.fit(annotations, **settings.record()), f"fitted on {listed(raters, 20)}"
+    for name in ("rate", "preset"):
+        value, usual = getattr(settings, name), getattr(FitSettings, name)
+        if value != usual:
+            raise InputError(
+                f"{name}: expected {usual!r} unless the model is fitted (model='fit'), got {repr_of(value)}"
+            )
     if isinstance(model, NoiseModel):
         chosen, title = model, "a model of your own"
     elif model == "default":
@@ -524,11 +440,7 @@ def choose_model(
         chosen, title = NoiseModel.from_json(Path(model)), Path(model).name
     else:
         raise InputError(f"model: expected 'default', 'fit', a NoiseModel or a path of its JSON, got {repr_of(model)}")
-    return (chosen if shifts is None else chosen.with_shifts(shifts)), title
-
-
-def _one_of(known: Sequence[str], name: str, what: str) -> str:
-    return lookup(dict(zip(known, known, strict=True)), name, what)
+    return (chosen if settings.shifts is None else chosen.with_shifts(settings.shifts)), title
 
 
 def observations_of(model: NoiseModel) -> Observations:
@@ -543,8 +455,23 @@ def _default() -> NoiseModel:
     return NoiseModel.from_json(DEFAULTS)
 
 
-def _content(source: object) -> tuple[str, Mapping[str, Any]]:
-    """What to call a document in messages, and what is in it."""
+def _sourced(name: str, estimates: Mapping[str, Estimate], shifts: str) -> tuple[Parameters, Provenance]:
+    """A distribution and where it is from: chosen, printed, estimated, or that of the shipped model."""
+    if name == "localization.overlap":
+        overlap, reason = OVERLAPS[shifts]
+        return overlap, Provenance("chosen", reason)
+    if name in CONSTANTS:
+        constant, reason = CONSTANTS[name]
+        return constant, Provenance("paper", reason)
+    found = estimates[name]
+    if found.distribution is None:
+        return _default().distribution(name), Provenance("default", found.reason, found.rows)
+    source = "fitted" if found.rows else "paper"
+    return found.distribution, Provenance(source, found.reason, found.rows, found.interval)
+
+
+def _content(source: object) -> tuple[str, dict[str, Any]]:
+    """What to call a document in messages, and the parameters in it."""
     name, content = "noise model", source
     if isinstance(source, str) and source.lstrip().startswith("{"):
         try:
@@ -556,65 +483,36 @@ def _content(source: object) -> tuple[str, Mapping[str, Any]]:
         content = load_json(Path(name), "noise model")
     if not isinstance(content, Mapping):
         raise InputError(f"{name}: expected an object with the parameters, got {type(content).__name__}")
-    if content.get("format") != FORMAT:
-        raise InputError(f"{name}: expected the format {FORMAT!r}, got {content.get('format')!r}")
-    if content.get("version") != VERSION:
-        raise InputError(f"{name}: expected version {VERSION}, got {content.get('version')!r}")
-    return name, content
+    parts = dict(content)
+    for part, expected in (("format", FORMAT), ("version", VERSION)):
+        if (actual := parts.pop(part, None)) != expected:
+            raise InputError(f"{name}: expected {part} {expected!r}, got {repr_of(actual)}")
+    return name, parts
 
 
-def _model(name: str, content: Mapping[str, Any]) -> NoiseModel:
-    problems = Problems(name)
-    expected = ("format", "version", *GROUPS, "provenance")
-    parts = _parts(content, expected, "the document", problems)
-    groups = {}
-    for group, record in GROUPS.items():
-        hints = get_type_hints(record)
-        distributions = _parts(parts.get(group, {}), [entry.name for entry in fields(record)], group, problems)
-        groups[group] = {
-            distribution: _record(hints[distribution], given, f"{group}.{distribution}", problems)
-            for distribution, given in distributions.items()
-        }
-    origins = _parts(parts.get("provenance", {}), DISTRIBUTIONS, "provenance", problems)
-    provenance = {
-        distribution: _record(Provenance, given, f"provenance of {distribution}", problems)
-        for distribution, given in origins.items()
-    }
-    problems.raise_if_any()
-    records: dict[str, Any] = {group: record(**groups[group]) for group, record in GROUPS.items()}
-    return NoiseModel(**records, provenance=provenance)
+@cache
+def _converter() -> Any:
+    """The converter of parameters from JSON; each checks its own values."""
+    from cattrs import Converter
+    from cattrs.gen import make_dict_structure_fn, override
+
+    def own(kind: Any) -> Any:
+        as_given = override(struct_hook=lambda value, _: value)
+        return make_dict_structure_fn(kind, made, **{entry.name: as_given for entry in fields(kind)})
+
+    made = Converter(forbid_extra_keys=True)
+    made.register_structure_hook_factory(lambda kind: isinstance(kind, type) and issubclass(kind, Settings), own)
+    without = make_dict_structure_fn(NoiseModel, made, observations=override(omit=True))
+    made.register_structure_hook(NoiseModel, without)
+    return made
 
 
-def _parts(given: object, expected: Sequence[str], where: str, problems: Problems) -> Mapping[str, Any]:
-    """The expected entries of an object; what is missing or not known is a problem."""
-    if not isinstance(given, Mapping):
-        problems.add(where, "an object", repr_of(given))
-        return {}
-    missing = [name for name in expected if name not in given]
-    strange = [name for name in given if name not in expected]
-    if missing:
-        problems.add(where, f"the part{'s' if len(missing) > 1 else ''} {listed(missing)}", "nothing")
-    if strange:
-        problems.add(where, f"only {listed(expected, len(expected))}", listed(map(repr_of, strange)))
-    return {name: given[name] for name in expected if name in given}
+def _faults(error: Exception) -> list[str]:
+    """All that is wrong with a document, each with its place."""
+    from cattrs import transform_error
+    from cattrs.v import format_exception
 
+    def said(cause: BaseException, kind: Any) -> str:
+        return str(cause) if isinstance(cause, InputError) else format_exception(cause, kind)
 
-def _record(kind: Any, given: object, where: str, problems: Problems) -> Any:
-    """One record; None, and a problem noted, where it cannot be made."""
-    names = [entry.name for entry in fields(kind)]
-    before = problems.count
-    values = _parts(given, names, where, problems)
-    if problems.count > before:
-        return None
-    try:
-        return kind(**values)
-    except InputError as error:
-        problems.add(where, *_expected_and_came(error))
-        return None
-
-
-def _expected_and_came(error: InputError) -> tuple[str, str]:
-    """Both halves of a message of the form "name: expected this, got that", the name of the field with the first."""
-    start, _, actual = str(error).partition(", got ")
-    owner, _, expected = start.partition(": expected ")
-    return f"{owner.partition('.')[2]} to be {expected}", actual
+    return transform_error(error, format_exception=said)

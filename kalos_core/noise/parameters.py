@@ -6,16 +6,17 @@ heights, an area as the share of the image's. Angles are in radians from the x a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.errors import InputError, as_number, check_whole, listed, repr_of
+from kalos_core.errors import InputError, as_number, check_text, repr_of
+from kalos_core.options import Option, Settings
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -31,21 +32,45 @@ FORMS = ("exponential", "power")
 """How an expected number of events may grow with the number of annotations: as in the paper, or as a power."""
 
 
-def number(
-    least: float = -np.inf, most: float = np.inf, *, above: bool = False, default: Any = MISSING, optional: bool = False
-) -> Any:
-    """A field for a finite number from `least` (above it, if `above`) to `most`, or None if `optional`."""
-    limits = {"least": least, "most": most, "above": above, "optional": optional}
-    return field(default=default, metadata=limits)
+def _finite(low: float = -np.inf, high: float = np.inf, *, above: bool = False) -> Callable[[Any, str], float]:
+    """Return a check for a finite number from `low` (above it, if `above`) to `high`."""
+    start = f" above {low:g}" if above else f" of at least {low:g}" if np.isfinite(low) else ""
+    limits = f"{start} and at most {high:g}" if np.isfinite(high) else start
+
+    def check(value: Any, name: str) -> float:
+        found = as_number(value)
+        if found is None or not np.isfinite(found) or not low <= found <= high or (above and found == low):
+            raise InputError(f"{name}: expected a finite number{limits}, got {repr_of(value)}")
+        return found
+
+    return check
 
 
-def option(known: tuple[str, ...], default: str) -> Any:
-    """A field for one of some names."""
-    return field(default=default, metadata={"options": known})
+def _or_none(value: Any, name: str) -> float | None:
+    return None if value is None else _finite(0)(value, name)
+
+
+def _four(check: Callable[[Any, str], float]) -> Callable[[Any, str], tuple[float, ...]]:
+    """Return a check for one number for each of `CARDINAL`."""
+
+    def check_all(value: Any, name: str) -> tuple[float, ...]:
+        if not isinstance(value, (list, tuple)) or len(value) != len(CARDINAL):
+            raise InputError(f"{name}: expected {len(CARDINAL)} numbers, got {repr_of(value)}")
+        return tuple(check(part, name) for part in value)
+
+    return check_all
+
+
+Number = Annotated[float, Option("Number", "A finite number.", check=_finite())]
+NotNegative = Annotated[float, Option("Number", "A finite number of at least 0.", check=_finite(0))]
+Positive = Annotated[float, Option("Number", "A finite number above 0.", check=_finite(0, above=True))]
+Share = Annotated[float, Option("Share", "A number from 0 to 1.", check=_finite(0, 1))]
+Shares = Annotated[tuple[float, ...], Option("Shares", "Four that add up to 1.", check=_four(_finite(0, 1)))]
+Concentrations = Annotated[tuple[float, ...], Option("Concentrations", "Four of at least 0.", check=_four(_finite(0)))]
 
 
 @dataclass(frozen=True)
-class Parameters:
+class Parameters(Settings):
     """Base of every distribution: numbers that are checked against the ranges of their fields.
 
     Raises
@@ -56,46 +81,6 @@ class Parameters:
 
     with_interval: ClassVar[tuple[str, ...] | None] = None
     """The parameters that a fit gives an interval, in their order; None: all."""
-
-    def __post_init__(self) -> None:
-        for entry in fields(self):
-            if entry.metadata:
-                object.__setattr__(self, entry.name, self._checked(entry, getattr(self, entry.name)))
-
-    def _checked(self, entry: Field[Any], value: object) -> float | str | tuple[float, ...] | None:
-        if "options" in entry.metadata:
-            if value not in entry.metadata["options"]:
-                known = listed(entry.metadata["options"])
-                raise InputError(f"{self._name(entry)}: expected one of {known}, got {repr_of(value)}")
-            return str(value)
-        if value is None and entry.metadata.get("optional"):
-            return None
-        if not entry.metadata.get("count"):
-            return self._number(entry, value)
-        count = entry.metadata["count"]
-        if not isinstance(value, (list, tuple)) or len(value) != count:
-            raise InputError(f"{self._name(entry)}: expected {count} numbers, got {repr_of(value)}")
-        return tuple(self._number(entry, part) for part in value)
-
-    def _number(self, entry: Field[Any], value: object) -> float:
-        least, most, above = (entry.metadata[name] for name in ("least", "most", "above"))
-        found = as_number(value)
-        if found is None or not np.isfinite(found) or not least <= found <= most or (above and found == least):
-            start = f"above {least:g}" if above else f"of at least {least:g}" if np.isfinite(least) else ""
-            end = f"at most {most:g}" if np.isfinite(most) else ""
-            limits = " and ".join(filter(None, (start, end)))
-            raise InputError(
-                f"{self._name(entry)}: expected a finite number {limits}".rstrip() + f", got {repr_of(value)}"
-            )
-        return found
-
-    def _name(self, entry: Field[Any]) -> str:
-        return f"{type(self).__name__}.{entry.name}"
-
-
-def numbers(count: int, least: float = -np.inf, most: float = np.inf) -> Any:
-    """A field for a tuple of `count` finite numbers from `least` to `most`."""
-    return field(metadata={"least": least, "most": most, "above": False, "count": count})
 
 
 @dataclass(frozen=True)
@@ -123,12 +108,12 @@ class Shift(Parameters):
     (np.float64(0.2), [-0.0717, 0.0717])
     """
 
-    intercept: float = number()
-    slope: float = number()
-    nu: float = number(0, above=True)
-    mu: float = number()
-    sigma: float = number(0, above=True)
-    growth: float = number(-2, 2, default=0.0)
+    intercept: Number
+    slope: Number
+    nu: Positive
+    mu: Number
+    sigma: Positive
+    growth: Annotated[float, Option("Growth", "A power of the area.", check=_finite(-2, 2))] = 0.0
 
     def scale(self, area: ArrayLike) -> NDArray[np.float64]:
         """What trend and residual are multiplied with: area^growth."""
@@ -169,13 +154,13 @@ class CardinalAngle(Parameters):
     0.1592
     """
 
-    weights: tuple[float, ...] = numbers(4, 0, 1)
-    kappas: tuple[float, ...] = numbers(4, 0)
+    weights: Shares
+    kappas: Concentrations
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not np.isclose(sum(self.weights), 1, atol=1e-6):
-            raise InputError(f"CardinalAngle.weights: expected numbers that add up to 1, got {self.weights}")
+            raise InputError(f"weights: expected numbers that add up to 1, got {self.weights}")
 
     def density(self, angle: ArrayLike) -> NDArray[np.float64]:
         """Density at angles in radians."""
@@ -202,8 +187,8 @@ class AxialAngle(Parameters):
     True
     """
 
-    axis: float = number(-np.pi, np.pi)
-    kappa: float = number(0)
+    axis: Annotated[float, Option("Axis", "Its direction in radians.", check=_finite(-np.pi, np.pi))]
+    kappa: NotNegative
 
     def density(self, angle: ArrayLike) -> NDArray[np.float64]:
         """Density at angles in radians."""
@@ -225,8 +210,8 @@ class SizeCurve(Parameters):
     [0.5, 0.667]
     """
 
-    intercept: float = number()
-    slope: float = number()
+    intercept: Number
+    slope: Number
 
     def probability(self, area: ArrayLike) -> NDArray[np.float64]:
         """For areas relative to the image, above 0."""
@@ -261,11 +246,11 @@ class EventRate(Parameters):
 
     with_interval: ClassVar = ("intercept", "slope")
 
-    intercept: float = number()
-    slope: float = number()
-    form: str = option(FORMS, "exponential")
-    dispersion: float = number(0, default=0.0)
-    empty: float | None = number(0, default=None, optional=True)
+    intercept: Number
+    slope: Number
+    form: Annotated[str, Option("Form", "How the rate grows.", known=dict.fromkeys(FORMS))] = "exponential"
+    dispersion: NotNegative = 0.0
+    empty: Annotated[float | None, Option("On empty images", "A finite number of at least 0.", check=_or_none)] = None
 
     def expected(self, annotations: ArrayLike) -> NDArray[np.float64]:
         """For numbers of annotations of the rater on an image."""
@@ -283,15 +268,15 @@ def rate_measure(form: str, annotations: NDArray[np.float64]) -> NDArray[np.floa
 class Chance(Parameters):
     """Probability of an event."""
 
-    probability: float = number(0, 1)
+    probability: Share
 
 
 @dataclass(frozen=True)
 class Opposition(Parameters):
     """Angle between the two fragments, seen from the centre of their whole: pi · Beta(alpha, beta) (KαLOS Eq. 19)."""
 
-    alpha: float = number(0, above=True)
-    beta: float = number(0, above=True)
+    alpha: Positive
+    beta: Positive
 
     def log_density(self, share: ArrayLike) -> NDArray[np.float64]:
         """Natural logarithm of the density of an angle as a share of pi."""
@@ -302,7 +287,7 @@ class Opposition(Parameters):
 class Enlargement(Parameters):
     """What is added to the ln scale of the first fragment: kappa = ½ ln(median area ratio, real / synthetic)."""
 
-    kappa: float = number()
+    kappa: Number
 
 
 @dataclass(frozen=True)
@@ -313,7 +298,7 @@ class Overlap(Parameters):
     that parts an annotation from its reference would be counted twice. 0 keeps every change (the paper's).
     """
 
-    least: float = number(0, 1)
+    least: Share
 
 
 @dataclass(frozen=True)
@@ -323,7 +308,7 @@ class Coupling(Parameters):
     Who is far off is so in all of them; each has its distribution all the same. 0: independent, as in the paper.
     """
 
-    share: float = number(0, 1)
+    share: Share
 
 
 @dataclass(frozen=True)
@@ -432,8 +417,19 @@ class Topology:
     opposition: Opposition
 
 
+SOURCES = ("fitted", "default", "paper", "chosen")
+"""Where parameters may be from."""
+
+
+def _intervals(value: Any, name: str) -> tuple[tuple[float, float], ...]:
+    ends = np.asarray(value, dtype=object)
+    if ends.size and (ends.ndim != 2 or ends.shape[1] != 2 or any(as_number(end) is None for end in ends.flat)):
+        raise InputError(f"{name}: expected pairs of numbers, got {repr_of(value)}")
+    return tuple((float(low), float(high)) for low, high in value)
+
+
 @dataclass(frozen=True)
-class Provenance:
+class Provenance(Settings):
     """Where the parameters of one distribution are from.
 
     Parameters
@@ -450,25 +446,12 @@ class Provenance:
         of its fields; empty where none was computed.
     """
 
-    SOURCES: ClassVar = ("fitted", "default", "paper", "chosen")
-
-    source: str
-    reason: str
-    rows: int = 0
-    interval: tuple[tuple[float, float], ...] = ()
-
-    def __post_init__(self) -> None:
-        if self.source not in self.SOURCES:
-            raise InputError(
-                f"Provenance.source: expected one of {', '.join(self.SOURCES)}, got {repr_of(self.source)}"
-            )
-        if not isinstance(self.reason, str):
-            raise InputError(f"Provenance.reason: expected text, got {repr_of(self.reason)}")
-        object.__setattr__(self, "rows", check_whole(self.rows, "Provenance.rows"))
-        ends = np.asarray(self.interval, dtype=object)
-        if ends.size and (ends.ndim != 2 or ends.shape[1] != 2 or any(as_number(end) is None for end in ends.flat)):
-            raise InputError(f"Provenance.interval: expected pairs of numbers, got {repr_of(self.interval)}")
-        object.__setattr__(self, "interval", tuple((float(low), float(high)) for low, high in self.interval))
+    source: Annotated[str, Option("Source", "Where they are from.", known=dict.fromkeys(SOURCES))]
+    reason: Annotated[str, Option("Reason", "Why.", check=check_text)]
+    rows: Annotated[int, Option("Rows", "Observations.", low=0)] = 0
+    interval: Annotated[
+        tuple[tuple[float, float], ...], Option("Intervals", "Pairs of numbers.", check=_intervals)
+    ] = ()
 
 
 GROUPS = {"localization": Localization, "category": Category, "unmatched": Unmatched, "topology": Topology}
@@ -501,18 +484,3 @@ class NoiseParameters:
         group, _, part = name.partition(".")
         found: Parameters = getattr(getattr(self, group), part)
         return found
-
-
-def to_plain(record: Any) -> dict[str, Any]:
-    """A record, and the records in it, as what JSON can hold.
-
-    Examples
-    --------
-    >>> to_plain(Chance(0.5))
-    {'probability': 0.5}
-    """
-    values = {entry.name: getattr(record, entry.name) for entry in fields(record)}
-    return {
-        name: to_plain(value) if is_dataclass(value) else list(value) if isinstance(value, tuple) else value
-        for name, value in values.items()
-    }

@@ -222,7 +222,7 @@ def _maps_of(
     detected, scores = predictions
 
     def under(truths: Annotations) -> PredictionMap:
-        return map_of_predictions(truths, detected, scores, measure, thresholds)
+        return map_of_predictions(truths, detected, scores, similarity=measure, thresholds=thresholds)
 
     try:
         of_raters = under(annotations)

@@ -12,4 +12,4 @@ def test_synthetic_raters_are_written_as_coco(labels, tmp_path, found_by, refusa
     assert NoiseModel.from_json(model).to_json() == NoiseModel.default().to_json()
     assert [row["annotations"] for row in document["tables"]["events"]] == [12, 12]
     model.write_text("{}")
-    assert "model.json: expected the format" in refusal("experiments", labels, "--model", model)
+    assert "model.json: expected format" in refusal("experiments", labels, "--model", model)

@@ -81,7 +81,7 @@ def test_predictions_equal_to_pycocotools(annotations, data):
     if not len(truth):
         return
     for kind, measure in MEASURES.items():
-        result = map_of_predictions(truth, found, scores[of_model], measure, COARSE)
+        result = map_of_predictions(truth, found, scores[of_model], similarity=measure, thresholds=COARSE)
         for rater in range(last):
             marks = np.flatnonzero(truth.rater == rater)
             own = np.flatnonzero(truth.assigned[found.image, rater])

@@ -27,7 +27,7 @@ def test_a_rater_with_equal_scores_is_modified_map(lvis):
     part = lvis.select(images=np.arange(60))
     first, second = part.select(raters=[0]), part.select(raters=[1])
     for similarity in ("box_iou", "polygon_iou"):
-        result = map_of_predictions(first, second, np.full(len(second), 0.99), similarity)
+        result = map_of_predictions(first, second, np.full(len(second), 0.99), similarity=similarity)
         expected = modified_map(part, similarity).directions[:, 0, 1]
         np.testing.assert_allclose(result.by_rater[:, 0], expected, rtol=0, atol=1e-12)
 

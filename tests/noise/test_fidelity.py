@@ -6,7 +6,7 @@ from scipy import stats
 
 from kalos_core import InputError, NoiseModel, agreement, variations
 from kalos_core.noise.experiments import signal_loss_table
-from kalos_core.noise.fidelity import gap, measure_fidelity, poisson_interval
+from kalos_core.noise.fidelity import gap, poisson_interval
 from kalos_core.resampling import INTERVAL
 from tests.noise.models import by_raters
 
@@ -106,7 +106,7 @@ def test_what_cannot_be_compared_is_refused(lvis):
     )
     for call, message in (
         (lambda: model.fidelity(lvis.select(raters=["r1"])), "expected two raters to compare"),
-        (lambda: measure_fidelity(model, apart, 1, 0), "two raters who are assigned to the same image"),
+        (lambda: model.fidelity(apart, draws=1), "two raters who are assigned to the same image"),
     ):
         with pytest.raises(InputError, match=message):
             call()

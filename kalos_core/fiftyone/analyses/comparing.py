@@ -17,6 +17,7 @@ from kalos_core.fiftyone.internals import root_of
 from kalos_core.fiftyone.kinds.agreement.settings import AgreementRun
 from kalos_core.fiftyone.kinds.agreement.stored import stored_agreement
 from kalos_core.fiftyone.runs.stored import load_metrics
+from kalos_core.options import BootstrapSettings, takes
 from kalos_core.results import Result
 
 if TYPE_CHECKING:
@@ -100,7 +101,8 @@ def _drawn(name: str, found: RunComparison, **options: Any) -> Any:
     return found.comparison.plot(name, **options)
 
 
-def compare_runs(samples: Any, a: str, b: str, *, bootstrap: int = 1000, seed: int = 0) -> RunComparison:
+@takes(BootstrapSettings)
+def compare_runs(samples: Any, a: str, b: str, settings: BootstrapSettings) -> RunComparison:
     """What changed from one agreement to another, such as before and after labels were mended: `kalos_core.compare`.
 
     Of both, the units as they were matched and stored: no label is read.
@@ -110,8 +112,6 @@ def compare_runs(samples: Any, a: str, b: str, *, bootstrap: int = 1000, seed: i
     samples : fiftyone.core.collections.SampleCollection
     a, b : str
         Keys of agreements, or of analyses: before and after.
-    bootstrap, seed
-        As in `kalos_core.compare`.
 
     Returns
     -------
@@ -142,7 +142,7 @@ def compare_runs(samples: Any, a: str, b: str, *, bootstrap: int = 1000, seed: i
     """
     before, after = (load_metrics(samples, key, "agreement") for key in (a, b))
     agreement_a, agreement_b = (stored_agreement(samples, run.key) for run in (before, after))
-    return RunComparison(before, after, compare(agreement_a, agreement_b, bootstrap, seed))
+    return RunComparison(before, after, compare(agreement_a, agreement_b, **settings.record()))
 
 
 def view_of_change(samples: Any, a: str, b: str, which: str) -> Any:

@@ -32,28 +32,9 @@ def _names(value: Any, name: str) -> tuple[str, ...] | None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Selection(Settings):
-    """Which labels of a view an analysis reads; a run stores it as a record.
+class LabelSelection(Settings):
+    """Which labels are read, whoever the raters are."""
 
-    Examples
-    --------
-    >>> Selection.of({"raters": ["ann", "bob"]}).raters
-    ('ann', 'bob')
-    >>> Selection.of({"rater": "ann"})
-    Traceback (most recent call last):
-    kalos_core.errors.InputError: unknown argument rater (did you mean raters?): expected one of raters, \
-field, rater_attribute, reference, classes, min_area, min_confidence, assigned
-    """
-
-    raters: Annotated[
-        Sequence[str] | None,
-        Option(
-            "Raters",
-            "Stored names of raters, or label fields, one per rater; with `field`, names to keep. None: all known.",
-            type="list of str, optional",
-            check=_names,
-        ),
-    ] = None
     field: Annotated[
         str | None,
         Option("Field", "One field that holds the labels of all raters, told apart by `rater_attribute`."),
@@ -61,10 +42,6 @@ field, rater_attribute, reference, classes, min_area, min_confidence, assigned
     rater_attribute: Annotated[
         str, Option("Attribute that names the rater", "Of the labels in `field`; read with it only.")
     ] = "rater"
-    reference: Annotated[
-        str | None,
-        Option("Reference rater", "A gold standard to keep out of agreement; need not be among `raters`."),
-    ] = None
     classes: Annotated[
         Sequence[str] | None,
         Option(
@@ -97,6 +74,35 @@ field, rater_attribute, reference, classes, min_area, min_confidence, assigned
             },
         ),
     ] = "auto"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Selection(LabelSelection):
+    """Which labels of a view an analysis reads; a run stores it as a record.
+
+    Examples
+    --------
+    >>> Selection.of({"raters": ["ann", "bob"]}).raters
+    ('ann', 'bob')
+    >>> Selection.of({"rater": "ann"})
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: unknown argument rater (did you mean raters?): expected one of field, \
+rater_attribute, classes, min_area, min_confidence, assigned, raters, reference
+    """
+
+    raters: Annotated[
+        Sequence[str] | None,
+        Option(
+            "Raters",
+            "Stored names of raters, or label fields, one per rater; with `field`, names to keep. None: all known.",
+            type="list of str, optional",
+            check=_names,
+        ),
+    ] = None
+    reference: Annotated[
+        str | None,
+        Option("Reference rater", "A gold standard to keep out of agreement; need not be among `raters`."),
+    ] = None
 
     def arguments(self) -> SelectionArguments:
         """As the keyword arguments of an analysis: those that are not the defaults."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from dataclasses import KW_ONLY, dataclass, fields
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
 from kalos_core.annotations import Annotations
-from kalos_core.arguments import check_arguments
-from kalos_core.errors import InputError, check_whole
+from kalos_core.errors import InputError
 from kalos_core.noise.experiments.response import (
     COUNTED_AT,
     COUNTS,
@@ -35,6 +35,7 @@ from kalos_core.noise.experiments.solvers import (
 )
 from kalos_core.noise.experiments.tables import Claim, check_counts, check_magnitudes
 from kalos_core.noise.model import NoiseModel
+from kalos_core.options import Option, Seed, Settings, takes
 from kalos_core.results import Result
 
 if TYPE_CHECKING:
@@ -95,16 +96,47 @@ class Experiments(Result):
         return pd.DataFrame([vars(claim) | {"holds": claim.verdict} for claim in self.claims()])
 
 
-def run_experiments(
-    annotations: Annotations,
-    model: NoiseModel | None = None,
-    *,
-    magnitudes: Sequence[float] | None = None,
-    counts: Sequence[int] = COUNTS,
-    repeats: int = 3,
-    seed: int = 0,
-    progress: Progress | None = None,
-) -> Experiments:
+def _magnitudes(value: Any, _: str) -> list[float] | None:
+    """Check the magnitudes of all experiments; one is above 0."""
+    if value is None:
+        return None
+    magnitudes = check_magnitudes(value)
+    if magnitudes[-1] == 0:
+        raise InputError("magnitudes: expected one above 0, got only 0")
+    return magnitudes
+
+
+@dataclass(frozen=True)
+class ExperimentSettings(Settings):
+    """How the experiments are run."""
+
+    model: NoiseModel | None = None
+    _: KW_ONLY
+    magnitudes: Annotated[
+        Sequence[float] | None,
+        Option(
+            "Magnitudes",
+            "In place of those of each experiment; 0 is added for alpha over noise.",
+            type="floats, optional",
+            check=_magnitudes,
+        ),
+    ] = None
+    counts: Annotated[
+        Sequence[int],
+        Option(
+            "Numbers of raters",
+            "Numbers of raters of experiment 5.",
+            type="ints of at least 2",
+            check=partial(check_counts, least=2),
+        ),
+    ] = COUNTS
+    repeats: Annotated[int, Option("Repeats", "Draws of each setting of experiments 1 to 3.", low=1)] = 3
+    seed: Seed = 0
+    progress: Progress | None = None
+
+
+@takes(ExperimentSettings)
+def run_experiments(annotations: Annotations, settings: ExperimentSettings) -> Experiments:
     """Every experiment of the paper's section 5, its Fig. 1d and its Table 3, on the annotations of a data set.
 
     Parameters
@@ -114,13 +146,6 @@ def run_experiments(
         of two schools of thought, if there are two.
     model : NoiseModel, optional
         By default the shipped one.
-    magnitudes : sequence of float, optional
-        Instead of those of each experiment; 0 is added for alpha over noise.
-    counts : sequence of int
-        Numbers of raters of experiment 5.
-    repeats : int
-        Draws of each setting of experiments 1 to 3.
-    seed : int
     progress : callable, optional
 
     Returns
@@ -140,24 +165,16 @@ def run_experiments(
     >>> run_experiments(table, magnitudes=[1], counts=[2], repeats=1).response.alpha[0].item()
     1.0
     """
-    check_arguments(run_experiments, locals())
-    chosen = NoiseModel.default() if model is None else model
+    chosen = NoiseModel.default() if settings.model is None else settings.model
     annotating = annotations.raters[np.unique(annotations.rater)].tolist()
     if not annotating:
         raise InputError("annotations: expected annotations to generate raters from, got none")
     first, two = annotating[0], annotating[:2]
-    counts, repeats = check_counts(counts, "counts", 2), check_whole(repeats, "repeats", least=1)
-    check_whole(seed, "seed")
-    given = None if magnitudes is None else check_magnitudes(magnitudes)
-    if given is not None and given[-1] == 0:
-        raise InputError("magnitudes: expected one above 0, got only 0")
-
-    def report(share: float, label: str) -> None:
-        if progress is not None:
-            progress(share, label)
+    repeats, seed = settings.repeats, settings.seed
+    report = settings.progress or _tell_nobody
 
     def given_or(usual: Sequence[float]) -> Sequence[float]:
-        return usual if given is None else given
+        return usual if settings.magnitudes is None else settings.magnitudes
 
     report(0.0, "Solvers against the truth")
     accuracy, cases = solver_accuracy(
@@ -170,7 +187,9 @@ def run_experiments(
         tables["as given"] = annotations
     stability = permutation_stability(tables, seed=seed)
     report(0.75, "More and more raters")
-    raters = return_on_raters(chosen, annotations, first, counts=counts, magnitudes=given_or(COUNTED_AT), seed=seed)
+    raters = return_on_raters(
+        chosen, annotations, first, counts=settings.counts, magnitudes=given_or(COUNTED_AT), seed=seed
+    )
     report(0.9, "Schools of thought")
     schools = school_impact(chosen, annotations, two, seed=seed)
     report(0.93, "Alpha over noise")
@@ -180,3 +199,7 @@ def run_experiments(
     loss = signal_loss_table(chosen, annotations, first, magnitudes=lost, seed=seed)
     report(1.0, "Done")
     return Experiments(accuracy, cases, stability, raters, schools, response, loss)
+
+
+def _tell_nobody(share: float, label: str) -> None:
+    pass

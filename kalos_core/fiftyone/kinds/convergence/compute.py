@@ -155,7 +155,8 @@ def place_predictions(samples: Any, run_key: str, predictions: str, truth: str) 
     wanted = Selection(raters=(truth,), classes=chosen.classes, min_area=chosen.min_area, assigned="labelled")
     labels = read_labels(samples, wanted, [measure])
     model, scores = _predictions(labels, predictions, measure)
-    found = map_of_predictions(labels.annotations, model, scores, measure, run.settings["thresholds"]).mean
+    compared = {"similarity": measure, "thresholds": run.settings["thresholds"]}
+    found = map_of_predictions(labels.annotations, model, scores, **compared).mean
     return PlacedModel.of(run.details.whole.convergence, predictions, found, {truth: found})
 
 

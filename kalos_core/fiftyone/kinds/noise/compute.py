@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from bson import ObjectId
@@ -20,19 +18,15 @@ from kalos_core.fiftyone.kinds.noise.labels import (
     reference_values,
     synthetic_labels,
 )
+from kalos_core.fiftyone.kinds.noise.settings import NoiseArguments
 from kalos_core.fiftyone.kinds.noise.sources import Reference, class_source_of, false_positive_source_of
 from kalos_core.fiftyone.kinds.noise.views import PREFIX
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.life import COMPARING, analysing, writing
-from kalos_core.fiftyone.runs.progress import Progress
 from kalos_core.fiftyone.runs.stored import load_metrics
-from kalos_core.noise import ClassSource, FalsePositiveSource, InjectedNoise, NoiseModel
+from kalos_core.noise import InjectedNoise
 from kalos_core.noise.model import choose_model
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    from kalos_core.fiftyone.kinds.noise.sources import ReferenceSelection
+from kalos_core.options import takes
 
 COMPARED = 0.45
 """Share of the work done when the raters are generated."""
@@ -41,28 +35,8 @@ EVENTS_WRITTEN, LABELS_WRITTEN = 0.5, 0.6
 """Share of the work done when the events are written on the reference's labels, and when labels of raters are."""
 
 
-def inject_noise(
-    samples: Any,
-    run_key: str,
-    *,
-    reference: str | Sequence[str] | None = None,
-    raters: int | Sequence[str] = 3,
-    magnitude: float | Sequence[float] = 1.0,
-    seed: int = 0,
-    schools: Sequence[int] | None = None,
-    model: NoiseModel | str | os.PathLike[str] = "default",
-    rate: str = "auto",
-    preset: str = "faithful",
-    shifts: str | None = None,
-    class_source: ClassSource | str = "confusion",
-    embeddings: Any = None,
-    taxonomy: Mapping[str, Any] | str | os.PathLike[str] | None = None,
-    false_positive_source: FalsePositiveSource | str = "transplanted",
-    detections: str | None = None,
-    real_raters: Sequence[str] | None = None,
-    progress: Progress | bool | None = None,
-    **selection: Unpack[ReferenceSelection],
-) -> NoiseRun:
+@takes(NoiseArguments)
+def inject_noise(samples: Any, run_key: str, settings: NoiseArguments) -> NoiseRun:
     """Generate synthetic raters from a reference, with known truth; see `kalos_core.noise` (KαLOS §9).
 
     Writes a label field for each rater, called after the run key and the rater, never one that is there already. Every
@@ -74,46 +48,14 @@ def inject_noise(
     the rater in ``<run_key>_fields``; nothing else of the reference is changed. The sample field ``<run_key>_changes``
     counts the events of an image other than shifts. Deleting the run removes all of it.
 
-    The fields are raters of every other analysis:
+    The reference is a rater or a label field: Detections with or without masks, or Polylines. The fields are raters of
+    every other analysis:
     ``compute_agreement(samples, key, raters=noise_raters(samples, run_key))``.
 
     Parameters
     ----------
     samples, run_key, progress
         As in `compute_agreement`.
-    reference : str or sequence of str, optional
-        The rater, or label field, to generate from: Detections with or without masks, or Polylines. Several: one for
-        each school. Not needed where there is only one.
-    raters, magnitude, seed, schools
-        As in `kalos_core.noise.NoiseModel.generate`.
-    model : "default", "fit", path, JSON text or NoiseModel
-        The shipped model, one fitted to the real raters, or one that was saved. With "fit" the details of the run say
-        in ``fidelity`` whether generated raters differ as the real ones do, see `kalos_core.noise.Fidelity`, and in
-        ``rate_tests`` how well the number of unmatched annotations fits; with any model they say in
-        ``loss_by_magnitude`` how much signal is lost at the magnitudes of the paper's Table 3.
-    rate, preset : str
-        How a model is fitted, as in `kalos_core.noise.NoiseModel.fit`; with "fit" only.
-    shifts : "matched" or "free", optional
-        Whether a shift that parts an annotation from its reference is drawn again; by default as the model has it.
-    class_source : "confusion", "embeddings", "taxonomy" or ClassSource
-        Which classes are taken for one another: those that the real raters confused, smoothed by frequency; those whose
-        labels look alike; those that are near in a tree.
-    embeddings : str or fiftyone.core.models.Model, optional
-        An attribute of the reference's labels with vectors, the name of a model of FiftyOne's zoo that is downloaded
-        already, or a model that embeds patches.
-    taxonomy : mapping or path, optional
-        As in `TaxonomyClasses.from_tree`.
-    false_positive_source : "transplanted", "detections", "images" or FalsePositiveSource
-        Where annotations are added: where other images have them, where a detector found something, or at regions of
-        the images themselves.
-    detections : str, optional
-        The field of the detector.
-    real_raters : sequence of str, optional
-        Stored rater names or label fields that are read beside the reference, for `model` "fit" and `class_source`
-        "confusion"; by default all that are stored.
-    **selection
-        Which labels are read: ``field``, ``rater_attribute``, ``classes``, ``min_area``, ``min_confidence``,
-        ``assigned``, as in `Selection`.
 
     Returns
     -------
@@ -142,29 +84,28 @@ def inject_noise(
     (['deletion', 'shift'], ['noise_synthetic_2', 'noise_synthetic_2'])
     >>> dataset.delete()
     """
-    with analysing(samples, run_key, progress) as report:
-        with_others = model == "fit" or class_source == "confusion"
-        origin = Reference.of(samples, reference, real_raters if with_others else (), selection)
+    with analysing(samples, run_key, settings.progress) as report:
+        origin = Reference.of(samples, settings.reference, settings.others, settings)
         labels = origin.read(samples)
         report(COMPARING, f"Generating raters from {number_of(len(labels.annotations), 'annotation')}")
-        used, title = choose_model(model, labels.annotations, rate, preset, shifts)
+        used, title = choose_model(settings.model, labels.annotations, settings.fit)
         result = used.generate(
             labels.annotations,
-            raters=raters,
-            magnitude=magnitude,
-            seed=seed,
+            raters=settings.raters,
+            magnitude=settings.magnitude,
+            seed=settings.seed,
             reference=list(origin.names),
-            schools=schools,
-            class_source=class_source_of(class_source, labels, origin, embeddings, taxonomy),
-            false_positive_source=false_positive_source_of(false_positive_source, labels, origin, detections),
+            schools=settings.schools,
+            class_source=class_source_of(settings, labels, origin),
+            false_positive_source=false_positive_source_of(settings, labels, origin),
         )
         report(COMPARED, "Comparing generated raters with the real ones")
-        details = noise_details(result, used, labels.annotations, seed)
+        details = noise_details(result, used, labels.annotations, settings.seed)
         names = RunNames(run_key)
         fields = names.fields_for(samples, list(result.annotations.raters))
         noise = InjectedNoise.of(result, list(fields.values()), [str(ObjectId()) for _ in result.annotations.rater])
         originals = labels_of_reference(labels, result.original)
-        settings = NoiseSettings(
+        stored = NoiseSettings(
             similarity=origin.similarity,
             reference_fields=list(origin.fields),
             schools=np.bincount(result.reference_rater).tolist(),
@@ -172,7 +113,7 @@ def inject_noise(
         on_reference = report.within(EVENTS_WRITTEN, LABELS_WRITTEN, f"Writing {number_of(len(noise.event), 'event')}")
         on_fields = report.within(LABELS_WRITTEN, 1.0, f"Writing {number_of(len(result.annotations), 'label')}")
         declared = declared_fields(names, fields, origin.label_type, originals)
-        with writing(NOISE, labels, run_key, settings, declared) as draft:
+        with writing(NOISE, labels, run_key, stored, declared) as draft:
             changes = picked({names.changes: noise.changes})
             write_values(originals, reference_values(names, noise), changes, on_reference)
             documents = synthetic_labels(names, result, noise, origin.label_type)

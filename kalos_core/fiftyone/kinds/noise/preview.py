@@ -2,44 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from kalos_core.drawing.generated import NoisePreview, preview_generated
 from kalos_core.fiftyone.dataset.raters import rater_fields
 from kalos_core.fiftyone.dataset.samples import check_samples
+from kalos_core.fiftyone.kinds.noise.settings import PreviewArguments
 from kalos_core.fiftyone.kinds.noise.sources import Reference
-from kalos_core.noise import NoiseModel
 from kalos_core.noise.model import choose_model
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    from kalos_core.fiftyone.kinds.noise.sources import ReferenceSelection
+from kalos_core.options import takes
 
 OTHERS = 24
 """Images that are read besides the one that is shown: additions come from their annotations."""
 
 
-def preview_noise(
-    samples: Any,
-    *,
-    reference: str,
-    magnitude: float = 1.0,
-    seed: int = 0,
-    model: NoiseModel | str = "default",
-    sample_id: str | None = None,
-    **selection: Unpack[ReferenceSelection],
-) -> NoisePreview:
+@takes(PreviewArguments)
+def preview_noise(samples: Any, settings: PreviewArguments) -> NoisePreview:
     """What a rater of `inject_noise` may look like on one image; nothing is written.
 
     Parameters
     ----------
     samples : fiftyone.core.collections.SampleCollection
-    reference, magnitude, seed, model, **selection
-        As in `inject_noise`; one reference, one magnitude. Of the samples only a few are read, so the run itself, which
-        has the chances of all of them, gives other annotations.
+        Only a few of them are read, so the run itself, which has the chances of all of them, gives other annotations.
+    reference : str
+        As in `inject_noise`; one.
     sample_id : str, optional
         The image; by default, and where it has no annotations of the reference, the first that has some.
 
@@ -49,13 +37,13 @@ def preview_noise(
         For what `inject_noise` refuses.
     """
     check_samples(samples)
-    few = _few(samples, reference, sample_id)
-    origin = Reference.of(few, reference, (), selection)
+    few = _few(samples, settings.reference, settings.sample_id)
+    origin = Reference.of(few, settings.reference, (), settings)
     labels = origin.read(few)
-    chosen, _ = choose_model(model, labels.annotations)
-    result = chosen.generate(labels.annotations, 1, magnitude, seed, reference=list(origin.names))
+    chosen, _ = choose_model(settings.model, labels.annotations)
+    result = chosen.generate(labels.annotations, 1, settings.magnitude, settings.seed, reference=list(origin.names))
     images, annotated = result.original.images, np.unique(result.original.image)
-    image = int(next((code for code in annotated if images[code] == sample_id), annotated[0]))
+    image = int(next((code for code in annotated if images[code] == settings.sample_id), annotated[0]))
     paths = dict(zip(*few.values(["id", "filepath"]), strict=True))
     return preview_generated(result, image, paths[images[image]])
 

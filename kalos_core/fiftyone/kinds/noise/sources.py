@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypedDict
+from typing import Any
 
 import fiftyone.core.models as fom
 import fiftyone.core.utils as fou
@@ -19,7 +18,8 @@ from kalos_core.fiftyone.dataset.objects import Labels, labels_of_field, read_la
 from kalos_core.fiftyone.dataset.opened import ASSIGNED_FIELD
 from kalos_core.fiftyone.dataset.raters import label_fields, rater_fields, rater_names, resolve_fields
 from kalos_core.fiftyone.dataset.samples import check_sizes
-from kalos_core.fiftyone.dataset.selection import Selection
+from kalos_core.fiftyone.dataset.selection import LabelSelection, Selection
+from kalos_core.fiftyone.kinds.noise.settings import NoiseArguments
 from kalos_core.noise import (
     ClassSource,
     ConfusionClasses,
@@ -33,21 +33,6 @@ from kalos_core.noise import (
 
 READ_FOR = {"detections": "mask_iou", "polylines": "polygon_iou"}
 """List of labels -> the similarity they are read for: with their masks, where there are any, and outlines."""
-
-CLASS_SOURCES = ("confusion", "embeddings", "taxonomy")
-FALSE_POSITIVE_SOURCES = ("transplanted", "detections", "images")
-"""Names of the sources; see `inject_noise`."""
-
-
-class ReferenceSelection(TypedDict, total=False):
-    """Keyword arguments that say which labels are read, besides those of whom; see `Selection`."""
-
-    field: str | None
-    rater_attribute: str
-    classes: Sequence[str] | None
-    min_area: float
-    min_confidence: float
-    assigned: str
 
 
 @dataclass(frozen=True)
@@ -80,7 +65,7 @@ class Reference:
         samples: Any,
         reference: str | Sequence[str] | None,
         others: Sequence[str] | None,
-        arguments: ReferenceSelection,
+        labels: LabelSelection,
     ) -> Reference:
         """From a rater or field, or several of them; without any, the only rater there is.
 
@@ -91,7 +76,8 @@ class Reference:
         InputError
             If it is not clear who is meant, or their labels are neither detections nor polylines.
         """
-        selection, paths, stored = Selection.of(arguments), label_fields(samples), rater_fields(samples)
+        selection = labels.part(Selection, raters=None, reference=None)
+        paths, stored = label_fields(samples), rater_fields(samples)
         names = _names(samples, reference, selection)
         found = resolve_fields(samples, names if selection.field is None else [selection.field], argument="reference")
         lists = sorted({_list_at(paths[field]) for field in found.values()})
@@ -145,17 +131,11 @@ def _list_at(path: str) -> str:
 # ---- classes ----
 
 
-def class_source_of(
-    source: ClassSource | str,
-    labels: Labels,
-    origin: Reference,
-    embeddings: Any = None,
-    taxonomy: Mapping[str, Any] | str | os.PathLike[str] | None = None,
-) -> ClassSource:
-    """What says which classes are taken for one another, from its name in `CLASS_SOURCES` or as such."""
+def class_source_of(settings: NoiseArguments, labels: Labels, origin: Reference) -> ClassSource:
+    """What says which classes are taken for one another."""
+    source, embeddings, taxonomy = settings.class_source, settings.embeddings, settings.taxonomy
     if not isinstance(source, str):
         return source
-    lookup(dict.fromkeys(CLASS_SOURCES), source, "class_source")
     if source == "confusion":
         return ConfusionClasses.of(labels.annotations)
     if source == "taxonomy":
@@ -232,13 +212,11 @@ def _zoo_model(name: str, paths: Sequence[str]) -> Any:
 # ---- false positives ----
 
 
-def false_positive_source_of(
-    source: FalsePositiveSource | str, labels: Labels, origin: Reference, detections: str | None = None
-) -> FalsePositiveSource:
-    """What says where annotations are added, from its name in `FALSE_POSITIVE_SOURCES` or as such."""
+def false_positive_source_of(settings: NoiseArguments, labels: Labels, origin: Reference) -> FalsePositiveSource:
+    """What says where annotations are added."""
+    source, detections = settings.false_positive_source, settings.detections
     if not isinstance(source, str):
         return source
-    lookup(dict.fromkeys(FALSE_POSITIVE_SOURCES), source, "false_positive_source")
     if source == "transplanted":
         return TransplantedFalsePositives()
     view: Any = labels.view
