@@ -27,7 +27,7 @@ The names of this package are those of daily use. The rest is in its subpackages
 `kalos_core.consensus`        one reference estimated from several raters; the table `TRUTH_METHODS`
 `kalos_core.decisions`        units in dispute, what was decided about each, and the labels that follow
 `kalos_core.ranking`          how classifiers, detectors and models rank under each reference
-`kalos_core.distributed`      data sets past one machine: shards, and results that merge over them
+`kalos_core.distributed`      data sets past one machine: shards, which functions take in place of a table
 `kalos_core.noise`            how raters differ, fitted to real ones, and synthetic raters; `experiments` with them
 `kalos_core.display`          names of types and numbers as people read them
 `kalos_core.results`          how results show themselves: `repr`, tables, HTML, figures, JSON

@@ -10,7 +10,7 @@ it, too.
 figure                        drawn from                       in the paper
 ============================  ===============================  =========================================
 `plot_accuracy`               SolverAccuracy                   KαLOS Fig. 3, 4, 18
-`plot_agreement`              Agreement, NarrowedAgreement or ShardedAgreement  KαLOS Fig. 20
+`plot_agreement`              Agreement or NarrowedAgreement   KαLOS Fig. 20
 `plot_agreement_curves`       DetectorRanking                  Lampert et al. Fig. 5
 `plot_angles`                 NoiseModel                       KαLOS Fig. 10
 `plot_areas`                  NoiseModel                       KαLOS Fig. 13, 14
@@ -70,7 +70,7 @@ figure                        drawn from                       in the paper
 `plot_teams`                  TeamComparison
 `plot_tolerances`             BoundaryDistance
 `plot_values`                 any
-`plot_variations`             Variations or ShardedVariations
+`plot_variations`             Variations
 `plot_vitality`               RaterVitality                    KαLOS Fig. 23
 `plot_weights`                RemovalExperiment                Nørregaard & Derczynski Fig. 7
 ============================  ===============================  =========================================

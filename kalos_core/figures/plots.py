@@ -16,7 +16,6 @@ from kalos_core import (
     convergence,
     decisions,
     diagnostics,
-    distributed,
     noise,
     nominal,
     pixels,
@@ -189,7 +188,6 @@ TABLES: dict[str, tuple[str, Plot]] = {
 PLOTS: Mapping[type, Mapping[str, Plot]] = {
     # agreement
     Agreement: {"images": plot_agreement},
-    distributed.ShardedAgreement: {"images": plot_agreement},
     Annotations: {"raters": values("annotations", "rater")},
     Pairs: {"similarities": histogram("similarity")},
     decisions.Resolved: {"origins": counted("origin", "annotations")},
@@ -223,7 +221,6 @@ PLOTS: Mapping[type, Mapping[str, Plot]] = {
     variation.Scorecard: {"raters": values("alpha", "rater")},
     variation.VariationShares: {"thresholds": plot_shares},
     variation.Variations: {"types": plot_variations},
-    distributed.ShardedVariations: {"types": plot_variations},
     # label convergence
     Criteria: {"verdicts": counted("verdict", "criteria")},
     convergence.ConvergenceStudy: {"study": plot_study, "directions": plot_directions},
