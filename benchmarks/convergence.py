@@ -17,8 +17,7 @@ from benchmarks.tables import Measured, Row, Table
 from benchmarks.timing import Subject, alternate, peak_memory
 from kalos_core import Annotations, KalosWarning, label_convergence, modified_map, read_coco
 from kalos_core.convergence import THRESHOLDS
-from kalos_core.convergence.modified import count_in_orders
-from kalos_core.pairs import compute_pairs
+from kalos_core.convergence.modified import MatchTask, count_in_orders
 
 FASTER_THAN_COCO = 30.0
 FASTER_THAN_HOTCOCO = {1: 5.0, COPIES[-1]: 2.0}
@@ -167,10 +166,7 @@ def replicates(coco: Mapping[str, Any], name: str, repeats: int) -> Table:
 
 
 def _all_subsets(annotations: Annotations, subsets: Any) -> Any:
-    thresholds = np.array(THRESHOLDS)
-    pairs = compute_pairs(annotations, floor=thresholds[0])
-    everything = np.ones(len(annotations), np.bool_)
-    (counted,) = count_in_orders(annotations, pairs, thresholds, "coco", everything, 1, 0)
+    (counted,), _ = count_in_orders(annotations, MatchTask("box_iou", THRESHOLDS, "coco"), 1, 0, "")
     return np.nanmean(counted.directions(subsets, len(annotations.raters)), axis=(1, 2, 3))
 
 

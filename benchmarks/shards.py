@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+import kalos_core
 from kalos_core import Annotations, distributed
 from kalos_core.shapes import Boxes
 
@@ -74,7 +75,7 @@ def write(folder: Path, images: int) -> dict[str, Any]:
         "call": "write_shards",
         "workers": 0,
         "seconds": time.perf_counter() - begin,
-        "annotations": shards.annotations,
+        "annotations": shards.rows,
         "megabytes": peak(),
     }
 
@@ -105,7 +106,7 @@ def measured(folder: Path, call: str, client: Any) -> dict[str, Any]:
         told.append((time.perf_counter(), time.process_time()))
 
     begin = time.perf_counter(), time.process_time()
-    found = getattr(distributed, call)(folder, client=client, progress=progress)
+    found = getattr(kalos_core, call)(distributed.open_shards(folder, client, progress=progress))
     end = time.perf_counter(), time.process_time()
     (shards, shards_cpu), (seconds, cpu) = (
         (last[0] - first[0], last[1] - first[1]) for first, last in ((told[0], told[-1]), (begin, end))
@@ -192,7 +193,7 @@ def main() -> int:
         lines.append(line(records[-1]))
         print(lines[-1], flush=True)
     shards = distributed.open_shards(given.folder)
-    head = f"{shards.images:,} images, {shards.annotations:,} annotations, {RATERS} raters, {len(shards)} shards"
+    head = f"{shards.images:,} images, {shards.rows:,} annotations, {RATERS} raters, {len(shards)} shards"
     lines = [f"{head}; {os.cpu_count()} cores", *lines, *outlook(records)]
     lines += sorted({record["found"] for record in records if "found" in record})
     print("\n".join(lines))

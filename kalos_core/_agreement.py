@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial, reduce
+from operator import add
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations import Annotations
+from kalos_core.annotations.thin import annotated_classes, thinned
 from kalos_core.correspondence import SolverName, correspond
 from kalos_core.correspondence.costs import CostName
 from kalos_core.correspondence.sizes import UnitCounts, UnitSizes
@@ -19,7 +21,7 @@ from kalos_core.display import number_of
 from kalos_core.errors import InputError
 from kalos_core.limits import check_replicates
 from kalos_core.options import Option, Replicates, Seed, Settings, takes
-from kalos_core.pairs import Pairs, pairs_from
+from kalos_core.pairs import Pairs, pairs_from, refuse_pairs
 from kalos_core.reliability import (
     NO_OBJECT,
     NOT_ASSIGNED,
@@ -28,12 +30,15 @@ from kalos_core.reliability import (
     alpha_of_all,
     build_units,
     coincidences,
+    join_coincidences,
+    join_units,
 )
 from kalos_core.resampling import Cells, intervals, resample
 from kalos_core.results import Result, check_result
+from kalos_core.sharding import Sharded, kinds_of, known_of
 from kalos_core.similarity import Similarity, get_similarity
 from kalos_core.similarity.base import Threshold
-from kalos_core.similarity.fitting import AUTO, ComparedBy, measure_for
+from kalos_core.similarity.fitting import AUTO, ComparedBy, measure_for, sent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -147,9 +152,9 @@ class AgreementSettings(Settings):
         """The name of the similarity."""
         return self.similarity if isinstance(self.similarity, str) else get_similarity(self.similarity or AUTO).name
 
-    def for_kinds(self, of: Annotations | Collection[str]) -> tuple[Similarity, AgreementSettings]:
-        """The similarity that compares annotations, or kinds of shapes, and the settings with its name."""
-        measure = measure_for(self.similarity, of)
+    def for_kinds(self, of: Annotations | Sharded[Annotations]) -> tuple[Similarity, AgreementSettings]:
+        """The similarity that compares annotations, and the settings with its name."""
+        measure = measure_for(self.similarity, kinds_of(of))
         return measure, self.part(AgreementSettings, similarity=measure.name)
 
     @property
@@ -180,121 +185,8 @@ def undefined_text(configuration: AgreementSettings, part: str = "") -> str:
     return f"{configuration.notation}{part} is undefined: {NOTHING_SHARED}"
 
 
-class AgreementNumbers(Result):
-    """What an agreement says, whether it holds its annotations or not; fields as of `Agreement`."""
-
-    _shows_table = False
-
-    configuration: AgreementSettings
-    units: Units
-    image_alpha: NDArray[np.float64]
-    alpha: float
-    alpha_interval: NDArray[np.float64]
-    global_alpha: float
-    global_alpha_interval: NDArray[np.float64]
-    empty_images: int
-    alpha_without_empty: float
-
-    def unit_counts(self) -> UnitCounts:
-        """What `unit_sizes` is made of."""
-        raise NotImplementedError
-
-    def _of_images(self) -> dict[str, NDArray[Any]]:
-        """Of each image its id, its file and how many annotations it has."""
-        raise NotImplementedError
-
-    def _raters(self) -> NDArray[np.object_]:
-        raise NotImplementedError
-
-    @property
-    def defined_images(self) -> int:
-        """How many images the mean is over."""
-        return int(np.isfinite(self.image_alpha).sum())
-
-    @property
-    def undefined_images(self) -> int:
-        """How many images have no alpha."""
-        return len(self.image_alpha) - self.defined_images
-
-    @property
-    def notation(self) -> str:
-        """The configuration in the notation of the paper."""
-        return self.configuration.notation
-
-    @property
-    def band(self) -> str:
-        """What `alpha` means in the words of KαLOS §3.3; `BAND_SOURCES` quotes both papers."""
-        return band(self.alpha)
-
-    @property
-    def convergence_band(self) -> str:
-        """What `alpha` means in the words of label convergence App. B."""
-        return convergence_band(self.alpha)
-
-    @property
-    def median_alpha(self) -> float:
-        """Median of the defined image alphas (KαLOS §14); NaN without any."""
-        defined = self.image_alpha[np.isfinite(self.image_alpha)]
-        return float(np.median(defined)) if len(defined) else math.nan
-
-    @cached_property
-    def units_per_image(self) -> NDArray[np.intp]:
-        """(I,) number of units of each image."""
-        return np.bincount(self.units.image, minlength=len(self.image_alpha))
-
-    @cached_property
-    def unit_sizes(self) -> UnitSizes:
-        """How large the units are, and whether solvers of another kind would give clearly others (`UnitSizes.note`)."""
-        return self.unit_counts().sizes
-
-    def summary(self) -> dict[str, Any]:
-        """All numbers and words about the whole, by name; `note` is that of `unit_sizes`.
-
-        Examples
-        --------
-        >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 9, 9]} for r in ("ann", "bob")]
-        >>> found = agreement(Annotations.from_rows(rows)).summary()
-        >>> found["alpha"], found["band"], found["images"], found["raters"]
-        (1.0, 'near perfect', 1, ['ann', 'bob'])
-        """
-        own = ("notation", "alpha", "alpha_interval", "median_alpha", "global_alpha", "global_alpha_interval", "band")
-        more = ("convergence_band", "alpha_without_empty", "defined_images", "undefined_images", "empty_images")
-        return {
-            **{name: getattr(self, name) for name in own + more},
-            "images": len(self.image_alpha),
-            "annotations": int(self._of_images()["annotations"].sum()),
-            "units": len(self.units),
-            "raters": self._raters().tolist(),
-            "note": self.unit_sizes.note,
-        }
-
-    def to_pandas(self) -> pd.DataFrame:
-        """One row an image: its id, file, alpha, and how many units and annotations it has."""
-        import pandas as pd
-
-        columns = self._of_images()
-        count = columns.pop("annotations")
-        own = {"alpha": self.image_alpha, "units": self.units_per_image, "annotations": count}
-        return pd.DataFrame({**columns, **own})
-
-    @property
-    def headline(self) -> str:
-        """The finding, in words."""
-        if np.isnan(self.alpha):
-            return undefined_text(self.configuration)
-        low, high = self.alpha_interval
-        interval = "" if np.isnan(low) else f" [{low:.3f}, {high:.3f}]"
-        words = f"{self.band}; label convergence: {self.convergence_band}"
-        return (
-            f"{self.notation} = {self.alpha:.3f}{interval} ({words}), mean over "
-            f"{number_of(self.defined_images, 'image')}; "
-            f"median {self.median_alpha:.3f}; {self.global_alpha:.3f} over all {number_of(len(self.units), 'unit')}"
-            + (f"\n{self.unit_sizes.note}" if self.unit_sizes.note else "")
-        )
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class Agreement(AgreementNumbers):
+class Agreement(Result):
     """The result of `agreement`, with all it was computed from.
 
     Figures: ``"images"``.
@@ -335,6 +227,7 @@ class Agreement(AgreementNumbers):
     """
 
     _call = "agreement(annotations)"
+    _shows_table = False
 
     annotations: Annotations
     pairs: Pairs
@@ -349,29 +242,196 @@ class Agreement(AgreementNumbers):
     empty_images: int
     alpha_without_empty: float
 
+    of_shards: OfShards | None = field(default=None, init=False)
+
+    @property
+    def source(self) -> Annotations | Sharded[Annotations]:
+        """The annotations, or the shards of them."""
+        return self.annotations if self.of_shards is None else self.of_shards.shards
+
+    @cached_property
+    def annotations_per_image(self) -> NDArray[np.intp]:
+        """(I,) number of annotations of each image."""
+        if self.of_shards is not None:
+            return self.of_shards.annotations_per_image
+        return np.bincount(self.annotations.image, minlength=len(self.image_alpha))
+
+    @property
     def unit_counts(self) -> UnitCounts:
-        """What `unit_sizes` is made of."""
+        """Sums that `unit_sizes` is computed from."""
+        if self.of_shards is not None:
+            return self.of_shards.unit_counts
         raters = (self.units.values != NOT_ASSIGNED).sum(axis=1)
         candidates = self.pairs.at_least(self.configuration.threshold)
         return UnitCounts.of(candidates, self.unit_of, raters, self.annotations.rater)
 
-    def _of_images(self) -> dict[str, NDArray[Any]]:
-        count = np.bincount(self.annotations.image, minlength=len(self.image_alpha))
-        return {"image": self.annotations.images, "file": self.annotations.files, "annotations": count}
+    @property
+    def defined_images(self) -> int:
+        """How many images the mean is over."""
+        return int(np.isfinite(self.image_alpha).sum())
 
-    def _raters(self) -> NDArray[np.object_]:
-        return self.annotations.raters
+    @property
+    def undefined_images(self) -> int:
+        """How many images have no alpha."""
+        return len(self.image_alpha) - self.defined_images
+
+    @property
+    def notation(self) -> str:
+        """The configuration in the notation of the paper."""
+        return self.configuration.notation
+
+    @property
+    def band(self) -> str:
+        """What `alpha` means in the words of KαLOS §3.3; `BAND_SOURCES` quotes both papers."""
+        return band(self.alpha)
+
+    @property
+    def convergence_band(self) -> str:
+        """What `alpha` means in the words of label convergence App. B."""
+        return convergence_band(self.alpha)
+
+    @property
+    def median_alpha(self) -> float:
+        """Median of the defined image alphas (KαLOS §14); NaN without any."""
+        defined = self.image_alpha[np.isfinite(self.image_alpha)]
+        return float(np.median(defined)) if len(defined) else math.nan
+
+    @cached_property
+    def units_per_image(self) -> NDArray[np.intp]:
+        """(I,) number of units of each image."""
+        return np.bincount(self.units.image, minlength=len(self.image_alpha))
+
+    @cached_property
+    def unit_sizes(self) -> UnitSizes:
+        """How large the units are, and whether solvers of another kind would give clearly others (`UnitSizes.note`)."""
+        return self.unit_counts.sizes
+
+    def summary(self) -> dict[str, Any]:
+        """All numbers and words about the whole, by name; `note` is that of `unit_sizes`.
+
+        Examples
+        --------
+        >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 9, 9]} for r in ("ann", "bob")]
+        >>> found = agreement(Annotations.from_rows(rows)).summary()
+        >>> found["alpha"], found["band"], found["images"], found["raters"]
+        (1.0, 'near perfect', 1, ['ann', 'bob'])
+        """
+        own = ("notation", "alpha", "alpha_interval", "median_alpha", "global_alpha", "global_alpha_interval", "band")
+        more = ("convergence_band", "alpha_without_empty", "defined_images", "undefined_images", "empty_images")
+        return {
+            **{name: getattr(self, name) for name in own + more},
+            "images": len(self.image_alpha),
+            "annotations": int(self.annotations_per_image.sum()),
+            "units": len(self.units),
+            "raters": self.annotations.raters.tolist(),
+            "note": self.unit_sizes.note,
+        }
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row an image: its id, file, alpha, and how many units and annotations it has."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "image": self.annotations.images,
+                "file": self.annotations.files,
+                "alpha": self.image_alpha,
+                "units": self.units_per_image,
+                "annotations": self.annotations_per_image,
+            }
+        )
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        if np.isnan(self.alpha):
+            return undefined_text(self.configuration)
+        low, high = self.alpha_interval
+        interval = "" if np.isnan(low) else f" [{low:.3f}, {high:.3f}]"
+        words = f"{self.band}; label convergence: {self.convergence_band}"
+        return (
+            f"{self.notation} = {self.alpha:.3f}{interval} ({words}), mean over "
+            f"{number_of(self.defined_images, 'image')}; "
+            f"median {self.median_alpha:.3f}; {self.global_alpha:.3f} over all {number_of(len(self.units), 'unit')}"
+            + (f"\n{self.unit_sizes.note}" if self.unit_sizes.note else "")
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class OfShards:
+    """What an `Agreement` of shards holds in place of its annotations and pairs.
+
+    Parameters
+    ----------
+    shards : Sharded
+    measure : Similarity
+        How annotations are compared.
+    annotations_per_image : (I,) int
+    unit_counts : UnitCounts
+    """
+
+    shards: Sharded[Annotations]
+    measure: Similarity
+    annotations_per_image: NDArray[np.intp]
+    unit_counts: UnitCounts
+
+
+@dataclass(frozen=True, eq=False)
+class AgreementPart:
+    """Units of a table, and the sums of its images that the numbers of an agreement are computed from.
+
+    Parameters
+    ----------
+    units : Units
+    sums : Coincidences
+        Per image.
+    empty : (I,) bool
+        Images empty by agreement.
+    classes : (I, R) int
+        As of `annotated_classes`.
+    annotations_per_image : (I,) int
+    unit_counts : UnitCounts
+    """
+
+    units: Units
+    sums: Coincidences
+    empty: NDArray[np.bool_]
+    classes: NDArray[np.int32]
+    annotations_per_image: NDArray[np.intp]
+    unit_counts: UnitCounts
+
+    @classmethod
+    def of(cls, annotations: Annotations, measure: Similarity | str, settings: AgreementSettings) -> AgreementPart:
+        """That of one table."""
+        found = agreement(annotations, **{**settings.record(), "similarity": measure, "bootstrap": 0})
+        sums, empty = image_coincidences(found.annotations, found.units)
+        classes = annotated_classes(annotations)
+        return cls(found.units, sums, empty, classes, found.annotations_per_image, found.unit_counts)
+
+    @classmethod
+    def merged(cls, parts: Sequence[AgreementPart]) -> AgreementPart:
+        """That of tables of different images, one after the other."""
+        return cls(
+            units=join_units([part.units for part in parts], [len(part.empty) for part in parts]),
+            sums=join_coincidences([part.sums for part in parts]),
+            empty=np.concatenate([part.empty for part in parts]),
+            classes=np.concatenate([part.classes for part in parts]),
+            annotations_per_image=np.concatenate([part.annotations_per_image for part in parts]),
+            unit_counts=reduce(add, [part.unit_counts for part in parts]),
+        )
 
 
 @takes(AgreementArguments)
-def agreement(annotations: Annotations, settings: AgreementArguments) -> Agreement:
+def agreement(annotations: Annotations | Sharded[Annotations], settings: AgreementArguments) -> Agreement:
     """KαLOS: who annotated what where is settled first, then Krippendorff's alpha of the classes (KαLOS §3).
 
     Parameters
     ----------
-    annotations : Annotations
+    annotations : Annotations, or shards of them
+        Of shards (`kalos_core.distributed.open_shards`) the result holds no annotations, pairs or `unit_of`; what is
+        computed from it reads the shards again where it needs them.
     pairs : Pairs, optional
-        Computed before, from `threshold` or lower.
+        Computed before, from `threshold` or lower; not of shards.
 
     Returns
     -------
@@ -415,11 +475,33 @@ def agreement(annotations: Annotations, settings: AgreementArguments) -> Agreeme
     (0.5455, [[0, 0], [1, 1], [-1, 1]])
     """
     measure, chosen = settings.for_kinds(annotations)
-    check_replicates(chosen.bootstrap, len(annotations.images))
-    check_comparable(annotations)
+    known = known_of(annotations)
+    check_replicates(chosen.bootstrap, len(known.images))
+    check_comparable(known)
+    refuse_pairs(annotations, settings.pairs)
+    if isinstance(annotations, Sharded):
+        parts = annotations.parts(partial(AgreementPart.of, measure=sent(measure), settings=chosen), "Agreement")
+        return _of_shards(annotations, measure, chosen, AgreementPart.merged(parts))
     pairs = pairs_from(annotations, measure, chosen.threshold, settings.pairs)
     unit_of = correspond(annotations, pairs, chosen.threshold, chosen.solver, chosen.cost)
     return matched(annotations, pairs, chosen, unit_of)
+
+
+def _of_shards(
+    shards: Sharded[Annotations], measure: Similarity, configuration: AgreementSettings, part: AgreementPart
+) -> Agreement:
+    annotations = compared(thinned(shards.known, part.classes), configuration.empty)
+    none = np.zeros(0, np.intp)
+    found = Agreement(
+        annotations=annotations,
+        pairs=Pairs(none, none, np.zeros(0), measure.name, configuration.threshold),
+        configuration=configuration,
+        unit_of=none,
+        units=part.units,
+        **numbers_of(part.sums, part.empty, configuration, annotations.image_rank),
+    )
+    object.__setattr__(found, "of_shards", OfShards(shards, measure, part.annotations_per_image, part.unit_counts))
+    return found
 
 
 def matched(
@@ -509,8 +591,25 @@ def check_comparable(annotations: Annotations) -> None:
 
 
 def check_agreement(result: Agreement) -> None:
-    """What lies behind an agreement is only defined for one: not for the annotations themselves."""
+    """An error for anything but an `Agreement` that holds its annotations."""
     check_result(result, "agreement", Agreement)
+    if result.of_shards is not None:
+        raise InputError(
+            "agreement: expected one of a table, whose annotations are read, got one of shards; call "
+            "agreement(next(iter(shards)).read()) for one of them"
+        )
+
+
+def agreement_of(
+    source: Agreement | Annotations | Sharded[Annotations], check: Callable[[Annotations], None] | None = None
+) -> Agreement:
+    """An agreement as it is; of annotations or shards that with the usual settings, once their raters are checked."""
+    if isinstance(source, (Annotations, Sharded)):
+        if check is not None:
+            check(known_of(source))
+        return agreement(source)
+    check_result(source, "agreement", Agreement)
+    return source
 
 
 def with_empty_images(annotations: Annotations, units: Units) -> tuple[Units, NDArray[np.bool_]]:

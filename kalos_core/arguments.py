@@ -65,8 +65,8 @@ def check_type(name: str, hint: Any, value: Any) -> None:
     if not _fits(hint, value):
         own = any(hasattr(kind, "__dataclass_fields__") for kind in _alternatives(hint))
         actual = type(value).__name__ if own else repr_of(value)
-        hint_of = "; read_labels(path) reads a file" if _is_file(hint, value) else ""
-        raise InputError(f"{name}: expected {_said(hint, value)}, got {actual}{hint_of}")
+        instead = "read_labels(path) reads a file" if _is_file(hint, value) else getattr(value, "_instead", "")
+        raise InputError(f"{name}: expected {_said(hint, value)}, got {actual}{instead and f'; {instead}'}")
 
 
 @cache
@@ -115,8 +115,9 @@ def _fits(hint: Any, value: Any) -> bool:
         return _is_several(origin, value) and (
             origin is Iterable or isinstance(value, (str, np.ndarray)) or all(_fits(inner[0], entry) for entry in value)
         )
-    if isinstance(hint, type) and hint.__module__.startswith("kalos_core.") and not getattr(hint, "_is_protocol", 0):
-        return isinstance(value, hint)
+    kind = hint if origin is None else origin
+    if isinstance(kind, type) and kind.__module__.startswith("kalos_core.") and not getattr(kind, "_is_protocol", 0):
+        return isinstance(value, kind)
     return True
 
 
@@ -153,7 +154,7 @@ def _said(hint: Any, value: Any) -> str:
             words.append("a text" if len(_alternatives(hint)) > 1 else "a name")
         elif origin is CallableType:
             words.append("a function")
-        elif kind is not NoneType:
+        elif kind is not NoneType and not hasattr(origin, "_instead"):
             name = getattr(kind, "__name__", str(kind))
             words.append(f"{name}, the result of {call}" if call and name not in READ else name)
     return " or ".join(dict.fromkeys(words))

@@ -20,6 +20,7 @@ from kalos_core.errors import InputError, KalosWarning, repr_of
 from kalos_core.limits import check_limit
 from kalos_core.results import Result
 from kalos_core.shapes.borrowed import Borrowed
+from kalos_core.sharding import Sharded
 from kalos_core.similarity import SIMILARITIES, Similarity, check_threshold
 from kalos_core.similarity.fitting import ComparedBy, measure_for
 
@@ -198,6 +199,12 @@ def compute_pairs(
     candidates = np.bincount(annotations.image[left], minlength=len(annotations.images))
     _warn_of_many(annotations, candidates, MANY_CANDIDATES, f"candidates ({measure.name} of at least {floor:.3g})")
     return Pairs(left, right, values, measure.name, floor, kind)
+
+
+def refuse_pairs(source: Any, pairs: Pairs | None) -> None:
+    """An error for pairs of a table that are given with shards."""
+    if pairs is not None and isinstance(source, Sharded):
+        raise InputError("pairs: expected none with shards, whose pairs are computed where they are read")
 
 
 def pairs_from(

@@ -60,6 +60,22 @@ class Units:
         return bool(((self.values >= 0).any(axis=1) & ((self.values != NOT_ASSIGNED).sum(axis=1) >= 2)).any())
 
 
+def join_units(parts: Sequence[Units], images: Sequence[int]) -> Units:
+    """The units of all parts, of which each has so many images of its own.
+
+    Examples
+    --------
+    >>> one = Units(np.array([0]), np.array([[0, 0]], np.int32))
+    >>> join_units([one, one], [3, 1]).image.tolist()
+    [0, 3]
+    """
+    starts = run_starts(images)
+    return Units(
+        np.concatenate([part.image + start for part, start in zip(parts, starts, strict=False)]),
+        np.concatenate([part.values for part in parts]),
+    )
+
+
 def build_units(annotations: Annotations, unit_of: NDArray[np.intp]) -> Units:
     """The reliability matrix of units (KαLOS §3.2; Krippendorff 2004).
 

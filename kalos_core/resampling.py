@@ -177,6 +177,20 @@ def join_cells(parts: Sequence[Cells]) -> Cells:
     )
 
 
+def join_images(parts: Sequence[Cells], starts: NDArray[np.intp]) -> Cells:
+    """The cells of tables of different images, the first image of each table being that of `starts`.
+
+    Examples
+    --------
+    >>> from kalos_core.reliability import coincidences
+    >>> zero = np.array([0])
+    >>> cells = Cells.of(zero, zero, coincidences(np.array([[0, 0]]), zero, 1))
+    >>> join_images([cells, cells], np.array([0, 7, 8])).image.tolist()
+    [0, 7]
+    """
+    return join_cells([replace(part, image=part.image + start) for part, start in zip(parts, starts, strict=False)])
+
+
 @dataclass(frozen=True, eq=False)
 class Replicates:
     """B replicates of F statistics, all from the same draws of images.

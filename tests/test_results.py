@@ -5,7 +5,6 @@ import json
 import pkgutil
 import re
 import sys
-import tempfile
 import warnings
 from dataclasses import replace
 from functools import cache, partial
@@ -152,11 +151,6 @@ def counted():
     return found
 
 
-def over_shards(call, **more):
-    with tempfile.TemporaryDirectory() as folder:
-        return call(k.distributed.write_shards(TABLE, folder, images_per_shard=5), **more)
-
-
 def boundaries_of_scores():
     scores = {name: np.array([[0.1, 0.9, 0.2]] * 3) for name in NAMES}
     return boundary_evaluation([(scores, {"a": [[0, 1, 0]] * 3, "b": [[0, 1, 0]] * 3})])
@@ -239,8 +233,6 @@ MAKERS = {
     "Scorecard": scorecards,
     "Sensitivity": lambda: k.sensitivity(TABLE, bootstrap=10),
     "Separation": lambda: k.calibrate(TABLE, "box_iou", bootstrap=0)["box_iou"],
-    "ShardedAgreement": lambda: over_shards(k.distributed.agreement, bootstrap=20),
-    "ShardedVariations": lambda: over_shards(k.distributed.variations),
     "SignalLoss": lambda: noisy().signal_loss(),
     "Study": lambda: study(TABLE, bootstrap=10, samples=20),
     "SuggestedGroups": lambda: suggest_groups(FREE_LABELS),

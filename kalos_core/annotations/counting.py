@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kalos_core.annotations.table import Annotations
 from kalos_core.arguments import check_arguments
-from kalos_core.errors import InputError
+from kalos_core.sharding import Sharded, known_of, parts_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def overview(annotations: Annotations) -> pd.DataFrame:
+def overview(annotations: Annotations | Sharded[Annotations]) -> pd.DataFrame:
     """How large a data set is and how many raters each image has (KαLOS Table 1, label convergence Table 1).
 
     Parameters
     ----------
-    annotations : Annotations
+    annotations : Annotations, or shards of them
 
     Returns
     -------
@@ -71,23 +73,29 @@ def overview(annotations: Annotations) -> pd.DataFrame:
     check_arguments(overview, locals())
     import pandas as pd
 
-    if not isinstance(annotations, Annotations):
-        raise InputError(f"annotations: expected Annotations, got {type(annotations).__name__}")
-    images = len(annotations.images)
-    raters = annotations.assigned.sum(axis=1)
+    known = known_of(annotations)
+    counts, classes, annotated, kinds = zip(*parts_of(annotations, _counted, "Overview"), strict=True)
+    images, count = len(known.images), sum(counts)
+    raters = known.assigned.sum(axis=1)
     return pd.DataFrame(
         {
             "images": [images],
-            "annotations": [len(annotations)],
-            "categories": [len(annotations.categories)],
-            "annotated_categories": [len(np.unique(annotations.category))],
-            "raters": [len(annotations.raters)],
+            "annotations": [count],
+            "categories": [len(known.categories)],
+            "annotated_categories": [len(np.unique(np.concatenate(classes)))],
+            "raters": [len(known.raters)],
             "raters_per_image": [float(raters.mean()) if images else np.nan],
-            "least_raters": [int(raters.min(initial=len(annotations.raters)))],
+            "least_raters": [int(raters.min(initial=len(known.raters)))],
             "most_raters": [int(raters.max(initial=0))],
-            "comparable_images": [int(annotations.comparable_images.sum())],
-            "empty_images": [images - len(np.unique(annotations.image))],
-            "annotations_per_image": [len(annotations) / images if images else np.nan],
-            "shapes": [", ".join(annotations.shapes)],
+            "comparable_images": [int(known.comparable_images.sum())],
+            "empty_images": [images - sum(annotated)],
+            "annotations_per_image": [count / images if images else np.nan],
+            "shapes": [", ".join(dict.fromkeys(itertools.chain(*kinds)))],
         }
     )
+
+
+def _counted(annotations: Annotations) -> tuple[int, NDArray[np.intp], int, tuple[str, ...]]:
+    """Number of annotations, the classes that occur, number of images with annotations, and kinds of shapes."""
+    annotated = len(np.unique(annotations.image))
+    return len(annotations), np.unique(annotations.category), annotated, tuple(annotations.shapes)

@@ -40,7 +40,9 @@ def join(tables: Sequence[Annotations]) -> Annotations:
     if len(tables) == 1:
         return tables[0]
     first = tables[0]
-    categories = sorted({name for table in tables for name in table.categories})
+    categories = first.categories.tolist()
+    if any(table.categories.tolist() != categories for table in tables):
+        categories = sorted({name for table in tables for name in table.categories})
     code = {name: number for number, name in enumerate(categories)}
     recoded = [np.array([code[name] for name in table.categories], dtype=np.intp) for table in tables]
     before = np.cumsum([0, *(len(table.images) for table in tables)])

@@ -14,7 +14,7 @@ Distances (1 - similarity) occur here and nowhere else.
 """
 
 from kalos_core.calibration.advice import ThresholdAdvice, threshold_advice
-from kalos_core.calibration.compute import SIZES, calibrate, size_classes
+from kalos_core.calibration.compute import calibrate
 from kalos_core.calibration.density import (
     GRID,
     Sample,
@@ -26,6 +26,7 @@ from kalos_core.calibration.density import (
     once_each,
 )
 from kalos_core.calibration.distances import draw_references, expected_distances, observed_distances
+from kalos_core.calibration.parts import SIZES, size_classes
 from kalos_core.calibration.relative import COORDINATES, relative_column
 from kalos_core.calibration.result import ENDS, LEAST_DISTANCES, LEAST_KS, WIDEST_INTERVAL, Calibration, Separation
 from kalos_core.calibration.shares import DISTANCE_EDGES, Shares, distance_curve, distance_shares

@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import pairwise
 from typing import Annotated, Any
 
 import numpy as np
@@ -14,29 +16,17 @@ from kalos_core._agreement import check_comparable
 from kalos_core.annotations import Annotations
 from kalos_core.arrays import distinct_codes
 from kalos_core.calibration.density import Sample, crossings, find_crossings, has_density, kolmogorov_smirnov, once_each
-from kalos_core.calibration.distances import (
-    Nearest,
-    draw_references,
-    expected_distances,
-    observed_distances,
-)
-from kalos_core.calibration.relative import Compared, Coordinates, relative_shape
+from kalos_core.calibration.distances import Nearest, draw_for_raters
+from kalos_core.calibration.parts import SIZES, SOLIDS, Distances, DistancesTask, Look
+from kalos_core.calibration.relative import Compared, Coordinates
 from kalos_core.calibration.result import Calibration, Separation
 from kalos_core.errors import InputError, KalosWarning, check_iterable, listed
 from kalos_core.limits import check_replicates
 from kalos_core.options import Option, Replicates, Seed, Settings, takes
 from kalos_core.resampling import draws, intervals
-from kalos_core.similarity import Rows, Similarity, get_similarity
-from kalos_core.similarity.fitting import measure_for
-
-SIZES = ("small", "medium", "large")
-"""Classes of size of COCO."""
-
-SIZE_EDGES = (32.0**2 / (640 * 480), 96.0**2 / (640 * 480))
-"""Shares of the image's area between them: COCO's areas in an image of 640 x 480 (KαLOS §9, §11)."""
-
-SOLIDS = ("volume", "cuboid")
-"""Kinds of shape that have no area in an image."""
+from kalos_core.sharding import Sharded, kinds_of, known_of, parts_of, starts_of
+from kalos_core.similarity import Rows, Similarity
+from kalos_core.similarity.fitting import measure_for, sent
 
 Named = str | Similarity | Rows
 
@@ -76,7 +66,7 @@ class CalibrationSettings(Settings):
 
 
 @takes(CalibrationSettings)
-def calibrate(annotations: Annotations, settings: CalibrationSettings) -> Calibration:
+def calibrate(annotations: Annotations | Sharded[Annotations], settings: CalibrationSettings) -> Calibration:
     """Which similarity tells the same object from another best, and from which threshold on (KαLOS §3.3, §7.2, §11).
 
     Observed distances (1 - similarity) are those of an annotation to the nearest annotation of each other rater of its
@@ -86,7 +76,9 @@ def calibrate(annotations: Annotations, settings: CalibrationSettings) -> Calibr
 
     Parameters
     ----------
-    annotations : Annotations
+    annotations : Annotations, or shards of them
+        References are drawn from all images, so that for each of the shards all others are read, one after the other:
+        few large shards are better than many.
 
     Returns
     -------
@@ -140,22 +132,37 @@ def calibrate(annotations: Annotations, settings: CalibrationSettings) -> Calibr
     >>> round(found.ks, 2), round(found.threshold, 2), len(found.observed), len(found.expected)
     (1.0, 0.52, 120, 120)
     """
-    measures = measures_of(settings, annotations)
-    check_replicates(settings.repeats, len(annotations), "repeats", 1)
-    check_replicates(settings.bootstrap, len(annotations.images))
-    check_comparable(annotations)
-    references = draw_references(annotations, settings.repeats, settings.seed)
-    compared = [compared_in(annotations, measure, settings.coordinates) for measure in measures]
-    warn_of_sizes(annotations, compared, settings.coordinates)
-    found = []
-    for measure, how in zip(measures, compared, strict=True):
-        expected = expected_distances(annotations, measure, references, in_coordinates(how))
-        distances = Distances.of(annotations, measure, expected)
-        found.append(separation_of(distances, annotations.image_rank, measure.name, how, settings))
-    return best_first(found, settings)
+    known, measures = known_of(annotations), _measures_of(settings, kinds_of(annotations))
+    check_replicates(settings.repeats, len(known), "repeats", 1)
+    check_replicates(settings.bootstrap, len(known.images))
+    check_comparable(known)
+    look = partial(Look.of, measures=list(map(sent, measures)), coordinates=settings.coordinates)
+    seen = Look.merged(parts_of(annotations, look, "What is compared"), settings.coordinates)
+    _warn_of_sizes(known, seen.compared, settings.coordinates)
+    image, rater = draw_for_raters(known, seen.present, settings.repeats, settings.seed)
+    starts = starts_of(annotations, len(known.images))
+    tasks = [
+        DistancesTask(
+            measures=list(map(sent, measures)),
+            compared=seen.compared,
+            grids=seen.grids,
+            shards=tuple(annotations) if isinstance(annotations, Sharded) else (),
+            starts=starts,
+            number=number,
+            image=image[:, first:last],
+            rater=rater[:, first:last],
+        )
+        for number, (first, last) in enumerate(pairwise(starts.tolist()))
+    ]
+    parts = parts_of(annotations, tasks, "Distances")
+    found = [
+        _separation_of(Distances.merged(of_measure, starts), known.image_rank, measure.name, how, settings)
+        for of_measure, measure, how in zip(zip(*parts, strict=True), measures, seen.compared, strict=True)
+    ]
+    return _best_first(found, settings)
 
 
-def measures_of(settings: CalibrationSettings, of: Annotations | Collection[str]) -> list[Similarity]:
+def _measures_of(settings: CalibrationSettings, of: Annotations | Collection[str]) -> list[Similarity]:
     """The similarities that are calibrated for annotations, or for kinds of shapes: one or several, each once."""
     chosen: Any = settings.similarities
     measures = [measure_for(similarity, of) for similarity in (chosen if isinstance(chosen, tuple) else [chosen])]
@@ -165,7 +172,7 @@ def measures_of(settings: CalibrationSettings, of: Annotations | Collection[str]
     return measures
 
 
-def warn_of_sizes(annotations: Annotations, compared: Sequence[Compared], coordinates: Coordinates) -> None:
+def _warn_of_sizes(annotations: Annotations, compared: Sequence[Compared], coordinates: Coordinates) -> None:
     """Warn where annotations of two images are compared in pixels though that was not asked for."""
     if coordinates == "relative" and "pixels" in compared:
         unknown = np.asarray(np.isnan(annotations.image_size).any(axis=1))
@@ -178,46 +185,10 @@ def warn_of_sizes(annotations: Annotations, compared: Sequence[Compared], coordi
         )
 
 
-def best_first(found: list[Separation], settings: CalibrationSettings) -> Calibration:
+def _best_first(found: list[Separation], settings: CalibrationSettings) -> Calibration:
     """The result of `calibrate`."""
     found.sort(key=lambda one: (-one.ks if np.isfinite(one.ks) else np.inf, one.name))
     return Calibration(tuple(found), settings.repeats, settings.bootstrap, settings.seed, settings.coordinates)
-
-
-def size_classes(annotations: Annotations, similarity: Named) -> NDArray[np.intp]:
-    """(N,) index in `SIZES` of each annotation, by the shape that is compared; -1 where its image's size is unknown.
-
-    Parameters
-    ----------
-    annotations : Annotations
-    similarity : as for `calibrate`
-
-    Returns
-    -------
-    (N,) int
-        All -1 for shapes without an area in an image (volumes, cuboids).
-
-    Examples
-    --------
-    An image of 640 x 480, and one of a quarter of its area:
-
-    >>> rows = [
-    ...     {"image": image, "rater": "ann", "category": "cat", "box": [0, 0, side, side]}
-    ...     for image, side in [("whole", 31), ("whole", 32), ("quarter", 32), ("quarter", 49), ("?", 9)]
-    ... ]
-    >>> annotations = Annotations.from_rows(rows, image_size={"whole": (640, 480), "quarter": (320, 240)})
-    >>> size_classes(annotations, "box_iou").tolist()
-    [0, 1, 1, 2, -1]
-    """
-    unknown = np.full(len(annotations), -1, np.intp)
-    if not len(annotations):
-        return unknown
-    kind = get_similarity(similarity).kind_in(annotations)
-    if kind in SOLIDS:
-        return unknown
-    share = annotations.shapes[kind].area() / annotations.image_size.prod(axis=1)[annotations.image]
-    small, large = SIZE_EDGES
-    return np.where(np.isnan(share), unknown, np.where(share < small, 0, np.where(share <= large, 1, 2)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,52 +201,7 @@ class _Targets:
     why_none: str
 
 
-def compared_in(annotations: Annotations, measure: Similarity, coordinates: Coordinates) -> Compared:
-    """What annotations of two images can be compared in: in pixels where relative coordinates are not known."""
-    if not len(annotations):
-        return coordinates
-    kind, needs_size = relative_shape(measure.column(annotations))
-    if not kind:
-        return "own"
-    sizes = annotations.image_size[annotations.image]
-    return "pixels" if needs_size and np.isnan(sizes).any() else coordinates
-
-
-def in_coordinates(compared: Compared) -> Coordinates:
-    """What `expected_distances` is asked for."""
-    return "pixels" if compared == "pixels" else "relative"
-
-
-@dataclass(frozen=True, eq=False)
-class Distances:
-    """What one similarity finds of N annotations.
-
-    Parameters
-    ----------
-    observed, expected : Nearest
-    image : (N,) int
-        Code of each annotation's image.
-    size : (N,) int
-        As of `size_classes`.
-    kind : str
-        Of the shapes compared; "" without annotations.
-    """
-
-    observed: Nearest
-    expected: Nearest
-    image: NDArray[np.intp]
-    size: NDArray[np.intp]
-    kind: str
-
-    @classmethod
-    def of(cls, annotations: Annotations, measure: Similarity, expected: Nearest) -> Distances:
-        """Of annotations, to those of other images that were compared with them."""
-        kind = measure.kind_in(annotations) if len(annotations) else ""
-        observed = observed_distances(annotations, measure)
-        return cls(observed, expected, annotations.image, size_classes(annotations, measure), kind)
-
-
-def separation_of(
+def _separation_of(
     distances: Distances, rank: NDArray[np.intp], name: str, compared: Compared, settings: CalibrationSettings
 ) -> Separation:
     """One similarity: all annotations, and the annotations of each size. `rank`: as `Annotations.image_rank`."""

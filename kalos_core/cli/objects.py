@@ -28,22 +28,21 @@ from kalos_core import (
     unit_truth,
     variations,
 )
-from kalos_core._agreement import AgreementNumbers
 from kalos_core.cli.answers import Answer
 from kalos_core.cli.commands import Command
 from kalos_core.cli.options import Given, Option, options_of
-from kalos_core.cli.reading import DASK, OF_ANNOTATIONS, annotations_of, given_to_readers, over_shards, shards_of
+from kalos_core.cli.reading import DASK, OF_ANNOTATIONS, annotations_of, annotations_or_shards, given_to_readers
 from kalos_core.consensus import UnitTruth
 from kalos_core.convergence import read_models
 from kalos_core.convergence.study import PlacedModel, convergence_study
 from kalos_core.diagnostics import Sensitivity
 from kalos_core.display import number_of
-from kalos_core.distributed import ShardedVariations, Shards
-from kalos_core.errors import InputError, Undefined, or_reason
+from kalos_core.errors import Undefined, or_reason
 from kalos_core.nominal import SKILL_MODELS, GradeAgreement, attributes_table
 from kalos_core.nominal.decisions import mean_of_finite
 from kalos_core.pixels import unit_boundaries
-from kalos_core.variation import Confusions, Variations
+from kalos_core.sharding import Sharded
+from kalos_core.variation import VARIATION_TYPES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,13 +65,6 @@ DIAGNOSES: dict[str, Callable[[Agreement], Any]] = {
 }
 """Name of a table of `agreement` -> what it shows."""
 
-DIAGNOSES_OF_SHARDS: dict[str, Callable[..., Any]] = {
-    "classes": distributed.class_difficulty,
-    "raters": distributed.rater_vitality,
-    "pairs": distributed.collaboration,
-}
-"""The same of a folder of shards."""
-
 
 def agreement_of(given: Given, path: Path) -> Agreement:
     """The agreement of a file, by the options given."""
@@ -80,13 +72,8 @@ def agreement_of(given: Given, path: Path) -> Agreement:
 
 
 def _agreement(given: Given) -> Answer:
-    import pandas as pd
-
-    shards = shards_of(given, given["labels"])
-    if shards is not None:
-        return _agreement_of_shards(given, shards)
-    result = agreement_of(given, given["labels"])
-    table = result.annotations
+    source = annotations_or_shards(given, given["labels"])
+    result = agreement(source, **given.of(agreement))
     diagnoses = {name: or_reason(diagnosis, result) for name, diagnosis in DIAGNOSES.items()}
     notes: list[str] = []
     found: dict[str, Any] = {}
@@ -96,17 +83,8 @@ def _agreement(given: Given) -> Answer:
         notes += apart.headline.splitlines()
     if given.get("next") is not None:
         diagnoses["next"] = next_to_rate(result, **{"n": given["next"], **given.of(next_to_rate)})
-    curve = sensitivity(table, **given.of(sensitivity)) if "thresholds" in given.values else None
-    of_annotations = pd.DataFrame(
-        {
-            "id": table.id,
-            "image": table.images[table.image],
-            "rater": table.raters[table.rater],
-            "category": table.categories[table.category],
-            "unit": result.unit_of,
-        }
-    )
-    more = {"annotations": of_annotations}
+    curve = sensitivity(source, **given.of(sensitivity)) if "thresholds" in given.values else None
+    more = {} if result.of_shards else {"annotations": _annotations_table(result)}
     if given.get("truth") is not None:
         truth = unit_truth(result, given["truth"])
         notes.append(f"who is right: {truth.headline}")
@@ -121,20 +99,23 @@ def _truth_tables(found: UnitTruth) -> dict[str, pd.DataFrame]:
     return {"truth": units, "skill": estimate.raters_to_pandas(), "confusion": estimate.confusion_to_pandas()}
 
 
-def _agreement_of_shards(given: Given, shards: Shards) -> Answer:
-    for name in ("next", "truth", "boundaries"):
-        if given.get(name) not in (None, False):
-            raise InputError(f"{name}: expected annotations, got a folder of shards")
-    result = over_shards(given, distributed.agreement, shards)
-    diagnoses = {
-        name: or_reason(over_shards, given, diagnosis, shards) for name, diagnosis in DIAGNOSES_OF_SHARDS.items()
-    }
-    curve = over_shards(given, distributed.sensitivity, shards) if "thresholds" in given.values else None
-    return _agreement_answer(result, [], diagnoses, curve, {}, {})
+def _annotations_table(result: Agreement) -> pd.DataFrame:
+    import pandas as pd
+
+    table = result.annotations
+    return pd.DataFrame(
+        {
+            "id": table.id,
+            "image": table.images[table.image],
+            "rater": table.raters[table.rater],
+            "category": table.categories[table.category],
+            "unit": result.unit_of,
+        }
+    )
 
 
 def _agreement_answer(
-    result: AgreementNumbers,
+    result: Agreement,
     notes: list[str],
     diagnoses: Mapping[str, Any],
     curve: Sensitivity | None,
@@ -155,35 +136,26 @@ def _agreement_answer(
 
 
 def _variations(given: Given) -> Answer:
-    shards = shards_of(given, given["labels"])
-    if shards is not None:
-        found = over_shards(given, distributed.variations, shards)
-        return _variations_answer(found, found.confusions(), shards.annotations, {"images": found.to_pandas()})
-    every = variations(annotations_of(given, given["labels"]), **given.of(variations))
-    more = {
-        "merged": every.merged.to_pandas().drop(columns="number"),
-        "boundaries": boundary_quality(every).to_pandas(),
-        "findings": every.to_pandas(),
-    }
-    return _variations_answer(every, every.confusions(), len(every.annotations), more)
-
-
-def _variations_answer(
-    found: Variations | ShardedVariations, confusions: Confusions, annotations: int, more: Mapping[str, pd.DataFrame]
-) -> Answer:
     import pandas as pd
 
+    source = annotations_or_shards(given, given["labels"])
+    found = variations(source, **given.of(variations))
     counts, rates = found.counts(), found.rates()
-    of_types = pd.DataFrame({"type": list(counts), "count": list(counts.values())})
     tables = {
-        "types": of_types,
+        "types": pd.DataFrame({"type": list(counts), "count": list(counts.values())}),
         "raters": _by_rater(found.counts_by_rater(), rates),
-        "confusions": confusions.to_pandas(),
-        **more,
+        "confusions": found.confusions().to_pandas(),
+        "boundaries": boundary_quality(found).to_pandas(),
     }
+    if isinstance(source, Sharded):
+        tables["images"] = pd.DataFrame(found.by_image(), source.known.images, VARIATION_TYPES)
+        tables["images"] = tables["images"].rename_axis("image").reset_index()
+    else:
+        tables["merged"] = found.merged.to_pandas().drop(columns="number")
+        tables["findings"] = found.to_pandas()
+    annotations, raters = int(found.annotations_of_raters.sum()), len(rates)
     text = (
-        f"{number_of(len(found), 'finding')} of {number_of(annotations, 'annotation')} of "
-        f"{number_of(len(rates), 'rater')}"
+        f"{number_of(len(found), 'finding')} of {number_of(annotations, 'annotation')} of {number_of(raters, 'rater')}"
     )
     results = {"counts": counts, "rates": rates, "identical_share": found.identical_share}
     return Answer(text, results, tables, ("types", "raters", "confusions"))
@@ -201,11 +173,7 @@ def _by_rater(counts: Mapping[str, Mapping[str, int]], rates: Mapping[str, Mappi
 
 
 def _calibrate(given: Given) -> Answer:
-    shards = shards_of(given, given["labels"])
-    if shards is None:
-        found = calibrate(annotations_of(given, given["labels"], without=["coordinates"]), **given.of(calibrate))
-    else:
-        found = over_shards(given, distributed.calibrate, shards)
+    found = calibrate(annotations_or_shards(given, given["labels"], without=["coordinates"]), **given.of(calibrate))
     best = found.best
     results = {
         "best": best.name,
@@ -222,16 +190,11 @@ def _calibrate(given: Given) -> Answer:
 def _convergence(given: Given) -> Answer:
     import pandas as pd
 
-    shards = shards_of(given, given["labels"])
+    source = annotations_or_shards(given, given["labels"])
     models = read_models(given.get("models"))
-    tables = {}
-    if shards is None:
-        annotations = annotations_of(given, given["labels"])
-        result = label_convergence(annotations, **given.of(label_convergence), progress=given.progress)
-        criteria = check_convergence(annotations, **given.of(check_convergence))
-        tables["criteria"] = pd.DataFrame(map(asdict, criteria), columns=["criterion", "verdict", "finding"])
-    else:
-        result = over_shards(given, distributed.label_convergence, shards)
+    result = label_convergence(source, **given.of(label_convergence), progress=given.progress)
+    criteria = check_convergence(source, **given.of(check_convergence))
+    tables = {"criteria": pd.DataFrame(map(asdict, criteria), columns=["criterion", "verdict", "finding"])}
     spread = result.convergence
     placed = [PlacedModel.of(spread, name, value) for name, value in models.items()]
     tables |= {
@@ -259,7 +222,7 @@ def _shards(given: Given) -> Answer:
     path = given["labels"]
     source = annotations_of(given, path) if given_to_readers(given) else path  # as it is, COCO is read block by block
     shards = distributed.write_shards(source, given["folder"], **given.of(distributed.write_shards))
-    counts = {"shards": len(shards), "images": shards.images, "annotations": shards.annotations}
+    counts = {"shards": len(shards), "images": shards.images, "annotations": shards.rows}
     table = pd.DataFrame(map(asdict, shards.files))
     text = ", ".join(f"{count:,} {what}" for what, count in counts.items())
     results = {**counts, "raters": list(shards.vocabulary.raters), "categories": list(shards.vocabulary.categories)}

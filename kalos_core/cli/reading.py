@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from kalos_core import Annotations, LabelStack, LabelTable, MaskStack, read_mask_folders
 from kalos_core.cli.options import Given, Option, options_of
-from kalos_core.distributed import Shards, open_shards
+from kalos_core.distributed import open_shards
 from kalos_core.distributed.folder import LIST
 from kalos_core.errors import InputError, KalosWarning, listed, lookup
 from kalos_core.pixels import mask_stacks
@@ -29,6 +29,7 @@ from kalos_core.readers.folders import IMAGE_FOLDERS
 from kalos_core.readers.formats import guess_format
 from kalos_core.readers.label_tables import looks_long
 from kalos_core.readers.mask_folders import ENDINGS
+from kalos_core.sharding import Sharded
 
 TABLES: dict[str, Callable[..., LabelTable]] = {
     "long": read_long_labels,
@@ -80,33 +81,29 @@ def annotations_of(given: Given, path: Path, without: Iterable[str] = ()) -> Ann
     return found
 
 
-def shards_of(given: Given, path: Path) -> Shards | None:
-    """The shards of a folder that `kalos-core shards` wrote; None for any other input.
+def annotations_or_shards(given: Given, path: Path, without: Iterable[str] = ()) -> Annotations | Sharded[Annotations]:
+    """The shards of a folder that `kalos-core shards` wrote; of any other input its annotations.
 
     Raises
     ------
     InputError
-        For an option of a reader, which shards do not need, or workers for what is no folder of shards.
+        As `annotations_of`; for an option of a reader, which shards do not need, or workers for what is no folder of
+        shards.
     """
     if not (path / LIST).is_file():
         if "dask" in given.values:
             raise InputError(f"{path}: expected a folder of shards (kalos-core shards) to give to --dask, got another")
-        return None
+        return annotations_of(given, path, without)
     strange = given_to_readers(given, without=["coordinates"])
     if strange:
         raise InputError(f"{path}: expected no option of a reader for a folder of shards, got {listed(strange)}")
-    return open_shards(path)
+    return open_shards(path, given.get("dask"), progress=given.progress)
 
 
 def given_to_readers(given: Given, without: Iterable[str] = ()) -> list[str]:
     """Names of the options that are for the reader of annotations."""
     of_readers = ("format", *given.of(*FORMATS.values(), without=without))
     return [name for name in of_readers if name in given.values]
-
-
-def over_shards(given: Given, function: Callable[..., T], shards: Shards) -> T:
-    """What a function of `kalos_core.distributed` answers, by the options given."""
-    return function(shards, client=given.get("dask"), **given.of(function), progress=given.progress)
 
 
 def table_of(given: Given, path: Path, without: Iterable[str] = ()) -> LabelTable:

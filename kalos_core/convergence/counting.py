@@ -136,10 +136,6 @@ class Matches:
     annotation_key: NDArray[np.intp]
     annotation_image: NDArray[np.intp]
 
-    def shifted(self, images: int) -> Matches:
-        """The same with so many images before its own."""
-        return replace(self, image=self.image + images, annotation_image=self.annotation_image + images)
-
     def counted(self, images: int, raters: int, categories: int, joint: bool) -> Counted:
         """In groups, in the order they are taken; of so many images, raters and classes."""
         groups, annotation_group = distinct_codes(self.annotation_key)
@@ -165,11 +161,17 @@ class Matches:
         )
 
 
-def join_matches(parts: Sequence[Matches]) -> Matches:
-    """Matches of different images end to end."""
+def join_matches(parts: Sequence[Matches], starts: NDArray[np.intp]) -> Matches:
+    """Matches of tables of different images end to end; `starts`: the first image of each table."""
+    if len(parts) == 1:
+        return parts[0]
+    shifted = [
+        replace(part, image=part.image + start, annotation_image=part.annotation_image + start)
+        for part, start in zip(parts, starts, strict=False)
+    ]
     return Matches(
         **{
-            entry.name: np.concatenate([getattr(part, entry.name) for part in parts], axis=-1)
+            entry.name: np.concatenate([getattr(part, entry.name) for part in shifted], axis=-1)
             for entry in fields(Matches)
         }
     )
@@ -240,22 +242,6 @@ def match(
         annotation_key=_group_key(annotations, rater[truth], other[truth], category[truth]),
         annotation_image=image[truth],
     )
-
-
-def count(
-    annotations: Annotations,
-    pairs: Pairs,
-    thresholds: NDArray[np.float64],
-    ties: str,
-    in_size: NDArray[np.bool_],
-    order: Order,
-    crowds: CrowdOverlaps,
-    scores: NDArray[np.float64] | None = None,
-) -> Counted:
-    """What `match` finds, in groups; arguments as of it."""
-    matches = match(annotations, pairs, thresholds, ties, in_size, order, crowds, scores)
-    sizes = len(annotations.images), len(annotations.raters), len(annotations.categories)
-    return matches.counted(*sizes, joint=ties == "joint")
 
 
 def _group_key(

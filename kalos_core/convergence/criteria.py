@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -15,6 +16,7 @@ from kalos_core.errors import listed
 from kalos_core.options import Settings, takes
 from kalos_core.pairs import Pairs
 from kalos_core.results import Results
+from kalos_core.sharding import Sharded, kinds_of, known_of, parts_of
 from kalos_core.similarity import Similarity
 from kalos_core.similarity.fitting import ComparedBy, measure_for
 from kalos_core.variation import variations
@@ -84,12 +86,12 @@ class CriteriaSettings(Settings):
 
 
 @takes(CriteriaSettings)
-def check_convergence(annotations: Annotations, settings: CriteriaSettings) -> Criteria:
+def check_convergence(annotations: Annotations | Sharded[Annotations], settings: CriteriaSettings) -> Criteria:
     """The exclusion criteria for label convergence (Appendix A, and the considerations of §4.1), one by one.
 
     Parameters
     ----------
-    annotations : Annotations
+    annotations : Annotations, or shards of them
     pairs : Pairs, optional
         As in `variations`.
 
@@ -119,8 +121,9 @@ def check_convergence(annotations: Annotations, settings: CriteriaSettings) -> C
     warn: no copied labels
     ok: classes covered
     """
-    measure = measure_for(settings.similarity, annotations)
-    usable_images(annotations)
+    measure, known = measure_for(settings.similarity, kinds_of(annotations)), known_of(annotations)
+    usable_images(known)
+    given = _Contributions.merged(parts_of(annotations, _Contributions.of, "Contributions"))
     lines = [
         Criterion(
             "one guideline",
@@ -128,19 +131,47 @@ def check_convergence(annotations: Annotations, settings: CriteriaSettings) -> C
             "guidelines pass for label variation.",
             "cannot know",
         ),
-        _selection_of_images(annotations),
-        _imbalance(annotations),
-        _missing_images(annotations),
+        _selection_of_images(known, given),
+        _imbalance(known, given),
+        _missing_images(known),
         _copies(annotations, measure, settings.pairs),
-        _classes(annotations),
+        _classes(given),
     ]
     return Criteria(lines)
 
 
-def _selection_of_images(annotations: Annotations) -> Criterion:
-    annotated = np.zeros(len(annotations.images), np.bool_)
-    annotated[annotations.image] = True
-    empty = int((annotations.comparable_images & ~annotated).sum())
+@dataclass(frozen=True, eq=False)
+class _Contributions:
+    """What raters annotated: (I,) in which images, (R,) how much each, and (K, R) which classes in shared images."""
+
+    annotated: NDArray[np.bool_]
+    of_raters: NDArray[np.intp]
+    classes: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, annotations: Annotations) -> _Contributions:
+        """Those of a table."""
+        shared = annotations.comparable_images[annotations.image]
+        classes = np.zeros((len(annotations.categories), len(annotations.raters)), np.bool_)
+        classes[annotations.category[shared], annotations.rater[shared]] = True
+        return cls(
+            annotated=np.bincount(annotations.image, minlength=len(annotations.images)) > 0,
+            of_raters=np.bincount(annotations.rater, minlength=len(annotations.raters)),
+            classes=classes,
+        )
+
+    @classmethod
+    def merged(cls, parts: Sequence[_Contributions]) -> _Contributions:
+        """Those of tables of different images."""
+        return cls(
+            annotated=np.concatenate([part.annotated for part in parts]),
+            of_raters=np.sum([part.of_raters for part in parts], axis=0),
+            classes=np.any([part.classes for part in parts], axis=0),
+        )
+
+
+def _selection_of_images(annotations: Annotations, given: _Contributions) -> Criterion:
+    empty = int((annotations.comparable_images & ~given.annotated).sum())
     images = number_of(int(annotations.comparable_images.sum()), "image")
     finding = (
         f"{number_of(empty, f'of {images} is', f'of {images} are')} empty for all raters. Images that were chosen "
@@ -149,17 +180,16 @@ def _selection_of_images(annotations: Annotations) -> Criterion:
     return Criterion("images chosen without regard to their labels", finding, "cannot know")
 
 
-def _imbalance(annotations: Annotations) -> Criterion:
+def _imbalance(annotations: Annotations, given: _Contributions) -> Criterion:
     criterion = "raters contribute equally"
     if annotations.raters_are_local:
         finding = "Raters are not known beyond their image, so nobody can say whether some of them dominate."
         return Criterion(criterion, finding, "cannot know")
     images = annotations.assigned_any_class.sum(axis=0)
-    counts = np.bincount(annotations.rater, minlength=len(images))
     most, least = int(images.argmax()), int(images.argmin())
     summary = ", ".join(
         f"{name} {number_of(count, 'image')} and {number_of(number, 'annotation')}"
-        for name, count, number in zip(annotations.raters, images.tolist(), counts.tolist(), strict=True)
+        for name, count, number in zip(annotations.raters, images.tolist(), given.of_raters.tolist(), strict=True)
     )
     if images[most] > UNEQUAL * images[least]:
         finding = (
@@ -190,7 +220,7 @@ def _missing_images(annotations: Annotations) -> Criterion:
     return Criterion("every image has two raters", finding, "ok")
 
 
-def _copies(annotations: Annotations, measure: Similarity, pairs: Pairs | None) -> Criterion:
+def _copies(annotations: Annotations | Sharded[Annotations], measure: Similarity, pairs: Pairs | None) -> Criterion:
     found = variations(annotations, measure, max_merge=1, pairs=pairs)
     correct = found.similarity[found.type == "correct"]
     same = int((correct == 1).sum())
@@ -204,8 +234,8 @@ def _copies(annotations: Annotations, measure: Similarity, pairs: Pairs | None) 
     return Criterion("no copied labels", f"{finding}.", "ok")
 
 
-def _classes(annotations: Annotations) -> Criterion:
-    by_rater = _annotated_by(annotations)
+def _classes(given: _Contributions) -> Criterion:
+    by_rater = given.classes.sum(axis=1)
     annotated, shared = int((by_rater > 0).sum()), int((by_rater > 1).sum())
     finding = (
         f"Of {number_of(len(by_rater), 'class')}, {number_of(annotated, 'is', 'are')} annotated and {shared:,} by two "
@@ -213,10 +243,3 @@ def _classes(annotations: Annotations) -> Criterion:
         "What was found holds for these."
     )
     return Criterion("classes covered", finding, "ok" if shared >= FEW_CLASSES * len(by_rater) else "warn")
-
-
-def _annotated_by(annotations: Annotations) -> NDArray[np.intp]:
-    """(K,) how many raters annotated each class on images that two raters share."""
-    shared = annotations.comparable_images[annotations.image]
-    cells = np.unique(annotations.category[shared] * len(annotations.raters) + annotations.rater[shared])
-    return np.bincount(cells // len(annotations.raters), minlength=len(annotations.categories))

@@ -10,18 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import AgreementSettings, agreement, image_coincidences
+from kalos_core._agreement import AgreementSettings
 from kalos_core.annotations import Annotations
 from kalos_core.convergence.counting import Counted
 from kalos_core.convergence.modified import (
-    SIZES,
     THRESHOLDS,
     HitThresholds,
+    MatchTask,
     ModifiedMap,
     Orders,
     Ties,
-    annotations_in_size,
-    comparable_pairs,
     count_in_orders,
     map_of,
     mean_of_directions,
@@ -36,11 +34,10 @@ from kalos_core.display import number_of
 from kalos_core.errors import InputError, KalosWarning, as_number, check_whole, repr_of
 from kalos_core.limits import check_replicates
 from kalos_core.options import Option, Seed, Settings, takes
-from kalos_core.pairs import Pairs
-from kalos_core.reliability import alpha_by_group
+from kalos_core.pairs import Pairs, refuse_pairs
 from kalos_core.results import Result
-from kalos_core.similarity import Similarity
-from kalos_core.similarity.fitting import ComparedBy, measure_for
+from kalos_core.sharding import Sharded, kinds_of, known_of
+from kalos_core.similarity.fitting import ComparedBy, measure_for, sent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -402,7 +399,9 @@ class ConvergenceArguments(ConvergenceSettings):
 
 
 @takes(ConvergenceArguments)
-def label_convergence(annotations: Annotations, settings: ConvergenceArguments) -> LabelConvergence:
+def label_convergence(
+    annotations: Annotations | Sharded[Annotations], settings: ConvergenceArguments
+) -> LabelConvergence:
     """The mAP that no model can be expected to pass, given how the raters differ (label convergence §4).
 
     Modified mAP and alpha on many random subsets of the images, drawn without replacement. Two raters: the interval of
@@ -413,7 +412,8 @@ def label_convergence(annotations: Annotations, settings: ConvergenceArguments) 
 
     Parameters
     ----------
-    annotations : Annotations
+    annotations : Annotations, or shards of them
+        As in `modified_map`.
     pairs : Pairs, optional
         As in `modified_map`.
     progress : callable, optional
@@ -449,77 +449,48 @@ def label_convergence(annotations: Annotations, settings: ConvergenceArguments) 
     >>> bool(result.interval[0] < result.convergence.mean < result.interval[1])
     True
     """
-    measure, checked = measure_for(settings.similarity, annotations), np.array(settings.thresholds)
+    known, measure = known_of(annotations), measure_for(settings.similarity, kinds_of(annotations))
     chosen = settings.part(ConvergenceSettings, similarity=measure.name)
-    plan = Sampling.of(annotations, chosen)
-    tell = settings.progress or _tell_nobody
-    tell(0.0, f"Matching {number_of(len(annotations), 'annotation')}")
-    pairs = comparable_pairs(annotations, measure, checked, settings.pairs)
-    in_size = annotations_in_size(annotations, measure, SIZES["all"])
-    counted = count_in_orders(annotations, pairs, checked, chosen.ties, in_size, chosen.orders, chosen.seed)
-    image_alpha = image_alpha_of(annotations, measure, checked, chosen.solver, chosen.cost, pairs, tell)
-    whole = map_of(counted, annotations, measure.name, checked, chosen.ties)
-    return convergence_of(plan, whole, counted, image_alpha, tell)
+    usable, size = _drawn_from(known, chosen)
+    refuse_pairs(annotations, settings.pairs)
+    tell, thresholds = settings.progress or _tell_nobody, chosen.thresholds
+    tell(0.0, f"Matching {number_of(len(known), 'annotation')}")
 
+    def tell_threshold(index: int) -> None:
+        share = index / len(thresholds)
+        tell(MATCHED + (COUNTED - MATCHED) * share, f"Alpha at threshold {thresholds[index]:.3g}")
 
-@dataclass(frozen=True, eq=False)
-class Sampling:
-    """How `label_convergence` draws subsets, and the line it uses.
-
-    Parameters
-    ----------
-    usable : (images,) int
-        As of `LabelConvergence`.
-    size : int
-        Images of a subset.
-    settings : ConvergenceSettings
-    line : Line or None
-        The one to use, the published one among them.
-    """
-
-    usable: NDArray[np.intp]
-    size: int
-    settings: ConvergenceSettings
-    line: Line | None
-
-    @classmethod
-    def of(cls, annotations: Annotations, settings: ConvergenceSettings) -> Sampling:
-        """Of settings; of the annotations only who was assigned is read."""
-        check_replicates(settings.samples, len(annotations.images), "samples", 2)
-        usable = np.flatnonzero(usable_images(annotations))
-        usable = usable[np.argsort(annotations.image_rank[usable])]  # drawn alike in whatever order the table is
-        line, of_paper = settings.line, (settings.solver, settings.cost) == (PAPER_SOLVER, PAPER_COST)
-        size = _subset_size(len(usable), settings.fraction)
-        return cls(usable, size, settings, PUBLISHED_LINE if line is None and of_paper else line)
-
-
-def convergence_of(
-    plan: Sampling,
-    whole: ModifiedMap,
-    counted: Sequence[Counted],
-    image_alpha: NDArray[np.float64],
-    tell: Callable[[float, str], None],
-) -> LabelConvergence:
-    """The `label_convergence` of matches that are counted and of alphas of images; annotations are not needed."""
-    told = plan.settings
-    drawn = _draw(plan.usable, plan.size, told.samples, np.random.default_rng(told.seed))
+    alpha = chosen.part(AgreementSettings, threshold=thresholds[0], bootstrap=0, empty="count")
+    told = None if isinstance(annotations, Sharded) else tell_threshold
+    task = MatchTask(sent(measure), thresholds, chosen.ties, pairs=settings.pairs, alpha=alpha, tell=told)
+    counted, image_alpha = count_in_orders(annotations, task, chosen.orders, chosen.seed, "Label convergence")
+    drawn = _draw(usable, size, chosen.samples, np.random.default_rng(chosen.seed))
+    of_paper = (chosen.solver, chosen.cost) == (PAPER_SOLVER, PAPER_COST)
     result = LabelConvergence(
-        whole=whole,
+        whole=map_of(counted, known, measure.name, np.array(thresholds), chosen.ties),
         drawn=drawn,
-        images=len(plan.usable),
-        pair_map=_pair_map(counted, drawn, len(whole.raters), tell),
+        images=len(usable),
+        pair_map=_pair_map(counted, drawn, len(known.raters), tell),
         alpha=_mean_alpha(image_alpha, drawn),
-        configuration=told.part(AgreementSettings, threshold=told.thresholds[0], bootstrap=0, empty="count"),
-        line=plan.line,
+        configuration=alpha,
+        line=PUBLISHED_LINE if chosen.line is None and of_paper else chosen.line,
         fitted=None,
-        usable=plan.usable,
+        usable=usable,
         image_alpha=image_alpha,
         counted=tuple(counted),
-        settings=told,
+        settings=chosen,
     )
     _check_replicates(result)
     tell(1.0, "Done")
     return replace(result, fitted=result.replicates.fitted)
+
+
+def _drawn_from(annotations: Annotations, settings: ConvergenceSettings) -> tuple[NDArray[np.intp], int]:
+    """Images that subsets are drawn from, and how many a subset has; only who was assigned is read."""
+    check_replicates(settings.samples, len(annotations.images), "samples", 2)
+    usable = np.flatnonzero(usable_images(annotations))
+    usable = usable[np.argsort(annotations.image_rank[usable])]  # drawn alike in whatever order the table is
+    return usable, _subset_size(len(usable), settings.fraction)
 
 
 def _check_replicates(result: LabelConvergence) -> None:
@@ -539,7 +510,7 @@ def _check_replicates(result: LabelConvergence) -> None:
         f"[{low:.1f}, {high:.1f}] on {samples:,} subsets of {size:,}: it depends on how many images it is computed on. "
         "Quote the value of all images; the interval belongs to subsets of its size (`by_size()` shows other sizes)",
         KalosWarning,
-        stacklevel=5,
+        stacklevel=4,
     )
 
 
@@ -609,25 +580,6 @@ def _draw(images: NDArray[np.intp], size: int, samples: int, rng: np.random.Gene
         rows[:] = images[np.argpartition(numbers, size - 1, axis=1)[:, :size]]
     drawn.sort(axis=1)
     return drawn
-
-
-def image_alpha_of(
-    annotations: Annotations,
-    measure: Similarity,
-    checked: NDArray[np.float64],
-    solver: str,
-    cost: str,
-    pairs: Pairs,
-    tell: Callable[[float, str], None],
-) -> NDArray[np.float64]:
-    """(I, T) alpha of every image at every threshold; 1 where raters left it empty, whatever they did elsewhere."""
-    columns = []
-    for index, threshold in enumerate(checked.tolist()):
-        tell(MATCHED + (COUNTED - MATCHED) * index / len(checked), f"Alpha at threshold {threshold:.3g}")
-        found = agreement(annotations, measure, threshold, solver, cost, bootstrap=0, pairs=pairs)
-        sums, _ = image_coincidences(annotations, found.units)
-        columns.append(alpha_by_group(sums))
-    return np.stack(columns, axis=1)
 
 
 def _pair_map(

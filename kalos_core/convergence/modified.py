@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import check_comparable
+from kalos_core._agreement import AgreementSettings, agreement, check_comparable, image_coincidences
 from kalos_core.annotations import Annotations
-from kalos_core.convergence.counting import Counted, count, orders_of
-from kalos_core.convergence.crowds import CrowdOverlaps, crowd_overlaps
+from kalos_core.convergence.counting import Counted, Matches, Order, join_matches, match, orders_of
+from kalos_core.convergence.crowds import crowd_overlaps
 from kalos_core.convergence.matching import ALMOST_ONE
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, repr_of
 from kalos_core.options import Option, Seed, Settings, takes
-from kalos_core.pairs import Pairs, pairs_from
+from kalos_core.pairs import Pairs, pairs_from, refuse_pairs
+from kalos_core.reliability import alpha_by_group
 from kalos_core.results import Result
-from kalos_core.similarity import Similarity
+from kalos_core.sharding import Sharded, kinds_of, known_of, parts_of, starts_of
+from kalos_core.similarity import Similarity, get_similarity
 from kalos_core.similarity.base import check_thresholds
-from kalos_core.similarity.fitting import ComparedBy, measure_for
+from kalos_core.similarity.fitting import ComparedBy, measure_for, sent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -214,7 +216,7 @@ class ModifiedMap(Result):
 
 
 @takes(ModifiedMapArguments)
-def modified_map(annotations: Annotations, settings: ModifiedMapArguments) -> ModifiedMap:
+def modified_map(annotations: Annotations | Sharded[Annotations], settings: ModifiedMapArguments) -> ModifiedMap:
     """Modified mAP of every two raters, each as ground truth and as detections (label convergence §4.1).
 
     The protocol of COCO: 101 recall points, at most 1,000 detections of an image and class, mean over the classes of
@@ -227,9 +229,11 @@ def modified_map(annotations: Annotations, settings: ModifiedMapArguments) -> Mo
 
     Parameters
     ----------
-    annotations : Annotations
+    annotations : Annotations, or shards of them
+        The detections of all shards are held, in one order; ``ties="shuffle"`` draws the orders of one table with rows
+        in the order of images, as shards have them.
     pairs : Pairs, optional
-        Pairs already computed from the least threshold or lower, of these annotations.
+        Pairs already computed from the least threshold or lower, of these annotations; not of shards.
 
     Returns
     -------
@@ -261,12 +265,12 @@ def modified_map(annotations: Annotations, settings: ModifiedMapArguments) -> Mo
     >>> result.per_threshold.round(3).tolist()
     [0.752, 0.752, 0.0]
     """
-    measure, checked = measure_for(settings.similarity, annotations), np.array(settings.thresholds)
-    usable_images(annotations)
-    pairs = comparable_pairs(annotations, measure, checked, settings.pairs, same_class=True)
-    in_size = annotations_in_size(annotations, measure, SIZES[settings.size])
-    found = count_in_orders(annotations, pairs, checked, settings.ties, in_size, settings.orders, settings.seed)
-    return map_of(found, annotations, measure.name, checked, settings.ties, settings.size)
+    known, measure = known_of(annotations), measure_for(settings.similarity, kinds_of(annotations))
+    usable_images(known)
+    refuse_pairs(annotations, settings.pairs)
+    task = MatchTask(sent(measure), settings.thresholds, settings.ties, settings.size, settings.pairs)
+    found, _ = count_in_orders(annotations, task, settings.orders, settings.seed, "Modified mAP")
+    return map_of(found, known, measure.name, np.array(settings.thresholds), settings.ties, settings.size)
 
 
 def map_of(
@@ -313,48 +317,84 @@ def usable_images(annotations: Annotations) -> NDArray[np.bool_]:
     return annotations.comparable_images
 
 
-def comparable_pairs(
-    annotations: Annotations,
-    measure: Similarity,
-    checked: NDArray[np.float64],
-    pairs: Pairs | None,
-    *,
-    same_class: bool = False,
-) -> Pairs:
-    """The pairs from the least threshold upwards, computed unless given: of one class only, if others do not count."""
-    floor = min(float(checked.min()), ALMOST_ONE)
-    return pairs_from(annotations, measure, floor, pairs, same_class=same_class).at_least(floor)
+@dataclass(frozen=True, eq=False)
+class MatchTask:
+    """The matches of one table in each order of detections, and alphas of its images if there are settings for them.
+
+    Parameters
+    ----------
+    similarity : str or Similarity
+    thresholds : (T,) floats
+    ties, size : str
+        As of `modified_map`.
+    pairs : Pairs, optional
+        Of the table, if they were computed before.
+    alpha : AgreementSettings, optional
+        Of the alphas.
+    tell : callable
+        ``tell(index)``, before the alphas at each threshold.
+    orders : tuple of Order
+    """
+
+    similarity: str | Similarity
+    thresholds: Sequence[float] | NDArray[np.float64]
+    ties: Ties
+    size: str = "all"
+    pairs: Pairs | None = None
+    alpha: AgreementSettings | None = None
+    tell: Callable[[int], None] | None = None
+    orders: tuple[Order, ...] = ()
+
+    def __call__(self, annotations: Annotations) -> tuple[list[Matches], NDArray[np.float64]]:
+        """Matches in each order, and (I, T) alphas; (I, 0) without settings for them."""
+        measure, thresholds = get_similarity(self.similarity), np.array(self.thresholds)
+        floor = min(float(thresholds.min()), ALMOST_ONE)
+        same_class = self.alpha is None  # other pairs decide nothing
+        pairs = pairs_from(annotations, measure, floor, self.pairs, same_class=same_class).at_least(floor)
+        in_size = _in_size(annotations, measure, SIZES[self.size])
+        crowds = crowd_overlaps(annotations.crowd_regions, annotations, pairs.name, pairs.kind, floor)
+        found = [match(annotations, pairs, thresholds, self.ties, in_size, order, crowds) for order in self.orders]
+        return found, self._alphas(annotations, measure, pairs)
+
+    def _alphas(self, annotations: Annotations, measure: Similarity, pairs: Pairs) -> NDArray[np.float64]:
+        """(I, T) alpha of every image at every threshold; 1 where raters left it empty, whatever they did elsewhere."""
+        columns = np.zeros((len(annotations.images), len(self.thresholds) if self.alpha else 0))
+        for index in range(columns.shape[1]):
+            if self.tell is not None:
+                self.tell(index)
+            chosen = {**self.alpha.record(), "similarity": measure, "threshold": self.thresholds[index]}
+            found = agreement(annotations, **chosen, pairs=pairs)
+            columns[:, index] = alpha_by_group(image_coincidences(annotations, found.units)[0])
+        return columns
 
 
-def annotations_in_size(
-    annotations: Annotations, measure: Similarity, limits: tuple[float, float]
-) -> NDArray[np.bool_]:
+def count_in_orders(
+    annotations: Annotations | Sharded[Annotations], task: MatchTask, orders: int, seed: int, label: str
+) -> tuple[list[Counted], NDArray[np.float64]]:
+    """Matches counted in the order that `ties` says, in several where they are random; and alphas of all images."""
+    known = known_of(annotations)
+    starts = starts_of(annotations, len(known.images))
+    rows = annotations.row_starts if isinstance(annotations, Sharded) else np.array([0, len(known)])
+    every = orders_of(known, int(rows[-1]), task.ties, orders, seed)
+    owns = [
+        tuple(Order(order.images[images], order.annotations[own]) for order in every)
+        for images, own in zip(map(slice, starts, starts[1:]), map(slice, rows, rows[1:]), strict=False)
+    ]
+    parts = parts_of(annotations, [replace(task, orders=own) for own in owns], label)
+    sizes = len(known.images), len(known.raters), len(known.categories)
+    counted = []
+    for number in range(len(every)):
+        matches = join_matches([found[number] for found, _ in parts], starts)
+        counted.append(matches.counted(*sizes, joint=task.ties == "joint"))
+    return counted, np.concatenate([alphas for _, alphas in parts])
+
+
+def _in_size(annotations: Annotations, measure: Similarity, limits: tuple[float, float]) -> NDArray[np.bool_]:
     """(N,) annotations whose area lies within limits, both included."""
     if limits == SIZES["all"] or not len(annotations):
         return np.ones(len(annotations), np.bool_)
     area = measure.column(annotations).area()
     return np.asarray((area >= limits[0]) & (area <= limits[1]))
-
-
-def count_in_orders(
-    annotations: Annotations,
-    pairs: Pairs,
-    checked: NDArray[np.float64],
-    ties: str,
-    in_size: NDArray[np.bool_],
-    orders: int,
-    seed: int,
-) -> list[Counted]:
-    """The annotations matched in the order that `ties` says: in several orders where they are random, else in one."""
-    every = orders_of(annotations, len(annotations), ties, orders, seed)
-    crowds = crowds_of(annotations, pairs, checked)
-    return [count(annotations, pairs, checked, ties, in_size, order, crowds) for order in every]
-
-
-def crowds_of(annotations: Annotations, pairs: Pairs, checked: NDArray[np.float64]) -> CrowdOverlaps:
-    """The annotations that lie in a crowd region, as far as the least threshold asks for."""
-    floor = min(float(checked.min()), ALMOST_ONE)
-    return crowd_overlaps(annotations.crowd_regions, annotations, pairs.name, pairs.kind, floor)
 
 
 def mean_of_directions(directions: NDArray[np.float64]) -> NDArray[np.float64]:

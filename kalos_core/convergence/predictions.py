@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.annotations.table import object_array
-from kalos_core.convergence.counting import count, orders_of
+from kalos_core.convergence.counting import match, orders_of
 from kalos_core.convergence.crowds import crowd_overlaps
 from kalos_core.convergence.matching import ALMOST_ONE
 from kalos_core.convergence.modified import THRESHOLDS, HitThresholds
@@ -170,7 +170,7 @@ def map_of_predictions(
     crowds = crowd_overlaps(annotations.crowd_regions, detected, measure.name, pairs.kind, floor)
     crowds = replace(crowds, found=crowds.found + len(annotations))
     model = len(annotations.raters)
-    counted = count(
+    matches = match(
         table,
         pairs,
         checked,
@@ -180,6 +180,7 @@ def map_of_predictions(
         crowds,
         np.concatenate([np.zeros(len(annotations)), sureness[known]]),
     )
+    counted = matches.counted(len(table.images), model + 1, len(table.categories), joint=False)
     of_precision = [counted.points(rater) for rater in range(model)]
     by_rater = counted.by_direction(counted.class_precision(), model + 1)[:, :model, model]
     if np.isnan(by_rater).all():

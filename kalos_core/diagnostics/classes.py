@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import Agreement, AgreementSettings, check_agreement
+from kalos_core._agreement import Agreement, AgreementSettings, agreement_of
 from kalos_core.annotations import Annotations
 from kalos_core.arguments import check_arguments
 from kalos_core.diagnostics.parts import Part, estimate_cells
 from kalos_core.errors import InputError, listed, repr_of
 from kalos_core.resampling import Cells, Estimates
 from kalos_core.results import lowest
+from kalos_core.sharding import Sharded
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,7 +76,7 @@ class ClassDifficulty(Estimates):
         )
 
 
-def class_difficulty(agreement: Agreement) -> ClassDifficulty:
+def class_difficulty(agreement: Agreement | Annotations | Sharded[Annotations]) -> ClassDifficulty:
     """Class recognition difficulty (KαLOS §13): alpha of the units in which a class occurs.
 
     A unit in which raters chose two classes counts for both. A rater who was assigned and annotated nothing there
@@ -83,7 +84,7 @@ def class_difficulty(agreement: Agreement) -> ClassDifficulty:
 
     Parameters
     ----------
-    agreement : Agreement
+    agreement : Agreement, or annotations or shards to compute the usual one of
         Its configuration also says how intervals are drawn.
 
     Returns
@@ -103,7 +104,7 @@ def class_difficulty(agreement: Agreement) -> ClassDifficulty:
     (['cat', 'dog'], [0.0, 0.0], [1, 2])
     """
     check_arguments(class_difficulty, locals())
-    check_agreement(agreement)
+    agreement = agreement_of(agreement)
     return class_difficulty_of(Part.of(agreement), agreement.configuration)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import Agreement, check_agreement
+from kalos_core._agreement import Agreement, agreement_of
 from kalos_core.annotations import Annotations, object_array
 from kalos_core.diagnostics.parts import Part
 from kalos_core.display import alpha_text, number_of, signed
@@ -19,6 +19,7 @@ from kalos_core.limits import check_replicates
 from kalos_core.options import BootstrapSettings, takes
 from kalos_core.resampling import Cells, interval_columns, intervals, join_cells, resample
 from kalos_core.results import Result
+from kalos_core.sharding import Sharded
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -212,14 +213,18 @@ class Comparison(Result):
 
 
 @takes(BootstrapSettings)
-def compare(agreement_a: Agreement, agreement_b: Agreement, settings: BootstrapSettings) -> Comparison:
+def compare(
+    agreement_a: Agreement | Annotations | Sharded[Annotations],
+    agreement_b: Agreement | Annotations | Sharded[Annotations],
+    settings: BootstrapSettings,
+) -> Comparison:
     """What changed from one agreement to another: labels were mended between them, or a guideline was rewritten.
 
     Paired over the images that both read: a bootstrap draws images, and takes each one's alpha in both.
 
     Parameters
     ----------
-    agreement_a, agreement_b : Agreement
+    agreement_a, agreement_b : Agreement, or annotations or shards to compute the usual one of
         Before and after. Images, classes and raters are the same where their ids or names are.
 
     Returns
@@ -252,8 +257,7 @@ def compare(agreement_a: Agreement, agreement_b: Agreement, settings: BootstrapS
     >>> found.by_image().to_dict("list")
     {'image': [1, 2], 'alpha_a': [1.0, 0.0], 'alpha_b': [1.0, 1.0], 'difference': [0.0, 1.0]}
     """
-    for result in (agreement_a, agreement_b):
-        check_agreement(result)
+    agreement_a, agreement_b = agreement_of(agreement_a), agreement_of(agreement_b)
     check_replicates(settings.bootstrap, len(agreement_a.annotations.images))
     in_b, how = _paired(agreement_a.annotations, agreement_b.annotations)
     shared = np.flatnonzero(in_b >= 0)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import Agreement, check_agreement
+from kalos_core._agreement import Agreement, agreement_of
 from kalos_core.arrays import give_back_memory
 from kalos_core.diagnostics.classes import ClassDifficulty
 from kalos_core.diagnostics.rater_pairs import Collaboration
@@ -92,7 +92,7 @@ def diagnose(
     >>> found.class_difficulty.alpha.tolist(), found.vitality.reason[:44]
     ([1.0], 'vitality: expected at least three raters, si')
     """
-    check_agreement(result)
+    result = agreement_of(result)
     chosen = result.configuration
     anchor = chosen.threshold if calibrated is None else calibrated
 
@@ -100,16 +100,16 @@ def diagnose(
         if not len(thresholds):
             raise InputError("sensitivity: expected thresholds to be given, got none")
         found = sensitivity(
-            agreed.annotations,
+            agreed.source,
             thresholds,
             anchor=anchor,
             strict=max(STRICT, anchor),
-            similarity=chosen.similarity,
+            similarity=chosen.similarity if agreed.of_shards is None else agreed.of_shards.measure,
             solver=chosen.solver,
             cost=chosen.cost,
             bootstrap=chosen.bootstrap,
             seed=chosen.seed,
-            pairs=agreed.pairs if min(anchor, *thresholds) >= agreed.pairs.floor else None,
+            pairs=agreed.pairs if min(anchor, *thresholds) >= agreed.pairs.floor and not agreed.of_shards else None,
         )
         return replace(found, calibrated=calibrated is not None)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import Agreement, check_agreement, undefined_text
+from kalos_core._agreement import Agreement, agreement_of, undefined_text
 from kalos_core.annotations import Annotations
 from kalos_core.diagnostics.classes import ClassDifficulty, class_difficulty_of
 from kalos_core.diagnostics.parts import Part, estimate_cells, where_seen
@@ -209,8 +209,7 @@ def narrowed(
     (-0.5, 2, ['cat', 'dog'])
     """
     if not isinstance(agreement, ImageSums):
-        check_agreement(agreement)
-        agreement = ImageSums.of(agreement)
+        agreement = ImageSums.of(agreement_of(agreement))
     annotations = agreement.part.annotations
     if category is not None:
         index_of(annotations.categories.tolist(), category, "category")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import Agreement, AgreementSettings, check_agreement
+from kalos_core._agreement import Agreement, AgreementSettings, agreement_of
 from kalos_core.annotations import Annotations
 from kalos_core.arguments import check_arguments
 from kalos_core.diagnostics.parts import estimate_cells, where_seen
@@ -17,6 +17,7 @@ from kalos_core.display import number_of
 from kalos_core.errors import InputError, listed, repr_of
 from kalos_core.resampling import Cells, Estimates, interval_columns
 from kalos_core.results import Result
+from kalos_core.sharding import Sharded
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -106,12 +107,12 @@ class Collaboration(Result):
         )
 
 
-def collaboration(agreement: Agreement) -> Collaboration:
+def collaboration(agreement: Agreement | Annotations | Sharded[Annotations]) -> Collaboration:
     """Collaboration clusters (KαLOS §13): alpha of each pair of raters, matched again, and a clustering of raters.
 
     Parameters
     ----------
-    agreement : Agreement
+    agreement : Agreement, or annotations or shards to compute the usual one of
         Its configuration also says how intervals are drawn.
 
     Returns
@@ -136,13 +137,18 @@ def collaboration(agreement: Agreement) -> Collaboration:
     ['bob', 'cid', 'ann']
     """
     check_arguments(collaboration, locals())
-    check_agreement(agreement)
+    agreement = agreement_of(agreement, check_pairs)
     return collaboration_of(pair_cells(agreement), agreement.annotations, agreement.configuration)
+
+
+def check_pairs(annotations: Annotations) -> None:
+    """Collaboration needs raters who are the same on every image."""
+    refuse_local_raters(annotations, "collaboration")
 
 
 def pair_cells(agreement: Agreement) -> Cells:
     """What each image holds for each two raters, matched on these alone: a statistic each, as `numpy.triu_indices`."""
-    refuse_local_raters(agreement.annotations, "collaboration")
+    check_pairs(agreement.annotations)
     raters = len(agreement.annotations.raters)
     first, second = np.triu_indices(raters, 1)
     groups = np.zeros((len(first), raters), np.bool_)
@@ -150,18 +156,13 @@ def pair_cells(agreement: Agreement) -> Cells:
     return rematch(agreement, groups)
 
 
-def collaboration_of(
-    cells: Cells, annotations: Annotations, configuration: AgreementSettings, assigned: NDArray[np.intp] | None = None
-) -> Collaboration:
-    """The `collaboration` of what `pair_cells` answered for some annotations; shapes are not needed.
-
-    `assigned` (R,): in how many images each rater takes part, counted in the annotations unless given.
-    """
+def collaboration_of(cells: Cells, annotations: Annotations, configuration: AgreementSettings) -> Collaboration:
+    """The `collaboration` of what `pair_cells` answered for some annotations; shapes are not needed."""
     from scipy.cluster import hierarchy  # slow to import, and needed here only
 
     raters = len(annotations.raters)
     made = estimate_cells(annotations, configuration, cells.seen(), raters * (raters - 1) // 2)
-    assigned = taking_part(annotations).sum(axis=0) if assigned is None else assigned
+    assigned = taking_part(annotations).sum(axis=0)
     alone = np.where(assigned > 0, 1.0, np.nan)
     linkage = hierarchy.linkage(np.where(np.isnan(made.alpha), 1.0, 1 - made.alpha), "average", optimal_ordering=True)
     return Collaboration(

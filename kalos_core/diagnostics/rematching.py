@@ -8,20 +8,22 @@ are not copied or computed again.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import Agreement, image_coincidences
+from kalos_core._agreement import Agreement, AgreementSettings, compared, image_coincidences
 from kalos_core.annotations import Annotations, object_array
 from kalos_core.arrays import expand_runs, run_starts
 from kalos_core.correspondence import correspond
 from kalos_core.errors import InputError
-from kalos_core.pairs import Pairs
+from kalos_core.pairs import Pairs, compute_pairs
 from kalos_core.reliability import build_units
-from kalos_core.resampling import Cells, join_cells
+from kalos_core.resampling import Cells, join_cells, join_images
 from kalos_core.shapes.borrowed import Borrowed
+from kalos_core.similarity import Similarity
+from kalos_core.similarity.fitting import sent
 
 LARGEST_BLOCK = 1 << 18
 """Entries of the largest temporary table: images are matched again in blocks of about as many, to stay in cache."""
@@ -49,6 +51,7 @@ def rematch(agreement: Agreement, groups: NDArray[np.bool_], images: NDArray[np.
     -------
     Cells
         Statistic g is group g; an image is there if it is wanted and at least two raters of the group take part in it.
+        Of an agreement of shards, each is matched where it is read.
 
     Examples
     --------
@@ -59,19 +62,51 @@ def rematch(agreement: Agreement, groups: NDArray[np.bool_], images: NDArray[np.
     >>> cells.statistic.tolist(), cells.image.tolist(), cells.value.tolist()
     ([0, 1], [0, 0], [1.0, -0.5])
     """
-    enough = groups.astype(np.float32) @ taking_part(agreement.annotations).T.astype(np.float32) >= 2
+    of_shards = agreement.of_shards
+    if of_shards is None:
+        return _rematched(agreement.annotations, agreement.pairs, agreement.configuration, groups, images)
+    wanted = np.ones((len(groups), len(agreement.image_alpha)), np.bool_) if images is None else images
+    shards, settings = of_shards.shards, agreement.configuration
+    tasks = [
+        partial(_of_shard, measure=sent(of_shards.measure), settings=settings, groups=groups, images=wanted[:, own])
+        for own in map(slice, shards.starts[:-1], shards.starts[1:])
+    ]
+    return join_images(shards.parts(tasks, "Matching again"), shards.starts)
+
+
+def _of_shard(
+    annotations: Annotations,
+    measure: str | Similarity,
+    settings: AgreementSettings,
+    groups: NDArray[np.bool_],
+    images: NDArray[np.bool_],
+) -> Cells:
+    pairs = compute_pairs(annotations, measure, settings.threshold)
+    return _rematched(compared(annotations, settings.empty), pairs, settings, groups, images)
+
+
+def _rematched(
+    annotations: Annotations,
+    pairs: Pairs,
+    settings: AgreementSettings,
+    groups: NDArray[np.bool_],
+    images: NDArray[np.bool_] | None,
+) -> Cells:
+    enough = groups.astype(np.float32) @ taking_part(annotations).T.astype(np.float32) >= 2
     image, statistic = np.nonzero((enough if images is None else enough & images).T)
-    source = _Source(agreement, groups)
+    source = _Source(annotations, pairs, settings, groups)
     parts = [source.match(statistic[start:stop], image[start:stop]) for start, stop in source.blocks(statistic, image)]
     return join_cells(parts)
 
 
 class _Source:
-    """An agreement's annotations and pairs, sorted for being taken out again by image, rater and group."""
+    """Annotations and their pairs, sorted for being taken out again by image, rater and group."""
 
-    def __init__(self, agreement: Agreement, groups: NDArray[np.bool_]) -> None:
-        self.annotations = agreement.annotations
-        self.configuration = agreement.configuration
+    def __init__(
+        self, annotations: Annotations, pairs: Pairs, settings: AgreementSettings, groups: NDArray[np.bool_]
+    ) -> None:
+        self.annotations = annotations
+        self.configuration = settings
         self.groups = groups
         images, raters = self.annotations.assigned.shape
         home = self.annotations.image * raters + self.annotations.rater
@@ -80,7 +115,7 @@ class _Source:
         self.first = run_starts(self.counts.ravel())[:-1].reshape(images, raters)
         self.rank = np.empty(len(home), np.intp)  # of an annotation among those of its rater and image
         self.rank[self.order] = np.arange(len(home)) - self.first.ravel()[home[self.order]]
-        near = agreement.pairs.at_least(agreement.configuration.threshold)
+        near = pairs.at_least(settings.threshold)
         image_of_pair = self.annotations.image[near.left]
         by_image = np.argsort(image_of_pair, kind="stable")
         self.pairs = Pairs(

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import Agreement, check_agreement, with_empty_images
+from kalos_core._agreement import Agreement, agreement_of, with_empty_images
+from kalos_core.annotations import Annotations
 from kalos_core.arguments import check_arguments
 from kalos_core.arrays import find_sorted, run_starts, total
 from kalos_core.chance import alpha_of_sums
@@ -18,6 +19,7 @@ from kalos_core.errors import InputError, check_whole, lookup
 from kalos_core.limits import check_replicates
 from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED, coincidences
 from kalos_core.results import Result
+from kalos_core.sharding import Sharded
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -139,13 +141,17 @@ class NextToRate(Result):
 
 
 def next_to_rate(
-    agreement: Agreement, n: int = 10, statistic: Statistic = "global_alpha", draws: int = 200, seed: int = 0
+    agreement: Agreement | Annotations | Sharded[Annotations],
+    n: int = 10,
+    statistic: Statistic = "global_alpha",
+    draws: int = 200,
+    seed: int = 0,
 ) -> NextToRate:
     """Which images to give to one more rater, so that the interval on alpha narrows most for each label.
 
     Parameters
     ----------
-    agreement : Agreement
+    agreement : Agreement, or annotations or shards to compute the usual one of
         With intervals: `bootstrap` of at least 1.
     n : int
         At most how many images; fewer where fewer help.
@@ -208,7 +214,7 @@ def next_to_rate(
     ([0, 1], [-0.1923, -0.1923], -0.1923)
     """
     check_arguments(next_to_rate, locals(), but=("agreement", "statistic"))
-    check_agreement(agreement)
+    agreement = agreement_of(agreement)
     n, seed = check_whole(n, "n", 1), check_whole(seed, "seed")
     low, high = getattr(agreement, lookup(INTERVALS, statistic, "statistic"))
     images = len(agreement.image_alpha)
@@ -224,8 +230,7 @@ def next_to_rate(
     share = squared / (width / DEVIATIONS) ** 2 if width else np.zeros(images)
     share[share < LEAST_SHARE] = 0
     raters = agreement.annotations.assigned_any_class.sum(axis=1)
-    count = np.bincount(agreement.annotations.image, minlength=images)
-    labels = np.maximum(count / np.maximum(raters, 1), 1.0)
+    labels = np.maximum(agreement.annotations_per_image / np.maximum(raters, 1), 1.0)
     chosen = np.argsort(-share / labels, kind="stable")[:n]
     chosen = chosen[share[chosen] > 0]
     return NextToRate(

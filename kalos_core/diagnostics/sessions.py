@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import Agreement, check_agreement
+from kalos_core._agreement import Agreement, agreement_of
 from kalos_core.annotations import Annotations, object_array
 from kalos_core.arguments import check_arguments
 from kalos_core.diagnostics.parts import estimate_cells, where_seen
@@ -16,6 +16,7 @@ from kalos_core.diagnostics.rematching import refuse_local_raters, rematch
 from kalos_core.display import number_of
 from kalos_core.errors import InputError
 from kalos_core.resampling import Estimates
+from kalos_core.sharding import Sharded
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -128,12 +129,12 @@ class TeamAgreement(Estimates):
         )
 
 
-def intra_rater(agreement: Agreement) -> IntraRater:
+def intra_rater(agreement: Agreement | Annotations | Sharded[Annotations]) -> IntraRater:
     """Intra-annotator agreement (KαLOS §13): alpha of the sessions of one person, matched on these alone.
 
     Parameters
     ----------
-    agreement : Agreement
+    agreement : Agreement, or annotations or shards to compute the usual one of
         Of annotations whose raters are sessions of people: `Annotations.person` and `Annotations.session`. Its
         configuration also says how intervals are drawn.
 
@@ -158,7 +159,7 @@ def intra_rater(agreement: Agreement) -> IntraRater:
     {'ann': 1.0, 'bob': -0.5}
     """
     check_arguments(intra_rater, locals())
-    _check_sessions(agreement)
+    agreement = _with_sessions(agreement)
     people, groups = _groups(agreement.annotations.person)
     cells = where_seen(rematch(agreement, groups), agreement.units)
     made = estimate_cells(agreement.annotations, agreement.configuration, cells, len(groups))
@@ -169,12 +170,12 @@ def intra_rater(agreement: Agreement) -> IntraRater:
     )
 
 
-def team_agreement(agreement: Agreement) -> TeamAgreement:
+def team_agreement(agreement: Agreement | Annotations | Sharded[Annotations]) -> TeamAgreement:
     """Agreement of all people within each session (KαLOS §13), matched on that session alone.
 
     Parameters
     ----------
-    agreement : Agreement
+    agreement : Agreement, or annotations or shards to compute the usual one of
         As for `intra_rater`.
 
     Returns
@@ -198,7 +199,7 @@ def team_agreement(agreement: Agreement) -> TeamAgreement:
     {'1': 1.0, '2': -0.5}
     """
     check_arguments(team_agreement, locals())
-    _check_sessions(agreement)
+    agreement = _with_sessions(agreement)
     sessions, groups = _groups(agreement.annotations.session)
     cells = where_seen(rematch(agreement, groups), agreement.units)
     made = estimate_cells(agreement.annotations, agreement.configuration, cells, len(groups))
@@ -222,8 +223,8 @@ def rater_labels(annotations: Annotations) -> NDArray[np.object_]:
     return object_array([f"{person} (S{session})" if session != "" else name for name, person, session in rows])
 
 
-def _check_sessions(agreement: Agreement) -> None:
-    check_agreement(agreement)
+def _with_sessions(source: Agreement | Annotations | Sharded[Annotations]) -> Agreement:
+    agreement = agreement_of(source)
     annotations = agreement.annotations
     refuse_local_raters(annotations, "sessions")
     if len(set(annotations.person)) == len(annotations.person):
@@ -231,6 +232,7 @@ def _check_sessions(agreement: Agreement) -> None:
             "sessions: expected at least one person with two sessions (`person` and `session` of the annotations), "
             f"got {len(annotations.raters)} raters, each a person of their own"
         )
+    return agreement
 
 
 def _groups(labels: NDArray[np.object_]) -> tuple[NDArray[np.object_], NDArray[np.bool_]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -20,13 +21,14 @@ from kalos_core.display import with_interval
 from kalos_core.errors import InputError, KalosWarning, repr_of
 from kalos_core.limits import check_replicates
 from kalos_core.options import Option, Replicates, Seed, Settings, takes
-from kalos_core.pairs import Pairs, compute_pairs, pairs_from
+from kalos_core.pairs import Pairs, compute_pairs, pairs_from, refuse_pairs
 from kalos_core.reliability import build_units
-from kalos_core.resampling import Cells, Draws, Resampled, interval_columns, intervals
+from kalos_core.resampling import Cells, Draws, Resampled, interval_columns, intervals, join_images
 from kalos_core.results import Result
-from kalos_core.similarity import check_threshold, get_similarity
+from kalos_core.sharding import Sharded, known_of
+from kalos_core.similarity import Similarity, check_threshold, get_similarity
 from kalos_core.similarity.base import Thresholds
-from kalos_core.similarity.fitting import ComparedBy
+from kalos_core.similarity.fitting import ComparedBy, sent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -171,7 +173,7 @@ class SensitivityArguments(SensitivitySettings):
 
 
 @takes(SensitivityArguments)
-def sensitivity(annotations: Annotations, settings: SensitivityArguments) -> Sensitivity:
+def sensitivity(annotations: Annotations | Sharded[Annotations], settings: SensitivityArguments) -> Sensitivity:
     """Localization sensitivity (KαLOS §13): alpha over thresholds, delta = alpha(anchor) - alpha(strict).
 
     Disagreement about what is there stays whatever the threshold is; what is lost between the anchor and a strict
@@ -180,9 +182,9 @@ def sensitivity(annotations: Annotations, settings: SensitivityArguments) -> Sen
 
     Parameters
     ----------
-    annotations : Annotations
+    annotations : Annotations, or shards of them
     pairs : Pairs, optional
-        Computed before, from the lowest of all these thresholds or lower.
+        Computed before, from the lowest of all these thresholds or lower; not of shards.
     calibration : Calibration or Separation, optional
         What `calibrate` says of this similarity: the paper's delta begins at its τ* (KαLOS §13).
 
@@ -210,17 +212,29 @@ def sensitivity(annotations: Annotations, settings: SensitivityArguments) -> Sen
     >>> curve.alpha.tolist(), curve.delta
     ([1.0, 1.0, -0.5], 1.5)
     """
-    check_comparable(annotations)
+    known = known_of(annotations)
+    check_comparable(known)
+    refuse_pairs(annotations, settings.pairs)
     measure, chosen = settings.at(0.0).for_kinds(annotations)
-    plan = plan_curve(settings, measure.name, settings.calibration)
+    plan = _plan_curve(settings, measure.name, settings.calibration)
+    check_replicates(chosen.bootstrap, len(known.images))
+    if isinstance(annotations, Sharded):
+        task = partial(_shard_cells, measure=sent(measure), thresholds=plan.every.tolist(), settings=chosen)
+        parts = annotations.parts(task, "Thresholds")
+        joined = [join_images(cells, annotations.starts) for cells in zip(*parts, strict=True)]
+        return _sensitivity_of(plan, dict(zip(plan.every.tolist(), joined, strict=True)).__getitem__, known, chosen)
     near = pairs_from(annotations, measure, float(plan.every[0]), settings.pairs)
-    replicates = check_replicates(chosen.bootstrap, len(annotations.images))
-    annotations = compared(annotations, chosen.empty)
+    table = compared(annotations, chosen.empty)
+    return _sensitivity_of(plan, partial(_cells_at, table, near, settings=chosen), table, chosen)
 
-    def cells_at(threshold: float) -> Cells:
-        return _cells_at(annotations, near, threshold, chosen.solver, chosen.cost)
 
-    return sensitivity_of(plan, cells_at, annotations, replicates, chosen.seed)
+def _shard_cells(
+    annotations: Annotations, measure: str | Similarity, thresholds: Sequence[float], settings: AgreementSettings
+) -> list[Cells]:
+    """What each image of a shard holds at each threshold."""
+    near = compute_pairs(annotations, measure, thresholds[0])
+    table = compared(annotations, settings.empty)
+    return [_cells_at(table, near, value, settings) for value in thresholds]
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,7 +253,7 @@ class CurvePlan:
         return np.unique([*self.requested, self.anchor, self.strict])
 
 
-def plan_curve(
+def _plan_curve(
     settings: SensitivitySettings, similarity: str, calibration: Calibration | Separation | None
 ) -> CurvePlan:
     """The arguments of `sensitivity`, checked together; `similarity` is a name."""
@@ -252,8 +266,8 @@ def plan_curve(
     return CurvePlan(requested, start, strict, calibration is not None, settings.empty)
 
 
-def sensitivity_of(
-    plan: CurvePlan, cells_at: Callable[[float], Cells], annotations: Annotations, replicates: int, seed: int
+def _sensitivity_of(
+    plan: CurvePlan, cells_at: Callable[[float], Cells], annotations: Annotations, settings: AgreementSettings
 ) -> Sensitivity:
     """The `sensitivity` of what each image holds at a threshold; of the annotations only who was assigned is read."""
     every_threshold = plan.every
@@ -262,11 +276,12 @@ def sensitivity_of(
     for value in every_threshold.tolist():  # one after the other: all at once are many times the annotations
         cells = cells_at(value).seen()
         curve.append((cells.mean(1)[0], cells.whole(1)[0], cells.count(1)[0], cells.value))
-        if replicates and len(images):
+        if settings.bootstrap and len(images):
             resampled.append(Resampled(cells, 1, images, annotations.image_rank))
     mean, whole, count, image_alpha = (np.stack(part, axis=-1) for part in zip(*curve, strict=True))
     # one draw for all, which takes as long as summing what is drawn
-    drawn = [[one.of(times) for one in resampled] for times in Draws(images, replicates, seed)] if resampled else []
+    draws = Draws(images, settings.bootstrap, settings.seed) if resampled else ()
+    drawn = [[one.of(times) for one in resampled] for times in draws]
     none = np.zeros((0, len(curve)))
     means = np.concatenate([none, *(np.hstack([one.mean for one in part]) for part in drawn)])
     wholes = np.concatenate([none, *(np.hstack([one.whole for one in part]) for part in drawn)])
@@ -336,17 +351,12 @@ def image_alphas(agreement: Agreement, thresholds: Sequence[float] | NDArray[np.
     settings, pairs = agreement.configuration, agreement.pairs
     if min(requested) < pairs.floor:
         pairs = compute_pairs(agreement.annotations, get_similarity(settings.measure), min(requested))
-    return np.stack(
-        [
-            _cells_at(agreement.annotations, pairs, value, settings.solver, settings.cost).seen().value
-            for value in requested
-        ]
-    )
+    return np.stack([_cells_at(agreement.annotations, pairs, value, settings).seen().value for value in requested])
 
 
-def _cells_at(annotations: Annotations, pairs: Pairs, threshold: float, solver: str, cost: str) -> Cells:
+def _cells_at(annotations: Annotations, pairs: Pairs, threshold: float, settings: AgreementSettings) -> Cells:
     """What each image holds, matched at a threshold."""
-    units = build_units(annotations, correspond(annotations, pairs, threshold, solver, cost))
+    units = build_units(annotations, correspond(annotations, pairs, threshold, settings.solver, settings.cost))
     return Part(annotations, units).cells()
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import Agreement, AgreementSettings, check_agreement, with_empty_images
+from kalos_core._agreement import Agreement, AgreementSettings, agreement_of, with_empty_images
 from kalos_core.annotations import Annotations
 from kalos_core.arguments import check_arguments
 from kalos_core.diagnostics.parts import Part
@@ -17,6 +17,7 @@ from kalos_core.errors import InputError
 from kalos_core.reliability import NOT_ASSIGNED, coincidences
 from kalos_core.resampling import Cells, interval_columns, intervals, join_cells, resample
 from kalos_core.results import Result, lowest
+from kalos_core.sharding import Sharded
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,12 +97,12 @@ class RaterVitality(Result):
         )
 
 
-def rater_vitality(agreement: Agreement) -> RaterVitality:
+def rater_vitality(agreement: Agreement | Annotations | Sharded[Annotations]) -> RaterVitality:
     """Vitality V_r = alpha of all raters - alpha of all but r (KαLOS §13, Eq. 22, after Nassar et al.).
 
     Parameters
     ----------
-    agreement : Agreement
+    agreement : Agreement, or annotations or shards to compute the usual one of
         Its configuration also says how intervals are drawn.
 
     Returns
@@ -127,7 +128,7 @@ def rater_vitality(agreement: Agreement) -> RaterVitality:
     {'ann': 0.389, 'bob': 0.389, 'cid': -1.111}
     """
     check_arguments(rater_vitality, locals())
-    check_agreement(agreement)
+    agreement = agreement_of(agreement, check_left_out)
     return vitality_of(left_out_cells(agreement), agreement.annotations, agreement.configuration)
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeVar
+from typing import Any
 
 from kalos_core.distributed.columns import arrow
 from kalos_core.errors import InputError, listed, repr_of
@@ -16,9 +16,6 @@ LIST = "dataset.json"
 
 FORMAT, VERSION = "kalos shards", 1
 """What the list calls itself, and the version of the schema."""
-
-KINDS = {"annotations": "open_shards", "labels": "open_label_shards"}
-"""What shards can be of, as the list says, and what opens them."""
 
 
 def file_system(folder: str, options: dict[str, Any]) -> tuple[Any, str]:
@@ -36,40 +33,8 @@ def file_system(folder: str, options: dict[str, Any]) -> tuple[Any, str]:
     return files, str(inside).rstrip("/")
 
 
-class ShardFolder:
-    """What shards of each kind have alike."""
-
-    kind: ClassVar[str]
-    """One of `KINDS`."""
-
-    folder: str
-
-
-Opened = TypeVar("Opened", bound=ShardFolder)
-
-
-def open_folder(
-    folder: Any,
-    options: dict[str, Any] | None,
-    opened: type[Opened],
-    read: Callable[[str, dict[str, Any], dict[str, Any]], Opened],
-) -> Opened:
-    """The shards of a folder, which `read` makes of its path, what its list says, and options; or as they are."""
-    if isinstance(folder, opened):
-        return folder
-    if isinstance(folder, ShardFolder):
-        raise other_kind(folder.folder, folder.kind, opened.kind)
-    where, options = str(folder), options or {}
-    content = _read_list(where, options, opened.kind)
-    try:
-        return read(where, content, options)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        path = f"{where.rstrip('/')}/{LIST}"
-        raise InputError(f"{path}: expected what write_shards writes, got {type(error).__name__}: {error}") from None
-
-
-def _read_list(folder: str, options: dict[str, Any], kind: str) -> dict[str, Any]:
-    """What the list of a folder says, which is of shards of a kind."""
+def read_list(folder: str, options: dict[str, Any]) -> dict[str, Any]:
+    """What the list of a folder says."""
     files, inside = file_system(folder, options)
     path = f"{folder.rstrip('/')}/{LIST}"
     try:
@@ -82,15 +47,7 @@ def _read_list(folder: str, options: dict[str, Any], kind: str) -> dict[str, Any
     if not isinstance(content, dict) or content.get("format") != FORMAT or content.get("version") != VERSION:
         found = [content.get("format"), content.get("version")] if isinstance(content, dict) else content
         raise InputError(f"{path}: expected a list of {FORMAT!r} of version {VERSION}, got {repr_of(found)}")
-    if content.get("kind") != kind:
-        raise other_kind(folder, content.get("kind"), kind)
     return content
-
-
-def other_kind(folder: str, actual: object, expected: str) -> InputError:
-    """The error of a call that works on shards of one kind and is given another."""
-    opened = next((f", which {KINDS[kind]} opens" for kind in KINDS if kind == actual), "")
-    return InputError(f"{folder}: expected shards of {expected}, got shards of {actual!s:.100}{opened}")
 
 
 def list_text(kind: str, head: dict[str, Any], shards: Sequence[dict[str, Any]]) -> str:

@@ -1,8 +1,8 @@
-"""The schema of shards: a table of annotations as two Arrow tables, one of its images and one of its annotations."""
+"""The schema of annotations: a table as two Arrow tables, one of its images and one of its annotations."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations, object_array
 from kalos_core.annotations.columns import TEXT, codes_in
+from kalos_core.annotations.joining import join
 from kalos_core.arrays import run_starts
+from kalos_core.distributed.base import Schema
 from kalos_core.distributed.columns import (
     arrow,
     as_lists,
@@ -25,7 +27,7 @@ from kalos_core.distributed.columns import (
     numbers_of,
     starts_of,
 )
-from kalos_core.errors import InputError
+from kalos_core.errors import InputError, listed
 from kalos_core.shapes import Boxes, Cuboids, Keypoints, Masks, Polygons, ShapeColumn
 from kalos_core.shapes.joining import join_columns
 
@@ -52,9 +54,13 @@ SHAPES = ("box", "polygon", "mask", "keypoints", "cuboid")
 """Kinds of shapes that shards can hold."""
 
 
+IDS = ("int", "text", "mixed")
+"""Types of the ids of annotations."""
+
+
 @dataclass(frozen=True)
-class Vocabulary:
-    """What all shards of a data set share.
+class Vocabulary(Schema[Annotations]):
+    """What all shards of annotations of a data set share.
 
     Parameters
     ----------
@@ -71,7 +77,8 @@ class Vocabulary:
         Types of the ids of annotations; where they are mixed, the column ``order`` has their order.
     """
 
-    raters: tuple[str, ...]
+    kind, entry, row = "annotations", "image", "annotation"
+
     person: tuple[str, ...]
     session: tuple[str, ...]
     categories: tuple[str, ...]
@@ -101,6 +108,76 @@ class Vocabulary:
             "assigned_categories": self.limits,
             "raters_are_local": self.raters_are_local,
         }
+
+    @classmethod
+    def from_json(cls, content: dict[str, Any]) -> Vocabulary:
+        """What a list of shards says."""
+        names = ("raters", "person", "session", "categories", "shapes", "complete")
+        limits = content["assigned_categories"]
+        made = cls(
+            **{name: tuple(map(str, content[name])) for name in names},
+            assigned_categories=None if limits is None else {name: tuple(limits[name]) for name in content["raters"]},
+            raters_are_local=bool(content["raters_are_local"]),
+            ids=content["ids"],
+        )
+        if made.ids not in IDS or not set(made.shapes) <= set(SHAPES):
+            raise InputError(f"expected ids of {listed(IDS)} and shapes of {listed(SHAPES)}, got others")
+        return made
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Kinds of shapes that every annotation has."""
+        return self.complete
+
+    def entry_table(self, table: Annotations, first: int) -> Any:
+        """The images of a table as an Arrow table."""
+        return image_table(table, first)
+
+    def row_table(self, table: Annotations, first: int) -> Any:
+        """The annotations of a table and its crowd regions as an Arrow table."""
+        return annotation_table(table, first)
+
+    def entry_fields(self, entries: Any) -> dict[str, Any]:
+        """Fields of `Annotations` about images."""
+        return image_fields(entries, self)
+
+    def without_rows(self, fields: Sequence[dict[str, Any]]) -> Annotations:
+        """The table of all images, raters and classes, and who was assigned, without a single annotation."""
+        starts = run_starts([len(part["images"]) for part in fields])
+        excluded = [part["excluded"] + (start, 0, 0) for part, start in zip(fields, starts, strict=False)]
+        joined: dict[str, Any] = {name: np.concatenate([part[name] for part in fields]) for name in fields[0]}
+        none = np.zeros(0, np.intp)
+        return Annotations(
+            **{**joined, "excluded": np.concatenate(excluded)},
+            **self.fields(),
+            image=none,
+            rater=none,
+            category=none,
+            id=none,
+            shapes={"box": Boxes.from_xywh([])},
+        )
+
+    def joined(self, tables: Sequence[Annotations]) -> Annotations:
+        """Tables of different images end to end."""
+        return join(tables)
+
+    def read(self, entries: Any, rows: Any, first: int) -> Annotations:
+        """The table of annotations of one shard."""
+        crowd = np.asarray(column_of(rows, "crowd").to_numpy(zero_copy_only=False), dtype=np.bool_)
+        whole = {
+            **self.entry_fields(entries),
+            **self.fields(),
+            "image": self.places(entries, rows, first),
+            "rater": codes_of(rows, "rater", self.raters),
+            "category": codes_of(rows, "category", self.categories),
+            "id": _ids(rows, self.ids),
+            "shapes": {kind: _shapes(rows, kind) for kind in self.shapes if _has(rows, kind)},
+        }
+        if not crowd.any():
+            return Annotations(**whole)
+        made = Annotations(**{**whole, **_rows_of(whole, np.flatnonzero(~crowd))})
+        regions = Annotations(**{**whole, **_rows_of(whole, np.flatnonzero(crowd))})
+        return replace(made, crowd_regions=regions)
 
 
 # ---- to Arrow ----
@@ -185,45 +262,6 @@ def _fixed(values: NDArray[Any]) -> Any:
 
 
 # ---- from Arrow ----
-
-
-def read_tables(images: Any, rows: Any, vocabulary: Vocabulary, first: int) -> Annotations:
-    """The table of annotations that `image_table` and `annotation_table` took apart; columns are checked.
-
-    Parameters
-    ----------
-    images, rows : Arrow tables
-    vocabulary : Vocabulary
-    first : int
-        Number of the first image.
-
-    Raises
-    ------
-    InputError
-        For a column that is absent, of another type, or does not fit the vocabulary.
-    """
-    fields = {**image_fields(images, vocabulary), **vocabulary.fields()}
-    number = numbers_of(images, "number")
-    if (number != first + np.arange(len(number))).any():
-        raise InputError(f"number: expected {first} to {first + len(number) - 1}, one after the other, got others")
-    image = numbers_of(rows, "image") - first
-    if len(image) and (image.min() < 0 or image.max() >= len(number)):
-        actual = f"{image.min() + first} to {image.max() + first}"
-        raise InputError(f"image: expected numbers {first} to {first + len(number) - 1}, got {actual}")
-    crowd = np.asarray(column_of(rows, "crowd").to_numpy(zero_copy_only=False), dtype=np.bool_)
-    whole = {
-        **fields,
-        "image": image,
-        "rater": codes_of(rows, "rater", vocabulary.raters),
-        "category": codes_of(rows, "category", vocabulary.categories),
-        "id": _ids(rows, vocabulary.ids),
-        "shapes": {kind: _shapes(rows, kind) for kind in vocabulary.shapes if _has(rows, kind)},
-    }
-    if not crowd.any():
-        return Annotations(**whole)
-    made = Annotations(**{**whole, **_rows_of(whole, np.flatnonzero(~crowd))})
-    regions = Annotations(**{**whole, **_rows_of(whole, np.flatnonzero(crowd))})
-    return replace(made, crowd_regions=regions)
 
 
 def _rows_of(fields: Mapping[str, Any], rows: NDArray[np.intp]) -> dict[str, Any]:

@@ -4,49 +4,17 @@ from __future__ import annotations
 
 import uuid
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from kalos_core.errors import InputError, repr_of
-from kalos_core.options import Settings
+from kalos_core.sharding import OneShard, Part, Task, Tasks
 
-Part = TypeVar("Part")
 Table = TypeVar("Table")
-Read = TypeVar("Read", covariant=True)
-Task = Callable[[Table], Part]
 Progress = Callable[[float, str], None]
 """``progress(share, label)``: the share of the work that is done, and what comes next."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Workers(Settings):
-    """What every function of shards takes beside its settings: who works on them, and who is told of it."""
-
-    client: Any = None
-    progress: Progress | None = None
-
-
-class OneShard(Protocol[Read]):
-    """A shard as it is sent to whoever works on it."""
-
-    @property
-    def name(self) -> str:
-        """Its file, for messages."""
-
-    def read(self) -> Read:
-        """Its table."""
-
-
-class ManyShards(Protocol[Read]):
-    """Shards in the order of their images or items."""
-
-    def __len__(self) -> int: ...
-
-    def __iter__(self) -> Iterator[OneShard[Read]]: ...
-
 
 TIMEOUT = 10
 """Seconds after which there is no scheduler at an address."""
@@ -56,8 +24,8 @@ AHEAD = 2
 
 
 def over_shards(
-    shards: ManyShards[Table],
-    task: Task[Table, Part] | Sequence[Task[Table, Part]],
+    shards: Iterable[OneShard[Table]],
+    task: Tasks[Table, Part],
     client: Any = None,
     progress: Progress | None = None,
     label: str = "Shards",
@@ -66,7 +34,7 @@ def over_shards(
 
     Parameters
     ----------
-    shards : Shards or LabelShards
+    shards : Shards
     task : callable, or one for each shard
         From the table of one shard to a part of the result. For Dask it can be pickled.
     client : Client of `dask.distributed`, address of a scheduler, or None
@@ -82,21 +50,22 @@ def over_shards(
         Naming the file of the shard that cannot be used. The shards of a worker that died are given to others; a shard
         that all of them die of is named.
     """
-    tell = progress or _tell_nobody
+    every = list(shards)
+    asked = list(zip(every, [task] * len(every) if callable(task) else task, strict=True))
     parts: dict[int, Part] = {}
+
+    def tell() -> None:
+        if progress is not None:
+            progress(len(parts) / len(asked), f"{label}: {len(parts):,} of {len(asked):,}")
+
     with opened(client) as known:
-        asked = list(zip(shards, [task] * len(shards) if callable(task) else task, strict=True))
         work = _here(asked) if known is None else _by_workers(known, asked)
         with closing(work):  # before the client is
-            tell(0.0, f"{label}: 0 of {len(shards):,}")
+            tell()
             for number, part in work:
                 parts[number] = part
-                tell(len(parts) / len(shards), f"{label}: {len(parts):,} of {len(shards):,}")
-    return [parts[number] for number in range(len(shards))]
-
-
-def _tell_nobody(share: float, label: str) -> None:
-    """Progress that nobody wants."""
+                tell()
+    return [parts[number] for number in range(len(asked))]
 
 
 def _dask() -> Any:

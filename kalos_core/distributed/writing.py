@@ -1,33 +1,27 @@
-"""Tables into a folder of shards; those of annotations."""
+"""Tables into a folder of shards."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from itertools import chain
-from typing import Any, overload
+from typing import Any, Generic, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.annotations import Annotations
-from kalos_core.annotations.blocks import ByImage
-from kalos_core.annotations.joining import join
+from kalos_core.annotations import Annotations, object_array
+from kalos_core.distributed.base import Source, Table
 from kalos_core.distributed.columns import arrow
 from kalos_core.distributed.folder import Draft
-from kalos_core.distributed.label_shards import LabelShards
-from kalos_core.distributed.label_writing import LabelWriter
-from kalos_core.distributed.schema import SHAPES, Vocabulary, annotation_table, image_table
-from kalos_core.distributed.shards import ShardFiles, Shards, order_of_mixed
-from kalos_core.distributed.writer import Table, Writer
-from kalos_core.errors import InputError, check_whole, listed, repr_of
+from kalos_core.distributed.schema import Vocabulary
+from kalos_core.distributed.shards import ShardFiles, Shards
+from kalos_core.distributed.sources import AnnotationSource, LabelSource
+from kalos_core.errors import InputError, check_whole, listed
 from kalos_core.nominal.table import LabelTable
 from kalos_core.readers import read_labels, stream_coco
 from kalos_core.readers.formats import find_reader
-from kalos_core.shapes import ShapeColumn
-from kalos_core.similarity.fitting import complete_kinds
 
 BRIDGE = "kalos_core.fiftyone"
 """The module that reads data sets of FiftyOne, imported when one is given."""
@@ -40,14 +34,14 @@ def write_shards(
     images_per_shard: int = ...,
     *,
     options: dict[str, Any] | None = ...,
-) -> LabelShards: ...
+) -> Shards[LabelTable]: ...
 @overload
 def write_shards(
     source: Any, folder: Any, images_per_shard: int = ..., *, options: dict[str, Any] | None = ...
-) -> Shards: ...
+) -> Shards[Annotations]: ...
 def write_shards(
     source: Any, folder: Any, images_per_shard: int = 10_000, *, options: dict[str, Any] | None = None
-) -> Shards | LabelShards:
+) -> Shards[Any]:
     """Write annotations or image-level labels as shards: files of whole images that one worker after another can read.
 
     Parameters
@@ -60,13 +54,13 @@ def write_shards(
     folder : path, or address of `fsspec`
         New or empty.
     images_per_shard : int
-        Of labels: items. The last shard has what is left.
+        Items, of labels. The last shard has what is left.
     options : dict, optional
         Of `fsspec`, such as keys.
 
     Returns
     -------
-    Shards or LabelShards
+    Shards
 
     Raises
     ------
@@ -82,7 +76,7 @@ def write_shards(
     ([2, 2, 1], ('cat',))
     >>> rows = [{"item": i, "rater": r, "label": "cat"} for i in range(5) for r in "ab"]
     >>> shards = write_shards(LabelTable.from_rows(rows), "labels", images_per_shard=2)
-    >>> [files.items for files in shards.files], shards.vocabulary.concepts
+    >>> [files.images for files in shards.files], shards.vocabulary.concepts
     ([2, 2, 1], ('cat',))
     """
     size = check_whole(images_per_shard, "images_per_shard", least=1)
@@ -93,8 +87,8 @@ def write_shards(
         of_labels, every = isinstance(first, LabelTable), chain([] if first is None else [first], tables)
         del first  # so that it is gone once it is written
         if of_labels:
-            return LabelWriter(draft).write(_all_of(LabelTable, every), size)
-        return AnnotationWriter(draft).write(_all_of(Annotations, every), size)
+            return _Writer(draft, LabelSource()).write(_all_of(LabelTable, every), size)
+        return _Writer(draft, AnnotationSource()).write(_all_of(Annotations, every), size)
     except BaseException:
         draft.remove()
         raise
@@ -123,117 +117,107 @@ def _all_of(kind: type[Table], tables: Iterable[Any]) -> Iterator[Table]:
         yield table
 
 
-def _taken(column: ShapeColumn, rows: NDArray[np.intp]) -> ShapeColumn:
-    return column.take(rows)
+class _Writer(Generic[Table]):
+    """Tables of one kind, one after the other, into a folder that is being written."""
 
-
-def _with_crowds(table: Annotations, crowds: Annotations) -> Annotations:
-    return replace(table, crowd_regions=crowds) if len(crowds) else table
-
-
-class AnnotationWriter(Writer[Annotations, Shards]):
-    """Tables of annotations into a folder of shards."""
-
-    entries = "images"
-    shared = ("raters", "person", "session")
-
-    def __init__(self, draft: Draft) -> None:
-        super().__init__(draft)
+    def __init__(self, draft: Draft, source: Source[Table]) -> None:
+        self.draft, self.source = draft, source
         self.files: list[ShardFiles] = []
-        self.categories: dict[str, None] = {}
-        self.shapes: dict[str, None] = {}
-        self.incomplete: set[str] = set()
-        self.limits: dict[str, NDArray[np.bool_]] = {}
-        self.has_numbers = self.has_text = False
+        self.shared: dict[str, list[Any]] = {}
+        self.seen: set[Any] = set()
 
-    def emptied(self, table: Annotations) -> Annotations:
-        """The table without rows."""
-        return table.select(rows=[])
-
-    def cut(self, table: Annotations) -> Callable[[int, int], Annotations]:
-        """What answers the table of some of the images."""
-        by_image = ByImage(table)
-        crowds = None if table.crowd_regions is None else ByImage(table.crowd_regions)
-
-        def part(first: int, last: int) -> Annotations:
-            piece = by_image.table(first, last, _taken)
-            return piece if crowds is None else _with_crowds(piece, crowds.table(first, last, _taken))
-
-        return part
-
-    def join(self, tables: Sequence[Annotations]) -> Annotations:
-        """Tables end to end."""
-        return join(tables)
-
-    def add(self, table: Annotations) -> None:
-        """Write the next shard."""
-        number, crowds = len(self.files), table.crowd_regions
-        first = self.files[-1].first_image + self.files[-1].images if self.files else 0
-        entry = ShardFiles(
-            images_file=f"images-{number:05}.parquet",
-            annotations_file=f"annotations-{number:05}.parquet",
-            first_image=first,
-            images=len(table.images),
-            annotations=len(table),
-            crowds=0 if crowds is None else len(crowds),
-        )
-        self.draft.write(entry.images_file, image_table(table, first))
-        self.draft.write(entry.annotations_file, annotation_table(table, first))
-        self.files.append(entry)
-
-    def note(self, table: Annotations) -> None:
-        """What the list of shards says of all of them."""
-        strange = [kind for kind in table.shapes if kind not in SHAPES]
-        if strange:
-            kinds, actual = ", ".join(SHAPES), listed(map(repr_of, strange))
-            raise InputError(f"shapes: expected kinds among {kinds} to write shards of, got {actual}")
-        self.categories |= dict.fromkeys(table.categories.tolist())
-        self.shapes |= dict.fromkeys(table.shapes)
-        self.incomplete |= {kind for kind in SHAPES if len(table) and kind not in complete_kinds(table)}
-        for part in (table, table.crowd_regions):
-            ids = [] if part is None or part.id.dtype.kind == "i" else part.id.tolist()
-            text = sum(isinstance(value, str) for value in ids)
-            self.has_text |= text > 0
-            self.has_numbers |= part is not None and len(part) > text
-        if table.assigned_categories is not None:
-            for name, allowed in zip(table.categories, table.assigned_categories.T, strict=True):
-                self.limits[name] = self.limits[name] & allowed if name in self.limits else allowed
-
-    def finish(self, first: Annotations) -> Shards:
-        """Write the list of shards."""
-        if self.has_text and self.has_numbers:
+    def write(self, tables: Iterable[Table], size: int) -> Shards[Table]:
+        """Write tables as shards of so many images or items, the last of what is left."""
+        for piece in self._pieces(self._noted(tables), size):
+            self._add(piece)
+        if not self.seen:
+            raise InputError(f"source: expected at least one {self.source.entries.removesuffix('s')}, got none")
+        schema = self.source.schema()
+        if isinstance(schema, Vocabulary) and schema.ids == "mixed":
             self._write_order()
-        raters = first.raters.tolist()
-        limits = None
-        if self.limits:
-            limits = {
-                rater: tuple(name for name in self.categories if name not in self.limits or self.limits[name][row])
-                for row, rater in enumerate(raters)
-            }
-        vocabulary = Vocabulary(
-            raters=tuple(raters),
-            person=tuple(first.person.tolist()),
-            session=tuple(first.session.tolist()),
-            categories=tuple(self.categories),
-            assigned_categories=limits,
-            raters_are_local=first.raters_are_local,
-            shapes=tuple(self.shapes),
-            complete=tuple(kind for kind in self.shapes if kind not in self.incomplete),
-            ids="mixed" if self.has_text and self.has_numbers else "text" if self.has_text else "int",
-        )
-        shards = Shards(self.draft.folder, vocabulary, tuple(self.files), self.draft.options)
+        shards = Shards(self.draft.folder, schema, tuple(self.files), self.draft.options)
         self.draft.finish(shards.as_json())
         return shards
+
+    def _noted(self, tables: Iterable[Table]) -> Iterator[Table]:
+        """The tables of a source, each looked at for what the list of shards says of all."""
+        for table in tables:
+            for name in self.source.shared:
+                actual = getattr(table, name).tolist()
+                expected = self.shared.setdefault(name, actual)
+                if actual != expected:
+                    raise InputError(
+                        f"{name}: expected those of the first table, {listed(expected)}, got {listed(actual)}"
+                    )
+            ids = getattr(table, self.source.entries)
+            again = self.seen.intersection(ids)
+            if again:
+                raise InputError(
+                    f"{self.source.entries}: expected each entry once, got {listed(sorted(map(repr, again)))} again"
+                )
+            self.seen.update(ids)
+            self.source.note(table)
+            yield table
+
+    def _pieces(self, tables: Iterable[Table], size: int) -> Iterator[Table]:
+        """The same images or items in the same order, so many in each table but the last."""
+        waiting: list[Table] = []
+        count = 0
+        for table in tables:
+            cut = self.source.cut(table)
+            first, entries = 0, len(getattr(table, self.source.entries))
+            while first < entries:
+                last = min(first + size - count, entries)
+                waiting.append(cut(first, last))
+                count += last - first
+                first = last
+                if count == size:
+                    yield self.source.schema().joined(waiting)
+                    waiting, count = [], 0
+        if waiting:
+            yield self.source.schema().joined(waiting)
+
+    def _add(self, table: Table) -> None:
+        """Write the next shard."""
+        schema, crowds = self.source.schema(), getattr(table, "crowd_regions", None)
+        entry = ShardFiles(
+            images_file=f"{schema.entry}s-{len(self.files):05}.parquet",
+            rows_file=f"{schema.row}s-{len(self.files):05}.parquet",
+            first_image=sum(files.images for files in self.files),
+            images=len(getattr(table, self.source.entries)),
+            rows=len(table),
+            crowds=0 if crowds is None else len(crowds),
+        )
+        self.draft.write(entry.images_file, schema.entry_table(table, entry.first_image))
+        self.draft.write(entry.rows_file, schema.row_table(table, entry.first_image))
+        self.files.append(entry)
 
     def _write_order(self) -> None:
         """Where numbers and text are among the ids: one order of all of them, in a column of each shard."""
         pa = arrow()
         texts, are_text = [], []
         for entry in self.files:
-            ids = self.draft.read(entry.annotations_file, ["id", "id_is_text"])
+            ids = self.draft.read(entry.rows_file, ["id", "id_is_text"])
             texts.append(list(map(str, ids["id"].to_pylist())))
             are_text.append(np.array(ids["id_is_text"].to_pylist(), dtype=np.bool_))
         for entry, text, order in zip(self.files, texts, order_of_mixed(texts, are_text), strict=True):
-            table = self.draft.read(entry.annotations_file)
+            table = self.draft.read(entry.rows_file)
             table = table.set_column(table.column_names.index("id"), "id", pa.array(text, pa.string()))
-            self.draft.write(entry.annotations_file, table.append_column("order", pa.array(order)))
+            self.draft.write(entry.rows_file, table.append_column("order", pa.array(order)))
+
+
+def order_of_mixed(texts: list[list[str]], are_text: list[NDArray[np.bool_]]) -> list[NDArray[np.int64]]:
+    """The position of each id among the ids of all shards, where some are numbers and some are text.
+
+    As one table has it: by the id as text, a number before a text of the same letters.
+
+    Examples
+    --------
+    >>> [order.tolist() for order in order_of_mixed([["10", "9"], ["9"]], [np.array([False, False]), np.array([True])])]
+    [[0, 1], [2]]
+    """
+    text = object_array(one for part in texts for one in part)
+    rank = np.empty(len(text), np.int64)
+    rank[np.lexsort((np.concatenate([np.zeros(0, np.bool_), *are_text]), text))] = np.arange(len(text))
+    ends = np.cumsum([len(part) for part in texts])[:-1]
+    return list(np.split(rank, ends))

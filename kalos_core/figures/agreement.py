@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from kalos_core._agreement import BAND_SOURCES, BANDS, Agreement, verdict
 from kalos_core.diagnostics import NarrowedAgreement, NextToRate
 from kalos_core.display import Numbers, alpha_text, number_of, significant, with_interval
-from kalos_core.distributed import ShardedAgreement
 from kalos_core.figures.bars import BAR_HEIGHT, row_layout, value_bars
 from kalos_core.figures.common import (
     NEUTRAL,
@@ -171,7 +170,7 @@ def alpha_scale(
 
 
 @takes_result
-def plot_agreement(result: Agreement | NarrowedAgreement | ShardedAgreement) -> go.Figure:
+def plot_agreement(result: Agreement | NarrowedAgreement) -> go.Figure:
     """The histogram of a result or a part of it, titled with its finding."""
     title = agreement_title(result.alpha, result.alpha_interval)
     return alpha_histogram(result.image_alpha, title, result.global_alpha)

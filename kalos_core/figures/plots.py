@@ -16,7 +16,6 @@ from kalos_core import (
     convergence,
     decisions,
     diagnostics,
-    distributed,
     figures,
     noise,
     nominal,
@@ -131,7 +130,6 @@ TABLES: dict[str, tuple[str, Plot]] = {
 PLOTS: Mapping[type, Mapping[str, Plot]] = {
     # agreement
     Agreement: {"images": figures.plot_agreement},
-    distributed.ShardedAgreement: {"images": figures.plot_agreement},
     Annotations: {"raters": values("annotations", "rater")},
     Pairs: {"similarities": histogram("similarity")},
     decisions.Resolved: {"origins": counted("origin", "annotations")},
@@ -168,7 +166,6 @@ PLOTS: Mapping[type, Mapping[str, Plot]] = {
     variation.Scorecard: {"raters": values("alpha", "rater")},
     variation.VariationShares: {"thresholds": figures.plot_shares},
     variation.Variations: {"types": figures.plot_variations},
-    distributed.ShardedVariations: {"types": figures.plot_variations},
     # label convergence
     Criteria: {"verdicts": counted("verdict", "criteria")},
     convergence.ConvergenceStudy: {"study": figures.plot_study, "directions": figures.plot_directions},

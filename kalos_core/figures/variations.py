@@ -7,7 +7,6 @@ from collections.abc import Mapping
 import plotly.graph_objects as go
 
 from kalos_core.display import VARIATION_LABELS, count_and_share, number_of, percent_text
-from kalos_core.distributed import ShardedVariations
 from kalos_core.figures.bars import count_bars, row_bars
 from kalos_core.figures.common import COLOURS
 from kalos_core.figures.takes import takes_result
@@ -53,7 +52,7 @@ def variation_bars(counts: Mapping[str, int], title: str = "") -> go.Figure:
 
 
 @takes_result
-def plot_variations(result: Variations | ShardedVariations) -> go.Figure:
+def plot_variations(result: Variations) -> go.Figure:
     """The counts of a result, titled with its finding."""
     counts = result.counts()
     return variation_bars(counts, variations_title(counts))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
@@ -16,7 +16,7 @@ from kalos_core.annotations import object_array
 from kalos_core.arguments import check_arguments
 from kalos_core.chance import Tally, chance_corrected, expected_of_categories, join_tallies, tally
 from kalos_core.display import alpha_text, number_of
-from kalos_core.errors import InputError, check_whole
+from kalos_core.errors import InputError, check_whole, lookup
 from kalos_core.limits import check_replicates
 from kalos_core.nominal.build import OPTIONAL
 from kalos_core.nominal.coefficients import fleiss_kappa, free_marginal_kappa, gwet_ac1, landis_koch
@@ -28,7 +28,8 @@ from kalos_core.nominal.majority import majority_vote
 from kalos_core.nominal.table import LabelTable, check_table
 from kalos_core.resampling import interval_columns
 from kalos_core.results import Result
-from kalos_core.sparse import RunningCurve, ratio_interval, running_agreement
+from kalos_core.sharding import Sharded, known_of, parts_of
+from kalos_core.sparse import WEIGHTS, RunningCurve, ratio_interval, running_agreement
 from kalos_core.sparse.estimate import estimate
 from kalos_core.sparse.independence import is_doubtful
 
@@ -162,7 +163,7 @@ class LabelAgreement(Result):
 
 
 def label_agreement(
-    table: LabelTable,
+    table: LabelTable | Sharded[LabelTable],
     bootstrap: int = 1000,
     seed: int = 0,
     weights: str = "annotations_m1",
@@ -177,7 +178,7 @@ def label_agreement(
 
     Parameters
     ----------
-    table : LabelTable
+    table : LabelTable, or shards of one
         Of at least two raters.
     bootstrap : int
         Replicates of the intervals; 0 for none.
@@ -211,12 +212,25 @@ def label_agreement(
     ([0.75], [0.5], [5])
     """
     check_arguments(label_agreement, locals())
-    check_two_raters(table)
-    bootstrap, seed = check_replicates(bootstrap, len(table.items)), check_whole(seed, "seed")
-    breaches = len(check_groups(table))
-    levels = question_levels(table, metric, order)
-    parts = ([part] for part in question_parts(table))
-    return agreement_of_parts(table, parts, breaches, bootstrap, seed, weights, levels)
+    known = check_two_raters(known_of(table))
+    bootstrap, seed = check_replicates(bootstrap, len(known.items)), check_whole(seed, "seed")
+    lookup(WEIGHTS, weights, "weights")
+    levels = question_levels(known, metric, order)
+    parts = parts_of(table, LabelPart.of, "Label agreement")
+    made = []
+    for name, of_question in zip(known.questions, zip(*(part.questions for part in parts), strict=True), strict=True):
+        question, level = QuestionPart.merged(of_question), levels.get(name, Levels())
+        kappas = question.cohen.kappas()
+        row = _question(question, bootstrap, seed, weights) | {
+            "alpha": level.alpha(question.counts),
+            "metric": level.metric,
+            "cohen": mean_of_finite(kappas[np.triu_indices(len(kappas), 1)]),
+        }
+        made.append({"exclusive": question.cohen.exclusive, **row, "reason": _reason(row)})
+    columns = {name: np.array([row[name] for row in made]) for name in made[0]}
+    columns |= {name: object_array(columns[name].tolist()) for name in ("reason", "metric")}
+    breaches = sum(part.breaches for part in parts)
+    return LabelAgreement(question=object_array(known.questions), breaches=breaches, **columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,6 +247,25 @@ class QuestionPart:
     counts: Tally
     cohen: CohenSums
 
+    @classmethod
+    def merged(cls, parts: Sequence[QuestionPart]) -> QuestionPart:
+        """What tables of different items add together."""
+        counts, cohen = [part.counts for part in parts], reduce(add, [part.cohen for part in parts])
+        return cls(join_tallies(counts) if cohen.exclusive else join_optional(counts), cohen)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelPart:
+    """What the items of one table add to the agreement on all questions, and how many answers break a group."""
+
+    questions: Sequence[QuestionPart]
+    breaches: int
+
+    @classmethod
+    def of(cls, table: LabelTable) -> LabelPart:
+        """That of a table."""
+        return cls(tuple(question_parts(table)), len(check_groups(table)))
+
 
 def question_parts(table: LabelTable) -> Iterator[QuestionPart]:
     """What a table adds to each of its questions, in their order."""
@@ -241,49 +274,9 @@ def question_parts(table: LabelTable) -> Iterator[QuestionPart]:
         yield QuestionPart(tally(table.counts(question)) if sums.exclusive else optional[question], sums)
 
 
-def agreement_of_parts(
-    known: LabelTable,
-    questions: Iterable[Sequence[QuestionPart]],
-    breaches: int,
-    bootstrap: int,
-    seed: int,
-    weights: str,
-    levels: Mapping[str, Levels] | None = None,
-) -> LabelAgreement:
-    """The agreement on each question from what tables of different items add to it, in the order of these.
-
-    Parameters
-    ----------
-    known : LabelTable
-        With the questions; its answers are not looked at.
-    questions : iterable of sequences of QuestionPart
-        The parts of each question.
-    breaches : int
-        Of all tables.
-    bootstrap, seed, weights
-        As of `label_agreement`.
-    levels : mapping question -> Levels, optional
-        Of those that are not nominal.
-    """
-    made = []
-    for name, parts in zip(known.questions, questions, strict=True):
-        metric = (levels or {}).get(name, Levels())
-        exclusive, counts = parts[0].cohen.exclusive, [part.counts for part in parts]
-        found = join_tallies(counts) if exclusive else join_optional(counts)
-        kappas = reduce(add, [part.cohen for part in parts]).kappas()
-        row = _question(found, exclusive, bootstrap, seed, weights) | {
-            "alpha": metric.alpha(found),
-            "metric": metric.metric,
-        }
-        row["cohen"] = mean_of_finite(kappas[np.triu_indices(len(kappas), 1)])
-        made.append({"exclusive": exclusive, **row, "reason": _reason(row)})
-    columns = {name: np.array([row[name] for row in made]) for name in made[0]}
-    columns |= {name: object_array(columns[name].tolist()) for name in ("reason", "metric")}
-    return LabelAgreement(question=object_array(known.questions), breaches=breaches, **columns)
-
-
-def _question(found: Tally, exclusive: bool, bootstrap: int, seed: int, weights: str) -> dict[str, Any]:
+def _question(question: QuestionPart, bootstrap: int, seed: int, weights: str) -> dict[str, Any]:
     """The row of one question, without its name and kind."""
+    found = question.counts
     spa = estimate(found, weights, None, bootstrap, seed)
     agreement = found.item_agreement[found.usable]
     ends = ratio_interval(agreement, np.ones(len(agreement)), bootstrap, seed, found.times[found.usable])
@@ -300,7 +293,7 @@ def _question(found: Tally, exclusive: bool, bootstrap: int, seed: int, weights:
         "items": spa.usable_items,
         "answers": int(found.category_totals.sum()),
         "ties": int(found.times[majority_vote(found).tied].sum()),
-        "chosen": int(found.category_totals.sum() if exclusive else found.category_totals[1]),
+        "chosen": int(found.category_totals.sum() if question.cohen.exclusive else found.category_totals[1]),
     }
 
 

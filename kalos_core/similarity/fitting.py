@@ -158,6 +158,11 @@ def measure_for(similarity: Similarity | Rows | str | None, of: Annotations | Co
     return measure
 
 
+def sent(measure: Similarity) -> str | Similarity:
+    """A similarity as it is sent to workers: by name where they know it."""
+    return measure.name if SIMILARITIES.get(measure.name) is measure else measure
+
+
 def _warn_of_poses(annotations: Annotations) -> None:
     """That key points beside other shapes are compared by the boxes around them, though nobody asked for boxes."""
     poses = annotations.shapes.get("keypoints")

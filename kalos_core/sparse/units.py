@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import Agreement, check_agreement, with_empty_images
+from kalos_core._agreement import Agreement, agreement_of, with_empty_images
+from kalos_core.annotations import Annotations
 from kalos_core.arguments import check_arguments
 from kalos_core.arrays import total
 from kalos_core.chance import tally_of_codes
 from kalos_core.display import number_of, with_interval
 from kalos_core.reliability import NO_OBJECT
 from kalos_core.results import Result
+from kalos_core.sharding import Sharded
 from kalos_core.sparse.estimate import ratio_interval
 from kalos_core.sparse.independence import Independence, independence_of
 from kalos_core.sparse.weights import item_weights
@@ -105,7 +107,9 @@ class UnitAgreement(Result):
         )
 
 
-def unit_agreement(agreement: Agreement, weights: str = "annotations_m1") -> UnitAgreement:
+def unit_agreement(
+    agreement: Agreement | Annotations | Sharded[Annotations], weights: str = "annotations_m1"
+) -> UnitAgreement:
     """Sparse probability of agreement over the units of an agreement: that two assigned raters agree on an object.
 
     "Assigned and annotated nothing" is a value like any class, so that a rater who missed an object disagrees with one
@@ -113,7 +117,7 @@ def unit_agreement(agreement: Agreement, weights: str = "annotations_m1") -> Uni
 
     Parameters
     ----------
-    agreement : Agreement
+    agreement : Agreement, or annotations or shards to compute the usual one of
         Its configuration also gives the replicates and seed of the interval.
     weights : name in `WEIGHTS`
 
@@ -131,7 +135,7 @@ def unit_agreement(agreement: Agreement, weights: str = "annotations_m1") -> Uni
     (0.5, 0.0)
     """
     check_arguments(unit_agreement, locals())
-    check_agreement(agreement)
+    agreement = agreement_of(agreement)
     units = agreement.units
     if units.compare_objects:  # else nothing shows that these raters annotate at all
         units, _ = with_empty_images(agreement.annotations, units)

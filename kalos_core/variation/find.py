@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
@@ -14,12 +15,13 @@ from kalos_core.annotations import Annotations
 from kalos_core.arrays import run_starts
 from kalos_core.errors import InputError
 from kalos_core.options import Option, Settings, takes
-from kalos_core.pairs import Pairs, pairs_from, with_pairs
+from kalos_core.pairs import Pairs, pairs_from, refuse_pairs, with_pairs
 from kalos_core.shapes import ShapeColumn
+from kalos_core.sharding import Sharded, kinds_of
 from kalos_core.similarity import Similarity, check_threshold
-from kalos_core.similarity.fitting import ComparedBy, measure_for
+from kalos_core.similarity.fitting import ComparedBy, measure_for, sent
 from kalos_core.variation.search import Ground, Search
-from kalos_core.variation.tables import CORRECT, MERGED, MERGED_WRONG_CLASS, WRONG_CLASS, Variations
+from kalos_core.variation.tables import CORRECT, MERGED, MERGED_WRONG_CLASS, WRONG_CLASS, FindingsOfShards, Variations
 
 TOUCHING = float(np.nextafter(0.0, 1.0))
 """Floor of the pairs a merge is made of: any similarity at all."""
@@ -67,6 +69,10 @@ class VariationSettings(Settings):
     max_merge: MaxMerge = 4
 
 
+OF_FINDINGS = ("image", "rater_a", "rater_b", "type_code", "similarity")
+"""Fields of `Variations` that have an entry for each finding."""
+
+
 @dataclass(frozen=True)
 class VariationArguments(VariationSettings):
     """What `variations` takes: its settings, and pairs that were computed before."""
@@ -75,19 +81,20 @@ class VariationArguments(VariationSettings):
 
 
 @takes(VariationArguments)
-def variations(annotations: Annotations, settings: VariationArguments) -> Variations:
+def variations(annotations: Annotations | Sharded[Annotations], settings: VariationArguments) -> Variations:
     """Name every difference between each two raters of each image (label convergence, App. C).
 
     Parameters
     ----------
-    annotations : Annotations
+    annotations : Annotations, or shards of them
     pairs : Pairs, optional
-        Pairs already computed from `TOUCHING` upwards, of these annotations.
+        Pairs already computed from `TOUCHING` upwards, of these annotations; not of shards.
 
     Returns
     -------
     Variations
         Sorted by image, pair of raters, type and similarity. A class the other rater is not assigned to is no finding.
+        Those of shards hold no annotations, so that counts, rates and confusions can be asked for, but no ids.
 
     Notes
     -----
@@ -119,8 +126,14 @@ def variations(annotations: Annotations, settings: VariationArguments) -> Variat
     >>> list(zip(found.type.tolist(), found.rows_a, found.rows_b))
     [('merged', (0,), (1, 2)), ('additional', (), (3,))]
     """
-    measure = measure_for(settings.similarity, annotations)
+    measure = measure_for(settings.similarity, kinds_of(annotations))
     threshold, most = settings.threshold, settings.max_merge
+    if isinstance(annotations, Sharded):
+        check_comparable(annotations.known)
+        refuse_pairs(annotations, settings.pairs)
+        chosen = settings.part(VariationSettings, similarity=sent(measure))
+        parts = annotations.parts(partial(VariationPart.of, settings=chosen), "Variations")
+        return _of_shards(annotations, measure.name, chosen, parts)
     near = touching_pairs(annotations, measure, settings.pairs)
     parts = [
         search.table(rows, first) for rows, first, search in searches(annotations, measure, near, [threshold], most)
@@ -128,6 +141,49 @@ def variations(annotations: Annotations, settings: VariationArguments) -> Variat
     columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     side_start = run_starts(columns.pop("side_size"))
     return Variations(annotations, near, measure.name, threshold, most, side_start=side_start, **columns)
+
+
+@dataclass(frozen=True, eq=False)
+class VariationPart:
+    """Findings of one shard without rows of annotations; fields as of `Variations`."""
+
+    columns: dict[str, NDArray[Any]]
+    side_size: NDArray[np.intp]
+    found: FindingsOfShards
+
+    @classmethod
+    def of(cls, annotations: Annotations, settings: VariationSettings) -> VariationPart:
+        """Those of a table."""
+        found = variations(annotations, **settings.record())
+        return cls(
+            columns={name: getattr(found, name) for name in OF_FINDINGS},
+            side_size=np.diff(found.side_start),
+            found=FindingsOfShards(found.annotations_of_raters, found.confused_classes),
+        )
+
+
+def _of_shards(
+    shards: Sharded[Annotations], similarity: str, settings: VariationSettings, parts: Sequence[VariationPart]
+) -> Variations:
+    columns = {name: np.concatenate([part.columns[name] for part in parts]) for name in OF_FINDINGS}
+    columns["image"] += np.repeat(shards.starts[:-1], [len(part.columns["image"]) for part in parts])
+    none = np.zeros(0, np.intp)
+    made = Variations(
+        annotations=shards.known,
+        pairs=Pairs(none, none, np.zeros(0), similarity, TOUCHING),
+        similarity_name=similarity,
+        threshold=settings.threshold,
+        max_merge=settings.max_merge,
+        **columns,
+        side_start=run_starts(np.concatenate([part.side_size for part in parts])),
+        side_row=none,
+    )
+    own = FindingsOfShards(
+        annotations_of_raters=np.sum([part.found.annotations_of_raters for part in parts], axis=0),
+        confused_classes=np.concatenate([part.found.confused_classes for part in parts]),
+    )
+    object.__setattr__(made, "of_shards", own)
+    return made
 
 
 def touching_pairs(annotations: Annotations, measure: Similarity, pairs: Pairs | None) -> Pairs:

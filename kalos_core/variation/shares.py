@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kalos_core._agreement import check_comparable
 from kalos_core.annotations import Annotations
 from kalos_core.arguments import check_arguments
 from kalos_core.display import alpha_text, number_of
 from kalos_core.errors import InputError, check_whole
 from kalos_core.options import Option, Settings, takes
-from kalos_core.pairs import Pairs
+from kalos_core.pairs import Pairs, refuse_pairs
 from kalos_core.results import Result, check_result
+from kalos_core.sharding import Sharded, kinds_of, known_of, parts_of
+from kalos_core.similarity import get_similarity
 from kalos_core.similarity.base import check_thresholds
-from kalos_core.similarity.fitting import ComparedBy, measure_for
+from kalos_core.similarity.fitting import ComparedBy, measure_for, sent
 from kalos_core.variation.find import MaxMerge, check_touching, searches, touching_pairs
 from kalos_core.variation.tables import ADDITIONAL, CORRECT, MISSING, VARIATION_TYPES, Variations
 
@@ -145,14 +149,14 @@ class ShareArguments(Settings):
 
 
 @takes(ShareArguments)
-def variation_shares(annotations: Annotations, settings: ShareArguments) -> VariationShares:
+def variation_shares(annotations: Annotations | Sharded[Annotations], settings: ShareArguments) -> VariationShares:
     """How the types of variations change with the threshold (label convergence Fig. 4 and 6; KαLOS Fig. 9).
 
     Similarities are computed once for all thresholds, of which the result has each once, in ascending order.
 
     Parameters
     ----------
-    annotations : Annotations
+    annotations : Annotations, or shards of them
     pairs : Pairs, optional
         As in `variations`.
 
@@ -175,12 +179,22 @@ def variation_shares(annotations: Annotations, settings: ShareArguments) -> Vari
     levels = np.unique(settings.thresholds)
     if not len(levels):
         raise InputError("thresholds: expected at least one similarity, got none")
-    measure = measure_for(settings.similarity, annotations)
+    measure = measure_for(settings.similarity, kinds_of(annotations))
+    check_comparable(known_of(annotations))
+    refuse_pairs(annotations, settings.pairs)
+    chosen = replace(settings, similarity=sent(measure))
+    parts = parts_of(annotations, partial(_counts, levels=levels, settings=chosen), "Variations")
+    return VariationShares(levels, np.sum(parts, axis=0))
+
+
+def _counts(annotations: Annotations, levels: NDArray[np.float64], settings: ShareArguments) -> NDArray[np.intp]:
+    """(T, V) findings of each type at each threshold."""
+    measure = get_similarity(settings.similarity)
     near = touching_pairs(annotations, measure, settings.pairs)
     counts = np.zeros((len(levels), len(VARIATION_TYPES)), np.intp)
     for number, (_, _, search) in enumerate(searches(annotations, measure, near, levels.tolist(), settings.max_merge)):
         counts[number % len(levels)] += search.counts()
-    return VariationShares(levels, counts)
+    return counts
 
 
 @dataclass(frozen=True, eq=False, repr=False)

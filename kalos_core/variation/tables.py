@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from kalos_core.annotations import Annotations, object_array
 from kalos_core.arrays import expand_runs, find_sorted, run_starts
 from kalos_core.display import VARIATION_LABELS, number_of
+from kalos_core.errors import InputError
 from kalos_core.pairs import Pairs
 from kalos_core.results import Result
 
@@ -34,79 +34,8 @@ VARIATION_TYPES = (
 CORRECT, MERGED, MERGED_WRONG_CLASS, WRONG_CLASS, MISSING, ADDITIONAL = range(6)
 
 
-class VariationNumbers(Result):
-    """How many findings there are of each type, whether they are held one by one or not."""
-
-    _shows_table = False
-
-    similarity_name: str
-    threshold: float
-
-    def by_pair(self) -> NDArray[np.intp]:
-        """(R, R, T) findings of rater_a, rater_b and type."""
-        raise NotImplementedError
-
-    def _raters(self) -> tuple[NDArray[np.object_], NDArray[np.intp]]:
-        """(R,) names, and (R,) how many annotations each has."""
-        raise NotImplementedError
-
-    def counts(self) -> dict[str, int]:
-        """How many findings there are of each type."""
-        return dict(zip(VARIATION_TYPES, self.by_pair().sum(axis=(0, 1)).tolist(), strict=True))
-
-    def counts_by_rater(self) -> dict[str, dict[str, int]]:
-        """The findings each rater takes part in, by type as seen from that rater.
-
-        What only this rater annotated is `additional`, what only the other annotated is `missing`.
-        """
-        pairs = self.by_pair()
-        seen_by_a = np.arange(len(VARIATION_TYPES))
-        seen_by_a[[MISSING, ADDITIONAL]] = ADDITIONAL, MISSING
-        table = pairs.sum(axis=1)[:, seen_by_a] + pairs.sum(axis=0)
-        return {
-            str(name): dict(zip(VARIATION_TYPES, of_rater, strict=True))
-            for name, of_rater in zip(self._raters()[0], table.tolist(), strict=True)
-        }
-
-    def rates(self) -> dict[str, dict[str, float]]:
-        """The findings of `counts_by_rater` for every 100 annotations of the rater's own; NaN without any.
-
-        Raters who annotated more or fewer images can be compared so. With R raters an annotation is in R - 1 findings.
-
-        Examples
-        --------
-        >>> from kalos_core import Annotations, variations
-        >>> boxes = [("ann", 0), ("ann", 50), ("bob", 0)]
-        >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [x, 0, 9, 9]} for r, x in boxes]
-        >>> rates = variations(Annotations.from_rows(rows)).rates()
-        >>> rates["ann"]["additional"], rates["bob"]["missing"]
-        (50.0, 100.0)
-        """
-        own = self._raters()[1].tolist()
-        return {
-            rater: {name: 100 * found / count if count else math.nan for name, found in counts.items()}
-            for (rater, counts), count in zip(self.counts_by_rater().items(), own, strict=True)
-        }
-
-    @property
-    def headline(self) -> str:
-        """The finding, in words."""
-        counts = {VARIATION_LABELS[name]: count for name, count in self.counts().items() if count}
-        types = ", ".join(f"{name} {count:,}" for name, count in counts.items())
-        return (
-            f"{number_of(sum(counts.values()), 'finding')} at {self.similarity_name} ≥ {self.threshold:g}: "
-            f"{types or 'none'}"
-        )
-
-    def _table(self) -> pd.DataFrame:
-        import pandas as pd
-
-        counts = self.counts()
-        return pd.DataFrame({"type": list(counts), "findings": list(counts.values())})
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class Variations(VariationNumbers):
+class Variations(Result):
     """The findings of `variations`: F rows.
 
     Figures: ``"types"``.
@@ -143,6 +72,7 @@ class Variations(VariationNumbers):
     """
 
     _call = "variations(annotations)"
+    _shows_table = False
 
     annotations: Annotations
     pairs: Pairs
@@ -156,9 +86,24 @@ class Variations(VariationNumbers):
     similarity: NDArray[np.float64]
     side_start: NDArray[np.intp]
     side_row: NDArray[np.intp]
+    of_shards: FindingsOfShards | None = field(default=None, init=False)
 
     def __len__(self) -> int:
         return len(self.image)
+
+    def check_rows(self) -> None:
+        """An error where the annotations of findings are not held.
+
+        Raises
+        ------
+        InputError
+            For the findings of shards.
+        """
+        if self.of_shards is not None:
+            raise InputError(
+                "variations: expected those of a table, whose annotations are read, got those of shards; call "
+                "variations(next(iter(shards)).read()) for one of them"
+            )
 
     @property
     def type(self) -> NDArray[np.str_]:
@@ -176,6 +121,7 @@ class Variations(VariationNumbers):
         return self._rows(1)
 
     def _rows(self, side: int) -> NDArray[np.object_]:
+        self.check_rows()
         start, rows = self.side_start.tolist(), self.side_row.tolist()
         return object_array(tuple(rows[start[at] : start[at + 1]]) for at in range(side, 2 * len(self), 2))
 
@@ -189,15 +135,90 @@ class Variations(VariationNumbers):
         """(F,) where one annotation of one rater is several of the other."""
         return np.isin(self.type_code, (MERGED, MERGED_WRONG_CLASS))
 
+    @property
+    def is_confused(self) -> NDArray[np.bool_]:
+        """(F,) where the two sides are of different classes."""
+        return np.isin(self.type_code, (WRONG_CLASS, MERGED_WRONG_CLASS))
+
+    @property
+    def confused_classes(self) -> NDArray[np.intp]:
+        """(F', 2) the class of either side of the findings in which these differ."""
+        if self.of_shards is not None:
+            return self.of_shards.confused_classes
+        first = 2 * np.flatnonzero(self.is_confused)[:, None] + (0, 1)
+        return self.annotations.category[self.side_row[self.side_start[first]]]
+
     def by_pair(self) -> NDArray[np.intp]:
         """(R, R, T) findings of rater_a, rater_b and type."""
         shape = len(self.annotations.raters), len(self.annotations.raters), len(VARIATION_TYPES)
         key = (self.rater_a * shape[1] + self.rater_b) * shape[2] + self.type_code
         return np.bincount(key, minlength=int(np.prod(shape))).reshape(shape)
 
-    def _raters(self) -> tuple[NDArray[np.object_], NDArray[np.intp]]:
-        names = self.annotations.raters
-        return names, np.bincount(self.annotations.rater, minlength=len(names))
+    def by_image(self) -> NDArray[np.intp]:
+        """(I, T) findings of each image and type."""
+        shape = len(self.annotations.images), len(VARIATION_TYPES)
+        return np.bincount(self.image * shape[1] + self.type_code, minlength=int(np.prod(shape))).reshape(shape)
+
+    @property
+    def annotations_of_raters(self) -> NDArray[np.intp]:
+        """(R,) number of annotations of each rater."""
+        if self.of_shards is not None:
+            return self.of_shards.annotations_of_raters
+        return np.bincount(self.annotations.rater, minlength=len(self.annotations.raters))
+
+    def counts(self) -> dict[str, int]:
+        """How many findings there are of each type."""
+        return dict(zip(VARIATION_TYPES, self.by_pair().sum(axis=(0, 1)).tolist(), strict=True))
+
+    def counts_by_rater(self) -> dict[str, dict[str, int]]:
+        """The findings each rater takes part in, by type as seen from that rater.
+
+        What only this rater annotated is `additional`, what only the other annotated is `missing`.
+        """
+        pairs = self.by_pair()
+        seen_by_a = np.arange(len(VARIATION_TYPES))
+        seen_by_a[[MISSING, ADDITIONAL]] = ADDITIONAL, MISSING
+        table = pairs.sum(axis=1)[:, seen_by_a] + pairs.sum(axis=0)
+        return {
+            str(name): dict(zip(VARIATION_TYPES, of_rater, strict=True))
+            for name, of_rater in zip(self.annotations.raters, table.tolist(), strict=True)
+        }
+
+    def rates(self) -> dict[str, dict[str, float]]:
+        """The findings of `counts_by_rater` for every 100 annotations of the rater's own; NaN without any.
+
+        Raters who annotated more or fewer images can be compared so. With R raters an annotation is in R - 1 findings.
+
+        Examples
+        --------
+        >>> from kalos_core import Annotations, variations
+        >>> boxes = [("ann", 0), ("ann", 50), ("bob", 0)]
+        >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [x, 0, 9, 9]} for r, x in boxes]
+        >>> rates = variations(Annotations.from_rows(rows)).rates()
+        >>> rates["ann"]["additional"], rates["bob"]["missing"]
+        (50.0, 100.0)
+        """
+        own = self.annotations_of_raters.tolist()
+        return {
+            rater: {name: 100 * found / count if count else math.nan for name, found in counts.items()}
+            for (rater, counts), count in zip(self.counts_by_rater().items(), own, strict=True)
+        }
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        counts = {VARIATION_LABELS[name]: count for name, count in self.counts().items() if count}
+        types = ", ".join(f"{name} {count:,}" for name, count in counts.items())
+        return (
+            f"{number_of(sum(counts.values()), 'finding')} at {self.similarity_name} ≥ {self.threshold:g}: "
+            f"{types or 'none'}"
+        )
+
+    def _table(self) -> pd.DataFrame:
+        import pandas as pd
+
+        counts = self.counts()
+        return pd.DataFrame({"type": list(counts), "findings": list(counts.values())})
 
     def members(
         self, first: int = 0, last: int | None = None
@@ -206,6 +227,7 @@ class Variations(VariationNumbers):
 
         The other row is -1 where nothing is on the other side. Of the findings from `first` to before `last`.
         """
+        self.check_rows()
         last = len(self) if last is None else last
         start = self.side_start[2 * first : 2 * last + 1]
         size = np.diff(start)
@@ -219,6 +241,7 @@ class Variations(VariationNumbers):
     @cached_property
     def merged(self) -> Merged:
         """The findings of types ``merged`` and ``merged_wrong_class``, each as a whole and its parts."""
+        self.check_rows()
         table, finding = self.annotations, np.flatnonzero(self.is_merged)
         size, start = self.side_sizes[finding], self.side_start[2 * finding[:, None] + (0, 1)]
         every, parts = np.arange(len(finding)), np.argmax(size, axis=1)
@@ -250,29 +273,32 @@ class Variations(VariationNumbers):
         >>> variations(Annotations.from_rows(rows), threshold=0.6).split_by()
         {'ann': 0, 'bob': 1}
         """
-        return self._of_raters(self.merged.parts_rater)
+        return self._merging(whole=False)
 
     def merged_by(self) -> dict[str, int]:
         """How many annotations of each rater are split into parts by another: who merges, as `split_by` who splits."""
-        return self._of_raters(self.merged.whole_rater)
+        return self._merging(whole=True)
 
-    def _of_raters(self, names: NDArray[np.object_]) -> dict[str, int]:
-        found = Counter(names)
-        return {str(rater): found[rater] for rater in self.annotations.raters}
+    def _merging(self, whole: bool) -> dict[str, int]:
+        """How many merged findings each rater has the whole of, or the parts."""
+        finding, names = np.flatnonzero(self.is_merged), self.annotations.raters
+        has_parts = np.argmax(self.side_sizes[finding], axis=1)
+        rater = np.where(has_parts == whole, self.rater_a[finding], self.rater_b[finding])
+        return dict(zip(map(str, names), np.bincount(rater, minlength=len(names)).tolist(), strict=True))
 
     def confusions(self) -> Confusions:
         """Which classes were taken for which, in `wrong_class` and `merged_wrong_class` findings; most often first."""
-        chosen = np.flatnonzero(np.isin(self.type_code, (WRONG_CLASS, MERGED_WRONG_CLASS)))
-        leads = self.side_row[np.stack([self.side_start[2 * chosen], self.side_start[2 * chosen + 1]], axis=1)]
-        sides = np.argsort(self.annotations.category[leads], axis=1)
-        leads = np.take_along_axis(leads, sides, axis=1)
-        pairs = self.annotations.category[leads]
+        chosen = np.flatnonzero(self.is_confused)
+        given = self.confused_classes
+        sides = np.argsort(given, axis=1)
+        pairs = np.take_along_axis(given, sides, axis=1)
+        rater = np.take_along_axis(np.column_stack([self.rater_a[chosen], self.rater_b[chosen]]), sides, axis=1)
         distinct, inverse, count = np.unique(pairs, axis=0, return_inverse=True, return_counts=True)
         order = np.lexsort((distinct[:, 1], distinct[:, 0], -count))
         position = np.empty(len(order), np.intp)
         position[order] = np.arange(len(order))
         names, raters = self.annotations.categories, len(self.annotations.raters)
-        cells = (2 * position[inverse.reshape(-1, 1)] + [0, 1]) * raters + self.annotations.rater[leads]
+        cells = (2 * position[inverse.reshape(-1, 1)] + [0, 1]) * raters + rater
         by_rater = np.bincount(cells.ravel(), minlength=2 * len(order) * raters).reshape(len(order), 2, raters)
         return Confusions(
             category_a=names[distinct[order, 0]],
@@ -316,21 +342,36 @@ class Variations(VariationNumbers):
         return float((correct == 1).mean()) if len(correct) else float("nan")
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row a finding, with names and ids instead of codes and rows."""
+        """One row a finding, with names and ids instead of codes and rows; those of shards without ids."""
         import pandas as pd
 
-        ids = self.annotations.id
-        return pd.DataFrame(
-            {
-                "image": self.annotations.images[self.image],
-                "rater_a": self.annotations.raters[self.rater_a],
-                "rater_b": self.annotations.raters[self.rater_b],
-                "type": self.type,
-                "similarity": self.similarity,
-                "ids_a": [ids[list(rows)].tolist() for rows in self.rows_a],
-                "ids_b": [ids[list(rows)].tolist() for rows in self.rows_b],
-            }
-        )
+        columns = {
+            "image": self.annotations.images[self.image],
+            "rater_a": self.annotations.raters[self.rater_a],
+            "rater_b": self.annotations.raters[self.rater_b],
+            "type": self.type,
+            "similarity": self.similarity,
+        }
+        if self.of_shards is None:
+            ids = self.annotations.id
+            columns["ids_a"] = [ids[list(rows)].tolist() for rows in self.rows_a]
+            columns["ids_b"] = [ids[list(rows)].tolist() for rows in self.rows_b]
+        return pd.DataFrame(columns)
+
+
+@dataclass(frozen=True, eq=False)
+class FindingsOfShards:
+    """What `Variations` of shards hold in place of the annotations.
+
+    Parameters
+    ----------
+    annotations_of_raters : (R,) int
+    confused_classes : (F', 2) int
+        As of `Variations`.
+    """
+
+    annotations_of_raters: NDArray[np.intp]
+    confused_classes: NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

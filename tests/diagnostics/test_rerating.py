@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from kalos_core import NO_OBJECT, Annotations, InputError, agreement, next_to_rate
+from kalos_core import NO_OBJECT, InputError, agreement, next_to_rate
 from kalos_core.diagnostics import rerating
 from tests.diagnostics.naive import alpha_of, columns, marks, mean
 from tests.tiers import extended
@@ -152,4 +152,4 @@ def test_bad_input():
     with pytest.raises(InputError, match="n: expected a whole number of at least 1, got 0"):
         next_to_rate(result, 0)
     with pytest.raises(InputError, match="agreement: expected Agreement, the result of agreement"):
-        next_to_rate(Annotations.from_rows([]))
+        next_to_rate(5)

@@ -11,7 +11,7 @@ import pytest
 
 import kalos_core
 from kalos_core import InputError, LabelTable
-from kalos_core.distributed import label_agreement, write_shards
+from kalos_core.distributed import write_shards
 from tests.distributed.equality import assert_same, every_size, shards_of
 from tests.distributed.scenes import ITEMS, exclusive, labels, scene
 
@@ -39,7 +39,7 @@ def answers_of(table):
 def test_the_numbers_are_those_of_one_machine(tmp_path, name, size):
     table = TABLES[name]()
     options = {"bootstrap": 40, "seed": 5}
-    found = label_agreement(shards_of(table, tmp_path / "s", size), **options)
+    found = kalos_core.label_agreement(shards_of(table, tmp_path / "s", size), **options)
     assert_same(kalos_core.label_agreement(table, **options), found)
     assert found.breaches == len(kalos_core.nominal.check_groups(table))
 
@@ -50,7 +50,7 @@ ORDERED = {"metric": {"place": "ordinal"}, "order": ["meadow", "indoor", "street
 @pytest.mark.parametrize("how", [{"weights": "flat"}, {"weights": "edges"}, ORDERED])
 def test_other_weights_and_metrics(tmp_path, how):
     usual, expected = (kalos_core.label_agreement(labels(), bootstrap=0, **chosen) for chosen in ({}, how))
-    assert_same(expected, label_agreement(shards_of(labels(), tmp_path / "s", 5), bootstrap=0, **how))
+    assert_same(expected, kalos_core.label_agreement(shards_of(labels(), tmp_path / "s", 5), bootstrap=0, **how))
     assert not np.array_equal(usual.alpha, expected.alpha) or not np.array_equal(usual.cohen, expected.cohen)
 
 
@@ -65,7 +65,7 @@ def test_by_hand(tmp_path):
         for item, answer in enumerate(answers)
     ]
     shards = write_shards(LabelTable.from_rows(rows, groups={"pet": ["c", "d"]}), tmp_path / "s", 2)
-    found = label_agreement(shards, bootstrap=0)
+    found = kalos_core.label_agreement(shards, bootstrap=0)
     # on each question they agree on three items of four: (3/4 - 1/2) / (1 - 1/2)
     assert found.question.tolist() == ["pet", "s"]
     assert found.free_marginal.tolist() == [0.5, 0.5]
@@ -84,7 +84,7 @@ def test_by_hand(tmp_path):
 def test_shards_hold_the_answers(tmp_path, name):
     table = TABLES[name]()
     shards = shards_of(table, tmp_path / "s", 4)
-    assert (len(shards), shards.items, shards.answers) == (6, ITEMS, len(table))
+    assert (len(shards), shards.images, shards.rows) == (6, ITEMS, len(table))
     items, answers = [], []
     for shard in shards:
         read = shard.read()
@@ -102,7 +102,7 @@ def test_shards_hold_the_answers(tmp_path, name):
 def test_what_is_undefined_has_the_reason_of_one_machine(tmp_path):
     rows = [{"item": item, "rater": "ann" if item % 2 else "bob", "label": "cat"} for item in range(4)]
     table = LabelTable.from_rows(rows)
-    found = label_agreement(write_shards(table, tmp_path / "s", 1), bootstrap=0)
+    found = kalos_core.label_agreement(write_shards(table, tmp_path / "s", 1), bootstrap=0)
     assert found.reason.tolist() == ["no item has two answers"]
     assert_same(kalos_core.label_agreement(table, bootstrap=0), found)
 
@@ -117,7 +117,7 @@ def test_the_checks_are_those_of_one_machine(tmp_path):
         with pytest.raises(InputError) as one:
             kalos_core.label_agreement(table)
         with pytest.raises(InputError) as many:
-            label_agreement(shards)
+            kalos_core.label_agreement(shards)
         assert str(many.value) == str(one.value)
 
 
@@ -140,7 +140,7 @@ def test_a_bad_shard_is_named(tmp_path, file, change, message):
     path = tmp_path / "s" / f"{file}-00001.parquet"
     parquet.write_table(change(parquet.read_table(path)), path)
     with pytest.raises(InputError, match=rf"-00001\.parquet: .*{message}"):
-        label_agreement(shards)
+        kalos_core.label_agreement(shards)
 
 
 @pytest.mark.parametrize(
@@ -171,4 +171,4 @@ def test_the_schema_is_what_the_page_says(tmp_path):
     expected = ["item int64", f"rater {names}", f"chosen {lists}", f"left_open {lists}", "time double"]
     assert [f"{field.name} {field.type}" for field in answers] == expected
     content = json.loads((tmp_path / "s" / "dataset.json").read_text())
-    assert list(content) == ["format", "version", "kind", "items", "answers", "raters", "concepts", "groups", "shards"]
+    assert list(content) == ["format", "version", "kind", "images", "rows", "raters", "concepts", "groups", "shards"]

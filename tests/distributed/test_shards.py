@@ -49,11 +49,11 @@ TABLES = {
 def test_shards_are_the_table_in_pieces(tmp_path, name, size):
     table = in_order(TABLES[name]())
     shards = open_shards(write_shards(table, tmp_path / "s", size).folder)
-    assert (shards.images, shards.annotations) == (len(table.images), len(table))
+    assert (shards.images, shards.rows) == (len(table.images), len(table))
     for number, shard in enumerate(shards):
         assert_same(table.select(images=range(size * number, min(size * (number + 1), shards.images))), shard.read())
     empty = table.select(rows=[]).select()
-    assert_same(replace(empty, crowd_regions=None), replace(shards.without_annotations(), shapes=empty.shapes))
+    assert_same(replace(empty, crowd_regions=None), replace(shards.known, shapes=empty.shapes))
 
 
 def test_ids_of_several_types_keep_their_order(tmp_path):
@@ -64,7 +64,7 @@ def test_ids_of_several_types_keep_their_order(tmp_path):
     assert shards.vocabulary.ids == "mixed"
     assert np.concatenate([shard.read().id for shard in shards]).tolist() == np.argsort(order).tolist()
     rows = parquet.read_table(tmp_path / "s" / "annotations-00001.parquet")
-    first = shards.files[0].annotations
+    first = shards.files[0].rows
     texts, are_text = rows["id"].to_pylist(), rows["id_is_text"].to_pylist()
     ids = [value if text else int(value) for value, text in zip(texts, are_text, strict=True)]
     assert ids == table.id.tolist()[first : first + len(ids)]

@@ -15,8 +15,8 @@ import pytest
 from distributed import Client, LocalCluster
 
 import kalos_core
-from kalos_core import Annotations, InputError
-from kalos_core.distributed import agreement, label_agreement, variations, write_shards
+from kalos_core import Annotations, InputError, agreement, label_agreement, variations
+from kalos_core.distributed import open_shards, write_shards
 from kalos_core.distributed.work import over_shards
 from tests.distributed.equality import assert_same
 from tests.distributed.scenes import labels, scene
@@ -40,15 +40,18 @@ def shards(tmp_path):
 
 
 def test_workers_answer_what_one_machine_answers(cluster, shards, tmp_path):
-    table, whole = scene(), kalos_core.agreement(scene(), bootstrap=50, seed=1)
+    table, whole = scene(), agreement(scene(), bootstrap=50, seed=1)
     answers = write_shards(labels(), tmp_path / "labels", 8)
     with Client(cluster) as client:
-        found = agreement(shards, client=client, bootstrap=50, seed=1)
-        answered = label_agreement(answers, client, bootstrap=10)
+        found = agreement(open_shards(shards.folder, client), bootstrap=50, seed=1)
+        answered = label_agreement(open_shards(answers.folder, client), bootstrap=10)
+        vitality = kalos_core.rater_vitality(found)
+    assert_same(kalos_core.rater_vitality(whole), vitality)
     assert_same(whole.alpha_interval, found.alpha_interval)
     assert_same(whole.image_alpha, found.image_alpha)
-    assert_same(kalos_core.label_agreement(labels(), bootstrap=10), answered)
-    assert variations(shards, client=cluster.scheduler_address).counts() == kalos_core.variations(table).counts()
+    assert_same(label_agreement(labels(), bootstrap=10), answered)
+    by_address = open_shards(shards.folder, cluster.scheduler_address)
+    assert variations(by_address).counts() == variations(table).counts()
 
 
 @dataclass(frozen=True)
@@ -84,7 +87,7 @@ def test_a_shard_that_all_workers_die_of_is_named(shards, bad):
 def test_one_bad_shard_is_named(cluster, shards, tmp_path, with_workers):
     (tmp_path / "s" / "annotations-00003.parquet").write_bytes(b"PAR1 no")
     with pytest.raises(InputError, match=r"annotations-00003.parquet: expected a Parquet file, got one that cannot"):
-        agreement(shards, client=cluster.scheduler_address if with_workers else None)
+        agreement(open_shards(shards.folder, cluster.scheduler_address if with_workers else None))
 
 
 def test_what_a_table_lacks_is_named_with_its_shard(shards):
@@ -95,7 +98,7 @@ def test_what_a_table_lacks_is_named_with_its_shard(shards):
 def test_an_address_of_nobody_is_refused(shards, monkeypatch):
     monkeypatch.setattr("kalos_core.distributed.work.TIMEOUT", 1)
     with pytest.raises(InputError, match=r"client: expected the address of a Dask scheduler, got 'tcp://127"):
-        agreement(shards, client="tcp://127.0.0.1:1")
+        agreement(open_shards(shards.folder, "tcp://127.0.0.1:1"))
 
 
 def test_who_asks_can_stop(cluster, shards):
@@ -105,10 +108,9 @@ def test_who_asks_can_stop(cluster, shards):
 
     for client in (None, cluster.scheduler_address):
         with pytest.raises(KeyboardInterrupt):
-            agreement(shards, client=client, progress=stop)
-    assert (
-        agreement(shards, client=cluster.scheduler_address, bootstrap=0).alpha == agreement(shards, bootstrap=0).alpha
-    )
+            agreement(open_shards(shards.folder, client, progress=stop))
+    again = open_shards(shards.folder, cluster.scheduler_address)
+    assert agreement(again, bootstrap=0).alpha == agreement(shards, bootstrap=0).alpha
 
 
 def held(alive, annotations):
