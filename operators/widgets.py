@@ -81,7 +81,7 @@ def add_option(
         return add_dropdown(inputs, entry.name, values, descriptions=meaning, **about)
     if entry.kind is bool:
         return add_switch(inputs, entry.name, **about)
-    low = int(option.low or 0) if entry.kind is int else float(option.low or 0)
+    low = int(option.low or 0) if entry.kind is int else float(option.low or option.above or 0)
     prop = add_number(ctx, inputs, entry.name, low, option.high, **about)
     value = ctx.params.get(entry.name)
     if value is not None and not prop.invalid:

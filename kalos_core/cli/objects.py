@@ -86,7 +86,7 @@ def _agreement(given: Given) -> Answer:
     curve = sensitivity(source, **given.of(sensitivity)) if "thresholds" in given.values else None
     more = {} if result.of_shards else {"annotations": _annotations_table(result)}
     if given.get("truth") is not None:
-        truth = unit_truth(result, given["truth"])
+        truth = unit_truth(result, model=given["truth"])
         notes.append(f"who is right: {truth.headline}")
         more |= _truth_tables(truth)
     return _agreement_answer(result, notes, diagnoses, curve, more, found)

@@ -28,7 +28,7 @@ from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.stored import load_metrics
 from kalos_core.fiftyone.runs.table import Arrays, Changes, Run
 from kalos_core.nominal import MERGED, LabelTable, RawLabels, majority_labels
-from kalos_core.nominal.grouping import Groups, groups_from_record
+from kalos_core.nominal.grouping import Groups
 
 TABLE = "table/"
 """What the names of the arrays of a table begin with."""
@@ -51,8 +51,7 @@ TEXTS: FieldArguments = {"ftype": fo.ListField, "subfield": fo.StringField}
 
 def read_compared(view: Any, run: Run[Any, Any, Any, Any]) -> ImageLabels:
     """The labels of some samples, as a run read them."""
-    groups = groups_from_record(run.settings["groups"])
-    return read_image_labels(view, run.selection, groups, run.settings["on_repeat"], again=True)
+    return read_image_labels(view, run.selection, run.settings["groups"], run.settings["on_repeat"], again=True)
 
 
 def table_arrays(table: LabelTable) -> dict[str, NDArray[Any]]:
@@ -79,8 +78,8 @@ def table_again(changes: Changes) -> LabelTable:
         return stored
     fresh = RawLabels() if changes.fresh is None else cast(ImageLabels, changes.fresh).raw
     raw = stored.raw.updated(fresh, set(changes.stale), changes.images)
-    groups, known = groups_from_record(run.settings["groups"]), known_classes(changes.view, run.label_fields)
-    return table_of(raw, changes.images, run.selection, groups, run.settings["on_repeat"], known)
+    known, settings = known_classes(changes.view, run.label_fields), run.settings
+    return table_of(raw, changes.images, run.selection, settings["groups"], settings["on_repeat"], known)
 
 
 # ---- the majority, on samples ----
@@ -173,7 +172,7 @@ def _of_rater(run: Run[Any, Any, Any, Any], view: Any, name: str) -> tuple[ViewE
     """The labels of a rater in a sample, and whether they answered there; None for everywhere."""
     selection, raters = run.selection, run.selection.raters or ()
     is_exclusive = isinstance(run.settings["groups"], str)
-    merged_fields = {MERGED: run.names.majority} | ({TRUTH: run.names.truth} if run.settings.get("truth") else {})
+    merged_fields = {MERGED: run.names.majority} | ({TRUTH: run.names.truth} if estimates(run) else {})
     if name in merged_fields and name not in raters:
         field = merged_fields[name]
         merged = LabelSource(field, field if is_exclusive else f"{field}.classifications", None, None)
@@ -211,6 +210,11 @@ ARGUMENTS = {"image_labels": "truth", "truth": "model"}
 """Kind of run -> the argument by which it estimates who is right."""
 
 
+def estimates(run: Run[Any, Any, Any, Any]) -> bool:
+    """Whether a run estimated who is right."""
+    return run.kind in ARGUMENTS and run.settings[ARGUMENTS[run.kind]] is not None
+
+
 def view_least_sure_first(samples: Any, run_key: str) -> Any:
     """Samples of a run that estimated who is right, those first where it is least sure, of as many by id.
 
@@ -223,8 +227,9 @@ def view_least_sure_first(samples: Any, run_key: str) -> Any:
         For a run that did not estimate who is right.
     """
     run = load_metrics(samples, run_key, list(ARGUMENTS))
-    argument = ARGUMENTS[run.kind]
-    if run.settings.get(argument) is None:
-        raise InputError(f"run key: expected a run made with {argument}=..., got {run.key!r}, which estimated nothing")
+    if not estimates(run):
+        raise InputError(
+            f"run key: expected a run made with {ARGUMENTS[run.kind]}=..., got {run.key!r}, which estimated nothing"
+        )
     confidence = run.names.confidence
     return run.view.exists(confidence).sort_by([(confidence, 1), ("id", 1)])

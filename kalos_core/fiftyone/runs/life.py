@@ -50,7 +50,7 @@ from kalos_core.fiftyone.runs.arrays import StoredArrays, store_arrays
 from kalos_core.fiftyone.runs.explaining import explained
 from kalos_core.fiftyone.runs.keys import METHOD, RunNames, check_run_key, own_runs
 from kalos_core.fiftyone.runs.progress import Progress, Report
-from kalos_core.fiftyone.runs.records import apart
+from kalos_core.fiftyone.runs.records import apart, keyless
 from kalos_core.fiftyone.runs.table import Details, Kind, Metrics, Read, Result, Run, Settings
 from kalos_core.fiftyone.runs.upkeep import forget_deleted, remove_run, sweep
 from kalos_core.fiftyone.runs.writers import COMPLETE, WRITING, Writer, writing_now
@@ -207,7 +207,7 @@ def writing(
             method=f"{METHOD}/{kind.name}",
             status=WRITING,
             writer=writer,
-            settings=dict(settings),
+            settings=keyless(settings),
             selection=read.selection.record(),
             label_fields=list(read.fields),
             images=len(read.images),

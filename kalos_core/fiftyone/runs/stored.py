@@ -20,7 +20,7 @@ from kalos_core.fiftyone.runs.arrays import StoredArrays
 from kalos_core.fiftyone.runs.explaining import explained
 from kalos_core.fiftyone.runs.keys import METHOD, check_run_key, own_runs
 from kalos_core.fiftyone.runs.life import is_listed, set_config
-from kalos_core.fiftyone.runs.records import joined, restored
+from kalos_core.fiftyone.runs.records import joined, keyed, restored
 from kalos_core.fiftyone.runs.table import KINDS, Changes, Part, Parts, Run
 from kalos_core.fiftyone.runs.upkeep import dead_runs, move_of, remove_run, rename_runs, settle_renaming
 
@@ -238,7 +238,7 @@ def _run(samples: Any, info: Any) -> AnyRun:
     return Run(
         key=info.key,
         kind=config.method.split("/", 1)[1],
-        settings=deepcopy(config.settings),  # theirs to change
+        settings=keyed(config.settings),
         selection=Selection.of(config.selection),
         metrics=deepcopy(config.metrics),
         label_fields=tuple(config.label_fields),

@@ -46,7 +46,7 @@ def match_objects(annotations: Annotations, settings: Mapping[str, Any], pairs: 
 def consensus_of(matched: Agreement, settings: Mapping[str, Any]) -> ObjectTruths:
     """The consensus at every quorum of the settings, by votes or by who is right."""
     model = settings.get("model")
-    truth = None if model is None else unit_truth(matched, model)
+    truth = None if model is None else unit_truth(matched, model=model)
     return {
         name: instance_consensus(matched, quorum, settings["ties"], settings["region"], truth=truth)
         for name, quorum in quorum_names(settings["quorum"], model).items()
