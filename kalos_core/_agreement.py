@@ -571,9 +571,9 @@ def numbers_of(
     return {
         "image_alpha": image_alpha,
         "alpha": _mean(image_alpha[defined]),
-        "alpha_interval": intervals(drawn.mean)[0],
+        "alpha_interval": intervals(drawn.mean, cells.count(1))[0],
         "global_alpha": alpha_of_all(cells.sums),
-        "global_alpha_interval": intervals(drawn.whole)[0],
+        "global_alpha_interval": intervals(drawn.whole, cells.pairable(1))[0],
         "empty_images": int(empty.sum()),
         "alpha_without_empty": _mean(image_alpha[defined & ~empty]),
     }

@@ -357,15 +357,16 @@ class _Pairing:
         cells = join_cells([a, b])
         drawn = resample(cells, 2 * count, self.bootstrap, self.seed, self.a.annotations.image_rank)
         mean, whole = cells.mean(2 * count), cells.whole(2 * count)
+        images, pairable = cells.count(2 * count)[:count], cells.pairable(2 * count).reshape(2, -1).min(axis=0)
         return Differences(
             name=object_array(shared),
             alpha_a=mean[:count],
             alpha_b=mean[count:],
             difference=mean[count:] - mean[:count],
-            interval=intervals(drawn.mean[:, count:] - drawn.mean[:, :count]),
+            interval=intervals(drawn.mean[:, count:] - drawn.mean[:, :count], images),
             global_difference=whole[count:] - whole[:count],
-            global_interval=intervals(drawn.whole[:, count:] - drawn.whole[:, :count]),
-            images=cells.count(2 * count)[:count],
+            global_interval=intervals(drawn.whole[:, count:] - drawn.whole[:, :count], pairable),
+            images=images,
         )
 
 

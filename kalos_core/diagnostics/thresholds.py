@@ -275,10 +275,10 @@ def _sensitivity_of(
     curve, resampled = [], []
     for value in every_threshold.tolist():  # one after the other: all at once are many times the annotations
         cells = cells_at(value).seen()
-        curve.append((cells.mean(1)[0], cells.whole(1)[0], cells.count(1)[0], cells.value))
+        curve.append((cells.mean(1)[0], cells.whole(1)[0], cells.count(1)[0], cells.pairable(1)[0], cells.value))
         if settings.bootstrap and len(images):
             resampled.append(Resampled(cells, 1, images, annotations.image_rank))
-    mean, whole, count, image_alpha = (np.stack(part, axis=-1) for part in zip(*curve, strict=True))
+    mean, whole, count, pairable, image_alpha = (np.stack(part, axis=-1) for part in zip(*curve, strict=True))
     # one draw for all, which takes as long as summing what is drawn
     draws = Draws(images, settings.bootstrap, settings.seed) if resampled else ()
     drawn = [[one.of(times) for one in resampled] for times in draws]
@@ -290,16 +290,16 @@ def _sensitivity_of(
     return Sensitivity(
         threshold=plan.requested,
         alpha=mean[at],
-        alpha_interval=intervals(means)[at],
+        alpha_interval=intervals(means, count)[at],
         global_alpha=whole[at],
-        global_alpha_interval=intervals(wholes)[at],
+        global_alpha_interval=intervals(wholes, pairable)[at],
         images=count[at],
         anchor=plan.anchor,
         strict=plan.strict,
         delta=float(mean[one] - mean[two]),
-        delta_interval=intervals(means[:, [one]] - means[:, [two]])[0],
+        delta_interval=intervals(means[:, [one]] - means[:, [two]], count[one])[0],
         global_delta=float(whole[one] - whole[two]),
-        global_delta_interval=intervals(wholes[:, [one]] - wholes[:, [two]])[0],
+        global_delta_interval=intervals(wholes[:, [one]] - wholes[:, [two]], pairable[one])[0],
         image_alpha=image_alpha.T[at],
         calibrated=plan.calibrated,
     )

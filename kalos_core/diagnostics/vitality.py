@@ -164,16 +164,17 @@ def vitality_of(cells: Cells, annotations: Annotations, configuration: Agreement
     statistics = 1 + 2 * raters
     drawn = resample(cells, statistics, configuration.bootstrap, configuration.seed, annotations.image_rank)
     mean, whole = cells.mean(statistics), cells.whole(statistics)
+    count, pairable = cells.count(statistics), cells.pairable(statistics)
     without, dropped = slice(1, 1 + raters), slice(1 + raters, statistics)
     return RaterVitality(
         rater=annotations.raters,
         vitality=mean[without],
-        vitality_interval=intervals(drawn.mean[:, without]),
+        vitality_interval=intervals(drawn.mean[:, without], count[without]),
         global_vitality=whole[0] - whole[dropped],
-        global_vitality_interval=intervals(drawn.whole[:, :1] - drawn.whole[:, dropped]),
+        global_vitality_interval=intervals(drawn.whole[:, :1] - drawn.whole[:, dropped], pairable[dropped]),
         global_rematched=whole[0] - whole[without],
-        global_rematched_interval=intervals(drawn.whole[:, :1] - drawn.whole[:, without]),
-        images=cells.count(statistics)[without],
+        global_rematched_interval=intervals(drawn.whole[:, :1] - drawn.whole[:, without], pairable[without]),
+        images=count[without],
     )
 
 

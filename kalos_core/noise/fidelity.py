@@ -24,7 +24,7 @@ from kalos_core.noise.parameters import NoiseParameters
 from kalos_core.noise.settings import GenerationSettings
 from kalos_core.noise.sources import ConfusionClasses
 from kalos_core.options import Option, Seed, Settings
-from kalos_core.resampling import INTERVAL, Cells, intervals, join_cells, resample
+from kalos_core.resampling import OUTSIDE, Cells, intervals, join_cells, resample
 from kalos_core.resampling import draws as draws_of
 from kalos_core.results import Result
 from kalos_core.shapes import Boxes
@@ -314,11 +314,11 @@ class _Measured:
     def intervals(self, seed: int) -> NDArray[np.float64]:
         """(N, 2) of `NUMBERS`."""
         drawn = resample(self.cells, 1, REPLICATES, seed, self.rank)
-        alphas = intervals(np.concatenate([drawn.mean, drawn.whole], axis=1))
         on = self.images
+        alphas = intervals(np.concatenate([drawn.mean, drawn.whole], axis=1), len(on))
         times = np.concatenate(list(draws_of(len(on), REPLICATES, seed)))
-        per_image = intervals((times @ self.counts[-1, on] / (times @ self.pairs_on[on]))[:, None])
-        resampled, exact = intervals(times @ self.counts[:, on].T), poisson_interval(self.counts.sum(axis=1))
+        per_image = intervals((times @ self.counts[-1, on] / (times @ self.pairs_on[on]))[:, None], len(on))
+        resampled, exact = intervals(times @ self.counts[:, on].T, len(on)), poisson_interval(self.counts.sum(axis=1))
         wider = np.stack([np.minimum(resampled, exact)[:, 0], np.maximum(resampled, exact)[:, 1]], axis=1)
         return np.concatenate([alphas, wider, per_image])
 
@@ -358,7 +358,7 @@ def poisson_interval(count: NDArray[np.intp]) -> NDArray[np.float64]:
     >>> poisson_interval(np.array([0, 9])).round(3).tolist()
     [[0.0, 3.689], [4.115, 17.085]]
     """
-    low, high = (end / 100 for end in INTERVAL)
+    low, high = OUTSIDE / 2, 1 - OUTSIDE / 2
     below = np.where(count > 0, scipy.stats.chi2.ppf(low, 2 * np.maximum(count, 1)) / 2, 0.0)
     return np.stack([below, scipy.stats.chi2.ppf(high, 2 * count + 2) / 2], axis=1)
 

@@ -250,7 +250,7 @@ def agreement_of_grades(
         every = np.zeros((len(times), sums.groups))
         every[:, used] = times
         drawn.append(sums.coefficients(every))
-    interval = intervals(np.concatenate(drawn))
+    interval = intervals(np.concatenate(drawn), len(used))
     why = NO_PAIR if not len(used) else MANY if len(grades.levels) > MOST_GRADES else ONE_GRADE
     reason = ["" if np.isfinite(each) else why for each in value]
     if not same_raters:

@@ -217,7 +217,7 @@ def _one_way(numbers: NDArray[np.float64], replicates: int, seed: int) -> Intrac
     for start in range(0, replicates, REPLICATES_AT_ONCE):
         times = rng.multinomial(n, np.full(n, 1 / n), size=min(REPLICATES_AT_ONCE, replicates - start))
         drawn.append(_one_way_of(times @ parts)[0])
-    ends = intervals(np.concatenate(drawn)) if drawn else np.full((2, 2), np.nan)
+    ends = intervals(np.concatenate(drawn), n) if drawn else np.full((2, 2), np.nan)
     two_way = "needs a grade of every rater for every item: some are missing"
     found, interval = np.full(6, np.nan), np.full((6, 2), np.nan)
     found[[0, 3]], interval[[0, 3]] = value[0], ends

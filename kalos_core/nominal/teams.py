@@ -302,7 +302,8 @@ def _compared(
         means = _with_difference((times @ values) / (times @ there))
         ends = _with_difference((resampled @ values) / (resampled @ there))
     either = items @ (defined[:, 0] | defined[:, 1]) if np.isfinite(means[-1]) else 0
-    return means, intervals(ends), np.append(items @ defined, either)
+    count = np.append(items @ defined, either)
+    return means, intervals(ends, count), count
 
 
 def _with_difference(values: NDArray[np.float64]) -> NDArray[np.float64]:

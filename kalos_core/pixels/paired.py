@@ -127,11 +127,12 @@ class PairedRaters(Result):
         zero, none = np.zeros(len(cell)), np.zeros(0, np.intp)
         cells = Cells(statistic, image, Coincidences(zero, zero, none, none, np.zeros(0)), mean)
         drawn = resample(cells, statistics, self.bootstrap if bootstrap is None else bootstrap, self.seed)
-        means, bounds = cells.mean(statistics).reshape(-1, groups), intervals(drawn.mean).reshape(-1, groups, 2)
+        count = cells.count(statistics)
+        means, bounds = cells.mean(statistics).reshape(-1, groups), intervals(drawn.mean, count).reshape(-1, groups, 2)
         columns: dict[str, NDArray[Any]] = {}
         for place, name in enumerate(self.measures):
             columns |= {name: means[place], **interval_columns(**{name: bounds[place]})}
-        columns["images"] = cells.count(statistics).reshape(-1, groups)[-1]
+        columns["images"] = count.reshape(-1, groups)[-1]
         for name, counted in self._numbers_of_pairs().items():
             columns[name] = np.bincount(group[counted & (group >= 0)], minlength=groups)
         return columns

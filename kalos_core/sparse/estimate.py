@@ -223,4 +223,4 @@ def ratio_interval(
         size = min(REPLICATES_AT_ONCE, replicates - start)
         often = rng.multinomial(items, count / items, size=size)
         ratios.append((often @ kinds.real) / (often @ kinds.imag))
-    return np.asarray(intervals(np.concatenate(ratios)[:, None])[0])
+    return np.asarray(intervals(np.concatenate(ratios)[:, None], int(each[denominator > 0].sum()))[0])

@@ -24,9 +24,6 @@ from kalos_core.sparse.weights import WEIGHTS
 if TYPE_CHECKING:
     import pandas as pd
 
-LEAST_ITEMS = 10
-"""With fewer usable items an interval means nothing and is left undefined."""
-
 ITEMS_AT_ONCE = 10_000
 """Items whose replicate weights are multiplied at once, which bounds memory."""
 
@@ -55,7 +52,7 @@ class RunningCurve(Result):
     spa, alpha : (T,) float64
         Sparse probability of agreement, and Krippendorff's alpha for nominal values; NaN while no item has two.
     spa_interval, alpha_interval : (T, 2) float64
-        95 % bootstrap over items; NaN below `LEAST_ITEMS` usable items.
+        95 % bootstrap over items; NaN below `FEWEST_IMAGES` usable items.
     time : (T,) float64
         When the last of them arrived, NaN where unknown.
 
@@ -268,9 +265,8 @@ class RunningAgreement:
             spa = weighted / np.where(weight > 0, weight, np.nan)
             coefficient = alpha_of_sums(pairable, agreeing, (self._sums[PARTS:] ** 2).sum(axis=0))
         usable = int((self._annotations >= 2).sum())
-        known = usable >= LEAST_ITEMS
         both = np.column_stack([spa, coefficient])
-        self._intervals.append(intervals(both[1:] if known else both[:0]))
+        self._intervals.append(intervals(both[1:], usable))
         self._steps.append((float(self._annotations.sum()), float(usable), spa[0], coefficient[0], time))
 
 
