@@ -100,7 +100,7 @@ class LoadRaters(base.Action):
         params, current = ctx.params, ctx.dataset
         into_current = params.get("target") == CURRENT
         options = widgets.given(params, "images", "canvas", "analyse")
-        more = widgets.shown(params, "more", "label_type")
+        more = widgets.given_if(params, "more", "label_type")
         loaded_name: list[str] = []
 
         def work(progress: base.Progress) -> dict[str, Any]:

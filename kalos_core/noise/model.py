@@ -34,7 +34,8 @@ from kalos_core.noise.parameters import (
 )
 from kalos_core.noise.settings import FitSettings, GenerationSettings
 from kalos_core.options import Settings, takes
-from kalos_core.results import Result, plain
+from kalos_core.results import Result
+from kalos_core.text import plain
 
 if TYPE_CHECKING:
     import pandas as pd

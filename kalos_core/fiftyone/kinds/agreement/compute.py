@@ -27,11 +27,11 @@ from kalos_core.fiftyone.kinds.agreement.values import queue_index, sample_value
 from kalos_core.fiftyone.kinds.calibration.kind import default_threshold
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, Found, analysing, store
-from kalos_core.fiftyone.runs.records import plain
 from kalos_core.options import takes
 from kalos_core.pairs import compute_pairs
 from kalos_core.pixels import unit_boundaries
 from kalos_core.pixels.rater_boundaries import check_outlines
+from kalos_core.results import plain_values
 from kalos_core.similarity import get_similarity
 
 DIAGNOSING = 0.5
@@ -114,7 +114,7 @@ def compute_agreement(samples: Any, run_key: str, settings: AgreementRunArgument
         report(STORING, f"Writing {len(result.units):,} units")
         stored = [of.without_items() for of in graded]
         found = Found(
-            settings=plain(told.record()),
+            settings=plain_values(told.record()),
             metrics=agreement_metrics(result, details),
             details=AgreementDetails(**vars(details.without_image_alphas()), attributes=stored),
             result=result,

@@ -13,10 +13,10 @@ from kalos_core.convergence.interval import CeilingSettings, ConvergenceSettings
 from kalos_core.fiftyone.internals import database, id_of, root_of
 from kalos_core.fiftyone.runs.keys import METHOD
 from kalos_core.fiftyone.runs.progress import RunArguments
-from kalos_core.fiftyone.runs.records import plain
 from kalos_core.fiftyone.runs.stored import load_details
 from kalos_core.fiftyone.runs.writers import COMPLETE
 from kalos_core.options import Option
+from kalos_core.results import plain_values
 
 
 def metrics_of(study: ConvergenceStudy, annotations: int) -> dict[str, Any]:
@@ -39,7 +39,7 @@ def metrics_of(study: ConvergenceStudy, annotations: int) -> dict[str, Any]:
         "checklist": study.checklist,
         "annotations": annotations,
     }
-    summary: dict[str, Any] = plain(metrics)
+    summary: dict[str, Any] = plain_values(metrics)
     return summary
 
 
