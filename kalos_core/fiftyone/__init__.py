@@ -97,7 +97,7 @@ from kalos_core.fiftyone.dataset.objects import Labels as Labels
 from kalos_core.fiftyone.dataset.objects import overview as overview
 from kalos_core.fiftyone.dataset.objects import read_annotations as read_annotations
 from kalos_core.fiftyone.dataset.objects import read_labels as read_labels
-from kalos_core.fiftyone.dataset.opened import ASSIGNED_FIELD as ASSIGNED_FIELD
+from kalos_core.fiftyone.dataset.raters import ASSIGNED_FIELD as ASSIGNED_FIELD
 from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS as IMAGE_LABELS
 from kalos_core.fiftyone.dataset.raters import MASKS as MASKS
 from kalos_core.fiftyone.dataset.raters import OBJECTS as OBJECTS

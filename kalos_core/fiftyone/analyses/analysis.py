@@ -234,6 +234,7 @@ def _compute(
                 if not made:
                     raise
                 warnings.warn(f"{key}: no {kind.title.lower()}: {error}", KalosWarning, stacklevel=3)
+        report(1.0, "Done")
         if then is not None:
             with listing_own():
                 then(find_analysis(dataset, key))

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from kalos_core.annotations import as_name, object_array
 from kalos_core.errors import InputError, Problems, listed
 from kalos_core.fiftyone.dataset.database import Columns, stream
-from kalos_core.fiftyone.dataset.opened import ASSIGNED_FIELD, Opened
-from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS, LabelSource, label_fields, sources_of
+from kalos_core.fiftyone.dataset.opened import Opened
+from kalos_core.fiftyone.dataset.raters import ASSIGNED_FIELD, IMAGE_LABELS, LabelSource, label_fields, sources_of
 from kalos_core.fiftyone.dataset.samples import check_samples
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.internals import root_of

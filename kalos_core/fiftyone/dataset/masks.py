@@ -19,8 +19,8 @@ from kalos_core.errors import InputError, KalosError, KalosWarning, listed
 from kalos_core.fiftyone.dataset.coordinates import stored_mask
 from kalos_core.fiftyone.dataset.database import Columns, stream
 from kalos_core.fiftyone.dataset.objects import Labels, read_labels
-from kalos_core.fiftyone.dataset.opened import ASSIGNED_FIELD, Opened
-from kalos_core.fiftyone.dataset.raters import MASKS, LabelSource, facts_of, mask_classes, mask_sources
+from kalos_core.fiftyone.dataset.opened import Opened
+from kalos_core.fiftyone.dataset.raters import ASSIGNED_FIELD, MASKS, LabelSource, facts_of, mask_classes, mask_sources
 from kalos_core.fiftyone.dataset.samples import check_samples, check_sizes, every_sample
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.pixels import LabelStack, MaskStack, mask_stacks

@@ -28,7 +28,7 @@ from kalos_core.fiftyone.dataset.database import (
     server,
     touch,
 )
-from kalos_core.fiftyone.dataset.info import INFO_KEY, read_info, update_info
+from kalos_core.fiftyone.dataset.info import INFO_KEY, claim, read_info, update_info
 from kalos_core.fiftyone.internals import (
     DETAILS,
     database,
@@ -40,10 +40,12 @@ from kalos_core.fiftyone.internals import (
 from kalos_core.fiftyone.runs.arranging import place_fields
 from kalos_core.fiftyone.runs.arrays import delete_arrays, drop, orphans
 from kalos_core.fiftyone.runs.keys import METHOD, RunNames, own_runs, written_attributes, written_fields
-from kalos_core.fiftyone.runs.writers import COMPLETE, DELETING, Writer, is_alive, writing_now
+from kalos_core.fiftyone.runs.writers import COMPLETE, DELETING, is_alive, writing_now
 
 ENTRY = f"info.{INFO_KEY}.renaming"
 """Where in the document of a data set it is noted."""
+
+BUSY = "run key: another process is changing runs of"
 
 GONE = "run key: runs were deleted or made by somebody else meanwhile; nothing is renamed, try again"
 
@@ -80,9 +82,9 @@ def rename_runs(dataset: Any, moves: Sequence[Move]) -> None:
     """
     with writing_now() as writer:
         known = server()
-        _hold(dataset, writer, moves)
+        record = {"writer": dict(writer), "moves": list(moves), "is_done": False}
+        claim(dataset, "renaming", record, BUSY)
         try:
-            dataset.reload()
             _check_complete([move["id"] for move in moves])
             if not all(dataset.has_field(path) for move in moves for path, _ in move["fields"]):
                 raise InputError(GONE)
@@ -101,14 +103,6 @@ def rename_runs(dataset: Any, moves: Sequence[Move]) -> None:
             raise
         dataset.reload()
         settle_renaming(dataset, own=True)
-
-
-def _hold(dataset: Any, writer: Writer, moves: Sequence[Move]) -> None:
-    """Note in a data set that its runs are being renamed; of two processes at once the database refuses one."""
-    record = {"writer": dict(writer), "moves": list(moves), "is_done": False}
-    where, entry = {"_id": id_of(dataset), ENTRY: {"$exists": False}}, {ENTRY: record, "last_modified_at": now()}
-    if not journaled(database().datasets).update_one(where, {"$set": entry}).matched_count:
-        raise InputError(f"run key: another process is changing runs of {dataset.name!r}; wait until it is done")
 
 
 def _check_complete(runs: Sequence[ObjectId]) -> None:
@@ -248,7 +242,7 @@ def remove_run(dataset: Any, *run_keys: str) -> None:
             stored.update_many({"_id": {"$in": own}}, {"$set": {"config.status": COMPLETE}})
             touch(dataset)
             dataset.reload()
-            raise InputError(f"run key: another process is changing runs of {dataset.name!r}; wait until it is done")
+            raise InputError(f"{BUSY} {dataset.name!r}; wait until it is done")
         try:
             for identity in own:
                 _remove_marked(dataset, found[identity][0], identity, known)
