@@ -233,8 +233,8 @@ def _compute(
                 check_run_key(dataset, own)  # somebody else's run is no fault of the labels
                 if not made:
                     raise
+                part(1.0, "left out")
                 warnings.warn(f"{key}: no {kind.title.lower()}: {error}", KalosWarning, stacklevel=3)
-        report(1.0, "Done")
         if then is not None:
             with listing_own():
                 then(find_analysis(dataset, key))

@@ -163,7 +163,7 @@ def overview(samples: Any, **reading: Any) -> pd.DataFrame:
 def read_labels(
     samples: Any,
     selection: Selection,
-    similarities: Sequence[str | None] = ("box_iou",),
+    similarities: Sequence[Any] = ("box_iou",),
     *,
     again: bool = False,
     attributes: Sequence[str] = (),
@@ -248,7 +248,7 @@ class _Reading:
         self,
         samples: Any,
         selection: Selection,
-        similarities: Sequence[str | None],
+        similarities: Sequence[Any],
         again: bool,
         more: Sequence[str] = (),
     ) -> None:
