@@ -344,3 +344,7 @@ def said(entry: Declared) -> str:
     return (
         f"{name} of at least {option.low:g}" if option.high is None else f"{name} in [{option.low:g}, {option.high:g}]"
     )
+
+
+def no_progress(share: float, label: str) -> None:
+    """No-op progress callback, where none was given."""

@@ -35,7 +35,7 @@ from kalos_core.correspondence.costs import CostName
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, KalosWarning, as_number, check_whole, repr_of
 from kalos_core.limits import check_replicates
-from kalos_core.options import Option, Seed, Settings, takes
+from kalos_core.options import Option, Seed, Settings, no_progress, takes
 from kalos_core.pairs import Pairs
 from kalos_core.reliability import alpha_by_group
 from kalos_core.results import Result
@@ -257,7 +257,7 @@ class LabelConvergence(Result):
         if size == self.images_per_replicate:
             return self.replicates
         drawn = _draw(self.usable, size, samples, np.random.default_rng([self.settings.seed, size]))
-        directions = _pair_map(self.counted, drawn, len(self.whole.raters), _tell_nobody)
+        directions = _pair_map(self.counted, drawn, len(self.whole.raters), no_progress)
         return replace(
             self.replicates,
             map=mean_of_directions(directions),
@@ -452,7 +452,7 @@ def label_convergence(annotations: Annotations, settings: ConvergenceArguments) 
     measure, checked = measure_for(settings.similarity, annotations), np.array(settings.thresholds)
     chosen = settings.part(ConvergenceSettings, similarity=measure.name)
     plan = Sampling.of(annotations, chosen)
-    tell = settings.progress or _tell_nobody
+    tell = settings.progress or no_progress
     tell(0.0, f"Matching {number_of(len(annotations), 'annotation')}")
     pairs = comparable_pairs(annotations, measure, checked, settings.pairs)
     in_size = annotations_in_size(annotations, measure, SIZES["all"])
@@ -640,10 +640,6 @@ def _pair_map(
         part = _as_subsets(drawn[start : start + AT_ONCE], counted[0].images)
         found.append(np.mean([order.directions(part, raters) for order in counted], axis=0))
     return np.concatenate(found)
-
-
-def _tell_nobody(share: float, label: str) -> None:
-    """Progress that nobody wants."""
 
 
 def _mean_alpha(image_alpha: NDArray[np.float64], drawn: NDArray[Any]) -> NDArray[np.float64]:

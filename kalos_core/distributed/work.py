@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import Any, Protocol, TypeVar
 
 from kalos_core.errors import InputError, repr_of
-from kalos_core.options import Settings
+from kalos_core.options import Settings, no_progress
 
 Part = TypeVar("Part")
 Table = TypeVar("Table")
@@ -82,7 +82,7 @@ def over_shards(
         Naming the file of the shard that cannot be used. The shards of a worker that died are given to others; a shard
         that all of them die of is named.
     """
-    tell = progress or _tell_nobody
+    tell = progress or no_progress
     parts: dict[int, Part] = {}
     with opened(client) as known:
         asked = list(zip(shards, [task] * len(shards) if callable(task) else task, strict=True))
@@ -93,10 +93,6 @@ def over_shards(
                 parts[number] = part
                 tell(len(parts) / len(shards), f"{label}: {len(parts):,} of {len(shards):,}")
     return [parts[number] for number in range(len(shards))]
-
-
-def _tell_nobody(share: float, label: str) -> None:
-    """Progress that nobody wants."""
 
 
 def _dask() -> Any:
