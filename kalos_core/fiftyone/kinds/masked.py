@@ -1,4 +1,4 @@
-"""What kinds of runs on masks have in common: masks as a run read them, files that changed, and progress."""
+"""What kinds of runs on masks have in common: masks as a run read and writes them, files that changed, and progress."""
 
 from __future__ import annotations
 
@@ -133,7 +133,11 @@ FULL = 255
 
 @dataclass(frozen=True)
 class MapFiles:
-    """The files of one run, in a `folder` of `kalos_core.fiftyone.runs.upkeep.new_folder`: a field a folder in it."""
+    """The files of one run, in a `folder` of `kalos_core.fiftyone.runs.upkeep.new_folder`: a field a folder in it.
+
+    Not in the database: a map of 2,048 x 2,048 pixels makes every look at its sample slow, and many of them pass what a
+    sample may hold. FiftyOne reads a file only when it is shown.
+    """
 
     folder: Path
 
