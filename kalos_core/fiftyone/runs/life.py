@@ -31,7 +31,6 @@ from kalos_core.fiftyone.dataset.database import (
     touch,
 )
 from kalos_core.fiftyone.dataset.objects import Labels
-from kalos_core.fiftyone.dataset.raters import facts_of
 from kalos_core.fiftyone.dataset.samples import check_samples
 from kalos_core.fiftyone.dataset.writing import NOTHING, Values, names_in, write_values
 from kalos_core.fiftyone.internals import (
@@ -178,7 +177,7 @@ def writing(
             label_fields=list(read.fields),
             images=len(read.images),
             read_at=read.read_at,
-            rater_facts=facts_of(dataset, read.selection.raters or ()),
+            rater_facts=read.facts,
             fields=list(fields or ()),
             folder=None if folder is None else str(folder),
             arrays=str(ObjectId()),  # its files have this id: what is half written of them is found by it

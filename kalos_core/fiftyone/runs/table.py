@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from kalos_core.errors import Undefined
 from kalos_core.fiftyone.dataset.database import edited_since
+from kalos_core.fiftyone.dataset.info import RaterRecord
 from kalos_core.fiftyone.dataset.raters import OBJECTS, Family, facts_of
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.runs.keys import RunNames
@@ -49,6 +50,10 @@ class Read(Protocol):
     @property
     def hashes(self) -> NDArray[np.object_]:
         """(I,) a digest of the labels of each."""
+
+    @property
+    def facts(self) -> list[RaterRecord]:
+        """What is known of each rater."""
 
     @property
     def read_at(self) -> datetime:
