@@ -372,3 +372,7 @@ def _bounds(option: Option) -> str:
     if high is None:
         return f" of at least {low:g}" if option.above is None else f" above {low:g}"
     return f" in {'[' if option.above is None else '('}{low:g}, {high:g}{']' if option.below is None else ')'}"
+
+
+def no_progress(share: float, label: str) -> None:
+    """No-op progress callback, where none was given."""

@@ -233,6 +233,7 @@ def _compute(
                 check_run_key(dataset, own)  # somebody else's run is no fault of the labels
                 if not made:
                     raise
+                part(1.0, "left out")
                 warnings.warn(f"{key}: no {kind.title.lower()}: {error}", KalosWarning, stacklevel=3)
         if then is not None:
             with listing_own():

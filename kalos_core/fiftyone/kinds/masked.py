@@ -1,4 +1,4 @@
-"""What kinds of runs on masks have in common: masks as a run read them, files that changed, and progress."""
+"""What kinds of runs on masks have in common: masks as a run read and writes them, files that changed, and progress."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from PIL import Image
 from kalos_core.display import number_of
 from kalos_core.fiftyone.dataset.database import stream
 from kalos_core.fiftyone.dataset.masks import ImageMasks, RaterMasks, open_masks
-from kalos_core.fiftyone.dataset.raters import MASKS, OBJECTS, label_fields, rater_facts
+from kalos_core.fiftyone.dataset.raters import MASKS, OBJECTS, label_fields
 from kalos_core.fiftyone.kinds.matched import read_compared
 from kalos_core.fiftyone.runs.life import STORING
 from kalos_core.fiftyone.runs.records import Undefined, or_reason
@@ -55,9 +55,8 @@ class MaskSettings(TypedDict):
 
 def mask_settings(masks: RaterMasks, ignore_value: int | None, raters_are_local: bool | None) -> MaskSettings:
     """As they are stored. `raters_are_local`: None for what is known of the raters."""
-    facts = rater_facts(masks.view)
     if raters_are_local is None:
-        raters_are_local = any(facts[name]["is_local"] for name in masks.raters if name in facts)
+        raters_are_local = any(about["is_local"] for about in masks.facts)
     return MaskSettings(ignore_value=ignore_value, raters_are_local=bool(raters_are_local), classes=masks.values)
 
 
@@ -133,7 +132,11 @@ FULL = 255
 
 @dataclass(frozen=True)
 class MapFiles:
-    """The files of one run, in a `folder` of `kalos_core.fiftyone.runs.upkeep.new_folder`: a field a folder in it."""
+    """The files of one run, in a `folder` of `kalos_core.fiftyone.runs.upkeep.new_folder`: a field a folder in it.
+
+    Not in the database: a map of 2,048 x 2,048 pixels makes every look at its sample slow, and many of them pass what a
+    sample may hold. FiftyOne reads a file only when it is shown.
+    """
 
     folder: Path
 

@@ -31,7 +31,6 @@ from kalos_core.fiftyone.dataset.database import (
     touch,
 )
 from kalos_core.fiftyone.dataset.objects import Labels
-from kalos_core.fiftyone.dataset.raters import facts_of
 from kalos_core.fiftyone.dataset.samples import check_samples
 from kalos_core.fiftyone.dataset.writing import NOTHING, Values, names_in, write_values
 from kalos_core.fiftyone.internals import (
@@ -116,18 +115,10 @@ def _written_by(dataset: Any, writer: Writer) -> list[str]:
 
 @dataclass
 class Draft(Generic[Settings, Metrics, Details, Result]):
-    """A run that is being written: what it will store besides its fields.
+    """A run that is being written: what it will store besides its fields, and the run itself once it is written.
 
     Parameters
     ----------
-    key, kind, settings, read
-        As they were given to `writing`.
-    made_at : datetime
-        When it was registered.
-    file : str
-        The id of the file of its arrays.
-    analysis : str, optional
-        What it is a part of.
     metrics : dict
         The numbers of the summary, as plain values: part of the data set's own document, which every look at the data
         set reads, so they are few.
@@ -139,37 +130,11 @@ class Draft(Generic[Settings, Metrics, Details, Result]):
         What the analysis returns with the run.
     """
 
-    key: str
-    kind: Kind[Settings, Metrics, Details, Result]
-    settings: Settings
-    read: Read
-    made_at: datetime
-    file: str
-    analysis: str | None = None
     metrics: Metrics = field(init=False)
     details: Details = field(init=False)
     arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
     result: Result | None = None
-
-    @property
-    def run(self) -> Run[Settings, Metrics, Details, Result]:
-        """The run, once it is written."""
-        return Run(
-            key=self.key,
-            kind=self.kind.name,
-            settings=self.settings,
-            selection=self.read.selection,
-            metrics=self.metrics,
-            label_fields=self.read.fields,
-            images=len(self.read.images),
-            read_at=self.read.read_at,
-            made_at=self.made_at,
-            details=self.details,
-            result=self.result,
-            analysis=self.analysis,
-            dataset=root_of(self.read.view),
-            arrays=StoredArrays(self.key, self.file),
-        )
+    run: Run[Settings, Metrics, Details, Result] = field(init=False)
 
 
 @contextmanager
@@ -212,7 +177,7 @@ def writing(
             label_fields=list(read.fields),
             images=len(read.images),
             read_at=read.read_at,
-            rater_facts=facts_of(dataset, read.selection.raters or ()),
+            rater_facts=read.facts,
             fields=list(fields or ()),
             folder=None if folder is None else str(folder),
             arrays=str(ObjectId()),  # its files have this id: what is half written of them is found by it
@@ -228,27 +193,43 @@ def writing(
         try:
             declare(dataset, fields or {})
             place_fields(dataset, run_key, fields or ())
-            draft = Draft(run_key, kind, settings, read, made_at, config.arrays, config.analysis)
+            draft = Draft[Settings, Metrics, Details, Result]()
             yield draft
-            details, beside = apart(draft.details)
-            give_back_memory()
-            content = {
-                "image_ids": read.images.astype("S"),
-                "hashes": read.hashes.astype("S"),
-                **draft.arrays,
-                **beside,
-            }
-            store_arrays(dataset, content, writer, config.arrays)
-            results = dataset.init_run_results(run_key)
-            results.details = details
-            store_results(dataset, run_key, results, config.arrays)
+            _store_results(dataset, run_key, read, draft, config)
             check_server(known)
             set_config(dataset, [run_key], metrics=draft.metrics, status=COMPLETE if together is None else WRITING)
+            draft.run = Run(
+                key=run_key,
+                kind=kind.name,
+                settings=settings,
+                selection=read.selection,
+                metrics=draft.metrics,
+                label_fields=read.fields,
+                images=len(read.images),
+                read_at=read.read_at,
+                made_at=made_at,
+                details=draft.details,
+                result=draft.result,
+                analysis=config.analysis,
+                dataset=dataset,
+                arrays=StoredArrays(run_key, config.arrays),
+            )
         except BaseException:
             with suppress(Exception):  # what cannot be removed now is swept later; the first error is the one to tell
                 remove_run(dataset, run_key)
             forget_deleted(dataset, folders)
             raise
+
+
+def _store_results(dataset: Any, run_key: str, read: Read, draft: Draft[Any, Any, Any, Any], config: Any) -> None:
+    """Write the arrays of a run, and its details, each in a file."""
+    details, beside = apart(draft.details)
+    give_back_memory()
+    own = {"image_ids": read.images.astype("S"), "hashes": read.hashes.astype("S")}
+    store_arrays(dataset, {**own, **draft.arrays, **beside}, config.writer, config.arrays)
+    results = dataset.init_run_results(run_key)
+    results.details = details
+    store_results(dataset, run_key, results, config.arrays)
 
 
 @dataclass(frozen=True, kw_only=True)

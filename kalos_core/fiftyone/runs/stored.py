@@ -21,7 +21,7 @@ from kalos_core.fiftyone.runs.explaining import explained
 from kalos_core.fiftyone.runs.keys import METHOD, check_run_key, own_runs
 from kalos_core.fiftyone.runs.life import is_listed, set_config
 from kalos_core.fiftyone.runs.records import joined, keyed, restored
-from kalos_core.fiftyone.runs.table import KINDS, Changes, Part, Parts, Run
+from kalos_core.fiftyone.runs.table import KINDS, Arrays, Changes, Part, Parts, Run
 from kalos_core.fiftyone.runs.upkeep import dead_runs, move_of, remove_run, rename_runs, settle_renaming
 
 KindNames = str | Sequence[str] | None
@@ -108,10 +108,9 @@ def load_details(samples: Any, run_key: str, kind: KindNames = None) -> AnyRun:
     return replace(run, details=restored(KINDS[run.kind].details, joined(results.details, run.arrays)))
 
 
-def load_arrays(samples: Any, run_key: str, kind: KindNames = None) -> StoredArrays:
+def load_arrays(samples: Any, run_key: str, kind: KindNames = None) -> Arrays:
     """The arrays a run stored, each fetched when it is asked for."""
-    found: StoredArrays = load_metrics(samples, run_key, kind).arrays
-    return found
+    return load_metrics(samples, run_key, kind).arrays
 
 
 def load_run(samples: Any, run_key: str) -> AnyRun:

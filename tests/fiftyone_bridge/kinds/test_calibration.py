@@ -117,7 +117,7 @@ class TestChosenThreshold:
         with pytest.warns(KalosWarning, match=r"box_iou: the calibrated threshold .* is not to be trusted: observed"):
             chosen = kf.choose_threshold(dataset, "run", "box_iou")
         value = next(entry["threshold"] for entry in chosen.metrics["similarities"] if entry["name"] == "box_iou")
-        assert chosen.metrics["chosen"] == [{"similarity": "box_iou", "threshold": value}]
+        assert chosen.metrics["chosen"]["box_iou"]["threshold"] == value
         assert default_threshold(dataset, "box_iou") == default_threshold(dataset.limit(2), "box_iou") == value
         assert default_threshold(dataset, "box_giou") is None
         assert kf.load_metrics(dataset, "run").metrics == chosen.metrics
@@ -138,10 +138,10 @@ class TestChosenThreshold:
     def test_of_two_people_at_once_each_is_kept(self, dataset, meanwhile):
         """The other chooses after this one has read the choices, and before it writes its own."""
         kf.choose_threshold(dataset, "run", "box_iou", 0.3)
-        meanwhile(compute, "store_choice", before=lambda: kf.choose_threshold(dataset, "run", "box_giou", 0.6))
+        meanwhile(compute, "set_config", before=lambda: kf.choose_threshold(dataset, "run", "box_giou", 0.6))
         run = kf.choose_threshold(dataset, "run", "box_iou", 0.4)
-        chosen = [(entry["similarity"], entry["threshold"]) for entry in run.metrics["chosen"]]
-        assert chosen == [("box_giou", 0.6), ("box_iou", 0.4)]
+        chosen = {similarity: entry["threshold"] for similarity, entry in run.metrics["chosen"].items()}
+        assert chosen == {"box_giou": 0.6, "box_iou": 0.4}
         assert [default_threshold(dataset, name) for name in BOTH] == [0.4, 0.6]
 
     def test_what_is_refused(self, dataset):

@@ -237,7 +237,7 @@ class TestFullDisk:
         agree(dataset)
         kf.calibrate_threshold(dataset, "sure", raters=RATERS, bootstrap=0)
         for owner, name, act, outcome in [
-            (loads, "_claim", lambda: kf.load_label_table(ROWS, dataset), "nothing is loaded"),
+            (loads, "claim", lambda: kf.load_label_table(ROWS, dataset), "nothing is loaded"),
             (arranging, "refresh", lambda: kf.arrange_app(dataset), "the labels are there"),
             (results, "update_info", lambda: kf.hand_over(dataset, "run", "arbiter"), "nothing is handed over"),
             (  # it is stored, and what follows finds no room

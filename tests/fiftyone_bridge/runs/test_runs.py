@@ -390,7 +390,7 @@ class TestOtherProcesses:
             check_run_key(dataset, "theirs")
         elsewhere(dataset, lambda there: kf.delete_run(there, "theirs"))
         elsewhere(dataset, lambda there: kf.choose_threshold(there, "tuned", "box_iou", 0.3))
-        assert kf.load_metrics(dataset, "tuned").metrics["chosen"] == [{"similarity": "box_iou", "threshold": 0.3}]
+        assert kf.load_metrics(dataset, "tuned").metrics["chosen"]["box_iou"]["threshold"] == 0.3
         assert default_threshold(dataset, "box_iou") == 0.3
         elsewhere(dataset, lambda there: kf.rename_run(there, "run", "other"))
         assert kf.list_runs(dataset) == ["tuned", "other"]

@@ -45,7 +45,8 @@ def compute_agreement(samples: Any, run_key: str, settings: AgreementRunArgument
     Writes the sample field ``<run_key>_alpha`` (None where undefined) with those of classes, raters and pairs of
     raters, by which views are sorted, ``<run_key>_threshold_alphas``, a list in the order of the `thresholds`, and the
     label attribute ``<run_key>_unit``; and for `decide` the units in dispute in ``<run_key>_queue``, how many of them
-    are open in ``<run_key>_disputes``, and what was decided in ``<run_key>_decisions``.
+    are open in ``<run_key>_disputes``, and what was decided in ``<run_key>_decisions``; and ``<run_key>_next``, empty
+    until `next_to_rate` is called.
 
     Similarities are stored from the least of the thresholds upwards; the loss begins at the threshold that
     `choose_threshold` chose for this similarity, else at `threshold`. With `boundaries`, `unit_boundaries_of` has the

@@ -103,7 +103,6 @@ def view_of_next(samples: Any, run_key: str) -> Any:
         Where `next_to_rate` was not asked for this run.
     """
     run = load_metrics(samples, run_key, "agreement")
-    view = run.view.exists(run.names.next)
-    if not len(view):
+    if collection(samples).find_one({run.names.next: {"$ne": None}}, {"_id": True}) is None:
         raise InputError(f"run key: expected a run of which next_to_rate named images, got {run.key!r}")
-    return view.sort_by(run.names.next)
+    return run.view.exists(run.names.next).sort_by(run.names.next)

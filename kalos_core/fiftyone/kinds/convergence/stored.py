@@ -1,4 +1,4 @@
-"""The metrics of label convergence from the replicates a run stored: no label is read and nothing is matched."""
+"""What label convergence on a data set is told and stores, of some thresholds and of several data sets together."""
 
 from __future__ import annotations
 

@@ -23,6 +23,7 @@ from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, Found, analysing, store
 from kalos_core.fiftyone.runs.progress import RunArguments
 from kalos_core.options import takes
+from kalos_core.results import plain_values
 from kalos_core.variation import variations
 from kalos_core.variation.find import VariationSettings
 

@@ -1,4 +1,4 @@
-"""Variations as a kind of run."""
+"""Variations as a kind of run: what it is told, stores and writes on labels, and its findings as a lens leaves them."""
 
 from __future__ import annotations
 
