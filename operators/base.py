@@ -11,7 +11,6 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from inspect import Parameter, signature
 from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
 import fiftyone.core.collections as foc
@@ -22,7 +21,8 @@ from fiftyone.operators.executor import ExecutionResult
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosError, KalosWarning
 from kalos_core.fiftyone.app import reload_dataset
-from kalos_core.options import Declared, settings_of
+from kalos_core.fiftyone.dataset.selection import LabelSelection
+from kalos_core.options import Declared, arguments_of, settings_of
 from kalos_core.text import names_shown
 
 from . import forms, widgets
@@ -35,6 +35,9 @@ PLUGIN = "@kalos/variation"
 
 NOTHING = "Nothing was written"
 """Above the summary of what was refused, and an entry of it."""
+
+SELECTION = "selection"
+"""The keyword arguments of functions that do not declare yet which labels they read."""
 
 PANEL = "raters"
 """The panel that shows analyses."""
@@ -93,10 +96,9 @@ class Action(foo.Operator):
         """Refuse arguments that neither the function of its name nor the form has; what the App sends is its form's."""
         if SENT_BY_THE_APP in ctx.request_params:
             return
-        arguments = signature(getattr(kf, self.FUNCTION or self.NAME)).parameters.values()
-        known = {entry.name for entry in arguments if entry.kind is not Parameter.VAR_KEYWORD} | self._form_names(ctx)
-        if any(entry.kind is Parameter.VAR_KEYWORD for entry in arguments):
-            known |= set(vars(kf.Selection()))
+        known = {*arguments_of(getattr(kf, self.FUNCTION or self.NAME)), *self._form_names(ctx)}
+        if SELECTION in known:
+            known |= {entry.name for entry in kf.Selection.declared()}
         unknown = sorted(set(ctx.params) - known)
         if unknown:
             expected = ", ".join(sorted(known - {"samples", "progress"}))
@@ -151,7 +153,7 @@ class OfRun(Action):
 
     def _execute(self, ctx: Context) -> dict[str, Any]:
         self.check_params(ctx)
-        takes = signature(getattr(kf, self.NAME)).parameters  # the App adds the panel that asked, and what it is given
+        takes = arguments_of(getattr(kf, self.NAME))  # the App adds the panel that asked, and what it is given
         given = {name: value for name, value in ctx.params.items() if value is not None and name in takes}
         newest = kf.list_runs(ctx.dataset, self.KIND) if self.KIND else []
         key = given.pop(self.KEY_NAME, None) or next(iter(newest), "")
@@ -222,13 +224,8 @@ class Analysis(Action, Generic[RunOfKind]):
         """The arguments of the function that are given by their names, and not hidden by a switch that is off again."""
         hidden = {name for switch, names in self.HIDDEN.items() if params.get(switch) is False for name in names}
         function = getattr(kf, self.NAME)
-        arguments = signature(function).parameters.values()
-        own = (
-            list(declared_by(function))
-            if settings_of(function)
-            else [entry.name for entry in arguments if entry.kind is Parameter.KEYWORD_ONLY]
-        )
-        found = widgets.given(params, *[name for name in own if name not in {"progress", *hidden}])
+        own = list(declared_by(function)) or list(arguments_of(function))[2:]  # after the samples and the key
+        found = widgets.given(params, *[name for name in own if name not in {"progress", SELECTION, *hidden}])
         return found | (forms.read_threshold(params) if "threshold" in own else {})
 
     def analyse(self, samples: foc.SampleCollection, run_key: str, **settings: Any) -> RunOfKind:
@@ -254,9 +251,12 @@ class Analysis(Action, Generic[RunOfKind]):
 
 def declared_by(function: Callable[..., Any]) -> dict[str, Declared]:
     """Name -> option of a function of the bridge, without those that say which labels are read."""
-    selected = {entry.name for entry in kf.Selection.declared()}
     settings = settings_of(function)
-    return {entry.name: entry for entry in settings.declared() if entry.name not in selected} if settings else {}
+    if settings is None:
+        return {}
+    read = kf.Selection if issubclass(settings, kf.Selection) else LabelSelection
+    selected = {entry.name for entry in read.declared()}
+    return {entry.name: entry for entry in settings.declared() if entry.name not in selected}
 
 
 def add_declared(ctx: Context, inputs: types.Object, function: Callable[..., Any], *names: str) -> None:

@@ -2,13 +2,13 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from inspect import signature
 from typing import Any
 
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
+from kalos_core.options import arguments_of
 from kalos_core.text import bold
 
 from ..parts.events import WORKBENCH, Context, Handler, guarded
@@ -93,7 +93,7 @@ def refuse_unasked(run: Any, asked: Collection[str]) -> None:
         Arguments of the function that made it, which the form asks for.
     """
     function = kf.KINDS[run.kind].operator
-    usual = {name: entry.default for name, entry in signature(getattr(kf, function)).parameters.items()}
+    usual = arguments_of(getattr(kf, function))
     settings = {name: value for name, value in run.settings.items() if name in usual and value != usual[name]}
     unasked = {name: value for name, value in {**settings, **run.selection.arguments()}.items() if name not in asked}
     if unasked:

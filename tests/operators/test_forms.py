@@ -52,7 +52,7 @@ LIMITS: Wrong = [
     ({"threshold": 1.5}, SHARE),
     ({"threshold": -0.1}, SHARE),
     ({"more": True, "min_area": -1}, "A number of at least 0"),
-    ({"more": True, "min_confidence": "high"}, SHARE),
+    ({"more": True, "min_confidence": "high"}, "A number of at least 0"),
     ({"storage": BY_ATTRIBUTE, "field": "ann", "rater_attribute": "rater"}, "No label of 'ann' has an attribute"),
     ({"storage": BY_ATTRIBUTE, "rater_attribute": "$x"}, "has an attribute '$x'"),
 ]
