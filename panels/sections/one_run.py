@@ -93,7 +93,8 @@ def refuse_unasked(run: Any, asked: Collection[str]) -> None:
         Arguments of the function that made it, which the form asks for.
     """
     function = kf.KINDS[run.kind].operator
-    usual = {name: entry.default for name, entry in signature(getattr(kf, function)).parameters.items()}
+    arguments = signature(getattr(kf, function)).parameters
+    usual = {name: list(of.default) if isinstance(of.default, tuple) else of.default for name, of in arguments.items()}
     settings = {name: value for name, value in run.settings.items() if name in usual and value != usual[name]}
     unasked = {name: value for name, value in {**settings, **run.selection.arguments()}.items() if name not in asked}
     if unasked:
