@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -263,6 +264,40 @@ def check_whole(value: object, name: str, least: int = 0, most: int | None = Non
         return int(number)
     allowed = f"of at least {least}" if most is None else f"from {least} to {most:,}"
     raise InputError(f"{name}: expected a whole number {allowed}, got {repr_of(value)}")
+
+
+def check_number(
+    value: object,
+    name: str,
+    low: float | None = None,
+    high: float | None = None,
+    above: float | None = None,
+    below: float | None = None,
+) -> float:
+    """An argument that is a finite number from `low` to `high`, above `above` and below `below`, as far as given.
+
+    Examples
+    --------
+    >>> check_number(1, "share", above=0, high=1)
+    1.0
+    >>> check_number(0, "share", above=0, high=1)
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: share: expected a number above 0 and at most 1, got 0
+    """
+    number = as_number(value)
+    if (
+        number is not None
+        and math.isfinite(number)
+        and (low is None or number >= low)
+        and (high is None or number <= high)
+        and (above is None or number > above)
+        and (below is None or number < below)
+    ):
+        return number
+    bounds = {"of at least": low, "above": above, "at most": high, "below": below}
+    told = [f"{word} {bound:g}" for word, bound in bounds.items() if bound is not None]
+    expected = f"from {low:g} to {high:g}" if low is not None and high is not None else " and ".join(told)
+    raise InputError(f"{name}: expected {f'a number {expected}'.rstrip()}, got {repr_of(value)}")
 
 
 def check_text(value: object, name: str) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import difflib
 import inspect
-import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, fields
@@ -31,7 +30,7 @@ from typing import (
 )
 
 from kalos_core.arguments import check_arguments, check_type
-from kalos_core.errors import InputError, as_number, check_whole, listed, lookup, repr_of
+from kalos_core.errors import InputError, check_number, check_whole, listed, lookup
 from kalos_core.limits import check_replicates
 
 P = ParamSpec("P")
@@ -54,6 +53,8 @@ class Option:
         One or two sentences for people, with the unit.
     low, high : float, optional
         Its range, both ends included.
+    above, below : float, optional
+        Ends of its range that are not included.
     choices : mapping of str to str, optional
         Each value and what it means. A value is looked up in `known`, where there is such a table.
     known : mapping of str, optional
@@ -77,6 +78,8 @@ class Option:
     help: str
     low: float | None = None
     high: float | None = None
+    above: float | None = None
+    below: float | None = None
     choices: Mapping[str, str] | None = None
     known: Mapping[str, Any] | None = None
     type: str = ""
@@ -108,23 +111,12 @@ class Option:
         if self.values:
             lookup(self.known or self.choices or {}, value, name)
             return value
-        if kind is int:
+        if parts <= {int, NoneType}:
             return check_whole(value, name, int(self.low or 0), None if self.high is None else int(self.high))
-        if kind is float:
-            number = as_number(value)
-            least, most = -math.inf if self.low is None else self.low, math.inf if self.high is None else self.high
-            if number is None or not least <= number <= most:
-                raise InputError(f"{name}: expected {self._range()}, got {repr_of(value)}")
-            return number
+        if parts <= {float, NoneType}:
+            return check_number(value, name, self.low, self.high, self.above, self.below)
         check_type(name, kind, value)
         return value
-
-    def _range(self) -> str:
-        if self.low is None:
-            return "a number"
-        if self.high is None:
-            return f"a number of at least {self.low:g}"
-        return f"a number from {self.low:g} to {self.high:g}"
 
 
 Replicates = Annotated[
@@ -364,14 +356,24 @@ def said(entry: Declared) -> str:
     >>> said(Declared("threshold", float, 0.5, Option("Threshold", "", low=0, high=1)))
     'float in [0, 1]'
     """
-    option, name = entry.option, entry.option.type or getattr(entry.kind, "__name__", "")
-    if option.choices is not None:
-        return ", ".join(map(repr, option.choices))
+    option, kinds = entry.option, get_args(entry.kind) if get_origin(entry.kind) is not Literal else ()
     if get_origin(entry.kind) is Literal:
         return " or ".join(map(repr, get_args(entry.kind)))
-    name = name or str(entry.kind).replace("typing.", "")
-    if option.low is None or option.type:
-        return name
-    return (
-        f"{name} of at least {option.low:g}" if option.high is None else f"{name} in [{option.low:g}, {option.high:g}]"
-    )
+    optional = ", optional" if NoneType in kinds else ""
+    if option.choices is not None:
+        return ", ".join(map(repr, option.choices)) + optional
+    if option.type:
+        return option.type
+    named = [kind for kind in kinds or (entry.kind,) if kind is not NoneType]
+    name = getattr(named[0], "__name__", "") if len(named) == 1 else str(entry.kind).replace("typing.", "")
+    return f"{name or named[0]}{_bounds(option)}{optional}"
+
+
+def _bounds(option: Option) -> str:
+    low = option.low if option.above is None else option.above
+    high = option.high if option.below is None else option.below
+    if low is None:
+        return ""
+    if high is None:
+        return f" of at least {low:g}" if option.above is None else f" above {low:g}"
+    return f" in {'[' if option.above is None else '('}{low:g}, {high:g}{']' if option.below is None else ')'}"

@@ -13,28 +13,14 @@ from kalos_core.figures import band, doubt_of_weights, with_interval
 from kalos_core.nominal import METRICS, LabelAgreement
 from kalos_core.text import shown
 
-from . import forms, image_label_forms, right_forms, widgets
+from . import base, image_label_forms, right_forms, widgets
 from .widgets import Context
 
-WEIGHT_HELP = {
-    "annotations_m1": "answers less one: the paper's advice",
-    "flat": "all images alike",
-    "annotations": "answers, as alpha does",
-    "edges": "pairs of answers",
-    "inv_var": "inverse variance, which is pairs of answers",
-    "inv_var_class": "inverse variance for the shares of labels found",
-}
-
-
-METRIC_HELP = {
-    "nominal": "labels are the same or not",
-    "ordinal": "labels are grades in an order",
-    "interval": "labels are numbers, by their difference",
-    "ratio": "labels are numbers from 0, by their difference relative to their sum",
-    "by question": "it differs",
-}
+BY_QUESTION = "by question"
 
 BY_QUESTION = "by question"
+
+METRIC_HELP = {**METRICS, BY_QUESTION: "it differs"}
 
 METRICS_HELP = "Such as grade: ordinal; size: ratio; others are nominal"
 
@@ -43,6 +29,8 @@ ORDER_HELP = "With commas between: none, mild, severe. Of several groups: grade:
 ESTIMATE_HELP = "A label for each image with its probability, and how often each rater is right, without known truth"
 
 REJECT_HELP = "Before anything is computed; what is left agrees better because it was chosen so, whoever is right"
+
+REJECTING = ("reject_broken", "most_breaches", "least_accuracy")
 
 MOST_ROWS = 20
 """Questions of the summary, those agreed on least."""
@@ -64,63 +52,26 @@ class ComputeLabelAgreement(image_label_forms.ImageLabelAnalysis[kf.LabelRun]):
     NAME, LABEL, KEY = "compute_label_agreement", "Compute agreement on image-level labels", "labels"
     DESCRIPTION = "Kappas of every question, majorities, accuracy of raters, and the images in dispute"
     ICON, RESULT = "/assets/labels.svg", "Agreement on image-level labels"
-    HIDDEN: ClassVar = {"reject": ("reject_broken", "most_breaches", "least_accuracy"), right_forms.SWITCH: ("truth",)}
+    HIDDEN: ClassVar = {"reject": REJECTING, right_forms.SWITCH: ("truth",)}
 
     def add_options(self, ctx: Context, inputs: types.Object) -> None:
-        widgets.add_number(
-            ctx,
-            inputs,
-            "quorum",
-            0.01,
-            1.0,
-            default=0.75,
-            label="An image is in dispute below this share",
-            description="Of its answers to some question, for the leading one",
-        )
-        widgets.add_number(
-            ctx,
-            inputs,
-            "width",
-            0.001,
-            default=0.1,
-            label="An interval is narrow enough at this width",
-            description="The running curve says from how many answers on it is",
-        )
-        widgets.add_dropdown(
-            inputs,
-            "weights",
-            WEIGHT_HELP.keys(),
-            descriptions=WEIGHT_HELP,
-            default="annotations_m1",
-            label="How much an image counts in the probability of agreement",
-        )
-        widgets.add_dropdown(
-            inputs,
-            "metric",
-            METRIC_HELP.keys(),
-            descriptions=METRIC_HELP,
-            default="nominal",
-            label="What makes answers differ, for alpha",
-        )
+        base.add_declared(ctx, inputs, kf.compute_label_agreement, "quorum", "width", "weights")
+        about = base.about(kf.compute_label_agreement, "metric")
+        widgets.add_dropdown(inputs, "metric", list(METRIC_HELP), descriptions=METRIC_HELP, default="nominal", **about)
         if ctx.params.get("metric") == BY_QUESTION:
             metrics = inputs.str("metrics", label="Metric of each question", description=METRICS_HELP, required=True)
             widgets.check(metrics, lambda: read_metrics(ctx.params.get("metrics")))
         if ctx.params.get("metric") in ("ordinal", BY_QUESTION):
             label = "Labels from lowest to highest; not needed for numbers"
             inputs.str("order", label=label, description=ORDER_HELP)
-        forms.add_bootstrap(ctx, inputs, 1000)
+        base.add_declared(ctx, inputs, kf.compute_label_agreement, "bootstrap")
         needs = "For three raters an image or more who answered on their own"
         right_forms.add_model(ctx, inputs, "truth", ESTIMATE_HELP, needs)
         about = "How alike the raters of each are among themselves, with the other team, and by their majorities"
         image_label_forms.add_teams(ctx, inputs, about)
         widgets.add_switch(inputs, "reject", label="Reject answers by rule", description=REJECT_HELP)
         if ctx.params.get("reject"):
-            broken = "Answers that break a group, with none or several of its labels"
-            widgets.add_switch(inputs, "reject_broken", label=broken)
-            often = "Raters who break a group in more than this share of their answers"
-            widgets.add_number(ctx, inputs, "most_breaches", 0.0, 1.0, label=often)
-            alone = "Raters who answer less than this share of questions as the majority"
-            widgets.add_number(ctx, inputs, "least_accuracy", 0.0, 1.0, label=alone)
+            base.add_declared(ctx, inputs, kf.compute_label_agreement, *REJECTING)
 
     def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Of several groups those have an ordinal metric that the order names, where no other says so."""

@@ -11,7 +11,7 @@ import kalos_core.fiftyone as kf
 from kalos_core.display import alpha_text, number_of
 from kalos_core.text import names_shown
 
-from . import forms, mask_forms, right_forms, widgets
+from . import base, forms, mask_forms, right_forms, widgets
 from .widgets import Context
 
 USUAL = ["0.5", "staple"]
@@ -52,12 +52,7 @@ class EstimateTruth(mask_forms.MaskAnalysis[kf.TruthRun]):
             _add_methods(ctx, inputs)
             mask_forms.add_ignored(ctx, inputs)
             mask_forms.add_local(ctx, inputs)
-            widgets.add_switch(
-                inputs,
-                "maps",
-                label="Maps of how sure it is",
-                description="For each method two heatmaps: how likely each pixel is, and how much of it is not known",
-            )
+            base.add_declared(ctx, inputs, kf.estimate_truth, "maps")
         else:
             mask_forms.add_quorum(ctx, inputs)
             right_forms.add_model(ctx, inputs, "model", ESTIMATE_HELP, "For four raters or more who annotated alone")

@@ -136,12 +136,9 @@ def pixels_of(ctx: Context) -> int:
 
 def add_quorum(ctx: Context, inputs: types.Object) -> None:
     """The shares of raters at which there is an object."""
+    about = base.about(kf.estimate_truth, "quorum")
     prop = inputs.str(
-        "quorum",
-        default="0.5",
-        label="Quorum",
-        description="Least share of the assigned raters who annotated an object, such as 0.5; several: a consensus "
-        "for each",
+        "quorum", default="0.5", label=about["label"], description=f"{about['description']} Such as 0.5, 1"
     )
     widgets.check(prop, lambda: _check_shares(ctx.params.get("quorum", "0.5")))
 

@@ -10,7 +10,7 @@ from kalos_core.display import alpha_text
 from kalos_core.figures import boundaries_title, ranking_title
 from kalos_core.text import names_shown, shown
 
-from . import forms, mask_forms, widgets
+from . import base, forms, mask_forms, widgets
 from .widgets import Context
 
 USUAL = ["any", "0.5", "0.75"]
@@ -47,8 +47,7 @@ class RankDetectors(mask_forms.MaskAnalysis[kf.DetectorRun]):
             mask_forms.add_local(ctx, inputs)
             self._add_skew(ctx, inputs)
             self._add_contours(ctx, inputs)
-            forms.add_bootstrap(ctx, inputs, 1000)
-            inputs.int("seed", default=0, label="Seed")
+            base.add_declared(ctx, inputs, kf.rank_detectors, "bootstrap", "seed")
         else:
             mask_forms.add_quorum(ctx, inputs)
             forms.add_similarity_field(ctx, inputs, forms.fitting_similarities(ctx))
@@ -106,36 +105,15 @@ class RankDetectors(mask_forms.MaskAnalysis[kf.DetectorRun]):
             widgets.refuse(high, f"A number above {ends[0]:g}, the least fraction")
 
     def _add_contours(self, ctx: Context, inputs: types.Object) -> None:
-        widgets.add_switch(inputs, "contours", label="The task is to find contours")
+        base.add_declared(ctx, inputs, kf.rank_detectors, "contours")
         if ctx.params.get("contours"):
-            widgets.add_number(
-                ctx,
-                inputs,
-                "tolerance",
-                0.0,
-                0.1,
-                default=0.0075,
-                label="How far a contour may be off",
-                description="As a share of the image's diagonal",
-            )
-            widgets.add_switch(inputs, "thin", default=True, label="Thin references to lines")
-        widgets.add_switch(
-            inputs,
-            "berkeley",
-            label="Boundaries, Berkeley evaluation",
-            description="Lines matched one to one with each rater's, the best F1 over thresholds; takes long",
-        )
+            about = base.about(kf.rank_detectors, "tolerance")
+            widgets.add_number(ctx, inputs, "tolerance", 0.0, 0.1, default=0.0075, **about)
+            widgets.add_switch(inputs, "thin", default=True, **base.about(kf.rank_detectors, "thin"))
+        base.add_declared(ctx, inputs, kf.rank_detectors, "berkeley")
         if ctx.params.get("berkeley"):
-            widgets.add_number(
-                ctx,
-                inputs,
-                "boundaries",
-                1,
-                999,
-                default=kf.BERKELEY,
-                label="Number of thresholds",
-                description="The benchmark takes 99. A boundary may be off by as much as a contour, else by .0075",
-            )
+            about = base.about(kf.rank_detectors, "boundaries")
+            widgets.add_number(ctx, inputs, "boundaries", 1, 999, default=kf.BERKELEY, **about)
 
     def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
         found = {"detectors": (), **super().settings(params), **mask_forms.read_quorum(params)}

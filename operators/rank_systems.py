@@ -12,10 +12,8 @@ from kalos_core.display import alpha_text, number_of
 from kalos_core.figures import concordance_title, ranking_title, tau_title
 from kalos_core.text import names_shown, shown
 
-from . import image_label_forms, widgets
+from . import base, image_label_forms, widgets
 from .widgets import Context
-
-MISSING = {"raise": "an error that counts them", "skip": "these images are left out for all"}
 
 TREE_EXAMPLE = "animal: cat, dog; plant: oak"
 
@@ -44,7 +42,7 @@ class RankSystems(image_label_forms.ImageLabelAnalysis[kf.RankingRun]):
             widgets.refuse(classifiers, f"{unknown[0]!r} is no field of scores")
         elif len(chosen) < 2:
             widgets.refuse(classifiers, "A ranking needs at least two classifiers")
-        widgets.add_dropdown(inputs, "missing", MISSING, default="raise", label="Images without scores")
+        base.add_declared(ctx, inputs, kf.rank_systems, "missing")
         image_label_forms.add_teams(ctx, inputs, "What most of each chose is one reference more")
         tree = inputs.str(
             "tree",

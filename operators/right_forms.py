@@ -2,14 +2,10 @@
 
 import fiftyone.operators.types as types
 
+from kalos_core.nominal import MODELS
+
 from . import widgets
 from .widgets import Context
-
-MODEL_HELP = {
-    "confusion": "of each class of their own: finds habits, such as taking dogs for cats; usually the best",
-    "one_coin": "right with one probability, whatever the class: for few answers of each",
-    "weighted": "a majority in which raters count as often as they are in it: simple to explain, hardly better",
-}
 
 SWITCH = "estimate"
 """The switch that shows the model."""
@@ -22,8 +18,8 @@ def add_model(ctx: Context, inputs: types.Object, name: str, about: str, needs: 
         widgets.add_dropdown(
             inputs,
             name,
-            MODEL_HELP.keys(),
-            descriptions=MODEL_HELP,
+            MODELS,
+            descriptions=MODELS,
             default="confusion",
             label="How raters are taken to answer",
             description=needs,

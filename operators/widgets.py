@@ -84,7 +84,7 @@ def add_option(
     if str in kinds or kinds.isdisjoint((int, float)):
         prop = inputs.str(entry.name, **about)
     else:
-        low = int(option.low or 0) if int in kinds else float(option.low or 0)
+        low = int(option.low or 0) if int in kinds else float(option.low or option.above or 0)
         prop = add_number(ctx, inputs, entry.name, low, option.high, **about)
     value = ctx.params.get(entry.name)
     if value is not None and not prop.invalid:

@@ -108,7 +108,7 @@ def _agreement(given: Given) -> Answer:
     )
     more = {"annotations": of_annotations}
     if given.get("truth") is not None:
-        truth = unit_truth(result, given["truth"])
+        truth = unit_truth(result, model=given["truth"])
         notes.append(f"who is right: {truth.headline}")
         more |= _truth_tables(truth)
     return _agreement_answer(result, notes, diagnoses, curve, more, found)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import Agreement, check_agreement
+from kalos_core._agreement import Agreement
 from kalos_core.annotations import object_array
-from kalos_core.arguments import check_arguments
 from kalos_core.diagnostics.rematching import refuse_local_raters
 from kalos_core.display import number_of, percent_text
-from kalos_core.nominal.skill import ADDED, ITERATIONS, ROUNDING, LabelTruth, dawid_skene
+from kalos_core.nominal.skill import ROUNDING, LabelTruth, SkillSettings, dawid_skene
+from kalos_core.options import takes
 from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED, Units
 from kalos_core.results import Result
 
@@ -136,9 +136,8 @@ class UnitTruth(Result):
         )
 
 
-def unit_truth(
-    agreement: Agreement, model: str = "confusion", *, added: float = ADDED, iterations: int = ITERATIONS
-) -> UnitTruth:
+@takes(SkillSettings)
+def unit_truth(agreement: Agreement, settings: SkillSettings) -> UnitTruth:
     """Whether each unit is an object, its class, and how each rater answers, estimated from each other.
 
     `dawid_skene` of the units: the answer of a rater to a unit is the class they gave it, or that there is no object,
@@ -166,9 +165,6 @@ def unit_truth(
     ----------
     agreement : Agreement
         Which annotations are of the same object.
-    model : name in `SKILL_MODELS`
-    added, iterations
-        As in `dawid_skene`.
 
     Returns
     -------
@@ -196,11 +192,9 @@ def unit_truth(
     >>> found.estimate.classes.tolist(), found.estimate.skill.round(2).tolist()
     (['no object', 'cat'], [0.99, 0.99, 0.33])
     """
-    check_arguments(unit_truth, locals())
-    check_agreement(agreement)
     source, units = agreement.annotations, agreement.units
     refuse_local_raters(source, "who is right")
-    found = dawid_skene(units.values, model=model, added=added, iterations=iterations)
+    found = dawid_skene(units.values, **settings.record())
     code = found.classes.astype(np.intp)
     names = np.append(source.categories, NOTHING)  # NO_OBJECT counts from the end
     estimate = replace(found, raters=source.raters, classes=object_array(names[code].tolist()))

@@ -174,10 +174,10 @@ from kalos_core.fiftyone.kinds.convergence.kind import view_of_tag as view_of_ta
 from kalos_core.fiftyone.kinds.convergence.metrics import convergence_metrics as convergence_metrics
 from kalos_core.fiftyone.kinds.convergence.pooled import poolable_runs as poolable_runs
 from kalos_core.fiftyone.kinds.convergence.pooled import pooled_replicates as pooled_replicates
-from kalos_core.fiftyone.kinds.detectors.compute import BERKELEY as BERKELEY
 from kalos_core.fiftyone.kinds.detectors.compute import rank_detectors as rank_detectors
 from kalos_core.fiftyone.kinds.detectors.kind import DetectorRun as DetectorRun
 from kalos_core.fiftyone.kinds.detectors.scores import heatmap_fields as heatmap_fields
+from kalos_core.fiftyone.kinds.detectors.settings import BERKELEY as BERKELEY
 from kalos_core.fiftyone.kinds.image_labels.compute import compare_teams as compare_teams
 from kalos_core.fiftyone.kinds.image_labels.compute import compute_label_agreement as compute_label_agreement
 from kalos_core.fiftyone.kinds.image_labels.kind import LabelRun as LabelRun

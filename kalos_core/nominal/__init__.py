@@ -16,9 +16,9 @@ After Nowak & Rüger, *How reliable are annotations via crowdsourcing?* (MIR 201
   `attributes_table`, `least_agreed_first`.
 * The majority: `majority_vote`, `Majority`, `UNDECIDED`, `merge_raters`, `MERGED`, `majority_labels`,
   `MajorityLabels`, `majority_agreement`, `MajorityAgreement`.
-* Who is right, and how sure: `dawid_skene`, `LabelTruth`, `SKILL_MODELS`.
+* Who is right, and how sure: `dawid_skene`, `LabelTruth`, `SKILL_MODELS`, in words `MODELS`.
 * Raters and items: `rater_accuracy`, `RaterAccuracy`, `item_accuracy`, `ItemAccuracy`.
-* What is in dispute: `find_disputes`, `Disputes`, `QUORUM`, `check_quorum`.
+* What is in dispute: `find_disputes`, `Disputes`, `QUORUM`.
 * All of it in one call: `label_findings`, `LabelFindings`, `QuestionCurve`, `QuestionGrades`.
 * Teams, such as experts and a crowd: `compare_teams`, `TeamComparison`, `COMPARISONS`.
 """
@@ -42,7 +42,7 @@ from kalos_core.nominal.coefficients import (
     nominal_alpha,
     observed_agreement,
 )
-from kalos_core.nominal.disputes import QUORUM, Disputes, check_quorum, find_disputes
+from kalos_core.nominal.disputes import QUORUM, Disputes, find_disputes
 from kalos_core.nominal.findings import LabelFindings, QuestionCurve, QuestionGrades, label_findings
 from kalos_core.nominal.graded import GradeAgreement, grade_agreement, least_agreed_first
 from kalos_core.nominal.grouping import SUGGESTED, Groups, read_groups
@@ -61,7 +61,7 @@ from kalos_core.nominal.majority import (
 )
 from kalos_core.nominal.questions import LabelAgreement, label_agreement, running_label_agreement
 from kalos_core.nominal.rejection import Rejection, reject_answers
-from kalos_core.nominal.skill import SKILL_MODELS, LabelTruth, dawid_skene
+from kalos_core.nominal.skill import MODELS, SKILL_MODELS, LabelTruth, dawid_skene
 from kalos_core.nominal.suggestions import SuggestedGroup, SuggestedGroups, suggest_groups
 from kalos_core.nominal.table import LabelTable, build_table, check_table
 from kalos_core.nominal.teams import COMPARISONS, TeamComparison, compare_teams
@@ -74,6 +74,7 @@ __all__ = [
     "LANDIS_KOCH",
     "MERGED",
     "METRICS",
+    "MODELS",
     "OPTIONAL",
     "QUORUM",
     "SKILL_MODELS",
@@ -108,7 +109,6 @@ __all__ = [
     "attributes_table",
     "build_table",
     "check_groups",
-    "check_quorum",
     "check_table",
     "cohen_kappa",
     "cohen_matrix",

@@ -33,7 +33,7 @@ WITHOUT_ITEMS = "reference: expected items of the table, got none in common"
 REFERENCE = "reference"
 """Name of a reference that has none."""
 
-Reference: TypeAlias = "str | LabelTable | Mapping[Hashable, Any]"
+Reference: TypeAlias = str | LabelTable | Mapping[Hashable, Any]
 """Whom raters are measured against: one of them by name, a table of one rater, or the label or labels of each item."""
 
 
@@ -197,10 +197,6 @@ def _find_reference(table: LabelTable, reference: Reference) -> tuple[LabelTable
         if len(reference.raters) != 1:
             raise InputError(f"reference: expected a table of one rater, got {len(reference.raters)}")
         return table, _in_words_of(table, reference), str(reference.raters[0])
-    if not isinstance(reference, Mapping):
-        raise InputError(
-            f"reference: expected a rater, a LabelTable or a mapping of items to labels, got {type(reference).__name__}"
-        )
     gaps = sum(label is None for label in reference.values())
     if gaps:
         warnings.warn(

@@ -2,34 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from kalos_core._agreement import Agreement, check_agreement
-from kalos_core.arguments import check_arguments
+from kalos_core._agreement import Agreement
 from kalos_core.chance import METRICS
-from kalos_core.errors import InputError, check_whole, lookup
+from kalos_core.errors import InputError, lookup
 from kalos_core.limits import check_replicates
-from kalos_core.nominal.graded import GradeAgreement, agreement_of_grades
+from kalos_core.nominal.graded import GradeAgreement, GradeSettings, agreement_of_grades
 from kalos_core.nominal.values import encode_grades
+from kalos_core.options import Option, takes
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def attribute_agreement(
-    agreement: Agreement,
-    name: str,
-    metric: str | None = None,
-    *,
-    order: Sequence[str | float] | None = None,
-    weights: str | ArrayLike = "quadratic",
-    bootstrap: int = 1000,
-    seed: int = 0,
-) -> GradeAgreement:
+@dataclass(frozen=True, kw_only=True)
+class AttributeSettings(GradeSettings):
+    """The same of an attribute, whose metric may depend on its values."""
+
+    metric: Annotated[
+        str | None,
+        Option(
+            "Metric", "By default 'ordinal' for numbers and where there is an `order`, else 'nominal'.", choices=METRICS
+        ),
+    ] = None  # type: ignore[assignment] # narrowed before it is used
+
+
+@takes(AttributeSettings)
+def attribute_agreement(agreement: Agreement, name: str, settings: AttributeSettings) -> GradeAgreement:
     """Agreement of raters on an attribute of annotations that correspond, such as the malignancy of a nodule.
 
     The units are those of the agreement. A unit counts where two raters annotated it and gave the attribute: whether
@@ -40,15 +44,6 @@ def attribute_agreement(
     agreement : Agreement
     name : str
         One of `Annotations.attributes`.
-    metric : name in `METRICS`, optional
-        Of alpha; see `nominal_alpha`. By default "ordinal" for numbers and where there is an `order`, else "nominal".
-    order : sequence, optional
-        The values from lowest to highest; text has none of its own.
-    weights : name in `KAPPA_WEIGHTS`, or (K, K) numbers from 0 to 1
-        Of AC2 and Conger's kappa; see `grade_agreement`.
-    bootstrap : int
-        Replicates of the intervals, images sampled with replacement; 0 for none.
-    seed : int
 
     Returns
     -------
@@ -73,22 +68,17 @@ def attribute_agreement(
     >>> round(found.alpha, 3), found.items
     (0.889, 4)
     """
-    check_arguments(attribute_agreement, locals(), but=("agreement", "metric", "weights"))
-    check_agreement(agreement)
-    if metric is not None:
-        lookup(METRICS, metric, "metric")
     table = agreement.annotations
     if not table.attributes:
         raise InputError("agreement: expected annotations with attributes (Annotations.attributes), got none")
     given = lookup(table.attributes, name, "name")
-    images = len(table.images)
-    bootstrap, seed = check_replicates(bootstrap, images), check_whole(seed, "seed")
+    check_replicates(settings.bootstrap, len(table.images))
     values = np.full((len(agreement.units), len(table.raters)), None, dtype=object)
     values[agreement.unit_of, table.rater] = given
-    metric = metric or ("nominal" if order is None and not _are_numbers(given) else "ordinal")
-    grades = encode_grades(values, metric, order)
-    image = agreement.units.image
-    return agreement_of_grades(grades, metric, weights, image, bootstrap, seed, name, not table.raters_are_local)
+    metric = settings.metric or ("nominal" if settings.order is None and not _are_numbers(given) else "ordinal")
+    grades = encode_grades(values, metric, settings.order)
+    told = settings.part(GradeSettings, metric=metric)
+    return agreement_of_grades(grades, told, agreement.units.image, name, not table.raters_are_local)
 
 
 def _are_numbers(values: Iterable[Any]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, S
 from dataclasses import dataclass, field
 from itertools import chain, compress
 from operator import not_
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +15,18 @@ from kalos_core.annotations import Account, as_name, object_array
 from kalos_core.arrays import expand_runs, run_starts
 from kalos_core.errors import InputError, Problems, as_number, is_hashable, listed, repr_of
 from kalos_core.nominal.grouping import Groups
+from kalos_core.options import Option
 
 OPTIONAL = -1
 """Group of a concept that stands alone: any number of such concepts may be chosen."""
 
 OnRepeat = Literal["raise", "first", "last"]
 """What to do with a rater who answered an item twice: an error that names them, or their first or last answer."""
+
+Repeats = Annotated[
+    OnRepeat,
+    Option("Repeated answers", "What to do with a rater who answered an item twice: an error, or which counts."),
+]
 
 OnEmpty = Literal["raise", "none", "skip"]
 """What a row without a label means: an error, "looked and chose nothing", or nothing at all."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +12,12 @@ from kalos_core.arguments import check_arguments
 from kalos_core.arrays import divide, total
 from kalos_core.chance import tally
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, as_number, repr_of
+from kalos_core.errors import check_number
 from kalos_core.nominal.build import OPTIONAL
 from kalos_core.nominal.decisions import ConceptVotes
 from kalos_core.nominal.majority import majority_vote
 from kalos_core.nominal.table import LabelTable, check_table
+from kalos_core.options import Option
 from kalos_core.results import Result
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class Disputes(Result):
 
     def below(self, quorum: float = QUORUM) -> NDArray[np.bool_]:
         """(I,) items with a question whose leading answer has less than this share of the answers."""
-        limit = check_quorum(quorum)
+        limit = check_number(quorum, "quorum", above=0, high=1)
         found = np.zeros(len(self.table.items), np.bool_)
         found[self.item[self.share < limit]] = True
         return found
@@ -105,21 +106,15 @@ class Disputes(Result):
         )
 
 
-def check_quorum(quorum: object) -> float:
-    """A share that the leading answer must have: above 0, at most 1.
-
-    Examples
-    --------
-    >>> check_quorum(0.75)
-    0.75
-    >>> check_quorum(75)
-    Traceback (most recent call last):
-    kalos_core.errors.InputError: quorum: expected a share above 0 and at most 1, got 75
-    """
-    number = as_number(quorum)
-    if number is None or not 0 < number <= 1:
-        raise InputError(f"quorum: expected a share above 0 and at most 1, got {repr_of(quorum)}")
-    return number
+Quorum = Annotated[
+    float,
+    Option(
+        "An image is in dispute below this share",
+        "Of its answers to some question, for the leading one.",
+        above=0,
+        high=1,
+    ),
+]
 
 
 def find_disputes(table: LabelTable) -> Disputes:

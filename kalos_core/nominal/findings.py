@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.display import number_of, with_interval
-from kalos_core.errors import lookup
 from kalos_core.nominal.accuracy import ItemAccuracy, RaterAccuracy, Reference, item_accuracy, rater_accuracy
 from kalos_core.nominal.coefficients import cohen_matrix
 from kalos_core.nominal.disputes import Disputes, find_disputes
 from kalos_core.nominal.graded import GradeAgreement, grade_agreement
+from kalos_core.nominal.grouping import Teams
 from kalos_core.nominal.groups import GroupBreaches, check_groups
 from kalos_core.nominal.intraclass import IntraclassCorrelation, intraclass_correlation
-from kalos_core.nominal.levels import Levels, Metric, Order, question_levels
+from kalos_core.nominal.levels import Levels, question_levels
 from kalos_core.nominal.majority import MajorityAgreement, majority_agreement
-from kalos_core.nominal.questions import LabelAgreement, label_agreement, running_label_agreement
-from kalos_core.nominal.rejection import Rejection, reject_answers
-from kalos_core.nominal.skill import SKILL_MODELS, LabelTruth, dawid_skene
+from kalos_core.nominal.questions import LabelAgreement, LabelSettings, label_agreement, running_label_agreement
+from kalos_core.nominal.rejection import (
+    Broken,
+    LeastAccuracy,
+    MostBreaches,
+    Rejection,
+    RejectionSettings,
+    reject_answers,
+)
+from kalos_core.nominal.skill import MODELS, LabelTruth, dawid_skene
 from kalos_core.nominal.table import LabelTable
 from kalos_core.nominal.teams import TeamComparison, compare_teams
+from kalos_core.options import Option, takes
 from kalos_core.results import Parts, Result
 from kalos_core.sparse import Independence, RunningCurve, check_independence
+from kalos_core.sparse.running import RUNNING_WEIGHTS
 from kalos_core.text import plain
 
 if TYPE_CHECKING:
@@ -191,22 +200,40 @@ class LabelFindings(Parts):
     grades: tuple[QuestionGrades, ...] = ()
 
 
-def label_findings(
-    table: LabelTable,
-    *,
-    reference: Reference | None = None,
-    teams: Mapping[str, Sequence[str]] | None = None,
-    reject_broken: bool = False,
-    most_breaches: float | None = None,
-    least_accuracy: float | None = None,
-    weights: str = "annotations_m1",
-    metric: Metric = "nominal",
-    order: Order | None = None,
-    truth: str | None = None,
-    bootstrap: int = 1000,
-    seed: int = 0,
-    progress: Callable[[float, str], object] = lambda *_: None,
-) -> LabelFindings:
+@dataclass(frozen=True, kw_only=True)
+class FindingsSettings(LabelSettings):
+    """What decides the findings about image-level labels."""
+
+    teams: Teams = None
+    reject_broken: Broken = False
+    most_breaches: MostBreaches = None
+    least_accuracy: LeastAccuracy = None
+    truth: Annotated[
+        str | None,
+        Option(
+            "Who is right",
+            "Estimate the class of each item and the skill of each rater, who answer as the model says "
+            "(`dawid_skene`).",
+            choices=MODELS,
+        ),
+    ] = None
+
+    @property
+    def rejection(self) -> RejectionSettings:
+        """Which answers are rejected before anything is computed."""
+        return self.part(RejectionSettings, broken=self.reject_broken)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FindingsArguments(FindingsSettings):
+    """What `label_findings` takes: its settings, known truth as in `rater_accuracy`, and who is told of progress."""
+
+    reference: Reference | None = None
+    progress: Callable[[float, str], object] = lambda *_: None
+
+
+@takes(FindingsArguments)
+def label_findings(table: LabelTable, settings: FindingsArguments) -> LabelFindings:
     """Everything about the agreement on image-level labels.
 
     Parameters
@@ -214,15 +241,6 @@ def label_findings(
     table : LabelTable
     reference : optional
         Known truth, as in `rater_accuracy`.
-    teams : mapping of two names to rater names, optional
-        See `compare_teams`; raters who are rejected leave their team.
-    reject_broken, most_breaches, least_accuracy
-        Which answers are rejected before anything is computed, as in `reject_answers`; none unless given.
-    weights, bootstrap, seed, metric, order
-        As in `label_agreement`.
-    truth : name in `SKILL_MODELS`, optional
-        Estimate the class of each item and the skill of each rater, who answer as the model says: ``"confusion"``,
-        ``"one_coin"`` or ``"weighted"``; see `dawid_skene`.
     progress : callable
         Told the share that is done, and what is next.
 
@@ -237,27 +255,24 @@ def label_findings(
     >>> found.agreement.spa.tolist(), found.accuracy.to_reference.tolist(), len(found.disputes)
     ([0.75], [1.0, 0.0], 1)
     """
-    if truth is not None:
-        lookup(SKILL_MODELS, truth, "truth")
+    progress, bootstrap, seed = settings.progress, settings.bootstrap, settings.seed
     rejection = None
-    if reject_broken or most_breaches is not None or least_accuracy is not None:
-        rejection = reject_answers(
-            table, broken=reject_broken, most_breaches=most_breaches, least_accuracy=least_accuracy
-        )
+    if settings.rejection.has_rule:
+        rejection = reject_answers(table, **settings.rejection.record())
         table = rejection.keep(table)
     progress(0.0, "Computing kappas")
-    agreement = label_agreement(table, bootstrap, seed, weights, metric=metric, order=order)
+    agreement = label_agreement(table, **settings.part(LabelSettings).record())
     progress(0.3, "Comparing raters with one another and with the majority")
-    left = set(table.raters)
-    known = {name: [rater for rater in of if rater in left or rejection is None] for name, of in (teams or {}).items()}
-    compared = compare_teams(table, known, bootstrap, seed) if known else None
-    majority, accuracy = majority_agreement(table), rater_accuracy(table, reference)
-    items, disputes = item_accuracy(table, reference), find_disputes(table)
+    left, teams = set(table.raters), settings.teams or {}
+    known = {name: [rater for rater in of if rater in left or rejection is None] for name, of in teams.items()}
+    compared = compare_teams(table, known, bootstrap=bootstrap, seed=seed) if known else None
+    majority, accuracy = majority_agreement(table), rater_accuracy(table, settings.reference)
+    items, disputes = item_accuracy(table, settings.reference), find_disputes(table)
     estimated: tuple[LabelTruth, ...] = ()
-    if truth is not None:
+    if settings.truth is not None:
         progress(0.4, "Estimating who is right")
-        estimated = tuple(dawid_skene(table, question, model=truth) for question in table.questions)
-    levels = question_levels(table, metric, order)
+        estimated = tuple(dawid_skene(table, question, model=settings.truth) for question in table.questions)
+    levels = question_levels(table, settings.metric, settings.order)
     graded = [QuestionGrades.of(table, question, of, bootstrap, seed) for question, of in levels.items()]
     curves = []
     shown = np.lexsort((-agreement.chosen, ~agreement.exclusive))[:MOST_CURVES]
@@ -267,7 +282,7 @@ def label_findings(
             table,
             question,
             points=STEPS,
-            weights="edges" if weights == "inv_var_class" else weights,  # shares change while answers arrive
+            weights=settings.weights if settings.weights in RUNNING_WEIGHTS else "edges",
             bootstrap=min(bootstrap, 200),
             seed=seed,
         )

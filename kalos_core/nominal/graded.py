@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 from kalos_core.arrays import divide, object_array
 from kalos_core.chance import (
     FEW_CATEGORIES,
-    METRICS,
     Distance,
     Tally,
     Unequal,
@@ -31,9 +30,10 @@ from kalos_core.chance import (
     weight_distance,
 )
 from kalos_core.display import with_interval
-from kalos_core.errors import check_whole, lookup
 from kalos_core.limits import check_replicates
+from kalos_core.nominal.levels import MetricName
 from kalos_core.nominal.values import Grades, encode_grades
+from kalos_core.options import Option, Replicates, Seed, Settings, takes
 from kalos_core.resampling import Draws, interval_columns, intervals
 from kalos_core.results import Result
 from kalos_core.text import plain
@@ -158,31 +158,50 @@ def least_agreed_first(found: Iterable[GradeAgreement]) -> list[GradeAgreement]:
     return sorted(found, key=lambda of: (np.isnan(of.alpha), of.alpha))
 
 
-def grade_agreement(
-    values: ArrayLike,
-    metric: str = "ordinal",
-    *,
-    order: Sequence[Any] | None = None,
-    weights: str | ArrayLike = "quadratic",
-    bootstrap: int = 1000,
-    seed: int = 0,
-) -> GradeAgreement:
+GradeWeights = Annotated[
+    str | ArrayLike,
+    Option(
+        "Weights of grades",
+        "Of AC2 and Conger's kappa, over the grades that occur or those of `order`.",
+        type="name in `KAPPA_WEIGHTS`, or (K, K) numbers from 0 to 1",
+        check=lambda given, _: given,
+    ),
+]
+
+GradeOrder = Annotated[
+    Sequence[Any] | None,
+    Option(
+        "Order of grades",
+        "The values from lowest to highest; text has none of its own.",
+        type="sequence, optional",
+        check=lambda given, _: given,
+    ),
+]
+
+
+@dataclass(frozen=True)
+class GradeSettings(Settings):
+    """How agreement on grades is computed."""
+
+    metric: MetricName = "ordinal"
+    _: KW_ONLY
+    order: GradeOrder = None
+    weights: GradeWeights = "quadratic"
+    bootstrap: Replicates = 1000
+    seed: Seed = 0
+
+
+@takes(GradeSettings)
+def grade_agreement(values: ArrayLike, settings: GradeSettings) -> GradeAgreement:
     """Agreement of raters on grades: Krippendorff's alpha by a metric, weighted AC and kappa beside it.
+
+    For "nominal" the other coefficients are AC1 and the unweighted kappa of Conger. Neither is for measurements: of
+    more than `MOST_GRADES` different numbers there is alpha only.
 
     Parameters
     ----------
     values : (I, R)
         Items by raters, as for `nominal_alpha`.
-    metric : name in `METRICS`
-        Of alpha. For "nominal" the other coefficients are AC1 and the unweighted kappa of Conger. Neither is for
-        measurements: of more than `MOST_GRADES` different numbers there is alpha only.
-    order : sequence, optional
-        For "ordinal": the categories from lowest to highest.
-    weights : name in `KAPPA_WEIGHTS`, or (K, K) numbers from 0 to 1
-        Of AC2 and Conger's kappa, over the grades that occur or those of `order`.
-    bootstrap : int
-        Replicates of the intervals, items sampled with replacement; 0 for none.
-    seed : int
 
     Returns
     -------
@@ -200,22 +219,14 @@ def grade_agreement(
     >>> found.to_pandas()[["coefficient", "value"]].round(3).values.tolist()
     [['alpha, ordinal', 0.708], ['AC2, quadratic', 0.636], ["Conger's kappa, quadratic", 0.692]]
     """
-    lookup(METRICS, metric, "metric")
-    grades = encode_grades(values, metric, order)
-    bootstrap, seed = check_replicates(bootstrap, len(grades.codes)), check_whole(seed, "seed")
-    check_upright(grades.codes, metric, grades.levels)
-    return agreement_of_grades(grades, metric, weights, np.arange(len(grades.codes)), bootstrap, seed)
+    grades = encode_grades(values, settings.metric, settings.order)
+    check_replicates(settings.bootstrap, len(grades.codes))
+    check_upright(grades.codes, settings.metric, grades.levels)
+    return agreement_of_grades(grades, settings, np.arange(len(grades.codes)))
 
 
 def agreement_of_grades(
-    grades: Grades,
-    metric: str,
-    weights: str | ArrayLike,
-    group: NDArray[np.intp],
-    bootstrap: int,
-    seed: int,
-    name: str = "",
-    same_raters: bool = True,
+    grades: Grades, settings: GradeSettings, group: NDArray[np.intp], name: str = "", same_raters: bool = True
 ) -> GradeAgreement:
     """`grade_agreement` of grades, whole groups of items sampled with replacement.
 
@@ -228,13 +239,14 @@ def agreement_of_grades(
     same_raters : bool
         Whether a column is the same rater in all items; there is no Conger's kappa else.
     """
+    metric, weights = settings.metric, settings.weights
     is_nominal, how = metric == "nominal", weights if isinstance(weights, str) else "own weights"
     distance = Unequal() if is_nominal else weight_distance(weights, grades.levels)
     sums = _Sums.of(grades, metric, distance, group)
     value = sums.coefficients(np.ones((1, sums.groups)))[0]
     used = np.unique(group[(grades.codes >= 0).sum(axis=1) >= 2])
     drawn = [np.zeros((0, 3))]
-    for times in Draws(used, bootstrap, seed):
+    for times in Draws(used, settings.bootstrap, settings.seed):
         every = np.zeros((len(times), sums.groups))
         every[:, used] = times
         drawn.append(sums.coefficients(every))

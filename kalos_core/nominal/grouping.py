@@ -1,81 +1,69 @@
-"""Which image-level labels exclude each other: as arguments, as text, and as records that can be stored."""
+"""Which image-level labels exclude each other: as arguments, and as text."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias, TypedDict
+from typing import Annotated, Any, TypeAlias, TypedDict
 
 from kalos_core.errors import InputError, repr_of
+from kalos_core.options import Option
 
 Groups: TypeAlias = Mapping[str, Sequence[str]] | str | None
 """See `LabelTable.from_rows`."""
-
-Teams: TypeAlias = Mapping[str, Sequence[str]] | None
-"""Name -> raters."""
 
 SUGGESTED = "suggested"
 """In place of groups: those that `suggest_groups` finds in the labels."""
 
 
 class GroupRecord(TypedDict):
-    """A group of labels of which exactly one is to be chosen, or a team of raters."""
+    """A group of labels of which exactly one is to be chosen."""
 
     name: str
     labels: list[str]
 
 
-GroupsRecord: TypeAlias = list[GroupRecord] | str | None
-"""`Groups` as plain values."""
-
-
-def groups_record(groups: Groups) -> GroupsRecord:
-    """Which labels exclude each other, as a list of records: names of groups may hold what keys may not.
+def named_lists(given: Any, name: str) -> dict[str, list[Any]]:
+    """Names with a list each, such as groups with their labels.
 
     Examples
     --------
-    >>> groups_record("label"), groups_record({"place": ("in", "out")})
-    ('label', [{'name': 'place', 'labels': ['in', 'out']}])
-    """
-    if groups is None or isinstance(groups, str):
-        return groups
-    if not isinstance(groups, Mapping):
-        raise InputError(f"groups: expected a name, or names with their labels, got {repr_of(groups)}")
-    wrong = {name: of for name, of in groups.items() if isinstance(of, str) or not isinstance(of, Sequence)}
-    if wrong:
-        raise InputError(f"groups: expected a list of labels for each name, got {repr_of(wrong)}")
-    return [GroupRecord(name=name, labels=list(of)) for name, of in groups.items()]
-
-
-def groups_from_record(record: GroupsRecord) -> Groups:
-    """The groups that `groups_record` wrote down.
-
-    Examples
-    --------
-    >>> groups_from_record([{"name": "place", "labels": ["in", "out"]}])
+    >>> named_lists({"place": ("in", "out")}, "groups")
     {'place': ['in', 'out']}
+    >>> named_lists({"place": "in, out"}, "groups")
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: groups: expected names with a list each, got {'place': 'in, out'}
     """
-    if record is None or isinstance(record, str):
-        return record
-    return {group["name"]: list(group["labels"]) for group in record}
+    if not isinstance(given, Mapping) or any(
+        isinstance(of, str) or not isinstance(of, Sequence) for of in given.values()
+    ):
+        raise InputError(f"{name}: expected names with a list each, got {repr_of(given)}")
+    return {of_name: list(of) for of_name, of in given.items()}
 
 
-def teams_record(teams: Teams) -> list[GroupRecord] | None:
-    """Teams of raters as a list of records.
-
-    Examples
-    --------
-    >>> teams_record({"experts": ["ann"]})
-    [{'name': 'experts', 'labels': ['ann']}]
-    """
-    if isinstance(teams, str):
-        raise InputError(f"teams: expected names with their raters, got {repr_of(teams)}")
-    record = groups_record(teams)
-    return None if isinstance(record, str) else record
+def check_grouping(groups: Any, name: str = "groups") -> Groups:
+    """Which labels exclude each other: a name for all of them, names with their labels, or None."""
+    return groups if groups is None or isinstance(groups, str) else named_lists(groups, name)
 
 
-def teams_from_record(record: list[GroupRecord] | None) -> dict[str, list[str]] | None:
-    """The teams that `teams_record` wrote down."""
-    return None if record is None else {team["name"]: list(team["labels"]) for team in record}
+Grouping = Annotated[
+    Groups,
+    Option(
+        "Labels that exclude each other",
+        "A name: all labels do; a mapping of names to labels: those of each; None: none.",
+        type="str, mapping or None",
+        check=check_grouping,
+    ),
+]
+
+Teams = Annotated[
+    Mapping[str, Sequence[str]] | None,
+    Option(
+        "Teams of raters",
+        "Two names with their raters, such as experts and a crowd, which are compared.",
+        type="mapping of names to rater names, optional",
+        check=lambda given, name: None if given is None else named_lists(given, name),
+    ),
+]
 
 
 def read_groups(text: str | None) -> dict[str, list[str]]:

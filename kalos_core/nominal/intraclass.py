@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations import object_array
 from kalos_core.display import number_of, with_interval
-from kalos_core.errors import check_whole
 from kalos_core.limits import check_replicates
 from kalos_core.nominal.values import encode_grades
+from kalos_core.options import BootstrapSettings, takes
 from kalos_core.resampling import interval_columns, intervals
 from kalos_core.results import Result
 
@@ -93,7 +93,8 @@ class IntraclassCorrelation(Result):
         return pd.DataFrame({"form": self.form, "value": self.value, **ends, "reason": self.reason})
 
 
-def intraclass_correlation(values: ArrayLike, bootstrap: int = 1000, seed: int = 0) -> IntraclassCorrelation:
+@takes(BootstrapSettings)
+def intraclass_correlation(values: ArrayLike, settings: BootstrapSettings) -> IntraclassCorrelation:
     """Intraclass correlations of numbers, single and average, in the six forms of Shrout & Fleiss (1979).
 
     Items with fewer than two grades are left out. Where every other item has a grade of every rater, all forms are
@@ -106,9 +107,6 @@ def intraclass_correlation(values: ArrayLike, bootstrap: int = 1000, seed: int =
     ----------
     values : (I, R)
         Items by raters: numbers, missing as for `nominal_alpha`.
-    bootstrap : int
-        Replicates where grades are missing; 0 for no interval there.
-    seed : int
 
     Returns
     -------
@@ -131,7 +129,7 @@ def intraclass_correlation(values: ArrayLike, bootstrap: int = 1000, seed: int =
     [0.02, 0.76]
     """
     grades = encode_grades(values, "interval")
-    bootstrap, seed = check_replicates(bootstrap, len(grades.codes)), check_whole(seed, "seed")
+    check_replicates(settings.bootstrap, len(grades.codes))
     several = (grades.codes >= 0).sum(axis=1) >= 2
     codes = grades.codes[several]
     codes = codes[:, (codes >= 0).any(axis=0)]
@@ -142,7 +140,7 @@ def intraclass_correlation(values: ArrayLike, bootstrap: int = 1000, seed: int =
     numbers = np.where(codes >= 0, np.append(levels, 0)[codes], np.nan)
     if np.nanmin(numbers) == np.nanmax(numbers):
         return _undefined("all grades are equal", *numbers.shape)
-    return _one_way(numbers, bootstrap, seed) if np.isnan(numbers).any() else _two_way(numbers)
+    return _one_way(numbers, settings.bootstrap, settings.seed) if np.isnan(numbers).any() else _two_way(numbers)
 
 
 def _undefined(reason: str, items: int, raters: int) -> IntraclassCorrelation:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,13 @@ from kalos_core.errors import InputError, check_iterable, index_of, listed, look
 from kalos_core.files import as_float
 from kalos_core.nominal.build import OPTIONAL
 from kalos_core.nominal.coefficients import alpha_of_counts
-from kalos_core.nominal.grouping import GroupRecord, GroupsRecord, groups_record, teams_from_record, teams_record
+from kalos_core.nominal.grouping import named_lists
 from kalos_core.nominal.table import LabelTable
+from kalos_core.options import Option
+
+MetricName = Annotated[
+    str, Option("Metric", "What makes two grades differ, for alpha.", choices=METRICS, type="name in `METRICS`")
+]
 
 Metric = str | Mapping[str, str]
 """A name in `METRICS` for all exclusive groups, or of each group its own: those that are not named are nominal."""
@@ -24,43 +29,33 @@ Order = Sequence[str] | Mapping[str, Sequence[str]]
 """Categories from lowest to highest: of the one group with an ordinal metric, or by group."""
 
 
-def metric_record(metric: Metric) -> GroupsRecord:
-    """A metric as plain values, as `groups_record` has them.
-
-    Examples
-    --------
-    >>> metric_record("ordinal"), metric_record({"grade": "ordinal"})
-    ('ordinal', [{'name': 'grade', 'labels': ['ordinal']}])
-    """
-    return groups_record({name: [of] for name, of in metric.items()} if isinstance(metric, Mapping) else metric)
-
-
-def order_record(order: Order | None) -> list[GroupRecord] | list[str] | None:
-    """An order as plain values.
-
-    Examples
-    --------
-    >>> order_record(("low", "high")), order_record({"grade": ["low", "high"]})
-    (['low', 'high'], [{'name': 'grade', 'labels': ['low', 'high']}])
-    """
+def _order(order: Any, name: str) -> Order | None:
     if order is None:
         return None
     if isinstance(order, Mapping):
-        return teams_record(order)
-    return [text_of(name) for name in check_iterable(order, "order", "categories from lowest to highest")]
+        return named_lists(order, name)
+    return [text_of(of) for of in check_iterable(order, name, "categories from lowest to highest")]
 
 
-def levels_from_records(metric: GroupsRecord, order: list[GroupRecord] | list[str] | None) -> dict[str, Any]:
-    """The arguments that `metric_record` and `order_record` wrote down.
+MetricOfGroups = Annotated[
+    Metric,
+    Option(
+        "What makes answers differ, for alpha",
+        "Where groups of labels are grades: names that are numbers are these numbers; one name, or one for each group, "
+        "of which those without one are nominal. All other coefficients are nominal.",
+        type="name in `METRICS`, or mapping group -> name",
+    ),
+]
 
-    Examples
-    --------
-    >>> levels_from_records([{"name": "grade", "labels": ["ordinal"]}], ["low", "high"])
-    {'metric': {'grade': 'ordinal'}, 'order': ['low', 'high']}
-    """
-    of_groups = metric if isinstance(metric, str) else {group["name"]: group["labels"][0] for group in metric or ()}
-    by_group = [entry for entry in order or () if isinstance(entry, dict)]
-    return {"metric": of_groups, "order": teams_from_record(by_group) if by_group else order}
+OrderOfGroups = Annotated[
+    Order | None,
+    Option(
+        "Order of labels",
+        "From lowest to highest, of the group with an ordinal metric or by group, where their names are no numbers.",
+        type="sequence, or mapping group -> sequence, optional",
+        check=_order,
+    ),
+]
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any
@@ -13,24 +13,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import object_array
-from kalos_core.arguments import check_arguments
 from kalos_core.chance import Tally, chance_corrected, expected_of_categories, join_tallies, tally
 from kalos_core.display import alpha_text, number_of
-from kalos_core.errors import InputError, check_whole
+from kalos_core.errors import InputError
 from kalos_core.limits import check_replicates
 from kalos_core.nominal.build import OPTIONAL
 from kalos_core.nominal.coefficients import fleiss_kappa, free_marginal_kappa, gwet_ac1, landis_koch
 from kalos_core.nominal.cohen import CohenSums, cohen_sums
 from kalos_core.nominal.decisions import join_optional, mean_of_finite, optional_tallies
 from kalos_core.nominal.groups import check_groups
-from kalos_core.nominal.levels import Levels, Metric, Order, question_levels
+from kalos_core.nominal.levels import Levels, MetricOfGroups, OrderOfGroups, question_levels
 from kalos_core.nominal.majority import majority_vote
 from kalos_core.nominal.table import LabelTable, check_table
+from kalos_core.options import Replicates, Seed, Settings, takes
 from kalos_core.resampling import interval_columns
 from kalos_core.results import Result
 from kalos_core.sparse import RunningCurve, ratio_interval, running_agreement
 from kalos_core.sparse.estimate import estimate
 from kalos_core.sparse.independence import is_doubtful
+from kalos_core.sparse.running import RunningSettings
+from kalos_core.sparse.weights import WeightName
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -161,15 +163,28 @@ class LabelAgreement(Result):
         )
 
 
-def label_agreement(
-    table: LabelTable,
-    bootstrap: int = 1000,
-    seed: int = 0,
-    weights: str = "annotations_m1",
-    *,
-    metric: Metric = "nominal",
-    order: Order | None = None,
-) -> LabelAgreement:
+@dataclass(frozen=True)
+class LabelSettings(Settings):
+    """What decides an agreement on image-level labels.
+
+    Examples
+    --------
+    >>> LabelSettings(weights="edge")
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: weights: expected one of 'flat', 'annotations', 'annotations_m1', 'edges', \
+'inv_var', 'inv_var_class', got 'edge'
+    """
+
+    bootstrap: Replicates = 1000
+    seed: Seed = 0
+    weights: WeightName = "annotations_m1"
+    _: KW_ONLY
+    metric: MetricOfGroups = "nominal"
+    order: OrderOfGroups = None
+
+
+@takes(LabelSettings)
+def label_agreement(table: LabelTable, settings: LabelSettings) -> LabelAgreement:
     """Kappas of every exclusive group and every optional concept (Nowak & Rüger §5.3.2).
 
     An optional concept is a question with two answers, chosen or not; a kappa over concepts that nobody or nearly
@@ -179,16 +194,6 @@ def label_agreement(
     ----------
     table : LabelTable
         Of at least two raters.
-    bootstrap : int
-        Replicates of the intervals; 0 for none.
-    seed : int
-    weights : name in `WEIGHTS`
-        Of items in the sparse probability of agreement; see `sparse_agreement`.
-    metric : name in `METRICS`, or mapping group -> name
-        Of alpha, for exclusive groups of grades: names of categories that are numbers are these numbers. One name is
-        that of all groups; a group that a mapping does not name is nominal. The other coefficients are nominal always.
-    order : sequence, or mapping group -> sequence, optional
-        Categories of a group with an ordinal metric from lowest to highest, where their names are no numbers.
 
     Returns
     -------
@@ -210,13 +215,12 @@ def label_agreement(
     >>> result.spa.tolist(), result.free_marginal.tolist(), result.chosen.tolist()
     ([0.75], [0.5], [5])
     """
-    check_arguments(label_agreement, locals())
     check_two_raters(table)
-    bootstrap, seed = check_replicates(bootstrap, len(table.items)), check_whole(seed, "seed")
-    breaches = len(check_groups(table))
-    levels = question_levels(table, metric, order)
+    check_replicates(settings.bootstrap, len(table.items))
+    levels = question_levels(table, settings.metric, settings.order)
     parts = ([part] for part in question_parts(table))
-    return agreement_of_parts(table, parts, breaches, bootstrap, seed, weights, levels)
+    breaches = len(check_groups(table))
+    return agreement_of_parts(table, parts, breaches, settings.bootstrap, settings.seed, settings.weights, levels)
 
 
 @dataclass(frozen=True, eq=False)
@@ -355,15 +359,15 @@ several in 2 of 2 answers; pass groups='suggested', groups with their labels, or
     return table
 
 
-def running_label_agreement(
-    table: LabelTable,
-    question: str | None = None,
-    *,
-    points: int = 100,
-    weights: str = "annotations_m1",
-    bootstrap: int = 200,
-    seed: int = 0,
-) -> RunningCurve:
+@dataclass(frozen=True)
+class RunningLabelArguments(RunningSettings):
+    """What `running_label_agreement` takes: its settings, and the question, where the table has several."""
+
+    question: str | None = None
+
+
+@takes(RunningLabelArguments)
+def running_label_agreement(table: LabelTable, settings: RunningLabelArguments) -> RunningCurve:
     """Agreement on a question as its answers arrived: by their times where all have one, else in the table's order.
 
     Parameters
@@ -371,8 +375,6 @@ def running_label_agreement(
     table : LabelTable
     question : str, optional
         A group or an optional concept; may be left out where there is only one.
-    points, weights, bootstrap, seed
-        See `running_agreement`.
 
     Returns
     -------
@@ -385,16 +387,9 @@ def running_label_agreement(
     >>> curve.usable_items.tolist(), curve.time.tolist()
     ([1, 2, 3], [8.0, 9.0, 10.0])
     """
-    value = check_table(table).answered(question)
+    value = table.answered(settings.question)
     given = value >= 0
     time = table.time[given]
     known = bool(len(time)) and not np.isnan(time).any()
-    return running_agreement(
-        table.item[given],
-        value[given],
-        time if known else None,
-        points=points,
-        weights=weights,
-        bootstrap=bootstrap,
-        seed=seed,
-    )
+    times = time if known else None
+    return running_agreement(table.item[given], value[given], time=times, **settings.record())

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import object_array
-from kalos_core.arguments import check_arguments
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, as_number, repr_of
+from kalos_core.errors import InputError
 from kalos_core.nominal.accuracy import rater_accuracy
 from kalos_core.nominal.coefficients import free_marginal_kappa
 from kalos_core.nominal.decisions import mean_of_finite
 from kalos_core.nominal.groups import check_groups
-from kalos_core.nominal.table import LabelTable, check_table
+from kalos_core.nominal.table import LabelTable
+from kalos_core.options import Option, Settings, takes
 from kalos_core.results import Result
 
 if TYPE_CHECKING:
@@ -107,13 +107,51 @@ class Rejection(Result):
         )
 
 
-def reject_answers(
-    table: LabelTable,
-    *,
-    broken: bool = False,
-    most_breaches: float | None = None,
-    least_accuracy: float | None = None,
-) -> Rejection:
+Broken = Annotated[
+    bool,
+    Option(
+        "Answers that break a group, with none or several of its labels",
+        "Whether these are rejected (`check_groups`): the paper's rule.",
+    ),
+]
+
+
+MostBreaches = Annotated[
+    float | None,
+    Option(
+        "Raters who break a group in more than this share of their answers",
+        "All answers of such a rater are rejected.",
+        low=0,
+        high=1,
+    ),
+]
+LeastAccuracy = Annotated[
+    float | None,
+    Option(
+        "Raters who answer less than this share of questions as the majority",
+        "All answers of such a rater are rejected (`rater_accuracy`).",
+        low=0,
+        high=1,
+    ),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RejectionSettings(Settings):
+    """By which rules answers are rejected; None and False: not by this one."""
+
+    broken: Broken = False
+    most_breaches: MostBreaches = None
+    least_accuracy: LeastAccuracy = None
+
+    @property
+    def has_rule(self) -> bool:
+        """Whether anything can be rejected."""
+        return self.broken or self.most_breaches is not None or self.least_accuracy is not None
+
+
+@takes(RejectionSettings)
+def reject_answers(table: LabelTable, settings: RejectionSettings) -> Rejection:
     """Which answers break a rule, and the kappas without them (Nowak & Rüger §3.3.2).
 
     The rules are those that are given; an answer is rejected if it breaks any of them. All are decided on the whole
@@ -123,12 +161,6 @@ def reject_answers(
     Parameters
     ----------
     table : LabelTable
-    broken : bool
-        Reject answers that choose none or several concepts of some exclusive group (`check_groups`): the paper's rule.
-    most_breaches : float in [0, 1], optional
-        Reject all answers of a rater who breaks a group in a larger share of their answers.
-    least_accuracy : float in [0, 1], optional
-        Reject all answers of a rater who answers a smaller share of questions as the majority does (`rater_accuracy`).
 
     Returns
     -------
@@ -147,14 +179,8 @@ def reject_answers(
     >>> result.rejected_raters, result.before.tolist(), result.after.tolist()
     (('eve',), [0.0], [1.0])
     """
-    check_arguments(reject_answers, locals())
-    check_table(table)
-    limits = {"most_breaches": most_breaches, "least_accuracy": least_accuracy}
-    for name, limit in limits.items():
-        number = as_number(limit)
-        if limit is not None and (number is None or not 0 <= number <= 1):
-            raise InputError(f"{name}: expected a share from 0 to 1, got {repr_of(limit)}")
-    if not broken and most_breaches is None and least_accuracy is None:
+    most_breaches, least_accuracy = settings.most_breaches, settings.least_accuracy
+    if not settings.has_rule:
         raise InputError("rule: expected broken, most_breaches or least_accuracy, got none")
     raters = len(table.raters)
     breaks = np.zeros(len(table), np.bool_)
@@ -166,7 +192,7 @@ def reject_answers(
         reason[to_majority < least_accuracy] = f"less than {100 * least_accuracy:.3g} % as the majority"
     if most_breaches is not None:
         reason[breaking > most_breaches * answers] = f"more than {100 * most_breaches:.3g} % break a group"
-    rejected = (reason != "")[table.rater] | (breaks & broken)
+    rejected = (reason != "")[table.rater] | (breaks & settings.broken)
     kept = table.without_answers(rejected)
     return Rejection(
         rejected=rejected,

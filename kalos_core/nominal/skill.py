@@ -5,31 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations import object_array
-from kalos_core.arguments import check_arguments
 from kalos_core.arrays import total
 from kalos_core.display import number_of, percent_text
-from kalos_core.errors import InputError, as_number, check_whole, lookup, repr_of
+from kalos_core.errors import InputError, repr_of
 from kalos_core.limits import check_limit
 from kalos_core.nominal.expectation import Expectation, Patterns, expectation_maximisation, one_coin, own_confusion
 from kalos_core.nominal.table import LabelTable
 from kalos_core.nominal.values import encode_values
+from kalos_core.options import Option, Settings, takes
 from kalos_core.reliability import NOT_ASSIGNED
 from kalos_core.resampling import interval_columns
 from kalos_core.results import Result
 
 if TYPE_CHECKING:
     import pandas as pd
-
-ITERATIONS = 1000
-
-ADDED = 4.0
-"""Answers of the average rater that are added to those of each rater for each class."""
 
 ROUNDING = 1e-9
 """Probabilities that differ by less are equal."""
@@ -193,14 +188,94 @@ class LabelTruth(Result):
         return pd.DataFrame({**names, "probability": self.confusion.ravel()})
 
 
-def dawid_skene(
-    values: LabelTable | ArrayLike,
-    question: str | None = None,
-    *,
-    model: str = "confusion",
-    added: float = ADDED,
-    iterations: int = ITERATIONS,
-) -> LabelTruth:
+# ---- models ----
+
+Estimated = tuple[Expectation, NDArray[np.float64]]
+"""The estimate, and the probabilities (P, K) by which an answer is right."""
+
+
+def _confused(patterns: Patterns, added: float, iterations: int) -> Estimated:
+    found = expectation_maximisation(patterns, own_confusion, added, iterations)
+    return found, found.probability
+
+
+def _coins(patterns: Patterns, added: float, iterations: int) -> Estimated:
+    found = expectation_maximisation(patterns, one_coin, added, iterations)
+    return found, found.probability
+
+
+def _weighted(patterns: Patterns, added: float, iterations: int) -> Estimated:  # noqa: ARG001
+    shares = patterns.shares()
+    best = shares >= shares.max(axis=1, keepdims=True) - ROUNDING
+    majority = best / best.sum(axis=1, keepdims=True)
+    weight = _skill(patterns, majority)[0]
+    probability = patterns.shares(np.nan_to_num(weight))
+    confusion = own_confusion(patterns.expected(probability), added)
+    prior = patterns.count @ probability / patterns.count.sum()
+    return Expectation(probability, confusion, prior, 0, True), majority
+
+
+SKILL_MODELS: dict[str, Callable[[Patterns, float, int], Estimated]] = {
+    "confusion": _confused,
+    "one_coin": _coins,
+    "weighted": _weighted,
+}
+"""How raters are taken to answer, for `dawid_skene`."""
+
+
+MODELS = {
+    "confusion": "of each class of their own: finds habits, such as taking dogs for cats; usually the best",
+    "one_coin": "right with one probability, whatever the class: for few answers of each",
+    "weighted": "a majority in which raters count as often as they are in it: simple to explain, hardly better",
+}
+"""Name in `SKILL_MODELS` -> how raters are taken to answer."""
+
+SkillModel = Annotated[
+    str,
+    Option("How raters are taken to answer", "Of the estimate of who is right.", choices=MODELS, known=SKILL_MODELS),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SkillSettings(Settings):
+    """How it is estimated who is right.
+
+    Examples
+    --------
+    >>> SkillSettings(added=-1)
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: added: expected a number of at least 0, got -1
+    """
+
+    model: SkillModel = "confusion"
+    added: Annotated[
+        float,
+        Option(
+            "Answers added",
+            "To the answers of a rater to each class (of 'one_coin', to all) so many are added as all raters together "
+            "give them, in each step: a Dirichlet prior about the average rater. Without it, raters of few answers are "
+            "taken for perfect or useless, and with many classes labels are worse than the majority. 0 is maximum "
+            "likelihood, as published.",
+            low=0,
+        ),
+    ] = 4.0
+    iterations: Annotated[
+        int,
+        Option(
+            "Iterations", "At most; `LabelTruth.converged` is False if they end it, and its headline says so.", low=1
+        ),
+    ] = 1000
+
+
+@dataclass(frozen=True)
+class DawidSkeneArguments(SkillSettings):
+    """What `dawid_skene` takes: its settings, and the question, where the table has several."""
+
+    question: str | None = None
+
+
+@takes(DawidSkeneArguments)
+def dawid_skene(values: LabelTable | ArrayLike, settings: DawidSkeneArguments) -> LabelTruth:
     """The class of each item and how each rater answers, estimated from each other (Dawid & Skene 1979).
 
     Who agrees with others who are mostly right is taken to be mostly right: their answers count more, and so on until
@@ -232,14 +307,6 @@ def dawid_skene(
         Plain values are as for `nominal_alpha`: items by raters, None, NaN or `NOT_ASSIGNED` where there is no answer.
     question : str, optional
         A group or an optional concept of the table; may be left out where there is only one.
-    model : name in `SKILL_MODELS`
-    added : float, at least 0
-        To the answers of a rater to each class (of ``"one_coin"``, to all) so many are added as all raters together
-        give them, in each step: a Dirichlet prior about the average rater. Without it, raters of few answers are taken
-        for perfect or useless, and with many classes labels are worse than the majority. 0 is maximum likelihood, as
-        published.
-    iterations : int
-        At most. `LabelTruth.converged` is False if they end it, and its headline says so.
 
     Returns
     -------
@@ -263,19 +330,14 @@ def dawid_skene(
     >>> found.confusion[3].round(2).tolist()
     [[0.97, 0.03], [0.49, 0.51]]
     """
-    check_arguments(dawid_skene, locals(), but=("values",))
-    steps, most = lookup(SKILL_MODELS, model, "model"), check_whole(iterations, "iterations", least=1)
-    more = as_number(added)
-    if more is None or not 0 <= more < np.inf:
-        raise InputError(f"added: expected a number of at least 0, got {repr_of(added)}")
-    given = _Given.of(values, question)
+    given = _Given.of(values, settings.question)
     items, raters, classes = len(given.items), len(given.raters), len(given.classes)
     check_limit("KALOS_MOST_CONFUSED", raters * classes**2, "values")
     patterns = Patterns.of(given.item, given.rater, given.answer, (items, raters, classes))
     answers = np.bincount(given.item, minlength=items)
     rater_answers = np.bincount(given.rater, minlength=raters)
     if len(given.item):
-        found, right = steps(patterns, more, most)
+        found, right = SKILL_MODELS[settings.model](patterns, settings.added, settings.iterations)
     else:
         nothing = np.full(classes, np.nan)
         found = Expectation(np.zeros((0, classes)), np.full((raters, classes, classes), np.nan), nothing, 0, True)
@@ -284,7 +346,7 @@ def dawid_skene(
     skill, interval = _skill(patterns, right)
     return LabelTruth(
         question=given.question,
-        model=model,
+        model=settings.model,
         items=given.items,
         raters=given.raters,
         classes=given.classes,
@@ -350,41 +412,6 @@ def _classes_of(given: NDArray[Any]) -> tuple[NDArray[np.object_], NDArray[np.in
         names = sorted(names)
     place = {name: at for at, name in enumerate(names)}
     return object_array(names), np.array([place[value] for value in given.tolist()], np.intp)
-
-
-# ---- models ----
-
-Estimated = tuple[Expectation, NDArray[np.float64]]
-"""The estimate, and the probabilities (P, K) by which an answer is right."""
-
-
-def _confused(patterns: Patterns, added: float, iterations: int) -> Estimated:
-    found = expectation_maximisation(patterns, own_confusion, added, iterations)
-    return found, found.probability
-
-
-def _coins(patterns: Patterns, added: float, iterations: int) -> Estimated:
-    found = expectation_maximisation(patterns, one_coin, added, iterations)
-    return found, found.probability
-
-
-def _weighted(patterns: Patterns, added: float, iterations: int) -> Estimated:  # noqa: ARG001
-    shares = patterns.shares()
-    best = shares >= shares.max(axis=1, keepdims=True) - ROUNDING
-    majority = best / best.sum(axis=1, keepdims=True)
-    weight = _skill(patterns, majority)[0]
-    probability = patterns.shares(np.nan_to_num(weight))
-    confusion = own_confusion(patterns.expected(probability), added)
-    prior = patterns.count @ probability / patterns.count.sum()
-    return Expectation(probability, confusion, prior, 0, True), majority
-
-
-SKILL_MODELS: dict[str, Callable[[Patterns, float, int], Estimated]] = {
-    "confusion": _confused,
-    "one_coin": _coins,
-    "weighted": _weighted,
-}
-"""How raters are taken to answer, for `dawid_skene`."""
 
 
 def _skill(patterns: Patterns, right: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kalos_core.arguments import check_arguments
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, as_number, repr_of
+from kalos_core.errors import check_number
 from kalos_core.nominal.table import LabelTable, check_table
 from kalos_core.results import Results
 
@@ -122,9 +122,7 @@ def suggest_groups(table: LabelTable, most_breaches: float = MOST_BREACHES) -> S
     """
     check_arguments(suggest_groups, locals())
     check_table(table)
-    share = as_number(most_breaches)
-    if share is None or not 0 <= share < 1:
-        raise InputError(f"most_breaches: expected a share from 0 to below 1, got {repr_of(most_breaches)}")
+    share = check_number(most_breaches, "most_breaches", low=0, below=1)
     chosen = _chosen(table)
     answers = chosen.shape[0]
     if answers and chosen.sum() == answers:  # one label each

@@ -10,16 +10,16 @@ import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import NDArray
 
-from kalos_core.arguments import check_arguments
 from kalos_core.arrays import divide
 from kalos_core.chance import chance_corrected, expected_of_categories, tally
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, check_whole, listed, repr_of
+from kalos_core.errors import InputError, listed, repr_of
 from kalos_core.limits import check_replicates
 from kalos_core.nominal.build import OPTIONAL
 from kalos_core.nominal.majority import majority_vote
 from kalos_core.nominal.questions import check_two_raters
 from kalos_core.nominal.table import LabelTable
+from kalos_core.options import BootstrapSettings, takes
 from kalos_core.resampling import intervals
 from kalos_core.results import Result
 
@@ -115,9 +115,8 @@ class TeamComparison(Result):
         )
 
 
-def compare_teams(
-    table: LabelTable, teams: Mapping[str, Sequence[str]], bootstrap: int = 1000, seed: int = 0
-) -> TeamComparison:
+@takes(BootstrapSettings)
+def compare_teams(table: LabelTable, teams: Mapping[str, Sequence[str]], settings: BootstrapSettings) -> TeamComparison:
     """Agreement within two teams of raters, between them, and of their majorities (Nowak & Rüger §5.3).
 
     Parameters
@@ -125,9 +124,6 @@ def compare_teams(
     table : LabelTable
     teams : mapping of two names to rater names
         Nobody in both; raters in neither are left out.
-    bootstrap : int
-        Replicates of the intervals; 0 for none.
-    seed : int
 
     Returns
     -------
@@ -145,9 +141,8 @@ def compare_teams(
     >>> result.agreement[0].tolist(), result.items[0].tolist()
     ([1.0, nan, 1.0, 1.0, nan], [1, 0, 1, 1, 0])
     """
-    check_arguments(compare_teams, locals())
     check_two_raters(table)
-    bootstrap, seed = check_replicates(bootstrap, len(table.items)), check_whole(seed, "seed")
+    bootstrap, seed = check_replicates(settings.bootstrap, len(table.items)), settings.seed
     names = _check_teams(teams)
     first, second = (table.select(raters=list(teams[name])) for name in names)
     groups, optional = set(table.groups), _Optional.of(first, second)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -137,29 +137,6 @@ def concept_measures(
             for found, of_concept in ((auc, curves.areas()), (eer, curves.equal_error_rates())):
                 found.above[:, concept], found.below[:, concept] = of_concept
     return auc, eer
-
-
-class NodeRecord(TypedDict):
-    """A node of a tree, and the one above it."""
-
-    node: str
-    above: str | None
-
-
-def tree_record(tree: Mapping[str, str | None] | None) -> list[NodeRecord] | None:
-    """A tree as records that can be stored: names may hold what keys of a database may not.
-
-    Examples
-    --------
-    >>> tree_from_record(tree_record({"cat": "animal"}))
-    {'cat': 'animal'}
-    """
-    return None if tree is None else [NodeRecord(node=node, above=above) for node, above in tree.items()]
-
-
-def tree_from_record(record: list[NodeRecord] | None) -> dict[str, str | None] | None:
-    """The tree that `tree_record` wrote down."""
-    return None if record is None else {edge["node"]: edge["above"] for edge in record}
 
 
 def tree_distances(parents: Mapping[str, str | None], concepts: Sequence[str]) -> NDArray[np.float64]:

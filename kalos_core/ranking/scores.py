@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +12,19 @@ from numpy.typing import NDArray
 from kalos_core.annotations.columns import distinct, object_array
 from kalos_core.arguments import check_arguments
 from kalos_core.arrays import as_array, as_floats
-from kalos_core.errors import InputError, Problems, as_number, listed, repr_of
+from kalos_core.errors import InputError, Problems, as_number, check_number, listed, repr_of
 from kalos_core.nominal import MERGED, LabelTable, merge_raters
+from kalos_core.options import Option
 from kalos_core.ranking.ranks import check_names
 from kalos_core.reliability import NOT_ASSIGNED
+
+Unlisted = Annotated[
+    float | None,
+    Option(
+        "Score of labels that are not listed",
+        "Of a label that a classifier does not name where it names others; None: it is missing.",
+    ),
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +93,7 @@ class SystemScores:
         [[[0.9, 0.2], [nan, nan]], [[0.4, 0.0], [0.0, 0.7]]]
         """
         check_arguments(SystemScores.from_tables, locals())
-        blank = check_unlisted(unlisted)
+        blank = None if unlisted is None else check_number(unlisted, "unlisted")
         if images is None:
             images = distinct(image for table in tables.values() for image in table)
         if concepts is None:
@@ -185,17 +195,3 @@ class ConceptTruths:
         decisions = [labels.decisions(rater) for rater in labels.raters]
         decisions += [merge_raters(of, name).decisions(name) for name, of in merged.items()]
         return cls(object_array([*labels.raters, *merged]), labels.items, labels.concepts, np.stack(decisions))
-
-
-def check_unlisted(unlisted: object) -> float | None:
-    """The score of a concept that a classifier does not list; None where it is missing.
-
-    Examples
-    --------
-    >>> check_unlisted(0), check_unlisted(None)
-    (0.0, None)
-    """
-    number = as_number(unlisted)
-    if unlisted is not None and (number is None or number != number):
-        raise InputError(f"unlisted: expected a number or None, got {repr_of(unlisted)}")
-    return number

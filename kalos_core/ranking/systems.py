@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.arguments import check_arguments
 from kalos_core.arrays import as_floats
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, as_number, check_choice, listed, repr_of
+from kalos_core.errors import InputError, listed, repr_of
+from kalos_core.options import Option, Settings, takes
 from kalos_core.ranking.concepts import (
     as_distances,
     concept_measures,
@@ -138,14 +138,41 @@ class SystemRanking(Result):
         )
 
 
-def rank_systems(
-    scores: SystemScores,
-    truths: ConceptTruths,
-    tree: Mapping[str, str | None] | None = None,
-    weights: ArrayLike | None = None,
-    decision: float = 0.5,
-    missing: Missing = "raise",
-) -> SystemRanking:
+@dataclass(frozen=True, kw_only=True)
+class RankingSettings(Settings):
+    """How classifiers of images are ranked."""
+
+    tree: Annotated[
+        Mapping[str, str | None] | None,
+        Option(
+            "Tree of the labels",
+            "Each node and the node above it (`tree_distances`): adds the ontology score.",
+            type="mapping of node to the node above it, optional",
+        ),
+    ] = None
+    decision: Annotated[
+        float,
+        Option("Decision", "For the ontology score, a classifier names the concepts with at least this score."),
+    ] = 0.5
+    missing: Annotated[
+        Missing,
+        Option(
+            "Images without scores",
+            "That a truth knows and a classifier has no score for.",
+            choices={"raise": "an error that counts them", "skip": "these images are left out for all"},
+        ),
+    ] = "raise"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankingArguments(RankingSettings):
+    """What `rank_systems` takes: its settings, and weights of concepts."""
+
+    weights: ArrayLike | None = None
+
+
+@takes(RankingArguments)
+def rank_systems(scores: SystemScores, truths: ConceptTruths, settings: RankingArguments) -> SystemRanking:
     """How classifiers of images rank under each truth.
 
     AUC and equal error rate of each concept, and their mean over the concepts (Nowak & Rüger §4.2); with a tree of the
@@ -157,15 +184,9 @@ def rank_systems(
     scores : SystemScores
     truths : ConceptTruths
         Images and concepts are found in `scores` by name; those that only `scores` has count for nothing.
-    tree : mapping of node to the node above it, optional
-        See `tree_distances`.
     weights : (K,) float, optional
         Weight of each concept of `truths` in the ontology score, such as the agreement of raters about it
         (``majority_agreement(table).concept_all``); all 1 by default.
-    decision : float
-        For the ontology score, a classifier names the concepts with at least this score.
-    missing : "raise" or "skip"
-        See `Missing`.
 
     Returns
     -------
@@ -187,17 +208,12 @@ def rank_systems(
     >>> auc.values.tolist(), auc.ranks.tolist(), auc.best_changes
     ([[1.0, 0.5], [0.5, 1.0]], [[1.0, 2.0], [2.0, 1.0]], 1.0)
     """
-    check_arguments(rank_systems, locals())
-    check_choice(missing, "missing", "raise", "skip")
-    edges = None if tree is None else tree_edges(tree, truths.concepts.tolist())
-    weight = _check_weights(weights, truths.concepts)
-    limit = as_number(decision)
-    if limit is None or np.isnan(limit):
-        raise InputError(f"decision: expected a number, got {repr_of(decision)}")
+    edges = None if settings.tree is None else tree_edges(settings.tree, truths.concepts.tolist())
+    weight = _check_weights(settings.weights, truths.concepts)
     values = _aligned(scores, truths)
     needed = (truths.decisions != NOT_ASSIGNED).any(axis=0)  # (I, K)
     gone = (np.isnan(values) & needed).any(axis=2)
-    if gone.any() and missing == "raise":
+    if gone.any() and settings.missing == "raise":
         raise InputError(_without_scores(gone, scores.systems, truths.images))
     kept = ~gone.any(axis=0) & needed.any(axis=1)
     if not kept.any():
@@ -210,7 +226,7 @@ def rank_systems(
     }
     ontology = None
     if edges is not None:
-        ontology, means["ontology score"] = _ontology(values >= limit, decisions, edges, weight)
+        ontology, means["ontology score"] = _ontology(values >= settings.decision, decisions, edges, weight)
     return SystemRanking(
         truths=truths.truths,
         systems=scores.systems,

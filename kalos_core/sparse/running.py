@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
@@ -16,6 +16,7 @@ from kalos_core.chance import alpha_of_sums
 from kalos_core.display import number_of, with_interval
 from kalos_core.errors import InputError, as_number, check_whole, listed, lookup, repr_of
 from kalos_core.limits import check_replicates
+from kalos_core.options import Option, Replicates, Seed, Settings, takes
 from kalos_core.resampling import interval_columns, intervals
 from kalos_core.results import Result
 from kalos_core.sparse.weights import WEIGHTS
@@ -28,6 +29,10 @@ LEAST_ITEMS = 10
 
 ITEMS_AT_ONCE = 10_000
 """Items whose replicate weights are multiplied at once, which bounds memory."""
+
+RUNNING_WEIGHTS = {name: WEIGHTS[name] for name in ("annotations_m1", "flat", "annotations", "edges")}
+"""Those that need no class shares, which change for all items while annotations arrive."""
+RUNNING_WEIGHTS["inv_var"] = WEIGHTS["edges"]  # the same for equal shares, whatever classes are still to come
 
 PARTS = 4
 """Sums over items that are not of a category."""
@@ -130,8 +135,7 @@ class RunningAgreement:
 
     Parameters
     ----------
-    weights : name in `WEIGHTS` other than ``"inv_var_class"``
-        That one changes for all items whenever a class share does.
+    weights : name in `RUNNING_WEIGHTS`
     bootstrap : int
         Replicates of the intervals; 0 for none.
     seed : int
@@ -146,13 +150,7 @@ class RunningAgreement:
     """
 
     def __init__(self, weights: str = "annotations_m1", bootstrap: int = 200, seed: int = 0) -> None:
-        lookup(WEIGHTS, weights, "weights")
-        if weights == "inv_var_class":
-            raise InputError(
-                "weights: expected some that do not need the class shares of all data, got 'inv_var_class'"
-            )
-        # the inverse variance of equal shares is the number of edges, whatever classes are still to come
-        self._weigh = lookup(WEIGHTS, "edges" if weights == "inv_var" else weights, "weights")
+        self._weigh = lookup(RUNNING_WEIGHTS, weights, "weights")
         self._replicates = check_replicates(bootstrap)
         self._rng = np.random.default_rng(check_whole(seed, "seed"))
         self._item_code: dict[Hashable, int] = {}
@@ -276,15 +274,30 @@ class RunningAgreement:
         self._steps.append((float(self._annotations.sum()), float(usable), spa[0], coefficient[0], time))
 
 
+@dataclass(frozen=True, kw_only=True)
+class RunningSettings(Settings):
+    """How agreement is followed while annotations arrive."""
+
+    points: Annotated[
+        int, Option("Points", "Steps of equal numbers of annotations that the curve has, or fewer.", low=1)
+    ] = 100
+    weights: Annotated[
+        str, Option("Weights", "How much each item counts.", known=RUNNING_WEIGHTS, type="name in `RUNNING_WEIGHTS`")
+    ] = "annotations_m1"
+    bootstrap: Replicates = 200
+    seed: Seed = 0
+
+
+@dataclass(frozen=True)
+class RunningArguments(RunningSettings):
+    """What `running_agreement` takes: its settings, and when annotations arrived."""
+
+    time: ArrayLike | None = None
+
+
+@takes(RunningArguments)
 def running_agreement(
-    items: Iterable[Hashable],
-    categories: Iterable[Hashable],
-    time: ArrayLike | None = None,
-    *,
-    points: int = 100,
-    weights: str = "annotations_m1",
-    bootstrap: int = 200,
-    seed: int = 0,
+    items: Iterable[Hashable], categories: Iterable[Hashable], settings: RunningArguments
 ) -> RunningCurve:
     """Sparse agreement and alpha with intervals as annotations arrive, counted once each (`RunningAgreement`).
 
@@ -294,10 +307,6 @@ def running_agreement(
         One annotation each, in order of arrival unless `time` is given.
     time : (N,) float, optional
         When each arrived; the order of arrival then, ties staying in the order given.
-    points : int
-        How many steps of equal numbers of annotations the curve has, or fewer.
-    weights, bootstrap, seed
-        See `RunningAgreement`.
 
     Returns
     -------
@@ -309,15 +318,13 @@ def running_agreement(
     >>> curve.spa.tolist(), curve.time.tolist()
     ([nan, nan, 1.0, 1.0], [1.0, 2.0, 3.0, 4.0])
     """
-    check_arguments(running_agreement, locals())
-    points = check_whole(points, "points", least=1)
     item, category = _encode(items, {}, "items"), _encode(categories, {}, "categories")
     if len(item) != len(category):
         raise InputError(f"categories: expected one for each of {len(item)} items, got {len(category)}")
-    running = RunningAgreement(weights, bootstrap, seed)
-    when = _times(time, len(item))
-    order = np.argsort(when, kind="stable") if time is not None else np.arange(len(item))
-    for rows in np.array_split(order, min(points, max(len(item), 1))):
+    running = RunningAgreement(settings.weights, settings.bootstrap, settings.seed)
+    when = _times(settings.time, len(item))
+    order = np.argsort(when, kind="stable") if settings.time is not None else np.arange(len(item))
+    for rows in np.array_split(order, min(settings.points, max(len(item), 1))):
         if len(rows):
             running.add(item[rows], category[rows], float(when[rows[-1]]))
     return running.curve()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from kalos_core.arrays import as_floats
 from kalos_core.chance import Tally
 from kalos_core.errors import InputError, lookup, repr_of
+from kalos_core.options import Option
 
 SHARE_TOLERANCE = 1e-9
 """By how much class shares may miss 1 in sum."""
@@ -66,6 +68,24 @@ WEIGHTS: dict[str, Weights] = {
     "inv_var_class": _inverse_variance,
 }
 """Weights of an item by name (§5.1, §5.2). The paper recommends ``annotations_m1``; ``inv_var`` equals ``edges``."""
+
+WeightName = Annotated[
+    str,
+    Option(
+        "How much an item counts",
+        "In the sparse probability of agreement.",
+        choices={
+            "annotations_m1": "annotations less one: the paper's advice",
+            "flat": "all items alike",
+            "annotations": "annotations, as alpha does",
+            "edges": "pairs of annotations",
+            "inv_var": "inverse variance for equal class shares, which is pairs of annotations",
+            "inv_var_class": "inverse variance for the class shares given, or those found",
+        },
+        known=WEIGHTS,
+        type="name in `WEIGHTS`",
+    ),
+]
 
 NEED_VARIANCE = ("inv_var", "inv_var_class")
 

@@ -93,7 +93,8 @@ def refuse_unasked(run: Any, asked: Collection[str]) -> None:
         Arguments of the function that made it, which the form asks for.
     """
     function = kf.KINDS[run.kind].operator
-    usual = arguments_of(getattr(kf, function))
+    arguments = arguments_of(getattr(kf, function))
+    usual = {name: list(of) if isinstance(of, tuple) else of for name, of in arguments.items()}
     settings = {name: value for name, value in run.settings.items() if name in usual and value != usual[name]}
     unasked = {name: value for name, value in {**settings, **run.selection.arguments()}.items() if name not in asked}
     if unasked:

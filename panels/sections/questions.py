@@ -1,6 +1,6 @@
 """Questions and teams: agreement on image-level labels, by question, concept, image, rater and team."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import fiftyone.operators.types as types
@@ -293,8 +293,8 @@ def filled_in(run: Any) -> dict[str, Any]:
     given |= {"exclusive": settings["groups"] == "label", **_groups(settings), **_levels(settings)}
     rules = {name: settings[name] for name in ("reject_broken", "most_breaches", "least_accuracy")}
     given |= {"reject": any(rules.values()), **(rules if any(rules.values()) else {})}
-    for place, team in zip(("first", "second"), settings["teams"] or (), strict=False):
-        given |= {"compare_teams": True, f"{place}_name": team["name"], f"{place}_team": team["labels"]}
+    for place, (name, raters) in zip(("first", "second"), (settings["teams"] or {}).items(), strict=False):
+        given |= {"compare_teams": True, f"{place}_name": name, f"{place}_team": raters}
     if settings["truth"] is not None:
         given |= {"estimate": True, "truth": settings["truth"]}
     return {name: value for name, value in given.items() if value is not None}
@@ -302,7 +302,7 @@ def filled_in(run: Any) -> dict[str, Any]:
 
 def _groups(settings: Any) -> dict[str, Any]:
     """The groups as one types them; nothing where all labels exclude each other."""
-    return {} if settings["groups"] == "label" else {"named": True, "groups": _typed(settings["groups"] or ())}
+    return {} if settings["groups"] == "label" else {"named": True, "groups": _typed(settings["groups"] or {})}
 
 
 def _levels(settings: Any) -> dict[str, str]:
@@ -311,20 +311,19 @@ def _levels(settings: Any) -> dict[str, str]:
     The form takes an order by question as one of these alone: where all are ordinal, it is told so of each.
     """
     metric, order = settings["metric"], settings["order"] or []
-    by_question = bool(order) and not isinstance(order[0], str)
+    by_question = isinstance(order, dict)
     if metric == "ordinal" and by_question:
-        groups = settings["groups"]
-        names = ["label"] if groups == "label" else [group["name"] for group in groups or ()]
-        metric = [{"name": name, "labels": ["ordinal"]} for name in names]
-    given = {"metric": metric} if isinstance(metric, str) else {"metric": "by question", "metrics": _typed(metric)}
+        metric = dict.fromkeys(["label"] if settings["groups"] == "label" else settings["groups"] or (), "ordinal")
+    metrics = {} if isinstance(metric, str) else {name: [of] for name, of in metric.items()}
+    given = {"metric": "by question", "metrics": _typed(metrics)} if metrics else {"metric": metric}
     if order:
         given["order"] = _typed(order) if by_question else _typed_names(order)
     return given
 
 
-def _typed(groups: Any) -> str:
+def _typed(groups: Mapping[str, Sequence[str]]) -> str:
     """Names with their labels as one types them."""
-    return "; ".join(f"{_typed_names([of['name']])}: {_typed_names(of['labels'])}" for of in groups)
+    return "; ".join(f"{_typed_names([name])}: {_typed_names(of)}" for name, of in groups.items())
 
 
 def _typed_names(names: Sequence[str]) -> str:

@@ -58,7 +58,7 @@ def test_boundaries_of_matched_annotations(files, check):
 
 
 def test_who_is_right_about_objects(labels, check):
-    expected = k.unit_truth(k.agreement(k.read_coco(labels), bootstrap=0), "one_coin")
+    expected = k.unit_truth(k.agreement(k.read_coco(labels), bootstrap=0), model="one_coin")
     document = check(
         "agreement {labels} --truth one_coin --bootstrap 0",
         tables__truth__existence=expected.existence,

@@ -232,7 +232,7 @@ def test_what_all_raters_contradict_is_doubtful():
 def test_nobody_annotated_anything():
     empty = agreement(Annotations.from_rows([], images=[1], raters=["ann", "bob"]), bootstrap=0)
     for model in SKILL_MODELS:
-        found = unit_truth(empty, model)
+        found = unit_truth(empty, model=model)
         assert (len(found.existence), len(found.to_pandas()), found.overruled.tolist()) == (0, 0, [])
         assert "undefined sure" in found.headline
         assert instance_consensus(empty, truth=found).counts()["kept"] == 0
@@ -250,7 +250,10 @@ OTHER = scene(ann="CC ", bob="C  ", cid="C C")
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda result: unit_truth(result, "glad"), "model: .* one of 'confusion', 'one_coin', 'weighted', got 'glad'"),
+        (
+            lambda result: unit_truth(result, model="glad"),
+            "model: .* one of 'confusion', 'one_coin', 'weighted', got 'glad'",
+        ),
         (lambda _: unit_truth(THREE), "agreement: expected Agreement, the result of"),
         (lambda result: unit_truth(result, added=-1), "added: expected a number of at least 0, got -1"),
         (lambda _: unit_truth(agreement(LOCAL, bootstrap=0)), "expected raters who are the same person on every image"),

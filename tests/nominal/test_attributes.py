@@ -40,7 +40,7 @@ def lists(table):
 
 
 def test_units_with_two_grades_count_by_hand():
-    found = attribute_agreement(RESULT, "malignancy", "interval", bootstrap=0)
+    found = attribute_agreement(RESULT, "malignancy", metric="interval", bootstrap=0)
     # 1 2 | 5 5 | 3 1, and 4 alone: squares within 1, 0, 4; of all pairs of 1 2 5 5 3 1
     apart = sum((c - k) ** 2 for c, k in combinations([1, 2, 5, 5, 3, 1], 2))
     assert found.alpha == pytest.approx(1 - 5 * (1 + 0 + 4) / apart)
@@ -88,7 +88,7 @@ def test_differences_are_those_of_every_two_raters(metric):
     ("call", "message"),
     [
         (lambda: attribute_agreement(RESULT, "subtlety"), "malignancy"),
-        (lambda: attribute_agreement(RESULT, "margin", "ordinal"), "pass order="),
+        (lambda: attribute_agreement(RESULT, "margin", metric="ordinal"), "pass order="),
         (lambda: attribute_agreement(TABLE, "margin"), "the result of agreement"),
         (lambda: attribute_agreement(agreement(PLAIN, bootstrap=0), "a"), "expected annotations with attributes"),
         (lambda: Annotations.from_rows([{**ROWS[0], "attributes": 5}]), "attributes that are numbers"),

@@ -54,5 +54,5 @@ def test_the_least_agreed_item_comes_first() -> None:
     assert result.tied.tolist() == [False, True]
     with pytest.raises(InputError, match="question: expected one of 'label', got 'colour'"):
         result.of("colour")
-    with pytest.raises(InputError, match=r"quorum: expected a share above 0 and at most 1, got 1\.5"):
+    with pytest.raises(InputError, match=r"quorum: expected a number above 0 and at most 1, got 1\.5"):
         result.below(1.5)

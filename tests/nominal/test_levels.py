@@ -86,7 +86,7 @@ def test_coefficients_in_a_stated_order_count_its_empty_grades():
         (TWO, {"metric": {"colour": "ordinal"}}, "metric: expected"),
         (TWO, {"metric": {"grade": "cardinal"}}, "cardinal"),
         (NAMED, {"metric": "ordinal", "order": NAMES[:3]}, "expected the categories of grade"),
-        (NAMED, {"metric": "ordinal", "order": {"grade": 5}}, "from lowest to highest"),
+        (NAMED, {"metric": "ordinal", "order": {"grade": 5}}, "order: expected"),
         (NUMBERS, {"metric": "ordinal", "order": {"place": ["9"]}}, "order: expected"),
     ],
 )

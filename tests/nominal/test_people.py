@@ -233,7 +233,7 @@ def test_the_interval_of_teams_is_that_of_items_sampled_with_replacement():
         (lambda: rater_accuracy(SKIES, reference={1: ["snow"]}), "reference: expected concepts .*, got 'snow'"),
         (lambda: rater_accuracy(SKIES, reference={7: ["sky"]}), "reference: expected items .*, got none in common"),
         (lambda: rater_accuracy(SKIES, reference="eve"), "reference: expected a rater among ann, bob, got 'eve'"),
-        (lambda: rater_accuracy(SKIES, reference=["sky"]), "reference: expected a rater, .* or a mapping .* got list"),
+        (lambda: rater_accuracy(SKIES, reference=["sky"]), "reference: expected .* or a mapping, got list"),
     ],
 )
 def test_what_is_refused(call, message):

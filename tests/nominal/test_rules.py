@@ -169,9 +169,9 @@ def test_reasons_by_hand() -> None:
     [
         (lambda table: table.regroup({"x": ["cow"]}), "groups: expected concepts of the table in 'x', got 'cow'"),
         (lambda table: table.regroup({"x": ["cat"], "y": ["cat"]}), "groups: .* in one group, got 'cat' again"),
-        (lambda table: suggest_groups(table, 1), "most_breaches: expected a share from 0 to below 1, got 1"),
+        (lambda table: suggest_groups(table, 1), "most_breaches: expected a number of at least 0 and below 1, got 1"),
         (reject_answers, "rule: expected broken, most_breaches or least_accuracy, got none"),
-        (lambda table: reject_answers(table, least_accuracy=60), "least_accuracy: .* share from 0 to 1, got 60"),
+        (lambda table: reject_answers(table, least_accuracy=60), "least_accuracy: .* number from 0 to 1, got 60"),
     ],
 )
 def test_what_is_refused(call: Callable[[LabelTable], object], message: str) -> None:

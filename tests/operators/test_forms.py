@@ -91,7 +91,7 @@ WRONG: dict[tuple[str, str], Wrong] = {
         ({"raters": ["ann", "eve"]}, "expected a rater, or a field of Classification or Classifications"),
         ({"compare_teams": True, "first_team": []}, "A team needs a rater"),
         ({"compare_teams": True, "first_team": ["ann"], "second_team": ["ann"]}, "'ann' is in both teams"),
-        ({"quorum": 1.5}, "A number from 0.01 to 1"),
+        ({"quorum": 1.5}, "A number from 0 to 1"),
         ({"exclusive": False, "named": True, "groups": "cat, dog"}, "expected names with labels"),
         ({"exclusive": False, "own_group_0": ["cat"], "own_group_1": ["cat"]}, "'cat' is in another group"),
         ({"metric": "by question", "metrics": "label: odd"}, "got 'odd'"),

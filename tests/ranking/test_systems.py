@@ -68,13 +68,13 @@ def test_ontology_score_by_hand():
     values = np.zeros((2, 4, 3))
     values[0, :, 0] = 0.9  # net says cat everywhere
     values[1, :, 1] = 0.5  # svm says dog everywhere, just sure enough
-    given = scores(values), truths(marked("ab", "", "cd"), ["ann"]), TREE
-    result = rank_systems(*given)
+    given = scores(values), truths(marked("ab", "", "cd"), ["ann"])
+    result = rank_systems(*given, tree=TREE)
     assert result.ontology[0].tolist() == [[1, 1, 0, 0], [0.5, 0.5, 0, 0]]
     assert result.rankings["ontology score"].values.tolist() == [[0.5, 0.25]]
-    assert rank_systems(*given, decision=0.6).rankings["ontology score"].values.tolist() == [[0.5, 0.0]]
+    assert rank_systems(*given, tree=TREE, decision=0.6).rankings["ontology score"].values.tolist() == [[0.5, 0.0]]
     # without weight on oak, only the false cat counts in the images of an oak
-    assert rank_systems(*given, weights=[1, 1, 0]).ontology[0, 0].tolist() == [1, 1, 0, 0]
+    assert rank_systems(*given, tree=TREE, weights=[1, 1, 0]).ontology[0, 0].tolist() == [1, 1, 0, 0]
 
 
 def test_images_without_a_score_are_refused_or_left_out_for_all(random_study):
@@ -123,7 +123,7 @@ def test_from_labels():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"missing": "last"}, "missing: expected 'raise' or 'skip', got 'last'"),
+        ({"missing": "last"}, "missing: expected one of 'raise', 'skip', got 'last'"),
         ({"tree": {"cat": "animal"}}, "tree: expected all concepts in it, got none of 'dog', 'oak'"),
         ({"weights": [1, 2]}, "weights: expected 3 numbers of at least 0, got 1.0, 2.0"),
         ({"weights": [1, math.nan, 1]}, "weights: expected 3 numbers"),

@@ -55,7 +55,7 @@ def test_intervals_are_those_of_the_bootstrap_over_items():
 
 def test_time_decides_the_order():
     items, categories, time = [0, 1, 0, 1], ["x", "x", "y", "x"], [1, 4, 2, 3]
-    curve = running_agreement(items, categories, time, points=4, bootstrap=0)
+    curve = running_agreement(items, categories, time=time, points=4, bootstrap=0)
     assert curve.spa == pytest.approx([np.nan, 0, 0, 0.5], nan_ok=True)
     assert curve.time.tolist() == [1, 2, 3, 4]
     assert curve.to_pandas()["annotations"].tolist() == [1, 2, 3, 4]

@@ -23,13 +23,14 @@ from kalos_core.fiftyone.dataset.expressions import list_of, text
 from kalos_core.fiftyone.dataset.image_labels import ImageLabels, known_classes, read_image_labels, table_of
 from kalos_core.fiftyone.dataset.raters import ESTIMATED, IMAGE_LABELS, LabelSource, sources_of
 from kalos_core.fiftyone.dataset.writing import write_documents
+from kalos_core.fiftyone.kinds.right import estimates
 from kalos_core.fiftyone.runs.arrays import as_texts, text_array
 from kalos_core.fiftyone.runs.changes import Changes, part_of
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.stored import load_metrics, load_run_view
 from kalos_core.fiftyone.runs.table import Arrays, Run
 from kalos_core.nominal import MERGED, LabelTable, RawLabels, majority_labels
-from kalos_core.nominal.grouping import Groups, groups_from_record
+from kalos_core.nominal.grouping import Groups
 
 TABLE = "table/"
 """What the names of the arrays of a table begin with."""
@@ -52,8 +53,7 @@ TEXTS: FieldArguments = {"ftype": fo.ListField, "subfield": fo.StringField}
 
 def read_compared(view: Any, run: Run[Any, Any, Any, Any]) -> ImageLabels:
     """The labels of some samples, as a run read them."""
-    groups = groups_from_record(run.settings["groups"])
-    return read_image_labels(view, run.selection, groups, run.settings["on_repeat"], again=True)
+    return read_image_labels(view, run.selection, run.settings["groups"], run.settings["on_repeat"], again=True)
 
 
 def table_arrays(table: LabelTable) -> dict[str, NDArray[Any]]:
@@ -80,8 +80,8 @@ def table_again(changes: Changes) -> LabelTable:
         return stored
     fresh = RawLabels() if changes.fresh is None else cast(ImageLabels, changes.fresh).raw
     raw = stored.raw.updated(fresh, set(changes.stale), changes.images)
-    groups, known = groups_from_record(run.settings["groups"]), known_classes(changes.view, run.label_fields)
-    return table_of(raw, changes.images, run.selection, groups, run.settings["on_repeat"], known)
+    known, settings = known_classes(changes.view, run.label_fields), run.settings
+    return table_of(raw, changes.images, run.selection, settings["groups"], settings["on_repeat"], known)
 
 
 # ---- the majority, on samples ----
@@ -173,7 +173,7 @@ def _of_rater(run: Run[Any, Any, Any, Any], view: Any, name: str) -> tuple[ViewE
     """The labels of a rater in a sample, and whether they answered there; None for everywhere."""
     selection, raters = run.selection, run.selection.raters or ()
     is_exclusive = isinstance(run.settings["groups"], str)
-    merged_fields = {MERGED: run.names.majority} | ({TRUTH: run.names.truth} if run.settings.get("truth") else {})
+    merged_fields = {MERGED: run.names.majority} | ({TRUTH: run.names.truth} if estimates(run) else {})
     if name in merged_fields and name not in raters:
         field = merged_fields[name]
         merged = LabelSource(field, field if is_exclusive else f"{field}.classifications", None, None)

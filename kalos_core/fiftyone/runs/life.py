@@ -53,7 +53,7 @@ from kalos_core.fiftyone.runs.arrays import delete_arrays, drop, orphans, store_
 from kalos_core.fiftyone.runs.explaining import explained
 from kalos_core.fiftyone.runs.keys import METHOD, check_run_key, own_runs, written_attributes
 from kalos_core.fiftyone.runs.progress import Progress, Report
-from kalos_core.fiftyone.runs.records import apart
+from kalos_core.fiftyone.runs.records import apart, keyless
 from kalos_core.fiftyone.runs.renaming import is_held, settle_renaming
 from kalos_core.fiftyone.runs.table import Details, Kind, Metrics, Read, Result, Run, Settings
 from kalos_core.fiftyone.runs.writers import COMPLETE, DELETING, WRITING, Writer, is_alive, writing_now
@@ -212,7 +212,7 @@ def writing(
             method=f"{METHOD}/{kind.name}",
             status=WRITING,
             writer=writer,
-            settings=dict(settings),
+            settings=keyless(settings),
             selection=read.selection.record(),
             label_fields=list(read.fields),
             images=len(read.images),

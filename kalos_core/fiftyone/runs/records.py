@@ -24,6 +24,40 @@ BESIDE = "stored array"
 """What stands in its place, with its name."""
 
 
+ENTRIES = "entries"
+"""Key of a mapping that is stored as a list of its entries."""
+
+
+def keyless(value: Any) -> Any:
+    """Settings as they are stored: a mapping in them as a list, since keys of a database may not hold every name.
+
+    Examples
+    --------
+    >>> keyless({"groups": {"a.b": ["$c"]}})
+    {'groups': {'entries': [['a.b', ['$c']]]}}
+    """
+    return {name: _entries(of) for name, of in value.items()}
+
+
+def _entries(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {ENTRIES: [[name, _entries(of)] for name, of in value.items()]}
+    return [_entries(of) for of in value] if isinstance(value, (list, tuple)) else value
+
+
+def keyed(value: Any) -> Any:
+    """Settings that `keyless` stored.
+
+    Examples
+    --------
+    >>> keyed(keyless({"groups": {"a.b": ["$c"]}}))
+    {'groups': {'a.b': ['$c']}}
+    """
+    if isinstance(value, Mapping):
+        return {name: keyed(of) for name, of in value.get(ENTRIES, value.items())}
+    return [keyed(of) for of in value] if isinstance(value, (list, tuple)) else value
+
+
 def apart(details: Any) -> tuple[Any, dict[str, NDArray[Any]]]:
     """What `plain` answers, with the names of long arrays in their places, and these arrays.
 

@@ -19,7 +19,7 @@ from kalos_core.fiftyone.runs.changes import count_changes as count_since
 from kalos_core.fiftyone.runs.explaining import explained
 from kalos_core.fiftyone.runs.keys import METHOD, check_run_key, own_runs
 from kalos_core.fiftyone.runs.life import change_runs, dead_runs, is_listed, remove_run, set_config
-from kalos_core.fiftyone.runs.records import joined, restored
+from kalos_core.fiftyone.runs.records import joined, keyed, restored
 from kalos_core.fiftyone.runs.renaming import move_of, rename_runs, settle_renaming
 from kalos_core.fiftyone.runs.table import KINDS, Part, Parts, Run
 from kalos_core.fiftyone.runs.thresholds import choice
@@ -235,7 +235,7 @@ def _run(info: Any) -> AnyRun:
     return Run(
         key=info.key,
         kind=config.method.split("/", 1)[1],
-        settings=deepcopy(config.settings),  # theirs to change
+        settings=keyed(config.settings),
         selection=Selection.of(config.selection),
         metrics=deepcopy(config.metrics),
         label_fields=tuple(config.label_fields),

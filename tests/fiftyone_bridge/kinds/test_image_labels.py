@@ -89,7 +89,7 @@ class TestTheRun:
     def test_groups_are_suggested_and_the_majority_holds_several_labels(self, make):
         dataset = make(_days())
         run = compute(dataset, raters=("ann", "bob", "cid"), groups="suggested", bootstrap=0)
-        assert run.settings["groups"] == [{"name": "day / night", "labels": ["day", "night"]}]
+        assert run.settings["groups"] == {"day / night": ["day", "night"]}
         assert run.details.agreement.question.tolist() == ["day / night", "sun"]
         names = dataset.values("run_majority.classifications.label")
         shares = dataset.values("run_majority.classifications.confidence")
@@ -200,7 +200,7 @@ class TestTheRun:
         [
             ({"raters": ("ann",)}, "at least two raters to compare, got 1 .ann."),
             ({"weights": "heavy"}, "weights: expected one of 'annotations'"),
-            ({"groups": {"a": "cat"}}, "groups: expected a list of labels for each name"),
+            ({"groups": {"a": "cat"}}, "groups: expected names with a list each"),
             ({"metric": "ordinal"}, "order="),
             ({"truth": "glad"}, "truth: expected one of 'confusion', 'one_coin', 'weighted', got 'glad'"),
         ],
@@ -229,7 +229,7 @@ class TestWhoIsRight:
         assert run.metrics["truth"] == [expected]
         loaded = kf.load_run(answered, "run").result.truth[0]
         np.testing.assert_allclose(loaded.probability, own.probability)
-        assert kf.KINDS["image_labels"].again(run)["truth"] == model
+        assert run.settings["truth"] == model
 
     def test_the_majority_weighted_by_skill_by_hand(self, make):
         """Ann and bob give the majority in 3 of 3 answers, cid in 2: the second image is a cat with weight 2 of 8/3."""
@@ -371,5 +371,4 @@ def test_a_run_keeps_the_metric_of_alpha(answered, order):
     assert (graded.question, graded.weighted.alpha) == ("label", pytest.approx(expected))
     assert graded.weighted.codes.size == 0
     assert loaded.result.grades[0].to_pandas().equals(graded.to_pandas())
-    again = kf.KINDS["image_labels"].again(run)
-    assert (again["metric"], again["order"]) == (metric, order)
+    assert (run.settings["metric"], run.settings["order"]) == (metric, order)

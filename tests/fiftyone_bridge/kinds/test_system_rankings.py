@@ -57,7 +57,7 @@ def test_scores_of_a_mapping(answered):
     np.testing.assert_allclose(run.result.auc[:, :2], plain.result.auc)
     assert run.result.auc[0, 2, 0] == run.result.auc[0, 0, 0]  # the same of cats
     assert run.result.auc[0, 2, 1] == 0.5  # the others are not named: 0 each
-    assert [entry["field"] for entry in run.settings["systems"]] == ["net", None, None]
+    assert list(run.settings["systems"].values()) == ["net", {}, {}]
 
 
 def logits(values: list[float]) -> fo.Classification:

@@ -545,7 +545,7 @@ def test_who_is_right_about_objects_is_as_the_library_says(make, model):
     field, strict = f"right_{model}_0_5", f"right_{model}_0_99"
     assert run.metrics["fields"] == {f"{model} 0.5": field, f"{model} 0.99": strict}
     result = agreement(kf.read_annotations(dataset, raters=FIVE), bootstrap=0)
-    truth = unit_truth(result, model)
+    truth = unit_truth(result, model=model)
     expected = instance_consensus(result, truth=truth)
     assert dataset.count(f"{field}.detections") == len(expected.annotations) >= 12
     by_image = np.argsort(expected.annotations.image, kind="stable")

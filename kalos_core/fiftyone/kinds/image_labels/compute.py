@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
-from kalos_core.errors import check_whole, lookup
 from kalos_core.fiftyone.dataset.image_labels import read_image_labels
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.kinds.image_labels.kind import (
     LABEL_AGREEMENT,
     LabelRun,
-    LabelSettings,
-    check_width,
     dispute_arrays,
     find_all,
     label_details,
@@ -20,43 +18,18 @@ from kalos_core.fiftyone.kinds.image_labels.kind import (
     sample_schema,
     sample_values,
 )
+from kalos_core.fiftyone.kinds.image_labels.settings import LabelRunArguments, LabelRunSettings
 from kalos_core.fiftyone.kinds.labelled import table_arrays, write_columns
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
-from kalos_core.fiftyone.runs.progress import Progress
-from kalos_core.nominal import QUORUM, SKILL_MODELS, OnRepeat, check_quorum
-from kalos_core.nominal.grouping import Groups, Teams, groups_record, teams_record
-from kalos_core.nominal.levels import Metric, Order, metric_record, order_record
-from kalos_core.sparse import WEIGHTS
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    from kalos_core.fiftyone.dataset.selection import SelectionArguments
+from kalos_core.options import takes
 
 
-def compute_label_agreement(
-    samples: Any,
-    run_key: str,
-    *,
-    groups: Groups = "label",
-    teams: Teams = None,
-    reject_broken: bool = False,
-    most_breaches: float | None = None,
-    least_accuracy: float | None = None,
-    weights: str = "annotations_m1",
-    metric: Metric = "nominal",
-    order: Order | None = None,
-    truth: str | None = None,
-    bootstrap: int = 1000,
-    seed: int = 0,
-    quorum: float = QUORUM,
-    width: float = 0.1,
-    on_repeat: OnRepeat = "raise",
-    progress: Progress | bool | None = None,
-    **selection: Unpack[SelectionArguments],
-) -> LabelRun:
+@takes(LabelRunArguments)
+def compute_label_agreement(samples: Any, run_key: str, settings: LabelRunArguments) -> LabelRun:
     """How far raters agree on image-level labels.
+
+    The labels of ``reference`` are known truth: each rater's accuracy to it is computed, and nothing else reads it.
 
     Writes fields of samples: ``<key>_agreement``, the probability that two raters of the image answer a question
     alike, mean over the questions that two answered (None where there is none); ``<key>_disputed``, whether the image
@@ -73,27 +46,6 @@ def compute_label_agreement(
     samples : fiftyone.core.collections.SampleCollection
     run_key : str
         Names everything the run writes.
-    groups, on_repeat, **selection
-        As in `read_label_table`. The labels of ``reference`` are known truth: each rater's accuracy to it is computed,
-        and nothing else reads it.
-    teams : mapping of two names to rater names, optional
-        Such as experts and a crowd, which are compared (`kalos_core.compare_teams`).
-    reject_broken, most_breaches, least_accuracy
-        Which answers are rejected before anything is computed, as in `kalos_core.reject_answers` (where the first is
-        ``broken``); none unless given.
-    weights : name in `kalos_core.sparse.WEIGHTS`
-        Of images in the sparse probability of agreement.
-    metric, order
-        Of alpha, where groups of labels are grades, as in `kalos_core.label_agreement`.
-    truth : name in `kalos_core.nominal.SKILL_MODELS`, optional
-        Estimate who is right, and how sure: the class of each image, and the skill and habits of each rater
-        (`kalos_core.dawid_skene`, which says what that assumes).
-    bootstrap, seed : int
-        Replicates of the intervals, 0 for none.
-    quorum : float in (0, 1]
-        An image is in dispute where, on some question, the leading answer has less than this share of the answers.
-    width : float
-        The width of the interval from which on a running curve is narrow enough.
     progress : bool or callable, optional
 
     Returns
@@ -119,40 +71,21 @@ def compute_label_agreement(
     (1, [0.0, 1.0, 1.0, 1.0])
     >>> dataset.delete()
     """
-    chosen = Selection.of(selection)
-    with analysing(samples, run_key, progress) as report:
-        lookup(WEIGHTS, weights, "weights")
-        if truth is not None:
-            lookup(SKILL_MODELS, truth, "truth")
-        settings = LabelSettings(
-            groups=groups_record(groups),
-            teams=teams_record(teams),
-            reject_broken=reject_broken,
-            most_breaches=most_breaches,
-            least_accuracy=least_accuracy,
-            weights=weights,
-            metric=metric_record(metric),
-            order=order_record(order),
-            truth=truth,
-            bootstrap=check_whole(bootstrap, "bootstrap"),
-            seed=check_whole(seed, "seed"),
-            quorum=check_quorum(quorum),
-            width=check_width(width),
-            on_repeat=on_repeat,
-        )
-        labels = read_image_labels(samples, chosen, groups, on_repeat)
-        settings["groups"] = groups_record(labels.groups)  # what was suggested
+    chosen, told = settings.part(Selection), settings.part(LabelRunSettings)
+    with analysing(samples, run_key, settings.progress) as report:
+        labels = read_image_labels(samples, chosen, told.groups, told.on_repeat)
+        told = replace(told, groups=labels.groups)  # what was suggested
         found = find_all(
             labels.answers,
             labels.selection,
-            settings,
+            told,
             lambda share, label: report(COMPARING + share * (STORING - COMPARING), label),
         )
         names = RunNames(run_key)
         report(STORING, "Writing agreement")
-        with writing(LABEL_AGREEMENT, labels, run_key, settings, sample_schema(names, settings)) as draft:
-            write_columns(labels, sample_values(found, names, settings), report.within(STORING, 1.0, "Writing"))
-            draft.metrics, draft.details = label_metrics(found, settings["quorum"]), label_details(found)
+        with writing(LABEL_AGREEMENT, labels, run_key, told.record(), sample_schema(names, told)) as draft:
+            write_columns(labels, sample_values(found, names, told), report.within(STORING, 1.0, "Writing"))
+            draft.metrics, draft.details = label_metrics(found, told.quorum), label_details(found)
             draft.arrays = table_arrays(labels.answers) | dispute_arrays(found)
             draft.result = found
     return draft.run

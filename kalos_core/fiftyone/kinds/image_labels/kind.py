@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import object_array
 from kalos_core.arrays import by_item
-from kalos_core.errors import InputError, as_number
 from kalos_core.fiftyone.dataset.database import FieldArguments
 from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS
 from kalos_core.fiftyone.dataset.selection import Selection
+from kalos_core.fiftyone.kinds.image_labels.settings import LabelRunSettings
 from kalos_core.fiftyone.kinds.image_labels.truth import truth_schema, truth_values
 from kalos_core.fiftyone.kinds.image_labels.views import view_of_disputes
 from kalos_core.fiftyone.kinds.labelled import (
@@ -38,7 +38,6 @@ from kalos_core.nominal import (
     LabelTable,
     LabelTruth,
     MajorityAgreement,
-    OnRepeat,
     QuestionCurve,
     QuestionGrades,
     RaterAccuracy,
@@ -48,31 +47,8 @@ from kalos_core.nominal import (
 )
 from kalos_core.nominal.answers import split_reference
 from kalos_core.nominal.decisions import ConceptVotes
-from kalos_core.nominal.grouping import GroupRecord, GroupsRecord, groups_from_record, teams_from_record
-from kalos_core.nominal.levels import levels_from_records
+from kalos_core.nominal.findings import FindingsSettings
 from kalos_core.nominal.questions import check_comparable
-
-COMPUTED = ("reject_broken", "most_breaches", "least_accuracy", "weights", "bootstrap", "seed")
-"""Settings that `label_findings` takes as they are."""
-
-
-class LabelSettings(TypedDict):
-    """As in `compute_label_agreement`."""
-
-    groups: GroupsRecord
-    teams: list[GroupRecord] | None
-    reject_broken: bool
-    most_breaches: float | None
-    least_accuracy: float | None
-    weights: str
-    metric: GroupsRecord
-    order: list[GroupRecord] | list[str] | None
-    truth: str | None
-    bootstrap: int
-    seed: int
-    quorum: float
-    width: float
-    on_repeat: OnRepeat
 
 
 class LabelMetrics(TypedDict):
@@ -115,24 +91,13 @@ class LabelDetails:
     grades: list[QuestionGrades] = field(default_factory=list)
 
 
-def find_all(answers: LabelTable, selection: Selection, settings: LabelSettings, progress: Progress) -> LabelFindings:
+def find_all(
+    answers: LabelTable, selection: Selection, settings: LabelRunSettings, progress: Progress
+) -> LabelFindings:
     """Everything, of the answers of raters and of the reference, with the settings of a run."""
     table, reference = split_reference(answers, selection.reference)
-    rules: dict[str, Any] = {name: settings[name] for name in COMPUTED}  # type: ignore[literal-required]
-    teams, levels = teams_from_record(settings["teams"]), _levels(settings)
-    return label_findings(
-        check_comparable(table),
-        reference=reference,
-        teams=teams,
-        truth=settings["truth"],
-        progress=progress,
-        **rules,
-        **levels,
-    )
-
-
-def _levels(settings: LabelSettings) -> dict[str, Any]:
-    return levels_from_records(settings["metric"], settings["order"])
+    told = settings.part(FindingsSettings).record()
+    return label_findings(check_comparable(table), reference=reference, progress=progress, **told)
 
 
 def label_metrics(found: LabelFindings, quorum: float) -> LabelMetrics:
@@ -178,20 +143,12 @@ def label_details(found: LabelFindings) -> LabelDetails:
     )
 
 
-def check_width(width: object) -> float:
-    """The width of an interval that is narrow enough."""
-    number = as_number(width)
-    if number is None or not number > 0:
-        raise InputError(f"width: expected a number above 0, got {width!r}")
-    return number
-
-
 # ---- what views need ----
 
 
-def sample_schema(names: RunNames, settings: LabelSettings) -> dict[str, FieldArguments]:
+def sample_schema(names: RunNames, settings: LabelRunSettings) -> dict[str, FieldArguments]:
     """The fields of `sample_values`."""
-    number, groups = {"ftype": fo.FloatField}, groups_from_record(settings["groups"])
+    number, groups = {"ftype": fo.FloatField}, settings.groups
     return {
         names.agreement: number,
         names.accuracy: number,
@@ -200,16 +157,15 @@ def sample_schema(names: RunNames, settings: LabelSettings) -> dict[str, FieldAr
         names.questions: TEXTS,
         names.concepts: TEXTS,
         **majority_schema(names, groups),
-        **(truth_schema(names, groups) if settings["truth"] else {}),
+        **(truth_schema(names, groups) if settings.truth else {}),
     }
 
 
-def sample_values(found: LabelFindings, names: RunNames, settings: LabelSettings) -> dict[str, Iterable[Any]]:
+def sample_values(found: LabelFindings, names: RunNames, settings: LabelRunSettings) -> dict[str, Iterable[Any]]:
     """Field -> (I,) values; an image that two raters did not answer for has neither agreement nor dispute."""
     table, disputes, votes = found.table, found.disputes, ConceptVotes.of(found.table)
     mixed, items = votes.chose < votes.decided, len(found.table.items)
-    agreement, disputed = plain(disputes.agreement), disputes.below(settings["quorum"]).tolist()
-    groups = groups_from_record(settings["groups"])
+    agreement, disputed = plain(disputes.agreement), disputes.below(settings.quorum).tolist()
     return {
         names.agreement: agreement,
         names.accuracy: plain(found.items.accuracy),
@@ -217,8 +173,8 @@ def sample_values(found: LabelFindings, names: RunNames, settings: LabelSettings
         names.disputed: [flag if value is not None else None for flag, value in zip(disputed, agreement, strict=True)],
         names.questions: by_item(disputes.item, object_array(table.questions)[disputes.question], items),
         names.concepts: by_item(votes.item[mixed], table.concepts[votes.concept[mixed]], items),
-        **majority_values(table, names, groups),
-        **(truth_values(found.truth, table, names, groups) if found.truth else {}),
+        **majority_values(table, names, settings.groups),
+        **(truth_values(found.truth, table, names, settings.groups) if found.truth else {}),
     }
 
 
@@ -238,17 +194,12 @@ def dispute_arrays(found: LabelFindings) -> dict[str, NDArray[Any]]:
     }
 
 
-LabelRun = Run[LabelSettings, LabelMetrics, LabelDetails, LabelFindings]
+LabelRun = Run[dict[str, Any], LabelMetrics, LabelDetails, LabelFindings]
 
 
 def _restore(changes: Changes) -> LabelFindings:
-    return find_all(table_again(changes), changes.run.selection, changes.run.settings, lambda *_: None)
-
-
-def _again(run: LabelRun) -> dict[str, Any]:
-    settings = run.settings
-    groups, teams = groups_from_record(settings["groups"]), teams_from_record(settings["teams"])
-    return {**settings, "groups": groups, "teams": teams, **_levels(settings)}
+    settings = LabelRunSettings.of(changes.run.settings)
+    return find_all(table_again(changes), changes.run.selection, settings, lambda *_: None)
 
 
 def _written(run: Run[Any, Any, Any, Any]) -> str:
@@ -257,14 +208,13 @@ def _written(run: Run[Any, Any, Any, Any]) -> str:
     return f"{names.agreement!r} and {names.disputed!r} on samples, with the questions and concepts in dispute{last}"
 
 
-LABEL_AGREEMENT: Kind[LabelSettings, LabelMetrics, LabelDetails, LabelFindings] = register(
+LABEL_AGREEMENT: Kind[dict[str, Any], LabelMetrics, LabelDetails, LabelFindings] = register(
     Kind(
         name="image_labels",
         title="Image-level labels",
         operator="compute_label_agreement",
         section="Questions",
         suffix="labels",
-        again=_again,
         family=IMAGE_LABELS,
         read=read_compared,
         restore=_restore,

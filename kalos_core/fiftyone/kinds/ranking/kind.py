@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from kalos_core.annotations import object_array
 from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS
 from kalos_core.fiftyone.kinds.labelled import read_compared, stored_table, table_again, view_of_difference
+from kalos_core.fiftyone.kinds.ranking.settings import RankingRunSettings
 from kalos_core.fiftyone.runs.changes import Changes
 from kalos_core.fiftyone.runs.records import plain
 from kalos_core.fiftyone.runs.stored import load_details
 from kalos_core.fiftyone.runs.table import Kind, Run, register
-from kalos_core.nominal import LabelTable, OnRepeat
+from kalos_core.nominal import LabelTable
 from kalos_core.nominal.answers import split_reference
-from kalos_core.nominal.grouping import GroupRecord, GroupsRecord, teams_from_record
 from kalos_core.ranking import (
     ConceptTruths,
     Concordance,
@@ -27,32 +27,10 @@ from kalos_core.ranking import (
     concordance,
     rank_systems,
 )
-from kalos_core.ranking.concepts import NodeRecord, tree_from_record
-from kalos_core.ranking.systems import Missing
+from kalos_core.ranking.systems import RankingSettings
 
 PERMUTATIONS = 1000
 """Random orders with which concordance is compared."""
-
-
-class SystemRecord(TypedDict):
-    """A classifier, and the field of its scores; None where they were given."""
-
-    system: str
-    field: str | None
-
-
-class RankingSettings(TypedDict):
-    """As in `rank_systems`."""
-
-    systems: list[SystemRecord]
-    groups: GroupsRecord
-    teams: list[GroupRecord] | None
-    tree: list[NodeRecord] | None
-    decision: float
-    unlisted: float | None
-    missing: Missing
-    seed: int
-    on_repeat: OnRepeat
 
 
 class LeftOut(TypedDict):
@@ -85,15 +63,10 @@ class RankingDetails:
     eer: NDArray[np.float64]
 
 
-def rank(table: LabelTable, scores: SystemScores, settings: RankingSettings) -> SystemRanking:
+def rank(table: LabelTable, scores: SystemScores, settings: RankingRunSettings) -> SystemRanking:
     """The ranking of classifiers under each rater, each team and the majority, with the settings of a run."""
-    return rank_systems(
-        scores,
-        ConceptTruths.from_labels(table, teams=teams_from_record(settings["teams"])),
-        tree_from_record(settings["tree"]),
-        decision=settings["decision"],
-        missing=settings["missing"],
-    )
+    truths = ConceptTruths.from_labels(table, teams=settings.teams)
+    return rank_systems(scores, truths, **settings.part(RankingSettings).record())
 
 
 def ranking_metrics(result: SystemRanking, unknown: int) -> RankingMetrics:
@@ -127,19 +100,19 @@ def stored_rankings(samples: Any, run_key: str) -> dict[str, Rankings]:
     return details.rankings
 
 
-RankingRun = Run[RankingSettings, RankingMetrics, RankingDetails, SystemRanking]
+RankingRun = Run[dict[str, Any], RankingMetrics, RankingDetails, SystemRanking]
 
 
 def _restore(changes: Changes) -> SystemRanking:
     """The scores are those that the run read."""
-    settings = changes.run.settings
-    read, systems = stored_table(changes.arrays), object_array([entry["system"] for entry in settings["systems"]])
+    settings = RankingRunSettings.of(changes.run.settings)
+    read, systems = stored_table(changes.arrays), object_array(list(settings.systems))
     scores = SystemScores(systems, read.items, read.concepts, changes.arrays["scores"])
     table, _ = split_reference(table_again(changes), changes.run.selection.reference)
     return rank(table, scores, settings)
 
 
-RANKING: Kind[RankingSettings, RankingMetrics, RankingDetails, SystemRanking] = register(
+RANKING: Kind[dict[str, Any], RankingMetrics, RankingDetails, SystemRanking] = register(
     Kind(
         name="ranking",
         title="Ranking of classifiers",

@@ -17,31 +17,6 @@ from kalos_core.fiftyone.internals import root_of
 Scores = Mapping[str, float]
 """Label -> how sure a classifier is of it in an image."""
 
-Systems = Sequence[str] | Mapping[str, str | Mapping[Hashable, Scores]]
-"""Label fields, or names with a field each, or with scores by sample id or file name."""
-
-
-def name_systems(systems: Systems) -> dict[str, str | Mapping[Hashable, Scores]]:
-    """The field or the scores of each classifier, by name; at least two.
-
-    Examples
-    --------
-    >>> name_systems(["net", "svm"])
-    {'net': 'net', 'svm': 'svm'}
-    >>> name_systems("net")
-    Traceback (most recent call last):
-    kalos_core.errors.InputError: systems: expected fields, or names with their fields or scores, got 'net'
-    """
-    if isinstance(systems, str) or not isinstance(systems, (Mapping, Sequence)):
-        raise InputError(f"systems: expected fields, or names with their fields or scores, got {repr_of(systems)}")
-    named: dict[str, Any] = dict(systems) if isinstance(systems, Mapping) else {name: name for name in systems}
-    wrong = [name for name, source in named.items() if not isinstance(source, (str, Mapping))]
-    if wrong:
-        raise InputError(f"systems: expected a field or a mapping of images to scores for {listed(map(repr, wrong))}")
-    if len(named) < 2:
-        raise InputError(f"systems: a ranking needs at least two, got {len(named)}")
-    return named
-
 
 def read_scores(
     view: Any, systems: Mapping[str, str | Mapping[Hashable, Scores]], used: Sequence[str]

@@ -1,0 +1,42 @@
+"""What an agreement on image-level labels is told: which labels exclude each other, and when an image is in dispute."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from kalos_core.fiftyone.runs.progress import RunArguments
+from kalos_core.nominal import QUORUM
+from kalos_core.nominal.build import Repeats
+from kalos_core.nominal.disputes import Quorum
+from kalos_core.nominal.findings import FindingsSettings
+from kalos_core.nominal.grouping import Grouping
+from kalos_core.options import Option
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelRunSettings(FindingsSettings):
+    """How image-level labels are compared.
+
+    Examples
+    --------
+    >>> LabelRunSettings(groups={"place": ("in", "out")}).record()["groups"]
+    {'place': ['in', 'out']}
+    """
+
+    groups: Grouping = "label"
+    quorum: Quorum = QUORUM
+    width: Annotated[
+        float,
+        Option(
+            "An interval is narrow enough at this width",
+            "The running curve says from how many answers on it is.",
+            above=0,
+        ),
+    ] = 0.1
+    on_repeat: Repeats = "raise"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelRunArguments(LabelRunSettings, RunArguments):
+    """What `compute_label_agreement` takes."""
