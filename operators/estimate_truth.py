@@ -11,7 +11,7 @@ import kalos_core.fiftyone as kf
 from kalos_core.display import alpha_text, number_of
 from kalos_core.text import names_shown
 
-from . import base, forms, mask_forms, right_forms, widgets
+from . import forms, mask_forms, right_forms, widgets
 from .widgets import Context
 
 USUAL = ["0.5", "staple"]
@@ -52,9 +52,9 @@ class EstimateTruth(mask_forms.MaskAnalysis[kf.TruthRun]):
             _add_methods(ctx, inputs)
             mask_forms.add_ignored(ctx, inputs)
             mask_forms.add_local(ctx, inputs)
-            base.add_declared(ctx, inputs, kf.estimate_truth, "maps")
+            self.ask(ctx, inputs, "maps")
         else:
-            mask_forms.add_quorum(ctx, inputs)
+            self.add_quorum(ctx, inputs)
             right_forms.add_model(ctx, inputs, "model", ESTIMATE_HELP, "For four raters or more who annotated alone")
             forms.add_similarity(ctx, inputs)
 

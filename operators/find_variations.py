@@ -19,7 +19,7 @@ class FindVariations(base.Analysis[kf.VariationRun]):
 
     def add_options(self, ctx: Context, inputs: types.Object) -> None:
         forms.add_similarity(ctx, inputs)
-        base.add_declared(ctx, inputs, kf.find_variations, "max_merge")
+        self.ask(ctx, inputs, "max_merge")
 
     def summary(self, run: kf.VariationRun) -> str:
         """The metrics of a run as text."""

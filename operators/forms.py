@@ -8,7 +8,6 @@ import fiftyone.operators.types as types
 import kalos_core.fiftyone as kf
 from kalos_core import SIMILARITIES, InputError
 from kalos_core.display import alpha_text
-from kalos_core.options import Declared
 
 from . import widgets
 from .widgets import Context
@@ -202,18 +201,6 @@ def add_assignment(ctx: Context, inputs: types.Object) -> None:
     """Who was assigned, where the samples do not say so."""
     if not ctx.dataset.has_field(kf.ASSIGNED_FIELD):
         widgets.add_option(ctx, inputs, READ["assigned"], ("all", "labelled"), default="all")
-
-
-def add_bootstrap(ctx: Context, inputs: types.Object, default: int) -> None:
-    label = "Bootstrap replicates of the intervals (0: no intervals)"
-    widgets.add_number(ctx, inputs, "bootstrap", 0, default=default, label=label)
-
-
-def add_boundaries(ctx: Context, inputs: types.Object, declared: Mapping[str, Declared]) -> None:
-    """Whether boundaries are compared, and within which tolerance they are the same."""
-    widgets.add_option(ctx, inputs, declared["boundaries"])
-    if ctx.params.get("boundaries"):
-        widgets.add_option(ctx, inputs, declared["tolerance"])
 
 
 def add_attributes(ctx: Context, inputs: types.Object) -> None:

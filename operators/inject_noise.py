@@ -24,8 +24,6 @@ MODELS = {
     FILE: "a file that was saved",
 }
 
-DECLARED = base.declared_by(kf.inject_noise)
-
 OF_MODEL = ("model", "rate", "preset", "shifts", "class_source", "embeddings", "taxonomy", "false_positive_source")
 
 
@@ -59,35 +57,34 @@ class InjectNoise(base.Analysis[kf.NoiseRun]):
 
     def _add_raters(self, ctx: Context, inputs: types.Object) -> None:
         widgets.add_number(ctx, inputs, "raters", 1, default=3, label="Number of raters")
-        about = f"{DECLARED['magnitude'].option.help} Such as 1, or 0.5, 1, 2"
+        about = f"{self.declared['magnitude'].option.help} Such as 1, or 0.5, 1, 2"
         magnitude = inputs.str("magnitude", default="1", label="Magnitude", description=about)
         widgets.check(magnitude, lambda: magnitudes(ctx.params.get("magnitude"), ctx.params.get("raters")))
-        widgets.add_option(ctx, inputs, DECLARED["seed"])
+        self.ask(ctx, inputs, "seed")
 
     def _add_model(self, ctx: Context, inputs: types.Object, several: bool) -> None:
         usual = {name: label for name, label in MODELS.items() if name != "fit" or several}
         help_text = "" if several else "There is one real rater: a model is fitted where there are two or more"
-        widgets.add_option(ctx, inputs, DECLARED["model"], usual, description=help_text or None)
+        self.ask(ctx, inputs, "model", offered=usual, description=help_text or None)
         chosen = ctx.params.get("model")
         if chosen == FILE:
             path = inputs.str("model_file", required=True, label="File of the model", description="JSON")
             _check_file(path, ctx.params.get("model_file"))
-        for name in ("preset", "rate", "shifts") if chosen == "fit" else ("shifts",):
-            widgets.add_option(ctx, inputs, DECLARED[name])
+        self.ask(ctx, inputs, *(("preset", "rate", "shifts") if chosen == "fit" else ("shifts",)))
 
     def _add_classes(self, ctx: Context, inputs: types.Object) -> None:
-        widgets.add_option(ctx, inputs, DECLARED["class_source"])
+        self.ask(ctx, inputs, "class_source")
         chosen = ctx.params.get("class_source")
         if chosen == "embeddings":
-            widgets.add_option(ctx, inputs, DECLARED["embeddings"], required=True)
+            self.ask(ctx, inputs, "embeddings", required=True)
         if chosen == "taxonomy":
-            path = widgets.add_option(ctx, inputs, DECLARED["taxonomy"], required=True)
+            path = self.ask(ctx, inputs, "taxonomy", required=True)
             _check_file(path, ctx.params.get("taxonomy"))
 
     def _add_false_positives(self, ctx: Context, inputs: types.Object) -> None:
-        widgets.add_option(ctx, inputs, DECLARED["false_positive_source"])
+        self.ask(ctx, inputs, "false_positive_source")
         if ctx.params.get("false_positive_source") == "detections":
-            widgets.add_option(ctx, inputs, DECLARED["detections"], kf.label_fields(ctx.dataset).keys(), required=True)
+            self.ask(ctx, inputs, "detections", offered=kf.label_fields(ctx.dataset).keys(), required=True)
 
     def _add_preview(self, ctx: Context, inputs: types.Object) -> None:
         """One image; each under a name of its own, since the App keeps what stood in a field before."""

@@ -10,7 +10,7 @@ from kalos_core.display import alpha_text
 from kalos_core.figures import boundaries_title, ranking_title
 from kalos_core.text import names_shown, shown
 
-from . import base, forms, mask_forms, widgets
+from . import forms, mask_forms, widgets
 from .widgets import Context
 
 USUAL = ["any", "0.5", "0.75"]
@@ -28,6 +28,11 @@ class RankDetectors(mask_forms.MaskAnalysis[kf.DetectorRun]):
     DESCRIPTION = "Whether the best of several detectors depends on the labels it is measured against"
     ICON, RESULT = "/assets/truth.svg", "Ranking of detectors"
     HIDDEN: ClassVar = {"contours": ("tolerance", "thin"), "berkeley": ("boundaries",)}
+    OVERRIDES: ClassVar = {
+        "tolerance": {"default": 0.0075},
+        "thin": {"default": True},
+        "boundaries": {"default": kf.BERKELEY},
+    }
 
     def amount_of_work(self, ctx: Context) -> float:
         matched = ctx.params.get("boundaries") or kf.BERKELEY if ctx.params.get("berkeley") else 0
@@ -46,14 +51,13 @@ class RankDetectors(mask_forms.MaskAnalysis[kf.DetectorRun]):
             mask_forms.add_ignored(ctx, inputs)
             mask_forms.add_local(ctx, inputs)
             self._add_skew(ctx, inputs)
-            self._add_contours(ctx, inputs)
-            base.add_declared(ctx, inputs, kf.rank_detectors, "bootstrap", "seed")
+            self.ask(ctx, inputs, "contours", "berkeley", "bootstrap", "seed")
         else:
-            mask_forms.add_quorum(ctx, inputs)
+            self.add_quorum(ctx, inputs)
             forms.add_similarity_field(ctx, inputs, forms.fitting_similarities(ctx))
         estimated = kf.estimated_fields(ctx.dataset)
         if estimated:
-            widgets.add_list(inputs, "truths", estimated, label="Estimated truths", description="Of earlier runs")
+            self.ask(ctx, inputs, "truths", offered=estimated)
 
     def _add_detectors(self, ctx: Context, inputs: types.Object) -> list[str]:
         used = set(mask_forms.selected_raters(ctx))
@@ -63,15 +67,8 @@ class RankDetectors(mask_forms.MaskAnalysis[kf.DetectorRun]):
         maps = [name for name in kf.heatmap_fields(ctx.dataset) if name not in written]
         labels = [name for name in kf.label_fields(ctx.dataset) if name not in taken]
         usual = maps or labels
-        prop = widgets.add_list(
-            inputs,
-            "detectors",
-            {name: f"{name} (score maps)" for name in maps} | {name: f"{name} (labels)" for name in labels},
-            default=usual,
-            required=True,
-            label="Detectors",
-            description="Fields of Heatmap score maps, or of labels with a confidence",
-        )
+        offered = {name: f"{name} (score maps)" for name in maps} | {name: f"{name} (labels)" for name in labels}
+        prop = self.ask(ctx, inputs, "detectors", offered=offered, default=usual, required=True)
         chosen: list[str] | None = ctx.params.get("detectors")
         chosen = usual if chosen is None else chosen
         if not chosen:
@@ -103,17 +100,6 @@ class RankDetectors(mask_forms.MaskAnalysis[kf.DetectorRun]):
         ends = ctx.params.get("skew_low", 0.01), ctx.params.get("skew_high", 0.2)
         if None not in ends and ends[1] <= ends[0]:
             widgets.refuse(high, f"A number above {ends[0]:g}, the least fraction")
-
-    def _add_contours(self, ctx: Context, inputs: types.Object) -> None:
-        base.add_declared(ctx, inputs, kf.rank_detectors, "contours")
-        if ctx.params.get("contours"):
-            about = base.about(kf.rank_detectors, "tolerance")
-            widgets.add_number(ctx, inputs, "tolerance", 0.0, 0.1, default=0.0075, **about)
-            widgets.add_switch(inputs, "thin", default=True, **base.about(kf.rank_detectors, "thin"))
-        base.add_declared(ctx, inputs, kf.rank_detectors, "berkeley")
-        if ctx.params.get("berkeley"):
-            about = base.about(kf.rank_detectors, "boundaries")
-            widgets.add_number(ctx, inputs, "boundaries", 1, 999, default=kf.BERKELEY, **about)
 
     def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
         found = {"detectors": (), **super().settings(params), **mask_forms.read_quorum(params)}

@@ -117,7 +117,7 @@ WRONG: dict[tuple[str, str], Wrong] = {
         ({"detectors": []}, "Choose the fields of at least one detector"),
         ({"detectors": ["ann"]}, "'ann' is no field of a detector"),
         ({"choose_skew": True, "skew_low": 0.3, "skew_high": 0.2}, "A number above 0.3, the least fraction"),
-        ({"contours": True, "tolerance": 1}, "A number from 0 to 0.1"),
+        ({"contours": True, "tolerance": -1}, "A number of at least 0"),
     ],
 }
 """Operator and labels -> what is filled in, last the input that is marked, and part of what is said there."""
