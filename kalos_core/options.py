@@ -313,6 +313,17 @@ class takes(Generic[P, Chosen]):
         return call
 
 
+def arguments_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """Name -> default of each argument of a function; of one without a default `inspect.Parameter.empty`.
+
+    Examples
+    --------
+    >>> list(arguments_of(takes.__call__))
+    ['self', 'function']
+    """
+    return {name: entry.default for name, entry in inspect.signature(function).parameters.items()}
+
+
 def settings_of(function: Callable[..., Any]) -> type[Settings] | None:
     """The settings that a function takes the fields of; None of any other."""
     found: type[Settings] | None = getattr(function, "settings", None)

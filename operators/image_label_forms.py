@@ -51,7 +51,7 @@ class ImageLabelAnalysis(base.Analysis[base.RunOfKind]):
             description = "Only these, as the options that raters had; empty for all"
             labels = class_names(ctx.dataset, IMAGE_LABELS)
             widgets.add_list(inputs, "classes", labels, label="Labels", description=description)
-            forms.add_confidence(ctx, inputs)
+            widgets.add_option(ctx, inputs, forms.READ["min_confidence"])
         return True
 
     def selection(self, ctx: Context) -> kf.Selection:

@@ -11,7 +11,7 @@ from kalos_core import LabelTable, agreement, check_independence, sparse_agreeme
 from kalos_core.cli.answers import Answer
 from kalos_core.cli.commands import Command
 from kalos_core.cli.objects import agreement_of
-from kalos_core.cli.options import Given, Option, options_of
+from kalos_core.cli.options import Flag, Given, options_of
 from kalos_core.cli.reading import OF_ANNOTATIONS, OF_TABLES, TABLES, format_option, is_table, table_of
 from kalos_core.display import number_of
 from kalos_core.errors import index_of
@@ -29,8 +29,8 @@ TABLE = (
     "choices in an export of Label Studio; answers in one of Zooniverse; tags in CVAT's, a file a rater in a folder",
 )
 
-_REFERENCE = Option(
-    "reference", (str,), mapping=True, help="the rater whom others are measured against, or item -> label"
+_REFERENCE = Flag(
+    "reference", str | dict[Any, Any], help="the rater whom others are measured against, or item -> label"
 )
 
 
@@ -154,9 +154,7 @@ def _sparse_answer(value: float, interval: Any, independence: Independence, item
     return Answer(text, results, {"items": items, "counts": independence.to_pandas()}, ("counts",), value)
 
 
-_QUESTION = Option(
-    "question", (str,), help="of image-level labels: the group or concept; not needed if there is only one"
-)
+_QUESTION = Flag("question", str, help="of image-level labels: the group or concept; not needed if there is only one")
 
 COMMANDS = (
     Command(

@@ -16,7 +16,7 @@ from PIL import Image
 from kalos_core import InputError, LabelStack, boundary_agreement, pixel_agreement, region_agreement
 from kalos_core.cli.answers import Answer
 from kalos_core.cli.commands import Command
-from kalos_core.cli.options import Given, Option, options_of
+from kalos_core.cli.options import Flag, Given, options_of
 from kalos_core.cli.reading import OF_LABEL_MAPS, OF_MASKS, label_stacks_of, stacks_of
 from kalos_core.consensus import ClassStaple, staple_classes
 from kalos_core.display import number_of, percent_text
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 LOCAL = ("raters_are_local",)
 """What the reader says already."""
 
-REGIONS = Option("regions", (bool,), help="the regions where raters differ most, with their area, too")
-BOUNDARIES = Option("boundaries", (bool,), help="how far the boundaries of every two raters are from each other, too")
+REGIONS = Flag("regions", bool, help="the regions where raters differ most, with their area, too")
+BOUNDARIES = Flag("boundaries", bool, help="how far the boundaries of every two raters are from each other, too")
 
 
 def _pixels(given: Given) -> Answer:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -30,8 +30,14 @@ from kalos_core import (
 )
 from kalos_core.cli.answers import Answer
 from kalos_core.cli.commands import Command
-from kalos_core.cli.options import Given, Option, options_of
-from kalos_core.cli.reading import DASK, OF_ANNOTATIONS, annotations_of, annotations_or_shards, given_to_readers
+from kalos_core.cli.options import Flag, Given, options_of
+from kalos_core.cli.reading import (
+    DASK,
+    OF_ANNOTATIONS,
+    annotations_of,
+    annotations_or_shards,
+    given_to_readers,
+)
 from kalos_core.consensus import UnitTruth
 from kalos_core.convergence import read_models
 from kalos_core.convergence.study import PlacedModel, convergence_study
@@ -50,12 +56,12 @@ if TYPE_CHECKING:
 LABELS = ("labels", "file or folder with the annotations of several raters, in any format")
 LABELS_OR_SHARDS = ("labels", f"{LABELS[1]}, or of shards")
 
-BOUNDARIES = Option("boundaries", (bool,), help="how far outlines of the same object are apart, too")
+BOUNDARIES = Flag("boundaries", bool, help="how far outlines of the same object are apart, too")
 
-NEXT = Option("next", (int,), help="how many images to name that one more rater should label, see next_to_rate")
+NEXT = Flag("next", int, help="how many images to name that one more rater should label, see next_to_rate")
 
-TRUTH = Option(
-    "truth", (str,), words=tuple(SKILL_MODELS), help="estimate who is right and which units are objects, see unit_truth"
+TRUTH = Flag(
+    "truth", Literal[tuple(SKILL_MODELS)], help="estimate who is right and which units are objects, see unit_truth"
 )
 
 DIAGNOSES: dict[str, Callable[[Agreement], Any]] = {
@@ -279,7 +285,7 @@ def _attributes(given: Given) -> Answer:
     return Answer(text, results, {"coefficients": attributes_table(known.values())}, ("coefficients",), mean)
 
 
-_NAME = Option("name", (str,), help="the attribute, such as malignancy; all of the file unless given")
+_NAME = Flag("name", str, help="the attribute, such as malignancy; all of the file unless given")
 
 COMMANDS = (
     Command(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from kalos_core import Annotations, ConceptTruths, InputError, rank_systems, read_coco
 from kalos_core.cli.answers import Answer
 from kalos_core.cli.commands import Command
-from kalos_core.cli.options import Given, Option, options_of
+from kalos_core.cli.options import Flag, Given, options_of
 from kalos_core.cli.reading import (
     OF_ANNOTATIONS,
     OF_TABLES,
@@ -206,12 +206,9 @@ def _mapping(row: object, path: Path) -> dict[str, Any]:
     return row
 
 
-_MODELS = Option(
+_MODELS = Flag(
     "models",
-    (str,),
-    several=True,
-    mapping=True,
-    of_mapping=Option("models", (str,)),
+    str | list[str] | dict[Any, str],
     help="files of predictions, COCO's list of results or a CSV file of scores, as name=file; in YAML name: file",
 )
 

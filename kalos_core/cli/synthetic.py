@@ -10,7 +10,7 @@ from kalos_core import NoiseModel, write_coco
 from kalos_core.cli.answers import Answer
 from kalos_core.cli.commands import Command
 from kalos_core.cli.objects import LABELS
-from kalos_core.cli.options import Given, Option, options_of
+from kalos_core.cli.options import Flag, Given, options_of
 from kalos_core.cli.reading import OF_ANNOTATIONS, annotations_of
 from kalos_core.display import number_of
 from kalos_core.files import write_whole
@@ -76,7 +76,7 @@ def _noise_defaults(given: Given) -> Answer:
     return Answer(f"{path}: {number_of(len(model.provenance), 'distribution')}", {}, {"parameters": model.to_pandas()})
 
 
-_MODEL = Option("model", (str,), help="JSON file of a noise model, or default for the shipped one")
+_MODEL = Flag("model", str, help="JSON file of a noise model, or default for the shipped one")
 
 COMMANDS = (
     Command(
@@ -85,9 +85,9 @@ COMMANDS = (
         _noise,
         (LABELS,),
         (
-            Option("model", (str,), help=f"{_MODEL.help}; by default one is fitted to the labels"),
-            Option("save", (str,), help="file for the model, as JSON"),
-            Option("generate", (str,), help="COCO file for synthetic raters"),
+            Flag("model", str, help=f"{_MODEL.help}; by default one is fitted to the labels"),
+            Flag("save", str, help="file for the model, as JSON"),
+            Flag("generate", str, help="COCO file for synthetic raters"),
             *options_of(NoiseModel.fit, NoiseModel.generate),
             *(replace(option, default=None) for option in options_of(NoiseModel.fidelity, only=("draws",))),
             *OF_ANNOTATIONS,
@@ -106,6 +106,6 @@ COMMANDS = (
         "fit the parameters that the noise model is shipped with",
         _noise_defaults,
         (("labels", "annotations of two raters, such as lvis200.json"),),
-        (Option("save", (str,), help="where to write them", default=SAVED), *OF_ANNOTATIONS),
+        (Flag("save", str, help="where to write them", default=SAVED), *OF_ANNOTATIONS),
     ),
 )

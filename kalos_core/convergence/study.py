@@ -293,7 +293,9 @@ def convergence_study(
                 mask = np.array([key in inside for key in table.images], np.bool_)
                 table, scores = table.select(images=mask), np.asarray(scores, dtype=object)[mask[table.image]]
             try:
-                found[model] = map_of_predictions(part, table, scores, measure, thresholds).by_rater
+                found[model] = map_of_predictions(
+                    part, table, scores, similarity=measure, thresholds=thresholds
+                ).by_rater
             except InputError as error:
                 raise InputError(f"predictions: those of {model!r} cannot be evaluated: {error}") from error
         return found

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import timezone
 from pathlib import Path
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any
 
 import fiftyone as fo
 import numpy as np
@@ -42,31 +42,21 @@ RatersAreLocal = Annotated[
 ]
 
 
-class MaskSettings(TypedDict):
-    """How masks were read.
-
-    `raters_are_local`: whether raters have no names over the images; `classes`: name -> value in label maps.
-    """
-
-    ignore_value: int | None
-    raters_are_local: bool
-    classes: dict[str, int]
+def are_local(masks: RaterMasks, said: bool | None) -> bool:
+    """Whether raters have no names over the images: as said, or as is known of them."""
+    return any(about["is_local"] for about in masks.facts) if said is None else said
 
 
-def mask_settings(masks: RaterMasks, ignore_value: int | None, raters_are_local: bool | None) -> MaskSettings:
-    """As they are stored. `raters_are_local`: None for what is known of the raters."""
-    if raters_are_local is None:
-        raters_are_local = any(about["is_local"] for about in masks.facts)
-    return MaskSettings(ignore_value=ignore_value, raters_are_local=bool(raters_are_local), classes=masks.values)
-
-
-def read_masks_or_objects(view: Any, run: Run[Any, Any, Any, Any]) -> Read:
-    """The masks of some samples with their digests, or the labels of objects, as a run read them."""
-    if run.settings.get("of") == "objects":
-        return read_compared(view, run)
+def read_masks(view: Any, run: Run[Any, Any, Any, Any]) -> Read:
+    """The masks of some samples with their digests, as a run read them."""
     masks = open_masks(view, run.selection, run.settings["ignore_value"], again=True)
     masks.look()
     return masks
+
+
+def read_masks_or_objects(view: Any, run: Run[Any, Any, Any, Any]) -> Read:
+    """The masks of some samples, or the labels of objects, as a run read them."""
+    return read_compared(view, run) if run.settings["of"] == "objects" else read_masks(view, run)
 
 
 def newer_files(view: Any, run: Run[Any, Any, Any, Any], slack: float = CLOCK) -> list[str]:

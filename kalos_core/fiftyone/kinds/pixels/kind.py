@@ -7,7 +7,7 @@ from typing import Any, TypedDict
 
 from kalos_core.annotations import object_array
 from kalos_core.fiftyone.dataset.raters import MASKS
-from kalos_core.fiftyone.kinds.masked import newer_files, read_masks_or_objects
+from kalos_core.fiftyone.kinds.masked import newer_files, read_masks
 from kalos_core.fiftyone.kinds.pixels.views import view_of_mask_rater
 from kalos_core.fiftyone.runs.table import Kind, Run, register
 from kalos_core.pixels import ClassPixelAgreement, PixelAgreement
@@ -86,7 +86,7 @@ PIXELS: Kind[dict[str, Any], PixelMetrics, Result, Result] = register(
         suffix="pixels",
         again=lambda run: {name: value for name, value in run.settings.items() if name != "classes"},
         family=MASKS,
-        read=read_masks_or_objects,
+        read=read_masks,
         restore=None,
         written=_written,
         views={"rater": view_of_mask_rater},
