@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -505,9 +505,9 @@ def _recoded(code: NDArray[np.intp], texts: list[str], empty: frozenset[str]) ->
 
 def _factorized(cells: Sequence[str]) -> tuple[NDArray[np.intp], list[str]]:
     """The code of each cell and the texts they stand for, in the order of first occurrence."""
-    number: dict[str, int] = {}
-    codes = [number.setdefault(cell, len(number)) for cell in cells]
-    return np.array(codes, np.intp), list(number)
+    number: defaultdict[str, int] = defaultdict()
+    number.default_factory = number.__len__
+    return np.fromiter(map(number.__getitem__, cells), np.intp, len(cells)), list(number)
 
 
 def _columns(table: Any) -> tuple[str, dict[str, list[Any]], Callable[[int], str]]:

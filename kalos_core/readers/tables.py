@@ -89,15 +89,16 @@ def _plain(text: str, separator: str) -> tuple[list[str], list[list[str]], Seque
     if any(mark in text for mark in '"\r\0') or text[:1] == "\n":
         return None
     letters = np.frombuffer(f"{text}\n".encode(), np.uint8)
-    ends, apart = np.flatnonzero(letters == ord("\n")), np.cumsum(letters == ord(separator))
-    cells = np.diff(apart[ends], prepend=0) + 1
+    ends, apart = (np.flatnonzero(letters == ord(mark)) for mark in ("\n", separator))
+    cells = np.diff(apart.searchsorted(ends), prepend=0) + 1
     if cells[0] < 2 or (cells != cells[0]).any():
         return None
     flat = text.replace("\n", separator).split(separator)
     if " " in text or "\t" in text:
         flat = [cell.strip() for cell in flat]
     count = int(cells[0])
-    if any(not cell and not any(flat[row * count : (row + 1) * count]) for row, cell in enumerate(flat[::count])):
+    empty = [row for row, cell in enumerate(flat[::count]) if not cell] if "" in flat[::count] else []
+    if any(not any(flat[row * count : (row + 1) * count]) for row in empty):
         return None
     return flat[:count], [flat[start::count] for start in range(count, 2 * count)], range(2, len(ends) + 1)
 
