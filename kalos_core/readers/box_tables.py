@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 import re
-import warnings
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
@@ -30,25 +27,16 @@ from kalos_core.annotations import (
     warn_of_silent_raters,
 )
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, Problems, as_number, listed, repr_of, warn
-from kalos_core.files import as_float, as_path, open_file, read_text
+from kalos_core.errors import InputError, Problems, as_number, repr_of, warn
+from kalos_core.files import as_float, as_path, open_file
 from kalos_core.options import Option, takes
-from kalos_core.readers.cells import (
-    MISSING,
-    Missing,
-    as_cell_text,
-    equal_numbers,
-    is_missing,
-    missing_texts,
-    records,
-    separator_of,
-    without_mark,
-)
-from kalos_core.readers.column_names import FORMS, Columns, find_columns, looks_like_data
+from kalos_core.readers.cells import MISSING, Missing, as_cell_text, equal_numbers, is_missing, missing_texts
+from kalos_core.readers.column_names import FORMS, Columns, find_columns
 from kalos_core.readers.findings import have_four_corners
 from kalos_core.readers.outlines import Rings, as_list, bounds_of, corners_of, interleaved, rings_in
 from kalos_core.readers.settings import AliasSettings, RatersAreLocal
 from kalos_core.readers.sizes import Sizes, read_sizes
+from kalos_core.readers.tables import check_header, read_table
 from kalos_core.readers.vocabulary import Vocabulary, reconcile_all
 from kalos_core.shapes.boxes import LARGEST
 
@@ -264,10 +252,7 @@ def _load(table: Any) -> _Loaded:
             )
         loaded = _Loaded(table, "table", np.arange(1, len(table) + 1), "row")
     names = list(loaded.frame.columns)
-    twice = sorted({str(name) for name in names if names.count(name) > 1})
-    if twice:
-        hint = looks_like_data(names)
-        raise InputError(f"{loaded.name}: expected columns of different names, got {listed(twice)} twice{hint}")
+    check_header(loaded.name, names)
     if not len(loaded.frame) and len(names):
         raise InputError(f"{loaded.name}: expected at least one row, got none")
     return loaded
@@ -293,51 +278,11 @@ def _read_separated(path: Path) -> _Loaded:
     """Every cell as text; the number of a line is that of the file."""
     import pandas as pd
 
-    text = without_mark(read_text(path, "table of boxes (CSV or Parquet)"))
-    separator, blank = separator_of(text.lstrip()), len(re.findall(r"\n", text[: len(text) - len(text.lstrip("\r\n"))]))
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", pd.errors.ParserWarning)  # cells beyond the header
-            frame = pd.read_csv(
-                io.StringIO(text),
-                sep=separator,
-                dtype=object,
-                keep_default_na=False,
-                skip_blank_lines=False,
-                skiprows=blank,
-                index_col=False,
-                header=None,
-                low_memory=False,
-            )
-    except pd.errors.EmptyDataError:
-        raise InputError(f"{path}: expected a table with a header, got nothing") from None
-    except (pd.errors.ParserError, pd.errors.ParserWarning, ValueError) as error:
-        raise InputError(f"{path}: expected CSV, got {str(error).strip()}") from error
-    cells = np.where(frame.isna(), "", frame.to_numpy(object))
-    filled = np.flatnonzero((cells != "").any(axis=1))
-    if not len(filled):
+    table = read_table(path, "table of boxes (CSV or Parquet)")
+    if not table.columns:
         raise InputError(f"{path}: expected a table with a header, got nothing")
-    names, rows = [str(name).strip() for name in cells[filled[0]]], filled[1:]
-    named = [position for position, name in enumerate(names) if name]
-    lines = _lines(text, separator, blank + len(cells))
-    return _Loaded(
-        pd.DataFrame(cells[rows][:, named], columns=[names[position] for position in named], dtype=object),
-        path.name,
-        np.arange(1, len(rows) + 1) if lines is None else lines[blank + rows],
-        "row" if lines is None else "line",
-        "," if separator == ";" else ".",
-    )
-
-
-def _lines(text: str, separator: str, count: int) -> NDArray[np.intp] | None:
-    """Number of the line that each record begins in; None where they cannot be told."""
-    if count == len(text.splitlines()):
-        return np.arange(1, count + 1)
-    try:
-        found = np.array([line for line, _ in records(text, separator)], np.intp)
-    except csv.Error:  # a cell longer than Python allows
-        return None
-    return found if len(found) == count else None
+    frame = pd.DataFrame(table.columns, dtype=object)
+    return _Loaded(frame, path.name, np.asarray(table.lines), "line", "," if table.separator == ";" else ".")
 
 
 @dataclass(eq=False)

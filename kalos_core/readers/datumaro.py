@@ -216,7 +216,8 @@ class _Reading:
     def _add(self, part: Part, entry: Record, kind: str, file: _File) -> None:
         """Note an annotation with its attributes, its joints in the order of all files."""
         account = self.findings.account
-        attributes = entry.get("attributes") if isinstance(entry.get("attributes"), Mapping) else {}
+        given_attributes = entry.get("attributes")
+        attributes = given_attributes if isinstance(given_attributes, Mapping) else {}
         if attributes.get("is_crowd") is True:
             account.unused["is_crowd"] += 1
         if kind == "cuboid_2d":
