@@ -172,7 +172,8 @@ class Analysis(Action, Generic[RunOfKind]):
 
     What it makes and which panel shows it stands in `KINDS`. A subclass adds its own options in `add_options`, says in
     `HIDDEN` which of them a switch of the form hides, in `OVERRIDES` what the form says in place of what is declared,
-    and sums the run up in `summary`; `settings` is for options that are no arguments of the function as they stand. `KEY` is the run key to propose, where it is not the kind's name.
+    and sums the run up in `summary`; `settings` is for options that are no arguments of the
+    function as they stand. `KEY` is the run key to propose, where it is not the kind's name.
     From an `amount_of_work` of `DELEGATED_FROM` on, scheduling is the form's first option.
     """
 
