@@ -230,11 +230,6 @@ def add_confidence(ctx: Context, inputs: types.Object) -> None:
     widgets.add_number(ctx, inputs, "min_confidence", 0.0, 1.0, default=0.0, label=label)
 
 
-def add_bootstrap(ctx: Context, inputs: types.Object, default: int) -> None:
-    label = "Bootstrap replicates of the intervals (0: no intervals)"
-    widgets.add_number(ctx, inputs, "bootstrap", 0, default=default, label=label)
-
-
 def add_boundaries(ctx: Context, inputs: types.Object, declared: Mapping[str, Declared]) -> None:
     """Whether boundaries are compared, and within which tolerance they are the same."""
     widgets.add_option(ctx, inputs, declared["boundaries"])
