@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +23,6 @@ from kalos_core.pixels.replicates import ImageCounts, pixel_intervals
 from kalos_core.pixels.stack import Masks3D, MaskStack, Stacks, as_stack, each_stack
 from kalos_core.pixels.sums import PixelSums
 from kalos_core.results import Result
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LIMIT = 0.1
 """Smyth's: data with a larger bound are not fit for experiments."""
@@ -46,6 +43,8 @@ ROUNDING = 1e-12
 @dataclass(frozen=True, eq=False, repr=False)
 class PixelAgreement(Result):
     """Agreement of raters about pixels (Lampert et al., §III-B). R raters, I images.
+
+    Table: one row an image.
 
     Where raters have no names (`raters_are_local`), there is no number of a single rater and nobody stands out: R is 0
     and `ratio` has an entry for each rater of the image with the most. Pairs are compared within images only, see
@@ -87,6 +86,7 @@ class PixelAgreement(Result):
     """
 
     _call = "pixel_agreement(masks)"
+    _columns = "image:images smyth_bound:image_bound mean_f1:image_f1 pixels:image_pixels marked:image_marked"
     _shows_table = False
 
     raters: NDArray[np.object_]
@@ -206,20 +206,6 @@ class PixelAgreement(Result):
     def performance(self) -> RaterPerformance:
         """Each rater against the consensus of half of the raters, their own vote among them (Table II)."""
         return RaterPerformance(self.raters, self.sums.confusion)
-
-    def to_pandas(self) -> pd.DataFrame:
-        """One row an image."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "image": self.images,
-                "smyth_bound": self.image_bound,
-                "mean_f1": self.image_f1,
-                "pixels": self.image_pixels,
-                "marked": self.image_marked,
-            }
-        )
 
     @property
     def headline(self) -> str:

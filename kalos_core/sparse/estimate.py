@@ -6,7 +6,6 @@ import math
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,9 +20,6 @@ from kalos_core.results import Result
 from kalos_core.sparse.independence import Independence, independence_of, is_doubtful
 from kalos_core.sparse.weights import item_weights
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 DEPENDENT = (
     "raters agree {how} on items with more annotations (rho {rho:.2f}, p {p:.2g}), while sparse agreement assumes that "
     "which labels are missing does not depend on that: with the weights {weighting!r}, which lean to these items, it "
@@ -34,6 +30,8 @@ DEPENDENT = (
 @dataclass(frozen=True, eq=False, repr=False)
 class SparseAgreement(Result):
     """The result of `sparse_agreement`.
+
+    Table: one row an item.
 
     Figures: ``"items"``.
 
@@ -62,6 +60,7 @@ class SparseAgreement(Result):
     """
 
     _call = "sparse_agreement(counts)"
+    _columns = "annotations agreement:item_agreement weight:weights"
 
     value: float
     interval: NDArray[np.float64]
@@ -98,12 +97,6 @@ class SparseAgreement(Result):
         """The finding, in words."""
         found = with_interval(self.value, self.interval)
         return f"Sparse agreement {found} over {number_of(len(self.item_agreement), 'item')}, weights {self.weighting}"
-
-    def to_pandas(self) -> pd.DataFrame:
-        """One row an item."""
-        import pandas as pd
-
-        return pd.DataFrame({"annotations": self.annotations, "agreement": self.item_agreement, "weight": self.weights})
 
 
 def sparse_agreement(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +12,6 @@ from kalos_core.arrays import total
 from kalos_core.chance import Counts, tally
 from kalos_core.errors import check_whole
 from kalos_core.results import Result
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MOST_PERMUTED = 5_000
 """Above so many items p is that of the normal distribution, which the statistic has in the limit."""
@@ -33,6 +29,8 @@ NOTEWORTHY = 2.0
 @dataclass(frozen=True, eq=False, repr=False)
 class Independence(Result):
     """The result of `check_independence`: annotations n and agreement P of the items with two annotations or more.
+
+    Table: one row for each number of annotations.
 
     Figures: ``"numbers"``.
 
@@ -62,6 +60,7 @@ class Independence(Result):
     """
 
     _call = "check_independence(counts)"
+    _columns = "annotations agreement deviation items"
 
     rho: float
     p: float
@@ -75,13 +74,6 @@ class Independence(Result):
     def doubtful(self) -> bool:
         """Whether p is below `SUSPECT`."""
         return self.p < SUSPECT
-
-    def to_pandas(self) -> pd.DataFrame:
-        """One row for each number of annotations."""
-        import pandas as pd
-
-        columns = ("annotations", "agreement", "deviation", "items")
-        return pd.DataFrame({name: getattr(self, name) for name in columns})
 
     @property
     def headline(self) -> str:
