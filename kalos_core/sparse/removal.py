@@ -14,7 +14,7 @@ from kalos_core.arrays import run_starts, total
 from kalos_core.chance import Counts, Tally, Unequal, tally
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, check_whole
-from kalos_core.results import Result
+from kalos_core.results import Result, crossed
 from kalos_core.sparse.weights import WEIGHTS, item_weights
 
 if TYPE_CHECKING:
@@ -85,19 +85,10 @@ class RemovalExperiment(Result):
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a weight and step."""
-        import pandas as pd
-
-        steps = len(self.kept)
-        return pd.DataFrame(
-            {
-                "weights": np.repeat(self.weights, steps),
-                "kept": np.tile(self.kept, len(self.weights)),
-                "annotations": np.tile(self.annotations, len(self.weights)),
-                "mean": self.mean.ravel(),
-                "variance": self.variance.ravel(),
-                "full": np.repeat(self.full, steps),
-            }
-        )
+        shape = self.mean.shape
+        numbers, full = np.broadcast_to(self.annotations, shape), np.broadcast_to(self.full[:, None], shape)
+        axes = {"weights": self.weights, "kept": self.kept}
+        return crossed(axes, annotations=numbers, mean=self.mean, variance=self.variance, full=full)
 
 
 def removal_experiment(
