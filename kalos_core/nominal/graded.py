@@ -162,7 +162,7 @@ GradeWeights = Annotated[
 ]
 
 GradeOrder = Annotated[
-    Sequence[Any] | None,
+    Sequence[str | float] | None,
     Option(
         "Order of grades",
         "The values from lowest to highest; text has none of its own.",
