@@ -124,10 +124,7 @@ class RaterAccuracy(Result):
 
     def raters_to_pandas(self) -> pd.DataFrame:
         """One row a rater: accuracy to the majority and to the reference."""
-        import pandas as pd
-
-        columns = ("to_majority", "to_reference", "decision_to_majority", "decision_to_reference")
-        return pd.DataFrame({"rater": self.raters, **{name: getattr(self, name) for name in columns}})
+        return self._frame("rater:raters to_majority to_reference decision_to_majority decision_to_reference")
 
 
 def rater_accuracy(table: LabelTable, reference: Reference | None = None) -> RaterAccuracy:
@@ -355,6 +352,8 @@ def _share(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.
 class ItemAccuracy(Result):
     """How alike the raters of each item labelled it (Nowak & Rüger Eq. 2).
 
+    Table: one row an item.
+
     Figures: ``"items"``.
 
     Parameters
@@ -377,6 +376,7 @@ class ItemAccuracy(Result):
     """
 
     _call = "item_accuracy(table)"
+    _columns = "item:items accuracy unanimity raters to_reference"
 
     items: NDArray[np.object_]
     accuracy: NDArray[np.float64]
@@ -398,20 +398,6 @@ class ItemAccuracy(Result):
     def headline(self) -> str:
         """The finding, in words."""
         return f"Accuracy of the raters of {number_of(len(self.items), 'item')}"
-
-    def to_pandas(self) -> pd.DataFrame:
-        """One row an item."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "item": self.items,
-                "accuracy": self.accuracy,
-                "unanimity": self.unanimity,
-                "raters": self.raters,
-                "to_reference": self.to_reference,
-            }
-        )
 
 
 def item_accuracy(table: LabelTable, reference: Reference | None = None) -> ItemAccuracy:
