@@ -165,7 +165,7 @@ def _aliases(given: Any) -> Any:
 
 def _reading(params: Mapping[str, Any]) -> dict[str, Any]:
     """How the file is read."""
-    read = widgets.shown(params, "more", *DECLARED)
+    read = widgets.given_if(params, "more", *DECLARED)
     given = {name: value for name, value in read.items() if value and value != DECLARED[name].default}
     given |= widgets.given(params, "format")
     return given | ({"aliases": _aliases(given["aliases"])} if "aliases" in given else {})

@@ -34,8 +34,7 @@ from kalos_core.noise.parameters import (
 )
 from kalos_core.noise.settings import FitSettings, GenerationSettings
 from kalos_core.options import Settings, takes
-from kalos_core.results import Result
-from kalos_core.text import plain
+from kalos_core.results import Result, plain_values
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -330,7 +329,7 @@ class NoiseModel(Result, NoiseParameters):
     def _values(self, name: str) -> dict[str, float]:
         """The numbers of a distribution by name; several of one kind are numbered from 1."""
         values = {}
-        for parameter, value in plain(self.distribution(name)).items():
+        for parameter, value in plain_values(self.distribution(name)).items():
             if isinstance(value, list):
                 values.update({f"{parameter} {number}": part for number, part in enumerate(value, start=1)})
             elif value is not None and not isinstance(value, str):
@@ -366,7 +365,7 @@ class NoiseModel(Result, NoiseParameters):
     def to_json(self) -> str:
         """All parameters and where they are from, as text."""
         content = {"format": FORMAT, "version": VERSION}
-        content |= {part: plain(getattr(self, part)) for part in (*GROUPS, "provenance")}
+        content |= {part: plain_values(getattr(self, part)) for part in (*GROUPS, "provenance")}
         return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
     @classmethod
