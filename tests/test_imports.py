@@ -17,8 +17,8 @@ ROOT = Path(__file__).resolve().parents[1]
 
 ORDER = [
     "names", "errors", "arguments", "limits", "options", "sharding", "files", "arrays", "display", "text", "results",
-    "shapes", "annotations", "similarity", "pairs", "correspondence", "chance", "reliability", "resampling", "_agreement",
-    "calibration", "diagnostics", "variation", "convergence", "sparse", "nominal", "pixels", "consensus", "decisions",
+    "shapes", "annotations", "similarity", "pairs", "correspondence", "chance", "reliability", "resampling",
+    "_agreement", "calibration", "diagnostics", "variation", "convergence", "sparse", "nominal", "pixels", "consensus", "decisions",
     "statements", "ranking", "readers", "distributed", "noise", "drawing", "figures", "report", "fiftyone", "cli",
     "__main__",
 ]  # fmt: skip
