@@ -16,11 +16,11 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 ORDER = [
-    "names", "errors", "arguments", "limits", "options", "sharding", "files", "arrays", "display", "text", "results",
-    "shapes", "annotations", "similarity", "pairs", "correspondence", "chance", "reliability", "resampling",
-    "_agreement", "calibration", "diagnostics", "variation", "convergence", "sparse", "nominal", "pixels", "consensus", "decisions",
-    "statements", "ranking", "readers", "distributed", "noise", "drawing", "figures", "report", "fiftyone", "cli",
-    "__main__",
+    "names", "errors", "arguments", "limits", "options", "sharding", "files", "arrays", "display", "text",
+    "results", "shapes", "annotations", "similarity", "pairs", "correspondence", "chance", "reliability",
+    "resampling", "_agreement", "calibration", "diagnostics", "variation", "convergence", "sparse", "nominal",
+    "pixels", "consensus", "decisions", "statements", "ranking", "readers", "distributed", "noise", "drawing",
+    "figures", "report", "fiftyone", "cli", "__main__",
 ]  # fmt: skip
 """The modules of `kalos_core`; each may import those before it."""
 
