@@ -70,6 +70,11 @@ def known_of(source: Table | Sharded[Table]) -> Table:
     return source.known if isinstance(source, Sharded) else source
 
 
+def instead_of(source: object) -> str:
+    """The way around, to be added to an error of a function that needs a table and is given shards."""
+    return f"; {source._instead}" if isinstance(source, Sharded) else ""
+
+
 def kinds_of(source: Table | Sharded[Table]) -> Table | tuple[str, ...]:
     """What decides which similarity fits: a table as it is, or the kinds of shapes of shards."""
     return source.kinds if isinstance(source, Sharded) else source
