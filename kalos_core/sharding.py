@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,7 +75,7 @@ def instead_of(source: object) -> str:
     return f"; {source._instead}" if isinstance(source, Sharded) else ""
 
 
-def kinds_of(source: Table | Sharded[Table]) -> Table | tuple[str, ...]:
+def kinds_of(source: Table | Sharded[Any]) -> Table | tuple[str, ...]:
     """What decides which similarity fits: a table as it is, or the kinds of shapes of shards."""
     return source.kinds if isinstance(source, Sharded) else source
 
