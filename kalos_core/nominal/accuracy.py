@@ -170,7 +170,7 @@ def rater_accuracy(table: LabelTable | Sharded[LabelTable], reference: Reference
     _check_reference(table, reference)
     parts = parts_of(table, partial(_compare_raters, reference=reference), "Accuracy of raters")
     names, name = parts[0][1:]
-    found = _Compared(*map(sum, zip(*(part for part, *_ in parts), strict=True)))
+    found = _Compared(*(np.sum(each, axis=0) for each in zip(*(part for part, *_ in parts), strict=True)))
     raters = len(names)
     accuracy, decision_accuracy = _share(found.same, found.both), _share(found.alike, found.made)
     none = np.full(raters, np.nan)
