@@ -231,7 +231,7 @@ def _shards(given: Given) -> Answer:
     counts = {"shards": len(shards), "images": shards.images, "annotations": shards.rows}
     table = pd.DataFrame(map(asdict, shards.files))
     text = ", ".join(f"{count:,} {what}" for what, count in counts.items())
-    results = {**counts, "raters": list(shards.vocabulary.raters), "categories": list(shards.vocabulary.categories)}
+    results = {**counts, "raters": shards.known.raters.tolist(), "categories": shards.known.categories.tolist()}
     return Answer(f"{given['folder']}: {text}", results, {"shards": table})
 
 

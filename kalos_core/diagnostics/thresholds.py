@@ -232,7 +232,7 @@ def _shard_cells(
     annotations: Annotations, measure: str | Similarity, thresholds: Sequence[float], settings: AgreementSettings
 ) -> list[Cells]:
     """What each image of a shard holds at each threshold."""
-    near = compute_pairs(annotations, measure, thresholds[0])
+    near = compute_pairs(annotations, get_similarity(measure), thresholds[0])
     table = compared(annotations, settings.empty)
     return [_cells_at(table, near, value, settings) for value in thresholds]
 

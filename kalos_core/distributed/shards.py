@@ -111,7 +111,7 @@ class Shards(Sharded[Table]):
     >>> from kalos_core import Annotations, agreement
     >>> from kalos_core.distributed import write_shards
     >>> rows = [{"image": i, "rater": r, "category": "cat", "box": [0, 0, 9, 9]} for i in range(5) for r in "ab"]
-    >>> shards = write_shards(Annotations.from_rows(rows), "shards", images_per_shard=2)
+    >>> shards = write_shards(Annotations.from_rows(rows), "of five images", images_per_shard=2)
     >>> len(shards), shards.images, shards.rows, [len(shard.read()) for shard in shards], agreement(shards).alpha
     (3, 5, 10, [4, 4, 2], 1.0)
     """

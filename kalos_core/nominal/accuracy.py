@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -24,6 +25,7 @@ from kalos_core.nominal.majority import merge_raters
 from kalos_core.nominal.table import LabelTable, check_table
 from kalos_core.reliability import NOT_ASSIGNED
 from kalos_core.results import Result
+from kalos_core.sharding import Sharded, known_of, parts_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -127,7 +129,7 @@ class RaterAccuracy(Result):
         return self._frame("rater:raters to_majority to_reference decision_to_majority decision_to_reference")
 
 
-def rater_accuracy(table: LabelTable, reference: Reference | None = None) -> RaterAccuracy:
+def rater_accuracy(table: LabelTable | Sharded[LabelTable], reference: Reference | None = None) -> RaterAccuracy:
     """Accuracy of every two raters, and of each to the majority and to a reference.
 
     Over questions, what is answered alike of what both answered; and over decisions, labels given alike / labels (Eq.
@@ -136,10 +138,11 @@ def rater_accuracy(table: LabelTable, reference: Reference | None = None) -> Rat
 
     Parameters
     ----------
-    table : LabelTable
+    table : LabelTable, or shards of one
     reference : rater of the table, LabelTable of one rater, or mapping of item to label or labels, optional
-        Such as known truth. A rater of the table who is the reference is not among the raters of the result, nor of
-        the majority. Items and concepts are found by name; a mapping leaves out optional concepts that do not apply.
+        Such as known truth; with shards, a rater of theirs. A rater of the table who is the reference is not among the
+        raters of the result, nor of the majority. Items and concepts are found by name; a mapping leaves out optional
+        concepts that do not apply.
         An item with None in a mapping is a gap in the truth: left out, with a warning that counts them.
 
     Returns
@@ -160,26 +163,42 @@ def rater_accuracy(table: LabelTable, reference: Reference | None = None) -> Rat
     (['a', 'b'], [1.0, 0.0], [nan, 0.0])
     """
     check_arguments(rater_accuracy, locals())
-    check_table(table)
-    name, of_reference = "", None
-    if reference is not None:
-        table, of_reference, name = _find_reference(table, reference)
-    found = _compare(_with_raters(table, merge_raters(table), of_reference))
-    raters = len(table.raters)
+    check_table(known_of(table))
+    _check_reference(table, reference)
+    parts = parts_of(table, partial(_compare_raters, reference=reference), "Accuracy of raters")
+    names, name = parts[0][1:]
+    found = _Compared(*(np.sum(each, axis=0) for each in zip(*(part for part, *_ in parts), strict=True)))
+    raters = len(names)
     accuracy, decision_accuracy = _share(found.same, found.both), _share(found.alike, found.made)
     none = np.full(raters, np.nan)
     return RaterAccuracy(
-        raters=table.raters,
+        raters=names,
         accuracy=accuracy[:raters, :raters],
         questions=found.both[:raters, :raters].astype(np.intp),
         to_majority=accuracy[:raters, raters],
-        to_reference=none if of_reference is None else accuracy[:raters, raters + 1],
+        to_reference=none if reference is None else accuracy[:raters, raters + 1],
         decision_accuracy=decision_accuracy[:raters, :raters],
         decisions=found.made[:raters, :raters].astype(np.intp),
         decision_to_majority=decision_accuracy[:raters, raters],
-        decision_to_reference=none if of_reference is None else decision_accuracy[:raters, raters + 1],
+        decision_to_reference=none if reference is None else decision_accuracy[:raters, raters + 1],
         reference=name,
     )
+
+
+def _check_reference(source: LabelTable | Sharded[LabelTable], reference: Reference | None) -> None:
+    if isinstance(source, Sharded) and reference is not None and not isinstance(reference, str):
+        raise InputError(
+            f"reference: expected the name of a rater with shards, got {type(reference).__name__}; shards.table(), if "
+            "memory holds all of it, takes any"
+        )
+
+
+def _compare_raters(table: LabelTable, reference: Reference | None) -> tuple[_Compared, NDArray[np.object_], str]:
+    """Numbers of every two raters, the majority and the reference among them; names of the raters, of the reference."""
+    name, of_reference = "", None
+    if reference is not None:
+        table, of_reference, name = _find_reference(table, reference)
+    return _compare(_with_raters(table, merge_raters(table), of_reference)), table.raters, name
 
 
 def _find_reference(table: LabelTable, reference: Reference) -> tuple[LabelTable, LabelTable, str]:
@@ -400,14 +419,14 @@ class ItemAccuracy(Result):
         return f"Accuracy of the raters of {number_of(len(self.items), 'item')}"
 
 
-def item_accuracy(table: LabelTable, reference: Reference | None = None) -> ItemAccuracy:
+def item_accuracy(table: LabelTable | Sharded[LabelTable], reference: Reference | None = None) -> ItemAccuracy:
     """Accuracy of each item (Eq. 2): with more than two raters the mean over pairs, and unanimity.
 
     A concept on which fewer than two raters decided is left out of its item.
 
     Parameters
     ----------
-    table : LabelTable
+    table : LabelTable, or shards of one
     reference : optional
         As in `rater_accuracy`.
 
@@ -422,7 +441,12 @@ def item_accuracy(table: LabelTable, reference: Reference | None = None) -> Item
     [0.5]
     """
     check_arguments(item_accuracy, locals())
-    check_table(table)
+    check_table(known_of(table))
+    _check_reference(table, reference)
+    if isinstance(table, Sharded):
+        parts = table.parts(partial(item_accuracy, reference=reference), "Accuracy of items")
+        names = [entry.name for entry in fields(ItemAccuracy)]
+        return ItemAccuracy(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})
     to_reference = np.full(len(table.items), np.nan)
     if reference is not None:
         table, of_reference, _ = _find_reference(table, reference)

@@ -17,6 +17,7 @@ from kalos_core.nominal.build import OPTIONAL
 from kalos_core.nominal.decisions import ConceptVotes, mean_of_finite
 from kalos_core.nominal.table import LabelTable, check_table
 from kalos_core.results import Result
+from kalos_core.sharding import Sharded, known_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -312,7 +313,7 @@ class MajorityAgreement(Result):
         return self._frame("item:items all:item_all chosen:item_chosen concepts:item_concepts")
 
 
-def majority_agreement(table: LabelTable) -> MajorityAgreement:
+def majority_agreement(table: LabelTable | Sharded[LabelTable]) -> MajorityAgreement:
     """Agreement with the majority per concept and per item (Nowak & Rüger §5.1, Figure 4).
 
     For each item and concept, the share of raters who decided as most did: chose it, or did not. Read with
@@ -322,7 +323,7 @@ def majority_agreement(table: LabelTable) -> MajorityAgreement:
 
     Parameters
     ----------
-    table : LabelTable
+    table : LabelTable, or shards of one
 
     Returns
     -------
@@ -336,21 +337,22 @@ def majority_agreement(table: LabelTable) -> MajorityAgreement:
     [0.667]
     """
     check_arguments(majority_agreement, locals())
-    votes = ConceptVotes.of(check_table(table))
+    known = check_table(known_of(table))
+    votes = ConceptVotes.of_source(table)
     loss = 1 - np.maximum(votes.chose, votes.decided - votes.chose) / votes.decided
     counted = votes.raters > 0
     concept_items, item_concepts = votes.deciding_items(), votes.deciding_concepts()
-    by_concept = np.bincount(votes.concept, minlength=len(table.concepts))
-    by_item = np.bincount(votes.item, minlength=len(table.items))
-    concept_loss = total(votes.concept, loss, len(table.concepts))
-    item_loss = total(votes.item, loss, len(table.items))
+    by_concept = np.bincount(votes.concept, minlength=len(known.concepts))
+    by_item = np.bincount(votes.item, minlength=len(known.items))
+    concept_loss = total(votes.concept, loss, len(known.concepts))
+    item_loss = total(votes.item, loss, len(known.items))
     return MajorityAgreement(
-        concepts=table.concepts,
-        group=object_array([*table.groups, None])[table.group_of],  # `OPTIONAL` is the last
+        concepts=known.concepts,
+        group=object_array([*known.groups, None])[known.group_of],  # `OPTIONAL` is the last
         concept_all=1 - divide(concept_loss, concept_items),
         concept_chosen=1 - divide(concept_loss, by_concept),
         concept_items=by_concept,
-        items=table.items,
+        items=known.items,
         item_all=np.where(counted, 1 - divide(item_loss, item_concepts), np.nan),
         item_chosen=1 - divide(item_loss, by_item),
         item_concepts=by_item,

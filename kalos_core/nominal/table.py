@@ -26,7 +26,7 @@ from kalos_core.nominal.build import OPTIONAL, OnEmpty, OnRepeat, OnUnknown, Raw
 from kalos_core.nominal.grouping import Groups
 from kalos_core.reliability import NOT_ASSIGNED
 from kalos_core.results import Result
-from kalos_core.sharding import Sharded
+from kalos_core.sharding import instead_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -472,8 +472,7 @@ def build_table(
 def check_table(table: object) -> LabelTable:
     """An argument that is a `LabelTable`; anything else is an error that names what makes one."""
     if not isinstance(table, LabelTable):
-        instead = f"; {table._instead}" if isinstance(table, Sharded) else ""
-        actual = f"{type(table).__name__}{instead}"
+        actual = f"{type(table).__name__}{instead_of(table)}"
         raise InputError(f"table: expected a LabelTable, as `read_long_labels` returns, got {actual}")
     return table
 
