@@ -351,8 +351,8 @@ class PixelSettings(Settings):
             "Channels",
             "Which channels of the images are compared, such as the near-infrared one; all by default. Names choose "
             "among those that the stacks name (`MaskStack.channels`), and name every channel, in order, where they "
-            "name none; a mapping of names to numbers, from 0, chooses among channels without names. Intensity and contrast "
-            "are computed where an image has channels named red, green and blue, or one channel.",
+            "name none; a mapping of names to numbers, from 0, chooses among channels without names. Intensity and "
+            "contrast are computed where an image has channels named red, green and blue, or one channel.",
             type="sequence of str, or mapping of str to int, optional",
         ),
     ] = None
@@ -361,8 +361,8 @@ class PixelSettings(Settings):
         Option(
             "Raters have no names",
             "Whether a name means a rater within one image only, as in the Berkeley data, where segmenter 1 of one "
-            "image is not segmenter 1 of the next. By default as the stacks say. There are no numbers of single raters "
-            "then.",
+            "image is not segmenter 1 of the next. By default as the stacks say. There are no numbers of single "
+            "raters then.",
         ),
     ] = None
     bootstrap: Replicates = 1000
