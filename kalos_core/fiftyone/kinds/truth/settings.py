@@ -57,6 +57,11 @@ class ConsensusRunSettings(Settings):
         ),
     ] = None
 
+    @property
+    def measure(self) -> str:
+        """The name of the similarity, once it is known."""
+        return str(self.similarity)
+
 
 @dataclass(frozen=True, kw_only=True)
 class TruthRunSettings(ConsensusRunSettings):
@@ -69,7 +74,7 @@ class TruthRunSettings(ConsensusRunSettings):
     """
 
     methods: Methods = ("0.5", "staple")
-    of: Annotated[
+    of: Annotated[  # type: ignore[assignment] # the argument has this name; the class makes settings of a record
         str,
         Option(
             "Truth of",
