@@ -74,7 +74,7 @@ class TruthRunSettings(ConsensusRunSettings):
     """
 
     methods: Methods = ("0.5", "staple")
-    of: Annotated[  # type: ignore[assignment] # the argument has this name; the class makes settings of a record
+    of: Annotated[
         str,
         Option(
             "Truth of",
@@ -85,7 +85,7 @@ class TruthRunSettings(ConsensusRunSettings):
                 "objects": "matched between raters",
             },
         ),
-    ] = "auto"
+    ] = "auto"  # type: ignore[assignment] # the argument has this name; a record is read by the class itself
     ignore_value: IgnoreValue = None
     raters_are_local: RatersAreLocal = None
     maps: Annotated[
