@@ -286,7 +286,7 @@ def _plot_of(part: Result, _: Result, **options: Any) -> go.Figure:
 
 def _with_ends(columns: Mapping[str, Any], axes: int) -> dict[str, Any]:
     """Arrays with one axis more than that many are intervals: two columns each, ``<name>_low`` and ``<name>_high``."""
-    made = {}
+    made: dict[str, Any] = {}
     for name, values in columns.items():
         if np.ndim(values) > axes:
             begin = name.removesuffix("_interval")

@@ -6,23 +6,22 @@ import warnings
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import partial
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import NDArray
 
-from kalos_core.annotations import as_name, object_array
+from kalos_core.annotations import object_array
 from kalos_core.annotations.columns import codes_in, new_codes
 from kalos_core.arguments import check_arguments
 from kalos_core.arrays import divide, total
 from kalos_core.display import number_of, percent_text
 from kalos_core.errors import InputError, KalosWarning, listed, repr_of
-from kalos_core.nominal.build import OPTIONAL
+from kalos_core.nominal.build import OPTIONAL, RawLabels
 from kalos_core.nominal.decisions import ConceptVotes, Decisions, mean_of_finite
 from kalos_core.nominal.majority import merge_raters
-from kalos_core.nominal.table import LabelTable, check_table
+from kalos_core.nominal.table import LabelTable, build_table, check_table
 from kalos_core.reliability import NOT_ASSIGNED
 from kalos_core.results import Result
 from kalos_core.sharding import Sharded, known_of, parts_of
@@ -218,33 +217,22 @@ def _find_reference(table: LabelTable, reference: Reference) -> tuple[LabelTable
         warnings.warn(
             f"reference: {gaps:,} of {len(reference):,} items have no label (None), and are left out", KalosWarning, 4
         )
-    known = {item for item in table.items.tolist() if reference.get(item) is not None}
-    wrong = [
-        f"{repr_of(label)} for item {item!r}"
-        for item, label in reference.items()
-        if label is not None and not isinstance(label, (str, Integral, Iterable))
-    ]
-    if wrong:
-        raise InputError(f"reference: expected a label or labels of an item, got {listed(wrong)}")
-    rows: list[dict[str, Any]] = [
-        {"item": item, "rater": REFERENCE, "label": [label] if isinstance(label, (str, Integral)) else list(label)}
-        for item, label in reference.items()
-        if item in known
-    ]
-    if not rows:
+    given = {item: reference[item] for item in table.items.tolist() if reference.get(item) is not None}
+    if not given:
         raise InputError(WITHOUT_ITEMS)
+    labels = [list(of) if isinstance(of, Iterable) and not isinstance(of, str) else of for of in given.values()]
     concepts = table.concepts.tolist()
-    given = {
-        label if isinstance(label, str) else repr_of(label) for row in rows for label in map(as_name, row["label"])
-    }
-    strange = sorted(given - set(concepts))
-    if strange:
-        raise InputError(f"reference: expected concepts of the table, got {listed(map(repr_of, strange))}")
     groups = {
         str(name): [concepts[code] for code in np.flatnonzero(table.group_of == number)]
         for number, name in enumerate(table.groups)
     }
-    made = LabelTable.from_rows(rows, groups=groups or None, concepts=concepts)
+    made = build_table(
+        RawLabels(list(given), [REFERENCE] * len(given), labels, [None] * len(given)),
+        source="reference",
+        groups=groups or None,
+        concepts=concepts,
+        describe=lambda row: f"item {list(given)[row]!r}",
+    )
     return table, _in_words_of(table, made), REFERENCE
 
 

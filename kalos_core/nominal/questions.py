@@ -144,10 +144,9 @@ class LabelSettings(Settings):
 
     Examples
     --------
-    >>> LabelSettings(weights="edge")
+    >>> LabelSettings(seed=-1)
     Traceback (most recent call last):
-    kalos_core.errors.InputError: weights: expected one of 'flat', 'annotations', 'annotations_m1', 'edges', \
-'inv_var', 'inv_var_class', got 'edge'
+    kalos_core.errors.InputError: seed: expected a whole number of at least 0, got -1
     """
 
     bootstrap: Replicates = 1000

@@ -19,9 +19,9 @@ from kalos_core.display import number_of
 from kalos_core.errors import InputError, Problems, listed, repr_of, warn
 from kalos_core.files import as_path
 from kalos_core.nominal import LabelTable, RawLabels, build_table
-from kalos_core.nominal.build import CodedLabels, check_codes
+from kalos_core.nominal.build import CodedLabels, Items, RaterNames, TableSettings, Unlabelled, check_codes
 from kalos_core.options import Option, takes
-from kalos_core.readers.answers import RepeatableSettings, Unanswered
+from kalos_core.readers.answers import RepeatableSettings
 from kalos_core.readers.cells import MISSING, Missing, as_cell_text, equal_numbers, is_missing, missing_texts
 from kalos_core.readers.column_names import (
     LABEL_SPELLINGS,
@@ -43,7 +43,7 @@ OPTIONAL = "str, optional"
 
 
 @dataclass(frozen=True, kw_only=True)
-class TableSettings(RepeatableSettings):
+class ColumnSettings(RepeatableSettings):
     """Options of both readers of tables of labels."""
 
     item: Annotated[
@@ -55,7 +55,7 @@ class TableSettings(RepeatableSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LongSettings(TableSettings):
+class LongSettings(ColumnSettings):
     """Options of `read_long_labels`."""
 
     rater: Annotated[
@@ -75,19 +75,13 @@ class LongSettings(TableSettings):
             type=OPTIONAL,
         ),
     ] = None
-    items: Annotated[
-        Sequence[Hashable] | None,
-        Option("Items", "The items in their order; what occurs unless given.", type="sequence, optional"),
-    ] = None
-    raters: Annotated[
-        Sequence[str] | None,
-        Option("Raters", "The raters in their order; what occurs unless given.", type="sequence of str, optional"),
-    ] = None
-    on_empty: Unanswered = "raise"
+    items: Items = None
+    raters: RaterNames = None
+    on_empty: Unlabelled = "raise"
 
 
 @dataclass(frozen=True, kw_only=True)
-class WideSettings(TableSettings):
+class WideSettings(ColumnSettings):
     """Options of `read_wide_labels`."""
 
     raters: Annotated[
@@ -178,7 +172,7 @@ def _build(
     cells: Sequence[Any],
     source: str,
     name_of: Callable[[int], str],
-    settings: TableSettings,
+    settings: ColumnSettings,
     account: Account,
     **names: Any,
 ) -> LabelTable:
@@ -400,7 +394,7 @@ def _names(cells: Sequence[Any], empty: frozenset[str]) -> list[Any]:
     return [same.get(name, name) if isinstance(name, str) else name for name in names]
 
 
-def _named(settings: TableSettings) -> list[Any]:
+def _named(settings: ColumnSettings) -> list[Any]:
     """Labels that the caller names."""
     groups = settings.groups
     of_groups = [name for of in groups.values() for name in of] if isinstance(groups, Mapping) else []
@@ -489,7 +483,7 @@ def _coded_fields(columns: Sequence[list[Any]], settings: LongSettings, empty: f
     texts = ["" if part is None else text for text, part in zip(labels, parted, strict=True)]
     coded = CodedLabels(item, rater, label, items, raters, texts, parts, times)
     groups, concepts = _renamed(settings.groups, same), _renamed(settings.concepts, same)
-    return check_codes(coded, groups, settings.items, settings.raters, concepts, settings.on_empty)
+    return check_codes(coded, settings.part(TableSettings, groups=groups, concepts=concepts))
 
 
 def _recoded(code: NDArray[np.intp], texts: list[str], empty: frozenset[str]) -> tuple[NDArray[np.intp], list[str]]:
