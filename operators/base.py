@@ -21,7 +21,6 @@ from fiftyone.operators.executor import ExecutionResult
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosError, KalosWarning
 from kalos_core.fiftyone.app import reload_dataset
-from kalos_core.fiftyone.dataset.selection import LabelSelection
 from kalos_core.options import Declared, arguments_of, settings_of
 from kalos_core.text import names_shown
 
@@ -169,10 +168,10 @@ class Analysis(Action, Generic[RunOfKind]):
     """An operator that reads the labels of a view, calls the function of its name, and shows the run it stored.
 
     What it makes and which panel shows it stands in `KINDS`. A subclass adds its own options in `add_options`, says in
-    `HIDDEN` which of them a switch of the form hides, in `OVERRIDES` what the form says in place of what is declared, and
-    sums the run up in `summary`; `settings` is for options that
-    are no arguments of the function as they stand. `KEY` is the run key to propose, where it is not the kind's name.
-    From an `amount_of_work` of `DELEGATED_FROM` on, scheduling is the form's first option.
+    `HIDDEN` which of them a switch of the form hides and in `OVERRIDES` what the form says in place of what is
+    declared, and sums the run up in `summary`; `settings` is for options that are no arguments of the function as they
+    stand. `KEY` is the run key to propose, where it is not the kind's name. From an `amount_of_work` of
+    `DELEGATED_FROM` on, scheduling is the form's first option.
     """
 
     KEY = ""
@@ -195,9 +194,8 @@ class Analysis(Action, Generic[RunOfKind]):
         """Name -> option of its function, without those that say which labels are read."""
         settings = settings_of(getattr(kf, self.NAME))
         assert settings is not None
-        read = kf.Selection if issubclass(settings, kf.Selection) else LabelSelection
-        selected = {entry.name for entry in read.declared()}
-        return {entry.name: entry for entry in settings.declared() if entry.name not in selected}
+        selected = kf.Selection.declared()
+        return {entry.name: entry for entry in settings.declared() if entry not in selected}
 
     def ask(self, ctx: Context, inputs: types.Object, *names: str, **own: Any) -> types.Property:
         """Ask for options as they are declared, but for `OVERRIDES` and `own`, and for those that one shows once on.
