@@ -129,6 +129,10 @@ class OfRun(Action):
         """What is answered to what the function answered; the key is among the params."""
         raise NotImplementedError
 
+    def call(self, ctx: Context, key: str, given: dict[str, Any]) -> Any:
+        """Call the function of its name."""
+        return getattr(kf, self.NAME)(ctx.dataset, key, **given)
+
     def add_inputs(self, ctx: Context, inputs: types.Object) -> None:
         runs = [] if ctx.dataset is None else kf.list_runs(ctx.dataset, self.KIND or None, info=True)
         kinds = {run.key: kf.KINDS[run.kind].title for run in runs}
@@ -151,7 +155,7 @@ class OfRun(Action):
         given = {name: value for name, value in ctx.params.items() if value is not None and name in takes}
         newest = kf.list_runs(ctx.dataset, self.KIND) if self.KIND else []
         key = given.pop(self.KEY_NAME, None) or next(iter(newest), "")
-        found = getattr(kf, self.NAME)(ctx.dataset, key, **given)
+        found = self.call(ctx, key, given)
         reload_dataset(ctx)
         reload_panels(ctx)
         return {self.KEY_NAME: key, **self.summary({self.KEY_NAME: key, **given}, found)}

@@ -22,7 +22,7 @@ from kalos_core import (
     region_agreement,
     staple_classes,
 )
-from kalos_core.cli.answers import Answer
+from kalos_core.cli.answers import Answer, numbers_of
 from kalos_core.cli.commands import Command
 from kalos_core.cli.options import Flag, Given, options_of
 from kalos_core.cli.reading import OF_LABEL_MAPS, OF_MASKS, label_stacks_of, stacks_of
@@ -56,12 +56,7 @@ def _pixels(given: Given) -> Answer:
     if found.correlations:
         tables["properties"] = pd.DataFrame(map(asdict, found.correlations))
     results: dict[str, Any] = {
-        "mean_f1": found.mean_f1,
-        "mean_f1_interval": found.mean_f1_interval,
-        "smyth_bound": found.smyth_bound,
-        "smyth_interval": found.smyth_interval,
-        "within_limit": found.within_limit,
-        "ratio": found.ratio,
+        **numbers_of(found, "mean_f1", "mean_f1_interval", "smyth_bound", "smyth_interval", "within_limit", "ratio"),
         "pixels": found.sums.pixels,
         "images": len(found.images),
         "alone": found.alone,

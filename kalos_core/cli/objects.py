@@ -31,7 +31,7 @@ from kalos_core import (
     variations,
 )
 from kalos_core._agreement import AgreementNumbers
-from kalos_core.cli.answers import Answer
+from kalos_core.cli.answers import Answer, numbers_of
 from kalos_core.cli.commands import Command
 from kalos_core.cli.options import Flag, Given, options_of
 from kalos_core.cli.reading import DASK, OF_ANNOTATIONS, annotations_of, given_to_readers, over_shards, shards_of
@@ -207,14 +207,7 @@ def _calibrate(given: Given) -> Answer:
     else:
         found = over_shards(given, distributed.calibrate, shards)
     best = found.best
-    results = {
-        "best": best.name,
-        "threshold": best.threshold,
-        "tau": best.tau,
-        "ks": best.ks,
-        "trusted": best.trusted,
-        "why": best.why,
-    }
+    results = {"best": best.name, **numbers_of(best, "threshold", "tau", "ks", "trusted", "why")}
     tables = {"calibration": found.to_pandas(), "sizes": found.strata_to_pandas()}
     return Answer(repr(found), results, tables)
 
@@ -245,9 +238,7 @@ def _convergence(given: Given) -> Answer:
         "convergence": result.whole_convergence,
         "subset_mean": spread.mean,
         "subset_interval": spread.interval,
-        "images": result.images,
-        "images_per_replicate": result.images_per_replicate,
-        "thresholds": result.thresholds,
+        **numbers_of(result, "images", "images_per_replicate", "thresholds"),
     }
     shown = ("summary", *(["models"] if placed else []))
     return Answer(str(result), results, tables, shown, result.whole_convergence)
@@ -279,9 +270,7 @@ def _compare(given: Given) -> Answer:
         "difference_interval": found.interval,
         "clear": bool(found.whole.is_clear[0]),
         "images": int(found.whole.images[0]),
-        "improved": found.improved,
-        "worsened": found.worsened,
-        "notes": found.notes,
+        **numbers_of(found, "improved", "worsened", "notes"),
     }
     tables = {"images": found.by_image(), "classes": found.by_class(), "raters": found.by_rater()}
     text = f"{given['old']}: {old!r}\n{given['new']}: {new!r}\n{found!r}"
