@@ -50,7 +50,7 @@ class ChooseThreshold(base.OfRun):
             warnings.simplefilter("ignore", KalosWarning)  # the summary says it
             return kf.choose_threshold(ctx.dataset, key, **given)
 
-    def summary(self, params: Mapping[str, Any], found: kf.CalibrationRun) -> dict[str, Any]:
+    def summary(self, params: Mapping[str, Any], found: Any) -> dict[str, Any]:
         similarity, metrics = params["similarity"], found.metrics
         own = [entry for entry in metrics["similarities"] if entry["name"] == similarity]
         doubt = "".join(map(_doubt, own)) if params["threshold"] is None else ""
