@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, fields
 from functools import cache, wraps
 from types import NoneType, UnionType
@@ -269,8 +269,8 @@ class takes(Generic[P, Chosen]):
     ((5, 3), (5, 2), ['images', 'seed'])
     """
 
-    def __init__(self, settings: Callable[P, Chosen]) -> None:
-        self._settings = settings
+    def __init__(self, settings: Callable[P, Chosen], but: Collection[str] = ()) -> None:
+        self._settings, self._but = settings, but
 
     @overload
     def __call__(self, function: Callable[[First, Chosen], Answer]) -> Callable[Concatenate[First, P], Answer]: ...
@@ -288,6 +288,7 @@ class takes(Generic[P, Chosen]):
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """The function that takes the fields."""
         settings: Any = self._settings
+        but = self._but  # parameters that the function checks in its own words
         whole = inspect.signature(function)
         first = list(whole.parameters.values())[:-1]
         leading_by_name = sum(entry.name not in ("self", "cls") for entry in first)
@@ -304,7 +305,7 @@ class takes(Generic[P, Chosen]):
             refuse_unknown(named, names)
             bound = signature.bind(*arguments, **named).arguments
             leading = {entry.name: bound.pop(entry.name) for entry in first if entry.name in bound}
-            check_arguments(function, leading)
+            check_arguments(function, leading, but)
             return function(**leading, settings=settings(**bound))
 
         call.__signature__ = signature  # type: ignore[attr-defined]

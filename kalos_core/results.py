@@ -66,6 +66,9 @@ class Result:
     [1.0]
     """
 
+    _columns: ClassVar[str] = ""
+    """Columns of its table, apart by spaces: names of its fields, or ``column:field``. An interval (N, 2) makes two."""
+
     _call: ClassVar[str] = ""
     """The call that makes it, for messages."""
 
@@ -83,7 +86,14 @@ class Result:
 
     def to_pandas(self) -> pd.DataFrame:
         """All of it as a table."""
-        raise NotImplementedError
+        return self._frame(self._columns)
+
+    def _frame(self, columns: str) -> pd.DataFrame:
+        """A table of fields, named as `_columns` has them."""
+        import pandas as pd
+
+        pairs = (entry.partition(":") for entry in columns.split())
+        return pd.DataFrame(_with_ends({column: getattr(self, name or column) for column, _, name in pairs}, 1))
 
     def _table(self) -> pd.DataFrame:
         """The table of `repr` and HTML."""
@@ -272,6 +282,33 @@ def _finding(part: Result | Undefined) -> str:
 
 def _plot_of(part: Result, _: Result, **options: Any) -> go.Figure:
     return part.plot(**options)
+
+
+def _with_ends(columns: Mapping[str, Any], axes: int) -> dict[str, Any]:
+    """Arrays with one axis more than that many are intervals: two columns each, ``<name>_low`` and ``<name>_high``."""
+    made: dict[str, Any] = {}
+    for name, values in columns.items():
+        if np.ndim(values) > axes:
+            begin = name.removesuffix("_interval")
+            made |= {f"{begin}_low": values[..., 0], f"{begin}_high": values[..., 1]}
+        else:
+            made[name] = values
+    return made
+
+
+def crossed(axes: Mapping[str, Any], **values: NDArray[Any]) -> pd.DataFrame:
+    """A table of arrays with the same axes, a row for each cell; an interval, with one axis more, is two columns.
+
+    Examples
+    --------
+    >>> crossed({"rater": ["ann", "bob"], "class": ["cat", "dog"]}, skill=np.eye(2)).values.tolist()[:2]
+    [['ann', 'cat', 1.0], ['ann', 'dog', 0.0]]
+    """
+    import pandas as pd
+
+    index = np.indices([len(names) for names in axes.values()])
+    columns = {name: np.asarray(of)[at.ravel()] for (name, of), at in zip(axes.items(), index, strict=True)}
+    return pd.DataFrame(columns | {name: of.ravel() for name, of in _with_ends(values, len(axes)).items()})
 
 
 def lowest(what: str, names: NDArray[np.object_], of: str, values: NDArray[np.float64]) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -55,8 +55,10 @@ def _labels(given: Given) -> Answer:
         tables["rejected"] = found.rejection.to_pandas()
     if found.grades:
         tables["grades"] = _by_question([(of.question, of.to_pandas()) for of in found.grades])
-    estimates = _estimated(found.truth)
-    tables |= estimates.tables
+    if found.truth:
+        parts = {"truth": LabelTruth.to_pandas, "skill": LabelTruth.raters_to_pandas}
+        for name, part in (parts | {"confusion": LabelTruth.confusion_to_pandas}).items():
+            tables[name] = _by_question([(truth.question, part(truth)) for truth in found.truth])
     alpha = of_questions.alpha
     mean = mean_of_finite(alpha)
     results = {
@@ -76,30 +78,8 @@ def _labels(given: Given) -> Answer:
         f"{number_of(len(found.disputes), 'dispute')}"
     )
     shown = ("questions", "raters", *(name for name in ("skill",) if name in tables))
-    return Answer("\n".join([text, *estimates.headlines]), results, tables, shown, mean)
-
-
-class _Estimates(NamedTuple):
-    """What `dawid_skene` finds of every question."""
-
-    tables: dict[str, pd.DataFrame]
-    headlines: list[str]
-
-
-def _estimated(found: Sequence[LabelTruth]) -> _Estimates:
-    """Nothing where none was asked for."""
-    if not found:
-        return _Estimates({}, [])
-
-    def joined(part: Callable[[LabelTruth], pd.DataFrame]) -> pd.DataFrame:
-        return _by_question([(truth.question, part(truth)) for truth in found])
-
-    tables = {
-        "truth": joined(LabelTruth.to_pandas),
-        "skill": joined(LabelTruth.raters_to_pandas),
-        "confusion": joined(LabelTruth.confusion_to_pandas),
-    }
-    return _Estimates(tables, [f"{truth.question}: {truth.headline}" for truth in found])
+    headlines = [f"{truth.question}: {truth.headline}" for truth in found.truth]
+    return Answer("\n".join([text, *headlines]), results, tables, shown, mean)
 
 
 def _by_question(frames: Sequence[tuple[str, pd.DataFrame]]) -> pd.DataFrame:

@@ -21,7 +21,7 @@ from kalos_core.errors import InputError, as_number, check_whole, repr_of
 from kalos_core.pixels.classes import check_classes, check_values
 from kalos_core.pixels.patterns import Patterns
 from kalos_core.pixels.stack import LabelStack, Masks3D, MaskStack
-from kalos_core.results import Result
+from kalos_core.results import Result, crossed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -188,17 +188,8 @@ class ClassStaple(Result):
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a rater, class that is true and class that they say: how likely."""
-        import pandas as pd
-
-        raters, kinds = len(self.raters), len(self.classes)
-        return pd.DataFrame(
-            {
-                "rater": np.repeat(self.raters, kinds * kinds),
-                "true": np.tile(np.repeat(self.classes, kinds), raters),
-                "said": np.tile(self.classes, raters * kinds),
-                "probability": self.confusion.ravel(),
-            }
-        )
+        axes = {"rater": self.raters, "true": self.classes, "said": self.classes}
+        return crossed(axes, probability=self.confusion)
 
 
 def staple_classes(

@@ -5,23 +5,22 @@ from __future__ import annotations
 import warnings
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import NDArray
 
-from kalos_core.annotations import as_name, object_array
+from kalos_core.annotations import object_array
 from kalos_core.annotations.columns import codes_in, new_codes
 from kalos_core.arguments import check_arguments
 from kalos_core.arrays import divide, total
 from kalos_core.display import number_of, percent_text
 from kalos_core.errors import InputError, KalosWarning, listed, repr_of
-from kalos_core.nominal.build import OPTIONAL
+from kalos_core.nominal.build import OPTIONAL, RawLabels
 from kalos_core.nominal.decisions import ConceptVotes, Decisions, mean_of_finite
 from kalos_core.nominal.majority import merge_raters
-from kalos_core.nominal.table import LabelTable, check_table
+from kalos_core.nominal.table import LabelTable, build_table, check_table
 from kalos_core.reliability import NOT_ASSIGNED
 from kalos_core.results import Result
 
@@ -124,10 +123,7 @@ class RaterAccuracy(Result):
 
     def raters_to_pandas(self) -> pd.DataFrame:
         """One row a rater: accuracy to the majority and to the reference."""
-        import pandas as pd
-
-        columns = ("to_majority", "to_reference", "decision_to_majority", "decision_to_reference")
-        return pd.DataFrame({"rater": self.raters, **{name: getattr(self, name) for name in columns}})
+        return self._frame("rater:raters to_majority to_reference decision_to_majority decision_to_reference")
 
 
 def rater_accuracy(table: LabelTable, reference: Reference | None = None) -> RaterAccuracy:
@@ -202,33 +198,22 @@ def _find_reference(table: LabelTable, reference: Reference) -> tuple[LabelTable
         warnings.warn(
             f"reference: {gaps:,} of {len(reference):,} items have no label (None), and are left out", KalosWarning, 4
         )
-    known = {item for item in table.items.tolist() if reference.get(item) is not None}
-    wrong = [
-        f"{repr_of(label)} for item {item!r}"
-        for item, label in reference.items()
-        if label is not None and not isinstance(label, (str, Integral, Iterable))
-    ]
-    if wrong:
-        raise InputError(f"reference: expected a label or labels of an item, got {listed(wrong)}")
-    rows: list[dict[str, Any]] = [
-        {"item": item, "rater": REFERENCE, "label": [label] if isinstance(label, (str, Integral)) else list(label)}
-        for item, label in reference.items()
-        if item in known
-    ]
-    if not rows:
+    given = {item: reference[item] for item in table.items.tolist() if reference.get(item) is not None}
+    if not given:
         raise InputError(WITHOUT_ITEMS)
+    labels = [list(of) if isinstance(of, Iterable) and not isinstance(of, str) else of for of in given.values()]
     concepts = table.concepts.tolist()
-    given = {
-        label if isinstance(label, str) else repr_of(label) for row in rows for label in map(as_name, row["label"])
-    }
-    strange = sorted(given - set(concepts))
-    if strange:
-        raise InputError(f"reference: expected concepts of the table, got {listed(map(repr_of, strange))}")
     groups = {
         str(name): [concepts[code] for code in np.flatnonzero(table.group_of == number)]
         for number, name in enumerate(table.groups)
     }
-    made = LabelTable.from_rows(rows, groups=groups or None, concepts=concepts)
+    made = build_table(
+        RawLabels(list(given), [REFERENCE] * len(given), labels, [None] * len(given)),
+        source="reference",
+        groups=groups or None,
+        concepts=concepts,
+        describe=lambda row: f"item {list(given)[row]!r}",
+    )
     return table, _in_words_of(table, made), REFERENCE
 
 
@@ -355,6 +340,8 @@ def _share(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.
 class ItemAccuracy(Result):
     """How alike the raters of each item labelled it (Nowak & Rüger Eq. 2).
 
+    Table: one row an item.
+
     Figures: ``"items"``.
 
     Parameters
@@ -377,6 +364,7 @@ class ItemAccuracy(Result):
     """
 
     _call = "item_accuracy(table)"
+    _columns = "item:items accuracy unanimity raters to_reference"
 
     items: NDArray[np.object_]
     accuracy: NDArray[np.float64]
@@ -398,20 +386,6 @@ class ItemAccuracy(Result):
     def headline(self) -> str:
         """The finding, in words."""
         return f"Accuracy of the raters of {number_of(len(self.items), 'item')}"
-
-    def to_pandas(self) -> pd.DataFrame:
-        """One row an item."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "item": self.items,
-                "accuracy": self.accuracy,
-                "unanimity": self.unanimity,
-                "raters": self.raters,
-                "to_reference": self.to_reference,
-            }
-        )
 
 
 def item_accuracy(table: LabelTable, reference: Reference | None = None) -> ItemAccuracy:

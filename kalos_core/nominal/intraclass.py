@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
@@ -15,11 +14,8 @@ from kalos_core.display import number_of, with_interval
 from kalos_core.limits import check_replicates
 from kalos_core.nominal.values import encode_grades
 from kalos_core.options import BootstrapSettings, takes
-from kalos_core.resampling import interval_columns, intervals
+from kalos_core.resampling import intervals
 from kalos_core.results import Result
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 FORMS = ("ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)")
 """Of one grade and of the mean of k; 1: each item has raters of its own, 2: raters are a sample, 3: the only ones."""
@@ -36,6 +32,8 @@ REPLICATES_AT_ONCE = 100
 @dataclass(frozen=True, eq=False, repr=False)
 class IntraclassCorrelation(Result):
     """The result of `intraclass_correlation`.
+
+    Table: one row a form.
 
     Figures: ``"forms"``.
 
@@ -64,6 +62,7 @@ class IntraclassCorrelation(Result):
     """
 
     _call = "intraclass_correlation(values)"
+    _columns = "form value value_interval:interval reason"
 
     form: NDArray[np.object_]
     value: NDArray[np.float64]
@@ -84,13 +83,6 @@ class IntraclassCorrelation(Result):
         at = self.usual
         name = f"{self.form[at]} {with_interval(float(self.value[at]), self.interval[at])}"
         return f"{name} over {number_of(self.items, 'item')} of {self.raters:.4g} raters, intervals by {self.method}"
-
-    def to_pandas(self) -> pd.DataFrame:
-        """One row a form."""
-        import pandas as pd
-
-        ends = interval_columns(value=self.interval)
-        return pd.DataFrame({"form": self.form, "value": self.value, **ends, "reason": self.reason})
 
 
 @takes(BootstrapSettings)

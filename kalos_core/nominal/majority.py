@@ -32,6 +32,8 @@ MERGED = "majority"
 class Majority(Result):
     """The majority vote of one question on I items.
 
+    Table: one row an item.
+
     Figures: ``"shares"``.
 
     Parameters
@@ -52,6 +54,7 @@ class Majority(Result):
     """
 
     _call = "majority_vote(counts)"
+    _columns = "winner votes annotations tied share"
 
     winner: NDArray[np.intp]
     votes: NDArray[np.int64]
@@ -72,20 +75,6 @@ class Majority(Result):
     def headline(self) -> str:
         """The finding, in words."""
         return f"Majority of {number_of(len(self.winner), 'item')}, {int(self.tied.sum()):,} tied"
-
-    def to_pandas(self) -> pd.DataFrame:
-        """One row an item."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "winner": self.winner,
-                "votes": self.votes,
-                "annotations": self.annotations,
-                "tied": self.tied,
-                "share": self.share,
-            }
-        )
 
 
 def majority_vote(counts: Counts) -> Majority:
@@ -175,6 +164,8 @@ def merge_raters(table: LabelTable, name: str = MERGED) -> LabelTable:
 class MajorityLabels(Result):
     """What most raters chose, N labels on items, each with the share of the raters who chose it.
 
+    Table: one row a label, with codes of the table.
+
     Figures: ``"shares"``.
 
     Parameters
@@ -197,6 +188,7 @@ class MajorityLabels(Result):
     """
 
     _call = "majority_labels(table)"
+    _columns = "item concept share tied"
 
     item: NDArray[np.intp]
     concept: NDArray[np.intp]
@@ -207,19 +199,6 @@ class MajorityLabels(Result):
     def headline(self) -> str:
         """The finding, in words."""
         return f"{number_of(len(self.item), 'label')} of the majority, {int(self.tied.sum()):,} left open by a tie"
-
-    def to_pandas(self) -> pd.DataFrame:
-        """One row a label, with codes of the table."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "item": self.item,
-                "concept": self.concept,
-                "share": self.share,
-                "tied": self.tied,
-            }
-        )
 
 
 def majority_labels(table: LabelTable) -> MajorityLabels:
@@ -260,6 +239,8 @@ def majority_labels(table: LabelTable) -> MajorityLabels:
 class MajorityAgreement(Result):
     """How many raters agree with the majority, by concept and by item, in both readings of a decision.
 
+    Table: one row a concept.
+
     Figures: ``"concepts"``.
 
     Parameters
@@ -286,6 +267,7 @@ class MajorityAgreement(Result):
     """
 
     _call = "majority_agreement(table)"
+    _columns = "concept:concepts group all:concept_all chosen:concept_chosen items:concept_items"
 
     concepts: NDArray[np.object_]
     group: NDArray[np.object_]
@@ -325,32 +307,9 @@ class MajorityAgreement(Result):
             f"{number_of(len(self.concepts), 'concept')}"
         )
 
-    def to_pandas(self) -> pd.DataFrame:
-        """One row a concept."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "concept": self.concepts,
-                "group": self.group,
-                "all": self.concept_all,
-                "chosen": self.concept_chosen,
-                "items": self.concept_items,
-            }
-        )
-
     def items_to_pandas(self) -> pd.DataFrame:
         """One row an item."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "item": self.items,
-                "all": self.item_all,
-                "chosen": self.item_chosen,
-                "concepts": self.item_concepts,
-            }
-        )
+        return self._frame("item:items all:item_all chosen:item_chosen concepts:item_concepts")
 
 
 def majority_agreement(table: LabelTable) -> MajorityAgreement:

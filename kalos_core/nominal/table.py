@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -23,8 +23,8 @@ from kalos_core.arguments import check_arguments
 from kalos_core.arrays import as_array, as_rows, by_item, find_sorted, freeze
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, KalosWarning, check_writable, index_of, listed, repr_of
-from kalos_core.nominal.build import OPTIONAL, OnEmpty, OnRepeat, OnUnknown, RawLabels, check_records
-from kalos_core.nominal.grouping import Groups
+from kalos_core.nominal.build import OPTIONAL, RawLabels, TableSettings, check_records
+from kalos_core.options import takes
 from kalos_core.reliability import NOT_ASSIGNED
 from kalos_core.results import Result
 
@@ -185,18 +185,8 @@ class LabelTable(Result):
         return pd.DataFrame({"rater": self.raters, "answers": counts})
 
     @classmethod
-    def from_rows(
-        cls,
-        rows: Iterable[Mapping[str, Any]],
-        *,
-        groups: Groups = "label",
-        items: Sequence[Hashable] | None = None,
-        raters: Sequence[str] | None = None,
-        concepts: Sequence[str] | None = None,
-        on_repeat: OnRepeat = "raise",
-        on_empty: OnEmpty = "raise",
-        on_unknown: OnUnknown = "raise",
-    ) -> LabelTable:
+    @takes(TableSettings)
+    def from_rows(cls, rows: Iterable[Mapping[str, Any]], settings: TableSettings) -> LabelTable:
         """A table from records, one a label or one an answer.
 
         Parameters
@@ -204,16 +194,11 @@ class LabelTable(Result):
         rows : iterable of mappings
             ``item``, ``rater``, ``label``, and optionally ``time`` (a number). ``label`` is a name, a list of names
             (empty: looked and chose nothing), or None. Whole numbers as names become text.
-        groups : str, mapping or None
-            A name: all concepts exclude each other and form one group of that name; every record is an answer. A
-            mapping of names to concepts: these groups, all other concepts being optional; None: all are optional. Then
-            the records of a rater and item (and time, where there is one) are one answer together.
-        items, raters, concepts : sequences, optional
-            The vocabularies in the order wanted; by default what occurs, in order of first occurrence. Name items here
-            that nobody labelled, and options that nobody chose.
-        on_repeat, on_empty, on_unknown
-            See `OnRepeat`, `OnEmpty`, `OnUnknown`. First and last are by time where every record has one, else by the
-            order of the records.
+
+        Notes
+        -----
+        Where `groups` is a name, every record is an answer. Else the records of a rater and item (and time, where there
+        is one) are one answer together.
 
         Raises
         ------
@@ -228,18 +213,7 @@ class LabelTable(Result):
         >>> table.values("label").tolist()
         [[0, 1], [0, -2]]
         """
-        check_arguments(LabelTable.from_rows, locals())
-        return build_table(
-            RawLabels.of_rows(rows),
-            source="rows",
-            groups=groups,
-            items=items,
-            raters=raters,
-            concepts=concepts,
-            on_repeat=on_repeat,
-            on_empty=on_empty,
-            on_unknown=on_unknown,
-        )
+        return build_table(RawLabels.of_rows(rows), source="rows", **settings.record())
 
     @cached_property
     def questions(self) -> tuple[str, ...]:
@@ -434,20 +408,14 @@ def build_table(
     raw: RawLabels,
     *,
     source: str,
-    groups: Groups = "label",
-    items: Sequence[Hashable] | None = None,
-    raters: Sequence[str] | None = None,
-    concepts: Sequence[str] | None = None,
-    on_repeat: OnRepeat = "raise",
-    on_empty: OnEmpty = "raise",
-    on_unknown: OnUnknown = "raise",
     describe: Callable[[int], str] | None = None,
     account: Account | None = None,
     stacklevel: int = 3,
+    **options: Any,
 ) -> LabelTable:
     """Check the records of a reader and turn them into a `LabelTable`; every reader ends here.
 
-    Arguments are those of `LabelTable.from_rows`; `describe` names the record of a row in messages. What is left out is
+    Options are those of `LabelTable.from_rows`; `describe` names the record of a row in messages. What is left out is
     counted in the reader's account, and warned of.
 
     Examples
@@ -457,12 +425,8 @@ def build_table(
     {'read': 2, 'left_out': {}, 'unused': {}, 'notes': ['item = image']}
     """
     account = Account() if account is None else account
-    table = LabelTable(
-        **check_records(
-            raw, source, groups, items, raters, concepts, on_repeat, on_empty, on_unknown, describe, account
-        ),
-        account=account,
-    )
+    fields = check_records(raw, source, TableSettings.of(options), describe, account)
+    table = LabelTable(**fields, account=account)
     account.read = len(table)
     if said := account.passed_over():
         text = " ".join([f"{source}: {number_of(len(table), 'answer is', 'answers are')} read.", *said])

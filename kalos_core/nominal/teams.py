@@ -21,7 +21,7 @@ from kalos_core.nominal.questions import check_two_raters
 from kalos_core.nominal.table import LabelTable
 from kalos_core.options import BootstrapSettings, takes
 from kalos_core.resampling import intervals
-from kalos_core.results import Result
+from kalos_core.results import Result, crossed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,21 +97,13 @@ class TeamComparison(Result):
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a question and comparison."""
-        import pandas as pd
-
-        size = len(COMPARISONS)
-        return pd.DataFrame(
-            {
-                "question": np.repeat(self.question, size),
-                "comparison": np.tile(self.names, len(self)),
-                "agreement": self.agreement.ravel(),
-                "agreement_low": self.agreement_interval[..., 0].ravel(),
-                "agreement_high": self.agreement_interval[..., 1].ravel(),
-                "kappa": self.kappa.ravel(),
-                "kappa_low": self.kappa_interval[..., 0].ravel(),
-                "kappa_high": self.kappa_interval[..., 1].ravel(),
-                "items": self.items.ravel(),
-            }
+        return crossed(
+            {"question": self.question, "comparison": self.names},
+            agreement=self.agreement,
+            agreement_interval=self.agreement_interval,
+            kappa=self.kappa,
+            kappa_interval=self.kappa_interval,
+            items=self.items,
         )
 
 

@@ -317,3 +317,14 @@ Tolerance = Annotated[
     float,
     Option("Tolerance", "Pixels by which boundaries may differ and be the same.", low=0, check=check_tolerance),
 ]
+
+
+Spacings = Annotated[
+    float | Sequence[float],
+    Option(
+        "Spacing",
+        "Distance of neighbouring pixels: of rows, then of columns, if they differ; of polygons for x, then y.",
+        type="float or sequence of 2 float",
+        check=lambda spacing, _: check_spacing(spacing, 2),
+    ),
+]

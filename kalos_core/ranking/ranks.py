@@ -16,8 +16,8 @@ from kalos_core.annotations.columns import object_array
 from kalos_core.arrays import divide
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, check_iterable, check_whole, check_writable, is_hashable, listed
-from kalos_core.resampling import interval_columns, intervals
-from kalos_core.results import Result, check_result
+from kalos_core.resampling import intervals
+from kalos_core.results import Result, check_result, crossed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -179,20 +179,11 @@ class Rankings(Result):
 
     def to_pandas(self) -> pd.DataFrame:
         """One row for each truth and system; with intervals and `best_share` where images can be drawn again."""
-        import pandas as pd
-
-        truths, systems = self.values.shape
-        columns = {
-            "truth": np.repeat(self.truths, systems),
-            "system": np.tile(self.systems, truths),
-            "value": self.values.ravel(),
-            "rank": self.ranks.ravel(),
-        }
+        columns = {"value": self.values, "rank": self.ranks}
         if self.replicates is not None:
-            found = {"value": self.interval, "rank": self.rank_interval}
-            columns |= interval_columns(**{name: ends.reshape(-1, 2) for name, ends in found.items()})
-            columns["best_share"] = self.best_share.ravel()
-        return pd.DataFrame(columns)
+            columns |= {"value_interval": self.interval, "rank_interval": self.rank_interval}
+            columns["best_share"] = self.best_share
+        return crossed({"truth": self.truths, "system": self.systems}, **columns)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -23,7 +23,7 @@ from kalos_core.display import number_of
 from kalos_core.errors import InputError, KalosWarning, Problems, listed, repr_of
 from kalos_core.files import as_path, open_file, read_bytes, read_text
 from kalos_core.nominal import LabelTable, OnEmpty, OnRepeat, OnUnknown, RawLabels, build_table
-from kalos_core.nominal.build import CodedLabels, check_choices, check_codes
+from kalos_core.nominal.build import CodedLabels, TableSettings, check_codes
 from kalos_core.nominal.grouping import Groups
 from kalos_core.readers.cells import (
     MISSING,
@@ -137,7 +137,7 @@ def read_long_labels(
     ([[0, 1]], ('cat', 'dog'))
     """
     check_arguments(read_long_labels, locals())
-    check_choices(groups, on_repeat, on_empty, on_unknown)
+    TableSettings(groups=groups, on_repeat=on_repeat, on_empty=on_empty, on_unknown=on_unknown)
     empty = missing_texts(missing)
     table = _as_frame(table)
     named = {"item": item, "rater": rater, "label": label}
@@ -149,7 +149,14 @@ def read_long_labels(
     fields = None
     if coded is not None:
         new, same, further = coded
-        fields = check_codes(new, _renamed(groups, same), items, raters, _renamed(concepts, same), on_empty)
+        told = TableSettings(
+            groups=_renamed(groups, same),
+            items=items,
+            raters=raters,
+            concepts=_renamed(concepts, same),
+            on_empty=on_empty,
+        )
+        fields = check_codes(new, told)
     if fields is not None:
         _warn_of_twins(fields["concepts"], _source(table))
         account.read = len(fields["item"])

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import Agreement, check_agreement, with_empty_images
-from kalos_core.arguments import check_arguments
+from kalos_core._agreement import Agreement, with_empty_images
 from kalos_core.arrays import total
 from kalos_core.chance import tally_of_codes
 from kalos_core.display import number_of, with_interval
+from kalos_core.options import Settings, takes
 from kalos_core.reliability import NO_OBJECT
 from kalos_core.results import Result
 from kalos_core.sparse.estimate import ratio_interval
 from kalos_core.sparse.independence import Independence, independence_of
-from kalos_core.sparse.weights import item_weights
+from kalos_core.sparse.weights import WeightName, item_weights
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -105,7 +105,15 @@ class UnitAgreement(Result):
         )
 
 
-def unit_agreement(agreement: Agreement, weights: str = "annotations_m1") -> UnitAgreement:
+@dataclass(frozen=True)
+class UnitSettings(Settings):
+    """How much each unit counts."""
+
+    weights: WeightName = "annotations_m1"
+
+
+@takes(UnitSettings)
+def unit_agreement(agreement: Agreement, settings: UnitSettings) -> UnitAgreement:
     """Sparse probability of agreement over the units of an agreement: that two assigned raters agree on an object.
 
     "Assigned and annotated nothing" is a value like any class, so that a rater who missed an object disagrees with one
@@ -115,7 +123,6 @@ def unit_agreement(agreement: Agreement, weights: str = "annotations_m1") -> Uni
     ----------
     agreement : Agreement
         Its configuration also gives the replicates and seed of the interval.
-    weights : name in `WEIGHTS`
 
     Returns
     -------
@@ -130,8 +137,7 @@ def unit_agreement(agreement: Agreement, weights: str = "annotations_m1") -> Uni
     >>> result.value, result.global_alpha
     (0.5, 0.0)
     """
-    check_arguments(unit_agreement, locals())
-    check_agreement(agreement)
+    weights = settings.weights
     units = agreement.units
     if units.compare_objects:  # else nothing shows that these raters annotate at all
         units, _ = with_empty_images(agreement.annotations, units)

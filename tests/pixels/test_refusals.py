@@ -79,7 +79,10 @@ BOXES = Annotations.from_rows([{"image": 1, "rater": r, "category": "cat", "box"
         # ---- regions
         (lambda: region_agreement(5), "stacks: expected regions of one image or more, got 5"),
         (lambda: region_agreement([{"a": [[0.5]], "b": [[1]]}]), "labels of 'a': expected whole numbers"),
-        (lambda: disputed_regions([{"a": [[1]], "b": [[0]]}], min_width=0), "min_width: expected a whole number of at"),
+        (
+            lambda: disputed_regions([{"a": [[1]], "b": [[0]]}], min_width=0),
+            "min_width: expected a whole number from 1",
+        ),
         (lambda: disputed_regions([{"a": [[1]]}]), "an image with at least two assigned raters, got none in 1 images"),
     ],
 )

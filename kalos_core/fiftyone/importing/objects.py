@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import fiftyone as fo
 import fiftyone.core.media as fom
@@ -38,10 +38,6 @@ from kalos_core.readers.coco import Assignment
 from kalos_core.readers.formats import find_reader, options_of
 from kalos_core.readers.images import ImageFiles, KnownImages, Placement, place_images
 from kalos_core.readers.vocabulary import Aliases
-
-if TYPE_CHECKING:
-    pass
-
 
 ANALYSIS = "analysis"
 """The key of an analysis that follows a load, if it is free."""

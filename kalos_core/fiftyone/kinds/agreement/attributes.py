@@ -104,7 +104,7 @@ def attribute_agreement(
     return of_attribute(
         replace(matched, annotations=annotations),
         attribute,
-        metric,
+        metric=metric,
         order=order,
         weights=weights,
         bootstrap=bootstrap,
@@ -150,7 +150,7 @@ def compare_attributes(result: Agreement, records: Iterable[AttributeRecord]) ->
     """Agreement on each attribute, with the bootstrap of the agreement."""
     chosen = result.configuration
     more: dict[str, Any] = {"bootstrap": chosen.bootstrap, "seed": chosen.seed}
-    return [of_attribute(result, of["name"], of["metric"], order=of["order"], **more) for of in records]
+    return [of_attribute(result, of["name"], metric=of["metric"], order=of["order"], **more) for of in records]
 
 
 def differences_of_images(result: Agreement, found: Sequence[GradeAgreement]) -> NDArray[np.float64]:

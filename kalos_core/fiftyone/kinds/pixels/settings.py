@@ -11,7 +11,7 @@ from kalos_core.fiftyone.kinds.masked import IgnoreValue, RatersAreLocal
 from kalos_core.fiftyone.runs.progress import Progress
 from kalos_core.options import Option, Settings
 from kalos_core.pixels.boundaries import TOLERANCE, Tolerance
-from kalos_core.pixels.disputed import LEAST_AREA, LEAST_WIDTH
+from kalos_core.pixels.disputed import LEAST_AREA, LEAST_WIDTH, LeastArea, LeastWidth
 from kalos_core.pixels.properties import Channels
 
 
@@ -56,16 +56,8 @@ class PixelRunSettings(Settings):
             "Where raters differ most, as labels with their areas, to be decided one by one in *Decide*.",
         ),
     ] = False
-    region_area: Annotated[int, Option("Least area", "Pixels of a region.", low=1, high=1_000_000)] = LEAST_AREA
-    region_width: Annotated[
-        int,
-        Option(
-            "Least width",
-            "Pixels of the squares that cover a region; 1: also the rims along which all outlines differ.",
-            low=1,
-            high=1_000_000,
-        ),
-    ] = LEAST_WIDTH
+    region_area: LeastArea = LEAST_AREA
+    region_width: LeastWidth = LEAST_WIDTH
     region_most: Annotated[
         int, Option("Most regions of an image", "Those that become labels: the largest.", low=1, high=10_000)
     ] = 100
