@@ -21,7 +21,6 @@ from fiftyone.operators.executor import ExecutionResult
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosError, KalosWarning
 from kalos_core.fiftyone.app import reload_dataset
-from kalos_core.fiftyone.dataset.selection import LabelSelection
 from kalos_core.fiftyone.runs.keys import free_run_key
 from kalos_core.fiftyone.runs.table import Kind, Run
 from kalos_core.options import Declared, arguments_of, settings_of
@@ -132,6 +131,10 @@ class OfRun(Action):
         """What is answered to what the function answered; the key is among the params."""
         raise NotImplementedError
 
+    def call(self, ctx: Context, key: str, given: dict[str, Any]) -> Any:
+        """Call the function of its name."""
+        return getattr(kf, self.NAME)(ctx.dataset, key, **given)
+
     def add_inputs(self, ctx: Context, inputs: types.Object) -> None:
         runs = [] if ctx.dataset is None else kf.list_runs(ctx.dataset, self.KIND or None, info=True)
         kinds = {run.key: kf.KINDS[run.kind].title for run in runs}
@@ -154,7 +157,7 @@ class OfRun(Action):
         given = {name: value for name, value in ctx.params.items() if value is not None and name in takes}
         newest = kf.list_runs(ctx.dataset, self.KIND) if self.KIND else []
         key = given.pop(self.KEY_NAME, None) or next(iter(newest), "")
-        found = getattr(kf, self.NAME)(ctx.dataset, key, **given)
+        found = self.call(ctx, key, given)
         reload_dataset(ctx)
         reload_panels(ctx)
         return {self.KEY_NAME: key, **self.summary({self.KEY_NAME: key, **given}, found)}
@@ -170,11 +173,18 @@ class OfAgreement(OfRun):
 class Analysis(Action, Generic[RunOfKind]):
     """An operator that reads the labels of a view, calls the function of its name, and shows the run it stored.
 
-    What it makes and which panel shows it stands in `KINDS`. A subclass adds its own options in `add_options`, says in
-    `HIDDEN` which of them a switch of the form hides, in `OVERRIDES` what the form says in place of what is declared,
-    and sums the run up in `summary`; `settings` is for options that are no arguments of the
-    function as they stand. `KEY` is the run key to propose, where it is not the kind's name.
-    From an `amount_of_work` of `DELEGATED_FROM` on, scheduling is the form's first option.
+        What it makes and which panel shows it stands in `KINDS`. A subclass adds its own options in `add_options`, says in
+    <<<<<<< HEAD
+        `HIDDEN` which of them a switch of the form hides, in `OVERRIDES` what the form says in place of what is declared,
+        and sums the run up in `summary`; `settings` is for options that are no arguments of the
+        function as they stand. `KEY` is the run key to propose, where it is not the kind's name.
+        From an `amount_of_work` of `DELEGATED_FROM` on, scheduling is the form's first option.
+    =======
+        `HIDDEN` which of them a switch of the form hides and in `OVERRIDES` what the form says in place of what is
+        declared, and sums the run up in `summary`; `settings` is for options that are no arguments of the function as they
+        stand. `KEY` is the run key to propose, where it is not the kind's name. From an `amount_of_work` of
+        `DELEGATED_FROM` on, scheduling is the form's first option.
+    >>>>>>> d72d7e83c2fcfcf66af8c02c600e3c41c0137229
     """
 
     KEY = ""
@@ -197,9 +207,8 @@ class Analysis(Action, Generic[RunOfKind]):
         """Name -> option of its function, without those that say which labels are read."""
         settings = settings_of(getattr(kf, self.NAME))
         assert settings is not None
-        read = kf.Selection if issubclass(settings, kf.Selection) else LabelSelection
-        selected = {entry.name for entry in read.declared()}
-        return {entry.name: entry for entry in settings.declared() if entry.name not in selected}
+        selected = kf.Selection.declared()
+        return {entry.name: entry for entry in settings.declared() if entry not in selected}
 
     def ask(self, ctx: Context, inputs: types.Object, *names: str, **own: Any) -> types.Property:
         """Ask for options as they are declared, but for `OVERRIDES` and `own`, and for those that one shows once on.

@@ -191,8 +191,9 @@ def add_reference(
     selected, reference = set(_selected(ctx, property_name, usual)), ctx.params.get("reference") or NOBODY
     if len(offered) < 3 and reference == NOBODY:
         return
-    about = {"default": NOBODY, "label": label, "description": description}
-    prop = widgets.add_dropdown(inputs, "reference", [NOBODY, *offered], **about)
+    prop = widgets.add_option(
+        ctx, inputs, READ["reference"], [NOBODY, *offered], default=NOBODY, label=label, description=description
+    )
     if reference != NOBODY and reference not in offered:
         widgets.refuse(prop, f"There is no rater {reference!r}")
     elif len(selected) > 1 and len(selected - {reference}) < 2:

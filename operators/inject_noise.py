@@ -140,7 +140,6 @@ class InjectNoise(base.Analysis[NoiseRun]):
             found["model"] = params.get("model_file")
         if params.get("more") and found.get("model") != "fit":  # the form has hidden them again
             found = {name: value for name, value in found.items() if name not in ("rate", "preset")}
-        found |= widgets.given(params, "reference")
         return found | {"magnitude": magnitudes(params.get("magnitude"), params.get("raters"))}
 
     def summary(self, run: NoiseRun) -> str:

@@ -1,7 +1,7 @@
 """The building blocks of forms: drop-downs, switches and numbers, and inputs that are marked as wrong."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeAlias, get_args, get_origin
+from typing import Any, TypeAlias, get_args
 
 import fiftyone.operators.types as types
 
@@ -76,7 +76,7 @@ def add_option(
     """An option as it is declared, but for what is given as `own`; of its choices those `offered`, or all."""
     option, kinds = entry.option, {entry.kind, *get_args(entry.kind)}
     about = {"default": entry.default, "label": option.label, "description": option.help, **own}
-    if offered is not None and any(get_origin(kind) is Sequence for kind in kinds):
+    if offered is not None and isinstance(about["default"], (list, tuple)):
         return add_list(inputs, entry.name, offered, **about)
     if option.values or offered is not None:
         values = option.values if offered is None else offered

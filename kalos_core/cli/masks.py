@@ -14,13 +14,15 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from kalos_core import InputError, LabelStack, boundary_agreement, pixel_agreement, region_agreement
-from kalos_core.cli.answers import Answer
+from kalos_core.cli.answers import Answer, numbers_of
 from kalos_core.cli.commands import Command
 from kalos_core.cli.options import Flag, Given, options_of
 from kalos_core.cli.reading import OF_LABEL_MAPS, OF_MASKS, label_stacks_of, stacks_of
 from kalos_core.consensus import ClassStaple, staple_classes
+from kalos_core.consensus.multiclass import staple_classes
 from kalos_core.display import number_of, percent_text
 from kalos_core.pixels import DisputedRegions, PixelAgreement, disputed_regions
+from kalos_core.pixels.disputed import disputed_regions
 from kalos_core.pixels.paired import check_images
 from kalos_core.reliability import NO_OBJECT
 from kalos_core.resampling import interval_columns
@@ -48,12 +50,7 @@ def _pixels(given: Given) -> Answer:
     if found.correlations:
         tables["properties"] = pd.DataFrame(map(asdict, found.correlations))
     results: dict[str, Any] = {
-        "mean_f1": found.mean_f1,
-        "mean_f1_interval": found.mean_f1_interval,
-        "smyth_bound": found.smyth_bound,
-        "smyth_interval": found.smyth_interval,
-        "within_limit": found.within_limit,
-        "ratio": found.ratio,
+        **numbers_of(found, "mean_f1", "mean_f1_interval", "smyth_bound", "smyth_interval", "within_limit", "ratio"),
         "pixels": found.sums.pixels,
         "images": len(found.images),
         "alone": found.alone,

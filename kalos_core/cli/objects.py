@@ -28,7 +28,7 @@ from kalos_core import (
     unit_truth,
     variations,
 )
-from kalos_core.cli.answers import Answer
+from kalos_core.cli.answers import Answer, numbers_of
 from kalos_core.cli.commands import Command
 from kalos_core.cli.options import Flag, Given, options_of
 from kalos_core.cli.reading import (
@@ -181,14 +181,7 @@ def _by_rater(counts: Mapping[str, Mapping[str, int]], rates: Mapping[str, Mappi
 def _calibrate(given: Given) -> Answer:
     found = calibrate(annotations_or_shards(given, given["labels"], without=["coordinates"]), **given.of(calibrate))
     best = found.best
-    results = {
-        "best": best.name,
-        "threshold": best.threshold,
-        "tau": best.tau,
-        "ks": best.ks,
-        "trusted": best.trusted,
-        "why": best.why,
-    }
+    results = {"best": best.name, **numbers_of(best, "threshold", "tau", "ks", "trusted", "why")}
     tables = {"calibration": found.to_pandas(), "sizes": found.strata_to_pandas()}
     return Answer(repr(found), results, tables)
 
@@ -214,9 +207,7 @@ def _convergence(given: Given) -> Answer:
         "convergence": result.whole_convergence,
         "subset_mean": spread.mean,
         "subset_interval": spread.interval,
-        "images": result.images,
-        "images_per_replicate": result.images_per_replicate,
-        "thresholds": result.thresholds,
+        **numbers_of(result, "images", "images_per_replicate", "thresholds"),
     }
     shown = ("summary", *(["models"] if placed else []))
     return Answer(str(result), results, tables, shown, result.whole_convergence)
@@ -248,9 +239,7 @@ def _compare(given: Given) -> Answer:
         "difference_interval": found.interval,
         "clear": bool(found.whole.is_clear[0]),
         "images": int(found.whole.images[0]),
-        "improved": found.improved,
-        "worsened": found.worsened,
-        "notes": found.notes,
+        **numbers_of(found, "improved", "worsened", "notes"),
     }
     tables = {"images": found.by_image(), "classes": found.by_class(), "raters": found.by_rater()}
     text = f"{given['old']}: {old!r}\n{given['new']}: {new!r}\n{found!r}"

@@ -219,9 +219,9 @@ def plain_kind(*hints: Any) -> Any:
     if words and str not in parts:
         kinds.append(Literal[tuple(dict.fromkeys(words))])
     if lists and (each := plain_kind(*lists)) not in (None, NoneType):
-        kinds.append(list[each])
+        kinds.append(list[each])  # type: ignore[valid-type] # known at run time
     if inside:
-        kinds.append(dict[Any, reduce(or_, inside)])
+        kinds.append(dict[Any, reduce(or_, inside)])  # type: ignore[misc] # likewise
     if NoneType in parts or None in parts:
         kinds.append(NoneType)
     return reduce(or_, kinds) if kinds else None

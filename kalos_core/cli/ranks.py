@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core import Annotations, ConceptTruths, InputError, rank_systems, read_coco
-from kalos_core.cli.answers import Answer
+from kalos_core.cli.answers import Answer, numbers_of
 from kalos_core.cli.commands import Command
 from kalos_core.cli.options import Flag, Given, options_of
 from kalos_core.cli.reading import (
@@ -27,6 +27,8 @@ from kalos_core.display import number_of
 from kalos_core.errors import Problems, as_number, listed, repr_of
 from kalos_core.files import load_json, read_text
 from kalos_core.ranking import SystemScores, rank_models
+from kalos_core.ranking.models import rank_models
+from kalos_core.ranking.scores import SystemScores
 from kalos_core.readers import FORMATS
 from kalos_core.readers.column_names import find_label_columns
 
@@ -48,9 +50,7 @@ def _rank_classifiers(given: Given) -> Answer:
     found = rank_systems(scores, truths, **given.of(rank_systems))
     undefined = [text for ranking in found.rankings.values() for text in ranking.undefined]
     results = {
-        "skipped_images": found.skipped_images,
-        "unknown_images": found.unknown_images,
-        "unknown_concepts": found.unknown_concepts,
+        **numbers_of(found, "skipped_images", "unknown_images", "unknown_concepts"),
         "best_changes": {name: ranking.best_changes for name, ranking in found.rankings.items()},
         "undefined": undefined,
     }

@@ -55,7 +55,7 @@ VERSION = 2
 AS_IS = FitSettings()
 
 DEFAULTS = Path(__file__).with_name("defaults.json")
-"""The parameters that are shipped; `kalos-core noise-defaults` writes them anew."""
+"""The parameters that are shipped; `scripts/noise_defaults.py` makes them anew."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -497,8 +497,8 @@ def _converter() -> Any:
     from cattrs.gen import make_dict_structure_fn, override
 
     def own(kind: Any) -> Any:
-        as_given = override(struct_hook=lambda value, _: value)
-        return make_dict_structure_fn(kind, made, **{entry.name: as_given for entry in fields(kind)})
+        given: dict[str, Any] = {entry.name: override(struct_hook=lambda value, _: value) for entry in fields(kind)}
+        return make_dict_structure_fn(kind, made, **given)
 
     made = Converter(forbid_extra_keys=True)
     made.register_structure_hook_factory(lambda kind: isinstance(kind, type) and issubclass(kind, Settings), own)
