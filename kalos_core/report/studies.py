@@ -308,7 +308,7 @@ def without_folder(name: str) -> str:
 
 
 def _worst(found: Agreement, images: Folder) -> list[Drawing]:
-    """Units in dispute of different images."""
+    """Draw units in dispute, one an image."""
     queue = disputes(found)
     _, first = np.unique(queue.image, return_index=True)
     units = queue.unit[np.sort(first)[:WORST]].tolist()
