@@ -20,6 +20,7 @@ import kalos_core.fiftyone as kf
 from benchmarks.tables import Row, Table
 from benchmarks.timing import Subject, alternate
 from kalos_core import Annotations, KalosWarning, read_coco
+from kalos_core.fiftyone.dataset.similarities import default_similarity
 
 ROOT = Path(__file__).resolve().parents[1]
 OPERATORS = ("compute_agreement", "find_variations")
@@ -107,7 +108,7 @@ def analyses() -> list[Analysis]:
 def _operator(uri: str) -> Callable[[Any], Any]:
     def run(samples: Any) -> Any:
         raters = list(kf.rater_fields(samples))
-        similarity = kf.default_similarity(samples, kf.Selection())
+        similarity = default_similarity(samples, kf.Selection())
         params = {"run_key": KEY, "raters": raters, "similarity": similarity, "threshold": 0.5}
         answer = foo.execute_operator(uri, {"view": samples.view()}, params=params)
         answer.raise_exceptions()

@@ -24,7 +24,10 @@ import kalos_core.fiftyone as kf
 from benchmarks.tables import Measured, Row, Table
 from benchmarks.timing import Subject, alternate
 from kalos_core import Annotations, KalosWarning, boundary_quality, variation_shares, variations
+from kalos_core.fiftyone.kinds.agreement.views import view_of_alpha, view_of_class
 from kalos_core.fiftyone.kinds.variations.compute import THRESHOLDS
+from kalos_core.fiftyone.kinds.variations.views import view_of_confusion
+from kalos_core.fiftyone.runs.stored import count_changes
 from kalos_core.shapes import Boxes
 
 SAMPLES, MANY_SAMPLES, LABELS, SIDE, CLASSES = 20_000, 100_000, 9, 640, 10
@@ -105,17 +108,17 @@ def clicks(samples: int, repeats: int) -> Table:
         bare = Subject(lambda _: dataset.filter_labels("r0", F("label") == "c1").count())
         asked: dict[str, Callable[[], Any]] = {
             "list of runs": lambda: kf.list_runs(dataset, info=True),
-            "whether labels changed since": lambda: kf.count_changes(dataset, "agreement"),
+            "whether labels changed since": lambda: count_changes(dataset, "agreement"),
             "numbers of the agreement panel": lambda: kf.load_details(dataset, "agreement"),
             "numbers of the variations panel": lambda: kf.load_details(dataset, "variations"),
             "25 worst images": lambda: kf.worst_images(dataset, "agreement", 25),
-            "view: worst first, one class": lambda: len(kf.view_of_class(dataset, "agreement", "c3")),
-            "view: alpha from .2 to .4": lambda: len(kf.view_of_alpha(dataset, "agreement", 0.2, 0.4)),
+            "view: worst first, one class": lambda: len(view_of_class(dataset, "agreement", "c3")),
+            "view: alpha from .2 to .4": lambda: len(view_of_alpha(dataset, "agreement", 0.2, 0.4)),
             **{
                 f"view: {kind}": partial(_count_variation, dataset, kind)
                 for kind in kf.load_metrics(dataset, "variations").metrics["counts"]
             },
-            "view: confusion of two classes": lambda: len(kf.view_of_confusion(dataset, "variations", "c1", "c2")),
+            "view: confusion of two classes": lambda: len(view_of_confusion(dataset, "variations", "c1", "c2")),
         }
         rows = []
         for name, look in asked.items():

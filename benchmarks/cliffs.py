@@ -17,7 +17,6 @@ from kalos_core import (
     agreement,
     class_difficulty,
     collaboration,
-    compute_pairs,
     modified_map,
     rater_vitality,
     read_coco,
@@ -26,6 +25,7 @@ from kalos_core import (
     variations,
 )
 from kalos_core.correspondence import correspond
+from kalos_core.pairs import compute_pairs
 
 IDENTICAL = (125, 250, 500)
 QUADRATIC = 6.0

@@ -15,9 +15,10 @@ import numpy as np
 from benchmarks.agreement import COPIES, SAME, copies_of, without_cache
 from benchmarks.tables import Measured, Row, Table
 from benchmarks.timing import Subject, alternate, peak_memory
-from kalos_core import Annotations, KalosWarning, compute_pairs, label_convergence, modified_map, read_coco
+from kalos_core import Annotations, KalosWarning, label_convergence, modified_map, read_coco
 from kalos_core.convergence import THRESHOLDS
 from kalos_core.convergence.modified import count_in_orders
+from kalos_core.pairs import compute_pairs
 
 FASTER_THAN_COCO = 30.0
 FASTER_THAN_HOTCOCO = {1: 5.0, COPIES[-1]: 2.0}

@@ -10,15 +10,8 @@ import numpy as np
 from benchmarks.agreement import BOXES, POLYGONS, SAME, THRESHOLD, SharedAnnotations, largest_difference, without_cache
 from benchmarks.tables import Row, Table
 from benchmarks.timing import Subject, alternate
-from kalos_core import (
-    Agreement,
-    Annotations,
-    agreement,
-    class_difficulty,
-    collaboration,
-    compute_pairs,
-    sensitivity,
-)
+from kalos_core import Agreement, Annotations, agreement, class_difficulty, collaboration, sensitivity
+from kalos_core.pairs import compute_pairs
 
 THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 AT_LEAST = {BOXES: 10.0, POLYGONS: 60.0}

@@ -19,18 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.__main__ import FILE, ROOT, SCANS
-from kalos_core import (
-    Agreement,
-    Annotations,
-    KalosWarning,
-    NoiseModel,
-    agreement,
-    compute_pairs,
-    next_to_rate,
-    read_coco,
-)
+from kalos_core import Agreement, Annotations, KalosWarning, NoiseModel, agreement, next_to_rate, read_coco
 from kalos_core.diagnostics.rerating import INTERVALS, Statistic
-from kalos_core.pairs import Pairs
+from kalos_core.pairs import Pairs, compute_pairs
 from kalos_core.readers import read_lidc
 
 SHARES = (0.1, 0.25, 0.5)

@@ -8,6 +8,9 @@ import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core.display import number_of
+from kalos_core.fiftyone.analyses.analysis import check_analysis_key, free_analysis_key
+from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS, MASKS
+from kalos_core.fiftyone.runs.analyses import Analysis
 from kalos_core.text import bold
 
 from . import base, forms, widgets
@@ -33,8 +36,8 @@ class Analyse(base.Action):
             ctx,
             inputs,
             "key",
-            kf.free_analysis_key(ctx.dataset, KEY),
-            kf.check_analysis_key,
+            free_analysis_key(ctx.dataset, KEY),
+            check_analysis_key,
             label="Key",
             description="Names everything the analysis writes, so that it can be deleted again",
         )
@@ -47,7 +50,7 @@ class Analyse(base.Action):
         selection = selected(ctx).arguments()
 
         def work(progress: base.Progress) -> dict[str, Any]:
-            key = params.get("key") or kf.free_analysis_key(ctx.dataset, KEY)
+            key = params.get("key") or free_analysis_key(ctx.dataset, KEY)
             return summary(kf.analyse(samples, key, progress=progress, **settings, **selection))
 
         return base.run(ctx, work, then=base.written(ctx, "Overview"))
@@ -60,7 +63,7 @@ def _settings(params: Mapping[str, Any]) -> dict[str, Any]:
     return {**settings, **more}
 
 
-def summary(analysis: kf.Analysis) -> dict[str, Any]:
+def summary(analysis: Analysis) -> dict[str, Any]:
     """Which runs were made, under which keys."""
     runs = analysis.runs.values()
     rows = "\n".join(
@@ -76,7 +79,7 @@ def has_objects(ctx: Context) -> bool:
 
 def has_others(ctx: Context) -> bool:
     """Whether several raters gave image-level labels, or masks."""
-    families = (kf.IMAGE_LABELS, kf.MASKS)
+    families = (IMAGE_LABELS, MASKS)
     return ctx.dataset is not None and any(len(kf.rater_fields(ctx.dataset, family)) > 1 for family in families)
 
 

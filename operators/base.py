@@ -22,6 +22,8 @@ from fiftyone.operators.executor import ExecutionResult
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosError, KalosWarning
 from kalos_core.fiftyone.app import reload_dataset
+from kalos_core.fiftyone.runs.keys import free_run_key
+from kalos_core.fiftyone.runs.table import Kind, Run
 from kalos_core.options import Declared, settings_of
 from kalos_core.text import names_shown
 
@@ -39,10 +41,10 @@ NOTHING = "Nothing was written"
 PANEL = "raters"
 """The panel that shows analyses."""
 
-RunOfKind = TypeVar("RunOfKind", bound="kf.Run[Any, Any, Any, Any]")
+RunOfKind = TypeVar("RunOfKind", bound="Run[Any, Any, Any, Any]")
 """What an analysis stores: a run of its own kind."""
 
-AnyKind: TypeAlias = "kf.Kind[Any, Any, Any, Any]"
+AnyKind: TypeAlias = "Kind[Any, Any, Any, Any]"
 """Any kind of run."""
 
 Progress: TypeAlias = Callable[[float, str], Any]
@@ -244,7 +246,7 @@ class Analysis(Action, Generic[RunOfKind]):
         settings = self.settings(params)
 
         def work(progress: Progress) -> dict[str, Any]:
-            key = params.get("run_key") or kf.free_run_key(ctx.dataset, self.key)
+            key = params.get("run_key") or free_run_key(ctx.dataset, self.key)
             selected = self.selection(ctx).arguments()
             stored = self.analyse(samples, key, progress=progress, **{**selected, **settings})
             return {"run_key": key, **stored.metrics, "text": self.summary(stored)}

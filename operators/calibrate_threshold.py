@@ -4,7 +4,9 @@ import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core import SIMILARITIES
-from kalos_core.figures import calibration_title, with_interval
+from kalos_core.display import with_interval
+from kalos_core.fiftyone.kinds.calibration.kind import CalibrationRun
+from kalos_core.figures.calibration import calibration_title
 from kalos_core.text import bold, shown
 
 from . import base, forms, widgets
@@ -16,7 +18,7 @@ COMPARED = {"relative": "relative", "pixels": "in pixels", "own": "as defined"}
 """What annotations of two images were compared in."""
 
 
-class CalibrateThreshold(base.Analysis[kf.CalibrationRun]):
+class CalibrateThreshold(base.Analysis[CalibrationRun]):
     NAME, LABEL = "calibrate_threshold", "Calibrate the threshold"
     DESCRIPTION = "Compare annotations of one image with chance, and find the threshold that tells them apart"
     ICON, RESULT = "/assets/calibration.svg", "Calibration"
@@ -39,7 +41,7 @@ class CalibrateThreshold(base.Analysis[kf.CalibrationRun]):
             widgets.refuse(similarities, f"Not every label has what {unfit[0]} compares")
         base.add_declared(ctx, inputs, kf.calibrate_threshold, "repeats", "coordinates", "bootstrap", "seed")
 
-    def summary(self, run: kf.CalibrationRun) -> str:
+    def summary(self, run: CalibrationRun) -> str:
         """A row for each similarity, the best first."""
         found = run.metrics["similarities"]
         best = found[0]

@@ -5,9 +5,11 @@ from typing import ClassVar
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
-from kalos_core import SIMILARITIES, usable_solvers
-from kalos_core.display import alpha_text
-from kalos_core.figures import agreement_title, with_interval
+from kalos_core import SIMILARITIES
+from kalos_core.correspondence import usable_solvers
+from kalos_core.display import alpha_text, with_interval
+from kalos_core.fiftyone.kinds.agreement.kind import AgreementRun
+from kalos_core.figures.agreement import agreement_title
 from kalos_core.text import MOST_LETTERS, names_shown, shown
 
 from . import base, forms, widgets
@@ -23,7 +25,7 @@ DECLARED = base.declared_by(kf.compute_agreement)
 FURTHER = [entry for name, entry in DECLARED.items() if name not in ASKED_APART]
 
 
-class ComputeAgreement(base.Analysis[kf.AgreementRun]):
+class ComputeAgreement(base.Analysis[AgreementRun]):
     NAME, LABEL = "compute_agreement", "Match raters and compute agreement"
     DESCRIPTION = "Find which labels of different raters mean the same object, and how far the raters agree"
     ICON, RESULT = "/assets/agreement.svg", "Agreement"
@@ -39,7 +41,7 @@ class ComputeAgreement(base.Analysis[kf.AgreementRun]):
             for entry in FURTHER:
                 widgets.add_option(ctx, inputs, entry, usable_solvers() if entry.name == "solver" else None)
 
-    def summary(self, run: kf.AgreementRun) -> str:
+    def summary(self, run: AgreementRun) -> str:
         """The metrics of a run as text."""
         f = run.metrics
         rows = [

@@ -8,9 +8,12 @@ import numpy as np
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
-from kalos_core.display import alpha_text, metric_text, number_of
-from kalos_core.figures import band, doubt_of_weights, with_interval
+from kalos_core._agreement import band
+from kalos_core.display import alpha_text, metric_text, number_of, with_interval
+from kalos_core.fiftyone.kinds.image_labels.kind import LabelRun
+from kalos_core.figures.labels import doubt_of_weights
 from kalos_core.nominal import METRICS, LabelAgreement
+from kalos_core.nominal.grouping import read_groups
 from kalos_core.text import shown
 
 from . import forms, image_label_forms, right_forms, widgets
@@ -60,7 +63,7 @@ HEAD = (
 )
 
 
-class ComputeLabelAgreement(image_label_forms.ImageLabelAnalysis[kf.LabelRun]):
+class ComputeLabelAgreement(image_label_forms.ImageLabelAnalysis[LabelRun]):
     NAME, LABEL, KEY = "compute_label_agreement", "Compute agreement on image-level labels", "labels"
     DESCRIPTION = "Kappas of every question, majorities, accuracy of raters, and the images in dispute"
     ICON, RESULT = "/assets/labels.svg", "Agreement on image-level labels"
@@ -135,7 +138,7 @@ class ComputeLabelAgreement(image_label_forms.ImageLabelAnalysis[kf.LabelRun]):
             found["metric"] = dict.fromkeys(found["order"], "ordinal")
         return found
 
-    def summary(self, run: kf.LabelRun) -> str:
+    def summary(self, run: LabelRun) -> str:
         """The least agreed questions with all coefficients, then the majority, raters, disputes and breaches."""
         f = run.metrics
         found = run.details.agreement
@@ -168,7 +171,7 @@ class ComputeLabelAgreement(image_label_forms.ImageLabelAnalysis[kf.LabelRun]):
 
 def read_metrics(text: str | None) -> dict[str, str]:
     """The metric of each question, as one types them: ``"grade: ordinal; size: ratio"``."""
-    found = {name: ", ".join(metrics) for name, metrics in kf.read_groups(text).items()}
+    found = {name: ", ".join(metrics) for name, metrics in read_groups(text).items()}
     unknown = [metric for metric in found.values() if metric not in METRICS]
     if unknown or not found:
         known = ", ".join(METRICS)
@@ -180,7 +183,7 @@ def read_metrics(text: str | None) -> dict[str, str]:
 
 def _read_order(text: str) -> list[str] | dict[str, list[str]]:
     """Labels from lowest to highest, of all questions or by question."""
-    return kf.read_groups(text) if ":" in text else [name.strip() for name in text.split(",") if name.strip()]
+    return read_groups(text) if ":" in text else [name.strip() for name in text.split(",") if name.strip()]
 
 
 def _row(found: LabelAgreement, index: int) -> list[str]:

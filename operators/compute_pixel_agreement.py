@@ -8,7 +8,8 @@ import fiftyone.operators.types as types
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
 from kalos_core.display import alpha_text, number_of, percent_text
-from kalos_core.figures import pixel_title, smyth_note
+from kalos_core.fiftyone.kinds.pixels.kind import PixelRun, pixel_classes
+from kalos_core.figures.pixels import pixel_title, smyth_note
 from kalos_core.text import names_shown, shown
 
 from . import base, forms, mask_forms, widgets
@@ -18,7 +19,7 @@ DECLARED = base.declared_by(kf.compute_pixel_agreement)
 OF_REGIONS = tuple(name for name in DECLARED if name.startswith("region_"))
 
 
-class ComputePixelAgreement(mask_forms.MaskAnalysis[kf.PixelRun]):
+class ComputePixelAgreement(mask_forms.MaskAnalysis[PixelRun]):
     NAME, LABEL = "compute_pixel_agreement", "Compute agreement about pixels"
     DESCRIPTION = "How far the masks of raters agree, who stands out, and where they differ"
     ICON, RESULT = "/assets/truth.svg", "Agreement about pixels"
@@ -48,7 +49,7 @@ class ComputePixelAgreement(mask_forms.MaskAnalysis[kf.PixelRun]):
         found = super().settings(params)
         return found | {name: read_channels(text) for name, text in widgets.given(found, "channels").items()}
 
-    def summary(self, run: kf.PixelRun) -> str:
+    def summary(self, run: PixelRun) -> str:
         f = run.metrics
         rows = [
             [
@@ -57,7 +58,7 @@ class ComputePixelAgreement(mask_forms.MaskAnalysis[kf.PixelRun]):
                 *map(percent_text, (found.smyth_bound, found.ratio[-1])),
                 ", ".join(names_shown(found.raters[found.outliers])) or "nobody",
             ]
-            for name, found in kf.pixel_classes(run.details).items()
+            for name, found in pixel_classes(run.details).items()
         ]
         heads = ("Class", "Mean F1", "Smyth bound", "All agree on", "Stand out")
         return (

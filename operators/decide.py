@@ -6,6 +6,7 @@ from typing import Any
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
+from kalos_core.decisions import Decision
 from kalos_core.display import number_of
 
 from . import base, widgets
@@ -30,6 +31,6 @@ class Decide(base.OfAgreement):
         inputs.str("note", default="", label="Note")
         inputs.str("who", default="", label="Who decides")
 
-    def summary(self, params: Mapping[str, Any], found: kf.Decision) -> dict[str, Any]:
+    def summary(self, params: Mapping[str, Any], found: Decision) -> dict[str, Any]:
         text = f"{kf.DECISIONS[found.decision]}: decided about {number_of(len(found.labels), 'label')}."
         return {**params, "labels": list(found.labels), "text": text}

@@ -7,9 +7,10 @@ import fiftyone.operators.types as types
 import numpy as np
 
 import kalos_core.fiftyone as kf
-from kalos_core import read_models
+from kalos_core.convergence import read_models
 from kalos_core.display import alpha_text, number_of, points_text
-from kalos_core.figures import convergence_title
+from kalos_core.fiftyone.kinds.convergence.kind import ConvergenceRun
+from kalos_core.figures.convergence import convergence_title
 from kalos_core.text import names_shown, shown
 
 from . import base, forms, widgets
@@ -27,7 +28,7 @@ METRICS = ("Metric", "All images", "Mean", "Std", "Min", "Max", "95 % interval")
 SIZES = ("Images", "Label convergence", "95 % interval of subsets")
 
 
-class EstimateConvergence(base.Analysis[kf.ConvergenceRun]):
+class EstimateConvergence(base.Analysis[ConvergenceRun]):
     NAME, LABEL = "estimate_convergence", "Estimate label convergence"
     DESCRIPTION = "Find the mAP that no model can be expected to pass, given how the raters differ"
     ICON, RESULT = "/assets/convergence.svg", "Label convergence"
@@ -81,7 +82,7 @@ class EstimateConvergence(base.Analysis[kf.ConvergenceRun]):
             del found["predictions"]
         return {"thresholds": thresholds_between(params.get("least"), params.get("greatest"))} | found
 
-    def summary(self, run: kf.ConvergenceRun) -> str:
+    def summary(self, run: ConvergenceRun) -> str:
         """The headline, the table of both routes, the models with what their rank means, the check-list."""
         f = run.metrics
         rows = [

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 import kalos_core.fiftyone as kf
 from kalos_core.display import alpha_text, number_of
+from kalos_core.fiftyone.kinds.truth.kind import TruthRun
 from kalos_core.text import names_shown
 
 from . import forms, mask_forms, right_forms, widgets
@@ -35,7 +36,7 @@ SLOW, SLOWER = "lsml", 50
 """A method that takes longer than the others, and how many times."""
 
 
-class EstimateTruth(mask_forms.MaskAnalysis[kf.TruthRun]):
+class EstimateTruth(mask_forms.MaskAnalysis[TruthRun]):
     NAME, LABEL = "estimate_truth", "Estimate the truth"
     DESCRIPTION = "A consensus of several raters: of pixels as a mask, of objects as a label field with scores"
     ICON, RESULT = "/assets/truth.svg", "Estimated truth"
@@ -66,7 +67,7 @@ class EstimateTruth(mask_forms.MaskAnalysis[kf.TruthRun]):
     def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
         return super().settings(params) | mask_forms.read_quorum(params)
 
-    def summary(self, run: kf.TruthRun) -> str:
+    def summary(self, run: TruthRun) -> str:
         f, truths = run.metrics, run.details.truths
         names = ", ".join(names_shown([*f["fields"].values(), *f["maps"].values()]))
         who = number_of(len(f["raters"]), "rater") if f["raters"] else "unnamed raters"
@@ -113,7 +114,7 @@ def _object_table(truths: Truths) -> str:
     return widgets.table(("Consensus", "Objects", "Below quorum", "Tied class", "Mean score", *SHARES), rows)
 
 
-def _skills(run: kf.TruthRun) -> str:
+def _skills(run: TruthRun) -> str:
     """How often raters are right, and what speaks against it; nothing where that was not estimated."""
     found: Any = next(iter(run.details.truths.values()))
     if getattr(found, "estimate", None) is None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import fiftyone.operators.types as types
 
-import kalos_core.fiftyone as kf
+from kalos_core.decisions import UNDECIDED
 from kalos_core.text import shown
 
 from . import base, widgets
@@ -22,7 +22,7 @@ class ExportResolved(base.OfAgreement):
         about = "On the computer that runs FiftyOne; a file of that name is replaced"
         inputs.str("path", label="File", description=about, required=True)
         widgets.add_dropdown(
-            inputs, "undecided", kf.UNDECIDED, default="majority", label="Of units that nobody has decided"
+            inputs, "undecided", UNDECIDED, default="majority", label="Of units that nobody has decided"
         )
 
     def summary(self, params: Mapping[str, Any], found: Path) -> dict[str, Any]:

@@ -3,16 +3,19 @@
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
-from kalos_core import VARIATION_TYPES
-from kalos_core.display import percent_text
-from kalos_core.figures import VARIATION_LABELS, boundary_title, shares_title, variations_title
+from kalos_core.display import VARIATION_LABELS, percent_text
+from kalos_core.errors import Undefined
+from kalos_core.fiftyone.kinds.variations.kind import VariationRun
+from kalos_core.figures.convergence import boundary_title, shares_title
+from kalos_core.figures.variations import variations_title
 from kalos_core.text import shown
+from kalos_core.variation import VARIATION_TYPES
 
 from . import base, forms, widgets
 from .widgets import Context
 
 
-class FindVariations(base.Analysis[kf.VariationRun]):
+class FindVariations(base.Analysis[VariationRun]):
     NAME, LABEL = "find_variations", "Find variations between raters"
     DESCRIPTION = "Name every difference (wrong class, merged, missing, additional) and tag it on the labels"
     ICON, RESULT = "/assets/variations.svg", "Variations"
@@ -21,7 +24,7 @@ class FindVariations(base.Analysis[kf.VariationRun]):
         forms.add_similarity(ctx, inputs)
         base.add_declared(ctx, inputs, kf.find_variations, "max_merge")
 
-    def summary(self, run: kf.VariationRun) -> str:
+    def summary(self, run: VariationRun) -> str:
         """The metrics of a run as text."""
         counts = run.metrics["counts"]
         total = max(sum(counts.values()), 1)
@@ -31,7 +34,7 @@ class FindVariations(base.Analysis[kf.VariationRun]):
         ]
         shares, boundary = run.details.shares, run.details.boundary
         notes = [boundary_title(boundary.findings, boundary.median, boundary.identical)]
-        if not isinstance(shares, kf.Undefined):
+        if not isinstance(shares, Undefined):
             notes.append(shares_title(shares.equilibrium, shares.no_equilibrium))
         return (
             f"**{variations_title(counts)}**\n\n{widgets.table(('type', 'findings', 'share'), rows)}\n\n"

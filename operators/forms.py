@@ -8,6 +8,14 @@ import fiftyone.operators.types as types
 import kalos_core.fiftyone as kf
 from kalos_core import SIMILARITIES, InputError
 from kalos_core.display import alpha_text
+from kalos_core.fiftyone.dataset import similarities
+from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD
+from kalos_core.fiftyone.dataset.found import RATER_ATTRIBUTES
+from kalos_core.fiftyone.dataset.raters import class_names, estimated_fields, synthetic_fields
+from kalos_core.fiftyone.dataset.samples import check_samples
+from kalos_core.fiftyone.kinds.agreement.attributes import attributes_to_compare
+from kalos_core.fiftyone.runs.keys import check_run_key, free_run_key
+from kalos_core.fiftyone.runs.thresholds import default_threshold
 from kalos_core.options import Declared
 
 from . import widgets
@@ -41,7 +49,7 @@ SIMILARITY_HELP = {
 
 def add_run_key(ctx: Context, inputs: types.Object, base: str) -> None:
     """A run key that is checked as it is typed."""
-    add_key(ctx, inputs, "run_key", kf.free_run_key(ctx.dataset, base), kf.check_run_key)
+    add_key(ctx, inputs, "run_key", free_run_key(ctx.dataset, base), check_run_key)
 
 
 def add_key(
@@ -88,7 +96,7 @@ def add_selection(ctx: Context, inputs: types.Object) -> bool:
     widgets.add_switch(inputs, "more", label="Choose classes, sizes and confidence")
     if ctx.params.get("more"):
         widgets.add_list(
-            inputs, "classes", kf.class_names(ctx.dataset), label="Classes", description="Only these; empty for all"
+            inputs, "classes", class_names(ctx.dataset), label="Classes", description="Only these; empty for all"
         )
         widgets.add_number(
             ctx,
@@ -121,13 +129,13 @@ def _add_source(ctx: Context, inputs: types.Object) -> tuple[list[str], list[str
     if add_storage(ctx, inputs, kf.rater_fields(ctx.dataset), fields) == BY_ATTRIBUTE:
         named = add_attribute(ctx, inputs, fields)
         return named, named, RATERS_IN_FIELD
-    real, made = real_raters(ctx), kf.synthetic_fields(ctx.dataset)
+    real, made = real_raters(ctx), synthetic_fields(ctx.dataset)
     return [*real, *made], real or list(made), "raters"
 
 
 def real_raters(ctx: Context) -> list[str]:
     """The stored raters, or all label fields where none are stored; no synthetic ones, and no consensus."""
-    made = {*kf.synthetic_fields(ctx.dataset), *kf.estimated_fields(ctx.dataset)}
+    made = {*synthetic_fields(ctx.dataset), *estimated_fields(ctx.dataset)}
     return list(kf.rater_fields(ctx.dataset)) or [name for name in kf.label_fields(ctx.dataset) if name not in made]
 
 
@@ -144,7 +152,7 @@ def add_attribute(ctx: Context, inputs: types.Object, fields: Mapping[str, str])
     first = next(iter(fields))
     widgets.add_dropdown(inputs, "field", fields.keys(), default=first, label="Field")
     path = fields.get(ctx.params.get("field"), fields[first])
-    usual = next((name for name in kf.RATER_ATTRIBUTES if _raters_named(ctx, path, name)), kf.RATER_ATTRIBUTES[0])
+    usual = next((name for name in RATER_ATTRIBUTES if _raters_named(ctx, path, name)), RATER_ATTRIBUTES[0])
     attribute = inputs.str("rater_attribute", default=usual, label="Attribute that names the rater")
     chosen = ctx.params.get("rater_attribute", usual)
     raters = _raters_named(ctx, path, chosen)
@@ -165,7 +173,7 @@ def add_raters(
     property_name: str,
     offered: Sequence[str],
     usual: Sequence[str],
-    resolve: Callable[[Any, kf.Selection], object] = kf.default_similarity,
+    resolve: Callable[[Any, kf.Selection], object] = similarities.default_similarity,
 ) -> None:
     """The list of raters; `resolve` raises for a selection that names unknown ones."""
     raters = widgets.add_list(inputs, property_name, offered, default=usual, label="Raters", description="At least two")
@@ -213,7 +221,7 @@ def _selected(ctx: Context, property_name: str, usual: Sequence[str]) -> Sequenc
 
 def add_assignment(ctx: Context, inputs: types.Object) -> None:
     """Who was assigned, where the samples do not say so."""
-    if ctx.dataset.has_field(kf.ASSIGNED_FIELD):
+    if ctx.dataset.has_field(ASSIGNED_FIELD):
         return
     widgets.add_dropdown(
         inputs,
@@ -244,7 +252,7 @@ def add_boundaries(ctx: Context, inputs: types.Object, declared: Mapping[str, De
 
 def add_attributes(ctx: Context, inputs: types.Object) -> None:
     """Attributes of labels to compare, where these have any."""
-    offered = kf.attributes_to_compare(ctx.dataset)
+    offered = attributes_to_compare(ctx.dataset)
     if offered:
         about = "What raters said of the same object besides its class; numbers by their order"
         widgets.add_list(inputs, "attributes", offered, default=[], label="Attributes", description=about)
@@ -267,7 +275,7 @@ def read_selection(ctx: Context, usual: Callable[[Context], tuple[str, ...] | No
     return kf.Selection(
         raters=tuple(raters) if raters else None if by_attribute else usual(ctx),
         field=params.get("field") if by_attribute else None,
-        rater_attribute=params.get("rater_attribute") or kf.RATER_ATTRIBUTES[0],
+        rater_attribute=params.get("rater_attribute") or RATER_ATTRIBUTES[0],
         reference=read_reference(params),
         classes=tuple(limits["classes"]) if limits.get("classes") else None,
         min_area=limits.get("min_area", 0.0),
@@ -294,7 +302,7 @@ def check_view(ctx: Context, inputs: types.Object) -> None:
     if ctx.dataset is None:  # shown where the labels are selected
         return
     try:
-        kf.check_samples(ctx.target_view())
+        check_samples(ctx.target_view())
     except InputError as error:
         widgets.block(inputs, "These samples cannot be used", str(error), name="samples_problem")
 
@@ -333,7 +341,7 @@ def original(ctx: Context) -> str:
 def fitting_similarities(ctx: Context) -> list[str]:
     """Names of the similarities that fit the selected labels, the default first."""
     try:
-        return list(kf.fitting_similarities(ctx.dataset, read_selection(ctx)))
+        return list(similarities.fitting_similarities(ctx.dataset, read_selection(ctx)))
     except InputError:  # shown next to the input that is wrong
         return ["box_iou"]
 
@@ -342,7 +350,7 @@ def add_similarity(ctx: Context, inputs: types.Object) -> str:
     """How annotations are compared, which is answered, and from when on two of them may be the same object."""
     fitting = fitting_similarities(ctx)
     similarity = add_similarity_field(ctx, inputs, fitting)
-    calibrated = kf.default_threshold(ctx.dataset, similarity)
+    calibrated = default_threshold(ctx.dataset, similarity)
     help_text = "Least similarity, from 0 to 1, at which two annotations may be the same object"
     if calibrated is not None:  # one that was chosen from a calibration is the default
         run = _calibration_of(ctx, similarity, calibrated)

@@ -6,7 +6,7 @@ from typing import Any
 import fiftyone as fo
 import fiftyone.operators.types as types
 
-import kalos_core.fiftyone as kf
+from kalos_core.fiftyone.runs.keys import check_run_key, free_run_key
 
 from . import base, forms, widgets
 from .widgets import Context
@@ -20,8 +20,8 @@ class HandOver(base.OfAgreement):
     def add_options(self, ctx: Context, inputs: types.Object, key: str) -> None:
         backends = sorted(fo.annotation_config.backends)
         about = "Of FiftyOne's annotation run, and of the new label field"
-        proposed = kf.free_run_key(ctx.dataset, "handed_over")
-        forms.add_key(ctx, inputs, "anno_key", proposed, kf.check_run_key, "Key", about)
+        proposed = free_run_key(ctx.dataset, "handed_over")
+        forms.add_key(ctx, inputs, "anno_key", proposed, check_run_key, "Key", about)
         about = "It has to run, and FiftyOne to know its address and login"
         default = fo.annotation_config.default_backend
         widgets.add_dropdown(

@@ -8,9 +8,11 @@ from typing import Any
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
-from kalos_core import InputError, KalosWarning, suggest_groups
+from kalos_core import InputError, KalosWarning
 from kalos_core.display import number_of
-from kalos_core.nominal import SUGGESTED, SuggestedGroup
+from kalos_core.fiftyone.dataset.image_labels import scored_fields
+from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS, class_names, sources_of
+from kalos_core.nominal import SUGGESTED, SuggestedGroup, grouping, suggest_groups
 
 from . import base, forms, widgets
 from .widgets import Context
@@ -34,7 +36,7 @@ class ImageLabelAnalysis(base.Analysis[base.RunOfKind]):
         if ctx.dataset is None:
             widgets.block(inputs, "No data set is open", "Open one that has image-level labels.")
             return False
-        fields = kf.label_fields(ctx.dataset, kf.IMAGE_LABELS)
+        fields = kf.label_fields(ctx.dataset, IMAGE_LABELS)
         if not fields:
             text = (
                 "This reads fields of Classification or Classifications. kalos_core.fiftyone.load_label_table writes a "
@@ -47,7 +49,7 @@ class ImageLabelAnalysis(base.Analysis[base.RunOfKind]):
         widgets.add_switch(inputs, "more", label="Choose labels and confidence")
         if ctx.params.get("more"):
             description = "Only these, as the options that raters had; empty for all"
-            labels = kf.class_names(ctx.dataset, kf.IMAGE_LABELS)
+            labels = class_names(ctx.dataset, IMAGE_LABELS)
             widgets.add_list(inputs, "classes", labels, label="Labels", description=description)
             forms.add_confidence(ctx, inputs)
         return True
@@ -76,7 +78,7 @@ def read_groups(params: Mapping[str, Any]) -> Any:
         groups = None
     if exclusive is False or (exclusive is None and groups):
         is_text = isinstance(groups, str) and groups != SUGGESTED
-        return (kf.read_groups(groups) if is_text else groups) or None
+        return (grouping.read_groups(groups) if is_text else groups) or None
     return "label"
 
 
@@ -89,7 +91,7 @@ def read_teams(params: Mapping[str, Any]) -> dict[str, list[str]] | None:
 
 def fields_of_raters(ctx: Context) -> set[str]:
     """The fields that the labels of the selected raters are in."""
-    return forms.selected_fields(read_selection(ctx), kf.rater_fields(ctx.dataset, kf.IMAGE_LABELS))
+    return forms.selected_fields(read_selection(ctx), kf.rater_fields(ctx.dataset, IMAGE_LABELS))
 
 
 def add_teams(ctx: Context, inputs: types.Object, description: str) -> None:
@@ -111,10 +113,10 @@ def add_teams(ctx: Context, inputs: types.Object, description: str) -> None:
 def _rater_names(ctx: Context) -> list[str]:
     """The selected raters, by name."""
     selection = read_selection(ctx)
-    stored = kf.rater_fields(ctx.dataset, kf.IMAGE_LABELS)
+    stored = kf.rater_fields(ctx.dataset, IMAGE_LABELS)
     names = list(selection.raters or stored)
     if selection.field is not None and not selection.raters:
-        path = kf.label_fields(ctx.dataset, kf.IMAGE_LABELS)[selection.field]
+        path = kf.label_fields(ctx.dataset, IMAGE_LABELS)[selection.field]
         names = [str(name) for name in ctx.dataset.distinct(f"{path}.{selection.rater_attribute}")]
     by_field = {field: name for name, field in stored.items()}
     return [by_field.get(name, name) for name in names if name != selection.reference]
@@ -123,7 +125,7 @@ def _rater_names(ctx: Context) -> list[str]:
 def _add_raters(ctx: Context, inputs: types.Object, fields: Mapping[str, str]) -> str:
     """Who the raters are, and who knows the truth; how they are stored."""
     lists = {name: path for name, path in fields.items() if path != name}
-    stored = kf.rater_fields(ctx.dataset, kf.IMAGE_LABELS)
+    stored = kf.rater_fields(ctx.dataset, IMAGE_LABELS)
     by_field = stored or not lists or len(_everybody(ctx) or stored) > 1
     storage = forms.BY_FIELD if by_field else forms.add_storage(ctx, inputs, stored, lists)
     known = []
@@ -134,7 +136,7 @@ def _add_raters(ctx: Context, inputs: types.Object, fields: Mapping[str, str]) -
         usual, name = list(stored or _everybody(ctx) or ()), "raters"
         offered = [*usual, *(field for field in fields if not stored and field not in usual)]
         known = [field for field in fields if field not in {*offered, *stored.values()}]
-    forms.add_raters(ctx, inputs, name, offered, usual, partial(kf.sources_of, family=kf.IMAGE_LABELS))
+    forms.add_raters(ctx, inputs, name, offered, usual, partial(sources_of, family=IMAGE_LABELS))
     texts = ("Reference (known truth)", "Each rater's accuracy to it is shown; it is kept out of everything else")
     forms.add_reference(ctx, inputs, name, [*offered, *known], usual, *texts)
     return storage
@@ -142,9 +144,9 @@ def _add_raters(ctx: Context, inputs: types.Object, fields: Mapping[str, str]) -
 
 def _everybody(ctx: Context) -> tuple[str, ...] | None:
     """Fields without scores, where no raters are stored: with scores they are classifiers, unless all have some."""
-    if kf.rater_fields(ctx.dataset, kf.IMAGE_LABELS):
+    if kf.rater_fields(ctx.dataset, IMAGE_LABELS):
         return None
-    fields, scored = kf.label_fields(ctx.dataset, kf.IMAGE_LABELS), kf.scored_fields(ctx.dataset)
+    fields, scored = kf.label_fields(ctx.dataset, IMAGE_LABELS), scored_fields(ctx.dataset)
     return tuple(name for name in fields if name not in scored) or tuple(fields)
 
 
@@ -163,7 +165,7 @@ def _add_exclusive(ctx: Context, inputs: types.Object, exclusive: bool) -> None:
     widgets.add_switch(inputs, "named", label="Type groups with their names", description="In place of ticking them")
     if ctx.params.get("named"):
         groups = inputs.str("groups", label="Labels that exclude each other", description=NAMED_HELP)
-        widgets.check(groups, lambda: kf.read_groups(ctx.params.get("groups")))
+        widgets.check(groups, lambda: read_groups(ctx.params.get("groups")))
         return
     found = _suggested(ctx)
     about = "Tick those that are one question" if found else "None is seen; a label is a question of its own"
@@ -175,7 +177,7 @@ def _add_exclusive(ctx: Context, inputs: types.Object, exclusive: bool) -> None:
         )
         inputs.bool(f"group_{number}", default=True, label=label, description=description)
     taken = {name for number, group in enumerate(found) if _is_ticked(ctx, number) for name in group.concepts}
-    free = [name for name in kf.class_names(ctx.dataset, kf.IMAGE_LABELS) if name not in taken]
+    free = [name for name in class_names(ctx.dataset, IMAGE_LABELS) if name not in taken]
     own = _own_groups(ctx.params)
     for number in range(len(own) + 1):
         labels = widgets.add_list(

@@ -10,7 +10,14 @@ import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
-from kalos_core.figures import EVENT_LABELS, OUTCOME_LABELS, fidelity_rows, loss_rows, stage_rows
+from kalos_core.display import EVENT_LABELS, OUTCOME_LABELS
+from kalos_core.drawing.generated import NoisePreview
+from kalos_core.errors import Undefined
+from kalos_core.fiftyone.dataset.found import RATER_ATTRIBUTES
+from kalos_core.fiftyone.kinds.noise.kind import NoiseRun
+from kalos_core.figures.events import stage_rows
+from kalos_core.figures.experiments import loss_rows
+from kalos_core.figures.noise import fidelity_rows
 from kalos_core.text import names_shown, plain, shown
 
 from . import base, forms, widgets
@@ -53,7 +60,7 @@ FALSE_POSITIVE_SOURCES = {
 }
 
 
-class InjectNoise(base.Analysis[kf.NoiseRun]):
+class InjectNoise(base.Analysis[NoiseRun]):
     NAME, LABEL = "inject_noise", "Create synthetic raters"
     DESCRIPTION = (
         "Create raters with known ground truth from a reference: they miss, add, split, merge, misname and move "
@@ -160,7 +167,7 @@ class InjectNoise(base.Analysis[kf.NoiseRun]):
         size = {"width": f"{preview.width}px", "height": f"{preview.height}px"}
         inputs.str(f"preview_{digest}", default=preview.image, view=types.ImageView(alt=preview.message, **size))
 
-    def _preview(self, ctx: Context) -> kf.NoisePreview:
+    def _preview(self, ctx: Context) -> NoisePreview:
         params = ctx.params
         numbers = magnitudes(params.get("magnitude"), params.get("raters"))
         source: dict[str, Any] = {**self.selection(ctx).arguments()}
@@ -178,9 +185,7 @@ class InjectNoise(base.Analysis[kf.NoiseRun]):
         params = ctx.params
         if kf.rater_fields(ctx.dataset) or params.get("storage") == forms.BY_FIELD or not params.get("field"):
             return kf.Selection()
-        return kf.Selection(
-            field=params["field"], rater_attribute=params.get("rater_attribute") or kf.RATER_ATTRIBUTES[0]
-        )
+        return kf.Selection(field=params["field"], rater_attribute=params.get("rater_attribute") or RATER_ATTRIBUTES[0])
 
     def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
         found = super().settings(params)
@@ -192,7 +197,7 @@ class InjectNoise(base.Analysis[kf.NoiseRun]):
             del found["shifts"]
         return found | {"magnitude": magnitudes(params.get("magnitude"), params.get("raters"))}
 
-    def summary(self, run: kf.NoiseRun) -> str:
+    def summary(self, run: NoiseRun) -> str:
         """The headline, the events by kind and by stage, what was used."""
         f, details = run.metrics, run.details
         kinds = [
@@ -216,7 +221,7 @@ class InjectNoise(base.Analysis[kf.NoiseRun]):
 
 
 def _quantities(found: Any) -> list[dict[str, str]]:
-    return [] if isinstance(found, kf.Undefined) else fidelity_rows(found)
+    return [] if isinstance(found, Undefined) else fidelity_rows(found)
 
 
 def _table(columns: str, rows: Sequence[Mapping[str, str]]) -> str:

@@ -7,6 +7,7 @@ import fiftyone.operators as foo
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
+from kalos_core.fiftyone.kinds.convergence.compute import place_predictions
 
 ROWS = {
     "label_convergence": "Label convergence of all images, 0 to 100",
@@ -39,7 +40,7 @@ class LabelConvergenceMetric(foo.EvaluationMetric):
         if run_key is None and not keys:
             raise InputError("run key: expected a run of label convergence (estimate_convergence), got none")
         key = run_key or keys[0]
-        placed = kf.place_predictions(samples, key, results.config.pred_field, results.config.gt_field)
+        placed = place_predictions(samples, key, results.config.pred_field, results.config.gt_field)
         run = kf.load_metrics(samples, key, "convergence")
         metrics, compared = run.metrics, run.settings["similarity"]  # FiftyOne's own mAP may compare boxes
         low, high = metrics["interval"]

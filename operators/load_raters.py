@@ -12,8 +12,10 @@ from fiftyone.core.utils import to_slug
 from fiftyone.operators.executor import ExecutionResult
 
 import kalos_core.fiftyone as kf
-from kalos_core import InputError, Vocabulary
+from kalos_core import InputError
 from kalos_core.display import number_of
+from kalos_core.fiftyone.importing.objects import LoadedRaters
+from kalos_core.readers.vocabulary import Vocabulary
 from kalos_core.text import shown
 
 from . import base, widgets
@@ -187,7 +189,7 @@ def _refuse_unless(prop: types.Property, value: str | None, check: Callable[[str
         widgets.refuse(prop, message)
 
 
-def summary(loaded: kf.LoadedRaters) -> str:
+def summary(loaded: LoadedRaters) -> str:
     """What was loaded, as text."""
     fields = ", ".join(f"{shown(rater)} ({shown(field)})" for rater, field in loaded.fields.items())
     lines = [

@@ -9,6 +9,9 @@ from fiftyone import ViewField as F
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
 from kalos_core.display import TRUTH_LABELS
+from kalos_core.fiftyone.dataset.mask_fields import mask_classes
+from kalos_core.fiftyone.dataset.masks import RaterMasks
+from kalos_core.fiftyone.dataset.raters import MASKS, class_names, rater_facts
 
 from . import base, forms, widgets
 from .widgets import Context
@@ -33,7 +36,7 @@ class MaskAnalysis(base.Analysis[base.RunOfKind]):
             text = "Open one, or load masks of several raters from Python first."
             widgets.block(inputs, "No data set is open", text)
             return False
-        offered = list(dict.fromkeys([*kf.rater_fields(ctx.dataset, kf.MASKS), *forms.real_raters(ctx)]))
+        offered = list(dict.fromkeys([*kf.rater_fields(ctx.dataset, MASKS), *forms.real_raters(ctx)]))
         if not offered:
             text = (
                 "Add a field of Segmentation masks for each rater (load_mask_folders in Python), or load labels of "
@@ -52,18 +55,18 @@ class MaskAnalysis(base.Analysis[base.RunOfKind]):
         return forms.read_selection(ctx, _everybody)
 
 
-def _read(samples: Any, selection: kf.Selection) -> kf.RaterMasks:
+def _read(samples: Any, selection: kf.Selection) -> RaterMasks:
     return kf.read_masks(samples, **selection.arguments())
 
 
 def _everybody(ctx: Context) -> tuple[str, ...] | None:
     """Masks of two raters are found without naming them."""
-    return None if len(kf.rater_fields(ctx.dataset, kf.MASKS)) > 1 else forms.everybody(ctx)
+    return None if len(kf.rater_fields(ctx.dataset, MASKS)) > 1 else forms.everybody(ctx)
 
 
 def _usual(ctx: Context) -> list[str]:
     """Masks where two raters have them, labels otherwise."""
-    masks = list(kf.rater_fields(ctx.dataset, kf.MASKS))
+    masks = list(kf.rater_fields(ctx.dataset, MASKS))
     return masks if len(masks) > 1 else forms.real_raters(ctx) or masks
 
 
@@ -74,22 +77,22 @@ def selected_raters(ctx: Context) -> list[str]:
 
 def are_masks(ctx: Context) -> bool:
     """Whether the selected raters have `Segmentation` masks."""
-    known = {*kf.rater_fields(ctx.dataset, kf.MASKS), *kf.label_fields(ctx.dataset, kf.MASKS)}
+    known = {*kf.rater_fields(ctx.dataset, MASKS), *kf.label_fields(ctx.dataset, MASKS)}
     return not known.isdisjoint(selected_raters(ctx))
 
 
 def _add_classes(ctx: Context, inputs: types.Object) -> None:
     """Those that mask targets name, or that labels have; nothing to select where there is one."""
     if are_masks(ctx):
-        known = kf.rater_fields(ctx.dataset, kf.MASKS)
+        known = kf.rater_fields(ctx.dataset, MASKS)
         fields = [known.get(name, name) for name in selected_raters(ctx)]
         try:
-            names = list(kf.mask_classes(ctx.dataset, fields).values())
+            names = list(mask_classes(ctx.dataset, fields).values())
         except InputError as error:
             widgets.block(inputs, "These masks cannot be used", str(error))
             return
     else:
-        names = kf.class_names(ctx.dataset)
+        names = class_names(ctx.dataset)
     if len(names) < 2 and not ctx.params.get("classes"):
         return
     empty = "all" if are_masks(ctx) else "all labels of a rater together"
@@ -116,7 +119,7 @@ def add_ignored(ctx: Context, inputs: types.Object) -> None:
 
 def add_local(ctx: Context, inputs: types.Object) -> None:
     """Whether raters have names within an image only; as it is stored unless it is set."""
-    facts = kf.rater_facts(ctx.dataset)
+    facts = rater_facts(ctx.dataset)
     widgets.add_switch(
         inputs,
         "raters_are_local",

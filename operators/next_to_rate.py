@@ -5,7 +5,7 @@ from typing import Any
 
 import fiftyone.operators.types as types
 
-import kalos_core.fiftyone as kf
+from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.text import shown
 
 from . import base, widgets
@@ -29,7 +29,7 @@ class NextToRate(base.OfAgreement):
         inputs.str("tag", label="Tag these samples, too", description=about)
 
     def summary(self, params: Mapping[str, Any], found: Any) -> dict[str, Any]:
-        field, tag = kf.RunNames(params["key"]).next, params.get("tag")
+        field, tag = RunNames(params["key"]).next, params.get("tag")
         tagged = f", and they are tagged {shown(tag)}" if tag else ""
         where = f"Their order is in `{field}`{tagged}." if len(found) else ""
         lines = [*found.headline.splitlines(), where]

@@ -7,7 +7,12 @@ import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core.display import alpha_text
-from kalos_core.figures import boundaries_title, ranking_title
+from kalos_core.fiftyone.dataset.raters import estimated_fields
+from kalos_core.fiftyone.kinds.detectors.compute import BERKELEY
+from kalos_core.fiftyone.kinds.detectors.kind import DetectorRun
+from kalos_core.fiftyone.kinds.detectors.scores import heatmap_fields
+from kalos_core.fiftyone.runs.keys import RunNames
+from kalos_core.figures.ranking import boundaries_title, ranking_title
 from kalos_core.text import names_shown, shown
 
 from . import forms, mask_forms, widgets
@@ -23,19 +28,19 @@ MATCHING = 4
 """How many times longer boundaries are matched at one threshold than a map is ranked."""
 
 
-class RankDetectors(mask_forms.MaskAnalysis[kf.DetectorRun]):
+class RankDetectors(mask_forms.MaskAnalysis[DetectorRun]):
     NAME, LABEL = "rank_detectors", "Rank detectors under each reference"
     DESCRIPTION = "Whether the best of several detectors depends on the labels it is measured against"
     ICON, RESULT = "/assets/truth.svg", "Ranking of detectors"
     HIDDEN: ClassVar = {"contours": ("tolerance", "thin"), "berkeley": ("boundaries",)}
 
     def amount_of_work(self, ctx: Context) -> float:
-        matched = ctx.params.get("boundaries") or kf.BERKELEY if ctx.params.get("berkeley") else 0
+        matched = ctx.params.get("boundaries") or BERKELEY if ctx.params.get("berkeley") else 0
         return super().amount_of_work(ctx) * (1 + MATCHING * matched * len(ctx.params.get("detectors") or "?"))
 
     def add_options(self, ctx: Context, inputs: types.Object) -> None:
         detectors = self._add_detectors(ctx, inputs)
-        if not set(detectors).isdisjoint(kf.heatmap_fields(ctx.dataset)):
+        if not set(detectors).isdisjoint(heatmap_fields(ctx.dataset)):
             mask_forms.add_methods(ctx, inputs, USUAL, label="Consensus next to the raters")
             widgets.add_switch(
                 inputs,
@@ -52,16 +57,16 @@ class RankDetectors(mask_forms.MaskAnalysis[kf.DetectorRun]):
         else:
             mask_forms.add_quorum(ctx, inputs)
             forms.add_similarity_field(ctx, inputs, forms.fitting_similarities(ctx))
-        estimated = kf.estimated_fields(ctx.dataset)
+        estimated = estimated_fields(ctx.dataset)
         if estimated:
             widgets.add_list(inputs, "truths", estimated, label="Estimated truths", description="Of earlier runs")
 
     def _add_detectors(self, ctx: Context, inputs: types.Object) -> list[str]:
         used = set(mask_forms.selected_raters(ctx))
         stored = kf.rater_fields(ctx.dataset)
-        taken = used | {stored[name] for name in used if name in stored} | set(kf.estimated_fields(ctx.dataset))
-        written = {kf.RunNames(key).rater_count for key in kf.list_runs(ctx.dataset, "pixels")}
-        maps = [name for name in kf.heatmap_fields(ctx.dataset) if name not in written]
+        taken = used | {stored[name] for name in used if name in stored} | set(estimated_fields(ctx.dataset))
+        written = {RunNames(key).rater_count for key in kf.list_runs(ctx.dataset, "pixels")}
+        maps = [name for name in heatmap_fields(ctx.dataset) if name not in written]
         labels = [name for name in kf.label_fields(ctx.dataset) if name not in taken]
         usual = maps or labels
         prop = widgets.add_list(
@@ -132,7 +137,7 @@ class RankDetectors(mask_forms.MaskAnalysis[kf.DetectorRun]):
                 "boundaries",
                 1,
                 999,
-                default=kf.BERKELEY,
+                default=BERKELEY,
                 label="Number of thresholds",
                 description="The benchmark takes 99. A boundary may be off by as much as a contour, else by .0075",
             )
@@ -146,7 +151,7 @@ class RankDetectors(mask_forms.MaskAnalysis[kf.DetectorRun]):
             found["skew"] = [skew["skew_low"], skew["skew_high"]]
         return found
 
-    def summary(self, run: kf.DetectorRun) -> str:
+    def summary(self, run: DetectorRun) -> str:
         f = run.metrics
         references = f["truths"][:MOST_COLUMNS]
         rows = [
@@ -158,7 +163,7 @@ class RankDetectors(mask_forms.MaskAnalysis[kf.DetectorRun]):
         return f"**{_title(run)}**\n\nBy {f['measure']}, with the rank\n\n{table}{undefined}"
 
 
-def _title(run: kf.DetectorRun) -> str:
+def _title(run: DetectorRun) -> str:
     """Which detector is best, and which finds boundaries best."""
     found, boundaries = ranking_title(run.details.ranking.ranking), run.details.boundaries
     if boundaries is None:

@@ -9,7 +9,11 @@ import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core.display import alpha_text, number_of
-from kalos_core.figures import concordance_title, ranking_title, tau_title
+from kalos_core.fiftyone.dataset.image_labels import scored_fields
+from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS
+from kalos_core.fiftyone.kinds.ranking.kind import RankingRun
+from kalos_core.figures.ranking import concordance_title, ranking_title, tau_title
+from kalos_core.nominal.grouping import read_groups
 from kalos_core.text import names_shown, shown
 
 from . import image_label_forms, widgets
@@ -20,15 +24,15 @@ MISSING = {"raise": "an error that counts them", "skip": "these images are left 
 TREE_EXAMPLE = "animal: cat, dog; plant: oak"
 
 
-class RankSystems(image_label_forms.ImageLabelAnalysis[kf.RankingRun]):
+class RankSystems(image_label_forms.ImageLabelAnalysis[RankingRun]):
     NAME, LABEL = "rank_systems", "Rank classifiers under each rater"
     DESCRIPTION = "Whether the best of several classifiers depends on the labels it is measured against"
     ICON, RESULT = "/assets/labels.svg", "Ranking of classifiers"
 
     def add_options(self, ctx: Context, inputs: types.Object) -> None:
         used = image_label_forms.fields_of_raters(ctx)
-        fields = [name for name in kf.label_fields(ctx.dataset, kf.IMAGE_LABELS) if name not in used]
-        usual = [name for name in kf.scored_fields(ctx.dataset) if name in fields]
+        fields = [name for name in kf.label_fields(ctx.dataset, IMAGE_LABELS) if name not in used]
+        usual = [name for name in scored_fields(ctx.dataset) if name in fields]
         classifiers = widgets.add_list(
             inputs,
             "systems",
@@ -56,12 +60,12 @@ class RankSystems(image_label_forms.ImageLabelAnalysis[kf.RankingRun]):
     def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
         return super().settings(params) | {"tree": read_tree(params.get("tree"))}
 
-    def analyse(self, samples: foc.SampleCollection, run_key: str, **settings: Any) -> kf.RankingRun:
+    def analyse(self, samples: foc.SampleCollection, run_key: str, **settings: Any) -> RankingRun:
         if "systems" not in settings:  # calls from the SDK fill in no defaults
-            settings["systems"] = kf.scored_fields(samples)
+            settings["systems"] = scored_fields(samples)
         return super().analyse(samples, run_key, **settings)
 
-    def summary(self, run: kf.RankingRun) -> str:
+    def summary(self, run: RankingRun) -> str:
         """Whether the best changes, by measure, with the values under every reference."""
         f, details = run.metrics, run.details
         parts = []
@@ -84,7 +88,7 @@ class RankSystems(image_label_forms.ImageLabelAnalysis[kf.RankingRun]):
 
 def read_tree(text: str | None) -> dict[str, str] | None:
     """Node -> the node above it, from a text; None for none."""
-    return {node: above for above, nodes in kf.read_groups(text).items() for node in nodes} or None
+    return {node: above for above, nodes in read_groups(text).items() for node in nodes} or None
 
 
 def _value(value: float, rank: float) -> str:

@@ -6,6 +6,8 @@ from typing import Any
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
+from kalos_core.fiftyone.analyses.analysis import check_analysis_key
+from kalos_core.fiftyone.runs.keys import check_run_key, free_run_key
 from kalos_core.text import bold
 
 from . import base, forms, widgets
@@ -23,8 +25,8 @@ class RenameRun(base.OfRun):
         if reason:
             widgets.block(inputs, f"{key} cannot be renamed", f"It is a run {reason}.")
             return
-        check = kf.check_analysis_key if run.analysis == key else kf.check_run_key
-        forms.add_key(ctx, inputs, "new_key", kf.free_run_key(ctx.dataset, key, check), check, label="New key")
+        check = check_analysis_key if run.analysis == key else check_run_key
+        forms.add_key(ctx, inputs, "new_key", free_run_key(ctx.dataset, key, check), check, label="New key")
 
     def summary(self, params: Mapping[str, Any], found: None) -> dict[str, Any]:
         new_key = params["new_key"]

@@ -5,8 +5,10 @@ from typing import Any
 
 import fiftyone.operators.types as types
 
-import kalos_core.fiftyone as kf
+from kalos_core.decisions import UNDECIDED
 from kalos_core.display import number_of
+from kalos_core.fiftyone.kinds.resolved.kind import ResolvedRun
+from kalos_core.fiftyone.runs.keys import check_run_key, free_run_key
 from kalos_core.text import shown
 
 from . import base, forms, widgets
@@ -19,14 +21,14 @@ class MakeResolved(base.OfAgreement):
     ICON, RESULT = "/assets/agreement.svg", "Resolved labels"
 
     def add_options(self, ctx: Context, inputs: types.Object, key: str) -> None:
-        proposed = kf.free_run_key(ctx.dataset, "resolved")
+        proposed = free_run_key(ctx.dataset, "resolved")
         about = "It is a run, too, which is deleted with the field"
-        forms.add_key(ctx, inputs, "field", proposed, kf.check_run_key, "New field", about)
+        forms.add_key(ctx, inputs, "field", proposed, check_run_key, "New field", about)
         widgets.add_dropdown(
-            inputs, "undecided", kf.UNDECIDED, default="majority", label="Of units that nobody has decided"
+            inputs, "undecided", UNDECIDED, default="majority", label="Of units that nobody has decided"
         )
 
-    def summary(self, params: Mapping[str, Any], found: kf.ResolvedRun) -> dict[str, Any]:
+    def summary(self, params: Mapping[str, Any], found: ResolvedRun) -> dict[str, Any]:
         metrics = found.metrics
         text = (
             f"{number_of(metrics['labels'], 'label')} in the field {shown(found.key)}; "

@@ -6,6 +6,7 @@ from typing import Any
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
+from kalos_core.fiftyone.analyses.analysis import check_analysis_key, next_analysis_key
 
 from . import base, forms
 from .analyse import summary
@@ -26,8 +27,8 @@ class UpdateRun(base.Action):
                 ctx,
                 inputs,
                 "new_key",
-                kf.next_analysis_key(ctx.dataset, key),
-                kf.check_analysis_key,
+                next_analysis_key(ctx.dataset, key),
+                check_analysis_key,
                 label="New key",
                 description="The analysis of before stays as it is",
             )

@@ -11,9 +11,15 @@ import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
+from kalos_core._agreement import band
+from kalos_core.decisions import Decision
 from kalos_core.display import VARIATION_LABELS, alpha_text, number_of
 from kalos_core.fiftyone.app import open_sample, select_labels
-from kalos_core.figures import band
+from kalos_core.fiftyone.deciding.queue import QUEUED, DisputedUnit
+from kalos_core.fiftyone.deciding.regions import draw_region, region_report
+from kalos_core.fiftyone.kinds.agreement.sample import NotInRun, sample_report
+from kalos_core.fiftyone.kinds.pixels.kind import has_regions
+from kalos_core.fiftyone.runs.analyses import Analysis
 from kalos_core.text import bold, plain, shown
 
 from .parts.events import (
@@ -205,7 +211,7 @@ class SamplePanel(Panel):
         self._go_on(ctx, disputes)
         _count_anew(ctx)
 
-    def _go_on(self, ctx: Context, disputes: list[kf.DisputedUnit]) -> None:
+    def _go_on(self, ctx: Context, disputes: list[DisputedUnit]) -> None:
         """The next unit of this sample that is open, else the next sample with one."""
         state, place = ctx.panel.state, ctx.panel.state.place
         later = disputes if place is None else disputes[place + 1 :]
@@ -231,7 +237,7 @@ class SamplePanel(Panel):
         state.sample, wanted, state.wanted = sample, state.wanted, None
         try:
             report = self._report(ctx)
-        except kf.NotInRun:
+        except NotInRun:
             state.headline = f"This sample is not part of the analysis {bold(shown(state.analysis))}."
             state.raters, state.disputes, state.place = [], [], None
             put_drawing(ctx, "crop", None)
@@ -264,8 +270,8 @@ class SamplePanel(Panel):
         """Units, or regions of masks, x raters."""
         state = ctx.panel.state
         if state.kind == "agreement":
-            return kf.sample_report(ctx.dataset, state.sample, state.run, state.variations)
-        return kf.region_report(ctx.dataset, state.sample, state.run)
+            return sample_report(ctx.dataset, state.sample, state.run, state.variations)
+        return region_report(ctx.dataset, state.sample, state.run)
 
     def _show_dispute(self, ctx: Context, place: int | None) -> None:
         """Make a unit in dispute the one to decide about."""
@@ -287,7 +293,7 @@ class SamplePanel(Panel):
             if state.kind == "agreement":
                 drawing = kf.draw_unit(ctx.dataset, state.run, ids, state.sample, longest_side=CROP)
             else:
-                drawing = kf.draw_region(ctx.dataset, state.run, ids[0], state.sample, longest_side=CROP)
+                drawing = draw_region(ctx.dataset, state.run, ids[0], state.sample, longest_side=CROP)
             put_drawing(ctx, "crop", replace(drawing, title=title))
         except InputError as error:  # labels of volumes, or gone since
             put_drawing(ctx, "crop", None)
@@ -377,15 +383,15 @@ def _count_anew(ctx: Context) -> None:
             ctx.trigger(WORKBENCH, params={"panel_id": panel_id, "__method__": "reload"})
 
 
-def _decidable(ctx: Context, analysis: kf.Analysis) -> Any:
+def _decidable(ctx: Context, analysis: Analysis) -> Any:
     """The run whose units are decided here: of objects, else of masks; that of the queue that was opened last."""
     runs = [run for run in (analysis.run("agreement"), analysis.run("pixels")) if run]
-    there = [run for run in runs if run.kind == "agreement" or kf.has_regions(run)]
+    there = [run for run in runs if run.kind == "agreement" or has_regions(run)]
     opened = recalled_run(ctx)
     return next((run for run in there if run.key == opened), next(iter(there), None))
 
 
-def headline_of_regions(report: Any, disputes: list[kf.DisputedUnit]) -> str:
+def headline_of_regions(report: Any, disputes: list[DisputedUnit]) -> str:
     """F1 of the image, and how many regions there are to decide."""
     shared = "" if report.alpha is None else f"**Shared (F1) {alpha_text(report.alpha)}** · "
     if not disputes:
@@ -408,7 +414,7 @@ def _compared(run: Any) -> Any:
     return run.selection, run.settings["similarity"], run.settings["threshold"]
 
 
-def headline(report: Any, disputes: list[kf.DisputedUnit]) -> str:
+def headline(report: Any, disputes: list[DisputedUnit]) -> str:
     """Alpha of the image, in words too, and how much there is to decide."""
     count = len(report.units)
     if report.alpha is None:
@@ -440,21 +446,21 @@ def _written(ctx: Context, name: str) -> str:
     return ((ctx.panel.state.notes or {}).get(name) or "").strip()
 
 
-def _unit_of(disputes: list[kf.DisputedUnit], labels: list[str]) -> kf.DisputedUnit | None:
+def _unit_of(disputes: list[DisputedUnit], labels: list[str]) -> DisputedUnit | None:
     """The unit in dispute of some labels, as it is now."""
     return next((unit for unit in disputes if set(labels) & set(unit.labels)), None)
 
 
-def _made_at(unit: kf.DisputedUnit | None) -> str | None:
+def _made_at(unit: DisputedUnit | None) -> str | None:
     """When it was decided last."""
     return _time(unit.decision) if unit and unit.decision else None
 
 
-def _time(decision: kf.Decision) -> str | None:
+def _time(decision: Decision) -> str | None:
     return decision.when.isoformat() if decision.when else None
 
 
-def _shown_dispute(unit: kf.DisputedUnit, nothing: str) -> dict[str, Any]:
+def _shown_dispute(unit: DisputedUnit, nothing: str) -> dict[str, Any]:
     """A unit in dispute as the state keeps it."""
     given = {rater: _counted(classes) or nothing for rater, classes in unit.values.items()}
     return {
@@ -473,10 +479,10 @@ def _counted(classes: Sequence[str]) -> str:
     return ", ".join(plain(name) if count == 1 else f"{count} × {plain(name)}" for name, count in counts)
 
 
-def _decided(decision: kf.Decision | None) -> str:
+def _decided(decision: Decision | None) -> str:
     """What was decided last, by whom, when, with its note; the first decision undone is none."""
     if decision is None or (decision.decision, decision.who, decision.note) == ("skip", "", ""):
-        return kf.QUEUED["open"].lower()
+        return QUEUED["open"].lower()
     what = kf.DECISIONS[decision.decision] if decision.rater is None else f"{shown(decision.rater)} is right"
     who = f" by {shown(decision.who)}" if decision.who else ""
     when = f", {decision.when:%d %b %H:%M} UTC" if decision.when else ""

@@ -13,6 +13,8 @@ import numpy as np
 
 import kalos_core.fiftyone as kf
 from kalos_core.display import alpha_text, number_of
+from kalos_core.fiftyone.runs.analyses import Analysis
+from kalos_core.fiftyone.runs.stored import count_changes, find_analysis
 from kalos_core.text import shown
 
 from .parts.events import LOADED_TWICE, PLUGIN, Context, Panel, add_problem, go_back, guarded, handlers, remember
@@ -213,14 +215,14 @@ class WorkbenchPanel(Panel):
             self._load_section(ctx, analysis)
         state.loaded = time.time()
 
-    def _load_section(self, ctx: Context, analysis: kf.Analysis | None = None) -> None:
+    def _load_section(self, ctx: Context, analysis: Analysis | None = None) -> None:
         state = ctx.panel.state
         if state.section is None:  # the App has lost the state
             self._recall(ctx)
             self._reload(ctx)
             return
         section = BY_NAME[state.section]
-        analysis = analysis or kf.find_analysis(ctx.dataset, state.analysis)
+        analysis = analysis or find_analysis(ctx.dataset, state.analysis)
         if state.lens is None:
             set_lens(ctx, WHOLE)
         if state.lens["follow"]:
@@ -228,7 +230,7 @@ class WorkbenchPanel(Panel):
         state.kind = section.kind(ctx)
         state.has_run = not state.kind or state.kind in analysis.runs
         run = analysis.run(state.kind)
-        state.changed = kf.count_changes(ctx.dataset, run.key) if run else 0
+        state.changed = count_changes(ctx.dataset, run.key) if run else 0
         if state.has_run:
             section.load(ctx, analysis)
 
@@ -284,7 +286,7 @@ class WorkbenchPanel(Panel):
             row.btn("clear_lens", label="Clear", icon="clear_all", on_click=self.clear_lens)
 
 
-def _load_choices(ctx: Context, analysis: kf.Analysis) -> None:
+def _load_choices(ctx: Context, analysis: Analysis) -> None:
     """What the lens can be set to."""
     run = analysis.runs.get("agreement")
     difficulty = None if run is None else kf.load_details(ctx.dataset, run.key).details.class_difficulty
@@ -298,7 +300,7 @@ def _load_choices(ctx: Context, analysis: kf.Analysis) -> None:
     }
 
 
-def _in_menu(analysis: kf.Analysis) -> str:
+def _in_menu(analysis: Analysis) -> str:
     """An analysis as the menu shows it: key, date, configuration, size, alpha."""
     lead = next(iter(analysis.runs.values()))
     parts = [analysis.key, f"{lead.made_at:%d %b %Y %H:%M}", number_of(lead.images, "image")]

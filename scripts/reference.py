@@ -1,12 +1,15 @@
-"""Docstrings of the reference as Python has them: what settings declare is not written a second time.
+"""What the reference takes from Python at run time: options, public names and figures are not written a second time.
 
-An extension of griffe, which reads source: of functions that take settings, and of settings, it takes the docstring and
-the parameters that exist at run time.
+* `Declared` extends griffe, which reads source: functions that take settings, and settings, have the docstring and the
+  parameters that exist at run time.
+* `on_page_markdown` is a hook of mkdocs: it fills in the lists that pages ask for with ``<!-- list: ... -->``.
 """
 
 from __future__ import annotations
 
 import inspect
+import re
+from collections import defaultdict
 from importlib import import_module
 from typing import Any
 
@@ -60,3 +63,81 @@ class Declared(griffe.Extension):
         made = _object(cls.path)
         if inspect.isclass(made) and issubclass(made, Settings):
             cls.docstring.value = with_parameters(cls.docstring.value, made)
+
+
+# ---- lists of names, in pages ----
+
+INNER = ("kalos_core._agreement", "kalos_core.errors")
+"""Modules without a page: the page of `kalos_core` documents their names itself."""
+
+
+def _about(module: str) -> str:
+    """The first paragraph of a docstring, in one line."""
+    return " ".join((import_module(module).__doc__ or "").split("\n\n")[0].split())
+
+
+def _imported(package: str) -> dict[str, list[str]]:
+    """Module -> the public names that a package imports from it."""
+    public = set(import_module(package).__all__)
+    found: dict[str, list[str]] = defaultdict(list)
+    for name, path in griffe.load(package, search_paths=["."]).imports.items():
+        if name in public:
+            found[path.rpartition(".")[0]].append(name)
+    return found
+
+
+def _table_of_names(package: str) -> list[str]:
+    """A row a module: links to the names that a package imports from it."""
+    rows = ["| from | names |", "|---|---|"]
+    for module, names in _imported(package).items():
+        owner = package if module in INNER else module
+        links = ", ".join(f"[`{name}`][{owner}.{name}]" for name in names)
+        rows.append(f"| {'' if module in INNER else f'[`{module}`][{module}]'} | {links} |")
+    return rows
+
+
+def _sections_of_names(package: str) -> list[str]:
+    """The documentation of every name, in a section a module or kind of runs."""
+    sections: dict[str, list[str]] = defaultdict(list)
+    for module, names in _imported(package).items():
+        depth = 4 if module.startswith("kalos_core.fiftyone.kinds.") else 3
+        sections[".".join(module.split(".")[:depth])] += names
+    lines = []
+    for module, names in sections.items():
+        lines += [f"## `{module.removeprefix(f'{package}.')}`", "", _about(module), ""]
+        for name in names:
+            lines += [f"::: {package}.{name}", "    options: { heading_level: 3 }", ""]
+    return lines
+
+
+def _packages(pages: list[Any]) -> list[str]:
+    """A row a page of the reference: the module it documents, and what that is about."""
+    rows = ["| | |", "|---|---|"]
+    for page in pages:
+        found = re.search(r"(?:^::: |list: sections of )(kalos_core\.[a-z_.]+)", page.content_string, re.MULTILINE)
+        if found and page.name != "kalos_core":
+            rows.append(f"| [`{found[1]}`]({page.src_uri.removeprefix('api/')}) | {_about(found[1])} |")
+    return rows
+
+
+def _plots() -> list[str]:
+    """A row a class of results: the names of its figures."""
+    plots = import_module("kalos_core.figures.plots").PLOTS
+    rows = [
+        (kind.__name__, kind.__module__.split(".")[1].lstrip("_"), ", ".join(f"`{name}`" for name in names))
+        for kind, names in plots.items()
+    ]
+    return ["| result | `plot` |", "|---|---|", *(f"| `{name}` ({room}) | {names} |" for name, room, names in rows)]
+
+
+def on_page_markdown(markdown: str, *, files: Any, **_: Any) -> str:
+    """A page with its lists filled in."""
+
+    def listed(match: re.Match[str]) -> str:
+        what, _, package = match[1].partition(" of ")
+        if what == "packages":
+            return "\n".join(_packages([file for file in files if file.src_uri.startswith("api/")]))
+        makers = {"table": _table_of_names, "sections": _sections_of_names}
+        return "\n".join(makers[what](package) if package else _plots())
+
+    return re.sub(r"<!-- list: (.+?) -->", listed, markdown)

@@ -14,12 +14,12 @@ from kalos_core import (
     agreement,
     collaboration,
     compare,
-    compute_pairs,
     sensitivity,
     unit_agreement,
 )
 from kalos_core._agreement import AgreementSettings, band, convergence_band
 from kalos_core.diagnostics import narrowed, pair_image_alpha
+from kalos_core.pairs import compute_pairs
 from kalos_core.statements import statements
 from tests.strategies import SIMILARITIES_OF_TABLES, tables
 

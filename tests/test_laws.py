@@ -22,10 +22,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from scipy.sparse import csr_array
 
-from kalos_core import NOT_ASSIGNED, Annotations, KalosWarning, agreement, compute_pairs, sparse_agreement
+from kalos_core import NOT_ASSIGNED, Annotations, KalosWarning, agreement, sparse_agreement
 from kalos_core.consensus import TRUTH_METHODS, class_truth, estimate_truth, instance_consensus, unit_truth
 from kalos_core.correspondence import COSTS, correspond, usable_solvers
 from kalos_core.nominal import METRICS, coefficients
+from kalos_core.pairs import compute_pairs
 from kalos_core.sparse.weights import WEIGHTS
 from tests.similarity.test_similarities import LAWS as SIMILARITY_LAWS
 from tests.similarity.test_similarities import compare, every_pair, kind_of

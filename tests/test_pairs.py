@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalos_core import SIMILARITIES, Annotations, InputError, KalosWarning, Similarity, compute_pairs
-from kalos_core.pairs import Pairs
+from kalos_core import SIMILARITIES, Annotations, InputError, KalosWarning
+from kalos_core.pairs import Pairs, compute_pairs
+from kalos_core.similarity import Similarity
 from tests.strategies import SIMILARITIES_OF_TABLES, tables
 
 

@@ -17,18 +17,29 @@ import pytest
 
 import kalos_core as k
 from kalos_core import Annotations, InputError, NoiseModel, agreement, figures
-from kalos_core.consensus import CountedTruth
+from kalos_core.consensus import CountedTruth, class_truth, staple_classes
 from kalos_core.consensus.study import Truths
-from kalos_core.convergence import convergence_study
+from kalos_core.convergence import convergence_study, map_of_predictions
 from kalos_core.decisions import disputes, resolve
 from kalos_core.diagnostics import diagnose, narrowed
 from kalos_core.noise import InjectedNoise
-from kalos_core.nominal import check_groups, label_findings, majority_labels
+from kalos_core.noise.experiments import run_experiments
+from kalos_core.nominal import (
+    check_groups,
+    find_disputes,
+    item_accuracy,
+    label_findings,
+    majority_labels,
+    reject_answers,
+    suggest_groups,
+)
 from kalos_core.nominal.suggestions import SuggestedGroups
-from kalos_core.ranking import boundary_evaluation, concordance
+from kalos_core.pairs import compute_pairs
+from kalos_core.pixels import class_pixel_agreement, disputed_regions
+from kalos_core.ranking import SystemScores, boundary_evaluation, concordance, rank_models
 from kalos_core.report import study
 from kalos_core.results import MOST_LINES, Result
-from kalos_core.sparse import check_independence
+from kalos_core.sparse import check_independence, running_agreement
 from kalos_core.variation import boundary_quality, narrowed_variations, rater_scorecards
 
 NAMES = ("<script>alert(1)</script>", "*_x_*\u202e\x1b[31m\nb", "[a](http://b)" + "y" * 100)
@@ -124,7 +135,7 @@ def detectors():
 def systems():
     rng = np.random.default_rng(0)
     items, concepts = list(range(12)), list(NAMES)
-    scores = k.SystemScores(concepts, items, concepts, rng.random((3, 12, 3)))
+    scores = SystemScores(concepts, items, concepts, rng.random((3, 12, 3)))
     return k.rank_systems(scores, k.ConceptTruths(concepts, items, concepts, rng.integers(0, 2, (3, 12, 3))))
 
 
@@ -132,7 +143,7 @@ def systems():
 def experiments():
     rows = [{"image": 1, "rater": NAMES[0], "category": "cat", "box": [x, 20, 9, 9]} for x in (10, 40, 70)]
     table = Annotations.from_rows(rows, image_size={1: (100, 100)})
-    return k.run_experiments(table, magnitudes=[0.5, 1], counts=[2, 7], repeats=1)
+    return run_experiments(table, magnitudes=[0.5, 1], counts=[2, 7], repeats=1)
 
 
 def counted():
@@ -163,9 +174,9 @@ OF_AGREEMENT = (
     k.class_difficulty, k.collaboration, disputes, k.instance_consensus, k.next_to_rate, k.rater_vitality, resolve,
     k.unit_agreement, k.unit_truth,
 )  # fmt: skip
-OF_TABLE = (k.check_convergence, k.modified_map, k.compute_pairs, k.variation_shares)
+OF_TABLE = (k.check_convergence, k.modified_map, compute_pairs, k.variation_shares)
 OF_LABELS = (
-    check_groups, k.item_accuracy, k.label_agreement, k.find_disputes, k.majority_agreement, majority_labels,
+    check_groups, item_accuracy, k.label_agreement, find_disputes, k.majority_agreement, majority_labels,
     k.rater_accuracy,
 )  # fmt: skip
 OF_COUNTS = (check_independence, k.majority_vote, k.sparse_agreement)
@@ -183,9 +194,9 @@ MAKERS = {
     "BoundaryEvaluation": boundaries_of_scores,
     "BoundaryQuality": lambda: boundary_quality(VARIATIONS),
     "Calibration": lambda: k.calibrate(TABLE, "box_iou", bootstrap=0),
-    "ClassPixelAgreement": lambda: k.class_pixel_agreement([STACK], CLASSES),
-    "ClassStaple": lambda: k.staple_classes(STACK, CLASSES),
-    "ClassTruth": lambda: k.class_truth(STACK, CLASSES, "0.5"),
+    "ClassPixelAgreement": lambda: class_pixel_agreement([STACK], CLASSES),
+    "ClassStaple": lambda: staple_classes(STACK, CLASSES),
+    "ClassTruth": lambda: class_truth(STACK, CLASSES, "0.5"),
     "Comparison": lambda: k.compare(AGREEMENT, agreement(TABLE, threshold=0.8), bootstrap=10),
     "Concordance": lambda: concordance(systems().rankings["AUC"], 20),
     "Confusions": lambda: VARIATIONS.confusions(),
@@ -194,7 +205,7 @@ MAKERS = {
     "DetectorRanking": detectors,
     "Diagnosis": lambda: diagnose(AGREEMENT, [0.3, 0.6]),
     "Differences": lambda: k.compare(AGREEMENT, AGREEMENT, bootstrap=0).raters,
-    "DisputedRegions": lambda: k.disputed_regions([STACK], CLASSES, min_area=1, min_width=1),
+    "DisputedRegions": lambda: disputed_regions([STACK], CLASSES, min_area=1, min_width=1),
     "Events": lambda: noisy().events,
     "Experiments": experiments,
     "Fidelity": lambda: NoiseModel.default().fidelity(TABLE, draws=2),
@@ -209,22 +220,22 @@ MAKERS = {
     "LabelTable": lambda: LABELS,
     "LabelTruth": lambda: k.dawid_skene(LABELS, LABELS.questions[0]),
     "Merged": lambda: VARIATIONS.merged,
-    "ModelRanking": lambda: k.rank_models(models(), TABLE),
+    "ModelRanking": lambda: rank_models(models(), TABLE),
     "NarrowedAgreement": lambda: narrowed(AGREEMENT, NAMES[1], NAMES[0], [0, 1, 2, 4]),
     "NarrowedVariations": lambda: narrowed_variations(VARIATIONS, NAMES[1]),
     "NoiseModel": fitted,
     "PixelAgreement": lambda: k.pixel_agreement([MASKS, MASKS, MASKS]),
-    "PredictionMap": lambda: k.map_of_predictions(TABLE, *models()[NAMES[1]]),
+    "PredictionMap": lambda: map_of_predictions(TABLE, *models()[NAMES[1]]),
     "QuestionCurve": lambda: label_findings(LABELS).curves[0],
     "QuestionGrades": lambda: label_findings(LABELS, metric="ordinal", order=list(NAMES), bootstrap=10).grades[0],
     "Rankings": lambda: systems().rankings["AUC"],
     "RaterEvents": lambda: noisy().by_rater(),
     "RaterPerformance": lambda: k.estimate_truth(MASKS, "0.5").performance,
     "RegionAgreement": lambda: k.region_agreement([STACK] * 2, bootstrap=9),
-    "Rejection": lambda: k.reject_answers(LABELS, least_accuracy=0.9),
+    "Rejection": lambda: reject_answers(LABELS, least_accuracy=0.9),
     "RemovalExperiment": lambda: k.removal_experiment([[3, 0], [2, 2], [1, 3], [4, 0]] * 5, rounds=5),
     "Replicates": lambda: converged().replicates,
-    "RunningCurve": lambda: k.running_agreement(*zip(*RUNNING, strict=True), bootstrap=5),
+    "RunningCurve": lambda: running_agreement(*zip(*RUNNING, strict=True), bootstrap=5),
     "Scorecard": scorecards,
     "Sensitivity": lambda: k.sensitivity(TABLE, bootstrap=10),
     "Separation": lambda: k.calibrate(TABLE, "box_iou", bootstrap=0)["box_iou"],
@@ -232,7 +243,7 @@ MAKERS = {
     "ShardedVariations": lambda: over_shards(k.distributed.variations),
     "SignalLoss": lambda: noisy().signal_loss(),
     "Study": lambda: study(TABLE, bootstrap=10, samples=20),
-    "SuggestedGroups": lambda: k.suggest_groups(FREE_LABELS),
+    "SuggestedGroups": lambda: suggest_groups(FREE_LABELS),
     "SystemRanking": systems,
     "TeamAgreement": lambda: k.team_agreement(sessions()),
     "TeamComparison": compared_teams,

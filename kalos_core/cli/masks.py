@@ -13,22 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from kalos_core import (
-    InputError,
-    LabelStack,
-    boundary_agreement,
-    disputed_regions,
-    pixel_agreement,
-    region_agreement,
-    staple_classes,
-)
+from kalos_core import InputError, LabelStack, boundary_agreement, pixel_agreement, region_agreement
 from kalos_core.cli.answers import Answer
 from kalos_core.cli.commands import Command
 from kalos_core.cli.options import Given, Option, options_of
 from kalos_core.cli.reading import OF_LABEL_MAPS, OF_MASKS, label_stacks_of, stacks_of
-from kalos_core.consensus import ClassStaple
+from kalos_core.consensus import ClassStaple, staple_classes
 from kalos_core.display import number_of, percent_text
-from kalos_core.pixels import DisputedRegions, PixelAgreement
+from kalos_core.pixels import DisputedRegions, PixelAgreement, disputed_regions
 from kalos_core.pixels.paired import check_images
 from kalos_core.reliability import NO_OBJECT
 from kalos_core.resampling import interval_columns

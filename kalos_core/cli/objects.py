@@ -24,9 +24,7 @@ from kalos_core import (
     label_convergence,
     next_to_rate,
     rater_vitality,
-    read_models,
     sensitivity,
-    unit_boundaries,
     unit_truth,
     variations,
 )
@@ -36,6 +34,7 @@ from kalos_core.cli.commands import Command
 from kalos_core.cli.options import Given, Option, options_of
 from kalos_core.cli.reading import DASK, OF_ANNOTATIONS, annotations_of, given_to_readers, over_shards, shards_of
 from kalos_core.consensus import UnitTruth
+from kalos_core.convergence import read_models
 from kalos_core.convergence.study import PlacedModel, convergence_study
 from kalos_core.diagnostics import Sensitivity
 from kalos_core.display import number_of
@@ -43,6 +42,7 @@ from kalos_core.distributed import ShardedVariations, Shards
 from kalos_core.errors import InputError, Undefined, or_reason
 from kalos_core.nominal import SKILL_MODELS, GradeAgreement, attributes_table
 from kalos_core.nominal.decisions import mean_of_finite
+from kalos_core.pixels import unit_boundaries
 from kalos_core.variation import Confusions, Variations
 
 if TYPE_CHECKING:

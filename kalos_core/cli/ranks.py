@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core import Annotations, ConceptTruths, InputError, SystemScores, rank_models, rank_systems, read_coco
+from kalos_core import Annotations, ConceptTruths, InputError, rank_systems, read_coco
 from kalos_core.cli.answers import Answer
 from kalos_core.cli.commands import Command
 from kalos_core.cli.options import Given, Option, options_of
@@ -26,6 +26,7 @@ from kalos_core.cli.reading import (
 from kalos_core.display import number_of
 from kalos_core.errors import Problems, as_number, listed, repr_of
 from kalos_core.files import load_json, read_text
+from kalos_core.ranking import SystemScores, rank_models
 from kalos_core.readers import FORMATS
 from kalos_core.readers.column_names import find_label_columns
 

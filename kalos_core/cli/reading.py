@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeVar
 
-from kalos_core import Annotations, LabelStack, LabelTable, MaskStack, mask_stacks, read_mask_folders
+from kalos_core import Annotations, LabelStack, LabelTable, MaskStack, read_mask_folders
 from kalos_core.cli.options import Given, Option, options_of
 from kalos_core.distributed import Shards, open_shards
 from kalos_core.distributed.folder import LIST
 from kalos_core.errors import InputError, KalosWarning, listed, lookup
+from kalos_core.pixels import mask_stacks
 from kalos_core.readers import (
     FORMATS,
     BsdsFiles,

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from kalos_core import NoiseModel, run_experiments, write_coco
+from kalos_core import NoiseModel, write_coco
 from kalos_core.cli.answers import Answer
 from kalos_core.cli.commands import Command
 from kalos_core.cli.objects import LABELS
@@ -14,6 +14,7 @@ from kalos_core.cli.options import Given, Option, options_of
 from kalos_core.cli.reading import OF_ANNOTATIONS, annotations_of
 from kalos_core.display import number_of
 from kalos_core.files import write_whole
+from kalos_core.noise.experiments import run_experiments
 
 SAVED = "noise-defaults.json"
 """Where a noise model is written unless another file is named: never into the package."""

@@ -17,6 +17,7 @@ from kalos_core import (
     decisions,
     diagnostics,
     distributed,
+    figures,
     noise,
     nominal,
     pixels,
@@ -29,72 +30,9 @@ from kalos_core.annotations import Annotations
 from kalos_core.consensus.study import Truths
 from kalos_core.convergence.criteria import Criteria
 from kalos_core.display import alpha_text, percent_text, with_interval
-from kalos_core.figures.agreement import plot_agreement, plot_next_to_rate
 from kalos_core.figures.bars import value_bars
-from kalos_core.figures.boundaries import plot_rater_pairs, plot_tolerances
-from kalos_core.figures.calibration import plot_calibration
-from kalos_core.figures.classes import plot_class_difficulty
 from kalos_core.figures.common import NEUTRAL
-from kalos_core.figures.convergence import (
-    plot_boundaries,
-    plot_convergence,
-    plot_directions,
-    plot_regression,
-    plot_shares,
-    plot_sizes,
-    plot_study,
-)
-from kalos_core.figures.events import plot_events
-from kalos_core.figures.experiments import (
-    plot_accuracy,
-    plot_cases,
-    plot_loss,
-    plot_rater_return,
-    plot_response,
-    plot_schools,
-)
-from kalos_core.figures.labels import (
-    plot_cohen,
-    plot_confusion,
-    plot_label_agreement,
-    plot_majority,
-    plot_rater_accuracy,
-    plot_rejection,
-    plot_skill,
-    plot_teams,
-)
-from kalos_core.figures.noise import (
-    plot_angles,
-    plot_areas,
-    plot_confusions,
-    plot_fidelity,
-    plot_residuals,
-    plot_size_errors,
-)
-from kalos_core.figures.pixels import (
-    plot_correlations,
-    plot_performance,
-    plot_rater_performance,
-    plot_rater_tree,
-    plot_ratio,
-)
-from kalos_core.figures.ranking import (
-    plot_agreement_curves,
-    plot_boundary_evaluation,
-    plot_bounds,
-    plot_concordance,
-    plot_curves,
-    plot_detector_correlations,
-    plot_ranking,
-    plot_reference,
-    plot_shared_rankings,
-    plot_tau,
-)
-from kalos_core.figures.raters import plot_collaboration, plot_intra_rater, plot_team, plot_vitality
-from kalos_core.figures.sensitivity import plot_sensitivity
-from kalos_core.figures.sparse import plot_independence, plot_removal, plot_running, plot_weights
-from kalos_core.figures.tables import count_bars_of, plot_counts, plot_histogram, plot_values, title_of
-from kalos_core.figures.variations import plot_variations
+from kalos_core.figures.tables import count_bars_of, title_of
 from kalos_core.noise import experiments
 from kalos_core.nominal.suggestions import SuggestedGroups
 from kalos_core.pairs import Pairs
@@ -105,7 +43,7 @@ Plot = Callable[..., go.Figure]
 
 def values(value: str, name: str | None = None, **more: Any) -> Plot:
     """`plot_values` of a column."""
-    return partial(plot_values, value=value, name=name, **more)
+    return partial(figures.plot_values, value=value, name=name, **more)
 
 
 def with_ends(name: str, axis: str) -> Plot:
@@ -125,7 +63,7 @@ def with_ends(name: str, axis: str) -> Plot:
 
 def histogram(value: str, **more: Any) -> Plot:
     """`plot_histogram` of a column."""
-    return partial(plot_histogram, value=value, **more)
+    return partial(figures.plot_histogram, value=value, **more)
 
 
 def counted(column: str, axis: str) -> Plot:
@@ -161,7 +99,11 @@ def rater_accuracies(result: consensus.ClassStaple) -> go.Figure:
     return value_bars(raters, result.accuracy.tolist(), hover, texts, title=title_of(result), **kwargs)
 
 
-RANKED: dict[str, Plot] = {"ranking": plot_ranking, "tau": plot_tau, "shared": plot_shared_rankings}
+RANKED: dict[str, Plot] = {
+    "ranking": figures.plot_ranking,
+    "tau": figures.plot_tau,
+    "shared": figures.plot_shared_rankings,
+}
 """The figures of `Rankings`."""
 
 
@@ -171,80 +113,83 @@ def ranked(part: Callable[[Any], Any]) -> dict[str, Plot]:
 
 
 REPLICATES: dict[str, Plot] = {
-    "replicates": plot_convergence,
-    "regression": lambda found: plot_regression({"this data set": found}),
+    "replicates": figures.plot_convergence,
+    "regression": lambda found: figures.plot_regression({"this data set": found}),
 }
 
 TABLES: dict[str, tuple[str, Plot]] = {
-    "accuracy": ("rand index", partial(plot_accuracy, metric="rand_index", name="filtered Rand index")),
-    "cases": ("cases", plot_cases),
+    "accuracy": ("rand index", partial(figures.plot_accuracy, metric="rand_index", name="filtered Rand index")),
+    "cases": ("cases", figures.plot_cases),
     "stability": ("stability", values("mean", "solver", axis="adjusted Rand index")),
-    "raters": ("raters", plot_rater_return),
-    "schools": ("schools", plot_schools),
-    "response": ("response", plot_response),
-    "loss": ("loss", plot_loss),
+    "raters": ("raters", figures.plot_rater_return),
+    "schools": ("schools", figures.plot_schools),
+    "response": ("response", figures.plot_response),
+    "loss": ("loss", figures.plot_loss),
 }
 """Field of `Experiments` -> the name of its figure, and what draws it."""
 
 PLOTS: Mapping[type, Mapping[str, Plot]] = {
     # agreement
-    Agreement: {"images": plot_agreement},
-    distributed.ShardedAgreement: {"images": plot_agreement},
+    Agreement: {"images": figures.plot_agreement},
+    distributed.ShardedAgreement: {"images": figures.plot_agreement},
     Annotations: {"raters": values("annotations", "rater")},
     Pairs: {"similarities": histogram("similarity")},
     decisions.Resolved: {"origins": counted("origin", "annotations")},
     decisions.Disputes: {"images": histogram("alpha", axis="alpha of the image")},
     # diagnostics
-    diagnostics.ClassDifficulty: {"classes": plot_class_difficulty},
-    diagnostics.Collaboration: {"raters": plot_collaboration},
+    diagnostics.ClassDifficulty: {"classes": figures.plot_class_difficulty},
+    diagnostics.Collaboration: {"raters": figures.plot_collaboration},
     diagnostics.Comparison: {
         "changes": values("difference", "name", axis="change of alpha"),
         "classes": of(lambda found: found.classes, values("difference", "name", axis="change of alpha")),
         "raters": of(lambda found: found.raters, values("difference", "name", axis="change of alpha")),
     },
     diagnostics.Differences: {"changes": values("difference", "name", axis="change of alpha")},
-    diagnostics.IntraRater: {"people": plot_intra_rater},
+    diagnostics.IntraRater: {"people": figures.plot_intra_rater},
     diagnostics.NarrowedAgreement: {
-        "images": plot_agreement,
-        "classes": of(lambda found: found.class_difficulty, plot_class_difficulty),
+        "images": figures.plot_agreement,
+        "classes": of(lambda found: found.class_difficulty, figures.plot_class_difficulty),
     },
-    diagnostics.NextToRate: {"images": plot_next_to_rate},
-    diagnostics.RaterVitality: {"raters": plot_vitality},
-    diagnostics.Sensitivity: {"thresholds": plot_sensitivity},
-    diagnostics.TeamAgreement: {"sessions": plot_team},
+    diagnostics.NextToRate: {"images": figures.plot_next_to_rate},
+    diagnostics.RaterVitality: {"raters": figures.plot_vitality},
+    diagnostics.Sensitivity: {"thresholds": figures.plot_sensitivity},
+    diagnostics.TeamAgreement: {"sessions": figures.plot_team},
     # calibration
-    calibration.Calibration: {"distances": plot_calibration, "similarities": values("ks", "similarity", axis="KS")},
-    calibration.Separation: {"distances": plot_calibration},
+    calibration.Calibration: {
+        "distances": figures.plot_calibration,
+        "similarities": values("ks", "similarity", axis="KS"),
+    },
+    calibration.Separation: {"distances": figures.plot_calibration},
     # variations
-    variation.BoundaryQuality: {"distances": plot_boundaries},
+    variation.BoundaryQuality: {"distances": figures.plot_boundaries},
     variation.Confusions: {"classes": values("count", "category_a", axis="findings")},
     variation.Merged: {"similarities": histogram("similarity")},
-    variation.NarrowedVariations: {"types": of(lambda found: found.found, plot_variations)},
+    variation.NarrowedVariations: {"types": of(lambda found: found.found, figures.plot_variations)},
     variation.Scorecard: {"raters": values("alpha", "rater")},
-    variation.VariationShares: {"thresholds": plot_shares},
-    variation.Variations: {"types": plot_variations},
-    distributed.ShardedVariations: {"types": plot_variations},
+    variation.VariationShares: {"thresholds": figures.plot_shares},
+    variation.Variations: {"types": figures.plot_variations},
+    distributed.ShardedVariations: {"types": figures.plot_variations},
     # label convergence
     Criteria: {"verdicts": counted("verdict", "criteria")},
-    convergence.ConvergenceStudy: {"study": plot_study, "directions": plot_directions},
+    convergence.ConvergenceStudy: {"study": figures.plot_study, "directions": figures.plot_directions},
     convergence.LabelConvergence: {
         **REPLICATES,
-        "sizes": of(lambda found: found.sizes(), plot_sizes),
-        "directions": of(lambda found: found.whole, plot_directions),
+        "sizes": of(lambda found: found.sizes(), figures.plot_sizes),
+        "directions": of(lambda found: found.whole, figures.plot_directions),
     },
-    convergence.ModifiedMap: {"directions": plot_directions},
+    convergence.ModifiedMap: {"directions": figures.plot_directions},
     convergence.PredictionMap: {"raters": values("map", "ground_truth", axis="mAP")},
     convergence.Replicates: REPLICATES,
     # consensus
     Truths: {"images": values("pixels", axis="pixels of the reference")},
     consensus.ClassStaple: {"raters": rater_accuracies},
     consensus.ClassTruth: {"classes": values("pixels", "class")},
-    consensus.CountedTruth: {"raters": of(lambda found: found.performance, plot_performance)},
-    consensus.InstanceConsensus: {"outcomes": partial(plot_counts, axis="units")},
-    consensus.Truth: {"raters": of(lambda found: found.performance, plot_performance)},
+    consensus.CountedTruth: {"raters": of(lambda found: found.performance, figures.plot_performance)},
+    consensus.InstanceConsensus: {"outcomes": partial(figures.plot_counts, axis="units")},
+    consensus.Truth: {"raters": of(lambda found: found.performance, figures.plot_performance)},
     consensus.UnitTruth: {
-        "skill": of(lambda found: found.estimate, plot_skill),
-        "confusion": of(lambda found: found.estimate, plot_confusion),
+        "skill": of(lambda found: found.estimate, figures.plot_skill),
+        "confusion": of(lambda found: found.estimate, figures.plot_confusion),
         "existence": histogram("existence", axis="probability that the unit is an object"),
     },
     # image-level labels
@@ -254,57 +199,57 @@ PLOTS: Mapping[type, Mapping[str, Plot]] = {
     nominal.GroupBreaches: {"raters": lambda found: count_bars_of(found.by_rater(), title_of(found), "answers")},
     nominal.IntraclassCorrelation: {"forms": with_ends("form", "intraclass correlation")},
     nominal.ItemAccuracy: {"items": histogram("accuracy")},
-    nominal.LabelAgreement: {"questions": plot_label_agreement},
-    nominal.LabelTruth: {"skill": plot_skill, "confusion": plot_confusion},
+    nominal.LabelAgreement: {"questions": figures.plot_label_agreement},
+    nominal.LabelTruth: {"skill": figures.plot_skill, "confusion": figures.plot_confusion},
     nominal.LabelTable: {"raters": values("answers", "rater")},
-    nominal.Majority: {"shares": lambda found: plot_histogram(found, "share")},
-    nominal.MajorityAgreement: {"concepts": plot_majority},
+    nominal.Majority: {"shares": lambda found: figures.plot_histogram(found, "share")},
+    nominal.MajorityAgreement: {"concepts": figures.plot_majority},
     nominal.MajorityLabels: {"shares": histogram("share")},
     nominal.QuestionCurve: {
-        "cohen": plot_cohen,
-        "running": of(lambda found: found.curve, plot_running),
-        "independence": of(lambda found: found.independence, plot_independence),
+        "cohen": figures.plot_cohen,
+        "running": of(lambda found: found.curve, figures.plot_running),
+        "independence": of(lambda found: found.independence, figures.plot_independence),
     },
     nominal.QuestionGrades: {"coefficients": with_ends("coefficient", "agreement")},
-    nominal.RaterAccuracy: {"raters": plot_rater_accuracy},
-    nominal.Rejection: {"questions": plot_rejection},
-    nominal.TeamComparison: {"teams": plot_teams},
+    nominal.RaterAccuracy: {"raters": figures.plot_rater_accuracy},
+    nominal.Rejection: {"questions": figures.plot_rejection},
+    nominal.TeamComparison: {"teams": figures.plot_teams},
     # sparse agreement
-    sparse.Independence: {"numbers": plot_independence},
-    sparse.RemovalExperiment: {"removal": plot_removal, "weights": plot_weights},
-    sparse.RunningCurve: {"running": plot_running},
+    sparse.Independence: {"numbers": figures.plot_independence},
+    sparse.RemovalExperiment: {"removal": figures.plot_removal, "weights": figures.plot_weights},
+    sparse.RunningCurve: {"running": figures.plot_running},
     sparse.SparseAgreement: {"items": histogram("agreement", axis="agreement of the item")},
     sparse.UnitAgreement: {"units": histogram("agreement", axis="agreement of the unit")},
     # pixels
     pixels.BoundaryAgreement: {
         "distances": histogram("average", axis="average distance of two boundaries"),
         "dice": histogram("surface_dice", axis="surface Dice of two boundaries"),
-        "raters": plot_rater_pairs,
+        "raters": figures.plot_rater_pairs,
     },
-    pixels.BoundaryDistance: {"tolerances": plot_tolerances},
+    pixels.BoundaryDistance: {"tolerances": figures.plot_tolerances},
     pixels.ClassPixelAgreement: {"classes": values("mean_f1", "class", axis="mean F1")},
     pixels.PixelAgreement: {
-        "tree": plot_rater_tree,
-        "ratio": plot_ratio,
-        "performance": plot_rater_performance,
-        "correlations": plot_correlations,
+        "tree": figures.plot_rater_tree,
+        "ratio": figures.plot_ratio,
+        "performance": figures.plot_rater_performance,
+        "correlations": figures.plot_correlations,
     },
     pixels.DisputedRegions: {"areas": histogram("area", axis="pixels of a region in dispute")},
     pixels.RegionAgreement: {
         "regions": histogram("adjusted_rand", axis="adjusted Rand index of two raters"),
-        "raters": plot_rater_pairs,
+        "raters": figures.plot_rater_pairs,
     },
-    pixels.RaterPerformance: {"raters": plot_performance},
+    pixels.RaterPerformance: {"raters": figures.plot_performance},
     # rankings
-    ranking.BoundaryEvaluation: {"detectors": plot_boundary_evaluation},
-    ranking.Concordance: {"references": plot_concordance},
+    ranking.BoundaryEvaluation: {"detectors": figures.plot_boundary_evaluation},
+    ranking.Concordance: {"references": figures.plot_concordance},
     ranking.DetectorRanking: {
         **ranked(lambda found: found.ranking),
-        "bounds": plot_bounds,
-        "correlations": plot_detector_correlations,
-        "curves": plot_curves,
-        "agreement": plot_agreement_curves,
-        "reference": plot_reference,
+        "bounds": figures.plot_bounds,
+        "correlations": figures.plot_detector_correlations,
+        "curves": figures.plot_curves,
+        "agreement": figures.plot_agreement_curves,
+        "reference": figures.plot_reference,
     },
     ranking.ModelRanking: ranked(lambda found: found.ranking),
     ranking.Rankings: RANKED,
@@ -315,28 +260,28 @@ PLOTS: Mapping[type, Mapping[str, Plot]] = {
         for entry in fields(experiments.Experiments)
         for name, plot in [TABLES[entry.name]]
     },
-    experiments.MagnitudeResponse: {"response": plot_response},
+    experiments.MagnitudeResponse: {"response": figures.plot_response},
     experiments.PermutationStability: {"stability": TABLES["stability"][1]},
-    experiments.RaterReturn: {"raters": plot_rater_return},
-    experiments.SchoolImpact: {"schools": plot_schools},
-    experiments.SignalLossTable: {"loss": plot_loss},
+    experiments.RaterReturn: {"raters": figures.plot_rater_return},
+    experiments.SchoolImpact: {"schools": figures.plot_schools},
+    experiments.SignalLossTable: {"loss": figures.plot_loss},
     experiments.SolverAccuracy: {
         "rand index": TABLES["accuracy"][1],
-        "f1": partial(plot_accuracy, metric="f1", name="F1"),
+        "f1": partial(figures.plot_accuracy, metric="f1", name="F1"),
     },
-    experiments.SolverCases: {"cases": plot_cases},
+    experiments.SolverCases: {"cases": figures.plot_cases},
     noise.Events: {"kinds": counted("event", "events")},
-    noise.Fidelity: {"quantities": plot_fidelity},
+    noise.Fidelity: {"quantities": figures.plot_fidelity},
     noise.FitTests: {"tests": values("p_value", "distribution", axis="p")},
-    noise.GeneratedRaters: {"events": plot_events},
+    noise.GeneratedRaters: {"events": figures.plot_events},
     noise.InjectedNoise: {"kinds": counted("event", "events")},
     noise.NoiseModel: {
         "observations": observed,
-        "residuals": plot_residuals,
-        "angles": plot_angles,
-        "sizes": plot_size_errors,
-        "areas": plot_areas,
-        "confusions": plot_confusions,
+        "residuals": figures.plot_residuals,
+        "angles": figures.plot_angles,
+        "sizes": figures.plot_size_errors,
+        "areas": figures.plot_areas,
+        "confusions": figures.plot_confusions,
     },
     noise.RaterEvents: {"raters": values("annotations", "rater")},
     noise.SignalLoss: {"stages": values("share_lost", "stage", axis="share of events lost")},

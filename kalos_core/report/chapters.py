@@ -130,7 +130,7 @@ def _passed_over(found: Study) -> Iterator[Block]:
 
 
 def _agreement(found: Study) -> Iterator[Block]:
-    from kalos_core.figures import alpha_histogram, alpha_scale
+    from kalos_core.figures.agreement import alpha_histogram, alpha_scale
 
     whole = found.agreement
     lines = [
@@ -168,7 +168,8 @@ def _threshold(found: Study) -> Iterator[Block]:
 
 
 def _differences(found: Study) -> Iterator[Block]:
-    from kalos_core.figures import plot_boundaries, plot_shares, variation_bars, variations_title
+    from kalos_core.figures import plot_boundaries, plot_shares
+    from kalos_core.figures.variations import variation_bars, variations_title
 
     if isinstance(found.variations, Undefined):
         yield Text(found.variations.reason, soft=True)
@@ -259,7 +260,7 @@ def captioned(name: str, figure: go.Figure, title: str = "", note: str = "") -> 
 
     Figures write names from data as character references, which the page would show as they are.
     """
-    from kalos_core.figures import CAPTIONS
+    from kalos_core.figures.captions import CAPTIONS
     from kalos_core.figures.common import untitled
 
     own, bare = untitled(figure)

@@ -6,15 +6,15 @@ from typing import Any
 
 import fiftyone.operators.types as types
 
-import kalos_core.fiftyone as kf
 from kalos_core.drawing import Drawing
-from kalos_core.figures import CAPTIONS
+from kalos_core.fiftyone.runs.table import Part
+from kalos_core.figures.captions import CAPTIONS
 from kalos_core.text import bold
 
 from .events import WORKBENCH, Context
 
 
-def put_parts(ctx: Context, parts: Mapping[str, kf.Part]) -> None:
+def put_parts(ctx: Context, parts: Mapping[str, Part]) -> None:
     """Parts by name, for `add_part`."""
     layouts = {}
     for name, part in parts.items():

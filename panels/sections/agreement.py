@@ -4,8 +4,13 @@ import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core.display import alpha_text, number_of, with_interval
+from kalos_core.errors import Undefined
 from kalos_core.fiftyone.app import open_sample
-from kalos_core.figures import alpha_bins, hardest_classes
+from kalos_core.fiftyone.kinds.agreement.lens import narrowed_metrics
+from kalos_core.fiftyone.kinds.agreement.views import view_of_alpha, view_of_class, view_worst_first
+from kalos_core.fiftyone.runs.analyses import Analysis
+from kalos_core.figures.agreement import alpha_bins
+from kalos_core.figures.classes import hardest_classes
 from kalos_core.text import plain
 
 from ..parts.events import Context, guarded
@@ -29,10 +34,10 @@ class ImagesSection(Section):
     NAME, KIND, NOTHING_YET = "Images", "agreement", NOTHING_YET
     FOLLOWS = ("category", "rater", "tag", "view")
 
-    def load(self, ctx: Context, analysis: kf.Analysis) -> None:
+    def load(self, ctx: Context, analysis: Analysis) -> None:
         state, run = ctx.panel.state, kf.load_details(ctx.dataset, analysis.runs["agreement"].key)
         lens = self.lens(ctx)
-        found = kf.narrowed_metrics(ctx.dataset, run.key, lens)
+        found = narrowed_metrics(ctx.dataset, run.key, lens)
         state.run = run.key
         state.found = (
             f"α {with_interval(found.alpha, found.alpha_interval)} over {number_of(found.images, 'image')}, "
@@ -65,7 +70,7 @@ class ImagesSection(Section):
     def click_bar(self, ctx: Context) -> None:
         low, high = ctx.panel.state.edges[ctx.params["idx"] : ctx.params["idx"] + 2]
         lens = self.lens(ctx)
-        view = kf.view_of_alpha(ctx.dataset, ctx.panel.state.run, low, high, category=lens.category, rater=lens.rater)
+        view = view_of_alpha(ctx.dataset, ctx.panel.state.run, low, high, category=lens.category, rater=lens.rater)
         self.show(ctx, view, f"images with α from {low:.1f} to {high:.1f}")
 
     @guarded
@@ -75,7 +80,7 @@ class ImagesSection(Section):
     @guarded
     def show_worst(self, ctx: Context) -> None:
         lens = self.lens(ctx)
-        view = kf.view_worst_first(ctx.dataset, ctx.panel.state.run, WORST, category=lens.category, rater=lens.rater)
+        view = view_worst_first(ctx.dataset, ctx.panel.state.run, WORST, category=lens.category, rater=lens.rater)
         self.show(ctx, view, f"images, {by_alpha(lens.category, lens.rater)}")
 
 
@@ -85,13 +90,13 @@ class ClassesSection(Section):
     NAME, KIND, NOTHING_YET = "Classes", "agreement", NOTHING_YET
     FOLLOWS = ("rater", "tag", "view")
 
-    def load(self, ctx: Context, analysis: kf.Analysis) -> None:
+    def load(self, ctx: Context, analysis: Analysis) -> None:
         state, run = ctx.panel.state, kf.load_details(ctx.dataset, analysis.runs["agreement"].key)
-        found = kf.narrowed_metrics(ctx.dataset, run.key, self.lens(ctx))
+        found = narrowed_metrics(ctx.dataset, run.key, self.lens(ctx))
         state.run, classes = run.key, found.class_difficulty
         put_parts(ctx, {"classes": kf.figures_of(run, part=found)["classes"]})
         state.shown_classes = []
-        if not isinstance(classes, kf.Undefined):
+        if not isinstance(classes, Undefined):
             order = hardest_classes(classes.alpha, classes.images.tolist())
             state.shown_classes = classes.category[order].tolist()
 
@@ -104,7 +109,7 @@ class ClassesSection(Section):
         """Its images, and it alone in the other sections."""
         name = ctx.panel.state.shown_classes[ctx.params["idx"]]
         self.look_at(ctx, "category", name)
-        view = kf.view_of_class(ctx.dataset, ctx.panel.state.run, name)
+        view = view_of_class(ctx.dataset, ctx.panel.state.run, name)
         self.show(ctx, view, f"images with {plain(name)}, {by_alpha(name)}")
 
 

@@ -6,6 +6,7 @@ import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core.display import count_text
+from kalos_core.fiftyone.kinds.agreement.attributes import AttributeRow
 from kalos_core.nominal import GradeAgreement, least_agreed_first
 from kalos_core.text import bold, plain, shown
 
@@ -78,6 +79,6 @@ def _row(found: GradeAgreement) -> dict[str, str]:
     return {"attribute": f"{plain(found.name)}\n({found.metric})", **values, "units": count_text(found.items)}
 
 
-def _image_row(row: kf.AttributeRow) -> dict[str, str]:
+def _image_row(row: AttributeRow) -> dict[str, str]:
     said = ", ".join(f"{plain(rater)} {plain(str(value))}" for rater, value in row.values.items())
     return {"file": plain(row.file), "category": plain(row.category), "values": said}

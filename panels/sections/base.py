@@ -6,7 +6,10 @@ from typing import Any, ClassVar
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
+from kalos_core.fiftyone.dataset.raters import OBJECTS
 from kalos_core.fiftyone.internals import stages_of
+from kalos_core.fiftyone.runs.analyses import Analysis
+from kalos_core.fiftyone.runs.stored import find_analysis
 
 from ..parts.events import PLUGIN, WORKBENCH, Context, show_view
 from ..parts.layout import add_choice
@@ -53,17 +56,17 @@ class Section:
 
     NAME: ClassVar[str]
     KIND: ClassVar[str] = ""
-    FAMILY: ClassVar[Any] = kf.OBJECTS
+    FAMILY: ClassVar[Any] = OBJECTS
     FOLLOWS: ClassVar[tuple[str, ...]] = ()
     NOTHING_YET: ClassVar[str] = ""
     PAGES: ClassVar[tuple[str, ...]] = ()
 
-    def is_shown(self, ctx: Context, analysis: kf.Analysis | None) -> bool:
+    def is_shown(self, ctx: Context, analysis: Analysis | None) -> bool:
         """Whether a data set has such a run, or labels of several raters that one could be made of."""
         has_run = not self.KIND or (analysis is not None and self.KIND in analysis.runs)
         return has_run or (self.FAMILY is not None and is_rated(ctx, self.FAMILY))
 
-    def load(self, ctx: Context, analysis: kf.Analysis) -> None:
+    def load(self, ctx: Context, analysis: Analysis) -> None:
         raise NotImplementedError
 
     def render(self, panel: types.Object, ctx: Context) -> None:
@@ -74,9 +77,9 @@ class Section:
         self.load(ctx, self.analysis(ctx))
 
     @staticmethod
-    def analysis(ctx: Context) -> kf.Analysis:
+    def analysis(ctx: Context) -> Analysis:
         """The one that is chosen."""
-        return kf.find_analysis(ctx.dataset, ctx.panel.state.analysis)
+        return find_analysis(ctx.dataset, ctx.panel.state.analysis)
 
     def lens(self, ctx: Context) -> kf.Lens:
         """What the menus of the lens say, as far as this section follows them."""

@@ -8,9 +8,12 @@ import fiftyone.operators.types as types
 import numpy as np
 
 import kalos_core.fiftyone as kf
-from kalos_core import InputError, read_models
-from kalos_core.convergence import FEW_IMAGES, ConvergenceStudy, PlacedModel, TagConvergence
+from kalos_core import InputError
+from kalos_core.convergence import FEW_IMAGES, ConvergenceStudy, PlacedModel, TagConvergence, read_models
 from kalos_core.display import alpha_text, count_text, number_of, points_text
+from kalos_core.fiftyone.kinds.convergence.kind import view_of_tag
+from kalos_core.fiftyone.kinds.convergence.pooled import poolable_runs, pooled_replicates
+from kalos_core.fiftyone.runs.analyses import Analysis
 from kalos_core.text import bold, plain, shown
 
 from ..parts.events import Context, guarded
@@ -73,7 +76,7 @@ FIELD = {"gridTemplateColumns": "minmax(0, 1fr) auto", "justifyContent": "stretc
 class CeilingSection(Section):
     NAME, KIND, NOTHING_YET, PAGES = "Ceiling", "convergence", NOTHING_YET, tuple(FIGURES)
 
-    def load(self, ctx: Context, analysis: kf.Analysis) -> None:
+    def load(self, ctx: Context, analysis: Analysis) -> None:
         state, run = ctx.panel.state, analysis.runs["convergence"]
         if state.ceiling_of != run.key:
             thresholds = run.settings["thresholds"]
@@ -81,7 +84,7 @@ class CeilingSection(Section):
             state.limits = {"least": min(thresholds), "greatest": max(thresholds)}
             state.more, state.placed, state.wrong, state.pool = {"typed": ""}, "", "", ALONE
         state.run, state.levels = run.key, run.settings["thresholds"]
-        others = kf.poolable_runs(ctx.dataset) if len(run.metrics["raters"]) == 2 else {}
+        others = poolable_runs(ctx.dataset) if len(run.metrics["raters"]) == 2 else {}
         state.poolable = [[name, other] for name, other in others.items()]
         self._load_levels(ctx)
 
@@ -108,7 +111,7 @@ class CeilingSection(Section):
         """What the scatter shows beside this data set; None for nothing."""
         state = ctx.panel.state
         others = {name: key for name, key in state.poolable if state.pool in (name, ALL_SETS)}
-        return kf.pooled_replicates(ctx.dataset, state.run, others, **state.limits) if others else None
+        return pooled_replicates(ctx.dataset, state.run, others, **state.limits) if others else None
 
     # ---- menus, sliders and clicks ----
 
@@ -155,7 +158,7 @@ class CeilingSection(Section):
     def _show_images(self, ctx: Context, tags: Sequence[str], index: int) -> None:
         """Those of a tag; the first of all are all images."""
         key = ctx.panel.state.run
-        view = kf.view_of_tag(ctx.dataset, key, tags[index]) if index else kf.load_run_view(ctx.dataset, key)
+        view = view_of_tag(ctx.dataset, key, tags[index]) if index else kf.load_run_view(ctx.dataset, key)
         self.show(ctx, view, f"images with the tag {plain(tags[index])}" if index else "images of this analysis")
 
     # ---- layout ----

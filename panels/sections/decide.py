@@ -5,6 +5,9 @@ import fiftyone.operators.types as types
 import kalos_core.fiftyone as kf
 from kalos_core.display import alpha_text, count_text, number_of, percent_text
 from kalos_core.fiftyone.app import open_sample
+from kalos_core.fiftyone.deciding.queue import queued_images, view_of_queue, view_of_units
+from kalos_core.fiftyone.kinds.pixels.kind import has_regions
+from kalos_core.fiftyone.runs.analyses import Analysis
 from kalos_core.text import plain
 
 from ..parts.events import WORKBENCH, Context, guarded, remember_queue
@@ -63,7 +66,7 @@ class DecideSection(Section):
     FOLLOWS = ("category", "rater")
     PAGES = ("Queue", "Training list", "Guideline", "Results")
 
-    def is_shown(self, ctx: Context, analysis: kf.Analysis | None) -> bool:
+    def is_shown(self, ctx: Context, analysis: Analysis | None) -> bool:
         return bool(analysis and "pixels" in _kinds(analysis)) or super().is_shown(ctx, analysis)
 
     def kind(self, ctx: Context) -> str:
@@ -72,7 +75,7 @@ class DecideSection(Section):
         state.decided_kinds = {kind: kf.KINDS[kind].title for kind in there}
         return state.decided_kind if state.decided_kind in there else next(iter(there), self.KIND)
 
-    def load(self, ctx: Context, analysis: kf.Analysis) -> None:
+    def load(self, ctx: Context, analysis: Analysis) -> None:
         state = ctx.panel.state
         run = analysis.runs[state.kind]
         state.run = run.key
@@ -84,7 +87,7 @@ class DecideSection(Section):
 
     def _load_queue(self, ctx: Context) -> None:
         state, lens = ctx.panel.state, self.lens(ctx)
-        found = kf.queued_images(ctx.dataset, state.run, MOST_ROWS, lens.category, lens.rater)
+        found = queued_images(ctx.dataset, state.run, MOST_ROWS, lens.category, lens.rater)
         state.queued_ids = [image.sample_id for image in found]
         rows = [{"file": plain(one.file), "alpha": alpha_text(one.alpha, 3), "open": one.open} for one in found]
         ctx.panel.set_data("queue", rows)
@@ -224,7 +227,7 @@ class DecideSection(Section):
     @guarded
     def show_queue(self, ctx: Context) -> None:
         which, lens = ctx.params["which"], self.lens(ctx)
-        view = kf.view_of_queue(ctx.dataset, ctx.panel.state.run, lens.category, lens.rater, which)
+        view = view_of_queue(ctx.dataset, ctx.panel.state.run, lens.category, lens.rater, which)
         words = {
             "open": "with open disputes",
             "waiting": "waiting for the guideline",
@@ -236,13 +239,13 @@ class DecideSection(Section):
     def click_trained(self, ctx: Context) -> None:
         state, row = ctx.panel.state, ctx.params["row"]
         rater, gave = state.trained[row]
-        view = kf.view_of_units(ctx.dataset, state.run, state.trained_labels[row])
+        view = view_of_units(ctx.dataset, state.run, state.trained_labels[row])
         self.show(ctx, view, f"images where {rater} gave {gave} and it was decided otherwise")
 
     @guarded
     def click_asked(self, ctx: Context) -> None:
         state = ctx.panel.state
-        view = kf.view_of_units(ctx.dataset, state.run, state.asked_labels[ctx.params["row"]])
+        view = view_of_units(ctx.dataset, state.run, state.asked_labels[ctx.params["row"]])
         found = view.limit(1).values("id")
         if found:
             open_sample(ctx, found[0])
@@ -250,10 +253,10 @@ class DecideSection(Section):
             ctx.ops.notify("The labels of this question were deleted since.", variant="warning")
 
 
-def _kinds(analysis: kf.Analysis) -> list[str]:
+def _kinds(analysis: Analysis) -> list[str]:
     """The kinds of its runs that have units in dispute."""
     runs = analysis.runs
-    return [kind for kind in QUEUE if kind in runs and (kind != "pixels" or kf.has_regions(runs[kind]))]
+    return [kind for kind in QUEUE if kind in runs and (kind != "pixels" or has_regions(runs[kind]))]
 
 
 def _headline(progress: dict[str, int], unit: str) -> str:

@@ -8,7 +8,13 @@ import fiftyone.operators.types as types
 import kalos_core.fiftyone as kf
 from kalos_core.display import TRUTH_LABELS, alpha_text, count_text, number_of, percent_text, significant
 from kalos_core.fiftyone.app import open_sample
-from kalos_core.figures import least_first
+from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD
+from kalos_core.fiftyone.dataset.raters import MASKS
+from kalos_core.fiftyone.dataset.similarities import fitting_similarities
+from kalos_core.fiftyone.kinds.pixels.kind import pixel_classes
+from kalos_core.fiftyone.kinds.pixels.views import PixelImage, pixel_images, view_of_mask_rater
+from kalos_core.fiftyone.runs.keys import RunNames
+from kalos_core.figures.labels import least_first
 from kalos_core.text import names_shown, plain, shown
 
 from ..parts.events import PLUGIN, Context, guarded
@@ -125,11 +131,11 @@ PAIRED = {
 class MasksSection(RunSection):
     """How far raters agree about pixels, who stands out, and on which images."""
 
-    NAME, KIND, NOTHING_YET, FAMILY = "Masks", "pixels", NO_MASKS, kf.MASKS
+    NAME, KIND, NOTHING_YET, FAMILY = "Masks", "pixels", NO_MASKS, MASKS
     PAGES = ("Raters", "Images", *PAIRED)
 
     def load_run(self, ctx: Context, run: Any) -> None:
-        state, metrics, classes = ctx.panel.state, run.metrics, kf.pixel_classes(run.details)
+        state, metrics, classes = ctx.panel.state, run.metrics, pixel_classes(run.details)
         state.mask_classes = list(classes)
         if state.mask_class not in classes:
             state.mask_class = state.mask_classes[0]
@@ -147,7 +153,7 @@ class MasksSection(RunSection):
             page = PAIRED[self.page(ctx)]
             put_paired(ctx, page, run.key if run.settings.get(page.name) else None)
         else:
-            images = kf.pixel_images(ctx.dataset, run.key, MOST_ROWS)
+            images = pixel_images(ctx.dataset, run.key, MOST_ROWS)
             state.image_ids = [image.sample_id for image in images]
             ctx.panel.set_data("mask_images", [image_row(image) for image in images])
 
@@ -186,7 +192,7 @@ class MasksSection(RunSection):
         self._show_rater(ctx, ctx.panel.state.mask_raters[ctx.params["row"]])
 
     def _show_rater(self, ctx: Context, rater: str) -> None:
-        view = kf.view_of_mask_rater(ctx.dataset, ctx.panel.state.run, rater)
+        view = view_of_mask_rater(ctx.dataset, ctx.panel.state.run, rater)
         self.show(ctx, view, f"images assigned to {shown(rater)}, least agreement first")
 
     @guarded
@@ -202,7 +208,7 @@ class MasksSection(RunSection):
 class TruthSection(RunSection):
     """What is taken for true, by each way to estimate it, and each rater against it."""
 
-    NAME, KIND, NOTHING_YET, FAMILY = "Truth", "truth", NO_TRUTH, kf.MASKS
+    NAME, KIND, NOTHING_YET, FAMILY = "Truth", "truth", NO_TRUTH, MASKS
 
     def load_run(self, ctx: Context, run: Any) -> None:
         state, metrics, truths = ctx.panel.state, run.metrics, run.details.truths
@@ -309,7 +315,7 @@ def _by_rater(raters: Sequence[str], columns: Mapping[str, Any]) -> list[dict[st
     ]
 
 
-def image_row(image: kf.PixelImage) -> dict[str, str]:
+def image_row(image: PixelImage) -> dict[str, str]:
     return {"file": plain(image.file), "f1": _short(image.f1), "bound": percent_text(image.bound)}
 
 
@@ -360,9 +366,9 @@ def filled_in(dataset: Any, run: Any) -> dict[str, Any]:
     InputError
         For what the form does not ask for, such as a smallest area.
     """
-    assignment = () if dataset.has_field(kf.ASSIGNED_FIELD) or run.selection.assigned == "auto" else ("assigned",)
+    assignment = () if dataset.has_field(ASSIGNED_FIELD) or run.selection.assigned == "auto" else ("assigned",)
     refuse_unasked(run, [*ASKED, *assignment])
-    settings, usual = run.settings, kf.fitting_similarities(dataset, run.selection)[0]
+    settings, usual = run.settings, fitting_similarities(dataset, run.selection)[0]
     name = "threshold" if settings["similarity"] == usual else f"threshold_of_{settings['similarity']}"
     return {
         **selected_in_form(run.selection, "classes", *assignment),
@@ -374,7 +380,7 @@ def filled_in(dataset: Any, run: Any) -> dict[str, Any]:
     }
 
 
-def right_text(found: Any, names: kf.RunNames) -> str:
+def right_text(found: Any, names: RunNames) -> str:
     """What was estimated of objects, and what speaks against it."""
     text = (
         "**Who is right** is estimated: the confidence of a label is the probability that it is an object of its "

@@ -9,7 +9,10 @@ import kalos_core.fiftyone as kf
 from kalos_core import NoiseModel
 from kalos_core.display import EVENT_LABELS, OUTCOME_LABELS, STAGE_LABELS, number_of
 from kalos_core.fiftyone.app import open_sample
-from kalos_core.figures import fidelity_rows, fit_rows, loss_rows, origin_rows, stage_rows
+from kalos_core.fiftyone.kinds.noise.views import CHANGES, noisy_images, view_of_changes, view_of_event
+from kalos_core.figures.events import stage_rows
+from kalos_core.figures.experiments import loss_rows
+from kalos_core.figures.noise import fidelity_rows, fit_rows, origin_rows
 from kalos_core.text import names_shown, shown
 
 from ..parts.events import Context, guarded
@@ -26,7 +29,7 @@ STAGE_EVENTS = {
     "unmatched": ("deletion", "addition"),
     "topology": ("split", "merge"),
     "category": ("wrong_class",),
-    "first three": kf.CHANGES,
+    "first three": CHANGES,
     "localization": ("shift",),
 }
 
@@ -42,7 +45,7 @@ RATER_COLUMNS = (
     ("field", "Rater (field)"),
     ("magnitude", "Strength (λ)"),
     ("annotations", "Labels"),
-    *((kind, EVENT_LABELS[kind]) for kind in kf.CHANGES),
+    *((kind, EVENT_LABELS[kind]) for kind in CHANGES),
     ("lost", "too late"),
 )
 
@@ -68,7 +71,7 @@ class NoiseSection(RunSection):
 
     def load_run(self, ctx: Context, run: Any) -> None:
         state, details, page = ctx.panel.state, run.details, self.page(ctx)
-        images = kf.noisy_images(ctx.dataset, run.key, MOST_IMAGES)
+        images = noisy_images(ctx.dataset, run.key, MOST_IMAGES)
         parts = dict(kf.figures_of(run, images=images))
         state.is_compared = bool(parts["fidelity"].figure)
         titles = [take_title(parts, "events"), *([parts["fidelity"].title] * state.is_compared)]
@@ -118,14 +121,14 @@ class NoiseSection(RunSection):
 
     @guarded
     def click_event(self, ctx: Context) -> None:
-        kind, outcome = kf.CHANGES[ctx.params["idx"]], OUTCOMES[ctx.params["trace_idx"]]
-        view = kf.view_of_event(ctx.dataset, ctx.panel.state.run, kind, outcome)
+        kind, outcome = CHANGES[ctx.params["idx"]], OUTCOMES[ctx.params["trace_idx"]]
+        view = view_of_event(ctx.dataset, ctx.panel.state.run, kind, outcome)
         self.show(ctx, view, f"images with annotations {EVENT_LABELS[kind]}: {outcome}")
 
     @guarded
     def click_stage(self, ctx: Context) -> None:
         stage = ctx.panel.state.stage_names[ctx.params["row"]]
-        view = kf.view_of_event(ctx.dataset, ctx.panel.state.run, STAGE_EVENTS[stage])
+        view = view_of_event(ctx.dataset, ctx.panel.state.run, STAGE_EVENTS[stage])
         self.show(ctx, view, f"images with events of the stage {STAGE_LABELS[stage]}")
 
     @guarded
@@ -135,12 +138,12 @@ class NoiseSection(RunSection):
     @guarded
     def click_rater(self, ctx: Context) -> None:
         field = ctx.panel.state.noise_fields[ctx.params["row"]]
-        view = kf.view_of_event(ctx.dataset, ctx.panel.state.run, kf.CHANGES, rater=field)
+        view = view_of_event(ctx.dataset, ctx.panel.state.run, CHANGES, rater=field)
         self.show(ctx, view, f"images with what {shown(field)} changed")
 
     @guarded
     def show_changed(self, ctx: Context) -> None:
-        view = kf.view_of_changes(ctx.dataset, ctx.panel.state.run)
+        view = view_of_changes(ctx.dataset, ctx.panel.state.run)
         self.show(ctx, view, "images with events, those with most first")
 
 

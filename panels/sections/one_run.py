@@ -9,13 +9,15 @@ import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
+from kalos_core.fiftyone.runs.analyses import Analysis
+from kalos_core.fiftyone.runs.table import Part
 from kalos_core.text import bold
 
 from ..parts.events import WORKBENCH, Context, Handler, guarded
 from ..parts.layout import add_row
 from .base import ALL, Section
 
-Parts = dict[str, kf.Part]
+Parts = dict[str, Part]
 
 BY_ATTRIBUTE = "one field with a rater attribute"
 """How forms call labels of several raters in one field."""
@@ -24,7 +26,7 @@ BY_ATTRIBUTE = "one field with a rater attribute"
 class RunSection(Section):
     """A section of one run: a subclass puts it into the state in `load_run`, page by page."""
 
-    def load(self, ctx: Context, analysis: kf.Analysis) -> None:
+    def load(self, ctx: Context, analysis: Analysis) -> None:
         ctx.panel.state.run = analysis.runs[self.KIND].key
         self.load_again(ctx)
 

@@ -4,7 +4,11 @@ import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core.display import alpha_text
-from kalos_core.figures import PUBLISHED_ALPHAS
+from kalos_core.fiftyone.kinds.agreement.rerating import view_of_next
+from kalos_core.fiftyone.kinds.agreement.views import view_worst_first
+from kalos_core.fiftyone.runs.analyses import Analysis
+from kalos_core.fiftyone.runs.keys import RunNames
+from kalos_core.figures.published import PUBLISHED_ALPHAS
 from kalos_core.text import plain
 
 from ..parts.events import WORKBENCH, Context, guarded
@@ -39,7 +43,7 @@ class OverviewSection(Section):
     FOLLOWS = ("category", "rater", "tag", "view")
     PAGES = ("Findings", "Published")
 
-    def load(self, ctx: Context, analysis: kf.Analysis) -> None:
+    def load(self, ctx: Context, analysis: Analysis) -> None:
         state, run = ctx.panel.state, kf.load_details(ctx.dataset, analysis.runs["agreement"].key)
         state.run = run.key
         if self.page(ctx) == "Findings":
@@ -90,7 +94,7 @@ class OverviewSection(Section):
     @guarded
     def show_worst(self, ctx: Context) -> None:
         lens = self.lens(ctx)
-        view = kf.view_worst_first(ctx.dataset, ctx.panel.state.run, category=lens.category, rater=lens.rater)
+        view = view_worst_first(ctx.dataset, ctx.panel.state.run, category=lens.category, rater=lens.rater)
         self.show(ctx, view, f"images, {by_alpha(lens.category, lens.rater)}")
 
     @guarded
@@ -100,10 +104,10 @@ class OverviewSection(Section):
         found = kf.next_to_rate(ctx.dataset, state.run, NEXT)
         state.next_said = found.headline.splitlines()
         if len(found):
-            state.next_said = [*state.next_said, NEXT_MORE.format(field=kf.RunNames(state.run).next)]
+            state.next_said = [*state.next_said, NEXT_MORE.format(field=RunNames(state.run).next)]
             gain = f"from {alpha_text(found.width, 3)} to {alpha_text(found.expected_width, 3)}"
             text = f"images for one more rater: the interval on α is expected to narrow {gain}"
-            self.show(ctx, kf.view_of_next(ctx.dataset, state.run), text)
+            self.show(ctx, view_of_next(ctx.dataset, state.run), text)
 
 
 def published_rows(similarity: str) -> list[dict[str, str]]:

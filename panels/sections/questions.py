@@ -8,9 +8,13 @@ import numpy as np
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
+from kalos_core._agreement import band
 from kalos_core.display import alpha_text, count_text, metric_text, number_of, percent_text, with_interval
 from kalos_core.fiftyone.app import open_sample
-from kalos_core.figures import band, doubt_of_weights, least_first, majority_order
+from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS
+from kalos_core.fiftyone.kinds.image_labels.views import DisputedImage, disputed_images
+from kalos_core.fiftyone.kinds.labelled import view_of_difference
+from kalos_core.figures.labels import doubt_of_weights, least_first, majority_order
 from kalos_core.text import plain, shown
 
 from ..parts.events import PLUGIN, Context, guarded
@@ -72,7 +76,7 @@ NO_TEAMS = (
 class QuestionsSection(RunSection):
     """On which questions, concepts and images raters answer alike, and who answers like whom."""
 
-    NAME, KIND, NOTHING_YET, FAMILY = "Questions", "image_labels", NOTHING_YET, kf.IMAGE_LABELS
+    NAME, KIND, NOTHING_YET, FAMILY = "Questions", "image_labels", NOTHING_YET, IMAGE_LABELS
     PAGES = ("Agreement", "Concepts", "Images", "Raters", "Who is right", "Over time")
 
     def load_run(self, ctx: Context, run: Any) -> None:
@@ -82,7 +86,7 @@ class QuestionsSection(RunSection):
             state.asked = [truth.question for truth in details.truth]
         if state.question not in state.asked:
             state.question = next(iter(state.asked), None)
-        images = kf.disputed_images(ctx.dataset, run.key, MOST_ROWS) if page == "Images" else None
+        images = disputed_images(ctx.dataset, run.key, MOST_ROWS) if page == "Images" else None
         judge = chosen_rater(ctx, "judge", [name for truth in details.truth[:1] for name in truth.raters.tolist()])
         parts = dict(kf.figures_of(run, question=state.question, images=images, rater=judge))
         self.put_headline(ctx, take_title(parts, "kappas"), text_of(run.metrics))
@@ -228,7 +232,7 @@ class QuestionsSection(RunSection):
 class TeamsSection(RunSection):
     """Two teams of raters: how alike each is among itself, and whether they say the same."""
 
-    NAME, KIND, NOTHING_YET, FAMILY = "Teams", "image_labels", NO_TEAMS, kf.IMAGE_LABELS
+    NAME, KIND, NOTHING_YET, FAMILY = "Teams", "image_labels", NO_TEAMS, IMAGE_LABELS
 
     def load_run(self, ctx: Context, run: Any) -> None:
         state, teams = ctx.panel.state, run.details.teams
@@ -341,7 +345,7 @@ def _typed_names(names: Sequence[str]) -> str:
 def show_difference(section: RunSection, ctx: Context, one: str, other: str) -> None:
     """The images that two raters or references answered differently."""
     if one != other:  # nobody differs from themselves
-        view = kf.view_of_difference(ctx.dataset, ctx.panel.state.run, one, other)
+        view = view_of_difference(ctx.dataset, ctx.panel.state.run, one, other)
         section.show(ctx, view, f"images that {shown(one)} and {shown(other)} answered differently")
 
 
@@ -425,7 +429,7 @@ def _team_row(teams: Any, row: int) -> dict[str, str]:
     return {"question": plain(teams.question[row])} | numbers
 
 
-def _image_row(image: kf.DisputedImage) -> dict[str, str]:
+def _image_row(image: DisputedImage) -> dict[str, str]:
     return {
         "file": plain(image.file),
         "question": plain(image.question),

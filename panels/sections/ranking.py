@@ -8,6 +8,10 @@ import numpy as np
 
 import kalos_core.fiftyone as kf
 from kalos_core.display import alpha_text, interval_text, number_of, percent_text
+from kalos_core.fiftyone.dataset.image_labels import scored_fields
+from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS, MASKS
+from kalos_core.fiftyone.kinds.detectors.scores import heatmap_fields
+from kalos_core.fiftyone.runs.analyses import Analysis
 from kalos_core.text import names_shown, plain
 
 from ..parts.events import PLUGIN, WORKBENCH, Context, guarded
@@ -42,10 +46,10 @@ class RankingSection(RunSection):
 
     NAME, PAGES = "Ranking", tuple(KIND_OF)
 
-    def is_shown(self, ctx: Context, analysis: kf.Analysis | None) -> bool:
+    def is_shown(self, ctx: Context, analysis: Analysis | None) -> bool:
         return bool(_pages(ctx, analysis))
 
-    def load(self, ctx: Context, analysis: kf.Analysis) -> None:
+    def load(self, ctx: Context, analysis: Analysis) -> None:
         state = ctx.panel.state
         state.ranked_pages = _pages(ctx, analysis)
         run = analysis.runs.get(KIND_OF[self.page(ctx)])
@@ -157,11 +161,11 @@ class RankingSection(RunSection):
         show_difference(self, ctx, ctx.panel.state.references[round(ctx.params["x"])], MAJORITY)
 
 
-def _pages(ctx: Context, analysis: kf.Analysis | None) -> list[str]:
+def _pages(ctx: Context, analysis: Analysis | None) -> list[str]:
     """The pages that have a run, or labels that one could be made of."""
     runs, dataset = ({} if analysis is None else analysis.runs), ctx.dataset
-    scored = is_rated(ctx, kf.IMAGE_LABELS) and bool(kf.scored_fields(dataset))
-    mapped = is_rated(ctx, kf.MASKS) and bool(kf.heatmap_fields(dataset))
+    scored = is_rated(ctx, IMAGE_LABELS) and bool(scored_fields(dataset))
+    mapped = is_rated(ctx, MASKS) and bool(heatmap_fields(dataset))
     there = {"ranking": "ranking" in runs or scored, "detectors": "detectors" in runs or mapped}
     return [page for page, kind in KIND_OF.items() if there[kind]]
 

@@ -12,6 +12,11 @@ import kalos_core.fiftyone as kf
 from kalos_core import InputError
 from kalos_core.display import VARIATION_LABELS, alpha_text, count_text
 from kalos_core.drawing import Drawing
+from kalos_core.errors import Undefined
+from kalos_core.fiftyone.kinds.agreement.lens import narrowed_metrics
+from kalos_core.fiftyone.kinds.agreement.views import view_of_pair
+from kalos_core.fiftyone.kinds.variations.views import view_of_confusion
+from kalos_core.fiftyone.runs.analyses import Analysis
 from kalos_core.report import card_lines, feedback_sheet, side_of
 from kalos_core.text import plain, shown
 from kalos_core.variation import VARIATION_TYPES, RaterCard
@@ -50,7 +55,7 @@ class RatersSection(Section):
     FOLLOWS = ("category", "rater", "tag", "view")
     PAGES = ("Scorecards", "Pairs", "Sessions")
 
-    def load(self, ctx: Context, analysis: kf.Analysis) -> None:
+    def load(self, ctx: Context, analysis: Analysis) -> None:
         ctx.panel.state.run = analysis.runs["agreement"].key
         if self.page(ctx) == "Scorecards":
             self._load_cards(ctx, analysis)
@@ -59,7 +64,7 @@ class RatersSection(Section):
 
     # ---- scorecards ----
 
-    def _load_cards(self, ctx: Context, analysis: kf.Analysis) -> None:
+    def _load_cards(self, ctx: Context, analysis: Analysis) -> None:
         state = ctx.panel.state
         cards = list(kf.rater_scorecard(ctx.dataset, analysis.key, self.lens(ctx)))
         state.sorted_by = state.sorted_by or "alpha"
@@ -108,7 +113,7 @@ class RatersSection(Section):
     def click_confused(self, ctx: Context) -> None:
         state = ctx.panel.state
         own, other = state.confused[ctx.params["row"]]
-        view = kf.view_of_confusion(ctx.dataset, state.variations, own, other)
+        view = view_of_confusion(ctx.dataset, state.variations, own, other)
         self.show(ctx, view, f"images where {plain(own)} and {plain(other)} were taken for one another")
 
     @guarded
@@ -135,13 +140,13 @@ class RatersSection(Section):
 
     def _load_pairs(self, ctx: Context) -> None:
         state, lens = ctx.panel.state, self.lens(ctx)
-        found = kf.narrowed_metrics(ctx.dataset, state.run, lens)
+        found = narrowed_metrics(ctx.dataset, state.run, lens)
         parts = kf.figures_of(kf.load_details(ctx.dataset, state.run), part=found)
         names = ("vitality", "collaboration") if self.page(ctx) == "Pairs" else ("intra_rater", "team")
         put_parts(ctx, {name: parts[name] for name in names if name in parts})
         state.has_parts = any(name in parts for name in names)
         together = found.collaboration
-        state.shown_raters = [] if isinstance(together, kf.Undefined) else together.raters[together.order].tolist()
+        state.shown_raters = [] if isinstance(together, Undefined) else together.raters[together.order].tolist()
         state.whole_sessions = not lens.is_whole and self.page(ctx) == "Sessions"
 
     @guarded
@@ -159,7 +164,7 @@ class RatersSection(Section):
         if row == column:  # a rater with themselves: the cell is empty
             return
         first, second = state.shown_raters[row], state.shown_raters[column]
-        view = kf.view_of_pair(ctx.dataset, state.run, first, second)
+        view = view_of_pair(ctx.dataset, state.run, first, second)
         self.show(ctx, view, f"images of {plain(first)} and {plain(second)}, those first where they disagree most")
 
     # ---- layout ----

@@ -10,6 +10,10 @@ import numpy as np
 import kalos_core.fiftyone as kf
 from kalos_core.diagnostics import Differences
 from kalos_core.display import NO_BREAK, alpha_text, count_text, number_of, with_interval
+from kalos_core.fiftyone.analyses.comparing import view_of_change
+from kalos_core.fiftyone.runs.analyses import Analysis
+from kalos_core.fiftyone.runs.stored import count_changes
+from kalos_core.fiftyone.runs.table import Run
 from kalos_core.text import plain, shown
 
 from ..parts.events import WORKBENCH, Context, guarded
@@ -28,7 +32,7 @@ DIFFERENCES = (
 
 SETTINGS = (("name", "Setting"), ("a", "Before"), ("b", "After"))
 
-AnyRun: TypeAlias = "kf.Run[Any, Any, Any, Any]"
+AnyRun: TypeAlias = "Run[Any, Any, Any, Any]"
 
 ACTIONS = {
     "update_run": ("Update", "update", "key"),
@@ -46,13 +50,13 @@ class RunsSection(Section):
 
     NAME, PAGES = "Runs", ("List", "Compare")
 
-    def load(self, ctx: Context, analysis: kf.Analysis) -> None:
+    def load(self, ctx: Context, analysis: Analysis) -> None:
         if self.page(ctx) == "List":
             self._load_list(ctx, analysis)
         else:
             self._load_comparison(ctx, analysis)
 
-    def _load_list(self, ctx: Context, analysis: kf.Analysis) -> None:
+    def _load_list(self, ctx: Context, analysis: Analysis) -> None:
         state, together = ctx.panel.state, dict[str, list[AnyRun]]()
         for run in kf.list_runs(ctx.dataset, info=True):
             together.setdefault(run.analysis or run.key, []).insert(0, run)  # the one that leads was made first
@@ -61,7 +65,7 @@ class RunsSection(Section):
             state.picked = analysis.key
         ctx.panel.set_data("runs", [_row(ctx, runs, runs[0].key == state.picked) for runs in together.values()])
 
-    def _load_comparison(self, ctx: Context, analysis: kf.Analysis) -> None:
+    def _load_comparison(self, ctx: Context, analysis: Analysis) -> None:
         state = ctx.panel.state
         found = [entry.key for entry in kf.list_analyses(ctx.dataset) if entry.run("agreement")]
         state.comparable = [key for key in found if key != analysis.key]
@@ -102,7 +106,7 @@ class RunsSection(Section):
     @guarded
     def show_change(self, ctx: Context) -> None:
         state, which = ctx.panel.state, ctx.params["which"]
-        view = kf.view_of_change(ctx.dataset, state.against, state.analysis, which)
+        view = view_of_change(ctx.dataset, state.against, state.analysis, which)
         self.show(ctx, view, f"{which} images, the most first")
 
     def render(self, panel: types.Object, ctx: Context) -> None:
@@ -142,7 +146,7 @@ class RunsSection(Section):
 
 def _row(ctx: Context, runs: list[AnyRun], is_picked: bool) -> dict[str, str]:
     """Runs of one analysis, of which the first leads, or a lone one."""
-    lead, changes = runs[0], kf.count_changes(ctx.dataset, runs[0].key)
+    lead, changes = runs[0], count_changes(ctx.dataset, runs[0].key)
     state = [
         f"{number_of(changes, 'image')} edited since" if changes else "up to date",
         *(text for run in runs for text in (run.status, run.note)),

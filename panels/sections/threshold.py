@@ -7,10 +7,19 @@ from typing import Any
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
-from kalos_core import VARIATION_TYPES, KalosWarning
+from kalos_core import KalosWarning
 from kalos_core.display import VARIATION_LABELS, alpha_text, count_and_share, count_text, number_of
-from kalos_core.figures import PUBLISHED_CALIBRATIONS
+from kalos_core.errors import Undefined
+from kalos_core.fiftyone.analyses.advice import threshold_advice
+from kalos_core.fiftyone.kinds.agreement.views import view_of_threshold
+from kalos_core.fiftyone.kinds.calibration.kind import CalibrationRun
+from kalos_core.fiftyone.kinds.variations.kind import VariationRun
+from kalos_core.fiftyone.runs.analyses import Analysis
+from kalos_core.fiftyone.runs.table import Part
+from kalos_core.fiftyone.runs.thresholds import default_threshold
+from kalos_core.figures.published import PUBLISHED_CALIBRATIONS
 from kalos_core.text import bold, shown
+from kalos_core.variation import VARIATION_TYPES
 
 from ..parts.events import WORKBENCH, Context, guarded
 from ..parts.figures import add_part, put_parts
@@ -43,7 +52,7 @@ class ThresholdSection(Section):
     def kind(self, ctx: Context) -> str:
         return KINDS[self.page(ctx)]
 
-    def load(self, ctx: Context, analysis: kf.Analysis) -> None:
+    def load(self, ctx: Context, analysis: Analysis) -> None:
         state, kind = ctx.panel.state, self.kind(ctx)
         lead = analysis.run("agreement")
         state.in_use = None if lead is None else [lead.settings["similarity"], lead.settings["threshold"]]
@@ -60,7 +69,7 @@ class ThresholdSection(Section):
         else:
             self._load_types(ctx, run)
 
-    def _load_calibration(self, ctx: Context, run: kf.CalibrationRun) -> None:
+    def _load_calibration(self, ctx: Context, run: CalibrationRun) -> None:
         """The similarity that is in use, until another one is chosen."""
         state = ctx.panel.state
         state.names = run.details.names
@@ -71,12 +80,12 @@ class ThresholdSection(Section):
         chosen = run.details[state.similarity]
         stored = {entry["name"]: entry for entry in run.metrics["similarities"]}[chosen.name]
         state.calibrated, state.doubt = stored["threshold"], stored["why"]
-        state.defaults = {name: kf.default_threshold(ctx.dataset, name) for name in state.names}
+        state.defaults = {name: default_threshold(ctx.dataset, name) for name in state.names}
         state.found = _in_words(stored, state.in_use)
         known = bool(state.in_use) and state.in_use[0] in state.names
-        state.advice = shown(kf.threshold_advice(ctx.dataset, state.analysis).text, None) if known else ""
+        state.advice = shown(threshold_advice(ctx.dataset, state.analysis).text, None) if known else ""
         part = kf.figures_of(run)[chosen.name]
-        put_parts(ctx, {"calibration": kf.Part("", part.figure, part.note)})  # its title is said above
+        put_parts(ctx, {"calibration": Part("", part.figure, part.note)})  # its title is said above
         ctx.panel.set_data(
             "similarities", [_row(entry, chosen.name, state.defaults[entry.name]) for entry in run.details]
         )
@@ -89,11 +98,11 @@ class ThresholdSection(Section):
             f"seed {run.settings['seed']}."
         )
 
-    def _load_types(self, ctx: Context, run: kf.VariationRun) -> None:
+    def _load_types(self, ctx: Context, run: VariationRun) -> None:
         """The shares, and the counts at the threshold that is chosen: at first the run's own."""
         state, shares = ctx.panel.state, run.details.shares
         state.levels = []
-        if not isinstance(shares, kf.Undefined):
+        if not isinstance(shares, Undefined):
             state.levels = [str(value) for value in shares.threshold]
             state.own = str(run.settings["threshold"])
             if state.level not in state.levels:
@@ -130,7 +139,7 @@ class ThresholdSection(Section):
         """The curve's points; nothing is known of the images at the anchor and the strict threshold."""
         state = ctx.panel.state
         if (threshold := ctx.params["x"]) in state.thresholds:
-            view = kf.view_of_threshold(ctx.dataset, state.run, threshold)
+            view = view_of_threshold(ctx.dataset, state.run, threshold)
             self.show(ctx, view, f"images, the lowest alpha at threshold {alpha_text(threshold)} first")
 
     @guarded

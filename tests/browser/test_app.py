@@ -12,9 +12,9 @@ from typing import Any
 import fiftyone as fo
 import pytest
 
-import kalos_core.fiftyone as kf
 from demo.__main__ import KEY, WORKSPACE
 from kalos_core.display import alpha_text
+from kalos_core.fiftyone.kinds.agreement.sample import sample_report
 from tests.browser.conftest import GRID, expect, rows
 from tests.tiers import extended
 
@@ -41,7 +41,7 @@ def test_the_open_sample_shows_what_every_rater_gave_each_unit(app: Any, analyse
     app.page.locator('[data-cy="looker"]').nth(FARM).click(position={"x": 12, "y": 60})
     app.expect_open_sample(Path(paths[FARM]).name)
     panel = app.sample_panel()
-    report = kf.sample_report(analysed, ids[FARM], KEY)
+    report = sample_report(analysed, ids[FARM], KEY)
     expect(panel).to_contain_text(f"α {alpha_text(report.alpha)}")
     table = panel.locator("table").first  # of units; annotations split into parts have another
     expect(table.locator("tbody tr")).to_have_count(len(report.units))
@@ -64,6 +64,6 @@ def test_the_open_sample_shows_what_every_rater_gave_each_unit(app: Any, analyse
     # the panel follows to the next sample
     app.page.keyboard.press("ArrowRight")
     app.expect_open_sample(Path(paths[FARM + 1]).name)
-    following = kf.sample_report(analysed, ids[FARM + 1], KEY)
+    following = sample_report(analysed, ids[FARM + 1], KEY)
     expect(panel).to_contain_text(f"α {alpha_text(following.alpha)}")
     expect(table.locator("tbody tr")).to_have_count(len(following.units))

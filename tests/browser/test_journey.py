@@ -11,8 +11,9 @@ import pytest
 import kalos_core.fiftyone as kf
 from demo.__main__ import KEY, WORKSPACE
 from kalos_core.display import with_interval
+from kalos_core.fiftyone.kinds.agreement.views import view_of_class
 from kalos_core.fiftyone.runs.records import plain as values_of
-from kalos_core.figures import hardest_classes
+from kalos_core.figures.classes import hardest_classes
 from kalos_core.text import plain
 from tests.browser.conftest import GRID, expect
 from tests.tiers import extended
@@ -51,7 +52,7 @@ def test_from_raw_labels_to_what_a_mended_label_changed(app: Any, few: fo.Datase
     classes = values_of(kf.load_details(few, KEY).details)["class_difficulty"]
     shown = [classes["category"][place] for place in hardest_classes(classes["alpha"], classes["images"])]
     app.click_bar("raters", shown.index(name))
-    app.expect_count(len(kf.view_of_class(few, KEY, name)))
+    app.expect_count(len(view_of_class(few, KEY, name)))
     app.picture("journey-5-worst-class")
     app.back()
     app.expect_count(len(few))

@@ -8,6 +8,7 @@ import fiftyone as fo
 import pytest
 
 import kalos_core.fiftyone as kf
+from kalos_core.fiftyone.dataset.raters import synthetic_fields
 from tests.browser.conftest import GRID, expect
 from tests.browser.living import Living
 from tests.browser.test_deciding import open_first
@@ -34,7 +35,7 @@ def test_nothing_happens_for_a_minute_after_a_decision(app: Any, analysed: fo.Da
 def test_a_run_goes_while_its_copies_are_in_the_grid(app: Any, loaded: fo.Dataset, living: Living) -> None:
     """FiftyOne cannot build a view of fields that are gone, neither for the grid nor for a session."""
     kf.inject_noise(loaded, "noise", reference="ana", raters=2, magnitude=1.0)
-    loaded.save_view("copies", loaded.select_fields(kf.synthetic_fields(loaded)))
+    loaded.save_view("copies", loaded.select_fields(synthetic_fields(loaded)))
     app.open(loaded.name, GRID, view="copies")
     form = app.start_operator("Delete a run")
     form.get_by_role("button", name="Execute").first.click()

@@ -10,7 +10,7 @@ from scipy.stats import ks_2samp
 
 from kalos_core import Annotations, InputError, KalosWarning, calibrate
 from kalos_core.calibration import SIZES, Sample, Separation, crossings, do_cross, once_each
-from kalos_core.figures import PUBLISHED_CALIBRATIONS
+from kalos_core.figures.published import PUBLISHED_CALIBRATIONS
 from kalos_core.resampling import draws
 from tests.strategies import reordered, tables
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalos_core import Annotations, InputError, Similarity
+from kalos_core import Annotations, InputError
 from kalos_core.calibration.distances import Drawn, draw_references, expected_distances, observed_distances
-from kalos_core.similarity import get_similarity
+from kalos_core.similarity import Similarity, get_similarity
 from tests.strategies import reordered, tables
 
 both = pytest.mark.parametrize("name", ["box_iou", "polygon_iou"])  # without and with an upper bound

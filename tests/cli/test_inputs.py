@@ -10,6 +10,9 @@ from scipy.io import savemat
 import kalos_core as k
 from kalos_core.cli import main
 from kalos_core.cli.ranks import read_predictions
+from kalos_core.consensus import staple_classes
+from kalos_core.convergence import map_of_predictions
+from kalos_core.pixels import disputed_regions, unit_boundaries
 from tests.readers.cases import write
 
 
@@ -47,7 +50,7 @@ def test_images_for_one_more_rater(labels, check):
 
 def test_boundaries_of_matched_annotations(files, check):
     matched = k.agreement(k.read_coco(files["outlined"]), "polygon_iou", bootstrap=20)
-    expected = k.unit_boundaries(matched, spacing=[0.5, 1], tolerance=1, bootstrap=20)
+    expected = unit_boundaries(matched, spacing=[0.5, 1], tolerance=1, bootstrap=20)
     options = "--similarity polygon_iou --tolerance 1 --spacing 0.5 1 --bootstrap 20"
     check(
         "agreement {outlined} --boundaries " + options,
@@ -166,7 +169,7 @@ def test_pixels_of_folders(files, check):
         results__boundaries=expected.summary(),
         tables__boundaries__average=expected.average,
     )
-    regions = k.disputed_regions(stacks, min_area=2, min_width=1)
+    regions = disputed_regions(stacks, min_area=2, min_width=1)
     document = check(
         "pixels {masks} --regions --min-area 2 --min-width 1",
         results__regions={"count": len(regions), "area": int(regions.area.sum())},
@@ -216,7 +219,7 @@ def label_maps(tmp_path):
 
 
 def test_truth_of_label_maps(label_maps, tmp_path, check):
-    expected = k.staple_classes(next(k.read_mask_folders(label_maps).label_stacks()), {1: "road", 2: "car"})
+    expected = staple_classes(next(k.read_mask_folders(label_maps).label_stacks()), {1: "road", 2: "car"})
     counts = {"images": 1, "alone": 1, "tied": 0, "unsettled": 0}
     document = check(
         f"truth {label_maps} --classes '{{{{1: road, 2: car}}}}' --out {tmp_path / 'out'}",
@@ -245,7 +248,7 @@ def test_truth_of_large_values_and_with_a_prior(label_maps, tmp_path, check):
 
 def test_models_are_ranked(files, check):
     predictions = read_predictions(files["predictions"], files["labels"], "net")
-    means = k.map_of_predictions(k.read_coco(files["labels"]), *predictions).by_rater.mean(axis=0)
+    means = map_of_predictions(k.read_coco(files["labels"]), *predictions).by_rater.mean(axis=0)
     document = check("rank {labels} --models net={predictions}", tables__models__map=means)
     assert document["tables"]["models"][0] == {"truth": "ann", "model": "net", "map": 1.0, "rank": 1.0}
 

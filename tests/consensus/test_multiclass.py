@@ -7,7 +7,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from kalos_core import InputError, LabelStack, MaskStack, staple, staple_classes
+from kalos_core import InputError, LabelStack, MaskStack, staple
+from kalos_core.consensus import staple_classes
 from kalos_core.consensus.truth import entropy_bits
 from tests.consensus import naive
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kalos_core import Annotations, map_of_predictions, modified_map
+from kalos_core import Annotations, modified_map
+from kalos_core.convergence import map_of_predictions
 from kalos_core.convergence.crowds import crowd_overlaps
 from kalos_core.similarity.masks import rasterise
 from tests.convergence.coco import crowd_rows, evaluate

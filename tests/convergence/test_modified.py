@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kalos_core import Annotations, InputError, compute_pairs, modified_map
+from kalos_core import Annotations, InputError, modified_map
 from kalos_core.convergence import SIZES, THRESHOLDS
+from kalos_core.pairs import compute_pairs
 from kalos_core.similarity import box_iou
 from kalos_core.similarity.masks import rasterise
 from tests.convergence.coco import coco_precision

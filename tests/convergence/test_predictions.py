@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kalos_core import Annotations, InputError, map_of_predictions, modified_map
+from kalos_core import Annotations, InputError, modified_map
+from kalos_core.convergence import map_of_predictions
 
 CAT = {"image": 1, "category": "cat"}
 

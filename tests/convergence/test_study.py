@@ -5,8 +5,8 @@ import warnings
 import numpy as np
 import pytest
 
-from kalos_core import Annotations, InputError, KalosWarning, label_convergence, map_of_predictions
-from kalos_core.convergence import PlacedModel, Spread, convergence_study
+from kalos_core import Annotations, InputError, KalosWarning, label_convergence
+from kalos_core.convergence import PlacedModel, Spread, convergence_study, map_of_predictions
 
 LEVELS = (0.5, 0.7, 0.9)
 NIGHT = np.arange(40) % 2 == 1

@@ -5,8 +5,9 @@ import pytest
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
-from kalos_core import COSTS, agreement, compute_pairs
-from kalos_core.correspondence import correspond
+from kalos_core import agreement
+from kalos_core.correspondence import COSTS, correspond
+from kalos_core.pairs import compute_pairs
 from tests.correspondence.witnesses import by_peer, crowd, in_strict_order, table
 from tests.strategies import partition
 

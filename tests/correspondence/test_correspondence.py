@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kalos_core import COSTS, Annotations, InputError, agreement, compute_pairs
-from kalos_core.correspondence import agglomerative, correspond, neg_cost, rank_rows, soft_cost, usable_solvers
+from kalos_core import Annotations, InputError, agreement
+from kalos_core.correspondence import COSTS, agglomerative, correspond, neg_cost, rank_rows, soft_cost, usable_solvers
+from kalos_core.pairs import compute_pairs
 from tests.correspondence.witnesses import ONE_BY_ONE, alike, crowd, table
 from tests.strategies import partition, reordered, tables
 from tests.tiers import first, pairwise

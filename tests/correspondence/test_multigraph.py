@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalos_core import COSTS, InputError, compute_pairs
-from kalos_core.correspondence import correspond, multigraph, usable_solvers
+from kalos_core import InputError
+from kalos_core.correspondence import COSTS, correspond, multigraph, usable_solvers
+from kalos_core.pairs import compute_pairs
 from tests.correspondence.witnesses import best_cliques, table, total_cost
 from tests.strategies import partition, tables
 from tests.tiers import extended

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from kalos_core import COSTS, compute_pairs
-from kalos_core.correspondence import correspond
-from kalos_core.pairs import Pairs
+from kalos_core.correspondence import COSTS, correspond
+from kalos_core.pairs import Pairs, compute_pairs
 from tests.correspondence.witnesses import by_peer, crowd, table
 from tests.strategies import partition
 

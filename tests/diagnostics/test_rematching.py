@@ -8,8 +8,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kalos_core import (
-    COSTS,
-    SOLVERS,
     InputError,
     agreement,
     class_difficulty,
@@ -20,6 +18,7 @@ from kalos_core import (
     sensitivity,
     team_agreement,
 )
+from kalos_core.correspondence import COSTS, SOLVERS
 from kalos_core.diagnostics import rematching
 from kalos_core.diagnostics.parts import Part, where_seen
 from kalos_core.diagnostics.rematching import rematch

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kalos_core import Annotations, InputError, agreement, compute_pairs, sensitivity
+from kalos_core import Annotations, InputError, agreement, sensitivity
 from kalos_core.calibration import Calibration, Separation
 from kalos_core.diagnostics import image_alphas
+from kalos_core.pairs import compute_pairs
 from tests.strategies import tables
 
 

@@ -11,9 +11,9 @@ import pytest
 from PIL import Image
 from scipy import ndimage
 
-from kalos_core import Annotations, InputError, KalosWarning, agreement, draw_image, draw_unit
+from kalos_core import Annotations, InputError, KalosWarning, agreement, draw_image
 from kalos_core.display import RATER_COLOURS
-from kalos_core.drawing import Outline, outlines_of
+from kalos_core.drawing import Outline, draw_unit, outlines_of
 from kalos_core.drawing.draw import CANVAS
 
 ANN, BOB = (tuple(bytes.fromhex(colour[1:])) for colour in RATER_COLOURS[:2])

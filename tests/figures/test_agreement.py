@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from kalos_core import agreement
-from kalos_core.figures import agreement_title, alpha_bins, alpha_histogram, plot_agreement
+from kalos_core.figures import plot_agreement
+from kalos_core.figures.agreement import agreement_title, alpha_bins, alpha_histogram
 from tests.figures.plain import notes, title
 
 

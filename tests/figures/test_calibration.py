@@ -9,7 +9,8 @@ import pytest
 from scipy.stats import gaussian_kde
 
 from kalos_core.calibration import DISTANCE_EDGES, Separation, distance_curve, distance_shares
-from kalos_core.figures import calibration_title, plot_calibration
+from kalos_core.figures import plot_calibration
+from kalos_core.figures.calibration import calibration_title
 from tests.figures.plain import notes
 
 NEAR, FAR = np.array([0.0, 0.02, 0.05, 0.3]), np.array([0.7, 0.9, 1.0, 1.0])

@@ -6,7 +6,8 @@ import math
 
 import pytest
 
-from kalos_core import figures
+from kalos_core.figures.classes import class_difficulty_bars, class_difficulty_title, hardest_classes, left_out
+from kalos_core.figures.common import NEUTRAL
 from tests.figures.plain import notes
 
 NAMES = ["car", "van", "bus", "dog", "gull"]
@@ -15,12 +16,12 @@ IMAGES = [20, 8, 2, 0, 5]
 
 
 def test_the_hardest_class_with_enough_images_comes_first():
-    assert figures.hardest_classes(ALPHAS, IMAGES).tolist() == [4, 1, 0]
-    assert figures.hardest_classes(ALPHAS, IMAGES, limit=2).tolist() == [4, 1]
-    assert figures.hardest_classes([0.9, 0.2, math.nan], [1, 2, 0]).tolist() == [1, 0]  # none has enough: all
-    assert figures.hardest_classes([0.5, 0.5, 0.1], [9, 9, 9]).tolist() == [2, 0, 1]  # equal ones keep their order
-    assert figures.left_out(ALPHAS, IMAGES, 12) == "Not shown: 1 on fewer than 5 images, 1 without an alpha."
-    assert figures.left_out([0.5], [9]) == ""
+    assert hardest_classes(ALPHAS, IMAGES).tolist() == [4, 1, 0]
+    assert hardest_classes(ALPHAS, IMAGES, limit=2).tolist() == [4, 1]
+    assert hardest_classes([0.9, 0.2, math.nan], [1, 2, 0]).tolist() == [1, 0]  # none has enough: all
+    assert hardest_classes([0.5, 0.5, 0.1], [9, 9, 9]).tolist() == [2, 0, 1]  # equal ones keep their order
+    assert left_out(ALPHAS, IMAGES, 12) == "Not shown: 1 on fewer than 5 images, 1 without an alpha."
+    assert left_out([0.5], [9]) == ""
 
 
 @pytest.mark.parametrize(
@@ -33,12 +34,12 @@ def test_the_hardest_class_with_enough_images_comes_first():
     ],
 )
 def test_the_title_names_the_hardest_and_the_easiest(names, alphas, images, title):
-    assert figures.class_difficulty_title(names, alphas, images) == title
+    assert class_difficulty_title(names, alphas, images) == title
 
 
 def test_a_bar_says_its_class_value_interval_and_count():
     ends = [[0.85, 0.95], [0.1, 0.3], [0.4, 0.6], [None, None], [None, None]]
-    figure = figures.class_difficulty_bars(NAMES, ALPHAS, IMAGES, ends, selected="van")
+    figure = class_difficulty_bars(NAMES, ALPHAS, IMAGES, ends, selected="van")
     (bars,) = figure.data
     assert list(bars.x) == [-0.1, 0.2, 0.9]
     assert list(bars.customdata) == [
@@ -48,6 +49,6 @@ def test_a_bar_says_its_class_value_interval_and_count():
     ]
     for ends in (bars.error_x.array, bars.error_x.arrayminus):
         assert list(ends) == pytest.approx([0, 0.1, 0.05])
-    assert [colour == figures.NEUTRAL for colour in bars.marker.color] == [False, True, False]
+    assert [colour == NEUTRAL for colour in bars.marker.color] == [False, True, False]
     assert list(figure.layout.yaxis.ticktext) == ["gull", "van", "car"]
     assert notes(figure) == ["−0.10 (5)", "0.20 (8)", "0.90 (20)"]

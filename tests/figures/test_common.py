@@ -7,26 +7,28 @@ import math
 import numpy as np
 import pytest
 
-from kalos_core import Annotations, agreement, figures
+from kalos_core import Annotations, agreement, display, figures
 from kalos_core.diagnostics import class_difficulty, collaboration, intra_rater, rater_vitality, sensitivity
-from kalos_core.display import alpha_text, count_and_share, count_text, number_of, p_text, points_text, signed
 from tests.figures.plain import plain, title
 
 
 @pytest.mark.parametrize(
     ("write", "texts"),
     [
-        (figures.significant, {0.68888: "0.689", 12.345: "12.3", 0: "0", 0.0380: "0.038", 1402.4: "1,402"}),
-        (figures.significant, {100.0: "100", -2 / 3: "−0.667", 0.9999: "1", None: "undefined", math.nan: "undefined"}),
-        (alpha_text, {0.68888: "0.69", 1: "1.00", -0.0154: "−0.02", -0.004: "0.00", None: "undefined"}),
-        (signed, {0.0412: "+0.041", -0.0154: "−0.015", 0.0001: "0.000"}),
-        (points_text, {0.66068: "66.1", None: "undefined"}),
-        (count_text, {1402: "1,402", -1402: "−1,402"}),
-        (p_text, {0.0316: "p = 0.032", 0.2: "p = 0.2", 1e-9: "p < 0.001"}),
+        (display.significant, {0.68888: "0.689", 12.345: "12.3", 0: "0", 0.0380: "0.038", 1402.4: "1,402"}),
+        (display.significant, {100.0: "100", -2 / 3: "−0.667", 0.9999: "1", None: "undefined", math.nan: "undefined"}),
+        (display.alpha_text, {0.68888: "0.69", 1: "1.00", -0.0154: "−0.02", -0.004: "0.00", None: "undefined"}),
+        (display.signed, {0.0412: "+0.041", -0.0154: "−0.015", 0.0001: "0.000"}),
+        (display.points_text, {0.66068: "66.1", None: "undefined"}),
+        (display.count_text, {1402: "1,402", -1402: "−1,402"}),
+        (display.p_text, {0.0316: "p = 0.032", 0.2: "p = 0.2", 1e-9: "p < 0.001"}),
         # two digits, and never rounded to all or none
-        (figures.percent_text, {0.000506: "0.051\xa0%", 0.333: "33\xa0%", 0.994: "99\xa0%", 0.9999: ">\xa099\xa0%"}),
-        (figures.percent_text, {1.0: "100\xa0%", 0.0: "0\xa0%", 1e-9: "<\xa00.001\xa0%", None: "undefined"}),
-        (lambda parts: count_and_share(*parts), {(1402, 11683): "1,402\xa0(12\xa0%)", (0, 9): "0", (0, 0): "0"}),
+        (display.percent_text, {0.000506: "0.051\xa0%", 0.333: "33\xa0%", 0.994: "99\xa0%", 0.9999: ">\xa099\xa0%"}),
+        (display.percent_text, {1.0: "100\xa0%", 0.0: "0\xa0%", 1e-9: "<\xa00.001\xa0%", None: "undefined"}),
+        (
+            lambda parts: display.count_and_share(*parts),
+            {(1402, 11683): "1,402\xa0(12\xa0%)", (0, 9): "0", (0, 0): "0"},
+        ),
     ],
 )
 def test_numbers_of_one_kind_are_written_one_way(write, texts):
@@ -52,14 +54,14 @@ def test_numbers_of_one_kind_are_written_one_way(write, texts):
     ],
 )
 def test_one_is_singular_and_others_are_plural(count, words, text):
-    assert number_of(count, *words) == text
+    assert display.number_of(count, *words) == text
 
 
 def test_an_interval_is_written_as_far_as_there_is_one():
-    assert figures.with_interval(0.7981, [0.786, 0.807]) == "0.798\xa0[0.786,\xa00.807]"  # narrow: a decimal more
-    assert figures.with_interval(0.5, np.array([0.25, 0.75])) == "0.50\xa0[0.25,\xa00.75]"
-    assert figures.with_interval(0.5, [math.nan, math.nan]) == "0.50"
-    assert figures.with_interval(None, [None, None]) == "undefined"
+    assert display.with_interval(0.7981, [0.786, 0.807]) == "0.798\xa0[0.786,\xa00.807]"  # narrow: a decimal more
+    assert display.with_interval(0.5, np.array([0.25, 0.75])) == "0.50\xa0[0.25,\xa00.75]"
+    assert display.with_interval(0.5, [math.nan, math.nan]) == "0.50"
+    assert display.with_interval(None, [None, None]) == "undefined"
 
 
 def test_every_diagnostic_is_drawn_with_its_finding_as_title():

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from kalos_core import Annotations, InputError, figures, label_convergence, variations
+from kalos_core.figures import convergence
 from kalos_core.variation import boundary_quality, variation_shares
 from tests.figures.plain import names, notes, plain, title
 
@@ -17,13 +18,13 @@ from tests.figures.plain import names, notes, plain, title
 @pytest.mark.parametrize(
     ("said", "expected"),
     [
-        (figures.convergence_title(0.72, [0.637, 0.804]), "Label convergence 72.0\xa0[63.7,\xa080.4] mAP"),
-        (figures.convergence_title(math.nan, [math.nan, math.nan]), "Label convergence is undefined"),
-        (figures.convergence_title(0.7, [None, None], 20), "Label convergence is undefined"),
-        (figures.shares_title(None), "No equilibrium"),
-        (figures.shares_title(0.75), "From threshold 0.75 on, more annotations are unmatched than matched"),
-        (figures.boundary_title(0, math.nan, 0), "No finding is correct: there are no boundaries to compare"),
-        (figures.boundary_title(10, 0.1, 0), "Half of 10 correct findings differ by 0.10 or less"),
+        (convergence.convergence_title(0.72, [0.637, 0.804]), "Label convergence 72.0\xa0[63.7,\xa080.4] mAP"),
+        (convergence.convergence_title(math.nan, [math.nan, math.nan]), "Label convergence is undefined"),
+        (convergence.convergence_title(0.7, [None, None], 20), "Label convergence is undefined"),
+        (convergence.shares_title(None), "No equilibrium"),
+        (convergence.shares_title(0.75), "From threshold 0.75 on, more annotations are unmatched than matched"),
+        (convergence.boundary_title(0, math.nan, 0), "No finding is correct: there are no boundaries to compare"),
+        (convergence.boundary_title(10, 0.1, 0), "Half of 10 correct findings differ by 0.10 or less"),
     ],
 )
 def test_titles(said, expected):
@@ -31,8 +32,10 @@ def test_titles(said, expected):
 
 
 def test_points_and_lines_are_where_they_belong():
-    lines = [figures.NamedLine("own", 0.5, 0.25), figures.NamedLine("published", 0.8, -0.1)]
-    points, own, published = figures.replicate_scatter([0.0, 0.5, None], [0.2, 0.6, 0.9], [0.5, 0.75, 0.9], lines).data
+    lines = [convergence.NamedLine("own", 0.5, 0.25), convergence.NamedLine("published", 0.8, -0.1)]
+    points, own, published = convergence.replicate_scatter(
+        [0.0, 0.5, None], [0.2, 0.6, 0.9], [0.5, 0.75, 0.9], lines
+    ).data
     assert (points.x, points.y, points.customdata) == ((0.0, 0.5), (20.0, 60.0), (0.5, 0.75))
     assert points.name == "2 points"
     assert (own.x, own.y, own.line.dash) == ((0.0, 0.5), (25.0, 50.0), "solid")
@@ -41,7 +44,7 @@ def test_points_and_lines_are_where_they_belong():
 
 
 def test_the_value_of_all_images_stands_on_its_interval():
-    figure = figures.interval_bars(["a", "b"], [0.7, 0.6], [[0.6, 0.8], [0.5, 0.7]], wholes=[0.55, None])
+    figure = convergence.interval_bars(["a", "b"], [0.7, 0.6], [[0.6, 0.8], [0.5, 0.7]], wholes=[0.55, None])
     whole = figure.data[2]
     assert (whole.name, list(whole.x)) == ("all images", [pytest.approx(55.0), None])
     assert figure.data[0].customdata[0] == "a: 55.0 mAP on all images; subsets 70.0\xa0[60.0,\xa080.0] mAP"
@@ -50,13 +53,13 @@ def test_the_value_of_all_images_stands_on_its_interval():
 
 def test_shares_are_stacked_with_their_counts():
     counts = np.array([[3, 0, 0, 0, 1, 0], [1, 0, 0, 0, 2, 1]])
-    figure = figures.shares_over_thresholds([0.5, 0.75], counts, 0.6, "t")
+    figure = convergence.shares_over_thresholds([0.5, 0.75], counts, 0.6, "t")
     assert figure.data[0].y == (75, 25)
     assert figure.data[4].customdata == (1, 2)
     assert {trace.stackgroup for trace in figure.data} == {"types"}
     assert figure.layout.shapes[0].x0 == 0.6
     assert notes(figure)[0] == "equilibrium: 0.60"
-    assert not figures.shares_over_thresholds([0.5], counts[:1], math.nan).layout.shapes
+    assert not convergence.shares_over_thresholds([0.5], counts[:1], math.nan).layout.shapes
 
 
 def converged(rows, **given):
@@ -72,10 +75,10 @@ def test_results_are_drawn():
     annotations, result = converged(rows)
     figure = figures.plot_convergence(result)
     assert names(figure) == ["60 points", "fitted here", "published"]
-    expected = figures.convergence_title(result.convergence.mean, result.interval, 10, result.whole.mean, 20)
+    expected = convergence.convergence_title(result.convergence.mean, result.interval, 10, result.whole.mean, 20)
     assert title(figure) == expected
     shares = variation_shares(annotations, (0.3, 0.7))
-    assert title(figures.plot_shares(shares)) == figures.shares_title(shares.equilibrium, shares.no_equilibrium)
+    assert title(figures.plot_shares(shares)) == convergence.shares_title(shares.equilibrium, shares.no_equilibrium)
     boundaries = figures.plot_boundaries(boundary_quality(variations(annotations)))
     assert title(boundaries).startswith("5 of 15 correct findings have the very same outline")
     for drawn in (figure, figures.plot_shares(shares), boundaries):
@@ -127,7 +130,7 @@ def test_the_curve_over_sizes_ends_with_all_images(two):
 
 
 def test_bins_have_their_width():
-    (bars,) = figures.boundary_histogram([0, 0.2, 0.4], [3, 1]).data
+    (bars,) = convergence.boundary_histogram([0, 0.2, 0.4], [3, 1]).data
     assert bars.x == pytest.approx((0.1, 0.3))
     assert bars.width == pytest.approx((0.2, 0.2))
     assert bars.y == (3, 1)

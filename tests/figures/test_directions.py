@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kalos_core.figures import directions_heatmap, directions_title
+from kalos_core.figures.directions import directions_heatmap, directions_title
 from tests.figures.plain import plain, title
 
 RATERS = ["ann", "bob", "cid"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kalos_core import NoiseModel, figures
+from kalos_core.figures.events import EVENT_COLOURS, event_bars, events_title, image_event_bars
 from tests.figures.plain import names, title
 from tests.noise.models import many
 
@@ -15,7 +16,7 @@ COUNTS = {kind: dict(zip(OUTCOMES, counts, strict=True)) for kind, counts in zip
 
 
 def test_bars_are_stacked_by_outcome():
-    figure = figures.event_bars(COUNTS)
+    figure = event_bars(COUNTS)
     assert names(figure) == ["done", "lost", "impossible"]
     assert [list(trace.x) for trace in figure.data] == [[7, 5, 0, 1, 2], [2, 0, 3, 0, 0], [1, 0, 0, 4, 0]]
     texts = ["7 done<br>2 lost, 1 impossible", "5 done", "0 done<br>3 lost", "1 done<br>4 impossible", "2 done"]
@@ -23,10 +24,10 @@ def test_bars_are_stacked_by_outcome():
 
 
 def test_bars_of_images():
-    counts = [dict.fromkeys(figures.EVENT_COLOURS, 0) | {"merge": 2}, dict.fromkeys(figures.EVENT_COLOURS, 1)]
-    figure = figures.image_event_bars(["a.jpg", "b.jpg"], counts)
+    counts = [dict.fromkeys(EVENT_COLOURS, 0) | {"merge": 2}, dict.fromkeys(EVENT_COLOURS, 1)]
+    figure = image_event_bars(["a.jpg", "b.jpg"], counts)
     assert [list(trace.x) for trace in figure.data] == [[0, 1], [0, 1], [0, 1], [2, 1], [0, 1]]
-    assert len(figures.image_event_bars([], []).data) == 5
+    assert len(image_event_bars([], []).data) == 5
 
 
 @pytest.mark.parametrize("magnitude", [0, 3])
@@ -35,5 +36,5 @@ def test_a_result_is_titled_with_what_it_amounts_to(magnitude):
     events = result.events
     changed = int(((events.event != "shift") & (events.outcome == "done")).sum())
     loss = result.signal_loss().ratio if magnitude else None
-    assert title(figures.plot_events(result)) == figures.events_title(["ann"], 2, changed, 120, loss)
+    assert title(figures.plot_events(result)) == events_title(["ann"], 2, changed, 120, loss)
     assert (changed == 0) is (magnitude == 0)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from kalos_core import InputError, LabelTable, compare_teams, dawid_skene, figures, label_agreement
+from kalos_core.figures import labels
 from kalos_core.nominal import majority_agreement, rater_accuracy, reject_answers
 from tests.figures.plain import notes, plain, title
 
@@ -30,20 +31,20 @@ def test_kappas_stand_least_first_with_their_bands(table):
     assert notes(figure)[-1].split()[-1] == "perfect"
     above = int((result.free_marginal > 0.6).sum())
     assert title(figure).startswith(f"Raters agree well on {above} of 3 questions, least on time (kappa ")
-    (bars,) = plain(figures.kappa_bars(["a", "b"], [None, 0.5]))
+    (bars,) = plain(labels.kappa_bars(["a", "b"], [None, 0.5]))
     assert bars["x"] == [0.5]
 
 
 @pytest.mark.parametrize(
     ("said", "expected"),
     [
-        (figures.kappa_title(["a"], [None]), "No question can be compared"),
+        (labels.kappa_title(["a"], [None]), "No question can be compared"),
         (
-            figures.kappa_title(["a"], [0.7]),
+            labels.kappa_title(["a"], [0.7]),
             "Raters agree well on 1 of 1 question, least on a (kappa 0.70, substantial)",
         ),
-        (figures.majority_title(None, 0.5), "Per concept, nobody chose anything that could be compared"),
-        (figures.accuracy_title(["ann"], [[None]]), "No two raters decided on the same"),
+        (labels.majority_title(None, 0.5), "Per concept, nobody chose anything that could be compared"),
+        (labels.accuracy_title(["ann"], [[None]]), "No two raters decided on the same"),
     ],
 )
 def test_titles(said, expected):
@@ -55,7 +56,7 @@ def test_majorities_in_both_readings(table):
     assert upper["customdata"][-1] == "snow"  # nobody chose it: last, and without the second mark
     assert lower["x"][-1] is None
     assert upper["x"][-1] == 100
-    assert plain(figures.majority_dots([], [], []))[0]["x"] == []
+    assert plain(labels.majority_dots([], [], []))[0]["x"] == []
 
 
 def test_accuracy_has_the_majority_as_its_last_row_or_a_reference(table):
@@ -64,7 +65,7 @@ def test_accuracy_has_the_majority_as_its_last_row_or_a_reference(table):
     assert len(cells["z"]) == 5
     assert cells["z"][4][:4] == pytest.approx(result.to_majority.tolist())
     assert cells["z"][0][0] is cells["z"][4][4] is None
-    assert len(plain(figures.accuracy_heatmap(["a", "b"], [[None, 0.5], [0.5, None]]))[0]["z"]) == 2
+    assert len(plain(labels.accuracy_heatmap(["a", "b"], [[None, 0.5], [0.5, None]]))[0]["z"]) == 2
     result = rater_accuracy(table, reference="ann")
     figure = figures.plot_rater_accuracy(result)
     assert plain(figure)[0]["z"][4][:3] == pytest.approx(result.to_reference.tolist())
@@ -96,7 +97,7 @@ def test_teams_say_whether_they_differ(table):
     assert result.differs(0)
     assert title(figure).startswith("time: experts agree more among themselves than crowd (")
     assert plain(figure)[0]["x"] == pytest.approx(result.kappa[0].tolist())
-    assert plain(figures.team_bars(["a"], [None]))[0]["x"] == [None]
+    assert plain(labels.team_bars(["a"], [None]))[0]["x"] == [None]
 
 
 def test_rejection_shows_kappa_before_and_after(table):

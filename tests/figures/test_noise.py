@@ -7,6 +7,8 @@ import pytest
 from scipy.integrate import trapezoid
 
 from kalos_core import InputError, NoiseModel, figures
+from kalos_core.figures.experiments import loss_rows
+from kalos_core.figures.noise import fidelity_rows, fit_rows
 from kalos_core.noise import Fidelity, FitTests
 from kalos_core.noise.experiments import SignalLossTable
 from kalos_core.noise.fit.observations import Shifts, observe
@@ -108,7 +110,7 @@ def test_fidelity_says_how_much_lies_inside():
 def test_signal_loss_is_named_beside_the_papers():
     here, paper = np.array([[np.nan, 0.0346, 0.05], [0.013, 0.042, np.nan]])
     found = SignalLossTable(np.array([0.5, 1.0, 1.5]), here, np.array([0, 9, 9]), paper)
-    assert [tuple(row.values()) for row in figures.loss_rows(found)] == [
+    assert [tuple(row.values()) for row in loss_rows(found)] == [
         ("0.5", "none attempted", "1.3\u00a0%"),
         ("1", "3.5\u00a0%", "4.2\u00a0%"),
         ("1.5", "5\u00a0%", "not printed"),
@@ -120,12 +122,12 @@ def test_rows_of_fidelity_and_of_tests_read_as_numbers_are_written():
     """Counts in full, as in the `repr`; not in powers of ten."""
     rows = np.array([[1398.0, -0.0694], [1145.0, -0.114], [1665.0, -0.0294]])
     found = Fidelity(np.array(["correct", "global_alpha"]), *rows, np.array([[1420.0, -0.2]]), 1, 9)
-    assert [list(row.values()) for row in figures.fidelity_rows(found)] == [
+    assert [list(row.values()) for row in fidelity_rows(found)] == [
         ["correct", "1,398\xa0[1,145,\xa01,665]", "1,420", "yes"],
         ["global alpha", "−0.069\xa0[−0.114,\xa0−0.029]", "−0.200", "no"],
     ]
     names = (np.array([text] * 2) for text in ("unmatched.rate", "AIC", "power"))
     values = np.array([[986.6, 1.2], [np.nan, 0.0004]])
     tests = FitTests(*names, *values, np.array([400, 400]), np.array(["fits better", ""]))
-    read = [(row["statistic"], row["p"], row["note"]) for row in figures.fit_rows(tests)]
+    read = [(row["statistic"], row["p"], row["note"]) for row in fit_rows(tests)]
     assert read == [("987", "", "fits better"), ("1.200", "< 0.001", "")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kalos_core._agreement import AgreementSettings
-from kalos_core.figures import PUBLISHED_ALPHAS, PUBLISHED_CALIBRATIONS
+from kalos_core.figures.published import PUBLISHED_ALPHAS, PUBLISHED_CALIBRATIONS
 
 
 def test_the_values_are_those_of_the_paper():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from kalos_core import DetectorAccumulator, figures
+from kalos_core.figures import ranking
 from kalos_core.ranking import Rankings, concordance, shared_rankings
 from tests.figures.plain import names, notes, plain, title
 
@@ -19,11 +20,11 @@ def rankings(*values, systems=("net", "svm", "rf")):
 
 
 def of_ranks(*values, **given):
-    return figures.ranking_title(rankings(*values, **given))
+    return ranking.ranking_title(rankings(*values, **given))
 
 
 def of_bounds(*bounds, **given):
-    return figures.bounds_title(["net", "svm", "rf", "knn"][: len(bounds)], bounds, *given.values())
+    return ranking.bounds_title(["net", "svm", "rf", "knn"][: len(bounds)], bounds, *given.values())
 
 
 UNMEASURED = "net cannot be measured: no reference has both marked and unmarked pixels"
@@ -44,9 +45,9 @@ OVERLAPPING = ([0.7, 0.8], [0.6, 0.75], [0.5, 0.65], [0.1, 0.62])
         (of_ranks(NET_AND_SVM, [np.nan, np.nan]), "net is best under the one reference"),
         (of_ranks([np.nan, np.nan]), "Nothing can be ranked"),
         (of_ranks(*np.eye(5), systems="abcde"), f"{DEPENDS}a under 1 of 5, b under 1, c under 1 and 2 more"),
-        (figures.shared_title([]), "Nothing can be ranked"),
-        (figures.tau_title(["ann"], [[1]]), "No two references rank the same models"),
-        (figures.tau_title(["ann", "bob"], [[1, 0.5], [0.5, 1]]), "How alike ann and bob order the models: τ 0.50"),
+        (ranking.shared_title([]), "Nothing can be ranked"),
+        (ranking.tau_title(["ann"], [[1]]), "No two references rank the same models"),
+        (ranking.tau_title(["ann", "bob"], [[1, 0.5], [0.5, 1]]), "How alike ann and bob order the models: τ 0.50"),
         (of_bounds([0.5, 0.8], [0.1, 0.2]), APART),
         (of_bounds([0.5, 0.8], [0.1, 0.5]), "net and svm cannot be told apart"),
         (of_bounds([0.5, 0.8], [0.1, 0.5], [0.5, 0.5]), "No two detectors can be told apart"),
@@ -55,9 +56,9 @@ OVERLAPPING = ([0.7, 0.8], [0.6, 0.75], [0.5, 0.65], [0.1, 0.62])
         (of_bounds(*OVERLAPPING), f"{SOME}; net and svm cannot, nor can 3 more"),
         (of_bounds(*OVERLAPPING, outside=15, compared=24), f"{SOME}, but 15 of 24 areas {BEYOND.format('')}"),
         (of_bounds([0.7, 0.8], [0.1, 0.2], outside=1), f"{APART}, but 1 area {BEYOND.format('s')}"),
-        (figures.curves_title("net", [0.5, None]), "net reaches 0.50 under every reference"),
-        (figures.curves_title("net", [None]), UNMEASURED),
-        (figures.detector_correlation_title(["a"], [None], [None]), "No detector can be compared with agreement"),
+        (ranking.curves_title("net", [0.5, None]), "net reaches 0.50 under every reference"),
+        (ranking.curves_title("net", [None]), UNMEASURED),
+        (ranking.detector_correlation_title(["a"], [None], [None]), "No detector can be compared with agreement"),
     ],
 )
 def test_titles(title, expected):
@@ -71,7 +72,7 @@ def test_ranks_are_drawn_with_the_best_on_top_and_a_gap_where_undefined():
     bottom, top = figure.layout.yaxis.range
     assert top < 1 < 3 < bottom
     assert figure.data[0].customdata[1] == "<b>net</b> under truth 1: rank 2, AUC 0.20"
-    assert title(figure) == figures.ranking_title(result)
+    assert title(figure) == ranking.ranking_title(result)
 
 
 def test_tau_and_concordance_have_their_values_beside_the_diagonal():
@@ -119,8 +120,8 @@ def test_bounds_are_drawn_with_the_raters_within(detectors):
     assert len(ticks.x) == 4  # ann and bob, for two detectors; cid marks nothing
     assert ticks.customdata[0].startswith("<b>net</b> under ann: ")
     outside, compared = detectors.raters_outside.sum(), detectors.raters_compared.sum()
-    assert title(figure) == figures.bounds_title(["net", "edge"], detectors.bounds, outside, compared)
-    figure = figures.bounds_bars(["net", "svm"], [[None, None], [0.2, 0.4]], ["ann"], np.array([[np.nan, 0.3]]))
+    assert title(figure) == ranking.bounds_title(["net", "edge"], detectors.bounds, outside, compared)
+    figure = ranking.bounds_bars(["net", "svm"], [[None, None], [0.2, 0.4]], ["ann"], np.array([[np.nan, 0.3]]))
     assert notes(figure) == ["undefined", "0.20 to 0.40"]
     plain(figure)
 
@@ -151,7 +152,7 @@ def test_shared_rankings_side_by_side(agreed):
     shared = shared_rankings(agreed.ranking)
     counted = [f"{len(each.truths)} reference{'' if len(each.truths) == 1 else 's'}" for each in shared]
     assert list(figure.layout.xaxis.ticktext) == counted
-    assert title(figure) == figures.shared_title(shared)
+    assert title(figure) == ranking.shared_title(shared)
     of = {trace.name: trace.y for trace in figure.data}
     for column, each in enumerate(shared):
         assert [of[name][column] for name in each.systems] == each.ranks.tolist()

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from kalos_core import Annotations, agreement, collaboration, figures, rater_vitality
+from kalos_core.display import signed
+from kalos_core.figures import raters
 from tests.figures.plain import notes
 
 RATERS = ["ana", "ben", "chen"]
@@ -22,20 +24,20 @@ ENDS = "ana and ben agree most (0.90), ana and chen least (0.50)"
 @pytest.mark.parametrize(
     ("title", "expected"),
     [
-        (figures.vitality_title(RATERS, [0.04, 0.01, -0.02]), WITHOUT),
-        (figures.vitality_title(RATERS, [0.04, 0.01, 0.0]), "Every rater adds to agreement, ana most (+0.040)"),
-        (figures.vitality_title(RATERS, [-0.04, None, -0.02]), "Without ana the others agree better (−0.040)"),
-        (figures.vitality_title(RATERS, [None, math.nan, None]), "No rater has a vitality"),
-        (figures.collaboration_title(RATERS, MATRIX), ENDS),
-        (figures.collaboration_title(RATERS, FULL), ENDS),  # not the diagonal
-        (figures.collaboration_title(RATERS[:2], [[None, 0.5], [0.5, None]]), "ana and ben agree at 0.50"),
-        (figures.collaboration_title(RATERS[:2], [[None, None], [None, None]]), "No two raters can be compared"),
-        (figures.session_title(RATERS, [0.9, None, 0.4]), CONSISTENT),
-        (figures.session_title(RATERS[:1], [0.9]), "ana agrees with themselves at 0.90"),
-        (figures.session_title(RATERS, [None] * 3), "No rater can be compared with themselves"),
-        (figures.team_title("123", [0.9, None, 0.4]), TEAM),
-        (figures.team_title(["1"], [0.9]), "The team agrees at 0.90 in session 1"),
-        (figures.team_title(["1"], [None]), "In no session can raters be compared"),
+        (raters.vitality_title(RATERS, [0.04, 0.01, -0.02]), WITHOUT),
+        (raters.vitality_title(RATERS, [0.04, 0.01, 0.0]), "Every rater adds to agreement, ana most (+0.040)"),
+        (raters.vitality_title(RATERS, [-0.04, None, -0.02]), "Without ana the others agree better (−0.040)"),
+        (raters.vitality_title(RATERS, [None, math.nan, None]), "No rater has a vitality"),
+        (raters.collaboration_title(RATERS, MATRIX), ENDS),
+        (raters.collaboration_title(RATERS, FULL), ENDS),  # not the diagonal
+        (raters.collaboration_title(RATERS[:2], [[None, 0.5], [0.5, None]]), "ana and ben agree at 0.50"),
+        (raters.collaboration_title(RATERS[:2], [[None, None], [None, None]]), "No two raters can be compared"),
+        (raters.session_title(RATERS, [0.9, None, 0.4]), CONSISTENT),
+        (raters.session_title(RATERS[:1], [0.9]), "ana agrees with themselves at 0.90"),
+        (raters.session_title(RATERS, [None] * 3), "No rater can be compared with themselves"),
+        (raters.team_title("123", [0.9, None, 0.4]), TEAM),
+        (raters.team_title(["1"], [0.9]), "The team agrees at 0.90 in session 1"),
+        (raters.team_title(["1"], [None]), "In no session can raters be compared"),
     ],
 )
 def test_titles(title, expected):
@@ -43,7 +45,7 @@ def test_titles(title, expected):
 
 
 def test_a_bar_of_vitality_shows_its_sign():
-    figure = figures.vitality_bars(
+    figure = raters.vitality_bars(
         RATERS, [0.04, None, -0.02], [10, 0, 1200], [[0.01, 0.07], [None, None], [None, None]]
     )
     (bars,) = figure.data
@@ -54,14 +56,14 @@ def test_a_bar_of_vitality_shows_its_sign():
     low, high = figure.layout.xaxis.range
     assert low < -0.02
     assert high > 0.07
-    opacity = figures.vitality_bars(RATERS, [0.1, 0.2, 0.3], selected="ben").data[0].marker.opacity
+    opacity = raters.vitality_bars(RATERS, [0.1, 0.2, 0.3], selected="ben").data[0].marker.opacity
     assert opacity[1] > opacity[0] == opacity[2]
-    colours = figures.vitality_bars([str(number) for number in range(10)], [0.1] * 10).data[0].marker.color
+    colours = raters.vitality_bars([str(number) for number in range(10)], [0.1] * 10).data[0].marker.color
     assert colours[8] == colours[0]  # more raters than colours begin again
 
 
 def test_the_cells_are_in_the_order_of_the_clusters():
-    figure = figures.collaboration_heatmap(RATERS, FULL, [2, 0, 1])
+    figure = raters.collaboration_heatmap(RATERS, FULL, [2, 0, 1])
     (cells,) = figure.data
     assert [list(row) for row in cells.z] == [[None, 0.5, 0.7], [0.5, None, 0.9], [0.7, 0.9, None]]
     assert list(figure.layout.xaxis.ticktext) == list(figure.layout.yaxis.ticktext) == ["chen", "ana", "ben"]
@@ -84,7 +86,7 @@ def test_vitality_is_shown_by_the_primary_score_and_says_the_other(three_raters)
     (bars,) = figures.plot_vitality(result).data
     assert list(bars.x) == pytest.approx(result.vitality.tolist())
     assert not np.allclose(result.vitality, result.global_rematched)
-    assert bars.customdata[2].endswith(f"2 images<br>over all units {figures.signed(result.global_rematched[2])}")
+    assert bars.customdata[2].endswith(f"2 images<br>over all units {signed(result.global_rematched[2])}")
 
 
 def test_collaboration_shows_the_mean_above_and_all_units_below_the_diagonal(three_raters):

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from kalos_core.figures import sensitivity_curve, sensitivity_title
+from kalos_core.figures.sensitivity import sensitivity_curve, sensitivity_title
 from tests.figures.plain import notes
 
 THRESHOLDS, ALPHAS = [0.1, 0.5, 0.9], [0.8, 0.7, 0.3]

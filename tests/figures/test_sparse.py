@@ -7,9 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from kalos_core import removal_experiment, running_agreement
-from kalos_core.figures import plot_independence, plot_removal, plot_running, plot_weights, running_title
-from kalos_core.sparse import check_independence
+from kalos_core import removal_experiment
+from kalos_core.figures import plot_independence, plot_removal, plot_running, plot_weights
+from kalos_core.figures.sparse import running_title
+from kalos_core.sparse import check_independence, running_agreement
 from tests.figures.plain import names, plain, title
 
 

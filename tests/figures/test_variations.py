@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from kalos_core import VARIATION_TYPES, Annotations, variations
-from kalos_core.figures import VARIATION_LABELS, plot_variations, variation_bars, variations_title
+from kalos_core import Annotations, variations
+from kalos_core.display import VARIATION_LABELS
+from kalos_core.figures import plot_variations
+from kalos_core.figures.variations import variation_bars, variations_title
+from kalos_core.variation import VARIATION_TYPES
 from tests.figures.plain import title
 
 NOTHING = "No findings: nobody annotated anything"

@@ -9,7 +9,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 import kalos_core
-from kalos_core import readers
+from kalos_core import consensus, convergence, drawing, nominal, pairs, pixels, ranking, readers, similarity, sparse
+from kalos_core.noise.experiments import run_experiments
 from kalos_core.readers.vocabulary import Vocabulary
 from tests.fuzz import values as v
 
@@ -23,9 +24,19 @@ NOT_CALLED = {
     "InputError": "an error",
     "KalosError": "an error",
     "KalosWarning": "a warning",
-    "register_similarity": "changes the table of all others; `Similarity.of_function` is what it does",
 }
 """Public names that are not called here, and why."""
+
+BESIDE = (
+    *(consensus.Truth, consensus.class_truth, consensus.staple_classes),
+    *(convergence.map_of_predictions, convergence.read_models),
+    *(drawing.draw_unit, pairs.compute_pairs, run_experiments, Vocabulary),
+    *(nominal.find_disputes, nominal.item_accuracy, nominal.reject_answers, nominal.suggest_groups),
+    *(pixels.PixelAccumulator, pixels.class_pixel_agreement, pixels.disputed_regions, pixels.mask_stacks),
+    *(pixels.unit_boundaries, ranking.SystemScores, ranking.rank_models, ranking.rank_over_classes),
+    *(similarity.Similarity, sparse.RunningAgreement, sparse.running_agreement),
+)
+"""What people call besides the names of `kalos_core` and its readers."""
 
 INSTANCES: dict[str, Callable[[], Any]] = {
     "Agreement": lambda: v.AGREEMENT,
@@ -35,7 +46,7 @@ INSTANCES: dict[str, Callable[[], Any]] = {
     "NoiseModel": lambda: v.MODEL,
     "DetectorAccumulator": v.ranking,
     "PixelAccumulator": v.counting,
-    "RunningAgreement": kalos_core.RunningAgreement,
+    "RunningAgreement": sparse.RunningAgreement,
     "Vocabulary": lambda: Vocabulary.from_aliases({"cat": "dog"}),
 }
 
@@ -60,22 +71,20 @@ RENAMED = {
 
 def _collect() -> dict[str, Callable[..., Any]]:
     found: dict[str, Callable[..., Any]] = {}
-    for module in (kalos_core, readers):
-        for name in module.__all__:
-            thing = getattr(module, name)
-            if not callable(thing):
+    public = [getattr(module, name) for module in (kalos_core, readers) for name in module.__all__]
+    for thing in filter(callable, (*public, *BESIDE)):
+        name = thing.__name__
+        if name not in NOT_CALLED:
+            found[name] = thing
+        if not inspect.isclass(thing) or issubclass(thing, BaseException):
+            continue
+        for method, held in vars(thing).items():
+            if method.startswith("_") or isinstance(held, property):
                 continue
-            if name not in NOT_CALLED:
-                found[name] = thing
-            if not inspect.isclass(thing) or issubclass(thing, BaseException):
-                continue
-            for method, held in vars(thing).items():
-                if method.startswith("_") or isinstance(held, property):
-                    continue
-                if isinstance(held, (classmethod, staticmethod)):
-                    found[f"{name}.{method}"] = getattr(thing, method)
-                elif inspect.isfunction(held) and name in INSTANCES:
-                    found[f"{name}.{method}"] = _of_instance(INSTANCES[name], method, held)
+            if isinstance(held, (classmethod, staticmethod)):
+                found[f"{name}.{method}"] = getattr(thing, method)
+            elif inspect.isfunction(held) and name in INSTANCES:
+                found[f"{name}.{method}"] = _of_instance(INSTANCES[name], method, held)
     return found
 
 

@@ -7,6 +7,11 @@ import pytest
 import kalos_core as k
 from kalos_core import InputError
 from kalos_core.arguments import check_arguments
+from kalos_core.noise.experiments import run_experiments
+from kalos_core.nominal import item_accuracy
+from kalos_core.pixels import PixelAccumulator
+from kalos_core.ranking import SystemScores, rank_models
+from kalos_core.sparse import RunningAgreement, running_agreement
 from tests.fuzz import values as v
 from tests.fuzz.calls import CALLS, NOT_CALLED
 from tests.fuzz.files import READERS
@@ -55,23 +60,23 @@ FOUND = {
     "masks of several lengths": lambda: k.MaskStack.of({"ann": [[0, 1], [1]], "bob": [[1, 1]]}),
     "names of masks that cannot be looked up": lambda: k.MaskStack.of([[[0]], [[1]]], raters=[["a"], ["b"]]),
     "a class that is no number": lambda: v.LABEL_STACK.of_class(np.zeros(2)),
-    "raters that cannot be looked up": lambda: k.PixelAccumulator([["a"], {}]),
+    "raters that cannot be looked up": lambda: PixelAccumulator([["a"], {}]),
     "pairs of another table": lambda: k.agreement(v.TWO, pairs=v.PAIRS),
-    "progress that is no function": lambda: k.run_experiments(v.TWO, progress={}),
+    "progress that is no function": lambda: run_experiments(v.TWO, progress={}),
     "thresholds of several lengths": lambda: k.variation_shares(v.TWO, [[], [0.5]]),
-    "predictions without scores": lambda: k.rank_models({"net": v.TWO}, v.TWO),
-    "scores without images": lambda: k.SystemScores.from_tables({"net": [1]}),
+    "predictions without scores": lambda: rank_models({"net": v.TWO}, v.TWO),
+    "scores without images": lambda: SystemScores.from_tables({"net": [1]}),
     "decisions of several lengths": lambda: k.ConceptTruths(["a"], [1], ["x"], [[[1], [1, 0]]]),
     "an exclusion of lists": lambda: k.Annotations.from_rows(v.ROWS, exclusions=[([1], ["ann"], {})]),
     "raters of lists": lambda: v.TWO.select(raters=["ann", []]),
     "rows of several lengths": lambda: v.TWO.select(rows=[[0], [1, 2]]),
-    "weights that equal nothing": lambda: k.RunningAgreement(weights=pd.NA),
-    "an item that equals nothing": lambda: k.running_agreement([np.zeros(2)], ["cat"]),
+    "weights that equal nothing": lambda: RunningAgreement(weights=pd.NA),
+    "an item that equals nothing": lambda: running_agreement([np.zeros(2)], ["cat"]),
     "values of several lengths": lambda: k.cohen_kappa([[1], [1, 2]], [0, 1]),
     "skew of long numbers": lambda: v.ranking().result(skew=(v.LONG, "a")),
-    "labels of an item that are lists": lambda: k.item_accuracy(v.LABELS, {1: ([[]], 5)}),
+    "labels of an item that are lists": lambda: item_accuracy(v.LABELS, {1: ([[]], 5)}),
     "masks of nobody": lambda: k.MaskStack(MASK, None),
-    "a seed of several": lambda: k.run_experiments(v.ANNOTATIONS, counts=[2], repeats=1, magnitudes=[1], seed=(1, 2)),
+    "a seed of several": lambda: run_experiments(v.ANNOTATIONS, counts=[2], repeats=1, magnitudes=[1], seed=(1, 2)),
     "images that cannot be looked up": lambda: k.Annotations.from_rows(v.ROWS, images=[1, []]),
     "an image with a long number": lambda: k.read_coco({**v.COCO, "images": [{"id": 1, "rater_list": v.LONG}]}),
     "a category of lists within lists": lambda: k.read_coco({**v.COCO, "categories": [{"id": DEEP, "name": DEEP}]}),

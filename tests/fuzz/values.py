@@ -14,7 +14,13 @@ import scipy.sparse
 from hypothesis import strategies as st
 
 import kalos_core as k
+from kalos_core.consensus import TRUTH_METHODS
+from kalos_core.correspondence import COSTS, SOLVERS
 from kalos_core.nominal import SKILL_MODELS
+from kalos_core.pairs import compute_pairs
+from kalos_core.pixels import PixelAccumulator
+from kalos_core.ranking import SystemScores
+from kalos_core.sparse import WEIGHTS
 from tests.readers.spoiling import spoiled
 from tests.readers.test_coco import document
 
@@ -43,7 +49,7 @@ GRADED = k.Annotations.from_rows(
 )
 AGREEMENTS = [AGREEMENT, k.agreement(GRADED, bootstrap=0), k.agreement(POLYGONS, "polygon_iou", bootstrap=2)]
 AGREEMENTS += [k.agreement(TWO, bootstrap=0)]
-PAIRS = k.compute_pairs(ANNOTATIONS, floor=0.1)
+PAIRS = compute_pairs(ANNOTATIONS, floor=0.1)
 VARIATIONS = k.variations(ANNOTATIONS)
 LABELS = k.LabelTable.from_rows(LABEL_ROWS)
 ONE_ANSWER = k.LabelTable.from_rows(LABEL_ROWS, groups={"q": ["x", "y"]})
@@ -52,7 +58,7 @@ STACK = k.MaskStack.of(MASKS, image="a")
 REGIONS = {"ann": [[0, 1, 2]], "bob": [[1, 1, 2]]}
 LABEL_STACK = k.LabelStack.of(REGIONS, image="a")
 COUNTS = np.array([[3, 0], [2, 1], [0, 3], [1, 1]])
-SCORES = k.SystemScores(["net", "svm"], [1, 2], ["x", "y"], [[[0.9, 0.1], [0.2, 0.7]], [[0.5, 0.4], [0.6, 0.1]]])
+SCORES = SystemScores(["net", "svm"], [1, 2], ["x", "y"], [[[0.9, 0.1], [0.2, 0.7]], [[0.5, 0.4], [0.6, 0.1]]])
 TRUTHS = k.ConceptTruths.from_labels(LABELS.select(items=[0, 1]))
 MODEL = k.NoiseModel.default()
 CALIBRATION = k.calibrate(ANNOTATIONS)
@@ -66,8 +72,8 @@ def ranking() -> k.DetectorAccumulator:
     return made
 
 
-def counting() -> k.PixelAccumulator:
-    made = k.PixelAccumulator()
+def counting() -> PixelAccumulator:
+    made = PixelAccumulator()
     made.add(STACK)
     return made
 
@@ -100,8 +106,8 @@ GOOD: dict[str, list[Any]] = {
     "similarity": [*k.SIMILARITIES, lambda annotations, left, right: np.ones(len(left))],
     "similarities": ["box_iou", ["box_iou", "centroid"], ["polygon_iou"]],
     "thresholds": [[0.5], (0.1, 0.9), np.array([0.5, 0.75])],
-    "solver": [*k.SOLVERS],
-    "cost": [*k.COSTS],
+    "solver": [*SOLVERS],
+    "cost": [*COSTS],
     "statistic": ["alpha", "global_alpha"],
     "masks": [MASKS, list(MASKS.values()), np.zeros((2, 3, 4), bool)],
     "stack": [STACK],
@@ -116,8 +122,8 @@ GOOD: dict[str, list[Any]] = {
     "spacing": [1, 0.5, (1, 2), [1, 1, 2.5]],
     "first": [[0, 1, 1]],
     "second": [[0, 1, 0]],
-    "method": [*k.TRUTH_METHODS],
-    "weights": [*k.WEIGHTS, None, [1.0, 2.0, 1.0], ["flat", "edges"], "linear", [[1, 0.5], [0.5, 1]]],
+    "method": [*TRUTH_METHODS],
+    "weights": [*WEIGHTS, None, [1.0, 2.0, 1.0], ["flat", "edges"], "linear", [[1, 0.5], [0.5, 1]]],
     "image": [1, 2, "a"],
     "images": [[1, 2], None, [0], [True, False, True]],
     "items": [[1, 1, 2, 2], [0, 1]],

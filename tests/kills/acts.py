@@ -17,8 +17,10 @@ from PIL import Image
 
 import kalos_core.fiftyone as kf
 from kalos_core import KalosError
+from kalos_core.fiftyone.deciding.decide import carry_decisions
 from kalos_core.fiftyone.deciding.results import settle_hand_over
 from kalos_core.fiftyone.importing.life import find_dataset
+from kalos_core.fiftyone.runs.stored import describe_run
 from tests.fiftyone_bridge.back_end import STUB
 from tests.fiftyone_bridge.lively import RATERS, lively
 from tests.fiftyone_bridge.quiz import quiz
@@ -142,7 +144,7 @@ def _run(function: Callable[..., Any], *values: Any, **options: Any) -> Doing:
 agreement = _run(kf.compute_agreement, **QUICK)
 pixels = _run(kf.compute_pixel_agreement, raters=RATERS)
 order_next = _run(kf.next_to_rate, 2, tag="look")
-describe = _run(kf.describe_run, note="look", status="in_review")
+describe = _run(describe_run, note="look", status="in_review")
 delete = _run(kf.delete_run)
 rename = _run(kf.rename_run, "other")
 _variations = _run(kf.find_variations, raters=RATERS)
@@ -169,7 +171,7 @@ _maps = _run(
     kf.rank_detectors, detectors=["good", "poor"], methods=["any"], skew=(0.1, 0.5), boundaries=2, raters=RATERS
 )
 _tagged = _run(kf.tag_disputes, "look")
-_carry = _run(kf.carry_decisions, "second")
+_carry = _run(carry_decisions, "second")
 _update = _run(kf.update_analysis, "new")
 
 

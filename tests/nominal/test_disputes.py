@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from kalos_core import InputError, LabelTable, find_disputes
+from kalos_core import InputError, LabelTable
+from kalos_core.nominal import find_disputes
 from kalos_core.reliability import NOT_ASSIGNED
 from tests.nominal_tables import table_of, tables_with_gaps
 

@@ -10,8 +10,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from kalos_core import InputError, LabelTable, label_agreement, rater_accuracy, reject_answers, suggest_groups
-from kalos_core.nominal import check_groups, cohen_matrix, free_marginal_kappa, majority_labels, merge_raters
+from kalos_core import InputError, LabelTable, label_agreement, rater_accuracy
+from kalos_core.nominal import (
+    check_groups,
+    cohen_matrix,
+    free_marginal_kappa,
+    majority_labels,
+    merge_raters,
+    reject_answers,
+    suggest_groups,
+)
 from kalos_core.nominal.cohen import cohen_matrices
 from tests.nominal_tables import table_of, tables_with_gaps
 

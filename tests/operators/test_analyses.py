@@ -9,6 +9,7 @@ import pytest
 
 import kalos_core.fiftyone as kf
 from kalos_core.fiftyone.dataset.raters import store_raters
+from kalos_core.fiftyone.runs.stored import find_analysis
 from tests.fiftyone_bridge.quiz import RATERS as QUIZ_RATERS
 from tests.fiftyone_bridge.quiz import quiz
 from tests.fiftyone_bridge.scenes import RATERS, THREE, crowded, make_samples
@@ -65,7 +66,7 @@ def test_what_is_selected_reaches_every_run(crowd: fo.Dataset) -> None:
     done = delegate("analyse", crowd, key="first", settings=FEW, **params)
     assert (done.run_state, done.status.progress) == ("completed", 1.0)
     assert done.result.result["runs"]["variations"] == "first_variations"
-    runs = kf.find_analysis(crowd, "first").runs
+    runs = find_analysis(crowd, "first").runs
     assert sorted(kf.list_runs(crowd)) == KEYS
     assert {found.selection for found in runs.values()} == {kf.Selection(raters=("ann", "bob"), classes=("cat",))}
     assert runs["variations"].settings["threshold"] == 0.25

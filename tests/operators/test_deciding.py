@@ -15,6 +15,7 @@ from fiftyone.operators.executor import ExecutionError
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, read_coco
+from kalos_core.fiftyone.kinds.agreement.rerating import view_of_next
 from tests.fiftyone_bridge.scenes import RATERS
 from tests.operators.calls import last_line, run
 from tests.plugin import form, post
@@ -99,7 +100,7 @@ def test_disputes_are_tagged_and_images_named_for_one_more_rater(dataset: fo.Dat
     answer = run("tag_disputes", dataset, tag="look")
     assert answer["samples"] == len(dataset.match_tags("look")) == 3
     answer = run("next_to_rate", dataset, n=2, tag="more")
-    assert answer["images"] == len(dataset.match_tags("more")) == len(kf.view_of_next(dataset, "run")) > 0
+    assert answer["images"] == len(dataset.match_tags("more")) == len(view_of_next(dataset, "run")) > 0
     assert answer["text"].startswith("One more rater on ")
     assert "Their order is in `run_next`, and they are tagged more." in answer["text"]
 

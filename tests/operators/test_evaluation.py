@@ -8,7 +8,8 @@ import fiftyone as fo
 import pytest
 
 import kalos_core.fiftyone as kf
-from kalos_core import label_convergence, map_of_predictions
+from kalos_core import label_convergence
+from kalos_core.convergence import map_of_predictions
 from kalos_core.fiftyone.dataset.raters import store_raters
 from tests.fiftyone_bridge.lively import RATERS, lively
 from tests.operators.calls import data_set

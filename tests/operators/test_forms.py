@@ -8,7 +8,7 @@ import fiftyone as fo
 import pytest
 
 import kalos_core.fiftyone as kf
-from kalos_core import TRUTH_METHODS
+from kalos_core.consensus import TRUTH_METHODS
 from tests.fiftyone_bridge.lively import RATERS, lively
 from tests.fiftyone_bridge.quiz import quiz
 from tests.fiftyone_bridge.scenes import SCENES, make_samples, objects

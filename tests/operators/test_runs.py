@@ -14,8 +14,10 @@ from fiftyone.operators.executor import ExecutionError
 import kalos_core.fiftyone as kf
 from kalos_core import calibrate
 from kalos_core.convergence import THRESHOLDS
-from kalos_core.fiftyone.dataset.raters import store_raters
-from kalos_core.figures import events_title, pixel_title
+from kalos_core.fiftyone.dataset.raters import store_raters, synthetic_fields
+from kalos_core.fiftyone.runs.thresholds import default_threshold
+from kalos_core.figures.events import events_title
+from kalos_core.figures.pixels import pixel_title
 from tests.fiftyone_bridge.lively import RATERS, lively, unsure
 from tests.fiftyone_bridge.noisy import samples
 from tests.fiftyone_bridge.scenes import crowded, make_samples, objects
@@ -58,7 +60,7 @@ def test_the_form_chooses_the_calibrated_threshold_of_the_best_similarity(calibr
     assert inputs["threshold"].default == round(best["threshold"], 3)
     found = run("choose_threshold", calibrated, **defaults(inputs))
     assert found["threshold"] == best["threshold"]  # to the last digit
-    assert kf.default_threshold(calibrated, best["name"]) == best["threshold"]
+    assert default_threshold(calibrated, best["name"]) == best["threshold"]
 
     # each similarity has its own field: the App keeps what stood in one
     own = f"threshold_of_{other['name']}"
@@ -162,7 +164,7 @@ def test_noise_that_cannot_be_created_is_an_error(referenced: fo.Dataset) -> Non
         with pytest.raises((ExecutionError, ValueError)) as error:
             run("inject_noise", referenced, reference="truth", **params)
         assert message in last_line(error)
-    assert kf.synthetic_fields(referenced) == []
+    assert synthetic_fields(referenced) == []
 
 
 # ---- masks, and a truth of objects ----

@@ -9,8 +9,12 @@ import pytest
 
 import kalos_core.fiftyone as kf
 from kalos_core.display import with_interval
+from kalos_core.fiftyone.kinds.agreement.lens import narrowed_metrics
+from kalos_core.fiftyone.kinds.agreement.views import image_alphas, view_of_class, view_of_pair, view_worst_first
+from kalos_core.fiftyone.kinds.variations.views import view_of_confusion
 from kalos_core.fiftyone.runs.records import plain
-from kalos_core.figures import CAPTIONS, alpha_bins
+from kalos_core.figures.agreement import alpha_bins
+from kalos_core.figures.captions import CAPTIONS
 from tests.fiftyone_bridge.scenes import RATERS, metrics_of
 from tests.panels.operations import at, given, ids, look_at, names, opened, prompted, samples_of
 from tests.plugin import Panel
@@ -102,11 +106,11 @@ def test_the_worst_images_are_listed_the_worst_first(analysed: fo.Dataset) -> No
 @pytest.mark.parametrize("lens", first([{"category": "dog", "rater": "cid"}, {"rater": "bob"}]))
 def test_bars_and_worst_images_follow_the_lens(trio: fo.Dataset, lens: dict[str, str]) -> None:
     panel = look_at(opened(trio, "Images"), **lens)
-    sample_ids, alphas = kf.image_alphas(trio, "agreement", **lens)
+    sample_ids, alphas = image_alphas(trio, "agreement", **lens)
     value = dict(zip(sample_ids, alphas, strict=True))
     edges, counts = alpha_bins(alphas)
     assert panel.state["edges"] == edges.tolist()
-    found = metrics_of(kf.narrowed_metrics(trio, "agreement", kf.Lens(**lens)))
+    found = metrics_of(narrowed_metrics(trio, "agreement", kf.Lens(**lens)))
     assert with_interval(found["alpha"], found["alpha_interval"]) in panel.text()
     for place, count in enumerate(counts):
         if count:
@@ -124,7 +128,7 @@ def test_of_a_long_sorted_view_the_first_images_are_shown(
     analysed: fo.Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     panel = opened(analysed, "Images")
-    worst = kf.view_worst_first(analysed, "agreement", 25).values("id")
+    worst = view_worst_first(analysed, "agreement", 25).values("id")
     (events,) = [module for name, module in sys.modules.items() if name.endswith(".panels.parts.events")]
     for most, said in ((2, "the first 2 of 5 images"), (5, "5 images")):
         monkeypatch.setattr(events, "MOST_SORTED", most)
@@ -139,10 +143,10 @@ def test_a_class_leads_to_its_images_and_into_the_lens(trio: fo.Dataset) -> None
     panel = opened(trio, "Classes")
     shown = panel.state["shown_classes"]
     operations = panel.send("classes_click_class", idx=0)
-    assert samples_of(trio, operations) == kf.view_of_class(trio, "agreement", shown[0]).values("id")
+    assert samples_of(trio, operations) == view_of_class(trio, "agreement", shown[0]).values("id")
     assert f"images with {shown[0]}, worst first by α of {shown[0]}" in panel.state["in_grid"]
     at(panel, "Images")
-    found = metrics_of(kf.narrowed_metrics(trio, "agreement", kf.Lens(category=shown[0])))
+    found = metrics_of(narrowed_metrics(trio, "agreement", kf.Lens(category=shown[0])))
     assert with_interval(found["alpha"], found["alpha_interval"]) in panel.text()
     assert sum(panel.data["histogram"][0]["y"]) == sum(value is not None for value in found["image_alpha"])
 
@@ -151,7 +155,7 @@ def test_a_pair_leads_to_the_images_where_they_disagree_most(trio: fo.Dataset) -
     panel = opened(trio, "Raters", "Pairs")
     shown = panel.state["shown_raters"]
     operations = panel.send("raters_click_pair", idx=[0, 2])
-    assert samples_of(trio, operations) == kf.view_of_pair(trio, "agreement", shown[0], shown[2]).values("id")
+    assert samples_of(trio, operations) == view_of_pair(trio, "agreement", shown[0], shown[2]).values("id")
     assert f"images of {shown[0]} and {shown[2]}" in panel.state["in_grid"]
     assert names(panel.send("raters_click_pair", idx=[1, 1])) == []  # the empty diagonal
     panel.send("raters_click_rater", idx=2)
@@ -181,7 +185,7 @@ def test_a_scorecard_shows_all_there_is_to_say_of_a_rater(trio: fo.Dataset) -> N
     lines = {row["name"]: row["value"] for row in panel.rows("card_lines")}
     assert lines["Says dog where others say cat"].endswith("findings")
     assert panel.data["example_wrong_class"].startswith("data:image/png;base64,")
-    confused = kf.view_of_confusion(trio, "variations", "dog", "cat")
+    confused = view_of_confusion(trio, "variations", "dog", "cat")
     assert samples_of(trio, panel.send("raters_click_confused", row=0)) == confused.values("id")
     wrong = kf.view_of_variation(trio, "variations", "wrong_class", rater="cid")
     assert samples_of(trio, panel.send("raters_show_kind", kind="wrong_class")) == wrong.values("id")

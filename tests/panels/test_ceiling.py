@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import kalos_core.fiftyone as kf
-from kalos_core.figures import convergence_title
+from kalos_core.figures.convergence import convergence_title
 from tests.fiftyone_bridge.lively import LEVELS, RATERS, lively
 from tests.operators.calls import data_set
 from tests.panels.operations import names, opened, samples_of

@@ -9,6 +9,9 @@ import pytest
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
+from kalos_core.fiftyone.deciding.queue import queued_images
+from kalos_core.fiftyone.deciding.regions import draw_region, region_report
+from kalos_core.fiftyone.kinds.agreement.sample import NotInRun
 from tests.fiftyone_bridge.scenes import RATERS
 from tests.panels.operations import given, ids, look_at, names, opened, prompted, sample_of, samples_of, view_of
 from tests.plugin import SPACES, Panel
@@ -54,7 +57,7 @@ def test_the_lens_narrows_the_queue(own_trio: fo.Dataset) -> None:
     for part in ({"category": "bench"}, {"rater": "bob"}):
         panel.send("clear_lens")
         look_at(panel, **part)
-        expected = kf.queued_images(own_trio, "agreement", 25, **part)
+        expected = queued_images(own_trio, "agreement", 25, **part)
         assert panel.state["queued_ids"] == [image.sample_id for image in expected] != everything
         assert [row["open"] for row in panel.rows("queue")] == [image.open for image in expected]
         assert sample_of(panel.send("decide_open_next")) == kf.next_dispute(own_trio, "agreement", **part)
@@ -196,15 +199,15 @@ def test_what_is_drawn_of_a_region_is_what_each_rater_marked(masks: fo.Dataset) 
     kf.compute_pixel_agreement(masks, "pixels", regions=True)
     sample = masks.first()
     first, second = (label.id for label in sample.pixels_regions.detections)
-    drawing = kf.draw_region(masks, "pixels", first, sample.id)
+    drawing = draw_region(masks, "pixels", first, sample.id)
     assert list(drawing.legend.values()) == ["ann: road", "bob: road", "cid: car"]
-    drawing = kf.draw_region(masks, "pixels", second, sample.id)
+    drawing = draw_region(masks, "pixels", second, sample.id)
     nothing = "annotated nothing here"
     assert list(drawing.legend.values()) == ["ann: road", f"bob: {nothing}", f"cid: {nothing}"]
-    with pytest.raises(kf.NotInRun):
-        kf.region_report(masks, "0" * 24, "pixels")
+    with pytest.raises(NotInRun):
+        region_report(masks, "0" * 24, "pixels")
     for name in ("ann", "bob", "cid"):
         sample[name] = None
     sample.save()
     with pytest.raises(InputError, match="expected"):
-        kf.draw_region(masks, "pixels", first, sample.id)
+        draw_region(masks, "pixels", first, sample.id)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import kalos_core.fiftyone as kf
+from kalos_core.fiftyone.deciding.queue import queued_images
 from tests.fiftyone_bridge.lively import lively
 from tests.fiftyone_bridge.quiz import quiz
 from tests.fiftyone_bridge.stacks import add_maps, small
@@ -62,7 +63,7 @@ def test_names_of_objects_are_text_in_every_section_and_beside_the_sample() -> N
     dataset = hostile(lively(8))
     kf.analyse(dataset, "agreement", settings=QUICK)
     kf.inject_noise(dataset, "noise", reference=RATERS["ann"])
-    first, second = (image.sample_id for image in kf.queued_images(dataset, "agreement", 2))
+    first, second = (image.sample_id for image in queued_images(dataset, "agreement", 2))
     asked, settled = (kf.disputed_units(dataset, "agreement", sample)[0] for sample in (first, second))
     kf.decide(dataset, "agreement", asked.labels, "guideline", note=f"~~~~\n{CLASSES['owl']}", who=RATERS["cid"])
     kf.decide(dataset, "agreement", settled.labels, "take", RATERS["bob"])

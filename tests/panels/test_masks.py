@@ -8,7 +8,7 @@ import pytest
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, LabelStack, boundary_agreement, region_agreement
-from kalos_core.figures import pixel_title
+from kalos_core.figures.pixels import pixel_title
 from tests.fiftyone_bridge.scenes import FIVE, seen_by_five
 from tests.fiftyone_bridge.stacks import CLASSES, MAPS, RATERS, RATIO, add_maps, small
 from tests.operators.calls import data_set

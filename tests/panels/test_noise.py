@@ -8,7 +8,9 @@ import fiftyone as fo
 import pytest
 
 import kalos_core.fiftyone as kf
-from kalos_core.figures import events_title, percent_text
+from kalos_core.display import percent_text
+from kalos_core.fiftyone.kinds.noise.views import CHANGES, noisy_images, view_of_event
+from kalos_core.figures.events import events_title
 from tests.fiftyone_bridge.noisy import samples
 from tests.operators.calls import data_set
 from tests.panels.operations import names, opened, prompted, sample_of, samples_of, view_of
@@ -26,7 +28,7 @@ def annotated() -> fo.Dataset:
 
 def leads_to(dataset: fo.Dataset, operations: Any, *event: Any, **more: Any) -> None:
     """Check that the grid shows the images of some events."""
-    assert samples_of(dataset, operations) == kf.view_of_event(dataset, "noise", *event, **more).values("id")
+    assert samples_of(dataset, operations) == view_of_event(dataset, "noise", *event, **more).values("id")
 
 
 def test_events_lead_to_their_labels(annotated: fo.Dataset) -> None:
@@ -50,7 +52,7 @@ def test_events_lead_to_their_labels(annotated: fo.Dataset) -> None:
 
 def test_images_and_raters_lead_to_what_was_changed(annotated: fo.Dataset) -> None:
     panel = opened(annotated, "Noise", "Images")
-    found = kf.noisy_images(annotated, "noise")
+    found = noisy_images(annotated, "noise")
     assert f"{len(found)} of 30 images have events; the most: {found[0].changed}" in panel.text()
     assert sum(trace["x"][0] for trace in panel.data["images"]) == found[0].changed
     assert sample_of(panel.send("noise_click_image", y=2, idx=2, trace_idx=0)) == found[2].sample_id
@@ -58,7 +60,7 @@ def test_images_and_raters_lead_to_what_was_changed(annotated: fo.Dataset) -> No
     assert names(panel.send("back")) == ["clear_view"]
     panel.send("choose_page", value="Raters")
     assert [row["magnitude"] for row in panel.rows("noise_raters")] == ["0", "2", "5"]
-    leads_to(annotated, panel.send("noise_click_rater", row=1), kf.CHANGES, rater=FIELDS[1])
+    leads_to(annotated, panel.send("noise_click_rater", row=1), CHANGES, rater=FIELDS[1])
 
 
 def test_what_was_used_and_what_was_lost(annotated: fo.Dataset) -> None:

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import kalos_core.fiftyone as kf
-from kalos_core.figures import band
+from kalos_core._agreement import band
+from kalos_core.fiftyone.kinds.labelled import view_of_difference
+from kalos_core.fiftyone.kinds.ranking.kind import stored_rankings
 from tests.fiftyone_bridge.quiz import RATERS, quiz, sample, several
 from tests.operators.calls import data_set
 from tests.panels.operations import made_again, names, opened, prompted, sample_of, samples_of
@@ -98,7 +100,7 @@ def test_who_is_right(answered: fo.Dataset) -> None:
     ids = np.array(answered.values("id"))
     order = np.lexsort((ids, np.array(answered.values("judged_confidence"))))
     assert samples_of(answered, panel.send("questions_show_least_sure")) == ids[order].tolist()
-    expected = kf.view_of_difference(answered, "judged", RATERS[int(truth.skill.argmin())], "truth").values("id")
+    expected = view_of_difference(answered, "judged", RATERS[int(truth.skill.argmin())], "truth").values("id")
     assert samples_of(answered, panel.send("questions_click_skill", y=0)) == expected != []
     for judge, who in (("2", "bob"), ("0", "Raters")):
         panel.send("questions_change_judge", value=judge)
@@ -168,7 +170,7 @@ def test_teams_a_reference_and_rejected_answers() -> None:
 
 def test_rankings_lead_to_what_references_answered_differently(answered: fo.Dataset) -> None:
     panel = opened(answered, "Ranking")
-    rankings = kf.stored_rankings(answered, "ranking")
+    rankings = stored_rankings(answered, "ranking")
     assert "Rankings are concordant under 0 of 6 pairs of references" in panel.text()
     assert "Left out under some reference, which finds them nowhere or everywhere: owl" in panel.text()
     panel.send("ranking_change_measure", value="EER")

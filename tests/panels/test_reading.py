@@ -14,6 +14,7 @@ from pymongo.collection import Collection
 import kalos_core.fiftyone as kf
 import panels
 from kalos_core import KalosWarning
+from kalos_core.fiftyone.dataset.objects import read_labels
 from panels.parts.events import handlers
 from tests.fiftyone_bridge.quiz import quiz
 from tests.fiftyone_bridge.scenes import SCENES, make_samples
@@ -211,7 +212,7 @@ def test_labels_that_are_read_are_counted(many: dict[str, fo.Dataset], read: lis
     many["objects"].limit(1).first()
     assert 0 < sum(read) < IMAGES
     read.clear()
-    kf.read_labels(many["objects"], kf.Selection(raters=RATERS))
+    read_labels(many["objects"], kf.Selection(raters=RATERS))
     assert sum(read) >= IMAGES
 
 

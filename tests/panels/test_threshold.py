@@ -8,8 +8,11 @@ import fiftyone as fo
 import pytest
 
 import kalos_core.fiftyone as kf
-from kalos_core import VARIATION_TYPES
 from kalos_core.display import alpha_text
+from kalos_core.fiftyone.analyses.advice import threshold_advice
+from kalos_core.fiftyone.kinds.agreement.views import view_of_threshold
+from kalos_core.fiftyone.runs.thresholds import default_threshold
+from kalos_core.variation import VARIATION_TYPES
 from tests.fiftyone_bridge.scenes import RATERS, make_samples
 from tests.operators.calls import data_set
 from tests.panels.operations import given, opened, prompted, samples_of
@@ -65,7 +68,7 @@ def test_the_button_makes_the_threshold_the_default(calibrated: fo.Dataset) -> N
     assert prompted(panel.send("prompt", **again)) == ("analyse", filled)
     operations = panel.send("threshold_use")
     assert given(operations, "notify")["message"] == f"Later forms offer {alpha_text(threshold)} for {name}"
-    assert kf.default_threshold(dataset, name) == pytest.approx(threshold)
+    assert default_threshold(dataset, name) == pytest.approx(threshold)
     assert "use" not in panel.shown["use_row"]["type"]["properties"]
     assert panel.rows("similarities")[0]["threshold"].endswith("✓ default")
     assert opened(dataset, "Threshold", "Calibration").state["defaults"] == panel.state["defaults"]
@@ -78,7 +81,7 @@ def test_the_similarity_in_use_comes_first_and_a_better_one_is_recommended(calib
         panel = opened(calibrated, "Threshold", "Calibration")
         assert panel.state["similarity"] == name
         assert panel.text().count("; in use: 0.40") == 1
-        advice = kf.threshold_advice(calibrated, name)
+        advice = threshold_advice(calibrated, name)
         assert (advice.better is not None) == (advice.difference_interval[0] > 0)
         assert advice.better in (None, best["name"])
         assert advice.text in html.unescape(panel.text())
@@ -124,5 +127,5 @@ def test_the_curve_of_alpha_leads_to_its_images(analysed: fo.Dataset) -> None:
     panel = opened(analysed, "Threshold", "Sensitivity")
     threshold = kf.load_details(analysed, "agreement").details.sensitivity.threshold[0]
     found = samples_of(analysed, panel.send("threshold_click_alpha", x=threshold))
-    assert found == kf.view_of_threshold(analysed, "agreement", threshold).values("id")
+    assert found == view_of_threshold(analysed, "agreement", threshold).values("id")
     assert panel.send("threshold_click_alpha", x=0.123) == []  # between two points

@@ -7,8 +7,11 @@ import numpy as np
 import pytest
 
 import kalos_core.fiftyone as kf
-from kalos_core import VARIATION_TYPES, InputError, unit_boundaries
+from kalos_core import InputError
 from kalos_core.display import significant
+from kalos_core.fiftyone.kinds.variations.views import view_of_findings
+from kalos_core.pixels import unit_boundaries
+from kalos_core.variation import VARIATION_TYPES
 from tests.fiftyone_bridge.scenes import COUNTS, RATERS, detection, make_samples, polylines
 from tests.operators.calls import data_set
 from tests.panels.conftest import THREE
@@ -51,7 +54,7 @@ def test_raters_are_compared_by_rates_each_of_which_leads_to_its_labels(trio: fo
     cid = [row["rater"] for row in rows].index("cid")
     for column, kinds in ((0, []), (1, [["wrong_class"]]), (5, [["additional"]])):
         view = view_of(trio, panel.send("variations_click_rater", row=cid, column=column))
-        expected_view = kf.view_of_findings(trio, "variations", *kinds, rater="cid")
+        expected_view = view_of_findings(trio, "variations", *kinds, rater="cid")
         assert len(view) > 0
         assert shown_labels(view, THREE) == shown_labels(expected_view, THREE)
 

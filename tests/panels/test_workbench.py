@@ -10,6 +10,8 @@ import pytest
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
+from kalos_core.fiftyone.kinds.agreement.views import view_worst_first
+from kalos_core.fiftyone.runs.stored import describe_run
 from tests.fiftyone_bridge.quiz import quiz
 from tests.fiftyone_bridge.scenes import RATERS, SCENES, make_samples
 from tests.operators.calls import data_set
@@ -154,7 +156,7 @@ def test_runs_fields_and_data_sets_may_go_meanwhile(own: fo.Dataset, dataset: fo
 def test_a_click_leads_to_images_and_back_again(analysed: fo.Dataset) -> None:
     panel = opened(analysed, "Images")
     operations = panel.send("images_show_worst")
-    worst = kf.view_worst_first(analysed, "agreement", 25)
+    worst = view_worst_first(analysed, "agreement", 25)
     assert samples_of(analysed, operations) == worst.values("id")
     panel.request = {"view": worst}
     assert "back" in panel.shown["grid_row"]["type"]["properties"]
@@ -200,9 +202,9 @@ def test_two_analyses_are_compared(own_trio: fo.Dataset) -> None:
 
 
 def test_a_run_is_picked_and_what_to_do_with_it_is_offered(own_trio: fo.Dataset) -> None:
-    kf.describe_run(own_trio, "variations", note="before the new guideline")
+    describe_run(own_trio, "variations", note="before the new guideline")
     kf.analyse(own_trio, "first", kinds=["agreement", "variations"], raters=RATERS)
-    kf.describe_run(own_trio, "first_variations", note="all of them seen")
+    describe_run(own_trio, "first_variations", note="all of them seen")
     panel = opened(own_trio, "Runs")
     rows = panel.rows("runs")
     assert [row["key"].removeprefix("▸\N{NO-BREAK SPACE}") for row in rows] == ["first", "variations", "agreement"]

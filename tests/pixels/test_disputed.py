@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from skimage.measure import label, regionprops
 
-from kalos_core import LabelStack, MaskStack, disputed_regions
-from kalos_core.pixels import regions_in_dispute
+from kalos_core import LabelStack, MaskStack
+from kalos_core.pixels import disputed_regions, regions_in_dispute
 from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED
 
 masks = arrays.arrays(bool, st.tuples(st.integers(2, 4), st.integers(1, 9), st.integers(1, 9)))

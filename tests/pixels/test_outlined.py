@@ -5,10 +5,10 @@ import pytest
 from scipy import ndimage
 from scipy.spatial.distance import cdist
 
-from kalos_core import Annotations, agreement, boundary_distance, register_similarity, variations
+from kalos_core import Annotations, agreement, boundary_distance, variations
 from kalos_core.pixels import surface_dice
 from kalos_core.shapes import Masks, Polygons
-from kalos_core.similarity import SIMILARITIES
+from kalos_core.similarity import SIMILARITIES, register_similarity
 
 SIZE = (20, 24)
 

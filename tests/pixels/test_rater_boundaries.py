@@ -3,16 +3,8 @@
 import numpy as np
 import pytest
 
-from kalos_core import (
-    Annotations,
-    InputError,
-    LabelStack,
-    MaskStack,
-    agreement,
-    boundary_agreement,
-    boundary_distance,
-    unit_boundaries,
-)
+from kalos_core import Annotations, InputError, LabelStack, MaskStack, agreement, boundary_agreement, boundary_distance
+from kalos_core.pixels import unit_boundaries
 from kalos_core.pixels.rater_boundaries import MEASURES
 from kalos_core.resampling import INTERVAL, draws
 

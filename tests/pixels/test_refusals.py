@@ -3,26 +3,19 @@
 import numpy as np
 import pytest
 
-from kalos_core import (
-    Annotations,
-    InputError,
-    agreement,
-    boundary_agreement,
-    boundary_distance,
-    disputed_regions,
-    region_agreement,
-    unit_boundaries,
-)
+from kalos_core import Annotations, InputError, agreement, boundary_agreement, boundary_distance, region_agreement
 from kalos_core.pixels import (
     LabelStack,
     MaskStack,
     PixelAccumulator,
     class_pixel_agreement,
+    disputed_regions,
     match_contours,
     pixel_agreement,
     rater_performance,
     surface_dice,
     tolerance_in_pixels,
+    unit_boundaries,
 )
 
 SQUARE = np.array([[0.0, 0.0], [10.0, 0.0], [10.0, 10.0], [0.0, 10.0]])

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import precision_recall_curve, roc_curve
 
-from kalos_core import DetectorAccumulator, InputError, rank_over_classes
+from kalos_core import DetectorAccumulator, InputError
 from kalos_core.consensus import staple
 from kalos_core.pixels.stack import LabelStack, MaskStack
-from kalos_core.ranking import curve_area, mean_precision
+from kalos_core.ranking import curve_area, mean_precision, rank_over_classes
 from tests.ranking.images import counted, random_images
 
 SKEW = (0.1, 0.5)

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from kalos_core import Annotations, InputError, agreement, map_of_predictions, rank_models
+from kalos_core import Annotations, InputError, agreement
 from kalos_core.consensus import instance_consensus
+from kalos_core.convergence import map_of_predictions
+from kalos_core.ranking import rank_models
 
 
 def of(rater, *heights, category="cat", image=1):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from kalos_core import InputError, rank_over_classes
-from kalos_core.ranking import Rankings
+from kalos_core import InputError
+from kalos_core.ranking import Rankings, rank_over_classes
 from kalos_core.resampling import draws
 from tests.ranking.images import counted, random_images
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from kalos_core import ConceptTruths, InputError, SystemScores, rank_systems
+from kalos_core import ConceptTruths, InputError, rank_systems
+from kalos_core.ranking import SystemScores
 from kalos_core.reliability import NOT_ASSIGNED
 from tests.nominal_tables import table_of
 

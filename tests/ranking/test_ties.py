@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kalos_core import Annotations, ConceptTruths, SystemScores, rank_models, rank_systems
+from kalos_core import Annotations, ConceptTruths, rank_systems
+from kalos_core.ranking import SystemScores, rank_models
 from kalos_core.ranking.ties import as_ratio, exact_mean, means_of_ratios, settle
 
 TREE = {"c0": "animal", "c1": "animal", "c2": "plant", "c3": "plant"}

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from shapely import Polygon, affinity, box
 
-from kalos_core import read_cvat
+from kalos_core.readers import read_cvat
 from kalos_core.readers.cvat import read_cvat_tags
 from tests.readers.cases import LeftOut, Warned, differing, label_lines, lines, write
 

@@ -4,7 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalos_core import agreement, read_label_studio
+from kalos_core import agreement
+from kalos_core.readers import read_label_studio
 from kalos_core.readers.label_studio import read_label_studio_choices, unpack
 from tests.readers.cases import LeftOut, Warned, differing, label_lines, write
 

@@ -5,7 +5,7 @@ import base64
 import numpy as np
 import pytest
 
-from kalos_core import read_labelme
+from kalos_core.readers import read_labelme
 from tests.readers.cases import LeftOut, Warned, as_bytes, differing, write
 
 

@@ -1,6 +1,6 @@
 """JSON of the VGG Image Annotator, a file a rater."""
 
-from kalos_core import read_via
+from kalos_core.readers import read_via
 from tests.readers.cases import LeftOut, Warned, differing
 
 

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from kalos_core import SIMILARITIES, Annotations, InputError, agreement, calibrate, compute_pairs, register_similarity
+from kalos_core import SIMILARITIES, Annotations, InputError, agreement, calibrate
 from kalos_core import variations as find_variations
+from kalos_core.pairs import compute_pairs
+from kalos_core.similarity import register_similarity
 
 BOXES = [("ann", 1, 0, 10), ("bob", 1, 30, 9), ("ann", 2, 0, 5), ("bob", 2, 0, 1)]
 

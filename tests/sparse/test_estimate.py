@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from kalos_core import WEIGHTS, InputError, sparse_agreement
+from kalos_core import InputError, sparse_agreement
 from kalos_core.chance import counts as counting
-from kalos_core.sparse import agreement_variance, ratio_interval, tally
+from kalos_core.sparse import WEIGHTS, agreement_variance, ratio_interval, tally
 
 HAND = [[3, 0, 0], [2, 1, 0], [1, 1, 0], [0, 0, 1]]
 """P = 1, 1/3, 0, undefined; n = 3, 3, 2, 1."""

@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from kalos_core import InputError, RunningAgreement, running_agreement, sparse_agreement
+from kalos_core import InputError, sparse_agreement
 from kalos_core.nominal import alpha_of_counts
-from kalos_core.sparse import tally
+from kalos_core.sparse import RunningAgreement, running_agreement, tally
 from kalos_core.sparse.estimate import estimate
 
 streams = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 2)), min_size=1, max_size=40)

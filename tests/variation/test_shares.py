@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from kalos_core import VARIATION_TYPES, Annotations, InputError, boundary_quality, variation_shares, variations
+from kalos_core import Annotations, InputError, boundary_quality, variation_shares, variations
+from kalos_core.variation import VARIATION_TYPES
 
 
 def table(*overlaps):

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from kalos_core import VARIATION_TYPES, Annotations, variations
+from kalos_core import Annotations, variations
+from kalos_core.variation import VARIATION_TYPES
 from tests.strategies import tables
 
 SERIOUSNESS = ["correct", "merged", "merged_wrong_class", "wrong_class", "additional"]

@@ -10,7 +10,10 @@ import shapely
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalos_core import SIMILARITIES, VARIATION_TYPES, Annotations, InputError, Similarity, compute_pairs, variations
+from kalos_core import SIMILARITIES, Annotations, InputError, variations
+from kalos_core.pairs import compute_pairs
+from kalos_core.similarity import Similarity
+from kalos_core.variation import VARIATION_TYPES
 from tests.strategies import SIMILARITIES_OF_TABLES, reordered, tables
 
 

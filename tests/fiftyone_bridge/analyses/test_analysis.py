@@ -8,8 +8,11 @@ import pytest
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosWarning
+from kalos_core.fiftyone.analyses.analysis import free_analysis_key
 from kalos_core.fiftyone.dataset.raters import store_raters
 from kalos_core.fiftyone.runs import renaming
+from kalos_core.fiftyone.runs.analyses import Analysis
+from kalos_core.fiftyone.runs.stored import describe_run, find_analysis
 from tests.fiftyone_bridge.quiz import RATERS, quiz
 from tests.fiftyone_bridge.scenes import THREE, crowded, documents, make_samples, raising, untouched
 from tests.fiftyone_bridge.stacks import small
@@ -28,7 +31,7 @@ def eight_images():
     return make_samples(crowded(0, 8))
 
 
-def keys_of(analysis: kf.Analysis) -> dict[str, str]:
+def keys_of(analysis: Analysis) -> dict[str, str]:
     return {kind: run.key for kind, run in analysis.runs.items()}
 
 
@@ -124,7 +127,7 @@ def test_what_the_labels_do_not_allow_is_left_out_with_a_warning(make):
 def test_what_is_refused_leaves_nothing(crowd, arguments, message):
     if "key" in arguments:
         kf.find_variations(crowd, "first_variations", raters=THREE, thresholds=())
-        assert kf.free_analysis_key(crowd, "first") == "first2"
+        assert free_analysis_key(crowd, "first") == "first2"
     with untouched(crowd), pytest.raises(InputError, match=message):
         kf.analyse(crowd, **{"key": "first", "raters": THREE, **arguments})
 
@@ -173,10 +176,10 @@ def test_lone_runs_that_read_the_same_labels_fill_up(crowd):
         "pair": {"variations": "pair"},
         "one": {"agreement": "one", "variations": "newer"},
     }
-    assert kf.find_analysis(crowd, "newer").key == "two"
-    assert kf.find_analysis(crowd, "pair").key == "pair"
+    assert find_analysis(crowd, "newer").key == "two"
+    assert find_analysis(crowd, "pair").key == "pair"
     with pytest.raises(InputError, match=r"analysis: expected the key of one \(two, pair, one\), got 'other'"):
-        kf.find_analysis(crowd, "other")
+        find_analysis(crowd, "other")
 
 
 def test_the_key_of_an_analysis_is_that_of_each_of_its_kinds(once, analysed):
@@ -200,7 +203,7 @@ def test_deleting_an_analysis_deletes_all_of_its_runs(crowd):
     with untouched(crowd):
         kf.analyse(crowd, "first", raters=THREE, settings=FEW)
         kf.delete_run(crowd, "first_calibration")
-        assert keys_of(kf.find_analysis(crowd, "first")) == {k: key for k, key in KEYS.items() if k != "calibration"}
+        assert keys_of(find_analysis(crowd, "first")) == {k: key for k, key in KEYS.items() if k != "calibration"}
         kf.delete_run(crowd, "first")
 
 
@@ -211,7 +214,7 @@ def test_renaming_an_analysis_renames_all_of_its_runs(analysed):
         kf.rename_run(analysed, "first", "taken")
     kf.rename_run(analysed, "first_convergence", "ceiling")
     kf.rename_run(analysed, "first", "second")
-    found = kf.find_analysis(analysed, "second")
+    found = find_analysis(analysed, "second")
     assert keys_of(found) == {
         "agreement": "second",
         "calibration": "second_calibration",
@@ -229,18 +232,18 @@ def test_renaming_that_fails_half_way_is_taken_back(analysed, meanwhile):
     before = documents(analysed)
     with pytest.raises(RuntimeError, match="the database is gone"):
         kf.rename_run(analysed, "first", "second")
-    assert keys_of(kf.find_analysis(analysed, "first")) == KEYS
+    assert keys_of(find_analysis(analysed, "first")) == KEYS
     assert {run.analysis for run in kf.list_runs(analysed, info=True)} == {"first"}
     assert documents(analysed) == before
 
 
 def test_a_note_and_a_status_stay_with_a_run(analysed):
-    kf.describe_run(analysed, "first", note="before the guideline")
-    kf.describe_run(analysed, "first", status="in_review")
-    kf.describe_run(analysed, "first_variations", note="look at cats")
+    describe_run(analysed, "first", note="before the guideline")
+    describe_run(analysed, "first", status="in_review")
+    describe_run(analysed, "first_variations", note="look at cats")
     kf.rename_run(analysed, "first", "second")
-    runs = kf.find_analysis(analysed, "second").runs
+    runs = find_analysis(analysed, "second").runs
     assert (runs["agreement"].note, runs["agreement"].status) == ("before the guideline", "in_review")
     assert (runs["variations"].note, runs["variations"].status) == ("look at cats", "")
     with pytest.raises(InputError, match="status: expected one of 'in_review', 'needs_review', 'reviewed', got 'done'"):
-        kf.describe_run(analysed, "second", status="done")
+        describe_run(analysed, "second", status="done")

@@ -11,8 +11,11 @@ import pytest
 import kalos_core.fiftyone as kf
 from kalos_core import agreement, compare
 from kalos_core.fiftyone.analyses import analysis
+from kalos_core.fiftyone.analyses.comparing import view_of_change
 from kalos_core.fiftyone.kinds.agreement.stored import stored_agreement
+from kalos_core.fiftyone.runs.analyses import Analysis
 from kalos_core.fiftyone.runs.records import plain
+from kalos_core.fiftyone.runs.stored import describe_run
 from tests.fiftyone_bridge.quiz import RATERS as QUIZ_RATERS
 from tests.fiftyone_bridge.quiz import quiz
 from tests.fiftyone_bridge.scenes import (
@@ -42,7 +45,7 @@ def mend(dataset: fo.Dataset) -> str:
     return str(second.id)
 
 
-def keys_of(found: kf.Analysis) -> dict[str, str]:
+def keys_of(found: Analysis) -> dict[str, str]:
     return {kind: run.key for kind, run in found.runs.items()}
 
 
@@ -89,8 +92,8 @@ def test_the_same_labels_give_the_same_run(make, kind):
 def test_the_view_and_what_people_said_are_kept(make, monkeypatch):
     dataset = make(make_samples(crowded(0, 16)))
     kf.analyse(dataset.limit(12), "first", kinds=["agreement", "variations"], raters=THREE)
-    kf.describe_run(dataset, "first", note="before", status="reviewed")
-    kf.describe_run(dataset, "first_variations", note="cats")
+    describe_run(dataset, "first", note="before", status="reviewed")
+    describe_run(dataset, "first_variations", note="cats")
     dataset.delete_samples([dataset.first().id])
     carried: list[tuple[str, str]] = []
     monkeypatch.setattr(analysis, "CARRIED", [lambda _, key, new: carried.append((key, new))])
@@ -172,7 +175,7 @@ def test_the_images_that_changed_are_stages(make):
     kf.compute_agreement(dataset, "b", raters=RATERS)
     comparison = kf.compare_runs(dataset, "a", "b").comparison
     with counting(dataset) as read:
-        views = {which: kf.view_of_change(dataset, "a", "b", which) for which in ("improved", "worsened")}
+        views = {which: view_of_change(dataset, "a", "b", which) for which in ("improved", "worsened")}
     assert read["answers"] == 0
     assert len(comparison.improved) == 2
     for which, view in views.items():

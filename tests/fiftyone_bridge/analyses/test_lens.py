@@ -12,7 +12,11 @@ from kalos_core import agreement, variations
 from kalos_core.calibration import threshold_advice
 from kalos_core.diagnostics import intra_rater, narrowed
 from kalos_core.errors import InputError, or_reason
+from kalos_core.fiftyone.analyses import advice
+from kalos_core.fiftyone.kinds.agreement.lens import narrowed_metrics
+from kalos_core.fiftyone.kinds.variations import lens
 from kalos_core.fiftyone.runs.records import plain
+from kalos_core.fiftyone.runs.stored import count_changes
 from kalos_core.statements import statements
 from kalos_core.variation import narrowed_variations, rater_scorecards
 from tests.fiftyone_bridge.scenes import THREE, crowded, make_samples
@@ -44,7 +48,7 @@ def test_findings(dataset, table, category, rater, names):
     limits = {"tag": ids[2:9], "samples": ids[5:]}
     dataset.select(limits["tag"]).tag_samples("mine")
     given = {name: {"tag": "mine", "samples": limits["samples"]}[name] for name in names}
-    found = kf.narrowed_variations(dataset, "first", kf.Lens(category, rater, **given))
+    found = lens.narrowed_variations(dataset, "first", kf.Lens(category, rater, **given))
     dataset.untag_samples("mine")
     images = [row for row, key in enumerate(ids) if all(key in limits[name] for name in names)]
     alone = narrowed_variations(variations(table.select(images=images)), category, rater)
@@ -70,7 +74,7 @@ def test_scorecards_and_sentences(dataset, table, category):
     assert 0 < len(dataset.select_labels(ids=shown)) <= len(dataset)
     counted = kf.count_disputes(dataset, "first")
     said = kf.overview_of(dataset, "first", lens)
-    assert said == statements(part, found, None, (counted.all, counted.decided), kf.count_changes(dataset, "first"))
+    assert said == statements(part, found, None, (counted.all, counted.decided), count_changes(dataset, "first"))
 
 
 def test_no_label_is_read_and_what_is_unknown(dataset, monkeypatch):
@@ -86,13 +90,13 @@ def test_no_label_is_read_and_what_is_unknown(dataset, monkeypatch):
 
 def test_advice_is_on_the_settings_in_use(dataset):
     with pytest.raises(InputError, match="analysis: expected one with calibration"):
-        kf.threshold_advice(dataset, "first")
+        advice.threshold_advice(dataset, "first")
     settings = {
         "calibration": {"similarities": ["box_iou", "box_giou"], "bootstrap": 10},
         "agreement": {"bootstrap": 0},
     }
     kf.analyse(dataset, "second", kinds=["agreement", "calibration"], raters=THREE, threshold=0.3, settings=settings)
-    found = kf.threshold_advice(dataset, "second")
+    found = advice.threshold_advice(dataset, "second")
     expected = threshold_advice(kf.load_run(dataset, "second_calibration").result, "box_iou", 0.3)
     assert (found.similarity, found.threshold) == ("box_iou", 0.3)
     assert (found.text, found.settings) == (expected.text, expected.settings)
@@ -104,7 +108,7 @@ def test_images_that_all_left_empty_are_excluded_in_the_run_its_parts_and_the_ru
     samples.add_sample(fo.Sample("empty.jpg", raters=list(THREE), **{name: fo.Detections() for name in THREE}))
     found = kf.compute_agreement(samples, "drawn", raters=THREE, empty="exclude", bootstrap=0)
     assert found.metrics["alpha"] == pytest.approx(found.metrics["alpha_without_empty"])
-    assert kf.narrowed_metrics(samples, "drawn", kf.Lens()).alpha == found.metrics["alpha"]
+    assert narrowed_metrics(samples, "drawn", kf.Lens()).alpha == found.metrics["alpha"]
     again = kf.update_analysis(samples, "drawn").run("agreement")
     assert (again.settings["empty"], again.metrics["alpha"]) == ("exclude", found.metrics["alpha"])
     samples.delete()

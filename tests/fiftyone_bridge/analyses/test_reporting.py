@@ -11,7 +11,7 @@ import pytest
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosWarning
 from kalos_core.display import with_interval
-from kalos_core.figures import skill_title
+from kalos_core.figures.labels import skill_title
 from kalos_core.report import study
 from tests.fiftyone_bridge.conftest import Make
 from tests.fiftyone_bridge.scenes import THREE, detection, in_fields, make_sample, polyline

@@ -13,6 +13,9 @@ from fiftyone import ViewField as F
 import kalos_core.fiftyone as kf
 from kalos_core import Annotations, InputError, KalosWarning, agreement
 from kalos_core.fiftyone.dataset.raters import store_raters
+from kalos_core.fiftyone.dataset.similarities import default_similarity
+from kalos_core.fiftyone.kinds.agreement.sample import NotInRun, sample_report
+from kalos_core.fiftyone.kinds.agreement.views import image_alphas
 from tests.fiftyone_bridge.conftest import Make
 from tests.fiftyone_bridge.scenes import (
     ALPHAS,
@@ -108,9 +111,9 @@ class TestStorage:
         table = read(dataset)
         assert table.shapes["box"].xywh()[0].tolist() == pytest.approx(CAT)
         assert agreement(table, "polygon_iou", bootstrap=0).alpha == pytest.approx(MEAN)
-        assert kf.default_similarity(dataset, kf.Selection(raters=RATERS)) == "polygon_iou"
+        assert default_similarity(dataset, kf.Selection(raters=RATERS)) == "polygon_iou"
         dataset.set_values("cid", [detections(scene["bob"]) for scene in SCENES])
-        assert kf.default_similarity(dataset, kf.Selection(raters=("ann", "cid"))) == "box_iou"
+        assert default_similarity(dataset, kf.Selection(raters=("ann", "cid"))) == "box_iou"
         assert alphas_of(read(dataset, raters=("ann", "cid"), assigned="labelled")) == pytest.approx(ALPHAS)
 
 
@@ -298,11 +301,11 @@ class TestGroups:
         assert dataset.values("run_alpha") == [None] * 6
         loaded = kf.load_run(dataset, "run")
         assert (loaded.result.alpha, loaded.stale) == (1.0, ())
-        assert kf.image_alphas(dataset, "run")[1] == [1.0] * 6
+        assert image_alphas(dataset, "run")[1] == [1.0] * 6
         right = dataset.select_group_slices("right")
-        assert kf.sample_report(dataset, right.first().id, "run").alpha == 1.0
-        with pytest.raises(kf.NotInRun):
-            kf.sample_report(dataset, dataset.first().id, "run")
+        assert sample_report(dataset, right.first().id, "run").alpha == 1.0
+        with pytest.raises(NotInRun):
+            sample_report(dataset, dataset.first().id, "run")
         both = dataset.select_group_slices(["left", "right"])
         run = kf.compute_agreement(both, "both", raters=RATERS)
         assert run.result.alpha == pytest.approx((5 * MEAN + 6) / 11)

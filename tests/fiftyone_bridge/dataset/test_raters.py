@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import kalos_core.fiftyone as kf
 from kalos_core import agreement, distributed
 from kalos_core.fiftyone.dataset.names import derive_field_names
-from kalos_core.fiftyone.dataset.raters import forget_raters, store_raters
+from kalos_core.fiftyone.dataset.raters import forget_raters, rater_names, store_raters
 
 TAKEN = ["id", "filepath", "tags", "metadata", "created_at", "last_modified_at", "raters"]
 FIELDS = {
@@ -52,7 +52,7 @@ def test_names_are_stored_and_forgotten(dataset):
     store_raters(dataset, {"$Bob": "bob", "gone": "no_field"})
     dataset.reload()
     assert kf.rater_fields(dataset) == {"Ann.": "ann", "$Bob": "bob"}
-    assert kf.rater_names(dataset.limit(1), ["ann", "bob", "else"]) == ["Ann.", "$Bob", "else"]
+    assert rater_names(dataset.limit(1), ["ann", "bob", "else"]) == ["Ann.", "$Bob", "else"]
     forget_raters(dataset, ["ann"])
     assert kf.rater_fields(dataset) == {"$Bob": "bob"}
     forget_raters(dataset, ["bob", "no_field"])

@@ -12,6 +12,9 @@ from PIL import Image
 
 import kalos_core.fiftyone as kf
 from kalos_core import SIMILARITIES, InputError
+from kalos_core.fiftyone.dataset.similarities import default_similarity, fitting_similarities
+from kalos_core.fiftyone.kinds.agreement.sample import sample_report
+from kalos_core.fiftyone.runs.keys import check_run_key
 from kalos_core.readers.fractions import mask_in_pixels
 from tests.fiftyone_bridge.conftest import Make
 from tests.fiftyone_bridge.scenes import CAT, SCENES, detection, detections, make_sample, make_samples, polylines
@@ -214,7 +217,7 @@ class TestKeypoints:
         assert not dataset.has_field("ann.keypoints.run_unit")
         for name in ("points", "confidence", "index"):
             with pytest.raises(InputError, match=f"the attribute '{name}' of a Keypoint"):
-                kf.check_run_key(dataset, name)
+                check_run_key(dataset, name)
 
     def test_confidence_is_the_mean_of_the_points(self, make):
         sure, unsure = ({"confidence": values} for values in ([0.9, 0.8, NAN], [0.1, 0.3, NAN]))
@@ -242,7 +245,7 @@ class TestCuboids:
         turned = [dataset.skip(1).first()[name].detections[0] for name in RATERS]
         assert second == pytest.approx(compute_cuboid_iou(*turned), abs=1e-6)  # about one axis, all conventions agree
         assert kf.load_run(dataset, "run").result.image_alpha.tolist() == [1.0, 1.0, 0.0]
-        assert kf.sample_report(dataset, dataset.first().id, "run").units == (0,)
+        assert sample_report(dataset, dataset.first().id, "run").units == (0,)
         sample = dataset.skip(1).first()
         sample.bob.detections[0].rotation = [0.0, 0.0, 0.8]
         sample.save()
@@ -254,8 +257,8 @@ class TestCuboids:
 def fitting_of(dataset: fo.Dataset, default: str) -> set[str]:
     """Similarities that fit; the first is the default, and is said to be this one."""
     selection = kf.Selection(raters=RATERS)
-    found = kf.fitting_similarities(dataset, selection)
-    assert found[0] == kf.default_similarity(dataset, selection) == default
+    found = fitting_similarities(dataset, selection)
+    assert found[0] == default_similarity(dataset, selection) == default
     return set(found)
 
 

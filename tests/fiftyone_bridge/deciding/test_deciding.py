@@ -12,7 +12,10 @@ from kalos_core.decisions import disputes
 from kalos_core.fiftyone.dataset.info import read_info, update_info
 from kalos_core.fiftyone.deciding import decide as module
 from kalos_core.fiftyone.deciding import results
+from kalos_core.fiftyone.deciding.decide import carry_decisions
+from kalos_core.fiftyone.deciding.queue import QUEUED, view_of_queue
 from kalos_core.fiftyone.deciding.results import settle_hand_over
+from kalos_core.fiftyone.runs.stored import count_changes
 from kalos_core.fiftyone.runs.writers import writing_now
 from tests.fiftyone_bridge.back_end import STUB, Stub
 from tests.fiftyone_bridge.conftest import Make
@@ -159,7 +162,7 @@ class TestWithOthers:
     def test_a_decision_makes_no_run_stale_and_changes_no_label(self, dataset):
         before, made = documents(dataset), kf.load_run(dataset, "run").result
         kf.decide(dataset, "run", labels_of(dataset, HALVES), "whole")
-        assert kf.count_changes(dataset, "run") == 0
+        assert count_changes(dataset, "run") == 0
         assert kf.stale_samples(dataset, "run") == []
         assert kf.load_run(dataset, "run").result.alpha == made.alpha
         own = {"run_queue", "run_disputes", "run_decisions"}
@@ -214,7 +217,7 @@ class TestQueue:
         assert [one and scene_of(dataset, one) for one in found.values()] == [0, 1, 2, 2, None]
         assert kf.next_dispute(dataset, "run", rater="ann") is None
         assert kf.next_dispute(dataset, "run", category="$cow") is None
-        view = kf.view_of_queue(dataset, "run", category="cow", rater="bob")
+        view = view_of_queue(dataset, "run", category="cow", rater="bob")
         assert [scene_of(dataset, key) for key in view.values("id")] == [1]
         assert view.values("bob.detections.label") == [["cow"]]
         assert view.values("ann.detections.label") == [[]]
@@ -257,9 +260,9 @@ def test_a_view_of_each_state(dataset):
     shown = {
         state: [
             (scene_of(dataset, sample.id), [len(sample[name].detections) for name in RATERS])
-            for sample in kf.view_of_queue(dataset, "run", state=state)
+            for sample in view_of_queue(dataset, "run", state=state)
         ]
-        for state in kf.QUEUED
+        for state in QUEUED
     }
     assert shown == {
         "open": [(HALVES, [0, 2]), (ONLY_ANN, [1, 0])],
@@ -272,11 +275,11 @@ class TestCarried:
     def test_to_a_run_with_the_same_units(self, dataset):
         told = [kf.decide(dataset, "run", labels_of(dataset, HALVES), name) for name in ("whole", "parts")]
         kf.compute_agreement(dataset, "again", raters=RATERS, bootstrap=0)
-        found = kf.carry_decisions(dataset, "run", "again")
+        found = carry_decisions(dataset, "run", "again")
         assert (found.carried, found.left) == ((told[1],), ())
         assert kf.decisions(dataset, "again", history=True) == told
         assert kf.count_disputes(dataset, "again") == kf.count_disputes(dataset, "run")
-        kf.carry_decisions(dataset, "run", "again")
+        carry_decisions(dataset, "run", "again")
         assert kf.decisions(dataset, "again", history=True) == told
 
     def test_what_is_another_unit_now_is_left_and_brings_nothing_older_back(self, dataset):
@@ -288,7 +291,7 @@ class TestCarried:
         kept = kf.decide(dataset, "run", labels_of(dataset, ONLY_ANN), "none")
         take_back(dataset, CAT_OR_DOG)
         kf.compute_agreement(dataset, "again", raters=RATERS, threshold=0.45, bootstrap=0)
-        found = kf.carry_decisions(dataset, "run", "again")
+        found = carry_decisions(dataset, "run", "again")
         assert {one.labels for one in found.carried} == {alone.labels, kept.labels}
         assert {one.labels for one in found.left} == {split.labels, gone.labels}
         assert {one.labels for one in kf.decisions(dataset, "again")} == {alone.labels, kept.labels}
@@ -393,7 +396,7 @@ class TestResults:
         assert [scene_of(dataset, key) for key in dataset.match_tags("$look").values("id")] == [ONLY_ANN, HALVES]
         assert dataset.values("ann.detections.tags") == [[[]], [[]], [["$look"]], [["$look"]], [], [[]]]
         assert dataset.last()["bob"] is None  # who was not assigned stays so
-        assert kf.count_changes(dataset, "run") == 0
+        assert count_changes(dataset, "run") == 0
         assert kf.tag_disputes(dataset, "run", "all", open_only=False) == 3
 
 

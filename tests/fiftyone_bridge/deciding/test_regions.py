@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 import kalos_core.fiftyone as kf
-from kalos_core import InputError, disputed_regions
+from kalos_core import InputError
 from kalos_core.fiftyone.dataset.raters import label_fields
-from kalos_core.pixels import LabelStack
+from kalos_core.fiftyone.deciding.decide import carry_decisions
+from kalos_core.fiftyone.deciding.queue import DisputeCount, queued_images, view_of_queue
+from kalos_core.pixels import LabelStack, disputed_regions
 from tests.fiftyone_bridge.back_end import STUB, Stub
 from tests.fiftyone_bridge.conftest import Make
 from tests.fiftyone_bridge.stacks import CLASSES, MAPS, RATERS, painted
@@ -64,7 +66,7 @@ def test_open_regions_are_handed_over(dataset, monkeypatch):
     before = [sample[name] and sample[name].mask.tolist() for sample in dataset for name in RATERS]
     kf.hand_over(dataset, "pixels", "arbiter", backend="stub")
     assert sorted(Stub.given["ids"]) == [first, last]  # nothing is in dispute on the second
-    assert Stub.given["ids"] == kf.view_of_queue(dataset, "pixels").values("id")
+    assert Stub.given["ids"] == view_of_queue(dataset, "pixels").values("id")
     (about,) = Stub.given["schema"].values()
     assert (about["type"], list(about["classes"])) == ("segmentation", ["road", "car"])
     assert [sample[name] and sample[name].mask.tolist() for sample in dataset for name in RATERS] == before
@@ -84,7 +86,7 @@ def test_regions_are_decided_one_after_the_other(dataset):
     assert dataset.match_tags("look").values("id") == [first, last]
     assert dataset.count_label_tags("pixels_regions") == {"look": 3}
     assert kf.next_dispute(dataset, "pixels") == kf.next_dispute(dataset, "pixels", last, category="road") == first
-    assert [(one.sample_id, one.open) for one in kf.queued_images(dataset, "pixels", 9)] == [(first, 2), (last, 1)]
+    assert [(one.sample_id, one.open) for one in queued_images(dataset, "pixels", 9)] == [(first, 2), (last, 1)]
     one, other = kf.disputed_units(dataset, "pixels", first)
     assert one.values == {"ann": ("road",), "bob": ("road",), "cid": ("car",)}
     assert other.values == {"ann": ("road",), "bob": (), "cid": ()}
@@ -94,13 +96,13 @@ def test_regions_are_decided_one_after_the_other(dataset):
     made = kf.decide(dataset, "pixels", one.labels, "take", "ann", "dry paint", "lea")
     assert made.labels == one.labels == (dataset.first().pixels_regions.detections[0].id,)
     kf.decide(dataset, "pixels", other.labels, "guideline", note="is a yard a road?")
-    assert kf.count_disputes(dataset, "pixels") == kf.DisputeCount(3, 1, 1, 1)
+    assert kf.count_disputes(dataset, "pixels") == DisputeCount(3, 1, 1, 1)
     assert kf.next_dispute(dataset, "pixels") == last
     (left,) = kf.disputed_units(dataset, "pixels", last)
     assert set(left.against) == {"ann", "bob"}  # one each: no side has most
     kf.decide(dataset, "pixels", left.labels, "none")
     assert kf.next_dispute(dataset, "pixels") is None
-    view = kf.view_of_queue(dataset, "pixels", state="decided")
+    view = view_of_queue(dataset, "pixels", state="decided")
     found = [[label.label for label in sample.pixels_regions.detections] for sample in view]
     assert found == [["car or road"], ["car or nothing"]]
     table = kf.training_list(dataset, "pixels")[["rater", "category", "decided", "count", "units"]]
@@ -134,5 +136,5 @@ def test_decisions_follow_the_regions_of_the_run_made_again(dataset):
     (made,) = kf.decisions(dataset, again.runs["pixels"].key)
     assert (made.labels, made.decision, made.rater) == ((first,), "take", "bob")  # the other region is another one now
     assert again.runs["pixels"].settings["regions"]
-    moved = kf.carry_decisions(dataset, "pixels", again.runs["pixels"].key)
+    moved = carry_decisions(dataset, "pixels", again.runs["pixels"].key)
     assert [one.labels for one in moved.left] == [(second,)]

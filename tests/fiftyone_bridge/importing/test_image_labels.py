@@ -5,6 +5,7 @@ import pytest
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, LabelTable
+from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS
 from tests.fiftyone_bridge.quiz import ANSWERS, RATERS, VALUES, sample, table_rows
 from tests.fiftyone_bridge.scenes import raising, untouched
 
@@ -24,7 +25,7 @@ def test_a_field_for_each_rater(empty, tmp_path):
     assert empty.values("bob.label") == [row[1] for row in ANSWERS]
     assert empty.values("raters")[3] == ["ann", "bob"]
     assert empty.values("cid.answered_at")[:3] == [2.0, 12.0, 22.0]
-    assert kf.rater_fields(empty, kf.IMAGE_LABELS) == {name: name for name in RATERS}
+    assert kf.rater_fields(empty, IMAGE_LABELS) == {name: name for name in RATERS}
     assert kf.read_label_table(empty).values().tolist() == VALUES
     for dataset, message in ((empty, r"already holds image-level labels of 'ann' \(field 'ann'\)"), ("no", "exists")):
         with pytest.raises(InputError, match=message):
@@ -53,7 +54,7 @@ def test_several_labels_or_none_of_a_rater(empty):
 def test_it_keeps_what_is_there(dataset):
     kf.load_label_table(TABLE, dataset)
     assert dataset.values("raters")[5] == ["ann", "bob", "cid"]  # bob labelled the image and annotated nothing
-    assert kf.rater_fields(dataset, kf.IMAGE_LABELS) == {"ann": "rater_ann", "bob": "rater_bob", "cid": "cid"}
+    assert kf.rater_fields(dataset, IMAGE_LABELS) == {"ann": "rater_ann", "bob": "rater_bob", "cid": "cid"}
 
 
 @pytest.mark.parametrize(

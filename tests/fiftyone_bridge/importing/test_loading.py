@@ -13,6 +13,7 @@ from PIL import Image
 
 import kalos_core.fiftyone as kf
 from kalos_core import Annotations, InputError, KalosWarning, agreement, read_coco
+from kalos_core.fiftyone.dataset.similarities import default_similarity
 from kalos_core.fiftyone.importing import life, objects
 from kalos_core.shapes.masks import count_pixels
 from tests.fiftyone_bridge.scenes import ALPHAS, CAT, SCENES, documents, raising, untouched
@@ -107,7 +108,7 @@ class TestNewDataset:
     def test_alphas_of_the_file_and_of_the_data_set_are_the_same(self, images, label_type):
         dataset = kf.load_raters(coco(), images=images, label_type=label_type).dataset
         similarity = "box_iou" if label_type == "detections" else "polygon_iou"
-        assert kf.default_similarity(dataset, kf.Selection()) == similarity
+        assert default_similarity(dataset, kf.Selection()) == similarity
         expected = agreement(read_coco(coco()), similarity, bootstrap=0).image_alpha.tolist()
         assert expected[:5] == pytest.approx(ALPHAS[:5])
         got = agreement(kf.read_annotations(dataset), similarity, bootstrap=0).image_alpha.tolist()

@@ -8,6 +8,7 @@ from PIL import Image
 
 import kalos_core.fiftyone as kf
 from kalos_core import Annotations, InputError, agreement, attribute_agreement
+from kalos_core.fiftyone.kinds.agreement.attributes import attributes_to_compare
 from tests.fiftyone_bridge.scenes import untouched
 
 pytestmark = pytest.mark.filterwarnings("ignore::kalos_core.errors.KalosWarning")
@@ -54,7 +55,7 @@ def test_attributes_stand_on_the_labels_that_are_loaded(loaded):
         assert given(loaded, rater, "index") == [None] * 5  # a detection has its own
     kinds = {name: type(loaded.get_field(f"ann.detections.{name}")) for name in ("malignancy", "is_hurt")}
     assert kinds == {"malignancy": fo.IntField, "is_hurt": fo.BooleanField}
-    assert kf.attributes_to_compare(loaded) == ["attribute_index", "is_hurt", "malignancy"]
+    assert attributes_to_compare(loaded) == ["attribute_index", "is_hurt", "malignancy"]
     read = kf.read_annotations(loaded, attributes=["malignancy"])
     assert sorted(map(str, read.attributes["malignancy"])) == sorted(map(str, GRADES["ann"] + GRADES["bob"]))
 

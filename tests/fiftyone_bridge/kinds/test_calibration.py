@@ -12,14 +12,17 @@ import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosWarning, calibrate
 from kalos_core.calibration import DISTANCE_EDGES, GRID
 from kalos_core.fiftyone.dataset.raters import store_raters
+from kalos_core.fiftyone.dataset.similarities import fitting_similarities
 from kalos_core.fiftyone.kinds.calibration import compute
 from kalos_core.fiftyone.runs.records import plain
+from kalos_core.fiftyone.runs.table import Run
+from kalos_core.fiftyone.runs.thresholds import default_threshold
 from tests.fiftyone_bridge.scenes import CAT, THREE, crowded, make_samples, untouched
 
 BOTH = ["box_iou", "box_giou"]
 
 
-def run_it(dataset: fo.Dataset, key: str = "run", **options: Any) -> kf.Run:
+def run_it(dataset: fo.Dataset, key: str = "run", **options: Any) -> Run:
     return kf.calibrate_threshold(dataset, key, **{"raters": THREE, "similarities": BOTH, **options})
 
 
@@ -91,7 +94,7 @@ def test_it_compares_in_pixels_if_told_so_or_where_a_size_is_unknown(make):
 def test_by_default_all_similarities_that_fit(dataset):
     similarities = set(run_it(dataset, "all", similarities=None).settings["similarities"])
     assert {"box_iou", "box_giou", "centroid_box"} <= similarities
-    assert similarities <= set(kf.fitting_similarities(dataset, kf.Selection(raters=THREE)))
+    assert similarities <= set(fitting_similarities(dataset, kf.Selection(raters=THREE)))
 
 
 @pytest.mark.parametrize(
@@ -110,13 +113,13 @@ def test_bad_input_leaves_nothing(calibrated, images, options, message):
 @pytest.mark.filterwarnings("ignore:box_:kalos_core.errors.KalosWarning")
 class TestChosenThreshold:
     def test_is_the_default_of_its_similarity(self, dataset):
-        assert kf.default_threshold(dataset, "box_iou") is None
+        assert default_threshold(dataset, "box_iou") is None
         with pytest.warns(KalosWarning, match=r"box_iou: the calibrated threshold .* is not to be trusted: observed"):
             chosen = kf.choose_threshold(dataset, "run", "box_iou")
         value = next(entry["threshold"] for entry in chosen.metrics["similarities"] if entry["name"] == "box_iou")
         assert chosen.metrics["chosen"] == [{"similarity": "box_iou", "threshold": value}]
-        assert kf.default_threshold(dataset, "box_iou") == kf.default_threshold(dataset.limit(2), "box_iou") == value
-        assert kf.default_threshold(dataset, "box_giou") is None
+        assert default_threshold(dataset, "box_iou") == default_threshold(dataset.limit(2), "box_iou") == value
+        assert default_threshold(dataset, "box_giou") is None
         assert kf.load_metrics(dataset, "run").metrics == chosen.metrics
 
     def test_the_last_choice_counts_and_goes_with_its_run(self, dataset):
@@ -126,9 +129,9 @@ class TestChosenThreshold:
         for choice in (("run", "box_iou", 0.3), ("later", "box_iou", 0.4), ("later", "box_giou", 0.6)):
             kf.choose_threshold(dataset, *choice)
         kf.rename_run(dataset, "later", "renamed")
-        assert [kf.default_threshold(dataset, name) for name in BOTH] == [0.4, 0.6]
+        assert [default_threshold(dataset, name) for name in BOTH] == [0.4, 0.6]
         kf.delete_run(dataset, "renamed")
-        assert [kf.default_threshold(dataset, name) for name in BOTH] == [0.3, None]
+        assert [default_threshold(dataset, name) for name in BOTH] == [0.3, None]
         kf.delete_run(dataset, "run")
         assert dataset.info == before
 
@@ -139,7 +142,7 @@ class TestChosenThreshold:
         run = kf.choose_threshold(dataset, "run", "box_iou", 0.4)
         chosen = [(entry["similarity"], entry["threshold"]) for entry in run.metrics["chosen"]]
         assert chosen == [("box_giou", 0.6), ("box_iou", 0.4)]
-        assert [kf.default_threshold(dataset, name) for name in BOTH] == [0.4, 0.6]
+        assert [default_threshold(dataset, name) for name in BOTH] == [0.4, 0.6]
 
     def test_what_is_refused(self, dataset):
         kf.compute_agreement(dataset, "other", raters=THREE[:2], bootstrap=0, thresholds=())

@@ -10,9 +10,13 @@ import numpy as np
 import pytest
 
 import kalos_core.fiftyone as kf
-from kalos_core import InputError, KalosWarning, check_convergence, label_convergence, map_of_predictions
-from kalos_core.convergence import PUBLISHED_LINE, Line
+from kalos_core import InputError, KalosWarning, check_convergence, label_convergence
+from kalos_core.convergence import PUBLISHED_LINE, Line, map_of_predictions
+from kalos_core.fiftyone.kinds.convergence.compute import place_predictions
+from kalos_core.fiftyone.kinds.convergence.kind import view_of_tag
+from kalos_core.fiftyone.kinds.convergence.pooled import poolable_runs, pooled_replicates
 from kalos_core.fiftyone.runs.records import plain
+from kalos_core.fiftyone.runs.table import Run
 from kalos_core.figures import plot_regression
 from tests.fiftyone_bridge.lively import IMAGES, LEVELS, RATERS, lively, unsure
 from tests.fiftyone_bridge.scenes import detection, untouched
@@ -46,7 +50,7 @@ def small(make):
     return make(lively(8))
 
 
-def run_it(dataset: fo.Dataset, key: str = "run", **options: Any) -> kf.Run:
+def run_it(dataset: fo.Dataset, key: str = "run", **options: Any) -> Run:
     given = {"raters": RATERS, "thresholds": LEVELS, "subsets": 30, "fraction": 0.5, **options}
     return kf.estimate_convergence(dataset, key, **given)
 
@@ -113,7 +117,7 @@ class TestTheRun:
             other = run_it(view, part.name, predictions="net")
             assert part.models["net"] == pytest.approx(other.metrics["models"][0]["map"], abs=1e-12)
             kf.delete_run(dataset, part.name)
-            assert kf.view_of_tag(dataset, "kept", part.name).values("id") == view.values("id")
+            assert view_of_tag(dataset, "kept", part.name).values("id") == view.values("id")
         assert rare.replicates is None
         assert rare.reason == "fraction: expected at least one image in a subset, got 0.5 of 1 images"
 
@@ -155,17 +159,17 @@ class TestPooled:
         run_it(second, "later", raters=RATERS)  # of three raters: no line
         run_it(second, "other", raters=RATERS[:2], thresholds=(0.5,))
         kf.delete_run(second, "other")
-        found = kf.poolable_runs(third)
+        found = poolable_runs(third)
         assert {name: found[name] for name in (first.name, second.name)} == {first.name: "one", second.name: "two"}
-        assert first.name not in kf.poolable_runs(first)
-        pooled = kf.pooled_replicates(first, "one", {second.name: "two"}, least=0.6)
+        assert first.name not in poolable_runs(first)
+        pooled = pooled_replicates(first, "one", {second.name: "two"}, least=0.6)
         assert list(pooled) == [first.name, second.name]
         for replicates, dataset in zip(pooled.values(), (first, second), strict=True):
             expected = own(dataset, raters=RATERS[:2], thresholds=LEVELS[1:])
             np.testing.assert_allclose((replicates.map, replicates.alpha), (expected.map, expected.alpha), atol=1e-12)
         assert plot_regression(pooled).layout.title.text.startswith("mAP = ")
         with pytest.raises(InputError, match="thresholds: expected some from"):
-            kf.pooled_replicates(first, "one", {second.name: "two"}, least=0.95)
+            pooled_replicates(first, "one", {second.name: "two"}, least=0.95)
 
 
 class TestModels:
@@ -194,7 +198,7 @@ class TestModels:
         dataset, run = estimated
         low, high = run.metrics["interval"]
         for rater in RATERS:
-            found = kf.place_predictions(dataset, "kept", "net", rater)
+            found = place_predictions(dataset, "kept", "net", rater)
             assert found.map == pytest.approx(run.metrics["models"][-1]["by_rater"][rater], abs=1e-12)
             assert found.place == ("below" if found.map < low else "above" if found.map > high else "inside")
 

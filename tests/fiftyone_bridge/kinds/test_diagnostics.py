@@ -6,17 +6,11 @@ import numpy as np
 import pytest
 
 import kalos_core.fiftyone as kf
-from kalos_core import (
-    Annotations,
-    agreement,
-    class_difficulty,
-    collaboration,
-    compute_pairs,
-    rater_vitality,
-    sensitivity,
-)
+from kalos_core import Annotations, agreement, class_difficulty, collaboration, rater_vitality, sensitivity
 from kalos_core.fiftyone.dataset.raters import rater_facts, store_raters
+from kalos_core.fiftyone.kinds.agreement.lens import narrowed_metrics
 from kalos_core.fiftyone.runs.records import plain
+from kalos_core.pairs import compute_pairs
 from tests.fiftyone_bridge.scenes import (
     MEAN,
     RATERS,
@@ -106,7 +100,7 @@ class TestAssignedClasses:
         # a cat by ann only: nobody else was assigned; cat and dog of one object differ; and nobody annotated a dog
         assert dataset.values("run_alpha") == [None, 0.0, 1.0]
         assert kf.load_run(dataset, "run").stale == ()
-        found = metrics_of(kf.narrowed_metrics(dataset, "run", kf.Lens(rater="bob")))
+        found = metrics_of(narrowed_metrics(dataset, "run", kf.Lens(rater="bob")))
         assert found["image_alpha"] == [None, 0.0, 1.0]
         assert found["alpha"] == run.metrics["alpha"] == 0.5
 

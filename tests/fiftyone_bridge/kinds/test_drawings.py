@@ -3,7 +3,8 @@
 import pytest
 
 import kalos_core.fiftyone as kf
-from kalos_core import agreement, draw_image, draw_unit, overview
+from kalos_core import agreement, draw_image, overview
+from kalos_core.drawing import draw_unit
 from tests.fiftyone_bridge.scenes import RATERS, THREE, crowded, make_samples
 
 

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 import kalos_core.fiftyone as kf
-from kalos_core import InputError, agreement, class_difficulty, rater_vitality
-from kalos_core.diagnostics import class_image_alpha, image_alphas, narrowed, pair_image_alpha
+from kalos_core import InputError, agreement, class_difficulty, diagnostics, rater_vitality
+from kalos_core.diagnostics import class_image_alpha, narrowed, pair_image_alpha
 from kalos_core.diagnostics.thresholds import THRESHOLDS
+from kalos_core.fiftyone.kinds.agreement import views
+from kalos_core.fiftyone.kinds.agreement.lens import narrowed_metrics
 from kalos_core.fiftyone.runs.records import plain
 from kalos_core.reliability import NO_OBJECT
 from tests.diagnostics.naive import alpha_of, columns
@@ -30,7 +32,7 @@ def result(dataset):
 
 
 def metrics(dataset: fo.Dataset, **lens: Any) -> dict[str, Any]:
-    return metrics_of(kf.narrowed_metrics(dataset, "run", kf.Lens(**lens)))
+    return metrics_of(narrowed_metrics(dataset, "run", kf.Lens(**lens)))
 
 
 def numbers(values: list[float | None]) -> list[float]:
@@ -113,37 +115,37 @@ def flat(value: Any) -> dict[Any, Any]:
 
 def test_views_lead_to_the_worst_first(dataset, result):
     expected = worst_first(dataset, class_image_alpha(result, "cat"))
-    assert kf.view_of_class(dataset, "run", "cat").values("id") == expected
+    assert views.view_of_class(dataset, "run", "cat").values("id") == expected
     for pair in [("ann", "bob"), ("cid", "ann")]:
         expected = worst_first(dataset, pair_image_alpha(result, *pair))
-        assert kf.view_of_pair(dataset, "run", *pair).values("id") == expected
-        assert kf.view_of_pair(dataset, "run", *reversed(pair)).values("id") == expected
-    of_cid = kf.view_worst_first(dataset, "run", rater="cid").values("id")
+        assert views.view_of_pair(dataset, "run", *pair).values("id") == expected
+        assert views.view_of_pair(dataset, "run", *reversed(pair)).values("id") == expected
+    of_cid = views.view_worst_first(dataset, "run", rater="cid").values("id")
     assert set(of_cid) == {key for number, key in enumerate(dataset.values("id")) if number % 3}
 
 
 @pytest.mark.parametrize("part", [{"category": "dog"}, {"rater": "cid"}, {"category": "dog", "rater": "cid"}])
 def test_a_click_on_a_bar_leads_to_the_images_it_counts(dataset, part):
     alphas = metrics(dataset, **part)["image_alpha"]
-    assert kf.image_alphas(dataset, "run", **part)[1] == alphas
+    assert views.image_alphas(dataset, "run", **part)[1] == alphas
     defined = {key: alpha for key, alpha in zip(dataset.values("id"), alphas, strict=True) if alpha is not None}
     for low, high in pairwise(np.linspace(-1, 1, 11)):
         inside = {key for key, alpha in defined.items() if low <= alpha < high or alpha == high == 1}
-        assert set(kf.view_of_alpha(dataset, "run", low, high, **part).values("id")) == inside
+        assert set(views.view_of_alpha(dataset, "run", low, high, **part).values("id")) == inside
     worst = kf.worst_images(dataset, "run", 5, kf.Lens(**part))
     assert [row.alpha for row in worst] == sorted(defined.values())[:5]
-    assert [row.sample_id for row in worst] == kf.view_worst_first(dataset, "run", 5, **part).values("id")
+    assert [row.sample_id for row in worst] == views.view_worst_first(dataset, "run", 5, **part).values("id")
 
 
 def test_alpha_of_images_at_each_threshold(dataset, result):
     thresholds = kf.load_metrics(dataset, "run").metrics["thresholds"]
     assert thresholds == pytest.approx(THRESHOLDS)
-    by_threshold = image_alphas(result, thresholds)
+    by_threshold = diagnostics.image_alphas(result, thresholds)
     assert len({tuple(plain(alphas)) for alphas in by_threshold}) > 1
     for threshold, alphas in zip(thresholds, by_threshold, strict=True):
-        assert numbers(kf.image_alphas(dataset, "run", threshold=threshold)[1]) == pytest.approx(alphas, nan_ok=True)
+        assert numbers(views.image_alphas(dataset, "run", threshold=threshold)[1]) == pytest.approx(alphas, nan_ok=True)
         worst = worst_first(dataset, alphas)
-        assert kf.view_of_threshold(dataset, "run", threshold).values("id") == worst
+        assert views.view_of_threshold(dataset, "run", threshold).values("id") == worst
         assert [row.sample_id for row in kf.worst_images(dataset, "run", 3, threshold=threshold)] == worst[:3]
 
 
@@ -151,9 +153,9 @@ def test_alpha_of_images_at_each_threshold(dataset, result):
     ("call", "arguments", "message"),
     [
         (metrics, {"category": "bird"}, "category: expected one of 'cat', 'dog', got 'bird'"),
-        (kf.view_of_pair, {"rater_a": "ann", "rater_b": "ann"}, "raters: expected two raters, got 'ann' twice"),
-        (kf.view_of_threshold, {"threshold": 0.123}, r"threshold: expected one of .*, got 0\.123"),
-        (kf.image_alphas, {"threshold": 0.5, "rater": "ann"}, "threshold: expected it for all classes and raters"),
+        (views.view_of_pair, {"rater_a": "ann", "rater_b": "ann"}, "raters: expected two raters, got 'ann' twice"),
+        (views.view_of_threshold, {"threshold": 0.123}, r"threshold: expected one of .*, got 0\.123"),
+        (views.image_alphas, {"threshold": 0.5, "rater": "ann"}, "threshold: expected it for all classes and raters"),
     ],
 )
 def test_what_is_refused(dataset, call, arguments, message):

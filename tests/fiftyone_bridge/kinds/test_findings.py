@@ -9,8 +9,11 @@ import numpy as np
 import pytest
 
 import kalos_core.fiftyone as kf
-from kalos_core import VARIATION_TYPES, InputError, boundary_quality, variation_shares, variations
+from kalos_core import InputError, boundary_quality, variation_shares, variations
+from kalos_core.fiftyone.kinds.agreement.sample import sample_report
+from kalos_core.fiftyone.kinds.variations import views
 from kalos_core.fiftyone.runs.records import Undefined
+from kalos_core.variation import VARIATION_TYPES
 from tests.fiftyone_bridge.scenes import COUNTS, RATERS, THREE, crowded, make_samples
 from tests.tiers import first
 
@@ -103,7 +106,7 @@ class TestOutlines:
         for number, (low, high) in enumerate(pairwise(edges)):
             distance = 1 - found.similarity
             inside = correct & (distance >= low) & ((distance < high) | (number == len(edges) - 2))
-            assert labels_in(kf.view_of_boundary(crowd, "found", low, high)) == labels_of(found, inside)
+            assert labels_in(views.view_of_boundary(crowd, "found", low, high)) == labels_of(found, inside)
             counts.append(int(inside.sum()))
         assert counts == run.details.boundary.counts.tolist()
         assert len([count for count in counts if count]) > 3
@@ -114,38 +117,38 @@ class TestOutlines:
         run = kf.find_variations(dataset, "found", raters=RATERS)
         edges = run.details.boundary.edges
         assert run.details.boundary.counts[-1] == 1
-        assert len(labels_in(kf.view_of_boundary(dataset, "found", *edges[-2:]))) == 2
-        assert len(kf.view_of_boundary(dataset, "found", *edges[-3:-1])) == 0
+        assert len(labels_in(views.view_of_boundary(dataset, "found", *edges[-2:]))) == 2
+        assert len(views.view_of_boundary(dataset, "found", *edges[-3:-1])) == 0
 
     def test_copies(self, searched, crowd, result):
-        view = kf.view_of_copies(searched, "found")
+        view = views.view_of_copies(searched, "found")
         assert view.values("id") == [searched.first().id]  # the one box of two classes is no correct finding
         assert len(labels_in(view)) == 2
         identical = (result.type == "correct") & (result.similarity == 1)
-        assert labels_in(kf.view_of_copies(crowd, "found")) == labels_of(result, identical)
+        assert labels_in(views.view_of_copies(crowd, "found")) == labels_of(result, identical)
 
 
 class TestParts:
     def test_worked_by_hand(self, searched):
-        (found,) = kf.merged_findings(searched, "found")
+        (found,) = views.merged_findings(searched, "found")
         assert (found.kind, found.parts, found.similarity) == ("merged", 2, 1.0)
         assert (found.sample_id, found.file) == (searched.skip(3).first().id, "3.jpg")
         assert (found.whole_rater, found.whole_category) == ("ann", "bench")
         assert (found.parts_rater, found.parts_category) == ("bob", "bench")
-        view = kf.view_of_merged(searched, "found", found.finding)
+        view = views.view_of_merged(searched, "found", found.finding)
         assert [len(view.first()[rater].detections) for rater in RATERS] == [1, 2]
-        assert labels_in(kf.view_of_merged(searched, "found")) == labels_in(view)
+        assert labels_in(views.view_of_merged(searched, "found")) == labels_in(view)
         for number in (1, -1, 99):
             with pytest.raises(InputError, match=rf"expected the number of a merged finding .* got {number}"):
-                kf.view_of_merged(searched, "found", number)
+                views.view_of_merged(searched, "found", number)
 
     def test_of_many_findings(self, crowd, result):
-        listed = kf.merged_findings(crowd, "found")
+        listed = views.merged_findings(crowd, "found")
         merged = np.flatnonzero(np.isin(result.type, MERGED))  # they are counted alone
         assert len(listed) == sum(result.counts()[name] for name in MERGED) > 3
         order = [(-row.parts, row.similarity) for row in listed]
         assert order == sorted(order)
-        assert kf.merged_findings(crowd, "found", 2) == listed[:2]
+        assert views.merged_findings(crowd, "found", 2) == listed[:2]
         names = result.annotations.raters
         assert sorted(row.finding for row in listed) == list(range(len(merged)))
         for row in listed:
@@ -156,21 +159,21 @@ class TestParts:
             }
             assert (len(sides[row.whole_rater]), len(sides[row.parts_rater])) == (1, row.parts)
             assert row.sample_id == result.annotations.images[result.image[finding]]
-            view = kf.view_of_merged(crowd, "found", row.finding)
+            view = views.view_of_merged(crowd, "found", row.finding)
             assert labels_in(view) == labels_of(result, np.arange(len(result)) == finding)
 
     def test_next_to_the_open_sample(self, dataset):
         kf.compute_agreement(dataset, "run", raters=RATERS, bootstrap=0)
         sample = dataset.skip(3).first()
-        (merged,) = kf.sample_report(dataset, sample.id, "run", "found").merged
+        (merged,) = sample_report(dataset, sample.id, "run", "found").merged
         assert (merged.whole_rater, merged.parts_rater) == RATERS
         assert merged.whole.label_id == sample.ann.detections[0].id
         assert [part.label_id for part in merged.parts] == [label.id for label in sample.bob.detections]
         sample.bob.detections.pop()  # one annotation for one annotation is no merge any more
         sample.save()
-        assert kf.sample_report(dataset, sample.id, "run", "found").merged == ()
+        assert sample_report(dataset, sample.id, "run", "found").merged == ()
         dataset.delete_samples([sample.id])
-        assert kf.merged_findings(dataset, "found") == []
+        assert views.merged_findings(dataset, "found") == []
 
 
 @pytest.mark.parametrize("rater", first(("bob", "cid", "ann"), 2))  # bob stands on both sides of pairs
@@ -185,7 +188,7 @@ def test_findings_of_a_rater(crowd, result, rater):
     for kinds in (None, *([kind] for kind in VARIATION_TYPES)):
         chosen = is_towards(result, rater) & np.isin(seen, kinds or differences)
         assert chosen.sum() == sum(result.counts_by_rater()[rater][name] for name in kinds or differences)
-        view = kf.view_of_findings(crowd, "found", *([kinds] if kinds else []), rater=rater)
+        view = views.view_of_findings(crowd, "found", *([kinds] if kinds else []), rater=rater)
         assert labels_in(view) == labels_of(result, chosen)
         counts = Counter(result.annotations.images[result.image[chosen]].tolist())
         assert view.values("id") == sorted(counts, key=lambda sample: (-counts[sample], sample))  # most findings first
@@ -193,7 +196,7 @@ def test_findings_of_a_rater(crowd, result, rater):
     codes, dog = table.category, table.categories.tolist().index("dog")
     dogs = [any(codes[row] == dog for row in (*a, *b)) for a, b in zip(result.rows_a, result.rows_b, strict=True)]
     chosen = is_towards(result, rater) & (seen != "correct") & dogs
-    assert labels_in(kf.view_of_findings(crowd, "found", rater=rater, category="dog")) == labels_of(result, chosen)
+    assert labels_in(views.view_of_findings(crowd, "found", rater=rater, category="dog")) == labels_of(result, chosen)
 
 
 def is_towards(found: Any, rater: str) -> Any:

@@ -19,6 +19,9 @@ from kalos_core import (
     rater_accuracy,
 )
 from kalos_core.fiftyone.dataset.database import stream
+from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS
+from kalos_core.fiftyone.kinds.image_labels.views import disputed_images
+from kalos_core.fiftyone.kinds.labelled import view_of_difference
 from kalos_core.fiftyone.runs.records import plain
 from kalos_core.nominal import SKILL_MODELS, cohen_matrix, merge_raters
 from tests.fiftyone_bridge.quiz import (
@@ -84,7 +87,7 @@ class TestTheRun:
         assert dataset.values("run_majority.confidence") == [1.0, pytest.approx(2 / 3), 1.0, None, 1.0, None]
         assert dataset.values("run_accuracy") == pytest.approx([1.0, 5 / 9, 1.0, 1 / 3, None, 1 / 3])
         assert dataset.values("run_tied") == [[], [], [], ["cat", "dog"], [], ["cat", "dog", "owl"]]
-        assert not {"run_majority", "run_truth"} & {*kf.label_fields(dataset, kf.IMAGE_LABELS)}
+        assert not {"run_majority", "run_truth"} & {*kf.label_fields(dataset, IMAGE_LABELS)}
 
     def test_groups_are_suggested_and_the_majority_holds_several_labels(self, make):
         dataset = make(_days())
@@ -95,7 +98,7 @@ class TestTheRun:
         shares = dataset.values("run_majority.classifications.confidence")
         assert (names[0], shares[0]) == (["day", "sun"], [1.0, pytest.approx(2 / 3)])
         assert (names[1], dataset.values("run_tied")[1]) == (["night"], [])
-        view = kf.view_of_difference(dataset, "run", "bob", "majority")
+        view = view_of_difference(dataset, "run", "bob", "majority")
         assert view.values("id") == dataset.values("id")[::2]  # bob never sees the sun
         first = dataset.first()
         first.ann = several(["night"])
@@ -117,11 +120,11 @@ class TestTheRun:
         assert run.details.accuracy.raters.tolist() == list(RATERS)
         assert run.details.agreement.spa[0] == pytest.approx(SPA)  # which the truth does not enter
         assert dataset.values("run_to_reference") == pytest.approx([1, 2 / 3 + 2 / 4 / 3, 1, 3 / 4, 1, 2 / 4])
-        assert kf.view_of_difference(dataset, "run", "ann", "gold").values("id") == [dataset.values("id")[5]]
+        assert view_of_difference(dataset, "run", "ann", "gold").values("id") == [dataset.values("id")[5]]
         loaded = kf.load_run(dataset, "run")
         assert loaded.stale == ()
         np.testing.assert_array_equal(loaded.result.accuracy.to_reference, run.details.accuracy.to_reference)
-        assert kf.disputed_images(dataset, "run")[0].answers == "cat 1, dog 1, owl 1"
+        assert disputed_images(dataset, "run")[0].answers == "cat 1, dog 1, owl 1"
 
     def test_the_options_are_the_classes_that_the_data_set_names(self, answered):
         named = ["ape", "cat", "dog", "owl"]
@@ -142,7 +145,7 @@ class TestTheRun:
         assert (run.metrics["raters"], run.metrics["rejected"]) == (["ann", "bob"], 4)
         # of the crowd bob is left, who answers three of five images as ann does
         assert run.details.teams.agreement[0] == pytest.approx([np.nan, np.nan, 3 / 5, 3 / 5, np.nan], nan_ok=True)
-        assert [row.answers for row in kf.disputed_images(answered, "run")] == ["cat 1, dog 1"] * 2
+        assert [row.answers for row in disputed_images(answered, "run")] == ["cat 1, dog 1"] * 2
         np.testing.assert_array_equal(kf.load_run(answered, "run").result.table.values(), run.result.table.values())
 
     def test_a_quorum_of_one_half_disputes_less(self, answered):
@@ -240,8 +243,8 @@ class TestWhoIsRight:
         assert dataset.values("run_confidence") == pytest.approx([1, 2 / (2 + 2 / 3), 1])
         ids = dataset.values("id")
         assert kf.view_least_sure_first(dataset, "run").values("id")[0] == ids[1]
-        assert kf.view_of_difference(dataset, "run", "cid", "truth").values("id") == [ids[1]]
-        assert len(kf.view_of_difference(dataset, "run", "ann", "truth")) == 0
+        assert view_of_difference(dataset, "run", "cid", "truth").values("id") == [ids[1]]
+        assert len(view_of_difference(dataset, "run", "ann", "truth")) == 0
 
     def test_of_several_questions_each_has_its_label(self, make):
         """Day and night exclude each other; of the sun only its presence is a label, and its absence is as sure."""
@@ -276,10 +279,10 @@ class TestViews:
             found = kf.view_of_disputes(dataset, "run", **asked).values("id")
             assert (set(found), found[2]) == ({ids[5], ids[3], ids[1]}, ids[1])  # the least agreed first
         assert kf.view_of_disputes(dataset, "run", concept="owl").values("id") == [ids[5]]
-        assert kf.view_of_difference(dataset, "run", "ann", "bob").values("id") == [ids[3], ids[5]]
-        assert kf.view_of_difference(dataset, "run", "cid", "majority").values("id") == [ids[1]]
+        assert view_of_difference(dataset, "run", "ann", "bob").values("id") == [ids[3], ids[5]]
+        assert view_of_difference(dataset, "run", "cid", "majority").values("id") == [ids[1]]
         with pytest.raises(InputError, match="raters: expected names among ann, bob, cid, majority, truth, got 'eve'"):
-            kf.view_of_difference(dataset, "run", "ann", "eve")
+            view_of_difference(dataset, "run", "ann", "eve")
 
     @pytest.mark.parametrize(
         ("stored", "groups", "assigned"),
@@ -303,7 +306,7 @@ class TestViews:
                 for name in (one, other)
             ]
             differ = ((values[0] != values[1]) & (values[0] >= 0) & (values[1] >= 0)).any(axis=0)
-            found = set(kf.view_of_difference(dataset, "run", one, other).values("id"))
+            found = set(view_of_difference(dataset, "run", one, other).values("id"))
             assert found - broken == set(np.array(ids)[differ]) - broken  # of broken groups sets are compared
         assert len(broken) < len(ids) - 5
         disputed = {key for key, names in zip(ids, dataset.values("run_concepts"), strict=True) if "$a" in names}
@@ -311,7 +314,7 @@ class TestViews:
 
     def test_rows_of_images(self, answered):
         compute(answered)
-        rows = kf.disputed_images(answered, "run")
+        rows = disputed_images(answered, "run")
         assert [(row.file, row.answers) for row in rows] == [
             ("5.jpg", "cat 1, dog 1, owl 1"),
             ("3.jpg", "cat 1, dog 1"),

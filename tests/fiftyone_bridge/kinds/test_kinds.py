@@ -14,6 +14,8 @@ import yaml
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
 from kalos_core.fiftyone.runs.records import plain
+from kalos_core.fiftyone.runs.stored import count_changes
+from kalos_core.fiftyone.runs.table import Part, Run
 from panels.sections import SECTIONS
 from tests.fiftyone_bridge.quiz import RATERS as QUIZ_RATERS
 from tests.fiftyone_bridge.quiz import quiz
@@ -80,7 +82,7 @@ class Made(NamedTuple):
     dataset: fo.Dataset
     before: tuple[Any, Any]
     """The documents and the fields before the run."""
-    run: kf.Run
+    run: Run
 
 
 @pytest.fixture(scope="module", params=FROM_LABELS)
@@ -120,8 +122,8 @@ def test_opening_it_reads_no_labels(made):
     with counting(dataset) as opened:
         kf.list_runs(dataset)
         parts = kf.figures_of(kf.load_details(dataset, KEY))
-        assert kf.count_changes(dataset, KEY) == 0
-    assert all(isinstance(part, kf.Part) and (part.figure is not None or part.title) for part in parts.values())
+        assert count_changes(dataset, KEY) == 0
+    assert all(isinstance(part, Part) and (part.figure is not None or part.title) for part in parts.values())
     views = kf.KINDS[made.kind].views
     with counting(dataset) as clicked:
         shown = {name: view_of(dataset, KEY, *ARGUMENTS[made.kind, name]) for name, view_of in views.items()}
@@ -148,11 +150,11 @@ def test_edited_and_deleted_samples_are_stale(made):
     else:
         label.label = "dog"
     first.save()
-    assert kf.count_changes(dataset, KEY) == 1
+    assert count_changes(dataset, KEY) == 1
     assert kf.stale_samples(dataset, KEY) == [first.id]
     assert kf.load_run(dataset, KEY).stale == (first.id,)
     dataset.delete_samples([deleted])
-    assert kf.count_changes(dataset, KEY) == 2
+    assert count_changes(dataset, KEY) == 2
     assert kf.stale_samples(dataset, KEY) == [first.id, deleted]
 
 

@@ -19,6 +19,10 @@ from PIL import Image
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosError, KalosWarning, NoiseModel, agreement
+from kalos_core.fiftyone.dataset.raters import synthetic_fields
+from kalos_core.fiftyone.kinds.noise.views import CHANGES, noisy_images, view_of_changes, view_of_event
+from kalos_core.fiftyone.runs.table import Run
+from kalos_core.noise import InjectedNoise
 from kalos_core.noise.parameters import Chance, EventRate, SizeCurve
 from tests.fiftyone_bridge.conftest import Make
 from tests.fiftyone_bridge.noisy import CLASSES, FIELDS, IMAGES, annotated, samples
@@ -35,13 +39,13 @@ MODEL = replace(
 """Raters to whom everything happens often enough, whatever the shipped parameters are."""
 
 
-def inject(dataset: Any, key: str = "noise", **options: Any) -> kf.Run:
+def inject(dataset: Any, key: str = "noise", **options: Any) -> Run:
     """One rater from the reference, unless told otherwise."""
     return kf.inject_noise(dataset, key, **{"reference": "truth", "raters": 1, **options})
 
 
 @pytest.fixture(scope="module")
-def injected(make_once: Make) -> tuple[fo.Dataset, kf.Run]:
+def injected(make_once: Make) -> tuple[fo.Dataset, Run]:
     """Three raters of different magnitude, for tests that only read."""
     dataset = make_once(samples)
     return dataset, inject(dataset, raters=3, magnitude=[0, 1, 2], seed=4, model=MODEL)
@@ -72,7 +76,7 @@ def in_rows(dataset: fo.Dataset, field: str, *names: str) -> list[tuple[Any, ...
 def test_each_rater_has_a_field(injected):
     dataset, _ = injected
     assert kf.noise_raters(dataset, "noise") == FIELDS
-    assert kf.synthetic_fields(dataset) == list(FIELDS)
+    assert synthetic_fields(dataset) == list(FIELDS)
     assert kf.list_runs(dataset, "noise") == ["noise"]
     first, last = dataset.first(), dataset.last()
     assert first["noise_synthetic_1"] is None  # `raters` says that nobody was assigned there
@@ -150,7 +154,7 @@ def test_the_metrics_are_those_of_the_events(injected):
 def test_it_is_stored_with_its_truth(injected):
     dataset, run = injected
     loaded = kf.load_run(dataset, "noise")
-    for name in kf.InjectedNoise.__dataclass_fields__:
+    for name in InjectedNoise.__dataclass_fields__:
         np.testing.assert_array_equal(getattr(loaded.result, name), getattr(run.result, name), name)
     matched = dict(row for field in FIELDS for row in in_rows(dataset, field, "id", "noise_match"))
     noise = run.result
@@ -357,19 +361,19 @@ def test_an_event_leads_to_its_labels(injected):
     for event in ("addition", "wrong_class", "merge", "split", "deletion"):
         rows = table[(table.event == event) & (table.outcome == "done")]
         assert len(rows), event
-        view = kf.view_of_event(dataset, "noise", event)
+        view = view_of_event(dataset, "noise", event)
         assert set(view.values("id")) == set(rows["sample"]), event
         expected = {label for name in ("labels", "reference_labels") for ids in rows[name] for label in ids}
         assert shown_in(view, *FIELDS, "truth") == expected, event
     lost = table[(table.event == "wrong_class") & (table.outcome == "lost")]
-    view = kf.view_of_event(dataset, "noise", "wrong_class", "lost")
+    view = view_of_event(dataset, "noise", "wrong_class", "lost")
     assert set(view.values("id")) == set(lost["sample"])
     assert not any(view.values(f"{FIELDS[2]}.detections.id"))
     own = table[(table.field == FIELDS[1]) & (table.event != "shift") & (table.outcome == "done")]
-    view = kf.view_of_event(dataset, "noise", kf.CHANGES, rater=FIELDS[1])
+    view = view_of_event(dataset, "noise", CHANGES, rater=FIELDS[1])
     assert set(view.values("id")) == set(own["sample"])
     assert shown_in(view, *FIELDS) == {label for ids in own["labels"] for label in ids}
-    assert len(kf.view_of_event(dataset, "noise", kf.CHANGES, rater=FIELDS[0])) == 0
+    assert len(view_of_event(dataset, "noise", CHANGES, rater=FIELDS[0])) == 0
 
 
 def test_images_with_the_most_events_come_first(injected):
@@ -377,13 +381,13 @@ def test_images_with_the_most_events_come_first(injected):
     table = run.result.to_pandas()
     done = table[(table.event != "shift") & (table.outcome == "done")]
     counts = Counter(done["sample"])
-    found = kf.noisy_images(dataset, "noise")
+    found = noisy_images(dataset, "noise")
     assert {image.sample_id: image.changed for image in found} == counts
     first = done[done["sample"] == found[0].sample_id]
     assert {kind: count for kind, count in found[0].events.items() if count} == Counter(first.event)
     changes = dict(zip(*dataset.values(["id", "noise_changes"]), strict=True))
     assert {key: count for key, count in changes.items() if count} == counts
-    view = kf.view_of_changes(dataset, "noise")
+    view = view_of_changes(dataset, "noise")
     assert view.values("id") == [image.sample_id for image in found]
 
 
@@ -485,4 +489,4 @@ def test_samples_that_vanish_are_an_error(fresh, share, message):
     with pytest.raises(KalosError, match=f"{message} while this run was computed"):
         inject(fresh, raters=3, progress=vanish)
     assert fresh.list_runs() == []
-    assert kf.synthetic_fields(fresh) == []
+    assert synthetic_fields(fresh) == []

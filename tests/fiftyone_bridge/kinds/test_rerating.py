@@ -7,6 +7,8 @@ import pytest
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, next_to_rate
+from kalos_core.fiftyone.kinds.agreement.rerating import view_of_next
+from kalos_core.fiftyone.runs.stored import count_changes
 from tests.fiftyone_bridge.conftest import Make
 from tests.fiftyone_bridge.scenes import THREE, crowded, documents, make_samples
 
@@ -32,25 +34,25 @@ def test_the_order_is_that_of_the_library_and_stands_on_the_samples(rated):
     assert found.image.tolist() == expected.image.tolist()
     assert found.shift.tolist() == pytest.approx(expected.shift.tolist())
     assert len(found) == 5
-    view = kf.view_of_next(rated, "run")
+    view = view_of_next(rated, "run")
     assert view.values(["id", "run_next"]) == (expected.image.tolist(), [1, 2, 3, 4, 5])
     assert sum(place is not None for place in rated.values("run_next")) == 5
     assert rated.values("last_modified_at") == before
-    assert kf.count_changes(rated, "run") == 0
+    assert count_changes(rated, "run") == 0
     rated.delete_samples([found.image[0]])
     kf.next_to_rate(rated, "run", 3)  # the first is still one of them: it leaves a gap
-    assert kf.view_of_next(rated, "run").values("run_next") == [2, 3]
+    assert view_of_next(rated, "run").values("run_next") == [2, 3]
 
 
 def test_a_later_call_takes_its_place_and_all_of_it_goes_with_the_run(rated):
     kf.next_to_rate(rated, "run", 5)
     found = kf.next_to_rate(rated, "run", 2, statistic="alpha", tag="$again").image.tolist()
-    assert kf.view_of_next(rated, "run").values("id") == found
+    assert view_of_next(rated, "run").values("id") == found
     assert set(rated.match_tags("$again").values("id")) == set(found)
     kf.next_to_rate(rated, "run", 2, statistic="alpha", tag="$again")
     assert rated.count_values("tags")["$again"] == 2  # once each
     kf.rename_run(rated, "run", "other")
-    assert kf.view_of_next(rated, "other").values("id") == found
+    assert view_of_next(rated, "other").values("id") == found
     assert not rated.has_field("run_next")
     assert any("other_next" in sample for sample in documents(rated).values())
     kf.delete_run(rated, "other")
@@ -61,7 +63,7 @@ def test_a_later_call_takes_its_place_and_all_of_it_goes_with_the_run(rated):
 
 def test_what_is_refused(rated):
     with pytest.raises(InputError, match="of which next_to_rate named images, got 'run'"):
-        kf.view_of_next(rated, "run")
+        view_of_next(rated, "run")
     with pytest.raises(InputError, match="n: expected a whole number of at least 1, got 0"):
         kf.next_to_rate(rated, "run", n=0)
     assert not rated.has_field("run_next")

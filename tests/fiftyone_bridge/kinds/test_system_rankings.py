@@ -11,6 +11,7 @@ from sklearn.metrics import roc_auc_score
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
+from kalos_core.fiftyone.kinds.labelled import view_of_difference
 from kalos_core.fiftyone.runs.stored import load_arrays
 from kalos_core.ranking import concordance
 from tests.fiftyone_bridge.conftest import Make
@@ -90,7 +91,7 @@ def test_it_is_loaded_with_the_labels_of_today(answered):
     assert loaded.result.auc[0, 0, 0] == pytest.approx(roc_auc_score(truth == "cat", NET))
     ids = answered.values("id")  # the labels of today
     for names, images in ((("ann", "bob"), [0, 3, 5]), (("cid", "majority"), [1])):
-        view = kf.view_of_difference(answered, "ranked", *names)
+        view = view_of_difference(answered, "ranked", *names)
         assert view.values("id") == [ids[image] for image in images]
 
 

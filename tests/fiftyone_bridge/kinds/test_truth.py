@@ -15,12 +15,16 @@ import tifffile
 from PIL import Image
 
 import kalos_core.fiftyone as kf
-from kalos_core import Annotations, InputError, KalosWarning, agreement, instance_consensus, rank_models, unit_truth
+from kalos_core import Annotations, InputError, KalosWarning, agreement, instance_consensus, unit_truth
 from kalos_core.consensus import estimate_truths
 from kalos_core.fiftyone.dataset.raters import MASKS, label_fields, store_raters
+from kalos_core.fiftyone.kinds.pixels.kind import pixel_classes
+from kalos_core.fiftyone.kinds.pixels.views import pixel_images, view_of_mask_rater
+from kalos_core.fiftyone.runs.stored import count_changes
+from kalos_core.fiftyone.runs.table import Run
 from kalos_core.nominal import SKILL_MODELS
 from kalos_core.pixels import MaskStack, pixel_agreement
-from kalos_core.ranking import boundary_evaluation
+from kalos_core.ranking import boundary_evaluation, rank_models
 from tests.fiftyone_bridge.conftest import Make
 from tests.fiftyone_bridge.scenes import (
     FIVE,
@@ -62,7 +66,7 @@ def stack(make: Make) -> fo.Dataset:
 
 
 @pytest.fixture(scope="module")
-def made(make_once: Make) -> Iterator[tuple[fo.Dataset, dict[str, kf.Run]]]:
+def made(make_once: Make) -> Iterator[tuple[fo.Dataset, dict[str, Run]]]:
     """The same with a run of each kind, for tests that only read."""
     dataset = make_once(mapped)
     runs = {
@@ -225,14 +229,14 @@ def test_a_file_that_was_written_anew_is_noticed_though_no_sample_was_edited(sta
     kf.compute_pixel_agreement(stack, "pixels")
     kf.rank_detectors(stack, "ranks", **RANKED)
     assert kf.stale_samples(stack, "pixels") == kf.stale_samples(stack, "ranks") == []
-    assert kf.count_changes(stack, "ranks") == 0
+    assert count_changes(stack, "ranks") == 0
     changed, gone = stack.skip(1).first(), stack.last()
     Image.fromarray(np.array([[1, 1, 1, 0]], np.uint8)).save(changed.bob.mask_path)
     Path(gone.ann.mask_path).unlink()
     for key in ("pixels", "ranks"):
         assert kf.stale_samples(stack, key) == [changed.id, gone.id]
     assert kf.load_run(stack, "pixels").stale == (changed.id, gone.id)
-    assert kf.count_changes(stack, "ranks") == 2
+    assert count_changes(stack, "ranks") == 2
 
 
 def test_the_images_of_a_rater_the_least_agreement_first(stack):
@@ -241,16 +245,16 @@ def test_the_images_of_a_rater_the_least_agreement_first(stack):
     zero, one, two = stack.values("id")
     means = [(4 / 5 + 2 / 3 + 1 / 2) / 3, (2 / 3) / 3]
     assert stack.values("pixels_f1") == [*map(pytest.approx, means), None]
-    assert kf.view_of_mask_rater(stack, "pixels", "ann").values("id") == [one, zero, two]
-    assert kf.view_of_mask_rater(stack, "pixels", "cid").values("id") == [one, zero]
-    rows = kf.pixel_images(stack, "pixels")
+    assert view_of_mask_rater(stack, "pixels", "ann").values("id") == [one, zero, two]
+    assert view_of_mask_rater(stack, "pixels", "cid").values("id") == [one, zero]
+    rows = pixel_images(stack, "pixels")
     assert [(row.sample_id, row.file) for row in rows] == [(one, "1.png"), (zero, "0.png")]
     assert [row.f1 for row in rows] == pytest.approx(means[::-1])
     assert [row.bound for row in rows] == pytest.approx([2 / 3 / 4, 2 / 3 / 4])
     kf.compute_pixel_agreement(stack, "labelled", assigned="labelled")
-    assert kf.view_of_mask_rater(stack, "labelled", "cid").values("id") == [zero]
+    assert view_of_mask_rater(stack, "labelled", "cid").values("id") == [zero]
     kf.compute_pixel_agreement(stack.limit(2), "everybody", assigned="all")
-    assert kf.view_of_mask_rater(stack, "everybody", "cid").values("id") == [one, zero]
+    assert view_of_mask_rater(stack, "everybody", "cid").values("id") == [one, zero]
 
 
 def test_the_images_of_a_rater_whom_an_attribute_names(make):
@@ -258,7 +262,7 @@ def test_the_images_of_a_rater_whom_an_attribute_names(make):
     dataset = make([make_sample(number, {}, raters=["$x", "b"], all=own) for number, own in enumerate(lists)])
     for key, assigned, images in [("listed", "auto", 2), ("labelled", "labelled", 1)]:
         kf.compute_pixel_agreement(dataset, key, field="all", assigned=assigned)
-        assert len(kf.view_of_mask_rater(dataset, key, "$x")) == images
+        assert len(view_of_mask_rater(dataset, key, "$x")) == images
 
 
 def test_rasterised_labels_that_changed_make_a_run_stale(make):
@@ -377,7 +381,7 @@ def test_a_truth_of_several_classes_is_one_map(classes):
     kf.estimate_truth(dataset, "truth", methods="0.5")
     assert dataset.first()["truth_0_5"].get_mask().tolist() == [[0, 1, 2, 1]]
     run = kf.compute_pixel_agreement(dataset, "pixels")
-    assert list(kf.pixel_classes(run.details)) == ["road", "car"]
+    assert list(pixel_classes(run.details)) == ["road", "car"]
     assert dataset.first()["pixels_rater_count"].get_map().tolist() == [[1, 3, 3, 2]]
     assert kf.load_run(dataset, "pixels").result.classes.tolist() == ["road", "car"]
 

@@ -12,6 +12,16 @@ from fiftyone import ViewField as F
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosWarning
+from kalos_core.fiftyone.kinds.agreement import views
+from kalos_core.fiftyone.kinds.agreement.sample import NotInRun, sample_report
+from kalos_core.fiftyone.kinds.convergence.kind import view_of_tag
+from kalos_core.fiftyone.kinds.variations.views import (
+    view_of_boundary,
+    view_of_confusion,
+    view_of_copies,
+    view_of_merged,
+)
+from kalos_core.variation import Finding, ImageReport
 from tests.fiftyone_bridge.conftest import Make
 from tests.fiftyone_bridge.scenes import (
     ALPHAS,
@@ -65,10 +75,10 @@ def labels_in(view: Any) -> list[str]:
 
 class TestAlpha:
     def test_of_all_images(self, scenes):
-        ids, alphas = kf.image_alphas(scenes, "run")
+        ids, alphas = views.image_alphas(scenes, "run")
         assert ids == scenes.values("id")
         assert alphas == pytest.approx(ALPHAS)
-        assert numbers(kf.view_worst_first(scenes, "run")) == [3, 1, 2, 0, 4]
+        assert numbers(views.view_worst_first(scenes, "run")) == [3, 1, 2, 0, 4]
         (worst,) = kf.worst_images(scenes, "run", 1)
         assert (worst.file, worst.alpha, worst.labels) == ("3.jpg", pytest.approx(-2 / 3), 3)
         assert worst.sample_id == ids[3]
@@ -80,7 +90,7 @@ class TestFindings:
         dataset = make(make_samples([scene]))
         run = kf.find_variations(dataset, "found", raters=RATERS)
         assert run.metrics["counts"]["merged_wrong_class"] == 1
-        view = kf.view_of_confusion(dataset, "found", "bench", "sofa")
+        view = view_of_confusion(dataset, "found", "bench", "sofa")
         assert [len(labels) for labels in (view.first().ann.detections, view.first().bob.detections)] == [1, 2]
 
     def test_labels_that_are_gone_since(self, own):
@@ -88,11 +98,11 @@ class TestFindings:
         assert len(labels_in(kf.view_of_variation(own, "found", "merged"))) == 1
 
 
-def report_of(dataset: fo.Dataset, number: int, *keys: str) -> kf.ImageReport:
-    return kf.sample_report(dataset, dataset.skip(number).first().id, *(keys or ("run", "found")))
+def report_of(dataset: fo.Dataset, number: int, *keys: str) -> ImageReport:
+    return sample_report(dataset, dataset.skip(number).first().id, *(keys or ("run", "found")))
 
 
-def table(report: kf.ImageReport) -> list[list[tuple[str, str, list[str]]]]:
+def table(report: ImageReport) -> list[list[tuple[str, str, list[str]]]]:
     return [
         [(cell.state, cell.category, [finding.variation for finding in cell.findings]) for cell in row]
         for row in report.cells
@@ -121,7 +131,7 @@ class TestSampleReport:
         assert report.units == (1,)
         cell = report.cells[0][1]
         assert (cell.label_id, cell.field) == (scenes.skip(1).first().bob.detections[0].id, "bob")
-        assert cell.findings == (kf.Finding("wrong_class", "ann", 1.0),)
+        assert cell.findings == (Finding("wrong_class", "ann", 1.0),)
         assert [cell.findings[0].rater for cell in report_of(scenes, 2).cells[0]] == ["bob", "ann"]
         assert table(report_of(scenes, 2, "run")) == [CAT_ALONE]
         for keys in [("found",), ("found", "found"), ("eve",), ("run", "eve")]:
@@ -131,8 +141,8 @@ class TestSampleReport:
     def test_samples_and_labels_that_a_run_has_not_read(self, own):
         kf.compute_agreement(own.limit(2), "part", raters=RATERS, bootstrap=0)
         for sample_id in (own.last().id, str(ObjectId()), "no id", ""):
-            with pytest.raises(kf.NotInRun, match="not part of the run 'part'"):
-                kf.sample_report(own, sample_id, "part")
+            with pytest.raises(NotInRun, match="not part of the run 'part'"):
+                sample_report(own, sample_id, "part")
         kf.find_variations(own.limit(2), "few", raters=RATERS)
         assert table(report_of(own, 2, "run", "few")) == [CAT_ALONE]
         sample = own.first()
@@ -160,28 +170,28 @@ class TestSampleReport:
 
 ALL = [3, 1, 2, 0, 4]
 VIEWS: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any], list[int], int]] = [
-    (kf.view_of_alpha, ("run", 0, 0.5), {}, [1, 2], 3),
-    (kf.view_of_alpha, ("run", -1, 1), {}, ALL, 8),
-    (kf.view_of_alpha, ("run", -1, 1), {"category": "cat"}, [1, 2, 0], 4),
-    (kf.view_of_alpha, ("run", -1, 0.5), {"rater": "bob"}, [3, 1, 2], 6),
-    (kf.view_of_alpha, ("run", -1, 0.5), {"category": "cat", "rater": "bob"}, [1, 2], 2),
-    (kf.view_worst_first, ("run", 2), {}, [3, 1], 5),
-    (kf.view_of_threshold, ("run", 0.9), {}, ALL, 8),
-    (kf.view_of_class, ("run", "bench"), {}, [3], 3),
-    (kf.view_of_class, ("run", "dog"), {}, [1], 1),
-    (kf.view_of_pair, ("run", "ann", "bob"), {}, ALL, 8),
+    (views.view_of_alpha, ("run", 0, 0.5), {}, [1, 2], 3),
+    (views.view_of_alpha, ("run", -1, 1), {}, ALL, 8),
+    (views.view_of_alpha, ("run", -1, 1), {"category": "cat"}, [1, 2, 0], 4),
+    (views.view_of_alpha, ("run", -1, 0.5), {"rater": "bob"}, [3, 1, 2], 6),
+    (views.view_of_alpha, ("run", -1, 0.5), {"category": "cat", "rater": "bob"}, [1, 2], 2),
+    (views.view_worst_first, ("run", 2), {}, [3, 1], 5),
+    (views.view_of_threshold, ("run", 0.9), {}, ALL, 8),
+    (views.view_of_class, ("run", "bench"), {}, [3], 3),
+    (views.view_of_class, ("run", "dog"), {}, [1], 1),
+    (views.view_of_pair, ("run", "ann", "bob"), {}, ALL, 8),
     (kf.view_of_variation, ("found", "correct"), {}, [0], 2),
     (kf.view_of_variation, ("found", "merged"), {}, [3], 3),
     (kf.view_of_variation, ("found", "missing"), {}, [2], 1),
     (kf.view_of_variation, ("found", "missing"), {"rater": "bob"}, [2], 1),
     (kf.view_of_variation, ("found", "missing"), {"rater": "ann"}, [], 0),
-    (kf.view_of_confusion, ("found", "dog", "cat"), {}, [1], 2),
-    (kf.view_of_boundary, ("found", 0, 0.1), {}, [0], 2),
-    (kf.view_of_boundary, ("found", 0.1, 0.5), {}, [], 0),
-    (kf.view_of_copies, ("found",), {}, [0], 2),
-    (kf.view_of_merged, ("found",), {}, [3], 3),
-    (kf.view_of_merged, ("found", 0), {}, [3], 3),
-    (kf.view_of_tag, ("ceiling", "seen"), {}, [0, 3], 5),
+    (view_of_confusion, ("found", "dog", "cat"), {}, [1], 2),
+    (view_of_boundary, ("found", 0, 0.1), {}, [0], 2),
+    (view_of_boundary, ("found", 0.1, 0.5), {}, [], 0),
+    (view_of_copies, ("found",), {}, [0], 2),
+    (view_of_merged, ("found",), {}, [3], 3),
+    (view_of_merged, ("found", 0), {}, [3], 3),
+    (view_of_tag, ("ceiling", "seen"), {}, [0, 3], 5),
 ]
 """View, arguments, the scenes in it and how many labels: of the ten labels one more is in scene 5, without an alpha."""
 
@@ -208,13 +218,13 @@ def test_samples_that_came_later_are_in_no_view(dataset):
     (new,) = dataset.add_samples([make_sample(9, SCENES[0], tags=["seen"])], progress=False)
     assert new in kf.load_run_view(dataset, "tagged").values("id")
     for view in (
-        kf.view_of_alpha(dataset, "tagged", -1, 1),
-        kf.view_worst_first(dataset, "tagged"),
-        kf.view_of_alpha(dataset, "tagged", -1, 1, rater="ann"),
-        kf.view_of_class(dataset, "tagged", "cat"),
-        kf.view_of_pair(dataset, "tagged", *RATERS),
+        views.view_of_alpha(dataset, "tagged", -1, 1),
+        views.view_worst_first(dataset, "tagged"),
+        views.view_of_alpha(dataset, "tagged", -1, 1, rater="ann"),
+        views.view_of_class(dataset, "tagged", "cat"),
+        views.view_of_pair(dataset, "tagged", *RATERS),
     ):
         assert sorted(numbers(view)) == [0, 1, 2]
     assert len(kf.worst_images(dataset, "tagged")) == 3
     for options in ({}, {"category": "cat"}):
-        assert kf.image_alphas(dataset, "tagged", **options)[1] == [1, 0, 0, None, None, None, None]
+        assert views.image_alphas(dataset, "tagged", **options)[1] == [1, 0, 0, None, None, None, None]

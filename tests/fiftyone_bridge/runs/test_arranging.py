@@ -5,7 +5,7 @@ import pytest
 
 import kalos_core.fiftyone as kf
 from kalos_core import agreement, read_coco
-from kalos_core.figures import RATER_COLOURS
+from kalos_core.display import RATER_COLOURS
 from tests.operators.calls import coco
 
 

@@ -23,8 +23,11 @@ from kalos_core.fiftyone.deciding import decide, results
 from kalos_core.fiftyone.importing import life as loads
 from kalos_core.fiftyone.importing import objects
 from kalos_core.fiftyone.kinds.agreement import compute, rerating
+from kalos_core.fiftyone.kinds.agreement.rerating import view_of_next
 from kalos_core.fiftyone.kinds.calibration import compute as calibration
 from kalos_core.fiftyone.runs import arranging, explaining, life, renaming, stored
+from kalos_core.fiftyone.runs.stored import describe_run
+from kalos_core.fiftyone.runs.table import Run
 from kalos_core.fiftyone.runs.writers import writing_now
 from tests.fiftyone_bridge.elsewhere import dying, kill
 from tests.fiftyone_bridge.scenes import RATERS, documents, raising, untouched
@@ -40,7 +43,7 @@ CUT_OFF = "was cut off half-way"
 SOMEBODY = "another process is changing runs"
 
 
-def agree(dataset: fo.Dataset, key: str = "run") -> kf.Run:
+def agree(dataset: fo.Dataset, key: str = "run") -> Run:
     return kf.compute_agreement(dataset, key, raters=RATERS, bootstrap=0)
 
 
@@ -171,7 +174,7 @@ class TestKilled:
 class TestAtTheSameTime:
     def test_of_two_runs_of_one_key_the_database_refuses_one(self, dataset, meanwhile):
         """The other began after this one had looked whether the key is free."""
-        kept: list[kf.Run] = []
+        kept: list[Run] = []
 
         def other() -> None:
             kept.append(kf.find_variations(fo.load_dataset(dataset.name), "run", raters=RATERS))
@@ -371,7 +374,7 @@ class TestWhileRenaming:
         meanwhile(rerating, "_write", before=changing)
         kf.next_to_rate(dataset, "run", 2)
         assert kf.list_runs(dataset) == ["run"]
-        assert len(kf.view_of_next(dataset, "run"))
+        assert len(view_of_next(dataset, "run"))
         kf.delete_run(dataset, "run")
         assert not any("run_next" in sample for sample in documents(dataset).values())
 
@@ -498,4 +501,4 @@ class TestChangedMeanwhile:
         record = {"_id": dataset._doc.runs["run"].id}
         meanwhile(stored, "set_config", before=lambda: get_db_conn().runs.delete_one(record))
         with pytest.raises(KalosError, match="run key: 'run' was deleted by somebody else meanwhile"):
-            kf.describe_run(dataset, "run", note="look")
+            describe_run(dataset, "run", note="look")

@@ -14,8 +14,12 @@ from kalos_core import InputError, KalosError
 from kalos_core.fiftyone import internals
 from kalos_core.fiftyone.dataset import database, writing
 from kalos_core.fiftyone.kinds.agreement import compute as of_agreement
+from kalos_core.fiftyone.kinds.agreement.views import image_alphas
 from kalos_core.fiftyone.kinds.variations import compute as of_variations
 from kalos_core.fiftyone.runs import life, renaming
+from kalos_core.fiftyone.runs.keys import RunNames, check_run_key, free_run_key
+from kalos_core.fiftyone.runs.table import Run
+from kalos_core.fiftyone.runs.thresholds import default_threshold
 from kalos_core.fiftyone.runs.writers import writing_now
 from tests.fiftyone_bridge.elsewhere import begin_elsewhere, dying, elsewhere
 from tests.fiftyone_bridge.scenes import (
@@ -40,7 +44,7 @@ from tests.fiftyone_bridge.scenes import (
     without,
 )
 
-NAMES = kf.RunNames("run")
+NAMES = RunNames("run")
 WRITTEN = {*NAMES.of_samples, *NAMES.of_labels}
 ANALYSES = {"agreement": kf.compute_agreement, "variations": kf.find_variations}
 WRITTEN_UNIT = {"agreement": ("run_unit", UNITS), "variations": ("run", VARIATIONS)}
@@ -48,7 +52,7 @@ WRITTEN_UNIT = {"agreement": ("run_unit", UNITS), "variations": ("run", VARIATIO
 every_analysis = pytest.mark.parametrize("kind", ANALYSES)
 
 
-def run_analysis(kind: str, samples: Any, key: str = "run", **options: Any) -> kf.Run:
+def run_analysis(kind: str, samples: Any, key: str = "run", **options: Any) -> Run:
     return ANALYSES[kind](samples, key, **{"raters": RATERS, **options})
 
 
@@ -163,7 +167,7 @@ class TestViews:
         outside = dataset.exclude(ids)
         if kind == "agreement":
             assert outside.values("run_alpha") == [None] * len(outside)
-            assert None not in kf.image_alphas(dataset, "run")[1] or "/pictures/5.jpg" in view.values("filepath")
+            assert None not in image_alphas(dataset, "run")[1] or "/pictures/5.jpg" in view.values("filepath")
         assert set(outside.count_values(f"ann.detections.{WRITTEN_UNIT[kind][0]}")) <= {None}
 
     def test_only_labels_that_were_read(self, dataset):
@@ -190,9 +194,9 @@ class TestKeys:
         refused |= {key: f"'{key}' would overwrite the attribute '{key}' of a" for key in [*attributes, "attributes"]}
         for key, message in refused.items():
             with pytest.raises(InputError, match=rf"run key: .*{message}"):
-                kf.check_run_key(unchanged, key)
+                check_run_key(unchanged, key)
         with pytest.raises(InputError, match="run key"):
-            kf.free_run_key(unchanged, "a b")
+            free_run_key(unchanged, "a b")
 
     def test_is_not_used_twice(self, dataset):
         """Also not where another kind, an evaluation of FiftyOne or anybody else uses it."""
@@ -219,7 +223,7 @@ class TestKeys:
             assert dataset.has_field(f"bob.detections.{name}") == declared
             for samples in (dataset, dataset.limit(0), dataset.skip(2)):
                 with pytest.raises(InputError, match=rf"would overwrite the attribute 'bob\.detections\.{name}'"):
-                    kf.check_run_key(samples, name.removesuffix(suffix))
+                    check_run_key(samples, name.removesuffix(suffix))
 
     def test_names_of_two_runs_never_meet(self, dataset):
         for kind, first, second in [
@@ -232,12 +236,12 @@ class TestKeys:
                 run_analysis(kind, dataset, second)
 
     def test_overwrites_no_field_and_the_first_free_one(self, dataset):
-        assert kf.free_run_key(dataset, "agreement") == "agreement"
+        assert free_run_key(dataset, "agreement") == "agreement"
         run_analysis("agreement", dataset, "agreement")
         dataset.add_sample_field("agreement2_alpha", fo.StringField)
         with pytest.raises(InputError, match="'agreement2' would overwrite the field 'agreement2_alpha'"):
             run_analysis("agreement", dataset, "agreement2")
-        assert kf.free_run_key(dataset, "agreement") == "agreement3"
+        assert free_run_key(dataset, "agreement") == "agreement3"
 
 
 class TestDeleteAndRename:
@@ -253,7 +257,7 @@ class TestDeleteAndRename:
             assert loaded.metrics == run.metrics
             name, expected = WRITTEN_UNIT[kind]
             assert dataset.values(f"ann.detections.{name.replace('run', 'other')}") == expected[0]
-            kf.check_run_key(dataset, "run")
+            check_run_key(dataset, "run")
             kf.delete_run(dataset, "other")
 
     def test_rename_refuses_what_a_new_run_would(self, dataset):
@@ -385,16 +389,16 @@ class TestOtherProcesses:
         assert kf.list_runs(dataset) == ["tuned", "run"]  # nothing is pending in this process
         elsewhere(dataset, lambda there: kf.compute_agreement(there, "theirs", raters=RATERS))
         with pytest.raises(InputError, match="'theirs' is the key of another run"):
-            kf.check_run_key(dataset, "theirs")
+            check_run_key(dataset, "theirs")
         elsewhere(dataset, lambda there: kf.delete_run(there, "theirs"))
         elsewhere(dataset, lambda there: kf.choose_threshold(there, "tuned", "box_iou", 0.3))
         assert kf.load_metrics(dataset, "tuned").metrics["chosen"] == [{"similarity": "box_iou", "threshold": 0.3}]
-        assert kf.default_threshold(dataset, "box_iou") == 0.3
+        assert default_threshold(dataset, "box_iou") == 0.3
         elsewhere(dataset, lambda there: kf.rename_run(there, "run", "other"))
         assert kf.list_runs(dataset) == ["tuned", "other"]
-        assert kf.image_alphas(dataset, "other")[1] == pytest.approx(ALPHAS)
+        assert image_alphas(dataset, "other")[1] == pytest.approx(ALPHAS)
         elsewhere(dataset, lambda there: kf.delete_run(there, "tuned"))
-        assert (kf.list_runs(dataset), kf.default_threshold(dataset, "box_iou")) == (["other"], None)
+        assert (kf.list_runs(dataset), default_threshold(dataset, "box_iou")) == (["other"], None)
 
     def test_what_others_changed_before_this_process_noted_a_change_is_seen(self, dataset):
         database.refresh(dataset)
@@ -440,7 +444,7 @@ class TestOtherProcesses:
 
         def look() -> None:
             seen.append(kf.list_runs(dataset))
-            for call, message in ((kf.load_run, "got 'run'"), (kf.check_run_key, "key of another run")):
+            for call, message in ((kf.load_run, "got 'run'"), (check_run_key, "key of another run")):
                 with pytest.raises(InputError, match=message):
                     call(dataset, "run")
 

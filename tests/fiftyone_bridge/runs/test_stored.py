@@ -11,7 +11,10 @@ import kalos_core.fiftyone as kf
 from kalos_core import Agreement, Annotations, agreement, variations
 from kalos_core.fiftyone.dataset.raters import store_raters
 from kalos_core.fiftyone.kinds import matched
+from kalos_core.fiftyone.kinds.agreement.lens import narrowed_metrics
 from kalos_core.fiftyone.kinds.agreement.settings import matching
+from kalos_core.fiftyone.kinds.agreement.views import view_of_class, view_of_pair, view_worst_first
+from kalos_core.fiftyone.kinds.variations.views import view_of_confusion
 from kalos_core.pairs import compute_pairs
 from kalos_core.variation import Variations
 from tests.fiftyone_bridge.scenes import (
@@ -241,10 +244,10 @@ def test_raters_of_any_name_from_the_file_to_the_view(tmp_path):
     view = kf.view_of_variation(dataset, "found", "missing", rater=anna)
     assert (view.count("Dr_Weiss.detections"), view.count("Anna_2.detections")) == (1, 0)
     assert len(kf.view_of_variation(dataset, "found", "missing", rater=weiss)) == 0
-    assert kf.view_of_confusion(dataset, "found", "cat", "dog").count("Anna_2.detections") == 1
-    for of_rater in (kf.view_worst_first(dataset, "run", rater=anna), kf.view_of_pair(dataset, "run", anna, weiss)):
+    assert view_of_confusion(dataset, "found", "cat", "dog").count("Anna_2.detections") == 1
+    for of_rater in (view_worst_first(dataset, "run", rater=anna), view_of_pair(dataset, "run", anna, weiss)):
         assert of_rater.values("id") == [sample.id]
-    assert metrics_of(kf.narrowed_metrics(dataset, "run", kf.Lens(rater=anna)))["image_alpha"] == [sample["run_alpha"]]
+    assert metrics_of(narrowed_metrics(dataset, "run", kf.Lens(rater=anna)))["image_alpha"] == [sample["run_alpha"]]
     kf.delete_run(dataset, "run")
     assert not sample.has_field("run_alpha")
 
@@ -254,8 +257,8 @@ def test_a_name_that_looks_like_a_field(make):
     dataset = make(in_one_field([{"$ann": [("$cat", CAT)], "$$ROOT": [("dog", CAT)], "cid": [("dog", CAT)]}]))
     kf.compute_agreement(dataset, "run", field="marks", bootstrap=0)
     kf.find_variations(dataset, "found", field="marks")
-    assert kf.view_of_pair(dataset, "run", "$ann", "$$ROOT").values("marks.detections.label") == [["$cat", "dog"]]
-    assert kf.view_of_class(dataset, "run", "$cat").values("marks.detections.label") == [["$cat"]]
-    assert kf.view_of_confusion(dataset, "found", "dog", "$cat").count("marks.detections") == 3
+    assert view_of_pair(dataset, "run", "$ann", "$$ROOT").values("marks.detections.label") == [["$cat", "dog"]]
+    assert view_of_class(dataset, "run", "$cat").values("marks.detections.label") == [["$cat"]]
+    assert view_of_confusion(dataset, "found", "dog", "$cat").count("marks.detections") == 3
     assert kf.view_of_variation(dataset, "found", "wrong_class", rater="$ann").count("marks.detections") == 2
     assert len(kf.worst_images(dataset, "run", lens=kf.Lens("$cat", "$$ROOT"))) == 1

@@ -9,9 +9,6 @@ from kalos_core.errors import Undefined
 from kalos_core.fiftyone.kinds.agreement.kind import AgreementRun
 from kalos_core.fiftyone.runs.table import Maker, Part
 from kalos_core.figures import (
-    alpha_histogram,
-    alpha_scale,
-    left_out,
     plot_class_difficulty,
     plot_collaboration,
     plot_intra_rater,
@@ -19,6 +16,8 @@ from kalos_core.figures import (
     plot_team,
     plot_vitality,
 )
+from kalos_core.figures.agreement import alpha_histogram, alpha_scale
+from kalos_core.figures.classes import left_out
 
 OF_ALL = "Of all labels: the lens does not reach here."
 

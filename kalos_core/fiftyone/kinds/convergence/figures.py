@@ -9,7 +9,8 @@ from functools import partial
 from kalos_core.convergence import ConvergenceStudy, Replicates
 from kalos_core.fiftyone.kinds.convergence.kind import ConvergenceRun
 from kalos_core.fiftyone.runs.table import Maker, Part
-from kalos_core.figures import fit_title, plot_convergence, plot_directions, plot_regression, plot_sizes, plot_study
+from kalos_core.figures import plot_convergence, plot_directions, plot_regression, plot_sizes, plot_study
+from kalos_core.figures.convergence import fit_title
 
 
 def figures(

@@ -9,8 +9,6 @@ from kalos_core.fiftyone.kinds.image_labels.kind import LabelRun
 from kalos_core.fiftyone.kinds.image_labels.views import DisputedImage
 from kalos_core.fiftyone.runs.table import Part
 from kalos_core.figures import (
-    majority_dots,
-    majority_title,
     plot_cohen,
     plot_confusion,
     plot_independence,
@@ -21,8 +19,8 @@ from kalos_core.figures import (
     plot_running,
     plot_skill,
     plot_teams,
-    rejection_title,
 )
+from kalos_core.figures.labels import majority_dots, majority_title, rejection_title
 
 
 def figures(

@@ -8,8 +8,9 @@ from kalos_core.display import number_of
 from kalos_core.fiftyone.kinds.noise.kind import NoiseRun
 from kalos_core.fiftyone.kinds.noise.views import NoisyImage
 from kalos_core.fiftyone.runs.table import Part
-from kalos_core.figures import image_event_bars, plot_fidelity, plot_loss, plot_rater_events
+from kalos_core.figures import plot_fidelity, plot_loss, plot_rater_events
 from kalos_core.figures.common import untitled
+from kalos_core.figures.events import image_event_bars
 from kalos_core.text import shown
 
 

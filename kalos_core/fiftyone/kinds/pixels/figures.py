@@ -5,14 +5,8 @@ from __future__ import annotations
 from kalos_core.errors import lookup
 from kalos_core.fiftyone.kinds.pixels.kind import PixelRun, pixel_classes
 from kalos_core.fiftyone.runs.table import Part
-from kalos_core.figures import (
-    pixel_title,
-    plot_correlations,
-    plot_rater_performance,
-    plot_rater_tree,
-    plot_ratio,
-    smyth_note,
-)
+from kalos_core.figures import plot_correlations, plot_rater_performance, plot_rater_tree, plot_ratio
+from kalos_core.figures.pixels import pixel_title, smyth_note
 
 
 def figures(run: PixelRun, category: str | None = None) -> dict[str, Part]:

@@ -15,7 +15,8 @@ from kalos_core.display import percent_text
 from kalos_core.errors import lookup
 from kalos_core.fiftyone.kinds.truth.kind import TruthRun
 from kalos_core.fiftyone.runs.table import Part
-from kalos_core.figures import performance_dots, plot_confusion, plot_performance, plot_skill
+from kalos_core.figures import plot_confusion, plot_performance, plot_skill
+from kalos_core.figures.pixels import performance_dots
 from kalos_core.text import shown
 
 

@@ -7,7 +7,9 @@ from functools import partial
 from kalos_core.fiftyone.kinds.variations.kind import VariationRun
 from kalos_core.fiftyone.runs.records import Undefined
 from kalos_core.fiftyone.runs.table import Maker, Part
-from kalos_core.figures import boundary_title, plot_boundaries, plot_shares, variation_bars, variations_title
+from kalos_core.figures import plot_boundaries, plot_shares
+from kalos_core.figures.convergence import boundary_title
+from kalos_core.figures.variations import variation_bars, variations_title
 from kalos_core.variation import NarrowedVariations
 
 
