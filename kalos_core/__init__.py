@@ -37,6 +37,7 @@ from kalos_core.diagnostics import team_agreement as team_agreement
 from kalos_core.distributed import open_shards as open_shards
 from kalos_core.distributed import write_shards as write_shards
 from kalos_core.drawing import draw_image as draw_image
+from kalos_core.drawing import draw_unit as draw_unit
 from kalos_core.errors import InputError as InputError
 from kalos_core.errors import KalosError as KalosError
 from kalos_core.errors import KalosWarning as KalosWarning

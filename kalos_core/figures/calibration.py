@@ -10,11 +10,21 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from kalos_core.calibration import Calibration, Separation
-from kalos_core.calibration.shares import BIN_OF_DISTANCES, CURVE_AT, DISTANCE_EDGES
+from kalos_core.calibration.shares import CURVE_AT, DISTANCE_EDGES
 from kalos_core.display import alpha_text, with_interval
 from kalos_core.errors import InputError, lookup
-from kalos_core.figures.common import LEGEND_AT_BOTTOM, NEUTRAL, UPRIGHT, Layout, titled
+from kalos_core.figures.common import (
+    LEGEND_AT_BOTTOM,
+    NEUTRAL,
+    NOTE,
+    Layout,
+    as_numbers,
+    stripe,
+    titled,
+    upright,
+)
 from kalos_core.figures.takes import takes_result
+from kalos_core.figures.traces import curve, histogram
 
 OBSERVED_COLOUR = "#7A5CE0"
 """Distances of raters of one image; those of chance are grey. Neither is the colour of a variation type or a rater."""
@@ -61,8 +71,9 @@ def calibration_figure(
     figure = go.Figure()
     for (name, colour), shares in zip(named, (observed, expected), strict=True):
         figure.add_trace(_bars(name, colour, np.asarray(shares, dtype=np.float64)))
-    for (name, colour), curve in zip(named, curves, strict=True):
-        figure.add_trace(_line(name, colour, np.asarray(curve, dtype=np.float64)))
+    for (name, colour), densities in zip(named, curves, strict=True):
+        at = CURVE_AT[: len(densities)]
+        figure.add_trace(curve(at, densities, colour, name, legendgroup=name, showlegend=False))
     figure.add_trace(go.Scatter(x=[None], y=[None], xaxis="x2", showlegend=False, hoverinfo="skip"))  # shows the axis
     shown = np.concatenate([np.asarray(shares, dtype=np.float64) for shares in (observed, expected)])
     least = max(float(shown[shown > 0].min(initial=0.01)) / 2, SHARE_TICKS[0])
@@ -131,56 +142,23 @@ def plot_calibration(found: Separation | Calibration, similarity: str | None = N
 
 
 def _bars(name: str, colour: str, shares: NDArray[np.float64]) -> go.Bar:
-
     ranges = [
         f"{low:.2f} to {high:.2f} (similarity {1 - high:.2f} to {1 - low:.2f})"
         for low, high in itertools.pairwise(DISTANCE_EDGES)
     ]
-    return go.Bar(
-        x=((DISTANCE_EDGES[:-1] + DISTANCE_EDGES[1:]) / 2).tolist(),
-        y=shares.tolist(),
-        width=[BIN_OF_DISTANCES] * len(shares),
-        marker={"color": colour, "line": {"width": 0}},
-        opacity=0.55,
-        customdata=ranges,
-        hovertemplate="%{y:.2%} at distance %{customdata}<extra>" + name.split(":")[0] + "</extra>",
-        name=name,
-        legendgroup=name,
-    )
-
-
-def _line(name: str, colour: str, curve: NDArray[np.float64]) -> go.Scatter:
-
-    return go.Scatter(
-        x=CURVE_AT[: len(curve)].tolist(),
-        y=curve.tolist(),
-        mode="lines",
-        line={"color": colour, "width": 2},
-        hoverinfo="skip",
-        name=name,
-        legendgroup=name,
-        showlegend=False,
-    )
-
-
-def _known(value: float | None) -> bool:
-    return value is not None and bool(np.isfinite(value))
+    hover = "%{y:.2%} at distance %{customdata}<extra>" + name.split(":")[0] + "</extra>"
+    more = {"opacity": 0.55, "marker_line_width": 0, "legendgroup": name}
+    return histogram(DISTANCE_EDGES, shares, hover, ranges, name, colour=colour, **more)
 
 
 def _lines(
     tau: float | None, ks_at: float | None, tau_interval: Sequence[float | None] | NDArray[np.float64]
 ) -> list[Layout]:
     """tau* as a line on the band of its interval, and a dotted line where KS is reached."""
-    shapes: list[Layout] = []
-    low, high = tau_interval
-    if _known(low) and _known(high):
-        band = {"type": "rect", "x0": low, "x1": high, "layer": "below", "line": {"width": 0}}
-        shapes.append({**UPRIGHT, **band, "fillcolor": "rgba(128, 128, 128, 0.2)"})
-    if _known(ks_at):
-        shapes.append({**UPRIGHT, "x0": ks_at, "x1": ks_at, "line": {"color": NEUTRAL, "width": 1, "dash": "dot"}})
-    if _known(tau):
-        shapes.append({**UPRIGHT, "x0": tau, "x1": tau, "line": {"color": OBSERVED_COLOUR, "width": 2, "dash": "dash"}})
-    return shapes
+    low, high = as_numbers(tau_interval).tolist()
+    lines = ((ks_at, NEUTRAL, 1, "dot"), (tau, OBSERVED_COLOUR, 2, "dash"))
+    shapes = [] if np.isnan([low, high]).any() else [stripe(low, high, "rgba(128, 128, 128, 0.2)")]
+    return shapes + [upright(at, *look) for at, *look in lines if at is not None and np.isfinite(at)]
 
 
 def _labels(
@@ -196,13 +174,10 @@ def _labels(
     on_left = leftmost > 1 - rightmost
     return [
         {
+            **NOTE,
             "x": leftmost if on_left else rightmost,
-            "xref": "x",
             "y": 0.99 - 0.07 * number,
-            "yref": "paper",
             "text": text,
-            "font": {"size": 11},
-            "showarrow": False,
             "xanchor": "right" if on_left else "left",
             "yanchor": "top",
             "xshift": -4 if on_left else 4,

@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from kalos_core.diagnostics import ClassDifficulty
-from kalos_core.display import Numbers, alpha_text, number_of, with_interval
-from kalos_core.figures.bars import value_bars
+from kalos_core.display import Numbers, alpha_text
+from kalos_core.figures.bars import value_bars, with_counts
 from kalos_core.figures.common import NEUTRAL, PALE, Intervals, as_intervals, as_numbers
 from kalos_core.figures.takes import takes_result
 from kalos_core.text import MOST_LETTERS, names_shown, shown
@@ -112,16 +112,15 @@ def class_difficulty_bars(
     return value_bars(
         names,
         values,
-        [
-            f"<b>{name}</b>: alpha {with_interval(value, pair, 3)}, {number_of(count, 'image')}"
-            for name, value, pair, count in zip(names, values, ends, counts, strict=True)
-        ],
-        [f"{alpha_text(value)} ({count:,})" for value, count in zip(values.tolist(), counts, strict=True)],
+        ends,
         axis="mean alpha of the class",
         name="alpha",
-        colours=[NEUTRAL if name == selected else PALE for name in names],
         title=title,
-        intervals=ends,
+        what="alpha ",
+        digits=3,
+        after=with_counts(counts, "image"),
+        texts=[f"{alpha_text(value)} ({count:,})" for value, count in zip(values.tolist(), counts, strict=True)],
+        colours=[NEUTRAL if name == selected else PALE for name in names],
         click="click to see them",
     )
 

@@ -58,6 +58,9 @@ LEGEND_ROW = 19
 UPRIGHT: Layout = {"type": "line", "xref": "x", "yref": "paper", "y0": 0, "y1": 1}
 """A line from the lower to the upper edge of a plot."""
 
+NOTE: Layout = {"xref": "x", "yref": "paper", "showarrow": False, "font": {"size": 11}}
+"""A text at a place of the x axis."""
+
 
 def as_numbers(values: Numbers) -> NDArray[np.float64]:
     """Values as an array, NaN where undefined.
@@ -140,6 +143,24 @@ def shortened(name: str, length: int = 18) -> str:
     ('lighthouse', 'a class w…')
     """
     return shown(name, length)
+
+
+def upright(at: float, colour: str, width: float = 2, dash: str | None = None) -> Layout:
+    """A line from the lower to the upper edge of a plot."""
+    return {**UPRIGHT, "x0": at, "x1": at, "line": {"color": colour, "width": width, "dash": dash}}
+
+
+def stripe(low: float, high: float, colour: str) -> Layout:
+    """A stripe behind a plot, from its lower to its upper edge."""
+    return {
+        **UPRIGHT,
+        "type": "rect",
+        "x0": low,
+        "x1": high,
+        "layer": "below",
+        "line": {"width": 0},
+        "fillcolor": colour,
+    }
 
 
 def titled(text: str) -> Layout:

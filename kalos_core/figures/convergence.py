@@ -39,21 +39,22 @@ from kalos_core.figures.common import (
     LEGEND_BELOW,
     LEGEND_ROW,
     NEUTRAL,
+    NOTE,
     OWN,
     PALE,
-    UPRIGHT,
     WHISKER,
     Intervals,
     as_intervals,
     as_numbers,
-    as_plain,
     framed,
     margin,
     shortened,
     titled,
+    upright,
 )
 from kalos_core.figures.directions import directions_heatmap, directions_title
 from kalos_core.figures.takes import takes_result
+from kalos_core.figures.traces import curve, histogram, interval_band, points
 from kalos_core.text import names_shown
 from kalos_core.variation import VARIATION_TYPES, BoundaryQuality, VariationShares
 
@@ -149,20 +150,22 @@ def replicate_scatter(
             (group, shown[owner[shown] == group], *look)
             for group, look in zip(dict.fromkeys(owner.tolist()), looks, strict=False)
         ]
-    points = [
-        go.Scatter(
-            x=x[rows].round(4).tolist(),  # all data of a panel travels with every click
-            y=(100 * y[rows]).round(2).tolist(),
-            customdata=thresholds[rows].round(4).tolist(),
-            mode="markers",
-            marker={"color": colour, "symbol": symbol, "size": 5, "opacity": 0.45},
-            hovertemplate="threshold %{customdata:.2f}: alpha %{x:.3f}, mAP %{y:.1f}<extra></extra>",
-            name=group if dataset is None else shortened(group, 40),
+    marks = [
+        points(
+            x[rows].round(4),  # all data of a panel travels with every click
+            (100 * y[rows]).round(2),
+            colour,
+            group if dataset is None else shortened(group, 40),
+            "threshold %{customdata:.2f}: alpha %{x:.3f}, mAP %{y:.1f}",
+            texts=thresholds[rows].round(4).tolist(),
+            size=5,
+            symbol=symbol,
+            marker_opacity=0.45,
         )
         for group, rows, colour, symbol in groups
     ]
     return framed(
-        [*points, *(_line(line, ends, number) for number, line in enumerate(lines))],
+        [*marks, *(_line(line, ends, number) for number, line in enumerate(lines))],
         title,
         "mean alpha of a subset",
         "modified mAP of a subset, in points",
@@ -175,16 +178,18 @@ def replicate_scatter(
 
 
 def _line(line: NamedLine, ends: list[float], number: int) -> go.Scatter:
-
-    sign = "+" if line.intercept >= 0 else "−"
-    return go.Scatter(
-        x=ends,
-        y=[100 * (line.slope * end + line.intercept) for end in ends],
-        mode="lines",
-        line={"color": WHISKER if number else OWN, "width": 3, "dash": "dash" if number else "solid"},
-        hoverinfo="skip",
-        name=f"{shortened(line.name, 40)}: mAP = {points_text(line.slope)} α {sign} {points_text(abs(line.intercept))}",
+    return curve(
+        ends,
+        [100 * (line.slope * end + line.intercept) for end in ends],
+        WHISKER if number else OWN,
+        f"{shortened(line.name, 40)}: {_equation(line.slope, line.intercept)}",
+        width=3,
+        dash="dash" if number else "solid",
     )
+
+
+def _equation(slope: float, intercept: float) -> str:
+    return f"mAP = {points_text(slope)} α {'+' if intercept >= 0 else '−'} {points_text(abs(intercept))}"
 
 
 def interval_bars(
@@ -210,9 +215,9 @@ def interval_bars(
     names = names_shown(names)
     everything = as_numbers([None] * len(names) if wholes is None else wholes)
     middle, ends = as_numbers(means), as_intervals(intervals, len(names))
-    points = [(row, name, 100 * value) for row, of_row in enumerate(models) for name, value in of_row.items()]
+    placed = [(row, name, 100 * value) for row, of_row in enumerate(models) for name, value in of_row.items()]
     known = [*ends[np.isfinite(ends)], *everything[np.isfinite(everything)]]
-    values = [*(100 * np.array(known)).tolist(), *(value for _, _, value in points)] or [0.0, 100.0]
+    values = [*(100 * np.array(known)).tolist(), *(value for _, _, value in placed)] or [0.0, 100.0]
     reach = max(max(values) - min(values), 1.0)
     hover = [
         f"{name}: {'' if np.isnan(value) else f'{points_text(value)} mAP on all images; subsets '}"
@@ -222,13 +227,12 @@ def interval_bars(
     line = {"width": 3, "color": WHISKER}
     traces = [
         spans(100 * ends, PALE, hover, "", "label convergence, 95 % interval of subsets"),
-        ticks(as_plain(100 * middle), range(len(names)), BAR_HEIGHT - 4, line, "mean of subsets", hoverinfo="skip"),
+        ticks(100 * middle, range(len(names)), BAR_HEIGHT - 4, line, "mean of subsets"),
     ]
     if np.isfinite(everything).any():
         solid = {"width": 4, "color": OBSERVED_COLOUR}
-        row = ticks(as_plain(100 * everything), range(len(names)), BAR_HEIGHT, solid, "all images", hoverinfo="skip")
-        traces.append(row)
-    figure = go.Figure([*traces, *([_diamonds(points)] if points else [])])
+        traces.append(ticks(100 * everything, range(len(names)), BAR_HEIGHT, solid, "all images"))
+    figure = go.Figure([*traces, *([_diamonds(placed)] if placed else [])])
     space = margin(title, left=140, bottom=90) | {"r": 20}
     return figure.update_layout(
         title=titled(title),
@@ -247,20 +251,23 @@ def interval_bars(
     )
 
 
-def _diamonds(points: Sequence[tuple[int, str, float]]) -> go.Scatter:
+def _diamonds(models: Sequence[tuple[int, str, float]]) -> go.Scatter:
     """Models, each with its row, name and mAP."""
-    return go.Scatter(
-        x=[value for _, _, value in points],
-        y=[row for row, _, _ in points],
-        text=[shortened(name) for _, name, _ in points],
+    rows, names, values = zip(*models, strict=True)
+    return points(
+        values,
+        rows,
+        OWN,
+        "model",
+        "%{customdata}: %{x:.1f} mAP",
+        texts=names_shown(names),
+        size=12,
+        symbol="diamond",
+        mode="markers+text",
+        text=[shortened(name) for name in names],
         textposition="top center",
         textfont={"size": 11},
-        mode="markers+text",
-        marker={"symbol": "diamond", "size": 12, "color": OWN},
-        customdata=names_shown(name for _, name, _ in points),
-        hovertemplate="%{customdata}: %{x:.1f} mAP<extra></extra>",
         cliponaxis=False,
-        name="model",
     )
 
 
@@ -305,23 +312,23 @@ def shares_over_thresholds(
     """
     table = VariationShares(as_numbers(threshold), np.asarray(counts))
     areas = [
-        go.Scatter(
-            x=table.threshold.tolist(),
-            y=as_plain(100 * table.shares[:, column]),
-            customdata=table.counts[:, column].tolist(),
+        curve(
+            table.threshold,
+            100 * table.shares[:, column],
+            COLOURS[name],
+            VARIATION_LABELS[name],
+            "%{customdata:,} (%{y:.3~g} %)",
+            texts=table.counts[:, column].tolist(),
+            width=0.5,
+            extra="",
             stackgroup="types",
-            mode="lines",
-            line={"width": 0.5, "color": COLOURS[name]},
             fillcolor=COLOURS[name],
-            hovertemplate="%{customdata:,} (%{y:.3~g} %)",
-            name=VARIATION_LABELS[name],
         )
         for column, name in enumerate(VARIATION_TYPES)
     ]
     known = equilibrium is not None and np.isfinite(equilibrium)
     lines = [*([(equilibrium, "dot")] if known else []), *([] if selected is None else [(selected, "solid")])]
-    white = {"width": 2, "color": "#FFFFFF"}  # on the colours of the types, in every theme
-    note = {"xref": "x", "yref": "paper", "y": 1, "yanchor": "bottom", "showarrow": False, "font": {"size": 11}}
+    note = {**NOTE, "y": 1, "yanchor": "bottom"}
     return framed(
         areas,
         title,
@@ -334,7 +341,7 @@ def shares_over_thresholds(
         hovermode="x unified",
         showlegend=True,
         legend=LEGEND_AT_BOTTOM,
-        shapes=[{**UPRIGHT, "x0": x, "x1": x, "line": {**white, "dash": dash}} for x, dash in lines],
+        shapes=[upright(x, "#FFFFFF", dash=dash) for x, dash in lines],  # on the colours of the types, in every theme
         annotations=[{**note, "x": equilibrium, "text": f"equilibrium: {alpha_text(equilibrium)}"}] if known else [],
     )
 
@@ -369,15 +376,9 @@ def boundary_histogram(edges: Numbers, counts: Numbers, title: str = "") -> go.F
     title : str
     """
     ends, values = as_numbers(edges), as_numbers(counts)
-    bars = go.Bar(
-        x=((ends[:-1] + ends[1:]) / 2).tolist(),
-        y=values.tolist(),
-        width=np.diff(ends).tolist(),
-        marker={"color": COLOURS["correct"]},
-        customdata=np.stack([ends[:-1], ends[1:]], axis=1).tolist(),
-        hovertemplate="%{y:,} findings from %{customdata[0]:.3~g} to %{customdata[1]:.3~g}<extra></extra>",
-        name="correct findings",
-    )
+    hover = "%{y:,} findings from %{customdata[0]:.3~g} to %{customdata[1]:.3~g}"
+    texts = np.stack([ends[:-1], ends[1:]], axis=1).tolist()
+    bars = histogram(ends, values, hover, texts, "correct findings", colour=COLOURS["correct"])
     return framed(
         [bars],
         title,
@@ -405,41 +406,31 @@ def size_curve(images: Numbers, convergence: Numbers, intervals: Intervals | Non
     """
     x, y = as_numbers(images), as_numbers(convergence)
     ends = as_intervals(intervals, len(x))
-    known = np.isfinite(ends).all(axis=1)
     hover = [
         f"{'all ' if row == len(x) - 1 else 'subsets of '}{count:,.0f} images: "
         + (f"{points_text(value)} mAP" if np.isnan(pair).any() else _map_text(value, pair))
         for row, (count, value, pair) in enumerate(zip(x, y, ends, strict=True))
     ]
-    around = go.Scatter(
-        x=[*x[known], *x[known][::-1]],
-        y=(100 * np.concatenate([ends[known, 1], ends[known, 0][::-1]])).tolist(),
-        fill="toself",
-        fillcolor=PALE,
-        line={"width": 0},
-        mode="lines",
-        hoverinfo="skip",
-        name="95 % interval of subsets",
-    )
-    curve = go.Scatter(
-        x=x.tolist(),
-        y=as_plain(100 * y),
+    before = len(x) - 1
+    line = curve(
+        x,
+        100 * y,
+        NEUTRAL,
+        "mean of subsets, and all images (diamond)",
+        texts=hover,
+        width=3,
         mode="lines+markers+text",
         text=["" if np.isnan(value) else points_text(value) for value in y],
         textposition="top center",
-        line={"color": NEUTRAL, "width": 3},
         marker={
-            "size": [*([7] * (len(x) - 1)), 13],
-            "color": [*([NEUTRAL] * (len(x) - 1)), OBSERVED_COLOUR],
-            "symbol": [*(["circle"] * (len(x) - 1)), "diamond"],
+            "size": [*([7] * before), 13],
+            "color": [*([NEUTRAL] * before), OBSERVED_COLOUR],
+            "symbol": [*(["circle"] * before), "diamond"],
         },
-        customdata=hover,
-        hovertemplate="%{customdata}<extra></extra>",
         cliponaxis=False,
-        name="mean of subsets, and all images (diamond)",
     )
     return framed(
-        [around, curve],
+        [interval_band(x, 100 * ends, PALE, "95 % interval of subsets"), line],
         title,
         "images it is computed on",
         "label convergence, mAP",
@@ -550,10 +541,9 @@ def plot_regression(results: Mapping[str, LabelConvergence | Replicates]) -> go.
     lines = [NamedLine("pooled", pooled.slope, pooled.intercept)]
     if kinds == {(PAPER_SOLVER, PAPER_COST)}:
         lines.append(NamedLine("published", PUBLISHED_LINE.slope, PUBLISHED_LINE.intercept))
-    sign = "+" if pooled.intercept >= 0 else "−"
     data = "data set" if len(found) == 1 else number_of(len(found), "data set")
     title = (
-        f"mAP = {points_text(pooled.slope)} α {sign} {points_text(abs(pooled.intercept))} over {data} "
+        f"{_equation(pooled.slope, pooled.intercept)} over {data} "
         f"(ρ = {alpha_text(pooled.correlation)}, R² = {alpha_text(pooled.explained)})"
     )
     return replicate_scatter(

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from kalos_core._agreement import band, verdict
 from kalos_core.display import Numbers, alpha_text, number_of, percent_text, rater_colour, with_interval
 from kalos_core.errors import index_of
-from kalos_core.figures.bars import row_layout, value_bars
+from kalos_core.figures.bars import dotted_rows, value_bars, with_counts
 from kalos_core.figures.common import (
-    LEGEND_AT_BOTTOM,
     NEUTRAL,
     OWN,
     PALE,
@@ -23,11 +22,11 @@ from kalos_core.figures.common import (
     as_intervals,
     as_matrix,
     as_numbers,
-    as_plain,
     shortened,
 )
 from kalos_core.figures.heatmaps import square_heatmap
 from kalos_core.figures.takes import takes_result
+from kalos_core.figures.traces import points
 from kalos_core.nominal import (
     LabelAgreement,
     LabelTruth,
@@ -107,17 +106,16 @@ def kappa_bars(
     order = least_first(kappa)
     names = [questions[index] for index in order]
     values, ends = as_numbers(kappa)[order], as_intervals(intervals, len(questions))[order]
-    texts = [with_interval(value, pair) for value, pair in zip(values, ends, strict=True)]
     figure = value_bars(
         names,
         values,
-        [f"<b>{name}</b>: kappa {text}" for name, text in zip(names, texts, strict=True)],
-        [f"{alpha_text(value)} {band(value)}" for value in values],
+        ends,
         axis=f"free-marginal kappa{how_many(kappa)}",
         name="kappa",
-        colours=PALE,
         title=title,
-        intervals=ends,
+        what="kappa ",
+        texts=[f"{alpha_text(value)} {band(value)}" for value in values],
+        colours=PALE,
         room=ROOM_FOR_BANDS,
     )
     for bound in (0.6, 0.8):
@@ -238,21 +236,12 @@ def _two_dots(
 ) -> go.Figure:
     """Two values of each of n names, the first grey: what they are -> (n,) numbers."""
     looks = ((NEUTRAL, "circle"), (OWN, "diamond"))
-    traces = [
-        go.Scatter(
-            x=as_plain(numbers),
-            y=list(range(len(names))),
-            mode="markers",
-            marker={"size": 10, "color": colour, "symbol": symbol},
-            customdata=names_shown(names),
-            hovertemplate=f"%{{customdata}}: %{{x:{precision}}}<extra></extra>",
-            name=name,
-        )
+    hover = f"%{{customdata}}: %{{x:{precision}}}"
+    dots = [
+        points(numbers, range(len(names)), colour, name, hover, texts=names_shown(names), symbol=symbol)
         for (name, numbers), (colour, symbol) in zip(values.items(), looks, strict=True)
     ]
-    figure = go.Figure(traces, layout=row_layout(names, title, axis, *ends))
-    height = figure.layout.height + 30
-    return figure.update_layout(showlegend=True, legend=LEGEND_AT_BOTTOM, margin_b=75, height=height)
+    return dotted_rows(names, dots, title, axis, ends, legend_on_top=False)
 
 
 @takes_result
@@ -338,18 +327,14 @@ def team_bars(names: Sequence[str], values: Numbers, intervals: Intervals | None
     title : str
     """
     names = names_shown(names)
-    numbers, ends = as_numbers(values), as_intervals(intervals, len(names))
-    texts = [with_interval(value, pair) for value, pair in zip(numbers, ends, strict=True)]
     return value_bars(
         names,
-        numbers,
-        [f"<b>{name}</b>: {text}" for name, text in zip(names, texts, strict=True)],
-        [alpha_text(value) for value in numbers],
+        values,
+        intervals,
         axis="free-marginal kappa",
         name="kappa",
-        colours=[rater_colour(number) if number < 2 else NEUTRAL for number in range(len(names))],
         title=title,
-        intervals=ends,
+        colours=[rater_colour(number) if number < 2 else NEUTRAL for number in range(len(names))],
         opacity=0.8,
     )
 
@@ -415,23 +400,15 @@ def skill_title(raters: Sequence[str], skill: Numbers) -> str:
 def plot_skill(result: LabelTruth) -> go.Figure:
     """The skill of each rater with its interval, the least first, titled with the finding."""
     order = least_first(result.skill)
-    names = names_shown(result.raters[order].tolist())
-    values, ends = result.skill[order], result.skill_interval[order]
-    texts = [with_interval(value, pair) for value, pair in zip(values, ends, strict=True)]
-    answers = result.rater_answers[order].tolist()
     return value_bars(
-        names,
-        values,
-        [
-            f"<b>{name}</b>: {text}, {number_of(of, 'answer')}"
-            for name, text, of in zip(names, texts, answers, strict=True)
-        ],
-        [alpha_text(value) for value in values],
+        result.raters[order].tolist(),
+        result.skill[order],
+        result.skill_interval[order],
         axis=f"share of the answers expected to be right{how_many(result.skill)}",
         name="skill",
-        colours=PALE,
         title=skill_title(result.raters.tolist(), result.skill),
-        intervals=ends,
+        after=with_counts(result.rater_answers[order].tolist(), "answer"),
+        colours=PALE,
     )
 
 

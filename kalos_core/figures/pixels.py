@@ -10,26 +10,23 @@ import scipy  # slow to import: each part is loaded when it is first used
 
 from kalos_core.display import Numbers, alpha_text, number_of, p_text, percent_text, rater_colour, signed
 from kalos_core.errors import InputError
-from kalos_core.figures.bars import BAR_HEIGHT, row_layout, value_bars
+from kalos_core.figures.bars import BAR_HEIGHT, dotted_rows, value_bars
 from kalos_core.figures.common import (
     NEUTRAL,
     OWN,
     PALE,
     WHISKER,
     as_numbers,
-    as_plain,
     framed,
     margin,
     shortened,
     value_range,
 )
 from kalos_core.figures.takes import takes_result
+from kalos_core.figures.traces import curve, points
 from kalos_core.pixels import LIMIT, SIGNIFICANT, PixelAgreement, RaterPerformance
 from kalos_core.pixels.performance import SHARES
 from kalos_core.text import MOST_LETTERS, names_shown
-
-LEGEND = 55
-"""Pixels above the rows of raters for the names of what is shown, in several lines where the panel is narrow."""
 
 
 def pixel_title(mean_f1: float | None, raters: str | int) -> str:
@@ -105,25 +102,18 @@ def rater_tree(
     row_of = {leaf: row for row, leaf in enumerate(leaf_order)}
     height = float(tree[:, 2].max()) or 1.0
     branches = [
-        go.Scatter(
-            x=list(heights),
-            y=[(position - 5) / 10 for position in positions],
-            mode="lines",
-            line={"color": WHISKER, "width": 2},
-            hoverinfo="skip",
-            showlegend=False,
-        )
+        curve(heights, [(position - 5) / 10 for position in positions], WHISKER, showlegend=False)
         for positions, heights in zip(layout["icoord"], layout["dcoord"], strict=True)
     ]
-    leaves = go.Scatter(
-        x=[0.0] * len(raters),
-        y=[row_of[code] for code in range(len(raters))],
-        customdata=list(raters),
-        mode="markers",
-        marker={"size": 11, "color": [OWN if out else NEUTRAL for out in outliers]},
+    leaves = points(
+        [0.0] * len(raters),
+        [row_of[code] for code in range(len(raters))],
+        [OWN if out else NEUTRAL for out in outliers],
+        "raters",
+        "%{text}",
+        texts=raters,
+        size=11,
         text=[f"{name}: stands out" if out else name for name, out in zip(raters, outliers, strict=True)],
-        hovertemplate="%{text}<extra></extra>",
-        name="raters",
     )
     space = margin(title, left=140)
     return framed(
@@ -173,17 +163,9 @@ def ratio_curve(ratios: Sequence[Numbers], names: Sequence[str] = (), title: str
     names = names_shown(names)
     curves = []
     for number, (ratio, name) in enumerate(zip(ratios, names or [""] * len(ratios), strict=True)):
-        values = as_numbers(ratio)
-        curves.append(
-            go.Scatter(
-                x=list(range(1, len(values) + 1)),
-                y=as_plain(values),
-                mode="lines+markers",
-                line={"color": rater_colour(number), "width": 2},
-                hovertemplate="at least %{x} raters: %{y:.2%}<extra></extra>",
-                name=name,
-            )
-        )
+        hover = "at least %{x} raters: %{y:.2%}"
+        at = range(1, len(ratio) + 1)
+        curves.append(curve(at, ratio, rater_colour(number), name, hover, mode="lines+markers"))
     return framed(
         curves,
         title,
@@ -226,27 +208,13 @@ def performance_dots(
     title, axis : str
     """
     raters = names_shown(raters)
+    rows = range(len(raters))
     dots = [
-        go.Scatter(
-            x=as_plain(as_numbers(values)),
-            y=list(range(len(raters))),
-            customdata=list(raters),
-            mode="markers",
-            marker={"size": 10, "color": rater_colour(number)},
-            hovertemplate=f"<b>%{{customdata}}</b>: {name} %{{x:.3f}}<extra></extra>",
-            name=name,
-        )
+        points(values, rows, rater_colour(number), name, f"<b>%{{customdata}}</b>: {name} %{{x:.3f}}", texts=raters)
         for number, (name, values) in enumerate(shares.items())
     ]
-    figure = go.Figure(dots, layout=row_layout(raters, title, axis, 0.0, 1.0))
     lowest, _ = value_range(*(as_numbers(each) for each in shares.values()))
-    return figure.update_layout(
-        xaxis_range=[lowest - 0.02, 1.02],
-        height=figure.layout.height + LEGEND,
-        showlegend=True,
-        legend={"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0},
-        margin_t=figure.layout.margin.t + LEGEND,
-    )
+    return dotted_rows(raters, dots, title, axis, (0.0, 1.0)).update_layout(xaxis_range=[lowest - 0.02, 1.02])
 
 
 def correlation_bars(
@@ -264,23 +232,18 @@ def correlation_bars(
     p : (n,), optional
         Of each r; significant is below `kalos_core.pixels.SIGNIFICANT`, the paper's 99 % confidence.
     """
-    names = names_shown(names)
     values = as_numbers(r)
     chance = as_numbers(p) if len(p) else np.full(len(names), np.nan)
-    why = list(reasons) or [""] * len(names)
-    hover = [
-        f"<b>{name}</b>: {reason or f'r {signed(value)}{significance(share)}'}"
-        for name, value, share, reason in zip(names, values, chance, why, strict=True)
-    ]
+    rows = zip(values, chance, list(reasons) or [""] * len(names), strict=True)
     return value_bars(
         names,
         values,
-        hover,
-        [signed(value) for value in values],
         axis="Pearson's r with agreement",
         name="properties",
-        colours=[PALE if share >= SIGNIFICANT else NEUTRAL for share in chance],
         title=title,
+        hover=[reason or f"r {signed(value)}{significance(share)}" for value, share, reason in rows],
+        texts=[signed(value) for value in values],
+        colours=[PALE if share >= SIGNIFICANT else NEUTRAL for share in chance],
     )
 
 

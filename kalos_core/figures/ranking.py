@@ -12,7 +12,7 @@ from plotly.colors import sample_colorscale
 
 from kalos_core.display import Numbers, alpha_text, number_of, rater_colour, signed
 from kalos_core.errors import InputError, lookup
-from kalos_core.figures.bars import BAR_HEIGHT, row_layout, spans, ticks, with_value_column
+from kalos_core.figures.bars import BAR_HEIGHT, dotted_rows, row_layout, spans, ticks, with_value_column
 from kalos_core.figures.common import (
     PALE,
     WHISKER,
@@ -30,8 +30,9 @@ from kalos_core.figures.common import (
     with_legend_below,
 )
 from kalos_core.figures.heatmaps import square_heatmap
-from kalos_core.figures.pixels import LEGEND, significance
+from kalos_core.figures.pixels import significance
 from kalos_core.figures.takes import takes_result
+from kalos_core.figures.traces import curve, points
 from kalos_core.pixels import SIGNIFICANT
 from kalos_core.ranking import (
     BoundaryEvaluation,
@@ -45,6 +46,9 @@ from kalos_core.text import MOST_LETTERS, names_shown, shown
 
 DASHES = ("dash", "dot", "dashdot", "longdash", "longdashdot")
 """How curves of another kind are told apart."""
+
+PRECISION_AT = "recall %{x:.3f}, precision %{y:.3f}"
+"""Template of a point of a curve."""
 
 ROOM_FOR_NAMES = 50
 """Letters that have room below a chart, were all names as long as the longest; more are written at a slant."""
@@ -113,17 +117,9 @@ def bump_chart(
             f"<b>{model}</b> under {reference}: rank {rank:g}, {measure} {alpha_text(value)}"
             for reference, rank, value in zip(references, ranks[:, number], values[:, number], strict=True)
         ]
-        colour = rater_colour(number)
-        figure.add_scatter(
-            x=list(range(len(references))),
-            y=as_plain(ranks[:, number]),
-            mode="lines+markers",
-            line={"color": colour, "width": 3},
-            marker={"color": colour, "size": 11},
-            customdata=hover,
-            hovertemplate="%{customdata}<extra></extra>",
-            name=shortened(model),
-        )
+        colour, look = rater_colour(number), {"width": 3, "mode": "lines+markers", "marker_size": 11}
+        line = curve(range(len(references)), ranks[:, number], colour, shortened(model), texts=hover, **look)
+        figure.add_trace(line.update(marker_color=colour))
     count = max(len(models), 2)
     named = [shortened(name, 12) for name in references]
     figure.update_layout(
@@ -312,13 +308,12 @@ def bounds_bars(
         for rater, detector, value in zip(row.tolist(), column.tolist(), values, strict=True)
     ]
     line = {"width": 2, "color": [rater_colour(rater) for rater in row.tolist()]}
-    points = ticks(values.tolist(), column.tolist(), BAR_HEIGHT - 6, line, "raters")
-    points.update(customdata=hover, hovertemplate="%{customdata}<extra></extra>")
+    marks = ticks(values, column.tolist(), BAR_HEIGHT - 6, line, "raters", hover)
     low, high = value_range(ends, areas)
     layout = row_layout(detectors, title, "area under precision over recall", low, high)
     layout["xaxis"]["range"][1] = high + 0.55 * (high - low)  # the texts name both ends
     layout["xaxis"]["tickvals"] = [0, 0.5, 1]
-    figure = go.Figure([spans(ends, PALE, names, "any to high agreement", "bounds"), points], layout=layout)
+    figure = go.Figure([spans(ends, PALE, names, "any to high agreement", "bounds"), marks], layout=layout)
     return with_value_column(figure, texts, high)
 
 
@@ -437,32 +432,15 @@ def detector_correlation_dots(
     ):
         chance = as_numbers(p) if len(p) else np.full(len(detectors), np.nan)
         values = as_numbers(r)
-        traces.append(
-            go.Scatter(
-                x=as_plain(values),
-                y=list(range(len(detectors))),
-                customdata=[
-                    f"<b>{detector}</b>, {name}: r {signed(value)}{significance(share)}"
-                    for detector, value, share in zip(detectors, values, chance, strict=True)
-                ],
-                mode="markers",
-                marker={
-                    "size": 11,
-                    "color": rater_colour(number),
-                    "symbol": ["circle-open" if share >= SIGNIFICANT else "circle" for share in chance],
-                },
-                hovertemplate="%{customdata}<extra></extra>",
-                name=name,
-            )
-        )
-    low, high = value_range(as_numbers(cco), as_numbers(cci))
-    figure = go.Figure(traces, layout=row_layout(detectors, title, "Pearson's r with agreement", low, high))
-    return figure.update_layout(
-        height=figure.layout.height + LEGEND,
-        showlegend=True,
-        legend={"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0},
-        margin_t=figure.layout.margin.t + LEGEND,
-    )
+        texts = [
+            f"<b>{detector}</b>, {name}: r {signed(value)}{significance(share)}"
+            for detector, value, share in zip(detectors, values, chance, strict=True)
+        ]
+        symbols = ["circle-open" if share >= SIGNIFICANT else "circle" for share in chance]
+        rows, colour = range(len(detectors)), rater_colour(number)
+        traces.append(points(values, rows, colour, name, texts=texts, size=11, symbol=symbols))
+    ends = value_range(as_numbers(cco), as_numbers(cci))
+    return dotted_rows(detectors, traces, title, "Pearson's r with agreement", ends)
 
 
 @takes_result
@@ -523,19 +501,14 @@ def precision_curves(
             continue
         dash = DASHES[number % len(DASHES)] if len(dashed) and dashed[number] else "solid"
         colour = rater_colour(number) if dash == "solid" else WHISKER
-        curves.append(
-            go.Scatter(
-                x=list(recall),
-                y=as_plain(as_numbers(values)),
-                mode="lines",
-                line={"color": colour, "width": 2, "dash": dash},
-                hovertemplate=f"<b>{shown(name, None)}</b>: recall %{{x:.3f}}, precision %{{y:.3f}}<extra></extra>",
-                name=f"{shortened(name)}: {alpha_text(area)}",
-            )
-        )
+        hover = f"<b>{shown(name, None)}</b>: {PRECISION_AT}"
+        curves.append(curve(recall, values, colour, f"{shortened(name)}: {alpha_text(area)}", hover, dash=dash))
+    return _over_recall(curves, title, "precision, mean over skew", len(curves), "area")
+
+
+def _over_recall(traces: Sequence[go.Scatter], title: str, y: str, entries: int, legend: str) -> go.Figure:
     axis = {"range": [0, 1.02], "zeroline": False}
-    figure = framed(curves, title, "recall", "precision, mean over skew", 340, xaxis=axis, yaxis=axis)
-    return with_legend_below(figure, len(curves), "area")
+    return with_legend_below(framed(traces, title, "recall", y, 340, xaxis=axis, yaxis=axis), entries, legend)
 
 
 @takes_result
@@ -659,31 +632,16 @@ def plot_boundary_evaluation(result: BoundaryEvaluation) -> go.Figure:
     detectors, traces = result.detectors.tolist(), []
     for number, name in enumerate(detectors):
         row, colour, who = table.iloc[number], rater_colour(number), f"<b>{shown(name, None)}</b>"
+        label, hover = f"{shortened(name)}: {alpha_text(row['ods'])}", f"{who} at %{{customdata}}: {PRECISION_AT}"
+        texts = [f"{threshold:.3g}" for threshold in result.thresholds]
         traces.append(
-            go.Scatter(
-                x=as_plain(result.recall[number]),
-                y=as_plain(result.precision[number]),
-                customdata=[f"{threshold:.3g}" for threshold in result.thresholds],
-                mode="lines",
-                line={"color": colour, "width": 2},
-                hovertemplate=f"{who} at %{{customdata}}: recall %{{x:.3f}}, precision %{{y:.3f}}<extra></extra>",
-                name=f"{shortened(name)}: {alpha_text(row['ods'])}",
-            )
+            curve(as_plain(result.recall[number]), result.precision[number], colour, label, hover, texts=texts)
         )
-        traces.append(
-            go.Scatter(
-                x=as_plain(as_numbers([row["recall"]])),
-                y=as_plain(as_numbers([row["precision"]])),
-                mode="markers",
-                marker={"color": colour, "size": 11},
-                hovertemplate=f"{who}: ODS {alpha_text(row['ods'])}, OIS {alpha_text(row['ois'])}<extra></extra>",
-                showlegend=False,
-            )
-        )
-    axis = {"range": [0, 1.02], "zeroline": False}
+        hover = f"{who}: ODS {alpha_text(row['ods'])}, OIS {alpha_text(row['ois'])}"
+        best = as_plain(as_numbers([row["precision"]]))
+        traces.append(points([row["recall"]], best, colour, None, hover, size=11, showlegend=False))
     title = boundaries_title(detectors, result.ods.tolist(), result.ois.tolist())
-    figure = framed(traces, title, "recall", "precision", 340, xaxis=axis, yaxis=axis)
-    return with_legend_below(figure, len(detectors), "best F1")
+    return _over_recall(traces, title, "precision", len(detectors), "best F1")
 
 
 def _column(result: DetectorRanking, detector: str) -> int:

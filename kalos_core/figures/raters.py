@@ -9,9 +9,9 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from kalos_core.diagnostics import Collaboration, IntraRater, RaterVitality, TeamAgreement
-from kalos_core.display import NO_BREAK, Numbers, alpha_text, number_of, rater_colour, signed, with_interval
-from kalos_core.figures.bars import value_bars
-from kalos_core.figures.common import NEUTRAL, Intervals, Matrix, as_intervals, as_matrix, as_numbers
+from kalos_core.display import NO_BREAK, Numbers, alpha_text, rater_colour, signed
+from kalos_core.figures.bars import value_bars, with_counts
+from kalos_core.figures.common import Intervals, Matrix, as_intervals, as_matrix, as_numbers
 from kalos_core.figures.heatmaps import square_heatmap
 from kalos_core.figures.takes import takes_result
 from kalos_core.resampling import Estimates
@@ -67,24 +67,21 @@ def vitality_bars(
     raters = names_shown(raters)
     selected = None if selected is None else shown(selected, None)
     values, ends = as_numbers(vitality), as_intervals(intervals, len(raters))
-    counts = [f", {number_of(count, 'image')}" for count in images] if images is not None else [""] * len(raters)
-    others = [""] * len(raters)
+    counts = with_counts(images, "image") or [""] * len(raters)
     if global_vitality is not None:
         others = [f"<br>over all units {signed(value)}" for value in as_numbers(global_vitality)]
-    hover = [
-        f"<b>{rater}</b>: vitality {_signed_interval(value, pair)}{count}{other}"
-        for rater, value, pair, count, other in zip(raters, values, ends, counts, others, strict=True)
-    ]
+        counts = [count + other for count, other in zip(counts, others, strict=True)]
     return value_bars(
         raters,
         values,
-        hover,
-        [signed(value) for value in values],
+        ends,
         axis="vitality (change of alpha)",
         name="raters",
-        colours=[rater_colour(number) for number in range(len(raters))],
         title=title,
-        intervals=ends,
+        hover=[f"vitality {_signed_interval(value, pair)}" for value, pair in zip(values, ends, strict=True)],
+        after=counts,
+        texts=[signed(value) for value in values],
+        colours=[rater_colour(number) for number in range(len(raters))],
         opacity=[0.95 if selected in (None, rater) else 0.4 for rater in raters],
         click="click to select this rater",
     )
@@ -245,23 +242,16 @@ def session_bars(
     axis : str
         What the values are.
     """
-    names = names_shown(names)
-    values, ends = as_numbers(alpha), as_intervals(intervals, len(names))
-    counts = [f", {number_of(count, 'image')}" for count in images] if images is not None else [""] * len(names)
-    hover = [
-        f"<b>{name}</b>: alpha {with_interval(value, pair, 3)}{count}"
-        for name, value, pair, count in zip(names, values, ends, counts, strict=True)
-    ]
     return value_bars(
         names,
-        values,
-        hover,
-        [alpha_text(value) for value in values],
+        alpha,
+        intervals,
         axis=axis,
         name="raters",
-        colours=NEUTRAL,
         title=title,
-        intervals=ends,
+        what="alpha ",
+        digits=3,
+        after=with_counts(images, "image"),
         opacity=0.5,
     )
 

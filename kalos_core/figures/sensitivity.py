@@ -10,17 +10,18 @@ from kalos_core.diagnostics import Sensitivity
 from kalos_core.display import Numbers, alpha_text, with_interval
 from kalos_core.figures.common import (
     NEUTRAL,
-    UPRIGHT,
+    NOTE,
     WHISKER,
     Intervals,
     Layout,
     as_intervals,
     as_numbers,
-    as_plain,
     framed,
+    upright,
     value_range,
 )
 from kalos_core.figures.takes import takes_result
+from kalos_core.figures.traces import curve, interval_band
 
 BAND = "rgba(128, 128, 128, 0.25)"
 
@@ -75,8 +76,20 @@ def sensitivity_curve(
     low, high = value_range(y, ends)
     named = ((anchor, "calibrated anchor τ*_s" if calibrated else "anchor"), (strict, "strict"))
     lines = [(at, name) for at, name in named if at is not None]
+    line = curve(
+        x,
+        y,
+        NEUTRAL,
+        "alpha",
+        "threshold %{x:.3~g}: alpha %{customdata}",
+        texts=[with_interval(value, pair) for value, pair in zip(y, ends, strict=True)],
+        width=3,
+        mode="lines+markers",
+        marker_size=7,
+    )
+    around = [] if np.isnan(ends).any(axis=1).all() else [interval_band(x, ends, BAND, "95 % interval")]
     return framed(
-        [*_band(x, ends), _line(x, y, ends)],
+        [*around, line],
         title,
         "threshold τ_s (least similarity)",
         "mean alpha",
@@ -88,9 +101,7 @@ def sensitivity_curve(
             "zerolinecolor": WHISKER,
         },
         margin={"t": 72 if title else 38, "l": 55},
-        shapes=[
-            {**UPRIGHT, "x0": at, "x1": at, "line": {"color": WHISKER, "width": 1.5, "dash": "dot"}} for at, _ in lines
-        ],
+        shapes=[upright(at, WHISKER, 1.5, "dot") for at, _ in lines],
         annotations=[
             _line_name(at, f"{name} {alpha_text(at)}", x, y) | {"yshift": 13 * row}
             for row, (at, name) in enumerate(lines)
@@ -113,52 +124,15 @@ def plot_sensitivity(result: Sensitivity) -> go.Figure:
     )
 
 
-def _band(x: NDArray[np.float64], ends: NDArray[np.float64]) -> list[go.Scatter]:
-    """The interval at every threshold that has one, as one closed outline."""
-    known = np.isfinite(ends).all(axis=1) & np.isfinite(x)
-    if not known.any():
-        return []
-    there = x[known].tolist()
-    return [
-        go.Scatter(
-            x=there + there[::-1],
-            y=ends[known, 1].tolist() + ends[known, 0].tolist()[::-1],
-            fill="toself",
-            fillcolor=BAND,
-            line={"width": 0},
-            mode="lines",
-            hoverinfo="skip",
-            name="95 % interval",
-        )
-    ]
-
-
-def _line(x: NDArray[np.float64], y: NDArray[np.float64], ends: NDArray[np.float64]) -> go.Scatter:
-
-    return go.Scatter(
-        x=x.tolist(),
-        y=as_plain(y),
-        mode="lines+markers",
-        line={"color": NEUTRAL, "width": 3},
-        marker={"size": 7},
-        customdata=[with_interval(value, pair) for value, pair in zip(y, ends, strict=True)],
-        hovertemplate="threshold %{x:.3~g}: alpha %{customdata}<extra></extra>",
-        name="alpha",
-    )
-
-
 def _line_name(at: float, name: str, x: NDArray[np.float64], y: NDArray[np.float64]) -> Layout:
     """What a marked threshold is, with the alpha there."""
     there = y[np.isclose(x, at)]
     text = f"{name}: {alpha_text(float(there[0]))}" if len(there) else name
     return {
-        "xref": "x",
-        "yref": "paper",
+        **NOTE,
         "x": at,
         "y": 1,
         "yanchor": "bottom",
         "xanchor": "center" if 0.2 < at < 0.8 else "left" if at <= 0.2 else "right",
         "text": text,
-        "showarrow": False,
-        "font": {"size": 11},
     }
