@@ -25,7 +25,7 @@ from benchmarks.tables import Measured, Row, Table
 from benchmarks.timing import Subject, alternate
 from kalos_core import Annotations, KalosWarning, boundary_quality, variation_shares, variations
 from kalos_core.fiftyone.kinds.agreement.views import view_of_alpha, view_of_class
-from kalos_core.fiftyone.kinds.variations.compute import THRESHOLDS
+from kalos_core.fiftyone.kinds.variations.kind import THRESHOLDS
 from kalos_core.fiftyone.kinds.variations.views import view_of_confusion
 from kalos_core.fiftyone.runs.stored import count_changes
 from kalos_core.shapes import Boxes
