@@ -327,36 +327,36 @@ def check_result(given: Any, name: str, *kinds: type[Any]) -> None:
 # ---- plain values ----
 
 
-def plain(value: Any) -> Any:
+def plain_values(value: Any, special: Callable[[Any], Any] | None = None) -> Any:
     """Arrays as lists, dataclasses as dicts, NaN as None, at any depth: what can be stored and sent.
+
+    `special` gives a value another form; it returns None for all others.
 
     Examples
     --------
-    >>> plain(np.array([[0.5, np.nan]])), plain((1, "a")), plain({"std": np.float64("nan")})
+    >>> plain_values(np.array([[0.5, np.nan]])), plain_values((1, "a")), plain_values({"std": np.float64("nan")})
     ([[0.5, None]], [1, 'a'], {'std': None})
     """
+    found = special(value) if special else None
+    if found is not None:
+        return found
     if is_dataclass(value) and not isinstance(value, type):
-        return plain(unstructured(value))
+        return {entry.name: plain_values(getattr(value, entry.name), special) for entry in _own_fields(value)}
+    if isinstance(value, Mapping):
+        return {key: plain_values(entry, special) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain_values(entry, special) for entry in value]
     if isinstance(value, np.ndarray) and value.ndim > 1 and not value.size:
         return {"shape": list(value.shape)}
     if isinstance(value, np.ndarray) and value.dtype.kind == "f":
         return np.where(np.isnan(value), None, value).tolist()  # type: ignore[call-overload]
     if isinstance(value, (np.ndarray, np.generic)):
-        return plain(value.tolist())
-    if isinstance(value, (list, tuple)):
-        return [plain(entry) for entry in value]
-    if isinstance(value, Mapping):
-        return {key: plain(entry) for key, entry in value.items()}
+        return plain_values(value.tolist(), special)
     return None if isinstance(value, float) and value != value else value
 
 
-def unstructured(value: Any) -> Any:
-    """Dataclasses as dicts at any depth, their arrays as they are."""
-    return _converter().unstructure(value)
-
-
 def restored(kind: type[Made], stored: Any) -> Made:
-    """The dataclass that `plain` made plain values of; fields it did not store have their defaults.
+    """The dataclass that `plain_values` made plain values of; fields it did not store have their defaults.
 
     Examples
     --------
@@ -365,39 +365,32 @@ def restored(kind: type[Made], stored: Any) -> Made:
     ... class Curve:
     ...     alpha: NDArray[np.float64]
     ...     best: float
-    >>> restored(Curve, plain(Curve(np.array([0.5, np.nan]), float("nan"))))
+    >>> restored(Curve, plain_values(Curve(np.array([0.5, np.nan]), float("nan"))))
     Curve(alpha=array([0.5, nan]), best=nan)
     """
-    made: Made = _converter().structure(stored, kind)
+    made: Made = _shared().structure(stored, kind)
     return made
 
 
 @lru_cache(maxsize=1)
 def _shared() -> Any:
-    return _new_converter()
+    return _converter()
 
 
 def _converter(outside: Callable[[Any, Any], Any] | None = None) -> Any:
-    if outside is None:
-        return _shared()
-    made = _new_converter()
-    made.register_structure_hook_func(_is_outside, outside)
-    return made
-
-
-def _is_settings(kind: Any) -> bool:
-    return inspect.isclass(kind) and issubclass(kind, Settings)
-
-
-def _new_converter() -> Any:
     from cattrs import Converter
 
     made = Converter()
     made.register_structure_hook(float, lambda stored, _: float("nan") if stored is None else float(stored))
     made.register_structure_hook_func(_is_settings, lambda stored, kind: kind.of(stored))
     made.register_structure_hook_func(_is_array, _array)
-    made.register_unstructure_hook_func(_is_array, lambda array: array)
+    if outside is not None:
+        made.register_structure_hook_func(_is_outside, outside)
     return made
+
+
+def _is_settings(kind: Any) -> bool:
+    return inspect.isclass(kind) and issubclass(kind, Settings)
 
 
 ABSTRACT: dict[Any, type[np.generic]] = {np.unsignedinteger: np.uint32, np.integer: np.int64, np.floating: np.float64}
@@ -466,18 +459,16 @@ def _parts(value: Any) -> Iterator[bytes]:
 
 
 def _named(value: Any) -> Any:
-    """Plain values in which what stands outside is named by its fingerprint."""
-    if isinstance(value, Result) and value._stays_outside:
-        return {FINGERPRINT: fingerprint(value)}
-    if is_dataclass(value) and not isinstance(value, type):
-        return {entry.name: _named(getattr(value, entry.name)) for entry in _own_fields(value)}
-    if isinstance(value, Mapping):
-        return {key: _named(entry) for key, entry in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_named(entry) for entry in value]
-    if isinstance(value, np.ndarray) and value.dtype == np.uint8 and value.ndim == 3:  # the pixels of an image
-        return {"shape": list(value.shape), "zlib": base64.b64encode(zlib.compress(value.tobytes())).decode("ascii")}
-    return plain(value)
+    """Plain values in which what stands outside is named by its fingerprint, and images are compressed."""
+
+    def special(part: Any) -> Any:
+        if isinstance(part, Result) and part._stays_outside:
+            return {FINGERPRINT: fingerprint(part)}
+        if isinstance(part, np.ndarray) and part.dtype == np.uint8 and part.ndim == 3:  # the pixels of an image
+            return {"shape": list(part.shape), "zlib": base64.b64encode(zlib.compress(part.tobytes())).decode("ascii")}
+        return None
+
+    return plain_values(value, special)
 
 
 def _own_fields(value: Any) -> list[Any]:

@@ -271,7 +271,7 @@ def read_selection(ctx: Context, usual: Callable[[Context], tuple[str, ...] | No
     params = ctx.params
     by_attribute = params.get("storage") == BY_ATTRIBUTE or (params.get("field") and params.get("storage") is None)
     raters = params.get(RATERS_IN_FIELD if params.get("storage") == BY_ATTRIBUTE else "raters")
-    limits = widgets.shown(params, "more", "classes", "min_area", "min_confidence")
+    limits = widgets.given_if(params, "more", "classes", "min_area", "min_confidence")
     return kf.Selection(
         raters=tuple(raters) if raters else None if by_attribute else usual(ctx),
         field=params.get("field") if by_attribute else None,

@@ -114,7 +114,7 @@ class LoadRaters(base.Action):
         params, current = ctx.params, ctx.dataset
         into_current = params.get("target") == CURRENT
         options = widgets.given(params, "images", "canvas", "analyse")
-        more = widgets.shown(params, "more", "label_type")
+        more = widgets.given_if(params, "more", "label_type")
         loaded_name: list[str] = []
 
         def work(progress: base.Progress) -> dict[str, Any]:
@@ -174,7 +174,7 @@ def _aliases(given: Any) -> Any:
 def _reading(params: Mapping[str, Any]) -> dict[str, Any]:
     """How the file is read."""
     names = ("rater_field", "category_field", "aliases", "assigned", "crowds", "on_invalid")
-    read = {"format": params.get("format"), **widgets.shown(params, "more", *names)}
+    read = {"format": params.get("format"), **widgets.given_if(params, "more", *names)}
     given = {name: value for name, value in read.items() if value and value != "auto"}
     return given | ({"aliases": _aliases(given["aliases"])} if "aliases" in given else {})
 

@@ -144,7 +144,7 @@ class RankDetectors(mask_forms.MaskAnalysis[DetectorRun]):
 
     def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
         found = {"detectors": (), **super().settings(params), **mask_forms.read_quorum(params)}
-        skew = widgets.shown(params, "choose_skew", "skew_low", "skew_high")
+        skew = widgets.given_if(params, "choose_skew", "skew_low", "skew_high")
         if params.get("all_shares"):
             found["shares"] = "all"
         if len(skew) == 2:

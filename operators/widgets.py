@@ -118,7 +118,7 @@ def given(params: Mapping[str, Any], *names: str) -> dict[str, Any]:
     return {name: params[name] for name in names if params.get(name) is not None}
 
 
-def shown(params: Mapping[str, Any], switch: str, *names: str) -> dict[str, Any]:
+def given_if(params: Mapping[str, Any], switch: str, *names: str) -> dict[str, Any]:
     """The same, unless the switch that shows them in the form is off again."""
     return {} if params.get(switch) is False else given(params, *names)
 

@@ -25,8 +25,8 @@ ORDER = [
 """The modules of `kalos_core`; each may import those before it."""
 
 PLUGIN_MAY_IMPORT = {
-    "_agreement", "convergence", "correspondence", "decisions", "diagnostics", "display", "drawing", "errors", "fiftyone",
-    "figures", "nominal", "options", "readers", "report", "text", "variation",
+    "_agreement", "convergence", "correspondence", "decisions", "diagnostics", "display", "drawing", "errors",
+    "fiftyone", "figures", "nominal", "options", "readers", "report", "text", "variation",
 }  # fmt: skip
 """Modules of `kalos_core` with words, tables of names, results and the bridge: the plugin does not compute."""
 
@@ -125,9 +125,13 @@ def within(names: Iterable[str], *packages: str) -> set[str]:
 # ---- the rules ----
 
 
+def rooms_of(path: Path) -> set[str]:
+    """The modules of the library that a file imports."""
+    return {name.split(".")[1] for name in imports(path) if name.startswith("kalos_core.")}
+
+
 def below_its_place(path: Path) -> set[str]:
-    of_library = {name.split(".")[1] for name in imports(path) if name.startswith("kalos_core.")}
-    return of_library - set(ORDER[: ORDER.index(place_of(path)) + 1])
+    return rooms_of(path) - set(ORDER[: ORDER.index(place_of(path)) + 1])
 
 
 def drawing(path: Path) -> set[str]:
@@ -174,9 +178,7 @@ RULES: dict[str, tuple[list[Path], Callable[[Path], Collection[str]]]] = {
     "only figures import plotly at the top": (UNDRAWN, drawing),
     "the plugin imports only the doors of the library": (
         [*OPERATORS, *PANELS],
-        lambda path: (
-            {name.split(".")[1] for name in imports(path) if name.startswith("kalos_core.")} - PLUGIN_MAY_IMPORT
-        ),
+        lambda path: rooms_of(path) - PLUGIN_MAY_IMPORT,
     ),
     "operators never import panels": (OPERATORS, lambda path: within(imports(path), "panels")),
     "panels never import operators": (PANELS, lambda path: within(imports(path), "operators")),

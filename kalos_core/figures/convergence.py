@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -45,6 +44,7 @@ from kalos_core.figures.common import (
     WHISKER,
     Intervals,
     as_intervals,
+    as_matrix,
     as_numbers,
     framed,
     margin,
@@ -290,62 +290,6 @@ def shares_title(equilibrium: float | None, reason: str = "") -> str:
     return f"From threshold {alpha_text(equilibrium)} on, more annotations are unmatched than matched"
 
 
-def shares_over_thresholds(
-    threshold: Numbers,
-    counts: Sequence[Sequence[int]] | NDArray[np.integer[Any]],
-    equilibrium: float | None = None,
-    title: str = "",
-    *,
-    selected: float | None = None,
-) -> go.Figure:
-    """The share of every variation type over the threshold, stacked, with the equilibrium as a dotted line.
-
-    Parameters
-    ----------
-    threshold : (T,) ascending
-    counts : (T, 6) int
-        Findings of each of `VARIATION_TYPES`.
-    equilibrium : float, optional
-    title : str
-    selected : float, optional
-        A threshold to mark with a solid line.
-    """
-    table = VariationShares(as_numbers(threshold), np.asarray(counts))
-    areas = [
-        curve(
-            table.threshold,
-            100 * table.shares[:, column],
-            COLOURS[name],
-            VARIATION_LABELS[name],
-            "%{customdata:,} (%{y:.3~g} %)",
-            texts=table.counts[:, column].tolist(),
-            width=0.5,
-            extra="",
-            stackgroup="types",
-            fillcolor=COLOURS[name],
-        )
-        for column, name in enumerate(VARIATION_TYPES)
-    ]
-    known = equilibrium is not None and np.isfinite(equilibrium)
-    lines = [*([(equilibrium, "dot")] if known else []), *([] if selected is None else [(selected, "solid")])]
-    note = {**NOTE, "y": 1, "yanchor": "bottom"}
-    return framed(
-        areas,
-        title,
-        "threshold (least similarity)",
-        "% of findings",
-        420,
-        xaxis_range=[table.threshold.min(), table.threshold.max()] if len(table.threshold) > 1 else None,
-        yaxis_range=[0, 100],
-        margin={"t": 62 if title else 28, "b": 105},
-        hovermode="x unified",
-        showlegend=True,
-        legend=LEGEND_AT_BOTTOM,
-        shapes=[upright(x, "#FFFFFF", dash=dash) for x, dash in lines],  # on the colours of the types, in every theme
-        annotations=[{**note, "x": equilibrium, "text": f"equilibrium: {alpha_text(equilibrium)}"}] if known else [],
-    )
-
-
 def boundary_title(count: int, median: float | None, identical: int) -> str:
     """Boundary quality in one line; copies come first.
 
@@ -366,46 +310,19 @@ def boundary_title(count: int, median: float | None, identical: int) -> str:
     return f"Half of {differ} by {alpha_text(median)} or less"
 
 
-def boundary_histogram(edges: Numbers, counts: Numbers, title: str = "") -> go.Figure:
-    """How many correct findings lie how far apart: 1 - similarity, in bins.
+@takes_result
+def plot_sizes(sizes: Sequence[SubsetSize]) -> go.Figure:
+    """How label convergence depends on the size of subsets (`LabelConvergence.sizes`), titled with both ends.
 
-    Parameters
-    ----------
-    edges : (B + 1,) of the bins
-    counts : (B,)
-    title : str
+    The last point, all images, is the one to quote.
     """
-    ends, values = as_numbers(edges), as_numbers(counts)
-    hover = "%{y:,} findings from %{customdata[0]:.3~g} to %{customdata[1]:.3~g}"
-    texts = np.stack([ends[:-1], ends[1:]], axis=1).tolist()
-    bars = histogram(ends, values, hover, texts, "correct findings", colour=COLOURS["correct"])
-    return framed(
-        [bars],
-        title,
-        "distance of outlines (1 − similarity)",
-        "correct findings",
-        280,
-        xaxis_range=[ends[0], ends[-1]],
-        yaxis_rangemode="tozero",
-        bargap=0.05,
+    first, last = sizes[0], sizes[-1]
+    title = (
+        f"Label convergence {points_text(last.convergence)} mAP on all {number_of(last.images, 'image')}, "
+        f"{points_text(first.convergence)} on subsets of {first.images:,}"
     )
-
-
-def size_curve(images: Numbers, convergence: Numbers, intervals: Intervals | None = None, title: str = "") -> go.Figure:
-    """Label convergence over the number of images it is computed on; the last point, all images, is the one to quote.
-
-    Parameters
-    ----------
-    images : (S,) ascending
-        In a subset; all of them last.
-    convergence : (S,) mAP in [0, 1]
-        Mean over subsets.
-    intervals : (S, 2), optional
-        Of subsets; NaN for all images.
-    title : str
-    """
-    x, y = as_numbers(images), as_numbers(convergence)
-    ends = as_intervals(intervals, len(x))
+    x, y = (np.array([getattr(size, name) for size in sizes], np.float64) for name in ("images", "convergence"))
+    ends = as_matrix([(size.low, size.high) for size in sizes])
     hover = [
         f"{'all ' if row == len(x) - 1 else 'subsets of '}{count:,.0f} images: "
         + (f"{points_text(value)} mAP" if np.isnan(pair).any() else _map_text(value, pair))
@@ -436,22 +353,10 @@ def size_curve(images: Numbers, convergence: Numbers, intervals: Intervals | Non
         "label convergence, mAP",
         340,
         xaxis={"type": "log", "tickvals": x.tolist(), "ticktext": [f"{count:,.0f}" for count in x]},
-        margin={"t": 60 if title else 30, "b": 60 + 2 * LEGEND_ROW},
+        margin={"t": 60, "b": 60 + 2 * LEGEND_ROW},
         showlegend=True,
         legend=LEGEND_AT_BOTTOM,
     )
-
-
-@takes_result
-def plot_sizes(sizes: Sequence[SubsetSize]) -> go.Figure:
-    """How label convergence depends on the size of subsets (`LabelConvergence.sizes`), titled with both ends."""
-    first, last = sizes[0], sizes[-1]
-    title = (
-        f"Label convergence {points_text(last.convergence)} mAP on all {number_of(last.images, 'image')}, "
-        f"{points_text(first.convergence)} on subsets of {first.images:,}"
-    )
-    ends = [(size.low, size.high) for size in sizes]
-    return size_curve([size.images for size in sizes], [size.convergence for size in sizes], ends, title)
 
 
 @takes_result
@@ -558,13 +463,60 @@ def plot_regression(results: Mapping[str, LabelConvergence | Replicates]) -> go.
 
 @takes_result
 def plot_shares(result: VariationShares, selected: float | None = None) -> go.Figure:
-    """The variation types of a result over its thresholds, one of them marked, titled with its equilibrium."""
-    title = shares_title(result.equilibrium, result.no_equilibrium)
-    return shares_over_thresholds(result.threshold, result.counts, result.equilibrium, title, selected=selected)
+    """The share of every variation type over the threshold, stacked, titled with the equilibrium, a dotted line.
+
+    A solid line marks a threshold that is selected.
+    """
+    equilibrium = result.equilibrium
+    areas = [
+        curve(
+            result.threshold,
+            100 * result.shares[:, column],
+            COLOURS[name],
+            VARIATION_LABELS[name],
+            "%{customdata:,} (%{y:.3~g} %)",
+            texts=result.counts[:, column].tolist(),
+            width=0.5,
+            extra="",
+            stackgroup="types",
+            fillcolor=COLOURS[name],
+        )
+        for column, name in enumerate(VARIATION_TYPES)
+    ]
+    known = bool(np.isfinite(equilibrium))
+    lines = [*([(equilibrium, "dot")] if known else []), *([] if selected is None else [(selected, "solid")])]
+    note = {**NOTE, "y": 1, "yanchor": "bottom"}
+    return framed(
+        areas,
+        shares_title(equilibrium, result.no_equilibrium),
+        "threshold (least similarity)",
+        "% of findings",
+        420,
+        xaxis_range=[result.threshold.min(), result.threshold.max()] if len(result.threshold) > 1 else None,
+        yaxis_range=[0, 100],
+        margin={"t": 62, "b": 105},
+        hovermode="x unified",
+        showlegend=True,
+        legend=LEGEND_AT_BOTTOM,
+        shapes=[upright(x, "#FFFFFF", dash=dash) for x, dash in lines],  # on the colours of the types, in every theme
+        annotations=[{**note, "x": equilibrium, "text": f"equilibrium: {alpha_text(equilibrium)}"}] if known else [],
+    )
 
 
 @takes_result
 def plot_boundaries(result: BoundaryQuality) -> go.Figure:
-    """The boundary quality of a result, titled with its finding."""
-    title = boundary_title(result.findings, result.median, result.identical)
-    return boundary_histogram(result.edges, result.counts.astype(np.float64), title)
+    """How many correct findings lie how far apart: 1 - similarity, in bins; titled with the finding."""
+    ends = result.edges
+    hover = "%{y:,} findings from %{customdata[0]:.3~g} to %{customdata[1]:.3~g}"
+    texts = np.stack([ends[:-1], ends[1:]], axis=1).tolist()
+    bars = histogram(ends, result.counts, hover, texts, "correct findings", colour=COLOURS["correct"])
+    return framed(
+        [bars],
+        boundary_title(result.findings, result.median, result.identical),
+        "distance of outlines (1 − similarity)",
+        "correct findings",
+        280,
+        xaxis_range=[ends[0], ends[-1]],
+        yaxis_rangemode="tozero",
+        bargap=0.05,
+    )

@@ -17,9 +17,7 @@ from kalos_core.figures.common import (
     OWN,
     PALE,
     WHISKER,
-    Intervals,
     Matrix,
-    as_intervals,
     as_matrix,
     as_numbers,
     shortened,
@@ -90,48 +88,29 @@ def kappa_title(questions: Sequence[str], kappa: Numbers) -> str:
     return f"Raters agree well on {int((values > 0.6).sum())} of {known} {noun}, least on {where}"
 
 
-def kappa_bars(
-    questions: Sequence[str], kappa: Numbers, intervals: Intervals | None = None, title: str = ""
-) -> go.Figure:
-    """Kappa of each question, the least first, with its interval and its band; lines at 0.6 and 0.8.
-
-    Parameters
-    ----------
-    questions : (Q,) str
-    kappa : (Q,) None or NaN where undefined; those are left out
-    intervals : (Q, 2), optional
-    title : str
-    """
-    questions = names_shown(questions)
+@takes_result
+def plot_label_agreement(result: LabelAgreement) -> go.Figure:
+    """Kappa of each question, the least first, with its interval and its band; lines at 0.6 and 0.8."""
+    kappa, intervals = result.free_marginal, result.free_marginal_interval
+    title = kappa_title(result.question.tolist(), kappa)
+    if len(result) == 1:
+        title = f"{verdict(kappa[0], intervals[0])}: kappa {with_interval(kappa[0], intervals[0])}"
     order = least_first(kappa)
-    names = [questions[index] for index in order]
-    values, ends = as_numbers(kappa)[order], as_intervals(intervals, len(questions))[order]
     figure = value_bars(
-        names,
-        values,
-        ends,
+        result.question[order].tolist(),
+        kappa[order],
+        intervals[order],
         axis=f"free-marginal kappa{how_many(kappa)}",
         name="kappa",
         title=title,
         what="kappa ",
-        texts=[f"{alpha_text(value)} {band(value)}" for value in values],
+        texts=[f"{alpha_text(value)} {band(value)}" for value in kappa[order]],
         colours=PALE,
         room=ROOM_FOR_BANDS,
     )
     for bound in (0.6, 0.8):
         figure.add_vline(x=bound, line={"width": 1, "dash": "dot", "color": WHISKER})
     return figure
-
-
-@takes_result
-def plot_label_agreement(result: LabelAgreement) -> go.Figure:
-    """The kappas of a result, titled with its finding."""
-    names, kappa = result.question.tolist(), result.free_marginal
-    title = kappa_title(names, kappa)
-    if len(result) == 1:
-        value = with_interval(kappa[0], result.free_marginal_interval[0])
-        title = f"{verdict(kappa[0], result.free_marginal_interval[0])}: kappa {value}"
-    return kappa_bars(names, kappa, result.free_marginal_interval, title)
 
 
 def doubt_of_weights(result: LabelAgreement) -> str:
@@ -274,74 +253,30 @@ def accuracy_title(raters: Sequence[str], accuracy: Matrix) -> str:
     return f"Raters label alike in {percent_text(pairs[known].mean())} of questions: {', '.join(parts)}"
 
 
-def accuracy_heatmap(
-    raters: Sequence[str],
-    accuracy: Matrix,
-    to_majority: Numbers | None = None,
-    title: str = "",
-    to_reference: Mapping[str, Numbers] | None = None,
-) -> go.Figure:
-    """Accuracy of each two raters, and of each to the majority as one more row and column (Table 2).
-
-    Parameters
-    ----------
-    raters : (R,) names
-    accuracy : (R, R) symmetric, None or NaN where undefined
-    to_majority : (R,), optional
-    title : str
-    to_reference : mapping of the name of a reference to (R,), optional
-        One more row and column each.
-    """
-    raters = names_shown(raters)
-    values = as_matrix(accuracy)
-    names = list(raters)
-    majority = {} if to_majority is None else {"majority": to_majority}
-    for name, numbers in {**majority, **(to_reference or {})}.items():
-        last = np.append(as_numbers(numbers), np.full(len(names) - len(raters), np.nan))
-        values = np.block([[values, last[:, None]], [last[None], np.full((1, 1), np.nan)]])
-        names.append(name)
-    return square_heatmap(names, values, "answers alike", title)
-
-
 @takes_result
 def plot_rater_accuracy(result: RaterAccuracy) -> go.Figure:
-    """The matrix of a result with its majority, and its reference if it has one, titled with its finding."""
-    raters = result.raters.tolist()
-    title = accuracy_title(raters, result.accuracy)
-    reference = {result.reference: result.to_reference} if result.reference else None
-    if reference and np.isfinite(result.to_reference).any():
-        best = int(np.nanargmax(result.to_reference))
-        value = alpha_text(float(result.to_reference[best]))
-        title += f"; nearest to {shown(result.reference)} is {shown(raters[best])} ({value})"
-    return accuracy_heatmap(raters, result.accuracy, result.to_majority, title, reference)
+    """Accuracy of each two raters, and of each to the majority and the reference as one more row and column (Table 2).
 
-
-def team_bars(names: Sequence[str], values: Numbers, intervals: Intervals | None = None, title: str = "") -> go.Figure:
-    """Agreement within two teams, between them and of their majorities.
-
-    Parameters
-    ----------
-    names : (n,) what is compared
-    values : (n,) None or NaN where undefined
-    intervals : (n, 2), optional
-    title : str
+    The title says who label alike, and who is nearest to the reference.
     """
-    names = names_shown(names)
-    return value_bars(
-        names,
-        values,
-        intervals,
-        axis="free-marginal kappa",
-        name="kappa",
-        title=title,
-        colours=[rater_colour(number) if number < 2 else NEUTRAL for number in range(len(names))],
-        opacity=0.8,
-    )
+    raters, values = result.raters.tolist(), as_matrix(result.accuracy)
+    title = accuracy_title(raters, values)
+    beside = {"majority": result.to_majority}
+    if result.reference:
+        beside[result.reference] = result.to_reference
+        if np.isfinite(result.to_reference).any():
+            best = int(np.nanargmax(result.to_reference))
+            value = alpha_text(float(result.to_reference[best]))
+            title += f"; nearest to {shown(result.reference)} is {shown(raters[best])} ({value})"
+    for numbers in beside.values():
+        last = np.append(numbers, np.full(len(values) - len(raters), np.nan))
+        values = np.block([[values, last[:, None]], [last[None], np.full((1, 1), np.nan)]])
+    return square_heatmap([*raters, *beside], values, "answers alike", title)
 
 
 @takes_result
 def plot_teams(result: TeamComparison, question: int = 0) -> go.Figure:
-    """One question of a comparison, titled with whether the teams differ."""
+    """Agreement within two teams, between them and of their majorities on a question; the title says if they differ."""
     names, kappa = result.names, result.kappa[question]
     verb = "agree more among themselves" if kappa[-1] > 0 else "agree less among themselves"
     finding = "no clear difference"
@@ -349,7 +284,16 @@ def plot_teams(result: TeamComparison, question: int = 0) -> go.Figure:
         finding = f"{shown(result.first)} {verb} than {shown(result.second)}"
     difference = with_interval(kappa[-1], result.kappa_interval[question, -1])
     title = f"{shown(result.question[question])}: {finding} (difference of kappa {difference})"
-    return team_bars(names, kappa, result.kappa_interval[question], title)
+    return value_bars(
+        names,
+        kappa,
+        result.kappa_interval[question],
+        axis="free-marginal kappa",
+        name="kappa",
+        title=title,
+        colours=[rater_colour(number) if number < 2 else NEUTRAL for number in range(len(names))],
+        opacity=0.8,
+    )
 
 
 def rejection_title(result: Rejection) -> str:

@@ -7,12 +7,12 @@ import plotly.graph_objects as go
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.display import NO_BREAK, RATER_COLOURS, alpha_text, number_of, p_text
+from kalos_core.display import NO_BREAK, RATER_COLOURS, alpha_text, number_of, p_text, statistic_text
 from kalos_core.errors import lookup
 from kalos_core.figures.common import COLOURS, NEUTRAL, OWN, Layout, framed, shortened, titled
 from kalos_core.figures.takes import takes_result
 from kalos_core.figures.traces import curve, histogram, points
-from kalos_core.noise.fidelity import Fidelity, plain
+from kalos_core.noise.fidelity import Fidelity
 from kalos_core.noise.fit.angles import angle_models
 from kalos_core.noise.fit.goodness import FitTests, check_similarity, confusion_matrix, ks_of_shift
 from kalos_core.noise.fit.observations import Observations, Shifts
@@ -172,24 +172,12 @@ def fidelity_title(found: Fidelity) -> str:
     if "alpha" not in found.quantity.tolist():
         return title
     alpha = found["alpha"]
-    return f"{title}; mean alpha {plain(alpha.synthetic)}, real {plain(alpha.real)}"
+    return f"{title}; mean alpha {statistic_text(alpha.synthetic)}, real {statistic_text(alpha.real)}"
 
 
 @takes_result
 def plot_fidelity(found: Fidelity) -> go.Figure:
-    """Generated raters against the real ones, titled with how many quantities agree; see `fidelity_dots`."""
-    return fidelity_dots(found, fidelity_title(found))
-
-
-def fidelity_dots(found: Fidelity, title: str = "") -> go.Figure:
-    """Each quantity of generated raters in the interval of the real data, which lies from 0 to 1.
-
-    Parameters
-    ----------
-    found : Fidelity
-        From `NoiseModel.fidelity`.
-    title : str
-    """
+    """Each quantity of generated raters in the interval of the real data, which lies from 0 to 1."""
     width = np.where(found.high > found.low, found.high - found.low, 1.0)
     names = [FIDELITY_LABELS.get(str(name), str(name)) for name in found.quantity][::-1]
     band = go.Bar(
@@ -210,9 +198,9 @@ def fidelity_dots(found: Fidelity, title: str = "") -> go.Figure:
         numbers = zip(found.synthetic[rows], found.real[rows], found.low[rows], found.high[rows], strict=True)
         at = ((found.synthetic - found.low) / width)[rows]
         own = [names[len(names) - 1 - row] for row in rows]
-        texts = [f"{plain(one)} against {_with_ends(real, low, high)}" for one, real, low, high in numbers]
+        texts = [f"{statistic_text(one)} against {_with_ends(real, low, high)}" for one, real, low, high in numbers]
         traces.append(points(at, own, colour, label, "%{y}: %{customdata}", texts=texts, symbol=symbol))
-    figure = _figure(traces, title, "interval of the real raters", "")
+    figure = _figure(traces, fidelity_title(found), "interval of the real raters", "")
     figure.update_layout(height=140 + 24 * len(names), margin={"l": 220})
     return figure
 
@@ -230,7 +218,7 @@ def fidelity_rows(found: Fidelity) -> list[dict[str, str]]:
         {
             "quantity": FIDELITY_LABELS.get(name, name),
             "real": _with_ends(real, low, high),
-            "generated": plain(synthetic),
+            "generated": statistic_text(synthetic),
             "inside": "yes" if inside else "no",
         }
         for name, real, synthetic, low, high, inside in found.to_pandas().itertuples(index=False)
@@ -243,7 +231,7 @@ def fit_rows(tests: FitTests) -> list[dict[str, str]]:
         {
             "test": str(test),
             "model": str(model),
-            "statistic": plain(statistic),
+            "statistic": statistic_text(statistic),
             "p": "" if np.isnan(p_value) else p_text(p_value).removeprefix("p ").removeprefix("= "),
             "note": str(note),
         }
@@ -431,4 +419,4 @@ def _heatmaps(matrices: list[tuple[str, NDArray[np.float64], str]], names: list[
 
 
 def _with_ends(value: float, low: float, high: float) -> str:
-    return f"{plain(value)}{NO_BREAK}[{plain(low)},{NO_BREAK}{plain(high)}]"
+    return f"{statistic_text(value)}{NO_BREAK}[{statistic_text(low)},{NO_BREAK}{statistic_text(high)}]"

@@ -183,26 +183,12 @@ def tau_title(references: Sequence[str], tau: Matrix) -> str:
     return f"References order the models most differently under {pair} (τ {least}; mean of all pairs {mean})"
 
 
-def tau_heatmap(references: Sequence[str], tau: Matrix, title: str = "") -> go.Figure:
-    """Kendall's tau between the rankings under every two references; the diagonal is empty.
-
-    Parameters
-    ----------
-    references : (T,) str
-    tau : (T, T) symmetric, None or NaN where undefined
-    title : str
-    """
-    references = names_shown(references)
-    values = as_matrix(tau)
-    np.fill_diagonal(values, np.nan)
-    return square_heatmap(references, values, "Kendall's τ", title)
-
-
 @takes_result
 def plot_tau(rankings: Rankings) -> go.Figure:
-    """How alike the references of a result rank, titled with the finding."""
-    references, tau = rankings.truths.tolist(), rankings.tau
-    return tau_heatmap(references, tau, tau_title(references, tau))
+    """Kendall's tau between the rankings under every two references, titled with the finding; the diagonal is empty."""
+    references, values = rankings.truths.tolist(), as_matrix(rankings.tau)
+    np.fill_diagonal(values, np.nan)
+    return square_heatmap(references, values, "Kendall's τ", tau_title(references, rankings.tau))
 
 
 def concordance_title(result: Concordance) -> str:
@@ -357,21 +343,16 @@ def shared_title(shared: Sequence[SharedRanking]) -> str:
     )
 
 
-def shared_chart(shared: Sequence[SharedRanking], title: str = "") -> go.Figure:
-    """The different rankings side by side (Lampert et al., Table IV), each with how many references give it.
-
-    Parameters
-    ----------
-    shared : sequence of SharedRanking
-        As from `kalos_core.ranking.shared_rankings`.
-    title : str
-    """
+@takes_result
+def plot_shared_rankings(rankings: Rankings) -> go.Figure:
+    """The different rankings side by side (Lampert et al., Table IV), each with how many references give it."""
+    shared = shared_rankings(rankings)
     models = list(dict.fromkeys(str(name) for each in shared for name in each.systems))
     ranks = np.full((len(shared), len(models)), np.nan)
     for row, each in enumerate(shared):
         ranks[row, [models.index(str(name)) for name in each.systems]] = each.ranks
     names = [", ".join(str(name) for name in each.truths) for each in shared]
-    figure = bump_chart(names, models, ranks, np.full(ranks.shape, np.nan), "", title)
+    figure = bump_chart(names, models, ranks, np.full(ranks.shape, np.nan), "", shared_title(shared))
     for number, model in enumerate(models):
         figure.data[number].customdata = [
             f"<b>{shown(model, None)}</b>: rank {rank:g} under {shown(name, None)}"
@@ -379,13 +360,6 @@ def shared_chart(shared: Sequence[SharedRanking], title: str = "") -> go.Figure:
         ]
     counts = [f"{len(each.truths)} reference{'' if len(each.truths) == 1 else 's'}" for each in shared]
     return figure.update_layout(xaxis_ticktext=counts)
-
-
-@takes_result
-def plot_shared_rankings(rankings: Rankings) -> go.Figure:
-    """The different rankings of a result, titled with how many there are."""
-    shared = shared_rankings(rankings)
-    return shared_chart(shared, shared_title(shared))
 
 
 def detector_correlation_title(detectors: Sequence[str], cco: Numbers, cci: Numbers) -> str:
@@ -406,51 +380,29 @@ def detector_correlation_title(detectors: Sequence[str], cco: Numbers, cci: Numb
     return f"{detectors[most]} goes with agreement most: {on_marked}{signed(whole[most])} on the whole image"
 
 
-def detector_correlation_dots(
-    detectors: Sequence[str],
-    cco: Numbers,
-    cci: Numbers,
-    cco_p: Numbers = (),
-    cci_p: Numbers = (),
-    title: str = "",
-) -> go.Figure:
+@takes_result
+def plot_detector_correlations(result: DetectorRanking) -> go.Figure:
     """Correlation of each detector's output with agreement, on what anybody marked and on all (Lampert, Table III).
 
-    An empty dot is not significant at 99 %. A detector whose CCI is far below its CCO raises false alarms.
-
-    Parameters
-    ----------
-    detectors : (S,) str
-    cco, cci : (S,) None or NaN where undefined
-    cco_p, cci_p : (S,), optional
-    title : str
+    An empty dot is not significant at 99 %. A detector whose CCI is far below its CCO raises false alarms. The title
+    names the detector that goes with agreement most.
     """
-    detectors = names_shown(detectors)
-    traces = []
-    for number, (name, r, p) in enumerate(
-        (("where anybody marked (CCO)", cco, cco_p), ("whole image (CCI)", cci, cci_p))
-    ):
-        chance = as_numbers(p) if len(p) else np.full(len(detectors), np.nan)
-        values = as_numbers(r)
+    table = result.by_detector()
+    detectors = names_shown(result.detectors)
+    dots = []
+    for number, (name, column) in enumerate((("where anybody marked (CCO)", "cco"), ("whole image (CCI)", "cci"))):
+        values, chance = as_numbers(table[column].tolist()), as_numbers(table[f"{column}_p"].tolist())
         texts = [
             f"<b>{detector}</b>, {name}: r {signed(value)}{significance(share)}"
             for detector, value, share in zip(detectors, values, chance, strict=True)
         ]
         symbols = ["circle-open" if share >= SIGNIFICANT else "circle" for share in chance]
         rows, colour = range(len(detectors)), rater_colour(number)
-        traces.append(points(values, rows, colour, name, texts=texts, size=11, symbol=symbols))
+        dots.append(points(values, rows, colour, name, texts=texts, size=11, symbol=symbols))
+    cco, cci = table["cco"].tolist(), table["cci"].tolist()
     ends = value_range(as_numbers(cco), as_numbers(cci))
-    return dotted_rows(detectors, traces, title, "Pearson's r with agreement", ends)
-
-
-@takes_result
-def plot_detector_correlations(result: DetectorRanking) -> go.Figure:
-    """How each detector's output goes with agreement, titled with the one that does most."""
-    table = result.by_detector()
-    detectors = result.detectors.tolist()
-    cco, cci, cco_p, cci_p = (table[name].tolist() for name in ("cco", "cci", "cco_p", "cci_p"))
-    title = detector_correlation_title(detectors, cco, cci)
-    return detector_correlation_dots(detectors, cco, cci, cco_p, cci_p, title)
+    title = detector_correlation_title(result.detectors.tolist(), cco, cci)
+    return dotted_rows(detectors, dots, title, "Pearson's r with agreement", ends)
 
 
 def curves_title(detector: str, areas: Numbers) -> str:
@@ -562,18 +514,11 @@ def plot_agreement_curves(result: DetectorRanking, detector: str | None = None) 
     if not len(rows):
         raise InputError('result: expected thresholds of agreement, got none; DetectorAccumulator(shares="all") counts')
     recall, precision = result.sampled()
-    areas = result.area[rows, column]
+    names, areas = result.truths[rows].tolist(), result.area[rows, column]
     title = agreement_curves_title(detector, areas)
-    return agreement_curves(result.truths[rows].tolist(), recall.tolist(), precision[rows, column], areas, title)
-
-
-def agreement_curves(
-    names: Sequence[str], recall: Sequence[float], precision: Matrix, areas: Numbers, title: str = ""
-) -> go.Figure:
-    """As `precision_curves`, of references at ascending thresholds of agreement: the darker the higher."""
-    figure = precision_curves(names, recall, precision, areas, title=title)
+    figure = precision_curves(names, recall.tolist(), precision[rows, column], areas, title=title)
     shades = sample_colorscale("Blues", np.linspace(0.35, 1, len(names)).tolist())
-    for trace, shade in zip(figure.data, np.array(shades)[np.isfinite(as_numbers(areas))], strict=True):
+    for trace, shade in zip(figure.data, np.array(shades)[np.isfinite(areas)], strict=True):
         trace.line.color = str(shade)
     return figure
 

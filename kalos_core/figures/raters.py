@@ -223,39 +223,6 @@ def _best_and_least(names: Sequence[str], alpha: Numbers) -> tuple[tuple[str, st
     return (names[best], alpha_text(values[best])), (names[least], alpha_text(values[least]))
 
 
-def session_bars(
-    names: Sequence[str],
-    alpha: Numbers,
-    images: Sequence[int] | None = None,
-    intervals: Intervals | None = None,
-    axis: str = "mean alpha across sessions",
-    title: str = "",
-) -> go.Figure:
-    """Alpha of each rater across their sessions, or of the team in each session.
-
-    Parameters
-    ----------
-    names : (n,) of people, or of sessions
-    alpha : (n,) None or NaN where undefined
-    images : (n,) number of images behind each value, optional
-    intervals : (n, 2), optional
-    axis : str
-        What the values are.
-    """
-    return value_bars(
-        names,
-        alpha,
-        intervals,
-        axis=axis,
-        name="raters",
-        title=title,
-        what="alpha ",
-        digits=3,
-        after=with_counts(images, "image"),
-        opacity=0.5,
-    )
-
-
 @takes_result
 def plot_intra_rater(result: IntraRater) -> go.Figure:
     """How far raters agree with themselves, titled with the finding."""
@@ -269,5 +236,16 @@ def plot_team(result: TeamAgreement) -> go.Figure:
 
 
 def _plot_sessions(names: Sequence[str], result: Estimates, title: Callable[..., str], axis: str) -> go.Figure:
-    alpha, images = result.alpha, result.images.tolist()
-    return session_bars(names, alpha, images, result.alpha_interval, axis, title(names, alpha))
+    """Alpha of each rater across their sessions, or of the team in each session."""
+    return value_bars(
+        names,
+        result.alpha,
+        result.alpha_interval,
+        axis=axis,
+        name="raters",
+        title=title(names, result.alpha),
+        what="alpha ",
+        digits=3,
+        after=with_counts(result.images.tolist(), "image"),
+        opacity=0.5,
+    )

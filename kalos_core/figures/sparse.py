@@ -47,53 +47,30 @@ def running_title(annotations: Sequence[int], spa: Numbers, interval: Intervals,
     return text if narrow_from is None else f"{text}; narrow enough from {annotations[narrow_from]:,} on"
 
 
-def running_figure(
-    annotations: Sequence[int],
-    spa: Numbers,
-    spa_interval: Intervals,
-    alpha: Numbers,
-    alpha_interval: Intervals,
-    narrow_from: int | None = None,
-    title: str = "",
-) -> go.Figure:
-    """Sparse agreement and alpha over the number of annotations, with their intervals as bands.
-
-    Parameters
-    ----------
-    annotations : (T,) int
-    spa, alpha : (T,) None or NaN where undefined
-    spa_interval, alpha_interval : (T, 2)
-    narrow_from : int, optional
-        The step from which on the interval is narrow enough: a dotted line.
-    title : str
-    """
-    x = [int(count) for count in annotations]
-    lines = []
-    for name, values, interval, colour in (
-        ("probability of agreement", spa, spa_interval, SPA_COLOUR),
-        ("alpha", alpha, alpha_interval, ALPHA_COLOUR),
-    ):
-        ends = as_intervals(interval, len(x))
-        texts = [with_interval(value, pair) for value, pair in zip(as_numbers(values), ends, strict=True)]
-        lines += [
-            interval_band(np.array(x), ends, PALE, name, legendgroup=name, showlegend=False),
-            curve(x, values, colour, name, texts=texts, extra="", legendgroup=name),
-        ]
-    figure = _curves(lines, "annotations so far", "agreement", title)
-    if narrow_from is not None:
-        figure.add_vline(x=x[narrow_from], line={"width": 2, "dash": "dot", "color": WHISKER})
-    return figure.update_layout(hovermode="x unified")
-
-
 @takes_result
 def plot_running(result: RunningCurve, width: float | None = None) -> go.Figure:
-    """A curve, and where its interval becomes narrower than a width."""
-    step = None if width is None else result.narrow_from(width)
-    title = running_title(result.annotations.tolist(), result.spa, result.spa_interval, step)
+    """Sparse agreement and alpha over the number of annotations, with their intervals as bands.
+
+    A dotted line stands where the interval becomes narrower than a width.
+    """
+    x, step = result.annotations, None if width is None else result.narrow_from(width)
+    lines = []
+    for name, values, ends, colour in (
+        ("probability of agreement", result.spa, result.spa_interval, SPA_COLOUR),
+        ("alpha", result.alpha, result.alpha_interval, ALPHA_COLOUR),
+    ):
+        texts = [with_interval(value, pair) for value, pair in zip(values, ends, strict=True)]
+        lines += [
+            interval_band(x, ends, PALE, name, legendgroup=name, showlegend=False),
+            curve(x, values, colour, name, texts=texts, extra="", legendgroup=name),
+        ]
+    title = running_title(x.tolist(), result.spa, result.spa_interval, step)
     if width is not None and step is None:
         title += f"; the interval is not yet narrower than {width:g}"
-    curves = result.spa, result.spa_interval, result.alpha, result.alpha_interval
-    return running_figure(result.annotations.tolist(), *curves, step, title)
+    figure = _curves(lines, "annotations so far", "agreement", title).update_layout(hovermode="x unified")
+    if step is not None:
+        figure.add_vline(x=int(x[step]), line={"width": 2, "dash": "dot", "color": WHISKER})
+    return figure
 
 
 @takes_result

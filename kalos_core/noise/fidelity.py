@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from kalos_core._agreement import agreement, image_coincidences
 from kalos_core.annotations import Annotations, object_array
-from kalos_core.display import alpha_text, number_of, significant
+from kalos_core.display import number_of
 from kalos_core.errors import InputError, check_whole, listed, lookup
 from kalos_core.noise.fit.observations import MOST_MERGED, THRESHOLD, observe, relative_boxes
 from kalos_core.noise.generation import generate_raters
@@ -160,17 +160,6 @@ class Fidelity(Result):
             f"{number_of(self.images, 'image')}): "
             f"{int(self.inside.sum())} of {len(self)} inside the interval of the real raters"
         )
-
-
-def plain(value: float) -> str:
-    """Three decimals below 10, three digits above.
-
-    Examples
-    --------
-    >>> plain(0.7), plain(1398.0), plain(-0.083)
-    ('0.700', '1,398', '−0.083')
-    """
-    return alpha_text(value, 3) if abs(value) < 10 else significant(value)
 
 
 def measure_fidelity(parameters: NoiseParameters, annotations: Annotations, draws: int, seed: int) -> Fidelity:

@@ -11,7 +11,7 @@ import pytest
 
 from kalos_core import Annotations, InputError, figures, label_convergence, variations
 from kalos_core.figures import convergence
-from kalos_core.variation import boundary_quality, variation_shares
+from kalos_core.variation import BoundaryQuality, VariationShares, boundary_quality, variation_shares
 from tests.figures.plain import names, notes, plain, title
 
 
@@ -53,13 +53,14 @@ def test_the_value_of_all_images_stands_on_its_interval():
 
 def test_shares_are_stacked_with_their_counts():
     counts = np.array([[3, 0, 0, 0, 1, 0], [1, 0, 0, 0, 2, 1]])
-    figure = convergence.shares_over_thresholds([0.5, 0.75], counts, 0.6, "t")
+    shares = VariationShares(np.array([0.5, 0.75]), counts)
+    figure = figures.plot_shares(shares)
     assert figure.data[0].y == (75, 25)
     assert figure.data[4].customdata == (1, 2)
     assert {trace.stackgroup for trace in figure.data} == {"types"}
-    assert figure.layout.shapes[0].x0 == 0.6
-    assert notes(figure)[0] == "equilibrium: 0.60"
-    assert not convergence.shares_over_thresholds([0.5], counts[:1], math.nan).layout.shapes
+    assert figure.layout.shapes[0].x0 == shares.equilibrium
+    assert notes(figure)[0] == f"equilibrium: {shares.equilibrium:.2f}"
+    assert not figures.plot_shares(VariationShares(np.array([0.5]), counts[:1])).layout.shapes
 
 
 def converged(rows, **given):
@@ -130,7 +131,7 @@ def test_the_curve_over_sizes_ends_with_all_images(two):
 
 
 def test_bins_have_their_width():
-    (bars,) = convergence.boundary_histogram([0, 0.2, 0.4], [3, 1]).data
+    (bars,) = figures.plot_boundaries(BoundaryQuality(np.array([0, 0.2, 0.4]), np.array([3, 1]), 0.1, 0)).data
     assert bars.x == pytest.approx((0.1, 0.3))
     assert bars.width == pytest.approx((0.2, 0.2))
     assert bars.y == (3, 1)

@@ -13,7 +13,7 @@ import pytest
 from fiftyone.operators.executor import ExecutionError
 
 import kalos_core.fiftyone as kf
-from kalos_core.fiftyone.runs.records import plain
+from kalos_core.results import plain_values
 from tests.fiftyone_bridge.stacks import add_maps
 from tests.operators.calls import last_line, notices, received, run, shares, summaries
 from tests.operators.hostile import RATERS, hostile, is_text
@@ -79,7 +79,7 @@ def test_an_operator_stores_what_the_function_stores(named: fo.Dataset, kind: st
     own = getattr(kf, operator)(named, "asked", **required(kind))
     assert found.kind == own.kind == kind
     for name in ("settings", "selection", "metrics", "details", "label_fields", "images", "written"):
-        assert plain(getattr(found, name)) == plain(getattr(own, name)), name
+        assert plain_values(getattr(found, name)) == plain_values(getattr(own, name)), name
     assert answer.items() >= {"run_key": "asked", **own.metrics}.items()
     assert json.loads(json.dumps(answer)) == answer
     is_text(answer["text"])

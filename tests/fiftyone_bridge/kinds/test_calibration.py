@@ -14,9 +14,9 @@ from kalos_core.calibration import DISTANCE_EDGES, GRID
 from kalos_core.fiftyone.dataset.raters import store_raters
 from kalos_core.fiftyone.dataset.similarities import fitting_similarities
 from kalos_core.fiftyone.kinds.calibration import compute
-from kalos_core.fiftyone.runs.records import plain
 from kalos_core.fiftyone.runs.table import Run
 from kalos_core.fiftyone.runs.thresholds import default_threshold
+from kalos_core.results import plain_values
 from tests.fiftyone_bridge.scenes import CAT, THREE, crowded, make_samples, untouched
 
 BOTH = ["box_iou", "box_giou"]
@@ -47,7 +47,7 @@ def test_it_holds_what_the_library_computes(calibrated):
     intervals = ("ks_interval", "tau_interval", "threshold_interval")
     for entry, found in zip(run.metrics["similarities"], expected, strict=True):
         for name in ("name", "ks", "tau", "threshold", *intervals, "reason", "trusted", "why", "coordinates"):
-            assert entry[name] == plain(getattr(found, name)), name
+            assert entry[name] == plain_values(getattr(found, name)), name
     assert (run.metrics["images"], run.metrics["annotations"]) == (len(dataset), len(annotations))
     assert run.settings == settings
 
@@ -55,7 +55,7 @@ def test_it_holds_what_the_library_computes(calibrated):
 def test_it_holds_what_is_plotted(calibrated):
     dataset, run = calibrated
     stored = kf.load_details(dataset, "run").details
-    assert plain(stored) == plain(run.details) == json.loads(json.dumps(plain(run.details)))
+    assert plain_values(stored) == plain_values(run.details) == json.loads(json.dumps(plain_values(run.details)))
     for entry, found in zip(stored, run.result, strict=True):
         assert len(entry.observed) == len(entry.expected) == 0
         for shares, distances in zip(entry.shares, (found.observed, found.expected), strict=True):

@@ -38,12 +38,12 @@ from kalos_core.fiftyone.kinds.agreement.settings import (
 from kalos_core.fiftyone.kinds.matched import label_schema, matched_arrays
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
-from kalos_core.fiftyone.runs.records import plain
 from kalos_core.fiftyone.runs.thresholds import default_threshold
 from kalos_core.options import takes
 from kalos_core.pairs import compute_pairs
 from kalos_core.pixels import unit_boundaries
 from kalos_core.pixels.rater_boundaries import check_outlines
+from kalos_core.results import plain_values
 from kalos_core.similarity import get_similarity
 
 DIAGNOSING = 0.5
@@ -134,7 +134,7 @@ def compute_agreement(samples: Any, run_key: str, settings: AgreementRunArgument
         }
         give_back_memory()
         report(STORING, f"Writing {len(result.units):,} units")
-        with writing(AGREEMENT, labels, run_key, plain(told.record()), fields) as draft:
+        with writing(AGREEMENT, labels, run_key, plain_values(told.record()), fields) as draft:
             units = picked({names.unit: result.unit_of})
             write_values(labels, units, values, report.within(STORING, 1.0, "Writing"))
             add_index(labels.view, queue_index(names))

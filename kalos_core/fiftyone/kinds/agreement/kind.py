@@ -19,9 +19,10 @@ from kalos_core.fiftyone.kinds.agreement.views import (
 )
 from kalos_core.fiftyone.kinds.matched import matched_again, read_compared
 from kalos_core.fiftyone.runs.changes import Changes
-from kalos_core.fiftyone.runs.records import Ends, plain
+from kalos_core.fiftyone.runs.records import Ends
 from kalos_core.fiftyone.runs.table import Demo, Kind, Run, register
 from kalos_core.nominal import GradeAgreement
+from kalos_core.results import plain_values
 
 
 class AgreementMetrics(TypedDict):
@@ -57,8 +58,8 @@ class AgreementDetails(Diagnosis):
 def agreement_metrics(result: Agreement, details: Diagnosis) -> AgreementMetrics:
     """The summary of an agreement."""
     curve = details.sensitivity
-    thresholds = [] if isinstance(curve, Undefined) else plain(curve.threshold)
-    return cast(AgreementMetrics, {**plain(result.summary()), "thresholds": thresholds})
+    thresholds = [] if isinstance(curve, Undefined) else plain_values(curve.threshold)
+    return cast(AgreementMetrics, {**plain_values(result.summary()), "thresholds": thresholds})
 
 
 AgreementRun = Run[dict[str, Any], AgreementMetrics, AgreementDetails, Agreement]

@@ -22,9 +22,9 @@ from kalos_core.fiftyone.kinds.matched import table_arrays
 from kalos_core.fiftyone.runs.explaining import explained
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
 from kalos_core.fiftyone.runs.progress import RunArguments
-from kalos_core.fiftyone.runs.records import plain
 from kalos_core.fiftyone.runs.stored import load_metrics, store_choice
 from kalos_core.options import Replicates, takes
+from kalos_core.results import plain_values
 from kalos_core.similarity import SIMILARITIES, check_threshold
 
 
@@ -96,7 +96,7 @@ def calibrate_threshold(samples: Any, run_key: str, settings: CalibrationRunArgu
         )
         result = calibrate(labels.annotations, **told.record())
         report(STORING, "Storing the calibration")
-        with writing(CALIBRATION, labels, run_key, plain(told.record())) as draft:
+        with writing(CALIBRATION, labels, run_key, plain_values(told.record())) as draft:
             draft.metrics = {
                 "similarities": [separation_metrics(found) for found in result],
                 "chosen": [],

@@ -8,8 +8,9 @@ from kalos_core.calibration import Calibration, Separation, calibrate
 from kalos_core.calibration.relative import Compared
 from kalos_core.fiftyone.kinds.matched import annotations_again, read_compared
 from kalos_core.fiftyone.runs.changes import Changes
-from kalos_core.fiftyone.runs.records import Ends, plain
+from kalos_core.fiftyone.runs.records import Ends
 from kalos_core.fiftyone.runs.table import Demo, Kind, Run, register
+from kalos_core.results import plain_values
 
 
 class SeparationMetrics(TypedDict):
@@ -47,7 +48,9 @@ class CalibrationMetrics(TypedDict):
 
 def separation_metrics(found: Separation) -> SeparationMetrics:
     """What a calibration says of one similarity."""
-    return cast(SeparationMetrics, {name: plain(getattr(found, name)) for name in SeparationMetrics.__annotations__})
+    return cast(
+        SeparationMetrics, {name: plain_values(getattr(found, name)) for name in SeparationMetrics.__annotations__}
+    )
 
 
 CalibrationRun = Run[dict[str, Any], CalibrationMetrics, Calibration, Calibration]

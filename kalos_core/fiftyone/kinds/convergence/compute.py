@@ -23,10 +23,10 @@ from kalos_core.fiftyone.kinds.convergence.metrics import metrics_of
 from kalos_core.fiftyone.kinds.convergence.settings import ConvergenceRunArguments, ConvergenceRunSettings
 from kalos_core.fiftyone.kinds.matched import matched_arrays
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
-from kalos_core.fiftyone.runs.records import plain
 from kalos_core.fiftyone.runs.stored import load_details
 from kalos_core.options import takes
 from kalos_core.pairs import compute_pairs
+from kalos_core.results import plain_values
 from kalos_core.similarity import get_similarity
 from kalos_core.variation.find import TOUCHING
 
@@ -101,7 +101,7 @@ def estimate_convergence(samples: Any, run_key: str, settings: ConvergenceRunArg
             progress=report.part(known, STORING),
         )
         report(STORING, "Storing label convergence")
-        with writing(CONVERGENCE, labels, run_key, plain(told.record())) as draft:
+        with writing(CONVERGENCE, labels, run_key, plain_values(told.record())) as draft:
             draft.metrics, draft.details = metrics_of(study, len(labels.annotations)), study
             draft.arrays = matched_arrays(labels, pairs)
             draft.result = result

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any, TypedDict, cast
 
 from kalos_core.convergence import ConvergenceStudy
-from kalos_core.fiftyone.runs.records import Ends, plain
+from kalos_core.fiftyone.runs.records import Ends
 from kalos_core.fiftyone.runs.stored import load_details
+from kalos_core.results import plain_values
 
 
 class ConvergenceMetrics(TypedDict):
@@ -49,7 +50,7 @@ def metrics_of(study: ConvergenceStudy, annotations: int) -> ConvergenceMetrics:
         "checklist": study.checklist,
         "annotations": annotations,
     }
-    return cast(ConvergenceMetrics, plain(metrics))
+    return cast(ConvergenceMetrics, plain_values(metrics))
 
 
 def convergence_metrics(

@@ -38,13 +38,13 @@ from kalos_core.fiftyone.kinds.truth.objects import consensus_of, match_objects,
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
 from kalos_core.fiftyone.runs.progress import Progress, Report
-from kalos_core.fiftyone.runs.records import plain
 from kalos_core.limits import check_replicates
 from kalos_core.pixels import MaskStack
 from kalos_core.pixels.contours import TOLERANCE
 from kalos_core.ranking import DetectorAccumulator, boundary_evaluation, rank_models
 from kalos_core.ranking.accumulator import METHODS
 from kalos_core.ranking.skew import check_skew
+from kalos_core.results import plain_values
 from kalos_core.similarity import get_similarity
 
 if TYPE_CHECKING:
@@ -276,7 +276,7 @@ def _store(
     declared: dict[str, FieldArguments] = {} if boundaries is None else {field: {"ftype": fo.FloatField}}
     with writing(DETECTORS, read, run_key, settings, declared) as draft:
         if boundaries is not None:
-            best = plain(boundaries.image_best[np.argmax(np.nan_to_num(boundaries.ods))])
+            best = plain_values(boundaries.image_best[np.argmax(np.nan_to_num(boundaries.ods))])
             values = ((image, {field: f1}) for image, f1 in zip(boundaries.images, best, strict=True))
             write_documents(read.view, values, len(best), report.within(STORING, 1.0, "Writing F1"))
         draft.metrics, draft.details = ranking_metrics(settings, details.ranking.ranking, raters), details

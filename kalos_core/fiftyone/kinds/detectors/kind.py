@@ -9,9 +9,9 @@ from kalos_core.fiftyone.dataset.raters import MASKS
 from kalos_core.fiftyone.kinds.masked import MaskSettings, newer_files, read_masks_or_objects
 from kalos_core.fiftyone.kinds.truth.details import ConsensusSettings
 from kalos_core.fiftyone.runs.changes import Changes
-from kalos_core.fiftyone.runs.records import plain
 from kalos_core.fiftyone.runs.table import Kind, Run, register
 from kalos_core.ranking import BoundaryEvaluation, DetectorRanking, ModelRanking, Rankings
+from kalos_core.results import plain_values
 
 Numbers = list[float | None]
 """None where undefined."""
@@ -80,8 +80,8 @@ def ranking_metrics(settings: DetectorSettings, ranking: Rankings, raters: list[
         "truths": ranking.truths.tolist(),
         "raters": raters,
         "measure": ranking.measure,
-        "values": plain(ranking.values),
-        "ranks": plain(ranking.ranks),
+        "values": plain_values(ranking.values),
+        "ranks": plain_values(ranking.ranks),
         "undefined": list(ranking.undefined),
     }
 

@@ -25,9 +25,9 @@ from kalos_core.fiftyone.kinds.pixels.settings import PixelRunArguments, PixelRu
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.life import STORING, analysing, new_folder, writing
 from kalos_core.fiftyone.runs.progress import Report
-from kalos_core.fiftyone.runs.records import plain
 from kalos_core.options import takes
 from kalos_core.pixels import PixelAccumulator, rater_count_map
+from kalos_core.results import plain_values
 
 
 @takes(PixelRunArguments)
@@ -101,7 +101,9 @@ def compute_pixel_agreement(samples: Any, run_key: str, settings: PixelRunArgume
             maps = _maps(masks, counted, MapFiles(folder), stored, names.rater_count, more, report)
             write_documents(masks.view, maps, len(masks))
             result = result_of({name: accumulator.result() for name, accumulator in counted.items()})
-            values = ((key, {names.f1: f1}) for key, f1 in zip(result.images, plain(result.image_f1), strict=True))
+            values = (
+                (key, {names.f1: f1}) for key, f1 in zip(result.images, plain_values(result.image_f1), strict=True)
+            )
             write_documents(masks.view, values, len(result.images), report.within(STORING, 1.0, "Writing F1"))
             if told.regions:
                 add_index(masks.view, [names.f1, "_id", names.disputes])

@@ -27,8 +27,8 @@ from kalos_core.fiftyone.kinds.variations.lens import finding_arrays
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
 from kalos_core.fiftyone.runs.progress import RunArguments
-from kalos_core.fiftyone.runs.records import plain
 from kalos_core.options import takes
+from kalos_core.results import plain_values
 from kalos_core.variation import variations
 from kalos_core.variation.find import VariationSettings
 
@@ -105,7 +105,7 @@ def find_variations(samples: Any, run_key: str, settings: VariationRunArguments)
         }
         give_back_memory()
         report(STORING, f"Writing {number_of(len(result), 'finding')}")
-        with writing(VARIATIONS, labels, run_key, plain(told.record()), label_schema(labels, declared)) as draft:
+        with writing(VARIATIONS, labels, run_key, plain_values(told.record()), label_schema(labels, declared)) as draft:
             write_values(labels, attributes, progress=report.within(STORING, 1.0, "Writing"))
             draft.metrics, draft.details = variation_metrics(result), details
             draft.arrays = matched_arrays(labels, result.pairs) | finding_arrays(result)

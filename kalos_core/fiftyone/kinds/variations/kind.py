@@ -22,8 +22,9 @@ from kalos_core.fiftyone.kinds.variations.views import (
 )
 from kalos_core.fiftyone.runs.changes import Changes
 from kalos_core.fiftyone.runs.keys import RunNames
-from kalos_core.fiftyone.runs.records import Undefined, plain
+from kalos_core.fiftyone.runs.records import Undefined
 from kalos_core.fiftyone.runs.table import Demo, Kind, Run, register
+from kalos_core.results import plain_values
 from kalos_core.similarity import get_similarity
 from kalos_core.variation import (
     VARIATION_TYPES,
@@ -88,7 +89,7 @@ def variation_metrics(result: Variations) -> VariationMetrics:
         "counts": result.counts(),
         "confusions": cast(list[Confusion], confusions),
         "by_rater": result.counts_by_rater(),
-        "identical_share": plain(result.identical_share),
+        "identical_share": plain_values(result.identical_share),
         "findings": len(result),
         "images": len(annotations.images),
         "annotations": len(annotations),
