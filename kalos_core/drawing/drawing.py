@@ -109,9 +109,6 @@ class Drawing:
         from PIL import Image
 
         height, width = self.pixels.shape[:2]
-        buffer = io.BytesIO()
-        Image.fromarray(self.pixels).save(buffer, "PNG")
-        source = f"data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode('ascii')}"
         size = np.array([width, height]) / self.scale
         left, top = self.corner.tolist()
         right, bottom = (self.corner + size).tolist()
@@ -122,7 +119,7 @@ class Drawing:
             title={"text": shown(self.title, None), "font": {"size": 14}},
             images=[
                 {
-                    "source": source,
+                    "source": data_uri(Image.fromarray(self.pixels)),
                     "xref": "x",
                     "yref": "y",
                     "x": left,
@@ -217,6 +214,13 @@ class Drawing:
             name=name,
             mode="+".join(kind for kind, there in kinds if there) or "lines",
         )
+
+
+def data_uri(image: Image.Image, kind: str = "PNG", **options: int) -> str:
+    """An image as an address that holds all of it; `options` are those of Pillow."""
+    buffer = io.BytesIO()
+    image.save(buffer, kind, **options)
+    return f"data:image/{kind.lower()};base64,{base64.b64encode(buffer.getvalue()).decode('ascii')}"
 
 
 def _legend_font() -> ImageFont.FreeTypeFont | ImageFont.ImageFont:

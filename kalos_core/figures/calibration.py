@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 
 import numpy as np
 import plotly.graph_objects as go
@@ -18,7 +17,6 @@ from kalos_core.figures.common import (
     NEUTRAL,
     NOTE,
     Layout,
-    as_numbers,
     stripe,
     titled,
     upright,
@@ -54,32 +52,34 @@ def calibration_title(name: str, ks: float | None, tau: float | None, reason: st
     )
 
 
-def calibration_figure(
-    observed: Sequence[float] | NDArray[np.float64],
-    expected: Sequence[float] | NDArray[np.float64],
-    tau: float | None,
-    ks_at: float | None,
-    tau_interval: Sequence[float | None] | NDArray[np.float64] = (None, None),
-    curves: Sequence[Sequence[float] | NDArray[np.float64]] = ((), ()),
-    title: str = "",
-) -> go.Figure:
-    """Observed against expected distances as shares (50,), with their densities and lines at tau* and at the KS gap.
+@takes_result
+def plot_calibration(found: Separation | Calibration, similarity: str | None = None) -> go.Figure:
+    """Observed against expected distances of one similarity, with their densities; tau* and the KS gap are marked.
 
-    `observed` and `expected` come from `distance_shares`, `curves` from `distance_curve` for both.
+    Parameters
+    ----------
+    found : Separation or Calibration
+        Of a calibration, the similarity with the largest KS is drawn unless another is named.
+    similarity : str, optional
     """
+    if isinstance(found, Calibration):
+        if not len(found.separations):
+            raise InputError("found: expected a calibration of at least one similarity, got none")
+        known = {separation.name: separation for separation in found.separations}
+        found = found.separations[0] if similarity is None else lookup(known, similarity, "similarity")
     named = (("observed: raters of one image", OBSERVED_COLOUR), ("expected: raters of different images", NEUTRAL))
     figure = go.Figure()
-    for (name, colour), shares in zip(named, (observed, expected), strict=True):
-        figure.add_trace(_bars(name, colour, np.asarray(shares, dtype=np.float64)))
-    for (name, colour), densities in zip(named, curves, strict=True):
-        at = CURVE_AT[: len(densities)]
-        figure.add_trace(curve(at, densities, colour, name, legendgroup=name, showlegend=False))
+    for (name, colour), sample in zip(named, found.shares, strict=True):
+        figure.add_trace(_bars(name, colour, sample.share))
+    for (name, colour), sample in zip(named, found.shares, strict=True):
+        at = CURVE_AT[: len(sample.curve)]
+        figure.add_trace(curve(at, sample.curve, colour, name, legendgroup=name, showlegend=False))
     figure.add_trace(go.Scatter(x=[None], y=[None], xaxis="x2", showlegend=False, hoverinfo="skip"))  # shows the axis
-    shown = np.concatenate([np.asarray(shares, dtype=np.float64) for shares in (observed, expected)])
+    shown = np.concatenate([sample.share for sample in found.shares])
     least = max(float(shown[shown > 0].min(initial=0.01)) / 2, SHARE_TICKS[0])
     ticks = {"tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1], "range": [-0.02, 1.02], "fixedrange": True, "zeroline": False}
     figure.update_layout(
-        title=titled(title) | {"y": 0.97, "yanchor": "top"},
+        title=titled(_title(found)) | {"y": 0.97, "yanchor": "top"},
         xaxis={"title": {"text": "distance τ to the nearest annotation (1 − similarity)"}, **ticks},
         xaxis2={
             "title": {"text": "similarity τ_s", "standoff": 4, "font": {"size": 14}},
@@ -99,46 +99,18 @@ def calibration_figure(
         },
         barmode="overlay",
         bargap=0,
-        margin={"t": 90 if title else 50, "b": 105, "l": 60, "r": 15},
+        margin={"t": 90, "b": 105, "l": 60, "r": 15},
         legend=LEGEND_AT_BOTTOM,
         height=400,
-        shapes=_lines(tau, ks_at, tau_interval),
-        annotations=_labels(tau, ks_at, tau_interval),
+        shapes=_lines(found),
+        annotations=_labels(found),
     )
     return figure
 
 
-@takes_result
-def plot_calibration(found: Separation | Calibration, similarity: str | None = None) -> go.Figure:
-    """Observed against expected distances of one similarity, titled with the finding.
-
-    Parameters
-    ----------
-    found : Separation or Calibration
-        Of a calibration, the similarity with the largest KS is drawn unless another is named.
-    similarity : str, optional
-    """
-    if isinstance(found, Calibration):
-        if not len(found.separations):
-            raise InputError("found: expected a calibration of at least one similarity, got none")
-        known = {separation.name: separation for separation in found.separations}
-        found = found.separations[0] if similarity is None else lookup(known, similarity, "similarity")
-    observed, expected = found.shares
-    return calibration_figure(
-        observed.share,
-        expected.share,
-        found.tau,
-        found.ks_at,
-        found.tau_interval,
-        (observed.curve, expected.curve),
-        calibration_title(
-            found.name if found.size == "all" else f"{found.name} of {found.size} annotations",
-            found.ks,
-            found.tau,
-            found.reason,
-            found.why,
-        ),
-    )
+def _title(found: Separation) -> str:
+    name = found.name if found.size == "all" else f"{found.name} of {found.size} annotations"
+    return calibration_title(name, found.ks, found.tau, found.reason, found.why)
 
 
 def _bars(name: str, colour: str, shares: NDArray[np.float64]) -> go.Bar:
@@ -151,25 +123,24 @@ def _bars(name: str, colour: str, shares: NDArray[np.float64]) -> go.Bar:
     return histogram(DISTANCE_EDGES, shares, hover, ranges, name, colour=colour, **more)
 
 
-def _lines(
-    tau: float | None, ks_at: float | None, tau_interval: Sequence[float | None] | NDArray[np.float64]
-) -> list[Layout]:
+def _lines(found: Separation) -> list[Layout]:
     """tau* as a line on the band of its interval, and a dotted line where KS is reached."""
-    low, high = as_numbers(tau_interval).tolist()
-    lines = ((ks_at, NEUTRAL, 1, "dot"), (tau, OBSERVED_COLOUR, 2, "dash"))
+    low, high = found.tau_interval.tolist()
     shapes = [] if np.isnan([low, high]).any() else [stripe(low, high, "rgba(128, 128, 128, 0.2)")]
-    return shapes + [upright(at, *look) for at, *look in lines if at is not None and np.isfinite(at)]
+    if np.isfinite(found.ks_at):
+        shapes.append(upright(found.ks_at, NEUTRAL, 1, "dot"))
+    if np.isfinite(found.tau):
+        shapes.append(upright(found.tau, OBSERVED_COLOUR, dash="dash"))
+    return shapes
 
 
-def _labels(
-    tau: float | None, ks_at: float | None, tau_interval: Sequence[float | None] | NDArray[np.float64]
-) -> list[Layout]:
+def _labels(found: Separation) -> list[Layout]:
     """The numbers at the lines, all on the side where there is more room."""
     texts = [
-        (tau, f"τ* = {with_interval(tau, tau_interval)} (dashed)"),
-        (ks_at, f"largest gap at {alpha_text(ks_at)} (dotted)"),
+        (found.tau, f"τ* = {with_interval(found.tau, found.tau_interval)} (dashed)"),
+        (found.ks_at, f"largest gap at {alpha_text(found.ks_at)} (dotted)"),
     ]
-    known = [(at, text) for at, text in texts if at is not None and np.isfinite(at)]
+    known = [(at, text) for at, text in texts if np.isfinite(at)]
     leftmost, rightmost = min((at for at, _ in known), default=0.0), max((at for at, _ in known), default=0.0)
     on_left = leftmost > 1 - rightmost
     return [

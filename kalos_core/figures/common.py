@@ -108,6 +108,35 @@ def as_intervals(intervals: Intervals | None, count: int) -> NDArray[np.float64]
     return as_matrix(intervals).reshape(count, 2)
 
 
+def extremes(values: NDArray[np.float64]) -> tuple[int, int] | None:
+    """Places of the highest and the lowest value; None where all are undefined.
+
+    Examples
+    --------
+    >>> extremes(np.array([np.nan, 0.5, 0.9])), extremes(np.array([np.nan]))
+    ((2, 1), None)
+    """
+    return (int(np.nanargmax(values)), int(np.nanargmin(values))) if np.isfinite(values).any() else None
+
+
+def pairs_of(matrix: Matrix) -> NDArray[np.float64]:
+    """The values of every two rows of a symmetric matrix, once, in the order of `numpy.triu_indices`."""
+    values = as_matrix(matrix)
+    return values[np.triu_indices(len(values), 1)]
+
+
+def pair_names(names: Sequence[str], place: int) -> str:
+    """The two names of a place of `pairs_of`.
+
+    Examples
+    --------
+    >>> pair_names(["ann", "bob", "cid"], 2)
+    'bob and cid'
+    """
+    first, second = (int(codes[place]) for codes in np.triu_indices(len(names), 1))
+    return f"{names[first]} and {names[second]}"
+
+
 def whiskers(values: NDArray[np.float64], intervals: NDArray[np.float64]) -> Layout:
     """Error bars of plotly: how far (count, 2) intervals reach to both sides of (count,) values."""
     return {

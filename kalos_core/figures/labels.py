@@ -20,6 +20,9 @@ from kalos_core.figures.common import (
     Matrix,
     as_matrix,
     as_numbers,
+    extremes,
+    pair_names,
+    pairs_of,
     shortened,
 )
 from kalos_core.figures.heatmaps import square_heatmap
@@ -139,14 +142,14 @@ def cohen_title(question: str, raters: Sequence[str], cohen: Matrix) -> str:
     """
     raters = names_shown(raters, MOST_LETTERS)
     question = shown(question)
-    first, second = np.triu_indices(len(raters), 1)
-    pairs = as_matrix(cohen)[first, second]
-    if not np.isfinite(pairs).any():
+    pairs = pairs_of(cohen)
+    found = extremes(pairs)
+    if found is None:
         return f"No two raters can be compared on {question}"
-    least = int(np.nanargmin(pairs))
+    _, least = found
     return (
-        f"On {question}, {raters[first[least]]} and {raters[second[least]]} agree least beyond chance (Cohen's κ "
-        f"{alpha_text(float(pairs[least]))}; mean of all pairs {alpha_text(float(np.nanmean(pairs)))})"
+        f"On {question}, {pair_names(raters, least)} agree least beyond chance (Cohen's κ {alpha_text(pairs[least])}; "
+        f"mean of all pairs {alpha_text(np.nanmean(pairs))})"
     )
 
 
@@ -240,17 +243,15 @@ def accuracy_title(raters: Sequence[str], accuracy: Matrix) -> str:
     'Raters label alike in 85\xa0% of questions: ann and bob most (0.90), ann and cid least (0.80)'
     """
     raters = names_shown(raters, MOST_LETTERS)
-    values = as_matrix(accuracy)
-    a, b = np.triu_indices(len(raters), 1)
-    pairs = values[a, b]
-    known = np.flatnonzero(np.isfinite(pairs))
-    if not len(known):
+    pairs = pairs_of(accuracy)
+    found = extremes(pairs)
+    if found is None:
         return "No two raters decided on the same"
-    best, least = known[pairs[known].argmax()], known[pairs[known].argmin()]
-    parts = [f"{raters[a[k]]} and {raters[b[k]]} {word} ({alpha_text(pairs[k])})" for k, word in ((best, "most"),)]
+    best, least = found
+    text = f"{pair_names(raters, best)} most ({alpha_text(pairs[best])})"
     if least != best:
-        parts.append(f"{raters[a[least]]} and {raters[b[least]]} least ({alpha_text(pairs[least])})")
-    return f"Raters label alike in {percent_text(pairs[known].mean())} of questions: {', '.join(parts)}"
+        text += f", {pair_names(raters, least)} least ({alpha_text(pairs[least])})"
+    return f"Raters label alike in {percent_text(np.nanmean(pairs))} of questions: {text}"
 
 
 @takes_result
@@ -328,10 +329,10 @@ def skill_title(raters: Sequence[str], skill: Numbers) -> str:
     """
     values = as_numbers(skill)
     raters = names_shown(raters, MOST_LETTERS)
-    known = np.flatnonzero(np.isfinite(values))
-    if not len(known):
+    found = extremes(values)
+    if found is None:
         return "No rater answered anything"
-    least, best = known[values[known].argmin()], known[values[known].argmax()]
+    best, least = found
     if least == best:
         return f"Answers of {raters[best]} are expected to be right in {percent_text(values[best])} of cases"
     return (

@@ -17,6 +17,7 @@ from kalos_core.figures.common import (
     PALE,
     WHISKER,
     as_numbers,
+    extremes,
     framed,
     margin,
     shortened,
@@ -107,10 +108,10 @@ def performance_title(raters: Sequence[str], kappa: Numbers) -> str:
     """
     raters = names_shown(raters, MOST_LETTERS)
     values = as_numbers(kappa)
-    known = np.flatnonzero(np.isfinite(values))
-    if not len(known):
+    found = extremes(values)
+    if found is None:
         return "Nobody can be compared with the consensus"
-    best, least = (int(known[find(values[known])]) for find in (np.argmax, np.argmin))
+    best, least = found
     closest = f"{raters[best]} is closest to the consensus (κ {alpha_text(values[best])})"
     return closest if best == least else f"{closest}, {raters[least]} furthest (κ {alpha_text(values[least])})"
 

@@ -22,8 +22,11 @@ from kalos_core.figures.common import (
     as_matrix,
     as_numbers,
     as_plain,
+    extremes,
     framed,
     margin,
+    pair_names,
+    pairs_of,
     shortened,
     titled,
     value_range,
@@ -169,18 +172,18 @@ def tau_title(references: Sequence[str], tau: Matrix) -> str:
     'References order the models most differently under ann and eve (τ 0.50; mean of all pairs 0.70)'
     """
     references = names_shown(references, MOST_LETTERS)
-    values = as_matrix(tau)
-    values[np.tril_indices(len(values))] = np.nan
-    if not np.isfinite(values).any():
+    values = pairs_of(tau)
+    found = extremes(values)
+    if found is None:
         return "No two references rank the same models"
-    first, second = divmod(int(np.nanargmin(values)), len(references))
-    mean, least = alpha_text(float(np.nanmean(values))), alpha_text(float(values[first, second]))
+    best, least = found
+    pair, value = pair_names(references, least), alpha_text(values[least])
     if np.isfinite(values).sum() == 1:
-        return f"How alike {references[first]} and {references[second]} order the models: τ {least}"
-    if np.nanmin(values) == np.nanmax(values):
-        return f"Every two references order the models equally alike (τ {least})"
-    pair = f"{references[first]} and {references[second]}"
-    return f"References order the models most differently under {pair} (τ {least}; mean of all pairs {mean})"
+        return f"How alike {pair} order the models: τ {value}"
+    if values[best] == values[least]:
+        return f"Every two references order the models equally alike (τ {value})"
+    mean = alpha_text(np.nanmean(values))
+    return f"References order the models most differently under {pair} (τ {value}; mean of all pairs {mean})"
 
 
 @takes_result

@@ -11,7 +11,16 @@ from numpy.typing import NDArray
 from kalos_core.diagnostics import Collaboration, IntraRater, RaterVitality, TeamAgreement
 from kalos_core.display import NO_BREAK, Numbers, alpha_text, rater_colour, signed
 from kalos_core.figures.bars import value_bars, with_counts
-from kalos_core.figures.common import Intervals, Matrix, as_intervals, as_matrix, as_numbers
+from kalos_core.figures.common import (
+    Intervals,
+    Matrix,
+    as_intervals,
+    as_matrix,
+    as_numbers,
+    extremes,
+    pair_names,
+    pairs_of,
+)
 from kalos_core.figures.heatmaps import square_heatmap
 from kalos_core.figures.takes import takes_result
 from kalos_core.resampling import Estimates
@@ -30,9 +39,10 @@ def vitality_title(raters: Sequence[str], vitality: Numbers) -> str:
     """
     raters = names_shown(raters, MOST_LETTERS)
     values = as_numbers(vitality)
-    if not np.isfinite(values).any():
+    found = extremes(values)
+    if found is None:
         return "No rater has a vitality"
-    worst, best = int(np.nanargmin(values)), int(np.nanargmax(values))
+    best, worst = found
     if values[worst] >= 0:
         return f"Every rater adds to agreement, {raters[best]} most ({signed(values[best])})"
     without = f"Without {raters[worst]} the others agree better ({signed(values[worst])})"
@@ -119,62 +129,31 @@ def collaboration_title(raters: Sequence[str], alpha: Matrix) -> str:
     'ann and bob agree most (0.95), ann and eve least (0.70)'
     """
     raters = names_shown(raters, MOST_LETTERS)
-    values = _upper(alpha)
-    if not np.isfinite(values).any():
+    values = pairs_of(alpha)
+    found = extremes(values)
+    if found is None:
         return "No two raters can be compared"
-    best, least = (divmod(int(find(values)), len(raters)) for find in (np.nanargmax, np.nanargmin))
-    pair, other = (f"{raters[first]} and {raters[second]}" for first, second in (best, least))
+    best, least = found
+    pair, other = pair_names(raters, best), pair_names(raters, least)
     if best == least:
         return f"{pair} agree at {alpha_text(values[best])}"
     return f"{pair} agree most ({alpha_text(values[best])}), {other} least ({alpha_text(values[least])})"
 
 
-def _upper(alpha: Matrix) -> NDArray[np.float64]:
-    """Each two raters once, NaN elsewhere."""
-    values = as_matrix(alpha)
-    values[np.tril_indices(len(values))] = np.nan
-    return values
-
-
-def collaboration_heatmap(
-    raters: Sequence[str],
-    alpha: Matrix,
-    order: Sequence[int] | NDArray[np.intp] | None = None,
-    title: str = "",
-    global_alpha: Matrix | None = None,
-) -> go.Figure:
-    """Alpha of each two raters, raters who agree next to each other; the diagonal is empty.
-
-    Parameters
-    ----------
-    raters : (R,) names
-    alpha : (R, R) symmetric, None or NaN where undefined
-        Mean over images.
-    order : (R,) int, optional
-        Order of the rows: that of the clustering.
-    title : str
-    global_alpha : (R, R) symmetric, optional
-        Of all units of two raters in one matrix: it stands below the diagonal, the mean over images above.
-    """
-    raters = names_shown(raters)
-    order = np.arange(len(raters)) if order is None else np.asarray(order, dtype=np.intp)
-    values = as_matrix(alpha)[np.ix_(order, order)]
-    names = [raters[index] for index in order]
-    below = ""
-    if global_alpha is not None and len(values):
-        lower = np.tril_indices(len(values), -1)
-        values[lower] = as_matrix(global_alpha)[np.ix_(order, order)][lower]
-        below = "alpha over all units"
-    np.fill_diagonal(values, np.nan)
-    return square_heatmap(names, values, "mean alpha over images" if below else "alpha", title, below)
-
-
 @takes_result
 def plot_collaboration(result: Collaboration) -> go.Figure:
-    """The heatmap of a result in the order of its clusters, both scores, titled with its finding."""
-    raters = result.raters.tolist()
-    title = collaboration_title(raters, result.alpha)
-    return collaboration_heatmap(raters, result.alpha, result.order, title, result.global_alpha)
+    """Alpha of each two raters, in the order of the clusters, so that raters who agree stand next to each other.
+
+    The mean over images stands above the diagonal, alpha of all units of two raters in one matrix below it.
+    """
+    order = result.order
+    values, below = (as_matrix(alpha)[np.ix_(order, order)] for alpha in (result.alpha, result.global_alpha))
+    lower = np.tril_indices(len(values), -1)
+    values[lower] = below[lower]
+    np.fill_diagonal(values, np.nan)
+    title = collaboration_title(result.raters.tolist(), result.alpha)
+    names = result.raters[order].tolist()
+    return square_heatmap(names, values, "mean alpha over images", title, "alpha over all units")
 
 
 def session_title(names: Sequence[str], alpha: Numbers) -> str:
@@ -216,10 +195,10 @@ def team_title(sessions: Sequence[str], alpha: Numbers) -> str:
 def _best_and_least(names: Sequence[str], alpha: Numbers) -> tuple[tuple[str, str], tuple[str, str]] | None:
     """The names with the highest and the lowest alpha, each with it; None where all are undefined."""
     values = as_numbers(alpha)
-    known = np.flatnonzero(np.isfinite(values))
-    if not len(known):
+    found = extremes(values)
+    if found is None:
         return None
-    best, least = (int(known[find(values[known])]) for find in (np.argmax, np.argmin))
+    best, least = found
     return (names[best], alpha_text(values[best])), (names[least], alpha_text(values[least]))
 
 

@@ -15,7 +15,6 @@ import pytest
 from kalos_core.display import EVENT_LABELS
 from kalos_core.figures import labels, pixels, ranking, raters
 from kalos_core.figures.agreement import alpha_histogram, alpha_scale
-from kalos_core.figures.calibration import calibration_figure
 from kalos_core.figures.classes import class_difficulty_title
 from kalos_core.figures.common import shortened
 from kalos_core.figures.convergence import interval_bars, replicate_scatter
@@ -42,7 +41,6 @@ DRAWN = {
     "bump_chart": lambda: ranking.bump_chart(NAMES, NAMES, np.ones((2, 2)), np.ones((2, 2)), "AUC"),
     "class_difficulty_title": lambda: class_difficulty_title(NAMES, VALUES, [9, 9]),
     "cohen_title": lambda: labels.cohen_title(HOSTILE, NAMES, PAIR),
-    "collaboration_heatmap": lambda: raters.collaboration_heatmap(NAMES, PAIR),
     "collaboration_title": lambda: raters.collaboration_title(NAMES, PAIR),
     "curves_title": lambda: ranking.curves_title(HOSTILE, VALUES),
     "detector_correlation_title": lambda: ranking.detector_correlation_title(NAMES[:1], [0.9], [0.5]),
@@ -72,8 +70,6 @@ NOTHING = {
     "alpha_histogram, one": lambda: alpha_histogram([0.5, None]),
     "alpha_scale": lambda: alpha_scale(None, [None, None], "box_iou"),
     "bump_chart": lambda: ranking.bump_chart([], [], np.zeros((0, 0)), np.zeros((0, 0)), "AUC"),
-    "calibration_figure": lambda: calibration_figure([0.0] * 50, [0.0] * 50, None, None),
-    "collaboration_heatmap": lambda: raters.collaboration_heatmap(["a", "b"], [[None, None], [None, None]]),
     "precision_curves": lambda: ranking.precision_curves(["a"], [0.5, 1], [[None, None]], [None]),
     "sensitivity_curve": lambda: sensitivity_curve([0.1, 0.5], [None, math.nan]),
     "variation_bars": lambda: variation_bars({}),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -62,12 +63,13 @@ def test_a_bar_of_vitality_shows_its_sign():
     assert colours[8] == colours[0]  # more raters than colours begin again
 
 
-def test_the_cells_are_in_the_order_of_the_clusters():
-    figure = raters.collaboration_heatmap(RATERS, FULL, [2, 0, 1])
+def test_the_cells_are_in_the_order_of_the_clusters(three_raters):
+    made = {"raters": np.array(RATERS, object), "alpha": FULL, "global_alpha": FULL, "order": np.array([2, 0, 1])}
+    figure = figures.plot_collaboration(replace(collaboration(three_raters), **made))
     (cells,) = figure.data
     assert [list(row) for row in cells.z] == [[None, 0.5, 0.7], [0.5, None, 0.9], [0.7, 0.9, None]]
     assert list(figure.layout.xaxis.ticktext) == list(figure.layout.yaxis.ticktext) == ["chen", "ana", "ben"]
-    assert cells.customdata[1][2] == "<b>ana</b> and <b>ben</b>: alpha 0.90"
+    assert cells.customdata[1][2] == "<b>ana</b> and <b>ben</b>: mean alpha over images 0.90"
     written = {(note.y, note.x): float(note.text) for note in figure.layout.annotations}
     assert written == {(y, x): value for y, row in enumerate(cells.z) for x, value in enumerate(row) if x != y}
 
