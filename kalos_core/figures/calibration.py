@@ -119,8 +119,8 @@ def _bars(name: str, colour: str, shares: NDArray[np.float64]) -> go.Bar:
         for low, high in itertools.pairwise(DISTANCE_EDGES)
     ]
     hover = "%{y:.2%} at distance %{customdata}<extra>" + name.split(":")[0] + "</extra>"
-    more = {"opacity": 0.55, "marker_line_width": 0, "legendgroup": name}
-    return histogram(DISTANCE_EDGES, shares, hover, ranges, name, colour=colour, **more)
+    bars = histogram(DISTANCE_EDGES, shares, hover, ranges, name, colour=colour, opacity=0.55, legendgroup=name)
+    return bars.update(marker_line_width=0)
 
 
 def _lines(found: Separation) -> list[Layout]:

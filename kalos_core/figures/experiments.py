@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from plotly.subplots import make_subplots
 
-from kalos_core.display import Numbers, percent_text, rater_colour
+from kalos_core.display import percent_text, rater_colour
 from kalos_core.figures.common import LEGEND_BELOW, PALE, TITLE_HEIGHT, Layout, as_plain, titled
 from kalos_core.figures.takes import takes_result
-from kalos_core.figures.traces import curve
+from kalos_core.figures.traces import Values, curve
 from kalos_core.noise.experiments import CASES, Experiments, SolverAccuracy, SolverCases
 from kalos_core.noise.experiments.response import (
     AlphaTable,
@@ -175,7 +175,7 @@ def _curves(
     return _framed(drawing, title, "mean alpha")
 
 
-def _curve(x: ArrayLike, y: Numbers, number: int, name: str, hover: str, **more: Any) -> go.Scatter:
+def _curve(x: Values, y: Values, number: int, name: str, hover: str, **more: Any) -> go.Scatter:
     return curve(x, y, rater_colour(number), name, hover, width=None, mode="lines+markers", **more)
 
 

@@ -9,12 +9,10 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from kalos_core.diagnostics import Collaboration, IntraRater, RaterVitality, TeamAgreement
-from kalos_core.display import NO_BREAK, Numbers, alpha_text, rater_colour, signed
+from kalos_core.display import NO_BREAK, Numbers, alpha_text, number_of, rater_colour, signed
 from kalos_core.figures.bars import value_bars, with_counts
 from kalos_core.figures.common import (
-    Intervals,
     Matrix,
-    as_intervals,
     as_matrix,
     as_numbers,
     extremes,
@@ -24,7 +22,7 @@ from kalos_core.figures.common import (
 from kalos_core.figures.heatmaps import square_heatmap
 from kalos_core.figures.takes import takes_result
 from kalos_core.resampling import Estimates
-from kalos_core.text import MOST_LETTERS, names_shown, shown
+from kalos_core.text import MOST_LETTERS, names_shown
 
 
 def vitality_title(raters: Sequence[str], vitality: Numbers) -> str:
@@ -51,67 +49,27 @@ def vitality_title(raters: Sequence[str], vitality: Numbers) -> str:
     return f"{without}; {raters[best]} holds them together ({signed(values[best])})"
 
 
-def vitality_bars(
-    raters: Sequence[str],
-    vitality: Numbers,
-    images: Sequence[int] | None = None,
-    intervals: Intervals | None = None,
-    selected: str | None = None,
-    title: str = "",
-    global_vitality: Numbers | None = None,
-) -> go.Figure:
-    """Alpha with all raters minus alpha without one, for each rater, from a line at zero.
+@takes_result
+def plot_vitality(result: RaterVitality, selected: str | None = None) -> go.Figure:
+    """Alpha with all raters minus alpha without one, for each rater, from a line at zero; a selected one stands out.
 
-    Parameters
-    ----------
-    raters : (R,) names, in the order of the vocabulary, which decides their colours
-    vitality : (R,) None or NaN where undefined
-    images : (R,) number of images behind each value, optional
-    intervals : (R, 2), optional
-    selected : str, optional
-        The rater that stands out.
-    title : str
-    global_vitality : (R,), optional
-        The same of all units in one matrix, for the hover.
+    It is the mean per image, the paper's primary score (§3.3, §13); the hover text has that of all units, too.
     """
-    raters = names_shown(raters)
-    selected = None if selected is None else shown(selected, None)
-    values, ends = as_numbers(vitality), as_intervals(intervals, len(raters))
-    counts = with_counts(images, "image") or [""] * len(raters)
-    if global_vitality is not None:
-        others = [f"<br>over all units {signed(value)}" for value in as_numbers(global_vitality)]
-        counts = [count + other for count, other in zip(counts, others, strict=True)]
+    raters, values, ends = result.rater.tolist(), result.vitality, result.vitality_interval
+    whole = [f"<br>over all units {signed(value)}" for value in result.global_rematched]
     return value_bars(
         raters,
         values,
         ends,
         axis="vitality (change of alpha)",
         name="raters",
-        title=title,
+        title=vitality_title(raters, values),
         hover=[f"vitality {_signed_interval(value, pair)}" for value, pair in zip(values, ends, strict=True)],
-        after=counts,
+        after=[f", {number_of(count, 'image')}{of}" for count, of in zip(result.images.tolist(), whole, strict=True)],
         texts=[signed(value) for value in values],
         colours=[rater_colour(number) for number in range(len(raters))],
         opacity=[0.95 if selected in (None, rater) else 0.4 for rater in raters],
         click="click to select this rater",
-    )
-
-
-@takes_result
-def plot_vitality(result: RaterVitality, selected: str | None = None) -> go.Figure:
-    """The vitality of a result, mean per image (the paper's primary score, §3.3, §13), titled with its finding.
-
-    A rater who is selected stands out.
-    """
-    raters = result.rater.tolist()
-    return vitality_bars(
-        raters,
-        result.vitality,
-        result.images.tolist(),
-        result.vitality_interval,
-        selected,
-        title=vitality_title(raters, result.vitality),
-        global_vitality=result.global_rematched,
     )
 
 

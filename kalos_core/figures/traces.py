@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from kalos_core.display import Numbers
 from kalos_core.figures.common import NEUTRAL, Layout, as_numbers, as_plain
+
+Values: TypeAlias = Sequence[Any] | NDArray[Any]
+"""Numbers, None or NaN where undefined, or names."""
 
 NO_NAME = "<extra></extra>"
 """Keeps the name of a trace out of its hover text."""
 
 
 def curve(
-    x: ArrayLike,
-    y: Numbers,
+    x: Values,
+    y: Values,
     colour: str,
     name: str | None = None,
     hover: str = "",
@@ -53,8 +55,8 @@ def curve(
 
 
 def points(
-    x: Numbers,
-    y: ArrayLike,
+    x: Values,
+    y: Values,
     colour: str | Sequence[str],
     name: str | None = None,
     hover: str = "",
@@ -82,7 +84,7 @@ def interval_band(x: NDArray[Any], ends: NDArray[np.float64], colour: str, name:
 
 def histogram(
     edges: NDArray[np.float64],
-    heights: ArrayLike,
+    heights: Values,
     hover: str,
     texts: Sequence[Any],
     name: str | None = None,

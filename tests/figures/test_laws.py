@@ -60,7 +60,6 @@ DRAWN = {
     "tau_title": lambda: ranking.tau_title(NAMES, PAIR),
     "team_title": lambda: raters.team_title(NAMES, VALUES),
     "tree_title": lambda: pixels.tree_title([*NAMES, "cid"], [True, False, False]),
-    "vitality_bars": lambda: raters.vitality_bars(NAMES, VALUES, selected=HOSTILE),
     "vitality_title": lambda: raters.vitality_title(NAMES, [0.9, 0.5]),
 }
 

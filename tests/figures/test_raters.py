@@ -45,22 +45,21 @@ def test_titles(title, expected):
     assert title == expected
 
 
-def test_a_bar_of_vitality_shows_its_sign():
-    figure = raters.vitality_bars(
-        RATERS, [0.04, None, -0.02], [10, 0, 1200], [[0.01, 0.07], [None, None], [None, None]]
-    )
+def test_a_bar_of_vitality_shows_its_sign(three_raters):
+    values, ends = np.array([0.04, np.nan, -0.02]), np.array([[0.01, 0.07], [np.nan] * 2, [np.nan] * 2])
+    made = {"rater": np.array(RATERS, object), "vitality": values, "vitality_interval": ends}
+    found = replace(rater_vitality(three_raters), **made, images=np.array([10, 0, 1200]))
+    figure = figures.plot_vitality(found)
     (bars,) = figure.data
     assert list(bars.x) == [0.04, None, -0.02]
     assert notes(figure) == ["+0.040", "undefined", "−0.020"]
-    assert bars.customdata[0] == "<b>ana</b>: vitality +0.040\xa0[+0.010,\xa0+0.070], 10 images"
-    assert bars.customdata[2] == "<b>chen</b>: vitality −0.020, 1,200 images"
+    assert bars.customdata[0].startswith("<b>ana</b>: vitality +0.040\xa0[+0.010,\xa0+0.070], 10 images<br>")
+    assert bars.customdata[2].startswith("<b>chen</b>: vitality −0.020, 1,200 images<br>over all units ")
     low, high = figure.layout.xaxis.range
     assert low < -0.02
     assert high > 0.07
-    opacity = raters.vitality_bars(RATERS, [0.1, 0.2, 0.3], selected="ben").data[0].marker.opacity
+    opacity = figures.plot_vitality(found, selected="ben").data[0].marker.opacity
     assert opacity[1] > opacity[0] == opacity[2]
-    colours = raters.vitality_bars([str(number) for number in range(10)], [0.1] * 10).data[0].marker.color
-    assert colours[8] == colours[0]  # more raters than colours begin again
 
 
 def test_the_cells_are_in_the_order_of_the_clusters(three_raters):
