@@ -22,7 +22,9 @@ LEAST_IMAGES = 5
 """A class on fewer images has a mean that says little; it is shown only where no class has more."""
 
 
-def hardest_classes(alpha: Numbers, images: Sequence[int], limit: int = MOST_CLASSES) -> NDArray[np.intp]:
+def hardest_classes(
+    alpha: Numbers, images: Sequence[int] | NDArray[np.intp], limit: int = MOST_CLASSES
+) -> NDArray[np.intp]:
     """Indices of the classes to show, the least alpha first: those with enough images, at most `limit`.
 
     Parameters

@@ -484,7 +484,9 @@ def plot_shares(result: VariationShares, selected: float | None = None) -> go.Fi
         for column, name in enumerate(VARIATION_TYPES)
     ]
     known = bool(np.isfinite(equilibrium))
-    lines = [*([(equilibrium, "dot")] if known else []), *([] if selected is None else [(selected, "solid")])]
+    lines = [(equilibrium, "dot")] if known else []
+    if selected is not None:
+        lines.append((selected, "solid"))
     note = {**NOTE, "y": 1, "yanchor": "bottom"}
     return framed(
         areas,

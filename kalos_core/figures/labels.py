@@ -149,7 +149,7 @@ def cohen_title(question: str, raters: Sequence[str], cohen: Matrix) -> str:
     _, least = found
     return (
         f"On {question}, {pair_names(raters, least)} agree least beyond chance (Cohen's κ {alpha_text(pairs[least])}; "
-        f"mean of all pairs {alpha_text(np.nanmean(pairs))})"
+        f"mean of all pairs {alpha_text(float(np.nanmean(pairs)))})"
     )
 
 
@@ -251,7 +251,7 @@ def accuracy_title(raters: Sequence[str], accuracy: Matrix) -> str:
     text = f"{pair_names(raters, best)} most ({alpha_text(pairs[best])})"
     if least != best:
         text += f", {pair_names(raters, least)} least ({alpha_text(pairs[least])})"
-    return f"Raters label alike in {percent_text(np.nanmean(pairs))} of questions: {text}"
+    return f"Raters label alike in {percent_text(float(np.nanmean(pairs)))} of questions: {text}"
 
 
 @takes_result

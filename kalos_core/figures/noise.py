@@ -144,8 +144,8 @@ def plot_size_errors(model: NoiseModel, group: str = "localization", part: str =
     title = f"Changes of {part} {word} with the area (Spearman {alpha_text(rank)}, {len(size):,} {SHIFTED[group]})"
     step = max(1, len(size) // MOST_POINTS)
     name = "annotations" if step == 1 else f"every {step}th annotation"
-    hover, look = "area %{x:.3~g}: %{y:.3~g}", {"size": 4, "marker_opacity": 0.4}
-    marks = points(shifts.area[::step], size[::step], NEUTRAL, name, hover, **look)
+    hover = "area %{x:.3~g}: %{y:.3~g}"
+    marks = points(shifts.area[::step], size[::step], NEUTRAL, name, hover, size=4, marker_opacity=0.4)
     figure = _figure([marks], title, "area (share of the image, log scale)", MEASURED[part])
     groups = np.array_split(np.argsort(shifts.area, kind="stable"), min(10, len(size)))
     middle = [float(np.median(shifts.area[rows])) for rows in groups]

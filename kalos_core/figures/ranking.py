@@ -120,9 +120,9 @@ def bump_chart(
             f"<b>{model}</b> under {reference}: rank {rank:g}, {measure} {alpha_text(value)}"
             for reference, rank, value in zip(references, ranks[:, number], values[:, number], strict=True)
         ]
-        colour, look = rater_colour(number), {"width": 3, "mode": "lines+markers", "marker_size": 11}
-        line = curve(range(len(references)), ranks[:, number], colour, shortened(model), texts=hover, **look)
-        figure.add_trace(line.update(marker_color=colour))
+        colour, at = rater_colour(number), range(len(references))
+        line = curve(at, ranks[:, number], colour, shortened(model), texts=hover, width=3, mode="lines+markers")
+        figure.add_trace(line.update(marker={"color": colour, "size": 11}))
     count = max(len(models), 2)
     named = [shortened(name, 12) for name in references]
     figure.update_layout(
@@ -182,7 +182,7 @@ def tau_title(references: Sequence[str], tau: Matrix) -> str:
         return f"How alike {pair} order the models: τ {value}"
     if values[best] == values[least]:
         return f"Every two references order the models equally alike (τ {value})"
-    mean = alpha_text(np.nanmean(values))
+    mean = alpha_text(float(np.nanmean(values)))
     return f"References order the models most differently under {pair} (τ {value}; mean of all pairs {mean})"
 
 
