@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import plotly.graph_objects as go
@@ -20,6 +19,7 @@ from kalos_core.convergence import (
     fit_line,
 )
 from kalos_core.convergence.interval import PAPER_COST, PAPER_SOLVER
+from kalos_core.convergence.regression import Line
 from kalos_core.display import (
     VARIATION_LABELS,
     Numbers,
@@ -68,15 +68,6 @@ MOST_POINTS = 2000
 """Points that a scatter shows, so that a browser stays quick; a line is fitted on all of them all the same."""
 
 
-@dataclass(frozen=True)
-class NamedLine:
-    """A straight line from alpha to mAP, and its name."""
-
-    name: str
-    slope: float
-    intercept: float
-
-
 def convergence_title(
     mean: float | None, interval: Numbers, images: int | None = None, whole: float | None = None, of: int | None = None
 ) -> str:
@@ -117,7 +108,7 @@ def replicate_scatter(
     alpha: Numbers,
     precision: Numbers,
     threshold: Numbers,
-    lines: Sequence[NamedLine] = (),
+    lines: Mapping[str, Line],
     title: str = "",
     seed: int = 0,
     dataset: Sequence[str] | None = None,
@@ -128,7 +119,7 @@ def replicate_scatter(
     ----------
     alpha, precision, threshold : (M,)
         Of those that are defined, at most `MOST_POINTS` are shown, sampled at random.
-    lines : sequence of NamedLine
+    lines : mapping of names to Line
     title : str
     seed : int
         Decides which points are sampled.
@@ -165,7 +156,7 @@ def replicate_scatter(
         for group, rows, colour, symbol in groups
     ]
     return framed(
-        [*marks, *(_line(line, ends, number) for number, line in enumerate(lines))],
+        [*marks, *(_line(name, line, ends, number) for number, (name, line) in enumerate(lines.items()))],
         title,
         "mean alpha of a subset",
         "modified mAP of a subset, in points",
@@ -177,19 +168,20 @@ def replicate_scatter(
     )
 
 
-def _line(line: NamedLine, ends: list[float], number: int) -> go.Scatter:
+def _line(name: str, line: Line, ends: list[float], number: int) -> go.Scatter:
     return curve(
         ends,
         [100 * (line.slope * end + line.intercept) for end in ends],
         WHISKER if number else OWN,
-        f"{shortened(line.name, 40)}: {_equation(line.slope, line.intercept)}",
+        f"{shortened(name, 40)}: {_equation(line)}",
         width=3,
         dash="dash" if number else "solid",
     )
 
 
-def _equation(slope: float, intercept: float) -> str:
-    return f"mAP = {points_text(slope)} α {'+' if intercept >= 0 else '−'} {points_text(abs(intercept))}"
+def _equation(line: Line) -> str:
+    sign = "+" if line.intercept >= 0 else "−"
+    return f"mAP = {points_text(line.slope)} α {sign} {points_text(abs(line.intercept))}"
 
 
 def interval_bars(
@@ -363,9 +355,8 @@ def plot_sizes(sizes: Sequence[SubsetSize]) -> go.Figure:
 def plot_convergence(result: LabelConvergence | Replicates) -> go.Figure:
     """The replicates of a result with its own line and the published one, titled with its finding."""
     found = _replicates(result)
-    lines = [NamedLine(name, line.slope, line.intercept) for name, line in found.lines.items()]
     thresholds = np.tile(found.thresholds, len(found.alpha))
-    return replicate_scatter(found.alpha.ravel(), found.map.ravel(), thresholds, lines, _title(found))
+    return replicate_scatter(found.alpha.ravel(), found.map.ravel(), thresholds, found.lines, _title(found))
 
 
 def fit_title(result: LabelConvergence | Replicates) -> str:
@@ -443,13 +434,12 @@ def plot_regression(results: Mapping[str, LabelConvergence | Replicates]) -> go.
     alpha = {name: one.alpha for name, one in found.items()}
     precision = {name: one.map for name, one in found.items()}
     pooled = fit_line(alpha, precision)
-    lines = [NamedLine("pooled", pooled.slope, pooled.intercept)]
+    lines = {"pooled": pooled}
     if kinds == {(PAPER_SOLVER, PAPER_COST)}:
-        lines.append(NamedLine("published", PUBLISHED_LINE.slope, PUBLISHED_LINE.intercept))
+        lines["published"] = PUBLISHED_LINE
     data = "data set" if len(found) == 1 else number_of(len(found), "data set")
     title = (
-        f"{_equation(pooled.slope, pooled.intercept)} over {data} "
-        f"(ρ = {alpha_text(pooled.correlation)}, R² = {alpha_text(pooled.explained)})"
+        f"{_equation(pooled)} over {data} (ρ = {alpha_text(pooled.correlation)}, R² = {alpha_text(pooled.explained)})"
     )
     return replicate_scatter(
         np.concatenate([values.ravel() for values in alpha.values()]),

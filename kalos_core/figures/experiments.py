@@ -12,6 +12,7 @@ from plotly.subplots import make_subplots
 
 from kalos_core.display import percent_text, rater_colour
 from kalos_core.figures.common import LEGEND_BELOW, PALE, TITLE_HEIGHT, Layout, as_plain, titled
+from kalos_core.figures.tables import text_rows
 from kalos_core.figures.takes import takes_result
 from kalos_core.figures.traces import Values, curve
 from kalos_core.noise.experiments import CASES, Experiments, SolverAccuracy, SolverCases
@@ -131,14 +132,11 @@ def loss_title(table: SignalLossTable) -> str:
 
 def loss_rows(table: SignalLossTable) -> list[dict[str, str]]:
     """A row for each magnitude as people read it: ``magnitude``, ``here`` and ``paper`` (Table 3)."""
-    return [
-        {
-            "magnitude": f"{magnitude:g}",
-            "here": "none attempted" if np.isnan(ratio) else percent_text(ratio),
-            "paper": "not printed" if np.isnan(paper) else f"{100 * paper:g}\u00a0%",
-        }
-        for magnitude, ratio, paper in zip(table.magnitude, table.ratio, table.paper, strict=True)
-    ]
+    return text_rows(
+        magnitude=[f"{magnitude:g}" for magnitude in table.magnitude],
+        here=["none attempted" if np.isnan(ratio) else percent_text(ratio) for ratio in table.ratio],
+        paper=["not printed" if np.isnan(paper) else f"{100 * paper:g}\u00a0%" for paper in table.paper],
+    )
 
 
 @takes_result

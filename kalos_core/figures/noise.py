@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from kalos_core.display import NO_BREAK, RATER_COLOURS, alpha_text, number_of, p_text, statistic_text
 from kalos_core.errors import lookup
 from kalos_core.figures.common import COLOURS, NEUTRAL, OWN, Layout, framed, shortened, titled
+from kalos_core.figures.tables import text_rows
 from kalos_core.figures.takes import takes_result
 from kalos_core.figures.traces import curve, histogram, points
 from kalos_core.noise.fidelity import Fidelity
@@ -214,31 +215,25 @@ def fidelity_rows(found: Fidelity) -> list[dict[str, str]]:
     >>> list(fidelity_rows(Fidelity(np.array(["alpha"]), real, low, high, np.array([[0.75]]), 1, 9))[0].values())
     ['mean alpha', '0.700\xa0[0.600,\xa00.800]', '0.750', 'yes']
     """
-    return [
-        {
-            "quantity": FIDELITY_LABELS.get(name, name),
-            "real": _with_ends(real, low, high),
-            "generated": statistic_text(synthetic),
-            "inside": "yes" if inside else "no",
-        }
-        for name, real, synthetic, low, high, inside in found.to_pandas().itertuples(index=False)
-    ]
+    table = found.to_pandas()
+    ends = zip(table["real"], table["low"], table["high"], strict=True)
+    return text_rows(
+        quantity=[FIDELITY_LABELS.get(name, name) for name in table["quantity"]],
+        real=[_with_ends(*of) for of in ends],
+        generated=map(statistic_text, table["synthetic"]),
+        inside=["yes" if inside else "no" for inside in table["inside"]],
+    )
 
 
 def fit_rows(tests: FitTests) -> list[dict[str, str]]:
     """Tests of fit as people read them: ``test``, ``model``, ``statistic``, ``p`` and ``note``."""
-    return [
-        {
-            "test": str(test),
-            "model": str(model),
-            "statistic": statistic_text(statistic),
-            "p": "" if np.isnan(p_value) else p_text(p_value).removeprefix("p ").removeprefix("= "),
-            "note": str(note),
-        }
-        for test, model, statistic, p_value, note in zip(
-            tests.test, tests.model, tests.statistic, tests.p_value, tests.note, strict=True
-        )
-    ]
+    return text_rows(
+        test=map(str, tests.test),
+        model=map(str, tests.model),
+        statistic=map(statistic_text, tests.statistic),
+        p=["" if np.isnan(p) else p_text(p).removeprefix("p ").removeprefix("= ") for p in tests.p_value],
+        note=map(str, tests.note),
+    )
 
 
 def origin_rows(model: NoiseModel) -> list[dict[str, str]]:

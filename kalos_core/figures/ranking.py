@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from plotly.colors import sample_colorscale
 
 from kalos_core.display import Numbers, alpha_text, number_of, rater_colour, signed
-from kalos_core.errors import InputError, lookup
+from kalos_core.errors import InputError, index_of
 from kalos_core.figures.bars import BAR_HEIGHT, dotted_rows, row_layout, spans, ticks, with_value_column
 from kalos_core.figures.common import (
     PALE,
@@ -549,7 +549,7 @@ def reference_title(reference: str, detectors: Sequence[str], areas: Numbers) ->
 def plot_reference(result: DetectorRanking, reference: str | None = None) -> go.Figure:
     """The curves of all detectors under one reference, titled with their ranking (Lampert et al., Fig. 6)."""
     reference = str(result.truths[0]) if reference is None else reference
-    row = lookup({name: code for code, name in enumerate(result.truths.tolist())}, reference, "reference")
+    row = index_of(result.truths.tolist(), reference, "reference")
     recall, precision = result.sampled()
     detectors, areas = result.detectors.tolist(), result.area[row]
     title = reference_title(reference, detectors, areas)
@@ -593,4 +593,4 @@ def plot_boundary_evaluation(result: BoundaryEvaluation) -> go.Figure:
 
 
 def _column(result: DetectorRanking, detector: str) -> int:
-    return lookup({name: code for code, name in enumerate(result.detectors.tolist())}, detector, "detector")
+    return index_of(result.detectors.tolist(), detector, "detector")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -129,6 +129,17 @@ def plot_histogram(result: Result, value: str, *, axis: str = "", bins: int = 20
     texts = [f"{alpha_text(low)} to {alpha_text(high)}" for low, high in pairwise(edges)]
     bars = histogram(edges, counts, "%{customdata}: %{y:,}", texts)
     return framed([bars], title_of(result), axis or _in_words(value), "count", 300, bargap=0.02)
+
+
+def text_rows(**columns: Iterable[str]) -> list[dict[str, str]]:
+    """Columns of texts as rows, which panels and summaries take.
+
+    Examples
+    --------
+    >>> text_rows(stage=["merged"], share=["25 %"])
+    [{'stage': 'merged', 'share': '25 %'}]
+    """
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def title_of(result: Any) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from kalos_core import Annotations, InputError, figures, label_convergence, variations
+from kalos_core.convergence.regression import Line
 from kalos_core.figures import convergence
 from kalos_core.variation import BoundaryQuality, VariationShares, boundary_quality, variation_shares
 from tests.figures.plain import names, notes, plain, title
@@ -32,7 +33,7 @@ def test_titles(said, expected):
 
 
 def test_points_and_lines_are_where_they_belong():
-    lines = [convergence.NamedLine("own", 0.5, 0.25), convergence.NamedLine("published", 0.8, -0.1)]
+    lines = {"own": Line(0.5, 0.25, 1, "", np.zeros(0)), "published": Line(0.8, -0.1, 1, "", np.zeros(0))}
     points, own, published = convergence.replicate_scatter(
         [0.0, 0.5, None], [0.2, 0.6, 0.9], [0.5, 0.75, 0.9], lines
     ).data

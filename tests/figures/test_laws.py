@@ -55,7 +55,7 @@ DRAWN = {
     "performance_title": lambda: pixels.performance_title(NAMES, VALUES),
     "precision_curves": lambda: ranking.precision_curves(NAMES, [0, 1], [[1, 0], [1, 0]], VALUES),
     "reference_title": lambda: ranking.reference_title(HOSTILE, NAMES, VALUES),
-    "replicate_scatter": lambda: replicate_scatter(VALUES, VALUES, VALUES, dataset=NAMES),
+    "replicate_scatter": lambda: replicate_scatter(VALUES, VALUES, VALUES, {}, dataset=NAMES),
     "session_title": lambda: raters.session_title(NAMES, VALUES),
     "tau_title": lambda: ranking.tau_title(NAMES, PAIR),
     "team_title": lambda: raters.team_title(NAMES, VALUES),
