@@ -10,8 +10,6 @@ The names of this package are those of daily use. Its subpackages and modules ha
 The imports below are the only list of these names: `__all__` and the API reference are made from them.
 """
 
-import inspect
-
 from kalos_core._agreement import Agreement as Agreement
 from kalos_core._agreement import agreement as agreement
 from kalos_core.annotations import Annotations as Annotations
@@ -41,6 +39,7 @@ from kalos_core.drawing import draw_unit as draw_unit
 from kalos_core.errors import InputError as InputError
 from kalos_core.errors import KalosError as KalosError
 from kalos_core.errors import KalosWarning as KalosWarning
+from kalos_core.names import public_names
 from kalos_core.noise import NoiseModel as NoiseModel
 from kalos_core.nominal import LabelTable as LabelTable
 from kalos_core.nominal import attribute_agreement as attribute_agreement
@@ -86,4 +85,4 @@ from kalos_core.variation import variation_shares as variation_shares
 from kalos_core.variation import variations as variations
 
 __version__ = "0.2.0"
-__all__ = [name for name, found in vars().items() if not name.startswith("_") and not inspect.ismodule(found)]
+__all__ = public_names(vars())

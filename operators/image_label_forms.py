@@ -165,7 +165,7 @@ def _add_exclusive(ctx: Context, inputs: types.Object, exclusive: bool) -> None:
     widgets.add_switch(inputs, "named", label="Type groups with their names", description="In place of ticking them")
     if ctx.params.get("named"):
         groups = inputs.str("groups", label="Labels that exclude each other", description=NAMED_HELP)
-        widgets.check(groups, lambda: read_groups(ctx.params.get("groups")))
+        widgets.check(groups, lambda: grouping.read_groups(ctx.params.get("groups")))
         return
     found = _suggested(ctx)
     about = "Tick those that are one question" if found else "None is seen; a label is a question of its own"

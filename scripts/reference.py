@@ -56,6 +56,11 @@ class Declared(griffe.Extension):
             )
         )
 
+    def on_module_members(self, *, mod: griffe.Module, **_: Any) -> None:
+        """A package that exports the names it imports."""
+        if mod.is_init_module and not mod.exports and "__all__" in mod.members:
+            mod.exports = list(import_module(mod.path).__all__)
+
     def on_class(self, *, cls: griffe.Class, **_: Any) -> None:
         """Settings: their options as parameters."""
         if cls.docstring is None or not any("Settings" in str(base) for base in cls.bases):

@@ -16,7 +16,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 ORDER = [
-    "errors", "arguments", "limits", "options", "files", "arrays", "display", "text", "results", "shapes",
+    "names", "errors", "arguments", "limits", "options", "files", "arrays", "display", "text", "results", "shapes",
     "annotations", "similarity", "pairs", "correspondence", "chance", "reliability", "resampling", "_agreement",
     "calibration", "diagnostics", "variation", "convergence", "sparse", "nominal", "pixels", "consensus", "decisions",
     "statements", "ranking", "readers", "distributed", "noise", "drawing", "figures", "report", "fiftyone", "cli",

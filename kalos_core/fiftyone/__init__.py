@@ -14,7 +14,6 @@ The imports below are the only list of these names: `__all__` and the API refere
 """
 
 import importlib.util
-import inspect
 
 if importlib.util.find_spec("fiftyone") is None:
     raise ModuleNotFoundError(
@@ -95,5 +94,6 @@ from kalos_core.fiftyone.runs.stored import load_run_view as load_run_view
 from kalos_core.fiftyone.runs.stored import rename_run as rename_run
 from kalos_core.fiftyone.runs.stored import stale_samples as stale_samples
 from kalos_core.fiftyone.runs.table import KINDS as KINDS
+from kalos_core.names import public_names
 
-__all__ = [name for name, found in vars().items() if not name.startswith("_") and not inspect.ismodule(found)]
+__all__ = public_names(vars())
