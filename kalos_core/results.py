@@ -496,7 +496,7 @@ def strict(value: Any) -> Any:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """What a group of errors consists of."""
+    """The errors in an exception group."""
     parts = getattr(error, "exceptions", ())
     for part in parts:
         yield from _causes(part)

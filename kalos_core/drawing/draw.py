@@ -304,7 +304,6 @@ def _part_around(outlines: Sequence[Outline], size: NDArray[np.float64], margin:
 
 
 def _inside(outlines: Sequence[Outline], part: NDArray[np.float64]) -> list[Outline]:
-    """Those that reach into a part."""
     return [
         outline
         for outline in outlines

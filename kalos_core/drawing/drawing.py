@@ -154,7 +154,7 @@ class Drawing:
         return f"Drawing({self.title!r}: {number_of(len(self.outlines), 'outline')} on {under} of {width} x {height})"
 
     def _widths(self) -> dict[int, float]:
-        """Rater -> width of their outlines: narrower and narrower, since the last ones lie on top."""
+        """Rater -> width of their outlines; later raters have narrower ones, since they lie on top."""
         raters = [rater for rater in self.legend if any(outline.rater == rater for outline in self.outlines)]
         below = [min(number, MOST_RINGS) for number in reversed(range(len(raters)))]
         return {rater: LINE + WIDER * count for rater, count in zip(raters, below, strict=True)}
@@ -188,7 +188,7 @@ class Drawing:
         return whole
 
     def _trace(self, rater: int, text: str, width: float) -> go.Scatter:
-        """All of one rater: closed lines, parted by None, and points."""
+        """The outlines of one rater: closed lines separated by None, and points."""
         import plotly.graph_objects as go
 
         name = shown(text)
@@ -224,7 +224,7 @@ def data_uri(image: Image.Image, kind: str = "PNG", **options: int) -> str:
 
 
 def _legend_font() -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
-    """One that has letters beyond those of English, as names do: Pillow's own draws "é" and "×" as boxes."""
+    """A font with letters beyond those of English: Pillow's own draws "é" and "×" as boxes."""
     from PIL import ImageFont
 
     found = importlib.util.find_spec("matplotlib")  # its folder, without importing it

@@ -178,7 +178,6 @@ def _curve(x: Values, y: Values, number: int, name: str, hover: str, **more: Any
 
 
 def _errors(table: AlphaTable | SchoolImpact, rows: NDArray[np.bool_] | NDArray[np.intp]) -> Layout:
-    """Error bars of the alphas of some rows."""
     return {
         "type": "data",
         "symmetric": False,

@@ -216,7 +216,7 @@ def _two_dots(
     ends: tuple[float, float],
     precision: str,
 ) -> go.Figure:
-    """Two values of each of n names, the first grey: what they are -> (n,) numbers."""
+    """Dots of two readings of n names, the first grey: name of the reading -> (n,) numbers."""
     looks = ((NEUTRAL, "circle"), (OWN, "diamond"))
     hover = f"%{{customdata}}: %{{x:{precision}}}"
     dots = [

@@ -12,10 +12,7 @@ from kalos_core.figures.common import (
     NEUTRAL,
     NOTE,
     WHISKER,
-    Intervals,
     Layout,
-    as_intervals,
-    as_numbers,
     framed,
     upright,
     value_range,
@@ -49,33 +46,15 @@ def sensitivity_title(delta: float | None, anchor: float, strict: float, interva
     )
 
 
-def sensitivity_curve(
-    threshold: Numbers,
-    alpha: Numbers,
-    intervals: Intervals | None = None,
-    anchor: float | None = None,
-    strict: float | None = None,
-    title: str = "",
-    calibrated: bool = False,
-) -> go.Figure:
+@takes_result
+def plot_sensitivity(result: Sensitivity) -> go.Figure:
     """Mean alpha over the least similarity, its interval as a grey band; anchor and strict threshold marked.
 
-    Parameters
-    ----------
-    threshold : (T,) least similarity, in [0, 1], ascending
-    alpha : (T,) mean alpha, None or NaN where undefined
-    intervals : (T, 2), optional
-    anchor, strict : float, optional
-        The thresholds between which the loss is computed.
-    title : str
-    calibrated : bool
-        Whether the anchor is the τ*_s of a calibration.
+    The title says how much alpha falls from the anchor to the strict threshold.
     """
-    x, y = as_numbers(threshold), as_numbers(alpha)
-    ends = as_intervals(intervals, len(x))
+    x, y, ends = result.threshold, result.alpha, result.alpha_interval
     low, high = value_range(y, ends)
-    named = ((anchor, "calibrated anchor τ*_s" if calibrated else "anchor"), (strict, "strict"))
-    lines = [(at, name) for at, name in named if at is not None]
+    lines = ((result.anchor, "calibrated anchor τ*_s" if result.calibrated else "anchor"), (result.strict, "strict"))
     line = curve(
         x,
         y,
@@ -90,7 +69,7 @@ def sensitivity_curve(
     around = [] if np.isnan(ends).any(axis=1).all() else [interval_band(x, ends, BAND, "95 % interval")]
     return framed(
         [*around, line],
-        title,
+        sensitivity_title(result.delta, result.anchor, result.strict, result.delta_interval),
         "threshold τ_s (least similarity)",
         "mean alpha",
         280,
@@ -100,7 +79,7 @@ def sensitivity_curve(
             "zeroline": True,
             "zerolinecolor": WHISKER,
         },
-        margin={"t": 72 if title else 38, "l": 55},
+        margin={"t": 72, "l": 55},
         shapes=[upright(at, WHISKER, 1.5, "dot") for at, _ in lines],
         annotations=[
             _line_name(at, f"{name} {alpha_text(at)}", x, y) | {"yshift": 13 * row}
@@ -109,23 +88,8 @@ def sensitivity_curve(
     )
 
 
-@takes_result
-def plot_sensitivity(result: Sensitivity) -> go.Figure:
-    """The curve of a result, titled with its finding."""
-    title = sensitivity_title(result.delta, result.anchor, result.strict, result.delta_interval)
-    return sensitivity_curve(
-        result.threshold,
-        result.alpha,
-        result.alpha_interval,
-        result.anchor,
-        result.strict,
-        title,
-        result.calibrated,
-    )
-
-
 def _line_name(at: float, name: str, x: NDArray[np.float64], y: NDArray[np.float64]) -> Layout:
-    """What a marked threshold is, with the alpha there."""
+    """Threshold label, with the alpha there."""
     there = y[np.isclose(x, at)]
     text = f"{name}: {alpha_text(float(there[0]))}" if len(there) else name
     return {

@@ -289,7 +289,7 @@ def study(annotations: Annotations, settings: StudyArguments) -> Study:
 
 
 def _tell_nobody(share: float, label: str) -> None:
-    """Progress that nobody asked for."""
+    """No-op progress callback."""
 
 
 def _names(annotations: Annotations) -> list[str]:
@@ -312,7 +312,7 @@ def without_folder(name: str) -> str:
 
 
 def _worst(found: Agreement, images: Folder) -> list[Drawing]:
-    """Units in dispute of different images."""
+    """Draw units in dispute, one an image."""
     queue = disputes(found)
     _, first = np.unique(queue.image, return_index=True)
     units = queue.unit[np.sort(first)[:WORST]].tolist()

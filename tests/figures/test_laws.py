@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import html
 import json
-import math
 
 import numpy as np
 import pytest
@@ -20,7 +19,6 @@ from kalos_core.figures.common import shortened
 from kalos_core.figures.convergence import interval_bars, replicate_scatter
 from kalos_core.figures.directions import directions_heatmap, directions_title
 from kalos_core.figures.events import events_title, image_event_bars
-from kalos_core.figures.sensitivity import sensitivity_curve
 from kalos_core.figures.variations import variation_bars
 from kalos_core.text import shown
 from tests.figures.plain import plain
@@ -70,7 +68,6 @@ NOTHING = {
     "alpha_scale": lambda: alpha_scale(None, [None, None], "box_iou"),
     "bump_chart": lambda: ranking.bump_chart([], [], np.zeros((0, 0)), np.zeros((0, 0)), "AUC"),
     "precision_curves": lambda: ranking.precision_curves(["a"], [0.5, 1], [[None, None]], [None]),
-    "sensitivity_curve": lambda: sensitivity_curve([0.1, 0.5], [None, math.nan]),
     "variation_bars": lambda: variation_bars({}),
 }
 """Figures of what is undefined, or of nothing."""
