@@ -42,8 +42,6 @@ from kalos_core.figures.common import (
     OWN,
     PALE,
     WHISKER,
-    Intervals,
-    as_intervals,
     as_matrix,
     as_numbers,
     framed,
@@ -184,65 +182,6 @@ def _equation(line: Line) -> str:
     return f"mAP = {points_text(line.slope)} α {sign} {points_text(abs(line.intercept))}"
 
 
-def interval_bars(
-    names: Sequence[str],
-    means: Numbers,
-    intervals: Intervals,
-    models: Sequence[Mapping[str, float]] = (),
-    title: str = "",
-    wholes: Numbers | None = None,
-) -> go.Figure:
-    """Label convergence of each data set or tag: on all images, the interval of subsets, and the mAP of models.
-
-    Parameters
-    ----------
-    names : (n,) str
-    means : (n,) mAP in [0, 1]
-    intervals : (n, 2)
-    models : (n,) mappings of a model's name to its mAP, optional
-    title : str
-    wholes : (n,) mAP in [0, 1], optional
-        On all images of each, the number to quote; means and intervals are of subsets.
-    """
-    names = names_shown(names)
-    everything = as_numbers([None] * len(names) if wholes is None else wholes)
-    middle, ends = as_numbers(means), as_intervals(intervals, len(names))
-    placed = [(row, name, 100 * value) for row, of_row in enumerate(models) for name, value in of_row.items()]
-    known = [*ends[np.isfinite(ends)], *everything[np.isfinite(everything)]]
-    values = [*(100 * np.array(known)).tolist(), *(value for _, _, value in placed)] or [0.0, 100.0]
-    reach = max(max(values) - min(values), 1.0)
-    hover = [
-        f"{name}: {'' if np.isnan(value) else f'{points_text(value)} mAP on all images; subsets '}"
-        + _map_text(mean, pair)
-        for name, value, mean, pair in zip(names, everything, middle, ends, strict=True)
-    ]
-    line = {"width": 3, "color": WHISKER}
-    traces = [
-        spans(100 * ends, PALE, hover, "", "label convergence, 95 % interval of subsets"),
-        ticks(100 * middle, range(len(names)), BAR_HEIGHT - 4, line, "mean of subsets"),
-    ]
-    if np.isfinite(everything).any():
-        solid = {"width": 4, "color": OBSERVED_COLOUR}
-        traces.append(ticks(100 * everything, range(len(names)), BAR_HEIGHT, solid, "all images"))
-    figure = go.Figure([*traces, *([_diamonds(placed)] if placed else [])])
-    space = margin(title, left=140, bottom=90) | {"r": 20}
-    return figure.update_layout(
-        title=titled(title),
-        xaxis={
-            "title": {"text": "mAP"},
-            "range": [max(min(values) - 0.12 * reach, 0), min(max(values) + 0.12 * reach, 104)],
-            "fixedrange": True,
-            "zeroline": False,
-        },
-        yaxis=row_axis(names, -0.8),
-        margin=space,
-        height=space["t"] + 100 + 2 * BAR_HEIGHT * max(len(names), 2),
-        showlegend=True,
-        legend=LEGEND_AT_BOTTOM,
-        bargap=0.45,
-    )
-
-
 def _diamonds(models: Sequence[tuple[int, str, float]]) -> go.Scatter:
     """Models, each with its row, name and mAP."""
     rows, names, values = zip(*models, strict=True)
@@ -372,16 +311,51 @@ def fit_title(result: LabelConvergence | Replicates) -> str:
 
 @takes_result
 def plot_study(study: ConvergenceStudy) -> go.Figure:
-    """Label convergence of all images and of the largest tags with every model, titled with that of all images."""
+    """Label convergence of all images and of the largest tags with every model, titled with that of all images.
+
+    The value of all images stands on the interval of subsets, whose mean is marked, too.
+    """
     parts = study.largest()
-    spreads = [None if part.replicates is None else part.replicates.convergence for part in parts]
-    return interval_bars(
-        [part.name for part in parts],
-        [None if spread is None else spread.mean for spread in spreads],
-        [(None, None) if spread is None else spread.interval.tolist() for spread in spreads],
-        [{model.name: model.map for model in study.placed}, *(part.models for part in parts[1:])],
-        _title(study.whole),
-        wholes=[None if part.replicates is None else part.replicates.whole_convergence for part in parts],
+    names = names_shown(part.name for part in parts)
+    found = [part.replicates for part in parts]
+    everything = as_numbers([None if each is None else each.whole_convergence for each in found])
+    middle = as_numbers([None if each is None else each.convergence.mean for each in found])
+    ends = as_matrix([(None, None) if each is None else each.convergence.interval.tolist() for each in found])
+    models = [{model.name: model.map for model in study.placed}, *(part.models for part in parts[1:])]
+    placed = [(row, name, 100 * value) for row, of_row in enumerate(models) for name, value in of_row.items()]
+    known = [*ends[np.isfinite(ends)], *everything[np.isfinite(everything)]]
+    values = [*(100 * np.array(known)).tolist(), *(value for _, _, value in placed)] or [0.0, 100.0]
+    reach = max(max(values) - min(values), 1.0)
+    hover = [
+        f"{name}: {'' if np.isnan(value) else f'{points_text(value)} mAP on all images; subsets '}"
+        + _map_text(mean, pair)
+        for name, value, mean, pair in zip(names, everything, middle, ends, strict=True)
+    ]
+    line = {"width": 3, "color": WHISKER}
+    traces = [
+        spans(100 * ends, PALE, hover, "", "label convergence, 95 % interval of subsets"),
+        ticks(100 * middle, range(len(names)), BAR_HEIGHT - 4, line, "mean of subsets"),
+    ]
+    if np.isfinite(everything).any():
+        solid = {"width": 4, "color": OBSERVED_COLOUR}
+        traces.append(ticks(100 * everything, range(len(names)), BAR_HEIGHT, solid, "all images"))
+    figure = go.Figure([*traces, *([_diamonds(placed)] if placed else [])])
+    title = _title(study.whole)
+    space = margin(title, left=140, bottom=90) | {"r": 20}
+    return figure.update_layout(
+        title=titled(title),
+        xaxis={
+            "title": {"text": "mAP"},
+            "range": [max(min(values) - 0.12 * reach, 0), min(max(values) + 0.12 * reach, 104)],
+            "fixedrange": True,
+            "zeroline": False,
+        },
+        yaxis=row_axis(names, -0.8),
+        margin=space,
+        height=space["t"] + 100 + 2 * BAR_HEIGHT * max(len(names), 2),
+        showlegend=True,
+        legend=LEGEND_AT_BOTTOM,
+        bargap=0.45,
     )
 
 

@@ -16,7 +16,7 @@ from kalos_core.figures import labels, pixels, ranking, raters
 from kalos_core.figures.agreement import alpha_histogram, alpha_scale
 from kalos_core.figures.classes import class_difficulty_title
 from kalos_core.figures.common import shortened
-from kalos_core.figures.convergence import interval_bars, replicate_scatter
+from kalos_core.figures.convergence import replicate_scatter
 from kalos_core.figures.directions import directions_heatmap, directions_title
 from kalos_core.figures.events import events_title, image_event_bars
 from kalos_core.figures.variations import variation_bars
@@ -46,7 +46,6 @@ DRAWN = {
     "directions_title": lambda: directions_title(NAMES, PAIR),
     "events_title": lambda: events_title(NAMES, 1, 2, 3, None),
     "image_event_bars": lambda: image_event_bars(NAMES, EVENTS),
-    "interval_bars": lambda: interval_bars(NAMES, VALUES, ENDS, [{HOSTILE: 0.5}, {}]),
     "kappa_title": lambda: labels.kappa_title(NAMES, VALUES),
     "majority_dots": lambda: labels.majority_dots(NAMES, VALUES, VALUES),
     "performance_dots": lambda: pixels.performance_dots(NAMES, {"PPV": VALUES}),
