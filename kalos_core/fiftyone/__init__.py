@@ -84,6 +84,7 @@ from kalos_core.fiftyone.kinds.variations.compute import find_variations as find
 from kalos_core.fiftyone.kinds.variations.views import view_of_variation as view_of_variation
 from kalos_core.fiftyone.runs.arranging import arrange_app as arrange_app
 from kalos_core.fiftyone.runs.stored import delete_run as delete_run
+from kalos_core.fiftyone.runs.stored import describe_run as describe_run
 from kalos_core.fiftyone.runs.stored import figures_of as figures_of
 from kalos_core.fiftyone.runs.stored import list_analyses as list_analyses
 from kalos_core.fiftyone.runs.stored import list_runs as list_runs
