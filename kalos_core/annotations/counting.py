@@ -8,7 +8,6 @@ import numpy as np
 
 from kalos_core.annotations.table import Annotations
 from kalos_core.arguments import check_arguments
-from kalos_core.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,8 +70,6 @@ def overview(annotations: Annotations) -> pd.DataFrame:
     check_arguments(overview, locals())
     import pandas as pd
 
-    if not isinstance(annotations, Annotations):
-        raise InputError(f"annotations: expected Annotations, got {type(annotations).__name__}")
     images = len(annotations.images)
     raters = annotations.assigned.sum(axis=1)
     return pd.DataFrame(
