@@ -355,7 +355,7 @@ class _Boxes:
         for what, rows in lacking.items():
             if rows.any():
                 self.account.left_out[f"rows without {what}"] += int(rows.sum())
-        return np.logical_or.reduce(list(lacking.values()))
+        return np.asarray(np.logical_or.reduce(list(lacking.values())))
 
     def measure(self, settings: BoxSettings) -> None:
         """Find the sizes of the images, and bring the shapes to pixels."""
