@@ -28,6 +28,7 @@ from kalos_core.readers.coco.raters import (
     class_limits,
     find_rater_field,
     find_raters,
+    info_of,
     without_raters,
 )
 from kalos_core.readers.coco.records import (
@@ -331,19 +332,13 @@ class Content:
             "name": self.name,
             "files": ["" if image.get("file_name") is None else text_of(image["file_name"]) for image in self.images],
             "image_size": self.image_size,
-            "raters_are_local": self.info.get("raters_are_local") is True,
+            "raters_are_local": info_of(self.data).get("raters_are_local") is True,
             "crowds": counts_of_images(self.images, self.crowds),
             "describe": self.record_name,
             "problems": self.problems,
             "account": self.account,
             "own_id": OWN_ID,
         }
-
-    @property
-    def info(self) -> Mapping[str, Any]:
-        """What the file says of itself."""
-        info = self.data.get("info")
-        return info if isinstance(info, Mapping) else {}
 
 
 def _crowd_table(
@@ -463,7 +458,7 @@ def _check_joints(content: Content) -> None:
 
 def _limits(content: Content, raters: Raters, categories: Mapping[Any, str]) -> dict[str, list[Any]] | None:
     """Rater -> names of the classes the rater is assigned to."""
-    limits = class_limits(content.info, content.name)
+    limits = class_limits(info_of(content.data), content.name)
     if limits is None:
         return None
     return {

@@ -12,7 +12,7 @@ from kalos_core.errors import InputError, Problems, is_hashable, listed, repr_of
 from kalos_core.files import as_path, parse_json, read_bytes
 from kalos_core.options import Option
 from kalos_core.readers.coco.columns import Records, decode_coco
-from kalos_core.readers.coco.raters import is_rater_list
+from kalos_core.readers.coco.raters import info_of, is_rater_list
 from kalos_core.shapes.boxes import LARGEST
 
 NotExhaustive = Annotated[
@@ -82,8 +82,7 @@ def source_ids(own: list[Any], keys: list[Any]) -> list[Any]:
 
 def has_source_ids(data: Mapping[str, Any]) -> bool:
     """Whether `write_coco` replaced ids by numbers: then the own ones are under ``source_id``."""
-    info = data.get("info")
-    return isinstance(info, Mapping) and info.get("ids") == "source_id"
+    return bool(info_of(data).get("ids") == "source_id")
 
 
 def check_images(

@@ -34,6 +34,7 @@ from kalos_core.readers.coco.raters import (
     RATER_FIELDS,
     find_rater_field,
     find_raters,
+    info_of,
     without_raters,
 )
 from kalos_core.readers.coco.reading import OWN_ID, CocoFileSettings, CocoSettings, Content, build_content
@@ -267,14 +268,9 @@ class _Blocks:
         if seen and not found[self.field].occurs:
             raise InputError(f"{self.path.name}: {without_raters(seen, None)}")
         found[self.field].problems.raise_if_any()
-        self.data["info"] = self._info | {"raters": found[self.field].described()}
+        self.data["info"] = {**info_of(self.data), "raters": found[self.field].described()}
         self.hashes = set(ids.repeated().tolist())
         self.repeats = bool(self.hashes)
-
-    @property
-    def _info(self) -> dict[str, Any]:
-        info = self.data.get("info")
-        return dict(info) if isinstance(info, Mapping) else {}
 
     def check_ids(self) -> None:
         """An error if ids are the same, of those whose hashes are."""
