@@ -173,18 +173,11 @@ class OfAgreement(OfRun):
 class Analysis(Action, Generic[RunOfKind]):
     """An operator that reads the labels of a view, calls the function of its name, and shows the run it stored.
 
-        What it makes and which panel shows it stands in `KINDS`. A subclass adds its own options in `add_options`, says in
-    <<<<<<< HEAD
-        `HIDDEN` which of them a switch of the form hides, in `OVERRIDES` what the form says in place of what is declared,
-        and sums the run up in `summary`; `settings` is for options that are no arguments of the
-        function as they stand. `KEY` is the run key to propose, where it is not the kind's name.
-        From an `amount_of_work` of `DELEGATED_FROM` on, scheduling is the form's first option.
-    =======
-        `HIDDEN` which of them a switch of the form hides and in `OVERRIDES` what the form says in place of what is
-        declared, and sums the run up in `summary`; `settings` is for options that are no arguments of the function as they
-        stand. `KEY` is the run key to propose, where it is not the kind's name. From an `amount_of_work` of
-        `DELEGATED_FROM` on, scheduling is the form's first option.
-    >>>>>>> d72d7e83c2fcfcf66af8c02c600e3c41c0137229
+    What it makes and which panel shows it stands in `KINDS`. A subclass adds its own options in `add_options`, says in
+    `HIDDEN` which of them a switch of the form hides and in `OVERRIDES` what the form says in place of what is
+    declared, and sums the run up in `summary`; `settings` is for options that are no arguments of the function as they
+    stand. `KEY` is the run key to propose, where it is not the kind's name. From an `amount_of_work` of
+    `DELEGATED_FROM` on, scheduling is the form's first option.
     """
 
     KEY = ""

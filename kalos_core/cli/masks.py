@@ -19,10 +19,8 @@ from kalos_core.cli.commands import Command
 from kalos_core.cli.options import Flag, Given, options_of
 from kalos_core.cli.reading import OF_LABEL_MAPS, OF_MASKS, label_stacks_of, stacks_of
 from kalos_core.consensus import ClassStaple, staple_classes
-from kalos_core.consensus.multiclass import staple_classes
 from kalos_core.display import number_of, percent_text
 from kalos_core.pixels import DisputedRegions, PixelAgreement, disputed_regions
-from kalos_core.pixels.disputed import disputed_regions
 from kalos_core.pixels.paired import check_images
 from kalos_core.reliability import NO_OBJECT
 from kalos_core.resampling import interval_columns

@@ -27,8 +27,6 @@ from kalos_core.display import number_of
 from kalos_core.errors import Problems, as_number, listed, repr_of
 from kalos_core.files import load_json, read_text
 from kalos_core.ranking import SystemScores, rank_models
-from kalos_core.ranking.models import rank_models
-from kalos_core.ranking.scores import SystemScores
 from kalos_core.readers import FORMATS
 from kalos_core.readers.column_names import find_label_columns
 

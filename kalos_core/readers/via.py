@@ -13,7 +13,7 @@ from kalos_core.errors import InputError, listed, repr_of
 from kalos_core.files import load_json, parse_json
 from kalos_core.options import takes
 from kalos_core.readers.findings import Findings
-from kalos_core.readers.folders import Folders, rater_files
+from kalos_core.readers.folders import Folders, check_raters, rater_files
 from kalos_core.readers.settings import AliasSettings, CategoryField
 from kalos_core.readers.shapes import UnusableError, ellipse, numbers_in, points_in
 from kalos_core.readers.sizes import Sizes, read_sizes
@@ -79,6 +79,7 @@ def read_via(exports: Folders, settings: ViaSettings) -> Annotations:
     ([[1.0, 2.0, 8.0, 6.0]], [[True, True]])
     """
     files, names = rater_files(exports, (".json", ".csv"), "JSON or CSV files of VIA")
+    check_raters(files if not isinstance(exports, Mapping) else (), str(exports))
     source = "VIA files" if isinstance(exports, Mapping) else Path(exports).name
     read = {rater: _of_table(path) if path.suffix.lower() == ".csv" else _images(path) for rater, path in files.items()}
     name = settings.category_field or _class_attribute(source, read)

@@ -116,6 +116,7 @@ def read_zooniverse(path: str | os.PathLike[str], settings: ZooniverseSettings) 
 
     Examples
     --------
+    >>> import csv
     >>> drawn = [{"tool": 0, "frame": 0, "x": 10, "y": 20, "width": 30, "height": 40, "details": []}]
     >>> drawn[0]["tool_label"] = "Penguin"
     >>> rows = [{"user_name": "ann", "annotations": json.dumps([{"task": "T0", "value": drawn}])}]
@@ -177,6 +178,7 @@ def read_zooniverse_answers(path: str | os.PathLike[str], settings: ZooniverseAn
 
     Examples
     --------
+    >>> import csv
     >>> rows = [("ann", "Yes"), ("bob", "No")]
     >>> with open("classifications.csv", "w", newline="") as file:
     ...     table = csv.writer(file)

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from kalos_core.errors import is_hashable, listed, repr_of
 from kalos_core.options import Option
 from kalos_core.readers.coco.columns import Records
+from kalos_core.readers.coco.raters import info_of
 
 Crowds = Annotated[
     Literal["auto", "regions", "objects"],
@@ -101,9 +102,7 @@ class CrowdMarks:
 
 def rule_of(data: Mapping[str, Any], crowds: Crowds) -> Crowds:
     """What was asked for; of a file that `write_coco` wrote, what it says of itself."""
-    info = data.get("info")
-    says = info.get("crowds") if isinstance(info, Mapping) else None
-    return "regions" if crowds == "auto" and says == "regions" else crowds
+    return "regions" if crowds == "auto" and info_of(data).get("crowds") == "regions" else crowds
 
 
 def _raters(records: Records, rater_field: str) -> list[Any]:

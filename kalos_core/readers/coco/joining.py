@@ -9,7 +9,7 @@ from typing import Any
 
 from kalos_core.errors import InputError, Problems, listed, repr_of
 from kalos_core.files import as_path, load_json
-from kalos_core.readers.coco.records import record_list
+from kalos_core.readers.coco.records import image_name, record_list, record_name
 
 
 def files_of(source: Any) -> list[Path]:
@@ -66,14 +66,14 @@ def join_files(paths: Sequence[Path]) -> tuple[dict[str, Any], list[str]]:
         }
         for position, record in enumerate(record_list(data, "annotations", path.name)):
             key, category = record.get("image_id"), record.get("category_id")
-            record_name = f"{path.name}, annotations[{position}] (id {repr_of(record.get('id'))})"
+            where = f"{path.name}, {record_name('annotations', position, record.get('id'))}"
             if key not in image_of or category not in class_of:
                 what, got = ("an image", key) if key not in image_of else ("a category", category)
-                problems.add(record_name, f"{what} of the file", repr_of(got))
+                problems.add(where, f"{what} of the file", repr_of(got))
                 continue
             ids = {"id": len(annotations) + 1, "image_id": image_of[key], "category_id": class_of[category]}
             annotations.append({**record, **ids, "rater_id": rater})
-            records.append(record_name)
+            records.append(where)
     problems.raise_if_any()
     categories = [{"id": key, "name": name} for name, key in classes.items()]
     return {"images": list(images.values()), "annotations": annotations, "categories": categories}, records
@@ -85,17 +85,17 @@ def _images(
     """Id in this file -> id in all, for each image of a file; new ones are added to `images`."""
     image_of: dict[Any, int] = {}
     for position, record in enumerate(found):
-        name, record_name = record.get("file_name"), f"{source}, images[{position}] (id {repr_of(record.get('id'))})"
+        name, where = record.get("file_name"), f"{source}, {image_name(record, position)}"
         if not isinstance(name, str) or not name:
-            problems.add(record_name, "a file_name, by which the files are joined", repr_of(name))
+            problems.add(where, "a file_name, by which the files are joined", repr_of(name))
             continue
         known = images.setdefault(name, {**record, "id": len(images) + 1, "rater_list": []})
         if rater in known["rater_list"]:
-            problems.add(record_name, "each file_name once", f"{name!r} a second time")
+            problems.add(where, "each file_name once", f"{name!r} a second time")
             continue
         size = [(one.get("width"), one.get("height")) for one in (known, record)]
         if None not in (*size[0], *size[1]) and size[0] != size[1]:
-            problems.add(record_name, f"the size {size[0]} that {name!r} has in another file", str(size[1]))
+            problems.add(where, f"the size {size[0]} that {name!r} has in another file", str(size[1]))
         known["rater_list"].append(rater)
         image_of[record.get("id")] = known["id"]
     return image_of

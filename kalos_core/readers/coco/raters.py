@@ -190,10 +190,15 @@ def _listed(value: Any, note: Any) -> list[str] | None:
     return [note(as_name(name), "") for name in value]
 
 
+def info_of(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a file says of itself."""
+    info = data.get("info")
+    return info if isinstance(info, Mapping) else {}
+
+
 def _described(data: Mapping[str, Any]) -> dict[str, Identity]:
     """``info.raters``: names, or records of ``name``, ``person`` and ``session``. Another file's may be anything."""
-    info = data.get("info")
-    entries = info.get("raters", ()) if isinstance(info, Mapping) else ()
+    entries = info_of(data).get("raters", ())
     if are_names(entries):
         return {as_name(name): (as_name(name), "") for name in entries}
     records = isinstance(entries, (list, tuple)) and all(

@@ -16,7 +16,7 @@ import numpy as np
 from kalos_core.annotations import Account, Annotations, RawTable, Source, as_name, build_annotations
 from kalos_core.annotations.build import ATTRIBUTE, check_records
 from kalos_core.annotations.shapes.faults import decoded
-from kalos_core.errors import InputError, Problems, as_number, is_hashable, repr_of, text_of, warn
+from kalos_core.errors import InputError, Problems, as_number, is_hashable, text_of, warn
 from kalos_core.files import load_json
 from kalos_core.options import Option, takes
 from kalos_core.readers.coco.columns import NOT_USED, Records
@@ -28,18 +28,23 @@ from kalos_core.readers.coco.raters import (
     class_limits,
     find_rater_field,
     find_raters,
+    info_of,
     without_raters,
 )
 from kalos_core.readers.coco.records import (
     NotExhaustive,
+    annotation_ids,
     category_names,
     check_images,
     counts_of_images,
     exclusions,
+    has_source_ids,
     joint_counts,
     load,
     record_list,
+    record_name,
     size,
+    source_ids,
 )
 from kalos_core.readers.settings import AliasSettings, CategoryField, ReaderSettings
 from kalos_core.readers.shapes import box_or_polygon, rectangle
@@ -310,7 +315,7 @@ class Content:
     def record_name(self, row: int) -> str:
         """One of `kept`, for messages."""
         position = self.kept_positions[row]
-        return self.names[position] if self.names else f"annotations[{position}] (id {repr_of(self._ids[row])})"
+        return self.names[position] if self.names else record_name("annotations", position, self._ids[row])
 
     @property
     def image_ids(self) -> list[Any]:
@@ -327,19 +332,13 @@ class Content:
             "name": self.name,
             "files": ["" if image.get("file_name") is None else text_of(image["file_name"]) for image in self.images],
             "image_size": self.image_size,
-            "raters_are_local": self.info.get("raters_are_local") is True,
+            "raters_are_local": info_of(self.data).get("raters_are_local") is True,
             "crowds": counts_of_images(self.images, self.crowds),
             "describe": self.record_name,
             "problems": self.problems,
             "account": self.account,
             "own_id": OWN_ID,
         }
-
-    @property
-    def info(self) -> Mapping[str, Any]:
-        """What the file says of itself."""
-        info = self.data.get("info")
-        return info if isinstance(info, Mapping) else {}
 
 
 def _crowd_table(
@@ -394,10 +393,7 @@ def _raw_table(annotations: Records, positions: Sequence[int], raters: Raters) -
         image=annotations.column("image_id"),
         rater=raters.of_annotation,
         category=annotations.column("category_id"),
-        id=[
-            position + 1 if key is ... else key
-            for position, key in zip(positions, annotations.column("id", ...), strict=True)
-        ],
+        id=annotation_ids(annotations, positions),
         box=annotations.column("bbox"),
         polygon=polygons,
         mask=masks,
@@ -462,7 +458,7 @@ def _check_joints(content: Content) -> None:
 
 def _limits(content: Content, raters: Raters, categories: Mapping[Any, str]) -> dict[str, list[Any]] | None:
     """Rater -> names of the classes the rater is assigned to."""
-    limits = class_limits(content.info, content.name)
+    limits = class_limits(info_of(content.data), content.name)
     if limits is None:
         return None
     return {
@@ -492,18 +488,13 @@ def _restore_ids(table: RawTable, content: Content) -> list[Any]:
     What other files keep under ``source_id`` is their own business.
     """
     image_ids = content.image_ids
-    if content.info.get("ids") != "source_id":
+    if not has_source_ids(content.data):
         return image_ids
     own = source_ids([image.get("source_id") for image in content.images], image_ids)
     restored = dict(zip(image_ids, own, strict=True))
     table.image = [_get(restored, key) for key in table.image]
     table.id = source_ids(content.kept.column("source_id"), table.id)
     return own
-
-
-def source_ids(own: list[Any], keys: list[Any]) -> list[Any]:
-    """What records have under ``source_id``, their id where that can be none."""
-    return [name if isinstance(name, (str, int)) else key for name, key in zip(own, keys, strict=True)]
 
 
 def _assumptions(

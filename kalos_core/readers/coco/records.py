@@ -12,7 +12,7 @@ from kalos_core.errors import InputError, Problems, is_hashable, listed, repr_of
 from kalos_core.files import as_path, parse_json, read_bytes
 from kalos_core.options import Option
 from kalos_core.readers.coco.columns import Records, decode_coco
-from kalos_core.readers.coco.raters import is_rater_list
+from kalos_core.readers.coco.raters import info_of, is_rater_list
 from kalos_core.shapes.boxes import LARGEST
 
 NotExhaustive = Annotated[
@@ -52,15 +52,37 @@ def record_list(data: Mapping[str, Any], key: str, source: str) -> list[Mapping[
         there = listed(sorted(map(str, data)), 10) or "nothing"
         actual = f"{repr_of(key)} as {type(found).__name__}" if key in data else there
         raise InputError(f"{source}: expected COCO with a list {repr_of(key)}, got {actual}")
+    return objects(found, key, source)
+
+
+def objects(records: Sequence[Any], key: str, source: str, first: int = 0) -> list[Mapping[str, Any]]:
+    """Records that are objects, the first of which stands at that place of a list."""
     problems = Problems(source)
-    wrong = [
-        position
-        for position, record in enumerate(found)
-        if type(record) is not dict and not isinstance(record, Mapping)
-    ]
-    problems.add_all(wrong, lambda row: f"{key}[{row}]", "an object", lambda row: repr_of(found[row]))
+    wrong = [row for row, record in enumerate(records) if type(record) is not dict and not isinstance(record, Mapping)]
+    problems.add_all(wrong, lambda row: f"{key}[{first + row}]", "an object", lambda row: repr_of(records[row]))
     problems.raise_if_any()
-    return list(found)
+    return list(records)
+
+
+def record_name(key: str, position: int, id: Any) -> str:
+    """The record of an image, a category or an annotation, for messages."""
+    return f"{key}[{position}] (id {repr_of(id)})"
+
+
+def annotation_ids(annotations: Records, positions: Sequence[int]) -> list[Any]:
+    """(N,) ids; of an annotation without one its place in the file, counted from 1."""
+    keys = annotations.column("id", ...)
+    return [position + 1 if key is ... else key for position, key in zip(positions, keys, strict=True)]
+
+
+def source_ids(own: list[Any], keys: list[Any]) -> list[Any]:
+    """What records have under ``source_id``, their id where that can be none."""
+    return [name if isinstance(name, (str, int)) else key for name, key in zip(own, keys, strict=True)]
+
+
+def has_source_ids(data: Mapping[str, Any]) -> bool:
+    """Whether `write_coco` replaced ids by numbers: then the own ones are under ``source_id``."""
+    return bool(info_of(data).get("ids") == "source_id")
 
 
 def check_images(
@@ -85,7 +107,7 @@ def check_images(
 
 def image_name(image: Mapping[str, Any], position: int) -> str:
     """The record of an image, for messages."""
-    return f"images[{position}] (id {repr_of(image.get('id'))})"
+    return record_name("images", position, image.get("id"))
 
 
 def category_names(data: Mapping[str, Any], source: str, problems: Problems) -> dict[Any, str]:
@@ -105,7 +127,7 @@ def category_names(data: Mapping[str, Any], source: str, problems: Problems) -> 
         else:
             categories[key] = name  # of several ids, too: Roboflow begins with an empty class that groups the others
         if fault:
-            problems.add(f"categories[{position}] (id {repr_of(key)})", *fault)
+            problems.add(record_name("categories", position, key), *fault)
     return categories
 
 

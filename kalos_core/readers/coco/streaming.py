@@ -34,10 +34,19 @@ from kalos_core.readers.coco.raters import (
     RATER_FIELDS,
     find_rater_field,
     find_raters,
+    info_of,
     without_raters,
 )
-from kalos_core.readers.coco.reading import OWN_ID, CocoFileSettings, CocoSettings, Content, build_content, source_ids
-from kalos_core.readers.coco.records import check_images, record_list
+from kalos_core.readers.coco.reading import OWN_ID, CocoFileSettings, CocoSettings, Content, build_content
+from kalos_core.readers.coco.records import (
+    annotation_ids,
+    check_images,
+    has_source_ids,
+    objects,
+    record_list,
+    record_name,
+    source_ids,
+)
 from kalos_core.readers.coco.scanning import Batch, scan
 
 LISTS = ("images", "annotations")
@@ -214,7 +223,7 @@ class _Blocks:
 
     def _sort_images(self, batch: Batch, rater_lists: dict[str, Any]) -> None:
         first = len(self.position)
-        images = _objects(parse_json(self.path, batch.together, "COCO file"), "images", first, self.path.name)
+        images = objects(parse_json(self.path, batch.together, "COCO file"), "images", self.path.name, first)
         check_images(images, Problems(self.path.name), first, self.position)
         texts = batch.each()
         for start in range(first - first % self.size, first + len(images), self.size):
@@ -234,7 +243,7 @@ class _Blocks:
         for batch in scan(self.path, ["annotations"], bytearray()):
             records = decode_list(batch.together, self.path)
             if records.are_mappings:
-                _objects(records.rows, "annotations", first, self.path.name)
+                objects(records.rows, "annotations", self.path.name, first)
             keys = records.column("image_id")
             images = [self.position.get(key) if is_hashable(key) else None for key in keys]
             shelf_of = np.array(
@@ -259,14 +268,9 @@ class _Blocks:
         if seen and not found[self.field].occurs:
             raise InputError(f"{self.path.name}: {without_raters(seen, None)}")
         found[self.field].problems.raise_if_any()
-        self.data["info"] = self._info | {"raters": found[self.field].described()}
+        self.data["info"] = {**info_of(self.data), "raters": found[self.field].described()}
         self.hashes = set(ids.repeated().tolist())
         self.repeats = bool(self.hashes)
-
-    @property
-    def _info(self) -> dict[str, Any]:
-        info = self.data.get("info")
-        return dict(info) if isinstance(info, Mapping) else {}
 
     def check_ids(self) -> None:
         """An error if ids are the same, of those whose hashes are."""
@@ -280,7 +284,7 @@ class _Blocks:
         problems, seen = Problems(self.path.name), set()
         for position, key, written in sorted(entries, key=lambda entry: entry[0]):
             if key in seen:
-                problems.add(_name(position, written), OWN_ID, f"{repr_of(key)} a second time")
+                problems.add(record_name("annotations", position, written), OWN_ID, f"{repr_of(key)} a second time")
             seen.add(key)
         problems.raise_if_any()
 
@@ -328,7 +332,12 @@ class _Found:
         self.occurs = True
         keys = records.column("id")
         raters = find_raters(
-            self.data, images, records, self.field, lambda row: _name(positions[row], keys[row]), self.problems
+            self.data,
+            images,
+            records,
+            self.field,
+            lambda row: record_name("annotations", positions[row], keys[row]),
+            self.problems,
         )
         for name, (person, session) in raters.identity.items():
             if self.identity.setdefault(name, (person, session)) != (person, session):
@@ -362,28 +371,10 @@ class _Ids:
 
 def _ids(records: Records, positions: list[int], data: Mapping[str, Any]) -> list[Any]:
     """Ids as they are in the table."""
-    keys = [
-        position + 1 if key is ... else key for position, key in zip(positions, records.column("id", ...), strict=True)
-    ]
-    info = data.get("info")
-    if isinstance(info, Mapping) and info.get("ids") == "source_id":
-        return source_ids(records.column("source_id"), keys)
-    return keys
+    keys = annotation_ids(records, positions)
+    return source_ids(records.column("source_id"), keys) if has_source_ids(data) else keys
 
 
 def _hash(key: Any) -> int | None:
     """None of what is no id, which is refused where its record is read."""
     return None if key is None or isinstance(key, bool) or not is_hashable(key) else hash(key)
-
-
-def _name(position: int, key: Any) -> str:
-    return f"annotations[{position}] (id {repr_of(key)})"
-
-
-def _objects(records: Sequence[Any], key: str, first: int, source: str) -> list[Mapping[str, Any]]:
-    """Records that are objects; an error that names those that are not."""
-    problems = Problems(source)
-    wrong = [row for row, record in enumerate(records) if not isinstance(record, Mapping)]
-    problems.add_all(wrong, lambda row: f"{key}[{first + row}]", "an object", lambda row: repr_of(records[row]))
-    problems.raise_if_any()
-    return list(records)
