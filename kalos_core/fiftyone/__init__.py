@@ -171,10 +171,10 @@ from kalos_core.fiftyone.kinds.calibration.kind import default_threshold as defa
 from kalos_core.fiftyone.kinds.convergence.compute import estimate_convergence as estimate_convergence
 from kalos_core.fiftyone.kinds.convergence.compute import place_predictions as place_predictions
 from kalos_core.fiftyone.kinds.convergence.kind import ConvergenceRun as ConvergenceRun
+from kalos_core.fiftyone.kinds.convergence.kind import convergence_metrics as convergence_metrics
+from kalos_core.fiftyone.kinds.convergence.kind import poolable_runs as poolable_runs
+from kalos_core.fiftyone.kinds.convergence.kind import pooled_replicates as pooled_replicates
 from kalos_core.fiftyone.kinds.convergence.kind import view_of_tag as view_of_tag
-from kalos_core.fiftyone.kinds.convergence.stored import convergence_metrics as convergence_metrics
-from kalos_core.fiftyone.kinds.convergence.stored import poolable_runs as poolable_runs
-from kalos_core.fiftyone.kinds.convergence.stored import pooled_replicates as pooled_replicates
 from kalos_core.fiftyone.kinds.detectors.compute import BERKELEY as BERKELEY
 from kalos_core.fiftyone.kinds.detectors.compute import rank_detectors as rank_detectors
 from kalos_core.fiftyone.kinds.detectors.kind import DetectorRun as DetectorRun
