@@ -62,7 +62,7 @@ from kalos_core.fiftyone.kinds.agreement.views import worst_images as worst_imag
 from kalos_core.fiftyone.kinds.calibration.compute import calibrate_threshold as calibrate_threshold
 from kalos_core.fiftyone.kinds.calibration.compute import choose_threshold as choose_threshold
 from kalos_core.fiftyone.kinds.convergence.compute import estimate_convergence as estimate_convergence
-from kalos_core.fiftyone.kinds.convergence.stored import convergence_metrics as convergence_metrics
+from kalos_core.fiftyone.kinds.convergence.kind import convergence_metrics as convergence_metrics
 from kalos_core.fiftyone.kinds.detectors.compute import rank_detectors as rank_detectors
 from kalos_core.fiftyone.kinds.image_labels.compute import compute_label_agreement as compute_label_agreement
 from kalos_core.fiftyone.kinds.image_labels.views import view_of_disputes as view_of_disputes

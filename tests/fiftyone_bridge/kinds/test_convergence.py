@@ -13,8 +13,7 @@ import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosWarning, check_convergence, label_convergence
 from kalos_core.convergence import PUBLISHED_LINE, Line, map_of_predictions
 from kalos_core.fiftyone.kinds.convergence.compute import place_predictions
-from kalos_core.fiftyone.kinds.convergence.kind import view_of_tag
-from kalos_core.fiftyone.kinds.convergence.stored import poolable_runs, pooled_replicates
+from kalos_core.fiftyone.kinds.convergence.kind import poolable_runs, pooled_replicates, view_of_tag
 from kalos_core.fiftyone.runs.table import Run
 from kalos_core.figures import plot_regression
 from kalos_core.results import plain_values

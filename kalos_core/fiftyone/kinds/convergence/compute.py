@@ -18,8 +18,13 @@ from kalos_core.fiftyone.dataset.objects import Labels, labels_of_field, read_la
 from kalos_core.fiftyone.dataset.raters import label_fields
 from kalos_core.fiftyone.dataset.samples import check_samples
 from kalos_core.fiftyone.dataset.selection import Selection
-from kalos_core.fiftyone.kinds.convergence.kind import CONVERGENCE, ConvergenceRun
-from kalos_core.fiftyone.kinds.convergence.stored import ConvergenceRunArguments, ConvergenceRunSettings, metrics_of
+from kalos_core.fiftyone.kinds.convergence.kind import (
+    CONVERGENCE,
+    ConvergenceRun,
+    ConvergenceRunArguments,
+    ConvergenceRunSettings,
+    metrics_of,
+)
 from kalos_core.fiftyone.kinds.matched import matched_arrays
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, Found, analysing, store
 from kalos_core.fiftyone.runs.stored import load_details
