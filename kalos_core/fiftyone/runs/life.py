@@ -53,7 +53,7 @@ from kalos_core.fiftyone.runs.arrays import delete_arrays, drop, orphans, store_
 from kalos_core.fiftyone.runs.explaining import explained
 from kalos_core.fiftyone.runs.keys import METHOD, check_run_key, own_runs, written_attributes
 from kalos_core.fiftyone.runs.progress import Progress, Report
-from kalos_core.fiftyone.runs.records import apart, keyless
+from kalos_core.fiftyone.runs.records import apart, keyed, keyless
 from kalos_core.fiftyone.runs.renaming import is_held, settle_renaming
 from kalos_core.fiftyone.runs.table import Details, Kind, Metrics, Read, Result, Run, Settings
 from kalos_core.fiftyone.runs.writers import COMPLETE, DELETING, WRITING, Writer, is_alive, writing_now
@@ -204,7 +204,7 @@ def writing(
     Draft
         To be given `metrics`, `details`, `arrays` and `result`; leaving the block makes the run complete.
     """
-    dataset, together = root_of(read.view), _TOGETHER.get()
+    dataset, together, stored = root_of(read.view), _TOGETHER.get(), keyless(settings)
     with writing_now() if together is None else nullcontext(together.writer) as writer:
         sweep(dataset)
         check_run_key(dataset, run_key)
@@ -212,7 +212,7 @@ def writing(
             method=f"{METHOD}/{kind.name}",
             status=WRITING,
             writer=writer,
-            settings=keyless(settings),
+            settings=stored,
             selection=read.selection.record(),
             label_fields=list(read.fields),
             images=len(read.images),
@@ -233,7 +233,7 @@ def writing(
         try:
             declare(dataset, fields or {})
             place_fields(dataset, run_key, fields or ())
-            draft = Draft(run_key, kind, settings, read, made_at, config.analysis)
+            draft = Draft(run_key, kind, keyed(stored), read, made_at, config.analysis)
             yield draft
             details, beside = apart(draft.details)
             give_back_memory()
