@@ -49,7 +49,7 @@ from kalos_core.fiftyone.runs.arrays import StoredArrays, store_arrays
 from kalos_core.fiftyone.runs.explaining import explained
 from kalos_core.fiftyone.runs.keys import METHOD, RunNames, check_run_key, own_runs
 from kalos_core.fiftyone.runs.progress import Progress, Report
-from kalos_core.fiftyone.runs.records import apart, keyless
+from kalos_core.fiftyone.runs.records import apart, keyed, keyless
 from kalos_core.fiftyone.runs.table import Details, Kind, Metrics, Read, Result, Run, Settings
 from kalos_core.fiftyone.runs.upkeep import forget_deleted, remove_run, sweep
 from kalos_core.fiftyone.runs.writers import COMPLETE, WRITING, Writer, writing_now
@@ -165,14 +165,14 @@ def writing(
     Draft
         To be given `metrics`, `details`, `arrays` and `result`; leaving the block makes the run complete.
     """
-    dataset, together = root_of(read.view), _TOGETHER.get()
+    dataset, together, stored = root_of(read.view), _TOGETHER.get(), keyless(settings)
     with writing_now() if together is None else nullcontext(together.writer) as writer:
         check_run_key(dataset, run_key)
         config = dataset.init_run(
             method=f"{METHOD}/{kind.name}",
             status=WRITING,
             writer=writer,
-            settings=keyless(settings),
+            settings=stored,
             selection=read.selection.record(),
             label_fields=list(read.fields),
             images=len(read.images),
@@ -201,7 +201,7 @@ def writing(
             draft.run = Run(
                 key=run_key,
                 kind=kind.name,
-                settings=settings,
+                settings=keyed(stored),
                 selection=read.selection,
                 metrics=draft.metrics,
                 label_fields=read.fields,
