@@ -14,7 +14,7 @@ from kalos_core.display import number_of, with_interval
 from kalos_core.limits import check_replicates
 from kalos_core.nominal.values import encode_grades
 from kalos_core.options import BootstrapSettings, takes
-from kalos_core.resampling import intervals
+from kalos_core.resampling import draws_of_kinds, intervals
 from kalos_core.results import Result
 
 FORMS = ("ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)")
@@ -24,9 +24,6 @@ TAIL = 0.025
 """Of the F distribution outside of either end of an interval."""
 
 SAME_ITEMS = "items do not differ beyond their raters: no variance is left to divide by"
-
-REPLICATES_AT_ONCE = 100
-"""Replicates that are drawn at a time."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -205,10 +202,8 @@ def _one_way(numbers: NDArray[np.float64], replicates: int, seed: int) -> Intrac
     within = np.where(given, there - (sums / count)[:, None], 0)
     parts = np.column_stack([np.ones(len(count)), count, count**2, sums, sums**2 / count, (within**2).sum(axis=1)])
     value, raters = _one_way_of(parts.sum(axis=0)[None])
-    rng, n, drawn = np.random.default_rng(seed), len(count), []
-    for start in range(0, replicates, REPLICATES_AT_ONCE):
-        times = rng.multinomial(n, np.full(n, 1 / n), size=min(REPLICATES_AT_ONCE, replicates - start))
-        drawn.append(_one_way_of(times @ parts)[0])
+    n = len(count)
+    drawn = [_one_way_of(times @ parts)[0] for times in draws_of_kinds(np.ones(n), replicates, seed)]
     ends = intervals(np.concatenate(drawn)) if drawn else np.full((2, 2), np.nan)
     two_way = "needs a grade of every rater for every item: some are missing"
     found, interval = np.full(6, np.nan), np.full((6, 2), np.nan)

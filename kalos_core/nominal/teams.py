@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
@@ -20,7 +20,7 @@ from kalos_core.nominal.majority import majority_vote
 from kalos_core.nominal.questions import check_two_raters
 from kalos_core.nominal.table import LabelTable
 from kalos_core.options import BootstrapSettings, takes
-from kalos_core.resampling import intervals
+from kalos_core.resampling import draws_of_kinds, intervals
 from kalos_core.results import Result, crossed
 
 if TYPE_CHECKING:
@@ -287,9 +287,8 @@ def _compared(
     kinds, code = _distinct_rows(np.where(defined, by_item, -1)[some])
     times = np.bincount(code, items[some], minlength=len(kinds)).astype(np.intp)
     values, there = np.maximum(kinds, 0), (kinds >= 0).astype(np.float64)
-    resampled: NDArray[Any] = np.zeros((0, len(times)))
-    if len(times):
-        resampled = np.random.default_rng(seed).multinomial(times.sum(), times / times.sum(), size=replicates)
+    drawn = [np.zeros((0, len(times)), np.int64), *draws_of_kinds(times, replicates, seed)]
+    resampled = np.concatenate(drawn)
     with np.errstate(invalid="ignore"):  # 0 / 0: nothing defined in a replicate, or at all
         means = _with_difference((times @ values) / (times @ there))
         ends = _with_difference((resampled @ values) / (resampled @ there))

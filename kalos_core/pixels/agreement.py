@@ -335,6 +335,19 @@ def _image_row(image: Any, sums: PixelSums, assigned: NDArray[np.intp]) -> tuple
     return image, sums.smyth_bound(), float(f1.mean()), sums.pixels, marked
 
 
+ChosenChannels = Annotated[
+    Channels | None,
+    Option(
+        "Channels",
+        "Which channels of the images are compared, such as the near-infrared one; all by default. Names choose "
+        "among those that the stacks name (`MaskStack.channels`), and name every channel, in order, where they "
+        "name none; a mapping of names to numbers, from 0, chooses among channels without names. Intensity and "
+        "contrast are computed where an image has channels named red, green and blue, or one channel.",
+        type="sequence of str, or mapping of str to int, optional",
+    ),
+]
+
+
 @dataclass(frozen=True)
 class PixelSettings(Settings):
     """How agreement about pixels is computed."""
@@ -345,17 +358,7 @@ class PixelSettings(Settings):
             "Raters", "All of them, needed where the first image does not have them all.", check=lambda given, _: given
         ),
     ] = None
-    channels: Annotated[
-        Channels | None,
-        Option(
-            "Channels",
-            "Which channels of the images are compared, such as the near-infrared one; all by default. Names choose "
-            "among those that the stacks name (`MaskStack.channels`), and name every channel, in order, where they "
-            "name none; a mapping of names to numbers, from 0, chooses among channels without names. Intensity and "
-            "contrast are computed where an image has channels named red, green and blue, or one channel.",
-            type="sequence of str, or mapping of str to int, optional",
-        ),
-    ] = None
+    channels: ChosenChannels = None
     raters_are_local: Annotated[
         bool | None,
         Option(

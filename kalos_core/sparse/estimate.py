@@ -16,7 +16,7 @@ from kalos_core.chance import Counts, Tally, tally
 from kalos_core.display import number_of, with_interval
 from kalos_core.errors import KalosWarning
 from kalos_core.options import Option, Replicates, Seed, Settings, takes
-from kalos_core.resampling import REPLICATES_AT_ONCE, intervals
+from kalos_core.resampling import draws_of_kinds, intervals
 from kalos_core.results import Result
 from kalos_core.sparse.independence import Independence, independence_of, is_doubtful
 from kalos_core.sparse.weights import WeightName, item_weights
@@ -215,11 +215,6 @@ def ratio_interval(
         return np.full(2, np.nan)
     each = np.ones(len(numerator)) if times is None else times
     kinds, index = np.unique(numerator + 1j * denominator, return_inverse=True)  # a pair as one sortable number
-    items, count = int(each.sum()), total(index, each, len(kinds))
-    rng = np.random.default_rng(seed)
-    ratios = []
-    for start in range(0, replicates, REPLICATES_AT_ONCE):
-        size = min(REPLICATES_AT_ONCE, replicates - start)
-        often = rng.multinomial(items, count / items, size=size)
-        ratios.append((often @ kinds.real) / (often @ kinds.imag))
+    drawn = draws_of_kinds(total(index, each, len(kinds)), replicates, seed)
+    ratios = [(often @ kinds.real) / (often @ kinds.imag) for often in drawn]
     return np.asarray(intervals(np.concatenate(ratios)[:, None])[0])

@@ -14,7 +14,7 @@ from kalos_core.arguments import check_arguments
 from kalos_core.arrays import as_floats, total
 from kalos_core.chance import alpha_of_sums
 from kalos_core.display import number_of, with_interval
-from kalos_core.errors import InputError, as_number, check_whole, listed, lookup, repr_of
+from kalos_core.errors import InputError, check_number, check_whole, listed, lookup
 from kalos_core.limits import check_replicates
 from kalos_core.options import Option, Replicates, Seed, Settings, takes
 from kalos_core.resampling import intervals
@@ -94,9 +94,7 @@ class RunningCurve(Result):
         >>> int(curve.annotations[step])
         30
         """
-        number = as_number(width)
-        if number is None or not number > 0:
-            raise InputError(f"width: expected a number above 0, got {repr_of(width)}")
+        number = check_number(width, "width", above=0)
         ends = lookup({"spa": self.spa_interval, "alpha": self.alpha_interval}, of, "of")
         wide = np.flatnonzero(~(ends[:, 1] - ends[:, 0] < number))  # NaN is not narrow
         first = int(wide[-1]) + 1 if len(wide) else 0

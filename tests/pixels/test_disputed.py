@@ -64,9 +64,7 @@ def test_ignored_pixels_are_in_no_dispute():
 
 
 def test_raters_of_other_images_were_not_assigned():
-    found = disputed_regions(
-        [{"ann": [[1]], "bob": [[0]]}, {"cid": [[0]], "ann": [[1]]}, {"ann": [[1]]}], min_area=1, min_width=1
-    )
+    found = disputed_regions([{"ann": [[1]], "bob": [[0]]}, {"cid": [[0]], "ann": [[1]]}, {"ann": [[1]]}], None, 1, 1)
     assert found.values.tolist() == [[0, NO_OBJECT, NOT_ASSIGNED], [0, NOT_ASSIGNED, NO_OBJECT]]
     assert np.isnan(found.share).tolist() == [[False, False, True], [False, True, False]]
     assert found.image.tolist() == [0, 1]

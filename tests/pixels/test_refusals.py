@@ -60,11 +60,11 @@ BOXES = Annotations.from_rows([{"image": 1, "rater": r, "category": "cat", "box"
         (lambda: boundary_distance(SQUARE * np.nan, SQUARE), "a: expected coordinates of points, got"),
         (lambda: boundary_distance([[1]], [[1]], 0), "spacing: expected a number above 0, or 2 of them, got 0"),
         (lambda: boundary_distance([[1]], [[1]], (1, 1, 1)), "spacing: expected a number above 0, or 2"),
-        (lambda: boundary_distance([[1]], [[1]]).surface_dice(-1), "tolerance: expected a distance"),
+        (lambda: boundary_distance([[1]], [[1]]).surface_dice(-1), "tolerance: expected a number of at least 0"),
         (lambda: boundary_agreement([]), "stacks: expected an image with at least two assigned raters, got none in 0"),
         (lambda: boundary_agreement(5), "stacks: expected masks of one image or more, got 5"),
         (lambda: boundary_agreement([[[[1]], [[1]]]], spacing=(1, 1, 1)), "spacing: expected a number above 0, or 2"),
-        (lambda: boundary_agreement([[[[1]], [[1]]]], tolerance=-1), "tolerance: expected a distance of at least 0"),
+        (lambda: boundary_agreement([[[[1]], [[1]]]], tolerance=-1), "tolerance: expected a number of at least 0"),
         (lambda: boundary_agreement([[[[1]], [[1]]]], bootstrap=-1), "bootstrap: expected a whole number"),
         (lambda: unit_boundaries(5), "agreement: expected Agreement"),
         (
@@ -72,17 +72,14 @@ BOXES = Annotations.from_rows([{"image": 1, "rater": r, "category": "cat", "box"
             "agreement: expected a polygon or a mask of every .* box",
         ),
         (lambda: surface_dice(kind="box"), "kind: expected 'polygon' or 'mask', got 'box'"),
-        (lambda: surface_dice(tolerance=-1), "tolerance: expected a distance of at least 0"),
+        (lambda: surface_dice(tolerance=-1), "tolerance: expected a number of at least 0"),
         (lambda: surface_dice(name=3), "name: expected"),
         (lambda: tolerance_in_pixels((2, 2), -0.1), "expected a share of the diagonal"),
         (lambda: match_contours([[1]], [[1, 0]]), "expected the size of the truth"),
         # ---- regions
         (lambda: region_agreement(5), "stacks: expected regions of one image or more, got 5"),
         (lambda: region_agreement([{"a": [[0.5]], "b": [[1]]}]), "labels of 'a': expected whole numbers"),
-        (
-            lambda: disputed_regions([{"a": [[1]], "b": [[0]]}], min_width=0),
-            "min_width: expected a whole number from 1",
-        ),
+        (lambda: disputed_regions([{"a": [[1]], "b": [[0]]}], min_width=0), "min_width: expected a whole number"),
         (lambda: disputed_regions([{"a": [[1]]}]), "an image with at least two assigned raters, got none in 1 images"),
     ],
 )

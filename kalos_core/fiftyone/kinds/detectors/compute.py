@@ -85,7 +85,7 @@ def rank_detectors(samples: Any, run_key: str, settings: DetectorRunArguments) -
     with analysing(samples, run_key, settings.progress) as report:
         if not are_score_maps(samples, told.detectors):
             measure = similarity_to_store(samples, chosen, told.similarity)
-            return _on_objects(samples, run_key, replace(told, similarity=measure), chosen, report)
+            return _on_objects(samples, run_key, told.part(DetectorRunSettings, similarity=measure), chosen, report)
         masks = open_masks(samples, chosen, told.ignore_value)
         local = are_local(masks, told.raters_are_local)
         return _on_pixels(masks, run_key, replace(told, raters_are_local=local, **told.for_maps()), report)
@@ -136,7 +136,7 @@ def _counted(
 def _on_objects(
     samples: Any, run_key: str, settings: DetectorRunSettings, selection: Selection, report: Report
 ) -> DetectorRun:
-    measure = settings.similarity
+    measure = settings.measure
     labels = read_labels(samples, selection, [measure])
     check_comparable(labels.annotations)
     both = [field for field in (*settings.detectors, *settings.truths) if field in labels.fields]

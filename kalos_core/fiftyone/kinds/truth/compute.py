@@ -113,7 +113,9 @@ def estimate_truth(samples: Any, run_key: str, settings: TruthRunArguments) -> T
             local = are_local(masks, told.raters_are_local)
             return _of_pixels(masks, run_key, replace(told, of="pixels", raters_are_local=local), report)
         measure = similarity_to_store(samples, chosen, told.similarity)
-        return _of_objects(samples, run_key, replace(told, of="objects", similarity=measure), chosen, report)
+        return _of_objects(
+            samples, run_key, told.part(TruthRunSettings, of="objects", similarity=measure), chosen, report
+        )
 
 
 # ---- pixels ----
@@ -216,7 +218,7 @@ def _map_of(masks: RaterMasks, truths: dict[str, Truth]) -> NDArray[Any]:
 def _of_objects(
     samples: Any, run_key: str, settings: TruthRunSettings, selection: Selection, report: Report
 ) -> TruthRun:
-    labels = read_labels(samples, selection, [settings.similarity])
+    labels = read_labels(samples, selection, [settings.measure])
     annotations = labels.annotations
     check_sizes(annotations.files, annotations.image_size)
     check_comparable(annotations)

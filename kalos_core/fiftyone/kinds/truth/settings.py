@@ -57,6 +57,11 @@ class ConsensusRunSettings(Settings):
         ),
     ] = None
 
+    @property
+    def measure(self) -> str:
+        """The name of the similarity, once it is known."""
+        return str(self.similarity)
+
 
 @dataclass(frozen=True, kw_only=True)
 class TruthRunSettings(ConsensusRunSettings):
@@ -80,7 +85,7 @@ class TruthRunSettings(ConsensusRunSettings):
                 "objects": "matched between raters",
             },
         ),
-    ] = "auto"
+    ] = "auto"  # type: ignore[assignment] # the argument has this name; a record is read by the class itself
     ignore_value: IgnoreValue = None
     raters_are_local: RatersAreLocal = None
     maps: Annotated[
