@@ -321,7 +321,7 @@ def _levels(settings: Any) -> dict[str, str]:
     metrics = {} if isinstance(metric, str) else {name: [of] for name, of in metric.items()}
     given = {"metric": "by question", "metrics": _typed(metrics)} if metrics else {"metric": metric}
     if order:
-        given["order"] = _typed(order) if by_question else _typed_names(order)
+        given["order"] = _typed(order) if isinstance(order, dict) else _typed_names(order)
     return given
 
 
