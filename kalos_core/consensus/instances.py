@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core._agreement import Agreement
+from kalos_core._agreement import Agreement, check_agreement
 from kalos_core.annotations import Annotations
 from kalos_core.arrays import as_floats, divide, run_starts
 from kalos_core.consensus.fusing import Members, fused_annotations
@@ -278,6 +278,7 @@ def instance_consensus(agreement: Agreement, settings: ConsensusArguments) -> In
     >>> instance_consensus(result, ties="first").annotations.category.tolist()
     [0]
     """
+    check_agreement(agreement)
     source, truth = agreement.annotations, settings.truth
     weight = _check_weights(settings.weights, len(source.raters))
     units = agreement.units

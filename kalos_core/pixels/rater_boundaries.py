@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import Agreement
+from kalos_core._agreement import Agreement, check_agreement
 from kalos_core.annotations.table import Annotations, object_array
 from kalos_core.display import number_of, percent_text, significant
 from kalos_core.errors import InputError
@@ -285,6 +285,7 @@ def unit_boundaries(agreement: Agreement, settings: BoundarySettings) -> Boundar
     >>> found.to_pandas()[["class", "rater_a", "rater_b", "hausdorff", "surface_dice"]].values.tolist()
     [['cat', 'ann', 'bob', 1.0, 1.0]]
     """
+    check_agreement(agreement)
     annotations = agreement.annotations
     steps, rows = check_spacing(settings.spacing, 2), _Rows(settings.tolerance)
     column = _column(agreement)

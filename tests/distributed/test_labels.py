@@ -12,6 +12,9 @@ import pytest
 import kalos_core
 from kalos_core import InputError, LabelTable
 from kalos_core.distributed import write_shards
+from kalos_core.nominal import reject_answers, suggest_groups
+from kalos_core.nominal.accuracy import item_accuracy
+from kalos_core.nominal.disputes import find_disputes
 from tests.distributed.equality import assert_same, every_size, shards_of
 from tests.distributed.scenes import ITEMS, exclusive, labels, scene
 
@@ -47,11 +50,11 @@ def test_the_numbers_are_those_of_one_machine(tmp_path, name, size):
 TEAMS = {"first": ["cid", "ann"], "second": ["dan"]}
 CALLS = {
     "majority": kalos_core.majority_agreement,
-    "items": kalos_core.item_accuracy,
-    "items to a rater": lambda source: kalos_core.item_accuracy(source, "bob"),
+    "items": item_accuracy,
+    "items to a rater": lambda source: item_accuracy(source, "bob"),
     "raters": kalos_core.rater_accuracy,
     "raters to one": lambda source: kalos_core.rater_accuracy(source, "bob"),
-    "disputes": lambda source: [kalos_core.find_disputes(source), kalos_core.find_disputes(source).to_pandas()],
+    "disputes": lambda source: [find_disputes(source), find_disputes(source).to_pandas()],
     "teams": lambda source: kalos_core.compare_teams(source, TEAMS, bootstrap=20),
     "coefficients": lambda source: kalos_core.label_agreement(source, bootstrap=20, seed=3),
 }
@@ -68,7 +71,7 @@ def test_as_of_one_table(tmp_path, name, size, call):
 @pytest.mark.parametrize(
     "call",
     [
-        *(kalos_core.dawid_skene, kalos_core.suggest_groups, kalos_core.reject_answers, kalos_core.nominal_alpha),
+        *(kalos_core.dawid_skene, suggest_groups, reject_answers, kalos_core.nominal_alpha),
         lambda source: kalos_core.rater_accuracy(source, {100: "indoor"}),
     ],
 )
