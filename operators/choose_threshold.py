@@ -55,7 +55,7 @@ class ChooseThreshold(base.OfRun):
         similarity, metrics = params["similarity"], found.metrics
         own = [entry for entry in metrics["similarities"] if entry["name"] == similarity]
         doubt = "".join(map(_doubt, own)) if params["threshold"] is None else ""
-        value = next(entry["threshold"] for entry in metrics["chosen"] if entry["similarity"] == similarity)
+        value = metrics["chosen"][similarity]["threshold"]
         text = f"Later forms offer **{alpha_text(value)}** as the threshold of {shown(similarity)}.{doubt}"
         return {"similarity": similarity, "threshold": value, "text": text}
 

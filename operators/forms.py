@@ -377,6 +377,6 @@ def read_threshold(params: Mapping[str, Any]) -> dict[str, Any]:
 
 def _calibration_of(ctx: Context, similarity: str, threshold: float) -> str:
     """The run a default threshold comes from."""
-    chosen = {"similarity": similarity, "threshold": threshold}
     runs = kf.list_runs(ctx.dataset, "calibration", info=True)
-    return next(f"run {run.key}" for run in runs if chosen in run.metrics["chosen"])
+    chosen = {run.key: run.metrics["chosen"].get(similarity, {}).get("threshold") for run in runs}
+    return next(f"run {key}" for key, value in chosen.items() if value == threshold)
