@@ -291,11 +291,8 @@ class takes(Generic[P, Chosen]):
         but = self._but  # parameters that the function checks in its own words
         whole = inspect.signature(function)
         first = list(whole.parameters.values())[:-1]
-        leading_by_name = sum(entry.name not in ("self", "cls") for entry in first)
         own = list(inspect.signature(settings).parameters.values())
         hints = _hints(settings)
-        if leading_by_name > 1:  # after so many, options are given by name
-            own = [entry.replace(kind=inspect.Parameter.KEYWORD_ONLY) for entry in own]
         own = [entry.replace(annotation=_apart(hints[entry.name])[0]) for entry in own]
         signature = whole.replace(parameters=[*first, *own])
         names = [entry.name for entry in (*first, *own)]

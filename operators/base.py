@@ -23,7 +23,7 @@ from kalos_core import InputError, KalosError, KalosWarning
 from kalos_core.fiftyone.app import reload_dataset
 from kalos_core.fiftyone.runs.keys import free_run_key
 from kalos_core.fiftyone.runs.table import Kind, Run
-from kalos_core.options import Declared, arguments_of, settings_of
+from kalos_core.options import Declared, arguments_of, declared_by
 from kalos_core.text import names_shown
 
 from . import forms, widgets
@@ -56,13 +56,16 @@ class Action(foo.Operator):
 
     A subclass says `NAME`, `LABEL`, `DESCRIPTION`, `ICON` and `RESULT` (above the summary), fills the form in
     `add_inputs`, and works in `execute`. What `run` executes is `STREAMED`. `FUNCTION` is the one it calls, where
-    that has another name; `KEY_NAME` what that calls a key.
+    that has another name; `KEY_NAME` what that calls a key. `ask` asks for the options of the function: `HIDDEN` are
+    those that a switch of the form hides, `OVERRIDES` what the form says in place of what is declared.
     """
 
     NAME = LABEL = DESCRIPTION = ICON = RESULT = ""
     FUNCTION = ""
     STREAMED = True
     KEY_NAME = "run_key"
+    HIDDEN: ClassVar[Mapping[str, Sequence[str]]] = {}
+    OVERRIDES: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
     @property
     def config(self) -> foo.OperatorConfig:
@@ -89,6 +92,26 @@ class Action(foo.Operator):
         """None of a stream, whose summary is shown already: a second dialog would be empty."""
         found = ctx.results
         return _form(NOTHING if NOTHING in found else self.RESULT) if found else types.Property(types.Object())
+
+    @cached_property
+    def declared(self) -> dict[str, Declared]:
+        """Name -> option of its function, without those that say which labels are read."""
+        selected = kf.Selection.declared()
+        return {entry.name: entry for entry in declared_by(getattr(kf, self.NAME)) if entry not in selected}
+
+    def ask(self, ctx: Context, inputs: types.Object, *names: str, **own: Any) -> types.Property:
+        """Ask for options as they are declared, but for `OVERRIDES` and `own`, and for those that one shows once on.
+
+        Returns
+        -------
+        Property
+            The input of the last.
+        """
+        for name in names:
+            prop = widgets.add_option(ctx, inputs, self.declared[name], **{**self.OVERRIDES.get(name, {}), **own})
+            if ctx.params.get(name) and name in self.HIDDEN:
+                self.ask(ctx, inputs, *self.HIDDEN[name])
+        return prop
 
     def check_params(self, ctx: Context) -> None:
         """Refuse arguments that neither the function of its name nor the form has; what the App sends is its form's."""
@@ -173,16 +196,13 @@ class OfAgreement(OfRun):
 class Analysis(Action, Generic[RunOfKind]):
     """An operator that reads the labels of a view, calls the function of its name, and shows the run it stored.
 
-    What it makes and which panel shows it stands in `KINDS`. A subclass adds its own options in `add_options`, says in
-    `HIDDEN` which of them a switch of the form hides and in `OVERRIDES` what the form says in place of what is
-    declared, and sums the run up in `summary`; `settings` is for options that are no arguments of the function as they
-    stand. `KEY` is the run key to propose, where it is not the kind's name. From an `amount_of_work` of
-    `DELEGATED_FROM` on, scheduling is the form's first option.
+    What it makes and which panel shows it stands in `KINDS`. A subclass adds its own options in `add_options` and sums
+    the run up in `summary`; `settings` is for options that are no arguments of the function as they stand. `KEY` is
+    the run key to propose, where it is not the kind's name. From an `amount_of_work` of `DELEGATED_FROM` on, scheduling
+    is the form's first option.
     """
 
     KEY = ""
-    HIDDEN: ClassVar[Mapping[str, Sequence[str]]] = {}
-    OVERRIDES: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     DELEGATED_FROM: float = math.inf
 
     @property
@@ -194,28 +214,6 @@ class Analysis(Action, Generic[RunOfKind]):
     def key(self) -> str:
         """The run key to propose, if it is free."""
         return self.KEY or self.kind.name
-
-    @cached_property
-    def declared(self) -> dict[str, Declared]:
-        """Name -> option of its function, without those that say which labels are read."""
-        settings = settings_of(getattr(kf, self.NAME))
-        assert settings is not None
-        selected = kf.Selection.declared()
-        return {entry.name: entry for entry in settings.declared() if entry not in selected}
-
-    def ask(self, ctx: Context, inputs: types.Object, *names: str, **own: Any) -> types.Property:
-        """Ask for options as they are declared, but for `OVERRIDES` and `own`, and for those that one shows once on.
-
-        Returns
-        -------
-        Property
-            The input of the last.
-        """
-        for name in names:
-            prop = widgets.add_option(ctx, inputs, self.declared[name], **{**self.OVERRIDES.get(name, {}), **own})
-            if ctx.params.get(name) and name in self.HIDDEN:
-                self.ask(ctx, inputs, *self.HIDDEN[name])
-        return prop
 
     def amount_of_work(self, ctx: Context) -> float:
         """How much there is to do with these options; there is a data set."""

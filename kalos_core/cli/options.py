@@ -11,10 +11,9 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from kalos_core.cli.undeclared import undeclared
 from kalos_core.errors import InputError, listed, repr_of
 from kalos_core.files import read_text
-from kalos_core.options import arguments_of, settings_of
+from kalos_core.options import arguments_of, declared_by
 
 SCALARS = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
 """Types that an option can have, in the order in which text is read as one of them, and what an error calls them."""
@@ -187,12 +186,7 @@ def options_of(
 
 
 def _flags(function: Callable[..., Any]) -> Iterator[Flag]:
-    settings = settings_of(function)
-    if settings is None:
-        for name, hint, default, text in undeclared(function):
-            yield Flag(name, plain_kind(hint), text, default)
-        return
-    for entry in settings.declared():
+    for entry in declared_by(function):
         choices = entry.option.values
         kind = plain_kind(*_in_place_of_text(entry.kind, Literal[choices])) if choices else plain_kind(entry.kind)
         yield Flag(entry.name, kind, entry.option.about, entry.default)
