@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from kalos_core._agreement import Agreement, AgreementSettings, agreement_of
 from kalos_core.annotations import Annotations
-from kalos_core.arguments import check_arguments
 from kalos_core.diagnostics.parts import Part, estimate_cells
 from kalos_core.errors import InputError, listed, repr_of
 from kalos_core.resampling import Estimates
@@ -103,7 +102,6 @@ def class_difficulty(agreement: Agreement | Annotations | Sharded[Annotations]) 
     >>> found.category.tolist(), found.alpha.tolist(), found.units.tolist()
     (['cat', 'dog'], [0.0, 0.0], [1, 2])
     """
-    check_arguments(class_difficulty, locals())
     agreement = agreement_of(agreement)
     return class_difficulty_of(Part.of(agreement), agreement.configuration)
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.arguments import check_arguments
 from kalos_core.arrays import divide, total
 from kalos_core.chance import tally
 from kalos_core.display import number_of
@@ -138,7 +137,6 @@ def find_disputes(table: LabelTable | Sharded[LabelTable]) -> Disputes:
     >>> found.to_pandas()[["question", "share", "tied"]].values.tolist(), found.agreement.tolist()
     ([['sea', 0.5, True]], [0.5])
     """
-    check_arguments(find_disputes, locals())
     check_table(known_of(table))
     if isinstance(table, Sharded):
         parts = table.parts(_disputes_alone, "Disputes")

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import object_array
-from kalos_core.arguments import check_arguments
 from kalos_core.arrays import divide, total
 from kalos_core.chance import Counts, tally
 from kalos_core.display import number_of, percent_text
@@ -336,7 +335,6 @@ def majority_agreement(table: LabelTable | Sharded[LabelTable]) -> MajorityAgree
     >>> found.concept_chosen.round(3).tolist()
     [0.667]
     """
-    check_arguments(majority_agreement, locals())
     known = check_table(known_of(table))
     votes = ConceptVotes.of_source(table)
     loss = 1 - np.maximum(votes.chose, votes.decided - votes.chose) / votes.decided

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from kalos_core._agreement import check_comparable
 from kalos_core.annotations import Annotations
-from kalos_core.arguments import check_arguments
 from kalos_core.display import alpha_text, number_of
 from kalos_core.errors import InputError, check_whole
 from kalos_core.options import Option, Settings, takes
@@ -263,7 +262,6 @@ def boundary_quality(found: Variations, bins: int = 20) -> BoundaryQuality:
     >>> boundary_quality(variations(Annotations.from_rows(rows)), bins=2).counts.tolist()
     [1, 0]
     """
-    check_arguments(boundary_quality, locals())
     check_result(found, "found", Variations)
     number = check_whole(bins, "bins", least=1, most=MOST_BINS)
     distance = 1 - found.similarity[found.type_code == CORRECT]

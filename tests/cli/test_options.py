@@ -15,6 +15,7 @@ from kalos_core.cli.options import options_of
 from kalos_core.nominal import label_findings
 from kalos_core.options import Option, Settings, takes
 
+
 @dataclass(frozen=True)
 class Several(Settings):
     """Options of all types that text can give, and one that it cannot."""

@@ -135,8 +135,8 @@ def test_a_form_begins_with_the_defaults_of_the_function(dataset: fo.Dataset, ki
     inputs = form(operator, dataset, REQUIRED.get(kind, {}) | switches) | inputs
     shared = {
         name: (as_typed(inputs[name].default), as_typed(entry.default))
-        for name, entry in signature(getattr(kf, operator)).parameters.items()
-        if entry.kind is Parameter.KEYWORD_ONLY and name in inputs
+        for name, entry in list(signature(getattr(kf, operator)).parameters.items())[2:]
+        if name in inputs
     }
     unsaid = {None, Parameter.empty, "auto"}
     said = {name: both for name, both in shared.items() if unsaid.isdisjoint(both)}
@@ -160,8 +160,7 @@ def test_what_a_form_offers_reaches_the_function(dataset: fo.Dataset, kind: str)
     inputs = form(name, dataset, params)
     assert refused(inputs) == {}
     assert params.keys() <= inputs.keys()
-    arguments = signature(getattr(kf, name)).parameters
-    own = {entry for entry, about in arguments.items() if about.kind is Parameter.KEYWORD_ONLY} & inputs.keys()
+    own = set(list(signature(getattr(kf, name)).parameters)[2:]) & inputs.keys()
     assert own <= params.keys()  # all that is offered is tried
     selection = kf.Selection.__dataclass_fields__.keys()
     expected = {entry: value for entry, value in params.items() if entry in own or entry in selection}
