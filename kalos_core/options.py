@@ -11,9 +11,10 @@ import difflib
 import inspect
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import MISSING, Field, dataclass, fields
 from functools import cache, wraps
-from types import NoneType, UnionType
+from types import MethodType, NoneType, UnionType
 from typing import (
     Annotated,
     Any,
@@ -29,7 +30,7 @@ from typing import (
     overload,
 )
 
-from kalos_core.arguments import check_arguments, check_type
+from kalos_core.arguments import check_type
 from kalos_core.errors import InputError, check_number, check_whole, listed, lookup
 from kalos_core.limits import check_replicates
 
@@ -252,6 +253,55 @@ class BootstrapSettings(Settings):
 # ---- functions that take them ----
 
 
+def check_arguments(function: Callable[..., Any], given: Mapping[str, Any], but: Collection[str] = ()) -> None:
+    """An error that names the first argument of another type than the signature says.
+
+    Types of numbers, texts and arrays are not looked at: whoever uses them checks their range and shape, too.
+
+    Parameters
+    ----------
+    function : callable
+        Whose signature it is.
+    given : mapping
+        Its ``locals()``, before anything else.
+    but : names
+        Parameters that the function checks itself, in its own words.
+
+    Raises
+    ------
+    InputError
+
+    Examples
+    --------
+    >>> def heights(sizes: Mapping[str, float], sorted: bool = False) -> list[float]:
+    ...     check_arguments(heights, locals())
+    ...     return list(sizes.values())
+    >>> heights({"ann": 3})
+    [3]
+    >>> heights([3])
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: sizes: expected a mapping, got [3]
+    >>> heights({}, sorted="no")
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: sorted: expected True or False, got 'no'
+    """
+    for name, hint in _annotated(function.__func__ if isinstance(function, MethodType) else function):
+        if name in given and name not in but:
+            check_type(name, hint, given[name])
+
+
+@cache
+def _annotated(function: Callable[..., Any]) -> list[tuple[str, Any]]:
+    """The parameters and their types; without those of libraries that are imported late."""
+    names, found = getattr(function, "__globals__", {}), []
+    for parameter in inspect.signature(function).parameters.values():
+        hint = parameter.annotation
+        with suppress(NameError, TypeError):
+            hint = eval(hint, dict(names)) if isinstance(hint, str) else hint  # our own annotation
+        found.append((parameter.name, str if hint == "str" else hint))
+    return found
+
+
 class takes(Generic[P, Chosen]):
     """Let a function whose last parameter is `settings` take their fields as arguments of its own.
 
@@ -322,15 +372,9 @@ def arguments_of(function: Callable[..., Any]) -> dict[str, Any]:
     return {name: entry.default for name, entry in inspect.signature(function).parameters.items()}
 
 
-def settings_of(function: Callable[..., Any]) -> type[Settings] | None:
-    """The settings that a function takes the fields of; None of any other."""
-    found: type[Settings] | None = getattr(function, "settings", None)
-    return found
-
-
 def declared_by(function: Callable[..., Any]) -> tuple[Declared, ...]:
     """The options of a function, in their order; none of one that does not take settings."""
-    settings = settings_of(function)
+    settings: type[Settings] | None = getattr(function, "settings", None)
     return () if settings is None else settings.declared()
 
 

@@ -30,10 +30,10 @@ from kalos_core.annotations.columns import (
     repeated,
 )
 from kalos_core.annotations.shapes import SHAPE_FIELDS
-from kalos_core.arguments import check_arguments
 from kalos_core.arrays import as_array, as_rows, freeze
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, Problems, check_iterable, check_writable, is_hashable, listed, repr_of, warn
+from kalos_core.options import check_arguments
 from kalos_core.results import Result
 from kalos_core.shapes import Boxes, ShapeColumn
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any
 
-from kalos_core.arguments import check_arguments
 from kalos_core.consensus._lsml import lsml
 from kalos_core.consensus._simple import simple
 from kalos_core.consensus._staple import staple
 from kalos_core.consensus.truth import Truth
 from kalos_core.consensus.voting import vote, vote_any, vote_of_study, vote_without_outliers
 from kalos_core.errors import lookup
-from kalos_core.options import Option
+from kalos_core.options import Option, check_arguments
 from kalos_core.pixels.patterns import find_patterns
 from kalos_core.pixels.stack import Masks3D, as_stack
 

@@ -11,14 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations.table import object_array
-from kalos_core.arguments import check_arguments
 from kalos_core.arrays import as_array
 from kalos_core.consensus._staple import ITERATIONS, SETTLED
 from kalos_core.consensus.methods import JOINTLY
 from kalos_core.consensus.truth import ROUNDING, Truth, entropy_bits, truth_of_patterns
 from kalos_core.display import number_of, percent_text
 from kalos_core.errors import InputError, as_number, repr_of
-from kalos_core.options import Option, Settings, takes
+from kalos_core.options import Option, Settings, check_arguments, takes
 from kalos_core.pixels.classes import check_classes, check_values
 from kalos_core.pixels.patterns import Patterns
 from kalos_core.pixels.stack import LabelStack, Masks3D, MaskStack

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import object_array
 from kalos_core.annotations.columns import codes_in, new_codes
-from kalos_core.arguments import check_arguments
 from kalos_core.arrays import divide, total
 from kalos_core.display import number_of, percent_text
 from kalos_core.errors import InputError, KalosWarning, listed, repr_of
@@ -22,6 +21,7 @@ from kalos_core.nominal.build import OPTIONAL, RawLabels
 from kalos_core.nominal.decisions import ConceptVotes, Decisions, mean_of_finite
 from kalos_core.nominal.majority import merge_raters
 from kalos_core.nominal.table import LabelTable, build_table, check_table
+from kalos_core.options import check_arguments
 from kalos_core.reliability import NOT_ASSIGNED
 from kalos_core.results import Result
 from kalos_core.sharding import Sharded, known_of, parts_of

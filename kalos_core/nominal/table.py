@@ -18,12 +18,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations import Account, object_array
 from kalos_core.annotations.columns import new_codes, positions
-from kalos_core.arguments import check_arguments
 from kalos_core.arrays import as_array, as_rows, by_item, find_sorted, freeze
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, check_writable, index_of, listed, repr_of, warn
 from kalos_core.nominal.build import OPTIONAL, RawLabels, TableSettings, check_records
-from kalos_core.options import takes
+from kalos_core.options import check_arguments, takes
 from kalos_core.reliability import NOT_ASSIGNED
 from kalos_core.results import Result
 from kalos_core.sharding import instead_of

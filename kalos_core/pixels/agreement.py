@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations.table import object_array
-from kalos_core.arguments import check_arguments
 from kalos_core.arrays import mean_of_defined
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, is_hashable, listed, repr_of
-from kalos_core.options import Option, Replicates, Seed, Settings, takes
+from kalos_core.options import Option, Replicates, Seed, Settings, check_arguments, takes
 from kalos_core.pixels.moments import Correlation, Moments, correlation
 from kalos_core.pixels.patterns import Patterns, find_patterns
 from kalos_core.pixels.performance import RaterPerformance

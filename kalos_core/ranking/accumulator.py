@@ -11,14 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations.columns import object_array
-from kalos_core.arguments import check_arguments
 from kalos_core.arrays import as_floats, divide
 from kalos_core.consensus import estimate_truth
 from kalos_core.consensus.methods import WITHOUT_OUTLIERS, check_methods
 from kalos_core.consensus.voting import ROUNDING
 from kalos_core.errors import InputError, KalosWarning, as_number, check_number, check_whole, listed, repr_of
 from kalos_core.limits import check_replicates, limit
-from kalos_core.options import Option
+from kalos_core.options import Option, check_arguments
 from kalos_core.pixels.contours import near, thinned, tolerance_in_pixels
 from kalos_core.pixels.moments import Moments, correlation
 from kalos_core.pixels.stack import Masks3D, MaskStack, as_binary, as_stack, check_surroundings

@@ -10,13 +10,12 @@ import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.arguments import check_arguments
 from kalos_core.arrays import as_floats, total
 from kalos_core.chance import alpha_of_sums
 from kalos_core.display import number_of, with_interval
 from kalos_core.errors import InputError, check_number, check_whole, listed, lookup
 from kalos_core.limits import check_replicates
-from kalos_core.options import Option, Replicates, Seed, Settings, takes
+from kalos_core.options import Option, Replicates, Seed, Settings, check_arguments, takes
 from kalos_core.resampling import intervals
 from kalos_core.results import Result
 from kalos_core.sparse.weights import WEIGHTS
