@@ -14,8 +14,8 @@ from kalos_core.annotations import Annotations
 from kalos_core.errors import InputError, listed
 from kalos_core.files import as_path, write_whole
 from kalos_core.options import check_arguments
-from kalos_core.readers.coco.raters import RATER_FIELDS, SESSION_FIELD
-from kalos_core.readers.coco.records import EXCLUDED_FIELD
+from kalos_core.readers.coco.classes import EXCLUDED_FIELD
+from kalos_core.readers.coco.columns import RATER_FIELDS, SESSION_FIELD
 from kalos_core.results import plain_values
 from kalos_core.shapes import Boxes, Keypoints, Masks, Polygons
 
