@@ -23,9 +23,10 @@ from kalos_core.errors import InputError, KalosWarning
 from kalos_core.fiftyone.analyses.analysis import analyse as analyse_labels
 from kalos_core.fiftyone.analyses.analysis import free_analysis_key
 from kalos_core.fiftyone.dataset.coordinates import CROWD, FILE_ID
-from kalos_core.fiftyone.dataset.database import MOST, FieldArguments, bytes_of, check_room, label_field
+from kalos_core.fiftyone.dataset.database import FieldArguments, collection, label_field
 from kalos_core.fiftyone.dataset.encoding import LabelType, LabelTypeName, choose_label_type, rough_bytes
 from kalos_core.fiftyone.dataset.raters import OBJECTS, new_fields, store_raters
+from kalos_core.fiftyone.dataset.writing import MOST, bytes_of, check_room
 from kalos_core.fiftyone.importing.attributes import label_attributes
 from kalos_core.fiftyone.importing.life import Given, Load, Loaded, known_images, loading, opened
 from kalos_core.fiftyone.runs.analyses import Analysis
@@ -310,7 +311,7 @@ def _check_room(
     rough = np.bincount(annotations.image, rough_bytes(annotations), minlength=len(annotations.images))
     large = np.flatnonzero(rough > MOST // 4).tolist()
     given = zip(large, _given(annotations, kind, fields, annotations.files.tolist(), columns, large), strict=True)
-    check_room(target, ((file, place.known[row], bytes_of(labels)) for row, (file, labels, _) in given))
+    check_room(collection(target), ((file, place.known[row], bytes_of(labels)) for row, (file, labels, _) in given))
 
 
 def _given(

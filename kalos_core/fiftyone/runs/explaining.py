@@ -12,9 +12,10 @@ from fiftyone.core.collections import SampleCollection
 from pymongo.errors import ConnectionFailure, OperationFailure
 
 from kalos_core.errors import InputError, KalosError, listed, repr_of
-from kalos_core.fiftyone.dataset.database import MOST, RESTARTED, WAYS_OUT, is_too_large, server
+from kalos_core.fiftyone.dataset.database import RESTARTED, server
 from kalos_core.fiftyone.dataset.info import read_info
 from kalos_core.fiftyone.dataset.raters import label_fields
+from kalos_core.fiftyone.dataset.writing import MOST, WAYS_OUT, is_too_large
 from kalos_core.fiftyone.internals import database, id_of, root_of
 
 OUT_OF_DISK_SPACE = 14031

@@ -63,7 +63,7 @@ def analysing(samples: Any, run_key: str, progress: Progress | bool | None) -> I
     """What every analysis begins with: samples that can be read, a key that is free, somebody to tell of progress."""
     with Report(progress) as report, explained(samples):
         check_samples(samples)
-        sweep(root_of(samples))
+        sweep(id_of(root_of(samples)))
         check_run_key(samples, run_key)
         report(READING, "Reading labels")
         yield report

@@ -12,7 +12,7 @@ from typing import Any, Literal, overload
 from fiftyone import ViewField as F
 
 from kalos_core.errors import InputError, check_text, listed, lookup
-from kalos_core.fiftyone.dataset.database import edited_since, refresh
+from kalos_core.fiftyone.dataset.database import edited_since
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.internals import root_of
 from kalos_core.fiftyone.runs.analyses import Analysis, AnyRun, analyses_of
@@ -22,7 +22,7 @@ from kalos_core.fiftyone.runs.keys import METHOD, check_run_key, own_runs
 from kalos_core.fiftyone.runs.life import is_listed, set_config
 from kalos_core.fiftyone.runs.records import joined, keyed, restored
 from kalos_core.fiftyone.runs.table import KINDS, Arrays, Changes, Part, Parts, Run
-from kalos_core.fiftyone.runs.upkeep import dead_runs, move_of, remove_run, rename_runs, settle_renaming
+from kalos_core.fiftyone.runs.upkeep import move_of, remove_run, rename_runs, settle
 
 KindNames = str | Sequence[str] | None
 """A kind of run, or several; None: any."""
@@ -256,12 +256,8 @@ def _run(samples: Any, info: Any) -> AnyRun:
 def _complete(samples: Any, kind: KindNames = None) -> dict[str, Any]:
     """The complete runs, of a kind if given, as FiftyOne stores them, the newest first; dead ones are removed."""
     dataset = root_of(samples)
-    refresh(dataset)
-    settle_renaming(dataset)
+    settle(dataset)
     own = own_runs(dataset)
-    if dead := dead_runs(own):
-        remove_run(dataset, *dead)
-        own = own_runs(dataset)
     methods = {f"{METHOD}/{name}" for name in (KINDS if kind is None else [kind] if isinstance(kind, str) else kind)}
     found = [key for key, run in own.items() if is_listed(run.config) and run.config.method in methods]
     return {key: own[key] for key in sorted(found, key=lambda key: (own[key].timestamp, key), reverse=True)}

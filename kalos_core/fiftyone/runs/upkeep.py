@@ -34,7 +34,6 @@ from kalos_core.fiftyone.internals import (
     database,
     id_of,
     listed_run,
-    listed_runs,
     root_of,
 )
 from kalos_core.fiftyone.runs.arranging import place_fields
@@ -268,7 +267,7 @@ def _remove_marked(dataset: Any, run_key: str, identity: ObjectId, known: Any) -
     _delete_written(dataset, run_key, config.fields)
     if config.folder is not None:
         _delete_folder(dataset, Path(config.folder))
-    _delete_files(dataset, identity)
+    _delete_files(id_of(dataset), identity)
     check_server(known)
     entry = f"runs.{run_key}"
     journaled(database().datasets).update_one({"_id": id_of(dataset), entry: identity}, {"$unset": {entry: ""}})
@@ -276,33 +275,46 @@ def _remove_marked(dataset: Any, run_key: str, identity: ObjectId, known: Any) -
     _note_change(dataset)
 
 
-def _delete_files(dataset: Any, identity: ObjectId) -> None:
-    found = database().runs.find_one({"_id": identity}, {"config.arrays": True, "results": True})
+def _delete_files(owner: ObjectId, run: ObjectId) -> None:
+    """Delete the arrays and details of a run; not those of the data set this one is a copy of."""
+    found = database().runs.find_one({"_id": run}, {"config.arrays": True, "results": True})
     if found is not None:
         file = found["config"].get("arrays")
-        delete_arrays(dataset, file)
-        delete_arrays(dataset, file, DETAILS)
+        delete_arrays(owner, file)
+        delete_arrays(owner, file, DETAILS)
         if found.get("results") not in (None, file and ObjectId(file)):  # FiftyOne's copy, where the data set is one
             gridfs.GridFS(database(), collection=DETAILS).delete(found["results"])
 
 
-def sweep(dataset: Any) -> None:
-    """Remove what dead processes left: runs half written or half deleted, files of no run, runs of no data set."""
-    refresh(dataset)
-    settle_renaming(dataset)
-    if dead := dead_runs(own_runs(dataset)):
-        remove_run(dataset, *dead)
-    connection = database()
-    every = list(connection.runs.find({"_dataset_id": id_of(dataset), **OURS}, {"config.writer": True}))
-    listed_now = listed_runs(dataset) if every else set()  # looked at later: what a living process makes is listed last
-    for found in every:
-        if found["_id"] not in listed_now and not is_alive(found["config"]["writer"]):
-            _delete_files(dataset, found["_id"])
-            connection.runs.delete_one({"_id": found["_id"]})
+def sweep(owner: ObjectId) -> None:
+    """Remove what dead processes left: runs half written or half deleted, files of no run, runs of no data set.
+
+    The database says what there is; the data set itself is only opened where something was left in it.
+    """
+    connection, ours = database(), {"_dataset_id": owner, **OURS}
+    every = list(connection.runs.find(ours, {"config.status": True, "config.writer": True}))
+    wanted = {"name": True, "runs": True, "renaming": f"${ENTRY}.writer"}
+    stored = connection.datasets.find_one({"_id": owner}, wanted) or {}
+    listed_now = set(stored.get("runs", {}).values())  # looked at later: what a living process makes is listed last
+    left = [found for found in every if found["config"]["status"] != COMPLETE or found["_id"] not in listed_now]
+    dead = {found["_id"] for found in left if not is_alive(found["config"]["writer"])}
+    if "renaming" in stored or not dead.isdisjoint(listed_now):
+        settle(fo.load_dataset(stored["name"]))
+    for run in dead - listed_now:
+        _delete_files(owner, run)
+        connection.runs.delete_one({"_id": run})
     connection.runs.delete_many({"_dataset_id": {"$nin": connection.datasets.distinct("_id")}, **OURS})
     for file, writer in orphans(_known_files()):
         if not is_alive(writer):
             drop(file)
+
+
+def settle(dataset: Any) -> None:
+    """Finish or take back what dead processes were doing to the runs that a data set lists."""
+    refresh(dataset)
+    settle_renaming(dataset)
+    if dead := dead_runs(own_runs(dataset)):
+        remove_run(dataset, *dead)
 
 
 def _known_files() -> set[str]:

@@ -359,7 +359,7 @@ class TestWhileRenaming:
     def test_somebody_else_who_sweeps_leaves_the_run(self, dataset, meanwhile):
         """Between two steps of it the run is listed under its new key, and does not know that yet."""
         alpha = agree(dataset).result.alpha
-        meanwhile(upkeep, "_take_over", before=lambda: upkeep.sweep(dataset))
+        meanwhile(upkeep, "_take_over", before=lambda: upkeep.sweep(dataset._doc.id))
         kf.rename_run(dataset, "run", "other")
         assert kf.list_runs(dataset) == ["other"]
         assert kf.load_run(dataset, "other").result.alpha == alpha

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 import kalos_core.fiftyone as kf
 from kalos_core.annotations import object_array
+from kalos_core.fiftyone.internals import id_of
 from kalos_core.fiftyone.runs import records
 from kalos_core.fiftyone.runs.arrays import StoredArrays, delete_arrays, store_arrays
 from kalos_core.fiftyone.runs.records import MANY, Undefined, apart, joined, restored
@@ -56,7 +57,7 @@ def test_long_arrays_are_stored_beside_the_rest(make):
         assert plain_values(again) == plain_values(made)
         assert (again.inner[0].names.dtype, again.count.dtype) == (object, np.intp)
         assert again.inner[1] == Undefined("because")
-        delete_arrays(dataset, file)
+        delete_arrays(id_of(dataset), file)
 
 
 def test_details_of_a_run_are_the_same_from_either_place(make, monkeypatch):
