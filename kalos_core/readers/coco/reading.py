@@ -178,7 +178,7 @@ def _crowd_table(content: Content, classes: Classes, raters: Raters, source: Sou
     words = replace(classes.vocabulary, unmapped=Counter())
     table = _raw_table(content, regions, annotators, classes.of(regions, annotators, words, raters))
     table.id = regions.ids(replaced=True)
-    known = (set(source.images), set(source.raters), source.categories)
+    known = [set(keys) for keys in (source.images, source.raters, source.categories)]
     rows = [
         row
         for row, keys in enumerate(zip(table.image, table.rater, table.category, strict=True))
