@@ -178,7 +178,7 @@ def _crowd_table(content: Content, classes: Classes, raters: Raters, source: Sou
     words = replace(classes.vocabulary, unmapped=Counter())
     table = _raw_table(content, regions, annotators, classes.of(regions, annotators, words, raters))
     table.id = regions.ids(replaced=True)
-    known = (set(source.images), set(source.raters), source.categories)
+    known = [set(keys) for keys in (source.images, source.raters, source.categories)]
     rows = [
         row
         for row, keys in enumerate(zip(table.image, table.rater, table.category, strict=True))
@@ -188,10 +188,18 @@ def _crowd_table(content: Content, classes: Classes, raters: Raters, source: Sou
     kept = RawTable(**{name: [getattr(table, name)[row] for row in rows] for name in columns})
     if not all(is_hashable(key) and key is not None for key in kept.id) or len(set(kept.id)) < len(rows):
         kept.id = list(range(1, len(rows) + 1))
-    alone = {"assigned": [None] * len(source.images), "assigned_categories": None, "exclusions": (), "crowds": ()}
-    fields, _ = check_records(
-        kept, replace(source, **alone, account=Account(), on_invalid="skip", describe=None, problems=None)
+    alone = replace(
+        source,
+        assigned=[None] * len(source.images),
+        assigned_categories=None,
+        exclusions=(),
+        crowds=(),
+        account=Account(),
+        on_invalid="skip",
+        describe=None,
+        problems=None,
     )
+    fields, _ = check_records(kept, alone)
     return Annotations(**fields)
 
 
