@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from kalos_core.arrays import run_starts
 from kalos_core.distributed.base import Schema, Table
-from kalos_core.distributed.folder import LIST, check_runs, list_text, read_list, read_parquet
+from kalos_core.distributed.folder import LIST, address_of, check_runs, list_text, read_list, read_parquet
 from kalos_core.distributed.labels import LabelVocabulary
 from kalos_core.distributed.schema import Vocabulary
 from kalos_core.distributed.work import Progress, over_shards
@@ -209,8 +209,8 @@ def open_shards(
     Traceback (most recent call last):
     kalos_core.errors.InputError: none: expected a folder of shards, as write_shards makes it, got no dataset.json
     """
-    where, options = str(folder), options or {}
-    content, path = read_list(where, options), f"{str(folder).rstrip('/')}/{LIST}"
+    where, options = address_of(folder), {} if options is None else options
+    content, path = read_list(where, options), f"{where.rstrip('/')}/{LIST}"
     try:
         schema = lookup(SCHEMAS, content["kind"], "kind").from_json(content)
         files = sorted((ShardFiles(**entry) for entry in content["shards"]), key=lambda entry: entry.first_image)

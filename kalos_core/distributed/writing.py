@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from kalos_core.annotations import Annotations, object_array
 from kalos_core.distributed.base import Source, Table
 from kalos_core.distributed.columns import arrow
-from kalos_core.distributed.folder import Draft
+from kalos_core.distributed.folder import Draft, address_of
 from kalos_core.distributed.schema import Vocabulary
 from kalos_core.distributed.shards import ShardFiles, Shards
 from kalos_core.distributed.sources import AnnotationSource, LabelSource
@@ -78,7 +78,7 @@ def write_shards(source: Any, folder: Any, settings: ShardSettings) -> Shards[An
     ([2, 2, 1], ('cat',))
     """
     size = settings.images_per_shard
-    draft = Draft(str(folder), settings.options or {})
+    draft = Draft(address_of(folder), {} if settings.options is None else settings.options)
     try:
         tables = iter(tables_of(source, size))
         first = next(tables, None)

@@ -74,6 +74,7 @@ def compute_agreement(samples: Any, run_key: str, settings: AgreementRunArgument
 
     Examples
     --------
+    >>> import fiftyone as fo
     >>> dataset = fo.Dataset()
     >>> cat = dict(label="cat", bounding_box=[0.1, 0.1, 0.5, 0.5])
     >>> _ = dataset.add_sample(

@@ -72,6 +72,7 @@ def next_to_rate(samples: Any, key: str, settings: NextRunSettings) -> NextToRat
     --------
     Raters agree on a cat and a dog, not on the third image; there a third rater brings least:
 
+    >>> import fiftyone as fo
     >>> dataset = fo.Dataset()
     >>> def image(*given):
     ...     both = [fo.Detections(detections=[fo.Detection(label=name, bounding_box=[0, 0, 1, 1])]) for name in given]

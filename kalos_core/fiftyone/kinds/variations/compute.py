@@ -63,6 +63,7 @@ def find_variations(samples: Any, run_key: str, settings: VariationRunArguments)
 
     Examples
     --------
+    >>> import fiftyone as fo
     >>> dataset = fo.Dataset()
     >>> box = [0.1, 0.1, 0.5, 0.5]
     >>> _ = dataset.add_sample(
