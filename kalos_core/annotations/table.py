@@ -185,7 +185,7 @@ class Annotations(Result):
             for name, vocabulary in (("image", "images"), ("rater", "raters"), ("category", "categories"))
         ]
         image, rater, category = codes
-        kept = (np.stack(codes) >= 0).all(axis=0)
+        kept = np.asarray((np.stack(codes) >= 0).all(axis=0))
         kept[kept] = self.assigned[image[kept], rater[kept]]
         if self.assigned_categories is not None:
             kept &= self.assigned_categories[rater, category]
