@@ -49,7 +49,11 @@ FieldArguments = Mapping[str, Any]
 
 def now() -> datetime:
     """The time in milliseconds, as the database keeps it."""
-    time = datetime.now(timezone.utc).replace(tzinfo=None)
+    return as_kept(datetime.now(timezone.utc).replace(tzinfo=None))
+
+
+def as_kept(time: datetime) -> datetime:
+    """A time in milliseconds: FiftyOne has microseconds in memory until it reads what it stored."""
     return time.replace(microsecond=time.microsecond // 1000 * 1000)
 
 

@@ -12,7 +12,7 @@ from typing import Any, Literal, overload
 from fiftyone import ViewField as F
 
 from kalos_core.errors import InputError, check_text, listed, lookup
-from kalos_core.fiftyone.dataset.database import edited_since
+from kalos_core.fiftyone.dataset.database import as_kept, edited_since
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.internals import root_of
 from kalos_core.fiftyone.runs.analyses import Analysis, AnyRun, analyses_of
@@ -243,7 +243,7 @@ def _run(samples: Any, info: Any) -> AnyRun:
         label_fields=tuple(config.label_fields),
         images=config.images,
         read_at=config.read_at,
-        made_at=info.timestamp,
+        made_at=as_kept(info.timestamp),
         details={},
         analysis=config.analysis,
         note=config.note,
