@@ -153,7 +153,8 @@ class BareWork:
     def run(self, dataset: Any) -> None:
         dataset.values(self.read)
         for path, column in self.of_samples.items():
-            dataset.set_values(path, column)
+            if any(value is not None for value in column):  # FiftyOne makes no field of nothing
+                dataset.set_values(path, column)
         for path, column in self.of_labels.items():  # checked, a None among numbers would be refused
             dataset.set_values(path, column, dynamic=True, validate=False)
 

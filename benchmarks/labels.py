@@ -274,7 +274,8 @@ def skill_on_objects(repeats: int, images: int = IMAGES) -> Table:
     answers = int((matched.units.values != NOT_ASSIGNED).sum())
     rows = []
     for model in SKILL_MODELS:
-        (outcome,) = alternate([Subject(lambda _, model=model: unit_truth(matched, model))], repeats, warm_up=False)
+        subject = Subject(lambda _, model=model: unit_truth(matched, model=model))
+        (outcome,) = alternate([subject], repeats, warm_up=False)
         found = outcome.answer.estimate
         end = (f"{found.iterations} steps" if found.iterations else "one step") if found.converged else "not settled"
         rows.append(Row(f"{model} ({end})", outcome.took, Measured((MOST_ESTIMATING,)), 1.0))

@@ -10,8 +10,6 @@ The names of this package are those of daily use. Its subpackages and modules ha
 The imports below are the only list of these names: `__all__` and the API reference are made from them.
 """
 
-import inspect
-
 from kalos_core._agreement import Agreement as Agreement
 from kalos_core._agreement import agreement as agreement
 from kalos_core.annotations import Annotations as Annotations
@@ -37,9 +35,11 @@ from kalos_core.diagnostics import team_agreement as team_agreement
 from kalos_core.distributed import open_shards as open_shards
 from kalos_core.distributed import write_shards as write_shards
 from kalos_core.drawing import draw_image as draw_image
+from kalos_core.drawing import draw_unit as draw_unit
 from kalos_core.errors import InputError as InputError
 from kalos_core.errors import KalosError as KalosError
 from kalos_core.errors import KalosWarning as KalosWarning
+from kalos_core.names import public_names
 from kalos_core.noise import NoiseModel as NoiseModel
 from kalos_core.nominal import LabelTable as LabelTable
 from kalos_core.nominal import attribute_agreement as attribute_agreement
@@ -66,16 +66,21 @@ from kalos_core.ranking import DetectorAccumulator as DetectorAccumulator
 from kalos_core.ranking import rank_systems as rank_systems
 from kalos_core.readers import read_boxes as read_boxes
 from kalos_core.readers import read_coco as read_coco
+from kalos_core.readers import read_cvat as read_cvat
+from kalos_core.readers import read_label_studio as read_label_studio
+from kalos_core.readers import read_labelme as read_labelme
 from kalos_core.readers import read_labels as read_labels
 from kalos_core.readers import read_lidc as read_lidc
 from kalos_core.readers import read_long_labels as read_long_labels
 from kalos_core.readers import read_mask_folders as read_mask_folders
+from kalos_core.readers import read_via as read_via
 from kalos_core.readers import read_vindr as read_vindr
 from kalos_core.readers import read_wide_labels as read_wide_labels
 from kalos_core.readers import write_coco as write_coco
 from kalos_core.reliability import NO_OBJECT as NO_OBJECT
 from kalos_core.reliability import NOT_ASSIGNED as NOT_ASSIGNED
 from kalos_core.similarity import SIMILARITIES as SIMILARITIES
+from kalos_core.similarity import register_similarity as register_similarity
 from kalos_core.sparse import check_independence as check_independence
 from kalos_core.sparse import removal_experiment as removal_experiment
 from kalos_core.sparse import sparse_agreement as sparse_agreement
@@ -85,4 +90,4 @@ from kalos_core.variation import variation_shares as variation_shares
 from kalos_core.variation import variations as variations
 
 __version__ = "0.2.0"
-__all__ = [name for name, found in vars().items() if not name.startswith("_") and not inspect.ismodule(found)]
+__all__ = public_names(vars())

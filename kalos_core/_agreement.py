@@ -253,14 +253,14 @@ class Agreement(Result):
     def annotations_per_image(self) -> NDArray[np.intp]:
         """(I,) number of annotations of each image."""
         if self.of_shards is not None:
-            return self.of_shards.annotations_per_image
+            return self.of_shards.part.annotations_per_image
         return np.bincount(self.annotations.image, minlength=len(self.image_alpha))
 
     @property
     def unit_counts(self) -> UnitCounts:
         """Sums that `unit_sizes` is computed from."""
         if self.of_shards is not None:
-            return self.of_shards.unit_counts
+            return self.of_shards.part.unit_counts
         raters = (self.units.values != NOT_ASSIGNED).sum(axis=1)
         candidates = self.pairs.at_least(self.configuration.threshold)
         return UnitCounts.of(candidates, self.unit_of, raters, self.annotations.rater)
@@ -366,14 +366,13 @@ class OfShards:
     shards : Sharded
     measure : Similarity
         How annotations are compared.
-    annotations_per_image : (I,) int
-    unit_counts : UnitCounts
+    part : AgreementPart
+        That of all shards.
     """
 
     shards: Sharded[Annotations]
     measure: Similarity
-    annotations_per_image: NDArray[np.intp]
-    unit_counts: UnitCounts
+    part: AgreementPart
 
 
 @dataclass(frozen=True, eq=False)
@@ -500,7 +499,7 @@ def _of_shards(
         units=part.units,
         **numbers_of(part.sums, part.empty, configuration, annotations.image_rank),
     )
-    object.__setattr__(found, "of_shards", OfShards(shards, measure, part.annotations_per_image, part.unit_counts))
+    object.__setattr__(found, "of_shards", OfShards(shards, measure, part))
     return found
 
 

@@ -1,56 +1,15 @@
-"""Arguments of public functions against the types of their signature: one check for containers and our own classes."""
+"""Values against types: one check for containers and our own classes."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence, Set
-from collections.abc import Callable as CallableType
-from contextlib import suppress
-from functools import cache
-from inspect import signature
-from types import MethodType, NoneType, UnionType
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
+from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import numpy as np
 
 from kalos_core.errors import InputError, is_hashable, repr_of
-
-
-def check_arguments(function: Callable[..., Any], given: Mapping[str, Any], but: Collection[str] = ()) -> None:
-    """An error that names the first argument of another type than the signature says.
-
-    Types of numbers, texts and arrays are not looked at: whoever uses them checks their range and shape, too.
-
-    Parameters
-    ----------
-    function : callable
-        Whose signature it is.
-    given : mapping
-        Its ``locals()``, before anything else.
-    but : names
-        Parameters that the function checks itself, in its own words.
-
-    Raises
-    ------
-    InputError
-
-    Examples
-    --------
-    >>> def heights(sizes: Mapping[str, float], sorted: bool = False) -> list[float]:
-    ...     check_arguments(heights, locals())
-    ...     return list(sizes.values())
-    >>> heights({"ann": 3})
-    [3]
-    >>> heights([3])
-    Traceback (most recent call last):
-    kalos_core.errors.InputError: sizes: expected a mapping, got [3]
-    >>> heights({}, sorted="no")
-    Traceback (most recent call last):
-    kalos_core.errors.InputError: sorted: expected True or False, got 'no'
-    """
-    for name, hint in _hints(function.__func__ if isinstance(function, MethodType) else function):
-        if name in given and name not in but:
-            check_type(name, hint, given[name])
 
 
 def check_type(name: str, hint: Any, value: Any) -> None:
@@ -67,18 +26,6 @@ def check_type(name: str, hint: Any, value: Any) -> None:
         actual = type(value).__name__ if own else repr_of(value)
         instead = "read_labels(path) reads a file" if _is_file(hint, value) else getattr(value, "_instead", "")
         raise InputError(f"{name}: expected {_said(hint, value)}, got {actual}{instead and f'; {instead}'}")
-
-
-@cache
-def _hints(function: Callable[..., Any]) -> list[tuple[str, Any]]:
-    """The parameters and their types; without those of libraries that are imported late."""
-    names, found = getattr(function, "__globals__", {}), []
-    for parameter in signature(function).parameters.values():
-        hint = parameter.annotation
-        with suppress(NameError, TypeError):
-            hint = eval(hint, dict(names)) if isinstance(hint, str) else hint  # our own annotation
-        found.append((parameter.name, str if hint == "str" else hint))
-    return found
 
 
 SEVERAL = (Sequence, Iterable, Set, list)
@@ -105,7 +52,7 @@ def _fits(hint: Any, value: Any) -> bool:
         return value is None
     if hint is bool:
         return isinstance(value, (bool, np.bool_))
-    if origin is CallableType:
+    if origin is Callable:
         return callable(value)
     if origin in (Mapping, dict):
         return isinstance(value, Mapping) and all(
@@ -152,7 +99,7 @@ def _said(hint: Any, value: Any) -> str:
             words.append("True or False")
         elif kind is str:
             words.append("a text" if len(_alternatives(hint)) > 1 else "a name")
-        elif origin is CallableType:
+        elif origin is Callable:
             words.append("a function")
         elif kind is not NoneType and not hasattr(origin, "_instead"):
             name = getattr(kind, "__name__", str(kind))

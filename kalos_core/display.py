@@ -252,6 +252,17 @@ def significant(value: float | None, digits: int = 3) -> str:
     return _typeset(f"{float(value):.{digits}g}")
 
 
+def statistic_text(value: float) -> str:
+    """A statistic of any scale: three decimals below 10, three digits above.
+
+    Examples
+    --------
+    >>> statistic_text(0.7), statistic_text(1398.0), statistic_text(-0.083)
+    ('0.700', '1,398', '−0.083')
+    """
+    return alpha_text(value, 3) if abs(value) < 10 else significant(value)
+
+
 def p_text(p: float | None) -> str:
     """A probability under chance, as it stands in a sentence.
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 import difflib
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import MISSING, Field, dataclass, fields
 from functools import cache, wraps
-from types import NoneType, UnionType
+from types import MethodType, NoneType, UnionType
 from typing import (
     Annotated,
     Any,
@@ -29,7 +30,7 @@ from typing import (
     overload,
 )
 
-from kalos_core.arguments import check_arguments, check_type
+from kalos_core.arguments import check_type
 from kalos_core.errors import InputError, check_number, check_whole, listed, lookup
 from kalos_core.limits import check_replicates
 
@@ -252,6 +253,55 @@ class BootstrapSettings(Settings):
 # ---- functions that take them ----
 
 
+def check_arguments(function: Callable[..., Any], given: Mapping[str, Any], but: Collection[str] = ()) -> None:
+    """An error that names the first argument of another type than the signature says.
+
+    Types of numbers, texts and arrays are not looked at: whoever uses them checks their range and shape, too.
+
+    Parameters
+    ----------
+    function : callable
+        Whose signature it is.
+    given : mapping
+        Its ``locals()``, before anything else.
+    but : names
+        Parameters that the function checks itself, in its own words.
+
+    Raises
+    ------
+    InputError
+
+    Examples
+    --------
+    >>> def heights(sizes: Mapping[str, float], sorted: bool = False) -> list[float]:
+    ...     check_arguments(heights, locals())
+    ...     return list(sizes.values())
+    >>> heights({"ann": 3})
+    [3]
+    >>> heights([3])
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: sizes: expected a mapping, got [3]
+    >>> heights({}, sorted="no")
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: sorted: expected True or False, got 'no'
+    """
+    for name, hint in _annotated(function.__func__ if isinstance(function, MethodType) else function):
+        if name in given and name not in but:
+            check_type(name, hint, given[name])
+
+
+@cache
+def _annotated(function: Callable[..., Any]) -> list[tuple[str, Any]]:
+    """The parameters and their types; without those of libraries that are imported late."""
+    names, found = getattr(function, "__globals__", {}), []
+    for parameter in inspect.signature(function).parameters.values():
+        hint = parameter.annotation
+        with suppress(NameError, TypeError):
+            hint = eval(hint, dict(names)) if isinstance(hint, str) else hint  # our own annotation
+        found.append((parameter.name, str if hint == "str" else hint))
+    return found
+
+
 class takes(Generic[P, Chosen]):
     """Let a function whose last parameter is `settings` take their fields as arguments of its own.
 
@@ -269,8 +319,8 @@ class takes(Generic[P, Chosen]):
     ((5, 3), (5, 2), ['images', 'seed'])
     """
 
-    def __init__(self, settings: Callable[P, Chosen]) -> None:
-        self._settings = settings
+    def __init__(self, settings: Callable[P, Chosen], but: Collection[str] = ()) -> None:
+        self._settings, self._but = settings, but
 
     @overload
     def __call__(self, function: Callable[[First, Chosen], Answer]) -> Callable[Concatenate[First, P], Answer]: ...
@@ -288,13 +338,11 @@ class takes(Generic[P, Chosen]):
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """The function that takes the fields."""
         settings: Any = self._settings
+        but = self._but  # parameters that the function checks in its own words
         whole = inspect.signature(function)
         first = list(whole.parameters.values())[:-1]
-        leading_by_name = sum(entry.name not in ("self", "cls") for entry in first)
         own = list(inspect.signature(settings).parameters.values())
         hints = _hints(settings)
-        if leading_by_name > 1:  # after so many, options are given by name
-            own = [entry.replace(kind=inspect.Parameter.KEYWORD_ONLY) for entry in own]
         own = [entry.replace(annotation=_apart(hints[entry.name])[0]) for entry in own]
         signature = whole.replace(parameters=[*first, *own])
         names = [entry.name for entry in (*first, *own)]
@@ -304,7 +352,7 @@ class takes(Generic[P, Chosen]):
             refuse_unknown(named, names)
             bound = signature.bind(*arguments, **named).arguments
             leading = {entry.name: bound.pop(entry.name) for entry in first if entry.name in bound}
-            check_arguments(function, leading)
+            check_arguments(function, leading, but)
             return function(**leading, settings=settings(**bound))
 
         call.__signature__ = signature  # type: ignore[attr-defined]
@@ -313,15 +361,20 @@ class takes(Generic[P, Chosen]):
         return call
 
 
-def settings_of(function: Callable[..., Any]) -> type[Settings] | None:
-    """The settings that a function takes the fields of; None of any other."""
-    found: type[Settings] | None = getattr(function, "settings", None)
-    return found
+def arguments_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """Name -> default of each argument of a function; of one without a default `inspect.Parameter.empty`.
+
+    Examples
+    --------
+    >>> list(arguments_of(takes.__call__))
+    ['self', 'function']
+    """
+    return {name: entry.default for name, entry in inspect.signature(function).parameters.items()}
 
 
 def declared_by(function: Callable[..., Any]) -> tuple[Declared, ...]:
     """The options of a function, in their order; none of one that does not take settings."""
-    settings = settings_of(function)
+    settings: type[Settings] | None = getattr(function, "settings", None)
     return () if settings is None else settings.declared()
 
 
@@ -372,3 +425,7 @@ def _bounds(option: Option) -> str:
     if high is None:
         return f" of at least {low:g}" if option.above is None else f" above {low:g}"
     return f" in {'[' if option.above is None else '('}{low:g}, {high:g}{']' if option.below is None else ')'}"
+
+
+def no_progress(share: float, label: str) -> None:
+    """No-op progress callback, where none was given."""

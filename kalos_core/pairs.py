@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.annotations.blocks import AT_ONCE, ByImage, Take
-from kalos_core.arguments import check_arguments
 from kalos_core.arrays import expand_runs, run_ends, run_starts, short
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, KalosWarning, repr_of
 from kalos_core.limits import check_limit
+from kalos_core.options import check_arguments
 from kalos_core.results import Result
 from kalos_core.shapes.borrowed import Borrowed
 from kalos_core.sharding import Sharded

@@ -69,7 +69,7 @@ def join_units(parts: Sequence[Units], images: Sequence[int]) -> Units:
     >>> join_units([one, one], [3, 1]).image.tolist()
     [0, 3]
     """
-    starts = run_starts(images)
+    starts = run_starts(list(images))
     return Units(
         np.concatenate([part.image + start for part, start in zip(parts, starts, strict=False)]),
         np.concatenate([part.values for part in parts]),

@@ -529,6 +529,21 @@ def _expanded(images: NDArray[Any]) -> NDArray[np.float64]:
     return np.asarray(ndtr(np.sqrt(many / (many - 1)) * stdtrit(many - 1, OUTSIDE / 2)))
 
 
+def draws_of_kinds(count: NDArray[Any], replicates: int, seed: int) -> Iterator[NDArray[np.int64]]:
+    """(B', K) how often each kind is among items drawn with replacement, a block of replicates at a time.
+
+    Items that are alike are of one kind, as `count` (K,) says, so that their numbers are multinomial.
+
+    Examples
+    --------
+    >>> [block.sum(axis=1).tolist() for block in draws_of_kinds(np.array([3, 1]), replicates=2, seed=0)]
+    [[4, 4]]
+    """
+    rng, items = np.random.default_rng(seed), int(count.sum())
+    for start in range(0, replicates if len(count) else 0, REPLICATES_AT_ONCE):
+        yield rng.multinomial(items, count / items, size=min(REPLICATES_AT_ONCE, replicates - start))
+
+
 def interval_columns(**named: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
     """Intervals (F, 2) as the columns ``<name>_low`` and ``<name>_high`` of a table.
 

@@ -66,6 +66,9 @@ class Result:
     [1.0]
     """
 
+    _columns: ClassVar[str] = ""
+    """Columns of its table, apart by spaces: names of its fields, or ``column:field``. An interval (N, 2) makes two."""
+
     _call: ClassVar[str] = ""
     """The call that makes it, for messages."""
 
@@ -83,7 +86,14 @@ class Result:
 
     def to_pandas(self) -> pd.DataFrame:
         """All of it as a table."""
-        raise NotImplementedError
+        return self._frame(self._columns)
+
+    def _frame(self, columns: str) -> pd.DataFrame:
+        """A table of fields, named as `_columns` has them."""
+        import pandas as pd
+
+        pairs = (entry.partition(":") for entry in columns.split())
+        return pd.DataFrame(_with_ends({column: getattr(self, name or column) for column, _, name in pairs}, 1))
 
     def _table(self) -> pd.DataFrame:
         """The table of `repr` and HTML."""
@@ -274,6 +284,33 @@ def _plot_of(part: Result, _: Result, **options: Any) -> go.Figure:
     return part.plot(**options)
 
 
+def _with_ends(columns: Mapping[str, Any], axes: int) -> dict[str, Any]:
+    """Arrays with one axis more than that many are intervals: two columns each, ``<name>_low`` and ``<name>_high``."""
+    made: dict[str, Any] = {}
+    for name, values in columns.items():
+        if np.ndim(values) > axes:
+            begin = name.removesuffix("_interval")
+            made |= {f"{begin}_low": values[..., 0], f"{begin}_high": values[..., 1]}
+        else:
+            made[name] = values
+    return made
+
+
+def crossed(axes: Mapping[str, Any], **values: NDArray[Any]) -> pd.DataFrame:
+    """A table of arrays with the same axes, a row for each cell; an interval, with one axis more, is two columns.
+
+    Examples
+    --------
+    >>> crossed({"rater": ["ann", "bob"], "class": ["cat", "dog"]}, skill=np.eye(2)).values.tolist()[:2]
+    [['ann', 'cat', 1.0], ['ann', 'dog', 0.0]]
+    """
+    import pandas as pd
+
+    index = np.indices([len(names) for names in axes.values()])
+    columns = {name: np.asarray(of)[at.ravel()] for (name, of), at in zip(axes.items(), index, strict=True)}
+    return pd.DataFrame(columns | {name: of.ravel() for name, of in _with_ends(values, len(axes)).items()})
+
+
 def lowest(what: str, names: NDArray[np.object_], of: str, values: NDArray[np.float64]) -> str:
     """Which of several has the lowest value, in a line.
 
@@ -327,36 +364,36 @@ def check_result(given: Any, name: str, *kinds: type[Any]) -> None:
 # ---- plain values ----
 
 
-def plain(value: Any) -> Any:
+def plain_values(value: Any, special: Callable[[Any], Any] | None = None) -> Any:
     """Arrays as lists, dataclasses as dicts, NaN as None, at any depth: what can be stored and sent.
+
+    `special` gives a value another form; it returns None for all others.
 
     Examples
     --------
-    >>> plain(np.array([[0.5, np.nan]])), plain((1, "a")), plain({"std": np.float64("nan")})
+    >>> plain_values(np.array([[0.5, np.nan]])), plain_values((1, "a")), plain_values({"std": np.float64("nan")})
     ([[0.5, None]], [1, 'a'], {'std': None})
     """
+    found = special(value) if special else None
+    if found is not None:
+        return found
     if is_dataclass(value) and not isinstance(value, type):
-        return plain(unstructured(value))
+        return {entry.name: plain_values(getattr(value, entry.name), special) for entry in _own_fields(value)}
+    if isinstance(value, Mapping):
+        return {key: plain_values(entry, special) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain_values(entry, special) for entry in value]
     if isinstance(value, np.ndarray) and value.ndim > 1 and not value.size:
         return {"shape": list(value.shape)}
     if isinstance(value, np.ndarray) and value.dtype.kind == "f":
         return np.where(np.isnan(value), None, value).tolist()  # type: ignore[call-overload]
     if isinstance(value, (np.ndarray, np.generic)):
-        return plain(value.tolist())
-    if isinstance(value, (list, tuple)):
-        return [plain(entry) for entry in value]
-    if isinstance(value, Mapping):
-        return {key: plain(entry) for key, entry in value.items()}
+        return plain_values(value.tolist(), special)
     return None if isinstance(value, float) and value != value else value
 
 
-def unstructured(value: Any) -> Any:
-    """Dataclasses as dicts at any depth, their arrays as they are."""
-    return _converter().unstructure(value)
-
-
 def restored(kind: type[Made], stored: Any) -> Made:
-    """The dataclass that `plain` made plain values of; fields it did not store have their defaults.
+    """The dataclass that `plain_values` made plain values of; fields it did not store have their defaults.
 
     Examples
     --------
@@ -365,39 +402,32 @@ def restored(kind: type[Made], stored: Any) -> Made:
     ... class Curve:
     ...     alpha: NDArray[np.float64]
     ...     best: float
-    >>> restored(Curve, plain(Curve(np.array([0.5, np.nan]), float("nan"))))
+    >>> restored(Curve, plain_values(Curve(np.array([0.5, np.nan]), float("nan"))))
     Curve(alpha=array([0.5, nan]), best=nan)
     """
-    made: Made = _converter().structure(stored, kind)
+    made: Made = _shared().structure(stored, kind)
     return made
 
 
 @lru_cache(maxsize=1)
 def _shared() -> Any:
-    return _new_converter()
+    return _converter()
 
 
 def _converter(outside: Callable[[Any, Any], Any] | None = None) -> Any:
-    if outside is None:
-        return _shared()
-    made = _new_converter()
-    made.register_structure_hook_func(_is_outside, outside)
-    return made
-
-
-def _is_settings(kind: Any) -> bool:
-    return inspect.isclass(kind) and issubclass(kind, Settings)
-
-
-def _new_converter() -> Any:
     from cattrs import Converter
 
     made = Converter()
     made.register_structure_hook(float, lambda stored, _: float("nan") if stored is None else float(stored))
     made.register_structure_hook_func(_is_settings, lambda stored, kind: kind.of(stored))
     made.register_structure_hook_func(_is_array, _array)
-    made.register_unstructure_hook_func(_is_array, lambda array: array)
+    if outside is not None:
+        made.register_structure_hook_func(_is_outside, outside)
     return made
+
+
+def _is_settings(kind: Any) -> bool:
+    return inspect.isclass(kind) and issubclass(kind, Settings)
 
 
 ABSTRACT: dict[Any, type[np.generic]] = {np.unsignedinteger: np.uint32, np.integer: np.int64, np.floating: np.float64}
@@ -466,18 +496,16 @@ def _parts(value: Any) -> Iterator[bytes]:
 
 
 def _named(value: Any) -> Any:
-    """Plain values in which what stands outside is named by its fingerprint."""
-    if isinstance(value, Result) and value._stays_outside:
-        return {FINGERPRINT: fingerprint(value)}
-    if is_dataclass(value) and not isinstance(value, type):
-        return {entry.name: _named(getattr(value, entry.name)) for entry in _own_fields(value)}
-    if isinstance(value, Mapping):
-        return {key: _named(entry) for key, entry in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_named(entry) for entry in value]
-    if isinstance(value, np.ndarray) and value.dtype == np.uint8 and value.ndim == 3:  # the pixels of an image
-        return {"shape": list(value.shape), "zlib": base64.b64encode(zlib.compress(value.tobytes())).decode("ascii")}
-    return plain(value)
+    """Plain values in which what stands outside is named by its fingerprint, and images are compressed."""
+
+    def special(part: Any) -> Any:
+        if isinstance(part, Result) and part._stays_outside:
+            return {FINGERPRINT: fingerprint(part)}
+        if isinstance(part, np.ndarray) and part.dtype == np.uint8 and part.ndim == 3:  # the pixels of an image
+            return {"shape": list(part.shape), "zlib": base64.b64encode(zlib.compress(part.tobytes())).decode("ascii")}
+        return None
+
+    return plain_values(value, special)
 
 
 def _own_fields(value: Any) -> list[Any]:
@@ -505,7 +533,7 @@ def strict(value: Any) -> Any:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """What a group of errors consists of."""
+    """The errors in an exception group."""
     parts = getattr(error, "exceptions", ())
     for part in parts:
         yield from _causes(part)

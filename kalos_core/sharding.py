@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,7 +70,12 @@ def known_of(source: Table | Sharded[Table]) -> Table:
     return source.known if isinstance(source, Sharded) else source
 
 
-def kinds_of(source: Table | Sharded[Table]) -> Table | tuple[str, ...]:
+def instead_of(source: object) -> str:
+    """The way around, to be added to an error of a function that needs a table and is given shards."""
+    return f"; {source._instead}" if isinstance(source, Sharded) else ""
+
+
+def kinds_of(source: Table | Sharded[Any]) -> Table | tuple[str, ...]:
     """What decides which similarity fits: a table as it is, or the kinds of shapes of shards."""
     return source.kinds if isinstance(source, Sharded) else source
 

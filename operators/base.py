@@ -10,8 +10,7 @@ import queue
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
-from inspect import Parameter, signature
+from functools import cached_property, partial
 from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
 import fiftyone.core.collections as foc
@@ -20,11 +19,11 @@ import fiftyone.operators.types as types
 from fiftyone.operators.executor import ExecutionResult
 
 import kalos_core.fiftyone as kf
-from kalos_core import InputError, KalosError, KalosWarning, options
+from kalos_core import InputError, KalosError, KalosWarning
 from kalos_core.fiftyone.app import reload_dataset
 from kalos_core.fiftyone.runs.keys import free_run_key
 from kalos_core.fiftyone.runs.table import Kind, Run
-from kalos_core.options import Declared, settings_of
+from kalos_core.options import Declared, arguments_of, declared_by
 from kalos_core.text import names_shown
 
 from . import forms, widgets
@@ -57,13 +56,16 @@ class Action(foo.Operator):
 
     A subclass says `NAME`, `LABEL`, `DESCRIPTION`, `ICON` and `RESULT` (above the summary), fills the form in
     `add_inputs`, and works in `execute`. What `run` executes is `STREAMED`. `FUNCTION` is the one it calls, where
-    that has another name; `KEY_NAME` what that calls a key.
+    that has another name; `KEY_NAME` what that calls a key. `ask` asks for the options of the function: `HIDDEN` are
+    those that a switch of the form hides, `OVERRIDES` what the form says in place of what is declared.
     """
 
     NAME = LABEL = DESCRIPTION = ICON = RESULT = ""
     FUNCTION = ""
     STREAMED = True
     KEY_NAME = "run_key"
+    HIDDEN: ClassVar[Mapping[str, Sequence[str]]] = {}
+    OVERRIDES: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
     @property
     def config(self) -> foo.OperatorConfig:
@@ -91,14 +93,31 @@ class Action(foo.Operator):
         found = ctx.results
         return _form(NOTHING if NOTHING in found else self.RESULT) if found else types.Property(types.Object())
 
+    @cached_property
+    def declared(self) -> dict[str, Declared]:
+        """Name -> option of its function, without those that say which labels are read."""
+        selected = kf.Selection.declared()
+        return {entry.name: entry for entry in declared_by(getattr(kf, self.NAME)) if entry not in selected}
+
+    def ask(self, ctx: Context, inputs: types.Object, *names: str, **own: Any) -> types.Property:
+        """Ask for options as they are declared, but for `OVERRIDES` and `own`, and for those that one shows once on.
+
+        Returns
+        -------
+        Property
+            The input of the last.
+        """
+        for name in names:
+            prop = widgets.add_option(ctx, inputs, self.declared[name], **{**self.OVERRIDES.get(name, {}), **own})
+            if ctx.params.get(name) and name in self.HIDDEN:
+                self.ask(ctx, inputs, *self.HIDDEN[name])
+        return prop
+
     def check_params(self, ctx: Context) -> None:
         """Refuse arguments that neither the function of its name nor the form has; what the App sends is its form's."""
         if SENT_BY_THE_APP in ctx.request_params:
             return
-        arguments = signature(getattr(kf, self.FUNCTION or self.NAME)).parameters.values()
-        known = {entry.name for entry in arguments if entry.kind is not Parameter.VAR_KEYWORD} | self._form_names(ctx)
-        if any(entry.kind is Parameter.VAR_KEYWORD for entry in arguments):
-            known |= set(vars(kf.Selection()))
+        known = {*arguments_of(getattr(kf, self.FUNCTION or self.NAME)), *self._form_names(ctx)}
         unknown = sorted(set(ctx.params) - known)
         if unknown:
             expected = ", ".join(sorted(known - {"samples", "progress"}))
@@ -135,6 +154,10 @@ class OfRun(Action):
         """What is answered to what the function answered; the key is among the params."""
         raise NotImplementedError
 
+    def call(self, ctx: Context, key: str, given: dict[str, Any]) -> Any:
+        """Call the function of its name."""
+        return getattr(kf, self.NAME)(ctx.dataset, key, **given)
+
     def add_inputs(self, ctx: Context, inputs: types.Object) -> None:
         runs = [] if ctx.dataset is None else kf.list_runs(ctx.dataset, self.KIND or None, info=True)
         kinds = {run.key: kf.KINDS[run.kind].title for run in runs}
@@ -153,11 +176,11 @@ class OfRun(Action):
 
     def _execute(self, ctx: Context) -> dict[str, Any]:
         self.check_params(ctx)
-        takes = signature(getattr(kf, self.NAME)).parameters  # the App adds the panel that asked, and what it is given
+        takes = arguments_of(getattr(kf, self.NAME))  # the App adds the panel that asked, and what it is given
         given = {name: value for name, value in ctx.params.items() if value is not None and name in takes}
         newest = kf.list_runs(ctx.dataset, self.KIND) if self.KIND else []
         key = given.pop(self.KEY_NAME, None) or next(iter(newest), "")
-        found = getattr(kf, self.NAME)(ctx.dataset, key, **given)
+        found = self.call(ctx, key, given)
         reload_dataset(ctx)
         reload_panels(ctx)
         return {self.KEY_NAME: key, **self.summary({self.KEY_NAME: key, **given}, found)}
@@ -173,14 +196,13 @@ class OfAgreement(OfRun):
 class Analysis(Action, Generic[RunOfKind]):
     """An operator that reads the labels of a view, calls the function of its name, and shows the run it stored.
 
-    What it makes and which panel shows it stands in `KINDS`. A subclass adds its own options in `add_options`, says in
-    `HIDDEN` which of them a switch of the form hides, and sums the run up in `summary`; `settings` is for options that
-    are no arguments of the function as they stand. `KEY` is the run key to propose, where it is not the kind's name.
-    From an `amount_of_work` of `DELEGATED_FROM` on, scheduling is the form's first option.
+    What it makes and which panel shows it stands in `KINDS`. A subclass adds its own options in `add_options` and sums
+    the run up in `summary`; `settings` is for options that are no arguments of the function as they stand. `KEY` is
+    the run key to propose, where it is not the kind's name. From an `amount_of_work` of `DELEGATED_FROM` on, scheduling
+    is the form's first option.
     """
 
     KEY = ""
-    HIDDEN: ClassVar[Mapping[str, Sequence[str]]] = {}
     DELEGATED_FROM: float = math.inf
 
     @property
@@ -223,15 +245,8 @@ class Analysis(Action, Generic[RunOfKind]):
     def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments of the function that are given by their names, and not hidden by a switch that is off again."""
         hidden = {name for switch, names in self.HIDDEN.items() if params.get(switch) is False for name in names}
-        function = getattr(kf, self.NAME)
-        arguments = signature(function).parameters.values()
-        own = (
-            list(declared_by(function))
-            if settings_of(function)
-            else [entry.name for entry in arguments if entry.kind is Parameter.KEYWORD_ONLY]
-        )
-        found = widgets.given(params, *[name for name in own if name not in {"progress", *hidden}])
-        return found | (forms.read_threshold(params) if "threshold" in own else {})
+        found = widgets.given(params, *[name for name in self.declared if name not in hidden])
+        return found | (forms.read_threshold(params) if "threshold" in self.declared else {})
 
     def analyse(self, samples: foc.SampleCollection, run_key: str, **settings: Any) -> RunOfKind:
         stored: RunOfKind = getattr(kf, self.NAME)(samples, run_key, **settings)
@@ -252,25 +267,6 @@ class Analysis(Action, Generic[RunOfKind]):
             return {"run_key": key, **stored.metrics, "text": self.summary(stored)}
 
         return run(ctx, work, then=written(ctx, self.kind.section))
-
-
-def declared_by(function: Callable[..., Any]) -> dict[str, Declared]:
-    """Name -> option of a function of the bridge, without those that say which labels are read."""
-    selected = {entry.name for entry in kf.Selection.declared()}
-    return {entry.name: entry for entry in options.declared_by(function) if entry.name not in selected}
-
-
-def add_declared(ctx: Context, inputs: types.Object, function: Callable[..., Any], *names: str) -> None:
-    """Those options of a function of the bridge, as they are declared."""
-    known = declared_by(function)
-    for name in names:
-        widgets.add_option(ctx, inputs, known[name])
-
-
-def about(function: Callable[..., Any], name: str) -> dict[str, Any]:
-    """What a form that asks for an option in its own way calls it, as it is declared."""
-    option = declared_by(function)[name].option
-    return {"label": option.label, "description": option.help}
 
 
 def run(ctx: Context, work: Work, *, then: Sequence[Callable[[], Any]] = ()) -> dict[str, Any] | Iterator[Any]:

@@ -2,7 +2,6 @@
 
 import fiftyone.operators.types as types
 
-import kalos_core.fiftyone as kf
 from kalos_core import SIMILARITIES
 from kalos_core.display import with_interval
 from kalos_core.fiftyone.kinds.calibration.kind import CalibrationRun
@@ -25,21 +24,15 @@ class CalibrateThreshold(base.Analysis[CalibrationRun]):
 
     def add_options(self, ctx: Context, inputs: types.Object) -> None:
         fitting = forms.fitting_similarities(ctx)
-        similarities = widgets.add_list(
-            inputs,
-            "similarities",
-            {name: SIMILARITIES[name].label for name in fitting},
-            default=fitting,
-            label="Similarities",
-            description="Those that fit the labels; the one that separates best comes first in the result",
-        )
+        offered = {name: SIMILARITIES[name].label for name in fitting}
+        similarities = self.ask(ctx, inputs, "similarities", offered=offered, default=fitting)
         chosen = ctx.params.get("similarities")
         unfit = [name for name in chosen or () if name not in fitting]
         if chosen is not None and not chosen:
             widgets.refuse(similarities, "Choose at least one similarity")
         elif unfit:
             widgets.refuse(similarities, f"Not every label has what {unfit[0]} compares")
-        base.add_declared(ctx, inputs, kf.calibrate_threshold, "repeats", "coordinates", "bootstrap", "seed")
+        self.ask(ctx, inputs, "repeats", "coordinates", "bootstrap", "seed")
 
     def summary(self, run: CalibrationRun) -> str:
         """A row for each similarity, the best first."""

@@ -1,6 +1,7 @@
 """Make a calibrated threshold the default of later forms."""
 
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
 import fiftyone.operators.types as types
@@ -8,27 +9,22 @@ import fiftyone.operators.types as types
 import kalos_core.fiftyone as kf
 from kalos_core import SIMILARITIES, KalosWarning
 from kalos_core.display import alpha_text
+from kalos_core.fiftyone.kinds.calibration.kind import CalibrationRun
 from kalos_core.text import shown
 
 from . import base, forms, widgets
 from .widgets import Context
 
 
-class ChooseThreshold(base.Action):
-    NAME, LABEL = "choose_threshold", "Use a calibrated threshold"
+class ChooseThreshold(base.OfRun):
+    NAME, LABEL, KIND = "choose_threshold", "Use a calibrated threshold", "calibration"
     DESCRIPTION = (
         "Write the threshold chosen from a calibration into its run, and offer it as the default of later forms"
     )
     ICON, RESULT = "/assets/calibration.svg", "Threshold"
-    STREAMED = False
 
-    def add_inputs(self, ctx: Context, inputs: types.Object) -> None:
-        runs = [] if ctx.dataset is None else kf.list_runs(ctx.dataset, "calibration", info=True)
-        stored = {run.key: run.metrics["similarities"] for run in runs}
-        key = forms.add_run(ctx, inputs, list(stored), "calibration")
-        if key is None:
-            return
-        found = {entry["name"]: entry for entry in stored[key]}
+    def add_options(self, ctx: Context, inputs: types.Object, key: str) -> None:
+        found = {entry["name"]: entry for entry in _calibrated(ctx, key)}
         best = next(iter(found))
         similarity = widgets.add_dropdown(
             inputs,
@@ -45,23 +41,29 @@ class ChooseThreshold(base.Action):
         entry = found[chosen]
         forms.add_threshold_field(ctx, inputs, chosen, best, entry["threshold"], f"Least similarity. {_finding(entry)}")
 
-    def execute(self, ctx: Context) -> dict[str, Any]:
-        self.check_params(ctx)
-        params = ctx.params
-        key = params.get("run_key") or kf.list_runs(ctx.dataset, "calibration")[0]
-        found = kf.load_metrics(ctx.dataset, key).metrics["similarities"]
-        similarity = params.get("similarity") or found[0]["name"]
-        value = forms.threshold_of(params, similarity)
-        if value in [forms.shown_threshold(entry["threshold"]) for entry in found if entry["name"] == similarity]:
-            value = None  # the calibrated one itself, of which the form shows three digits
+    def call(self, ctx: Context, key: str, given: dict[str, Any]) -> CalibrationRun:
+        found = _calibrated(ctx, key)
+        given["similarity"] = similarity = given.get("similarity") or found[0]["name"]
+        given["threshold"] = forms.threshold_of(ctx.params, similarity)
+        if given["threshold"] in [forms.shown_threshold(of["threshold"]) for of in found if of["name"] == similarity]:
+            given["threshold"] = None  # the calibrated one itself, of which the form shows three digits
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", KalosWarning)  # the summary says it
-            run = kf.choose_threshold(ctx.dataset, key, similarity, value)
-        doubt = "".join(_doubt(entry) for entry in found if entry["name"] == similarity and value is None)
-        value = next(entry["threshold"] for entry in run.metrics["chosen"] if entry["similarity"] == similarity)
-        base.reload_panels(ctx)
-        summary = f"Later forms offer **{alpha_text(value)}** as the threshold of {shown(similarity)}.{doubt}"
-        return {"run_key": key, "similarity": similarity, "threshold": value, "text": summary}
+            return kf.choose_threshold(ctx.dataset, key, **given)
+
+    def summary(self, params: Mapping[str, Any], found: Any) -> dict[str, Any]:
+        similarity, metrics = params["similarity"], found.metrics
+        own = [entry for entry in metrics["similarities"] if entry["name"] == similarity]
+        doubt = "".join(map(_doubt, own)) if params["threshold"] is None else ""
+        value = metrics["chosen"][similarity]["threshold"]
+        text = f"Later forms offer **{alpha_text(value)}** as the threshold of {shown(similarity)}.{doubt}"
+        return {"similarity": similarity, "threshold": value, "text": text}
+
+
+def _calibrated(ctx: Context, key: str) -> list[dict[str, Any]]:
+    """What a calibration found of each similarity."""
+    found: list[dict[str, Any]] = kf.load_metrics(ctx.dataset, key).metrics["similarities"]
+    return found
 
 
 def _finding(entry: dict[str, Any]) -> str:

@@ -4,7 +4,6 @@ from typing import ClassVar
 
 import fiftyone.operators.types as types
 
-import kalos_core.fiftyone as kf
 from kalos_core import SIMILARITIES
 from kalos_core.correspondence import usable_solvers
 from kalos_core.display import alpha_text, with_interval
@@ -18,28 +17,24 @@ from .widgets import Context
 OUTLINED = ("polygon", "mask")
 """Kinds of shapes with outlines, which can be compared."""
 
-ASKED_APART = ("similarity", "threshold", "thresholds", "boundaries", "tolerance", "attributes")
-"""Options that depend on the labels, or on one another; all others are asked for as they are declared."""
-
-DECLARED = base.declared_by(kf.compute_agreement)
-FURTHER = [entry for name, entry in DECLARED.items() if name not in ASKED_APART]
+FURTHER = ("solver", "cost", "bootstrap", "seed", "empty")
 
 
 class ComputeAgreement(base.Analysis[AgreementRun]):
     NAME, LABEL = "compute_agreement", "Match raters and compute agreement"
     DESCRIPTION = "Find which labels of different raters mean the same object, and how far the raters agree"
     ICON, RESULT = "/assets/agreement.svg", "Agreement"
-    HIDDEN: ClassVar = {"advanced": tuple(entry.name for entry in FURTHER), "boundaries": ("tolerance",)}
+    HIDDEN: ClassVar = {"advanced": FURTHER, "boundaries": ("tolerance",)}
 
     def add_options(self, ctx: Context, inputs: types.Object) -> None:
         similarity = forms.add_similarity(ctx, inputs)
         if similarity in SIMILARITIES and SIMILARITIES[similarity].kind in OUTLINED:
-            forms.add_boundaries(ctx, inputs, DECLARED)
+            self.ask(ctx, inputs, "boundaries")
         forms.add_attributes(ctx, inputs)
         widgets.add_switch(inputs, "advanced", label="Choose solver, cost and interval")
         if ctx.params.get("advanced"):
-            for entry in FURTHER:
-                widgets.add_option(ctx, inputs, entry, usable_solvers() if entry.name == "solver" else None)
+            self.ask(ctx, inputs, "solver", offered=usable_solvers())
+            self.ask(ctx, inputs, *FURTHER[1:])
 
     def summary(self, run: AgreementRun) -> str:
         """The metrics of a run as text."""

@@ -16,14 +16,10 @@ from kalos_core.nominal import METRICS, LabelAgreement
 from kalos_core.nominal.grouping import read_groups
 from kalos_core.text import shown
 
-from . import base, image_label_forms, right_forms, widgets
+from . import image_label_forms, right_forms, widgets
 from .widgets import Context
 
 BY_QUESTION = "by question"
-
-BY_QUESTION = "by question"
-
-METRIC_HELP = {**METRICS, BY_QUESTION: "it differs"}
 
 METRICS_HELP = "Such as grade: ordinal; size: ratio; others are nominal"
 
@@ -58,23 +54,22 @@ class ComputeLabelAgreement(image_label_forms.ImageLabelAnalysis[LabelRun]):
     HIDDEN: ClassVar = {"reject": REJECTING, right_forms.SWITCH: ("truth",)}
 
     def add_options(self, ctx: Context, inputs: types.Object) -> None:
-        base.add_declared(ctx, inputs, kf.compute_label_agreement, "quorum", "width", "weights")
-        about = base.about(kf.compute_label_agreement, "metric")
-        widgets.add_dropdown(inputs, "metric", list(METRIC_HELP), descriptions=METRIC_HELP, default="nominal", **about)
+        self.ask(ctx, inputs, "quorum", "width", "weights")
+        self.ask(ctx, inputs, "metric", offered=[*METRICS, BY_QUESTION], default="nominal")
         if ctx.params.get("metric") == BY_QUESTION:
             metrics = inputs.str("metrics", label="Metric of each question", description=METRICS_HELP, required=True)
             widgets.check(metrics, lambda: read_metrics(ctx.params.get("metrics")))
         if ctx.params.get("metric") in ("ordinal", BY_QUESTION):
             label = "Labels from lowest to highest; not needed for numbers"
             inputs.str("order", label=label, description=ORDER_HELP)
-        base.add_declared(ctx, inputs, kf.compute_label_agreement, "bootstrap")
+        self.ask(ctx, inputs, "bootstrap")
         needs = "For three raters an image or more who answered on their own"
         right_forms.add_model(ctx, inputs, "truth", ESTIMATE_HELP, needs)
         about = "How alike the raters of each are among themselves, with the other team, and by their majorities"
         image_label_forms.add_teams(ctx, inputs, about)
         widgets.add_switch(inputs, "reject", label="Reject answers by rule", description=REJECT_HELP)
         if ctx.params.get("reject"):
-            base.add_declared(ctx, inputs, kf.compute_label_agreement, *REJECTING)
+            self.ask(ctx, inputs, *REJECTING)
 
     def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Of several groups those have an ordinal metric that the order names, where no other says so."""

@@ -5,18 +5,16 @@ from typing import Any, ClassVar
 
 import fiftyone.operators.types as types
 
-import kalos_core.fiftyone as kf
 from kalos_core import InputError
 from kalos_core.display import alpha_text, number_of, percent_text
 from kalos_core.fiftyone.kinds.pixels.kind import PixelRun, pixel_classes
 from kalos_core.figures.pixels import pixel_title, smyth_note
 from kalos_core.text import names_shown, shown
 
-from . import base, forms, mask_forms, widgets
+from . import mask_forms, widgets
 from .widgets import Context
 
-DECLARED = base.declared_by(kf.compute_pixel_agreement)
-OF_REGIONS = tuple(name for name in DECLARED if name.startswith("region_"))
+OF_REGIONS = ("region_area", "region_width", "region_most")
 
 
 class ComputePixelAgreement(mask_forms.MaskAnalysis[PixelRun]):
@@ -28,22 +26,11 @@ class ComputePixelAgreement(mask_forms.MaskAnalysis[PixelRun]):
     def add_options(self, ctx: Context, inputs: types.Object) -> None:
         mask_forms.add_ignored(ctx, inputs)
         mask_forms.add_local(ctx, inputs)
-        widgets.add_option(ctx, inputs, DECLARED["images"])
+        self.ask(ctx, inputs, "images", "regions", "boundaries")
         if ctx.params.get("images"):
-            prop = inputs.str(
-                "channels",
-                label="Channels",
-                description="Names of all channels in the order of the files, such as red, green, blue, nir; or those "
-                "to compare with their numbers from 0, such as nir=3; empty for all",
-            )
-            widgets.check(prop, lambda: read_channels(ctx.params.get("channels")))
-        widgets.add_option(ctx, inputs, DECLARED["regions"])
-        forms.add_boundaries(ctx, inputs, DECLARED)
+            widgets.check(inputs.properties["channels"], lambda: read_channels(ctx.params.get("channels")))
         if mask_forms.are_masks(ctx):
-            widgets.add_option(ctx, inputs, DECLARED["divisions"])
-        if ctx.params.get("regions"):
-            for name in OF_REGIONS:
-                widgets.add_option(ctx, inputs, DECLARED[name])
+            self.ask(ctx, inputs, "divisions")
 
     def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
         found = super().settings(params)

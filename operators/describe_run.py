@@ -1,5 +1,6 @@
 """A note and a status for a run."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import fiftyone.operators.types as types
@@ -25,11 +26,11 @@ class DescribeRun(base.OfRun):
         statuses = {NO_STATUS: "no status", **STATUSES}
         widgets.add_dropdown(inputs, "status", statuses, default=run.status or NO_STATUS, label="Status")
 
-    def execute(self, ctx: Context) -> dict[str, Any]:
-        self.check_params(ctx)
-        key, status = ctx.params["run_key"], ctx.params.get("status")
-        describe_run(ctx.dataset, key, note=ctx.params.get("note"), status="" if status == NO_STATUS else status)
-        base.reload_panels(ctx)
-        run = kf.load_metrics(ctx.dataset, key)
-        text = f"Noted of the run {bold(key)}: {STATUSES.get(run.status, 'no status')}."
-        return {"run_key": key, "note": run.note, "status": run.status, "text": text}
+    def call(self, ctx: Context, key: str, given: dict[str, Any]) -> Any:
+        status = given.get("status")
+        describe_run(ctx.dataset, key, note=given.get("note"), status="" if status == NO_STATUS else status)
+        return kf.load_metrics(ctx.dataset, key)
+
+    def summary(self, params: Mapping[str, Any], found: Any) -> dict[str, Any]:
+        text = f"Noted of the run {bold(found.key)}: {STATUSES.get(found.status, 'no status')}."
+        return {"note": found.note, "status": found.status, "text": text}

@@ -42,9 +42,9 @@ class EstimateConvergence(base.Analysis[ConvergenceRun]):
     def add_options(self, ctx: Context, inputs: types.Object) -> None:
         forms.add_similarity_field(ctx, inputs, forms.fitting_similarities(ctx))
         self._add_thresholds(ctx, inputs)
-        base.add_declared(ctx, inputs, kf.estimate_convergence, "subsets", "fraction", "seed")
+        self.ask(ctx, inputs, "subsets", "fraction", "seed")
         self._add_models(ctx, inputs)
-        base.add_declared(ctx, inputs, kf.estimate_convergence, "tags")
+        self.ask(ctx, inputs, "tags")
 
     def _add_thresholds(self, ctx: Context, inputs: types.Object) -> None:
         description = "mAP is the mean over thresholds in steps of 0.05"
@@ -57,7 +57,7 @@ class EstimateConvergence(base.Analysis[ConvergenceRun]):
             widgets.refuse(prop, f"A number of at least {least:g}, the least threshold")
 
     def _add_models(self, ctx: Context, inputs: types.Object) -> None:
-        typed = inputs.str("models", **base.about(kf.estimate_convergence, "models"))
+        typed = self.ask(ctx, inputs, "models")
         widgets.check(typed, lambda: read_models(ctx.params.get("models")))
         used = forms.selected_fields(forms.read_selection(ctx), kf.rater_fields(ctx.dataset))
         offered = [NO_FIELD, *(field for field in kf.label_fields(ctx.dataset) if field not in used)]
@@ -65,14 +65,8 @@ class EstimateConvergence(base.Analysis[ConvergenceRun]):
         if len(offered) == 1 and not chosen:
             return
         unknown = bool(chosen) and chosen not in offered
-        predictions = widgets.add_dropdown(
-            inputs,
-            "predictions",
-            offered,
-            accepted=[chosen] if unknown else [],
-            default=NO_FIELD,
-            **base.about(kf.estimate_convergence, "predictions"),
-        )
+        accepted = [chosen] if unknown else []
+        predictions = self.ask(ctx, inputs, "predictions", offered=offered, accepted=accepted, default=NO_FIELD)
         if unknown:
             widgets.refuse(predictions, f"{chosen!r} is no field of predictions")
 

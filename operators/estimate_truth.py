@@ -53,14 +53,9 @@ class EstimateTruth(mask_forms.MaskAnalysis[TruthRun]):
             _add_methods(ctx, inputs)
             mask_forms.add_ignored(ctx, inputs)
             mask_forms.add_local(ctx, inputs)
-            widgets.add_switch(
-                inputs,
-                "maps",
-                label="Maps of how sure it is",
-                description="For each method two heatmaps: how likely each pixel is, and how much of it is not known",
-            )
+            self.ask(ctx, inputs, "maps")
         else:
-            mask_forms.add_quorum(ctx, inputs)
+            self.add_quorum(ctx, inputs)
             right_forms.add_model(ctx, inputs, "model", ESTIMATE_HELP, "For four raters or more who annotated alone")
             forms.add_similarity(ctx, inputs)
 

@@ -2,7 +2,6 @@
 
 import fiftyone.operators.types as types
 
-import kalos_core.fiftyone as kf
 from kalos_core.display import VARIATION_LABELS, percent_text
 from kalos_core.errors import Undefined
 from kalos_core.fiftyone.kinds.variations.kind import VariationRun
@@ -22,7 +21,7 @@ class FindVariations(base.Analysis[VariationRun]):
 
     def add_options(self, ctx: Context, inputs: types.Object) -> None:
         forms.add_similarity(ctx, inputs)
-        base.add_declared(ctx, inputs, kf.find_variations, "max_merge")
+        self.ask(ctx, inputs, "max_merge")
 
     def summary(self, run: VariationRun) -> str:
         """The metrics of a run as text."""

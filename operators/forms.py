@@ -15,7 +15,6 @@ from kalos_core.fiftyone.dataset.samples import check_samples
 from kalos_core.fiftyone.kinds.agreement.attributes import attributes_to_compare
 from kalos_core.fiftyone.kinds.calibration.kind import default_threshold
 from kalos_core.fiftyone.runs.keys import check_run_key, free_run_key
-from kalos_core.options import Declared
 
 from . import widgets
 from .widgets import Context
@@ -26,7 +25,8 @@ NOBODY = "nobody"
 RATERS_IN_FIELD = "raters_in_field"
 """The form's list of raters where an attribute names them: the App keeps what was chosen for one field per rater."""
 
-ASSIGNED = {"all": "every rater, everywhere", "labelled": "a rater only where their labels are there"}
+READ = {entry.name: entry for entry in kf.Selection.declared()}
+"""The options that say which labels are read."""
 
 SIMILARITY_HELP = {
     "box_iou": "shared area over joint area",
@@ -97,16 +97,8 @@ def add_selection(ctx: Context, inputs: types.Object) -> bool:
         widgets.add_list(
             inputs, "classes", class_names(ctx.dataset), label="Classes", description="Only these; empty for all"
         )
-        widgets.add_number(
-            ctx,
-            inputs,
-            "min_area",
-            0.0,
-            default=0.0,
-            label="Smallest area in square pixels",
-            description="An annotation just above it whose partner is just below stays without one",
-        )
-        add_confidence(ctx, inputs)
+        widgets.add_option(ctx, inputs, READ["min_area"])
+        widgets.add_option(ctx, inputs, READ["min_confidence"])
     return True
 
 
@@ -199,13 +191,8 @@ def add_reference(
     selected, reference = set(_selected(ctx, property_name, usual)), ctx.params.get("reference") or NOBODY
     if len(offered) < 3 and reference == NOBODY:
         return
-    prop = widgets.add_dropdown(
-        inputs,
-        "reference",
-        [NOBODY, *offered],
-        default=NOBODY,
-        label=label,
-        description=description,
+    prop = widgets.add_option(
+        ctx, inputs, READ["reference"], [NOBODY, *offered], default=NOBODY, label=label, description=description
     )
     if reference != NOBODY and reference not in offered:
         widgets.refuse(prop, f"There is no rater {reference!r}")
@@ -220,33 +207,8 @@ def _selected(ctx: Context, property_name: str, usual: Sequence[str]) -> Sequenc
 
 def add_assignment(ctx: Context, inputs: types.Object) -> None:
     """Who was assigned, where the samples do not say so."""
-    if ctx.dataset.has_field(ASSIGNED_FIELD):
-        return
-    widgets.add_dropdown(
-        inputs,
-        "assigned",
-        ASSIGNED,
-        default="all",
-        label="Who was assigned",
-        description="An image a rater never saw would count as 'saw it and annotated nothing', which lowers alpha",
-    )
-
-
-def add_confidence(ctx: Context, inputs: types.Object) -> None:
-    label = "Least confidence (labels without one stay)"
-    widgets.add_number(ctx, inputs, "min_confidence", 0.0, 1.0, default=0.0, label=label)
-
-
-def add_bootstrap(ctx: Context, inputs: types.Object, default: int) -> None:
-    label = "Bootstrap replicates of the intervals (0: no intervals)"
-    widgets.add_number(ctx, inputs, "bootstrap", 0, default=default, label=label)
-
-
-def add_boundaries(ctx: Context, inputs: types.Object, declared: Mapping[str, Declared]) -> None:
-    """Whether boundaries are compared, and within which tolerance they are the same."""
-    widgets.add_option(ctx, inputs, declared["boundaries"])
-    if ctx.params.get("boundaries"):
-        widgets.add_option(ctx, inputs, declared["tolerance"])
+    if not ctx.dataset.has_field(ASSIGNED_FIELD):
+        widgets.add_option(ctx, inputs, READ["assigned"], ("all", "labelled"), default="all")
 
 
 def add_attributes(ctx: Context, inputs: types.Object) -> None:
@@ -270,7 +232,7 @@ def read_selection(ctx: Context, usual: Callable[[Context], tuple[str, ...] | No
     params = ctx.params
     by_attribute = params.get("storage") == BY_ATTRIBUTE or (params.get("field") and params.get("storage") is None)
     raters = params.get(RATERS_IN_FIELD if params.get("storage") == BY_ATTRIBUTE else "raters")
-    limits = widgets.shown(params, "more", "classes", "min_area", "min_confidence")
+    limits = widgets.given_if(params, "more", "classes", "min_area", "min_confidence")
     return kf.Selection(
         raters=tuple(raters) if raters else None if by_attribute else usual(ctx),
         field=params.get("field") if by_attribute else None,
@@ -415,6 +377,6 @@ def read_threshold(params: Mapping[str, Any]) -> dict[str, Any]:
 
 def _calibration_of(ctx: Context, similarity: str, threshold: float) -> str:
     """The run a default threshold comes from."""
-    chosen = {"similarity": similarity, "threshold": threshold}
     runs = kf.list_runs(ctx.dataset, "calibration", info=True)
-    return next(f"run {run.key}" for run in runs if chosen in run.metrics["chosen"])
+    chosen = {run.key: run.metrics["chosen"].get(similarity, {}).get("threshold") for run in runs}
+    return next(f"run {key}" for key, value in chosen.items() if value == threshold)

@@ -51,7 +51,7 @@ class ImageLabelAnalysis(base.Analysis[base.RunOfKind]):
             description = "Only these, as the options that raters had; empty for all"
             labels = class_names(ctx.dataset, IMAGE_LABELS)
             widgets.add_list(inputs, "classes", labels, label="Labels", description=description)
-            forms.add_confidence(ctx, inputs)
+            widgets.add_option(ctx, inputs, forms.READ["min_confidence"])
         return True
 
     def selection(self, ctx: Context) -> kf.Selection:
@@ -165,7 +165,7 @@ def _add_exclusive(ctx: Context, inputs: types.Object, exclusive: bool) -> None:
     widgets.add_switch(inputs, "named", label="Type groups with their names", description="In place of ticking them")
     if ctx.params.get("named"):
         groups = inputs.str("groups", label="Labels that exclude each other", description=NAMED_HELP)
-        widgets.check(groups, lambda: read_groups(ctx.params.get("groups")))
+        widgets.check(groups, lambda: grouping.read_groups(ctx.params.get("groups")))
         return
     found = _suggested(ctx)
     about = "Tick those that are one question" if found else "None is seen; a label is a question of its own"

@@ -31,33 +31,7 @@ MODELS = {
     FILE: "a file that was saved",
 }
 
-PRESETS = {"faithful": "as the raters differ", "paper": "the paper's distributions"}
-
-RATES = {
-    "auto": "whichever fits better",
-    "power": "a power of a rater's annotations",
-    "exponential": "exponential, as in the paper",
-}
-
-BY_MODEL = "model"
-
-SHIFTS = {
-    BY_MODEL: "as the model has it",
-    "matched": "matched annotations stay matched",
-    "free": "free, as in the paper",
-}
-
-CLASS_SOURCES = {
-    "confusion": "confusions among the raters, smoothed by class frequency",
-    "embeddings": "classes whose labels look alike: embeddings",
-    "taxonomy": "classes that are near in a tree",
-}
-
-FALSE_POSITIVE_SOURCES = {
-    "transplanted": "positions of annotations of other images",
-    "images": "regions of the images",
-    "detections": "what a detector found",
-}
+OF_MODEL = ("model", "rate", "preset", "shifts", "class_source", "embeddings", "taxonomy", "false_positive_source")
 
 
 class InjectNoise(base.Analysis[NoiseRun]):
@@ -67,19 +41,7 @@ class InjectNoise(base.Analysis[NoiseRun]):
         "annotations"
     )
     ICON, RESULT = "/assets/noise.svg", "Synthetic raters"
-    HIDDEN: ClassVar = {
-        "more": (
-            "model",
-            "rate",
-            "preset",
-            "shifts",
-            "class_source",
-            "embeddings",
-            "taxonomy",
-            "false_positive_source",
-            "detections",
-        )
-    }
+    HIDDEN: ClassVar = {"more": (*OF_MODEL, "detections")}
     DELEGATED_FROM = 10_000  # images times raters: about a minute
 
     def amount_of_work(self, ctx: Context) -> float:
@@ -102,49 +64,34 @@ class InjectNoise(base.Analysis[NoiseRun]):
 
     def _add_raters(self, ctx: Context, inputs: types.Object) -> None:
         widgets.add_number(ctx, inputs, "raters", 1, default=3, label="Number of raters")
-        magnitude = inputs.str(
-            "magnitude",
-            default="1",
-            label="Magnitude",
-            description="How strongly they differ: 0 is the reference itself, 1 as two raters of the noise model's "
-            "data do. One number for all, or one for each, such as 0.5, 1, 2",
-        )
+        about = f"{self.declared['magnitude'].option.help} Such as 1, or 0.5, 1, 2"
+        magnitude = inputs.str("magnitude", default="1", label="Magnitude", description=about)
         widgets.check(magnitude, lambda: magnitudes(ctx.params.get("magnitude"), ctx.params.get("raters")))
-        inputs.int("seed", default=0, min=0, label="Seed")
+        self.ask(ctx, inputs, "seed")
 
     def _add_model(self, ctx: Context, inputs: types.Object, several: bool) -> None:
         usual = {name: label for name, label in MODELS.items() if name != "fit" or several}
         help_text = "" if several else "There is one real rater: a model is fitted where there are two or more"
-        chosen = _add_option(ctx, inputs, "model", usual, "Noise model", help_text)
+        self.ask(ctx, inputs, "model", offered=usual, description=help_text or None)
+        chosen = ctx.params.get("model")
         if chosen == FILE:
             path = inputs.str("model_file", required=True, label="File of the model", description="JSON")
             _check_file(path, ctx.params.get("model_file"))
-        if chosen == "fit":
-            _add_option(ctx, inputs, "preset", PRESETS, "Distributions that are fitted")
-            _add_option(ctx, inputs, "rate", RATES, "How the number of unmatched annotations grows")
-        _add_option(ctx, inputs, "shifts", SHIFTS, "How far annotations may be moved")
+        self.ask(ctx, inputs, *(("preset", "rate", "shifts") if chosen == "fit" else ("shifts",)))
 
     def _add_classes(self, ctx: Context, inputs: types.Object) -> None:
-        chosen = _add_option(ctx, inputs, "class_source", CLASS_SOURCES, "Which classes are mistaken")
+        self.ask(ctx, inputs, "class_source")
+        chosen = ctx.params.get("class_source")
         if chosen == "embeddings":
-            inputs.str(
-                "embeddings",
-                required=True,
-                label="Attribute with embeddings, or model",
-                description="An attribute of the reference's labels that has vectors, or a downloaded model of "
-                "FiftyOne's zoo",
-            )
+            self.ask(ctx, inputs, "embeddings", required=True)
         if chosen == "taxonomy":
-            path = inputs.str(
-                "taxonomy", required=True, label="File of the tree", description='JSON: {"animal": ["cat", "dog"]}'
-            )
+            path = self.ask(ctx, inputs, "taxonomy", required=True)
             _check_file(path, ctx.params.get("taxonomy"))
 
     def _add_false_positives(self, ctx: Context, inputs: types.Object) -> None:
-        label = "Where annotations are added"
-        if _add_option(ctx, inputs, "false_positive_source", FALSE_POSITIVE_SOURCES, label) == "detections":
-            fields = kf.label_fields(ctx.dataset)
-            widgets.add_dropdown(inputs, "detections", fields.keys(), required=True, label="Field of the detector")
+        self.ask(ctx, inputs, "false_positive_source")
+        if ctx.params.get("false_positive_source") == "detections":
+            self.ask(ctx, inputs, "detections", offered=kf.label_fields(ctx.dataset).keys(), required=True)
 
     def _add_preview(self, ctx: Context, inputs: types.Object) -> None:
         """One image; each under a name of its own, since the App keeps what stood in a field before."""
@@ -193,8 +140,6 @@ class InjectNoise(base.Analysis[NoiseRun]):
             found["model"] = params.get("model_file")
         if params.get("more") and found.get("model") != "fit":  # the form has hidden them again
             found = {name: value for name, value in found.items() if name not in ("rate", "preset")}
-        if found.get("shifts") == BY_MODEL:
-            del found["shifts"]
         return found | {"magnitude": magnitudes(params.get("magnitude"), params.get("raters"))}
 
     def summary(self, run: NoiseRun) -> str:
@@ -243,15 +188,6 @@ def magnitudes(text: Any, raters: Any = None) -> float | list[float]:
     if len(numbers) not in (1, count):
         raise InputError(f"magnitude: expected one number, or one for each of {count} raters, got {len(numbers)}")
     return numbers[0] if len(numbers) == 1 else numbers
-
-
-def _add_option(
-    ctx: Context, inputs: types.Object, name: str, entries: Mapping[str, str], label: str, description: str = ""
-) -> str:
-    """A drop-down; what is chosen."""
-    first = next(iter(entries))
-    widgets.add_dropdown(inputs, name, entries, default=first, label=label, description=description or None)
-    return ctx.params.get(name) or first
 
 
 def _check_file(prop: types.Property, path: str | None) -> None:

@@ -100,7 +100,7 @@ class LoadRaters(base.Action):
         params, current = ctx.params, ctx.dataset
         into_current = params.get("target") == CURRENT
         options = widgets.given(params, "images", "canvas", "analyse")
-        more = widgets.shown(params, "more", "label_type")
+        more = widgets.given_if(params, "more", "label_type")
         loaded_name: list[str] = []
 
         def work(progress: base.Progress) -> dict[str, Any]:
@@ -165,7 +165,7 @@ def _aliases(given: Any) -> Any:
 
 def _reading(params: Mapping[str, Any]) -> dict[str, Any]:
     """How the file is read."""
-    read = widgets.shown(params, "more", *DECLARED)
+    read = widgets.given_if(params, "more", *DECLARED)
     given = {name: value for name, value in read.items() if value and value != DECLARED[name].default}
     given |= widgets.given(params, "format")
     return given | ({"aliases": _aliases(given["aliases"])} if "aliases" in given else {})

@@ -50,6 +50,13 @@ class MaskAnalysis(base.Analysis[base.RunOfKind]):
         _add_classes(ctx, inputs)
         return True
 
+    def add_quorum(self, ctx: Context, inputs: types.Object) -> None:
+        """The shares of raters at which there is an object."""
+        option = self.declared["quorum"].option
+        about = f"{option.help} Such as 0.5, 1"
+        prop = inputs.str("quorum", default="0.5", label=option.label, description=about)
+        widgets.check(prop, lambda: _check_shares(ctx.params.get("quorum", "0.5")))
+
     def selection(self, ctx: Context) -> kf.Selection:
         return forms.read_selection(ctx, _everybody)
 
@@ -134,18 +141,6 @@ def pixels_of(ctx: Context) -> int:
     known: int = view.sum(F("metadata.width") * F("metadata.height")) if view.has_field("metadata.width") else 0
     unknown = len(view) - (view.count("metadata.width") if known else 0)
     return (known + unknown * UNKNOWN_SIZE) * len(selected_raters(ctx))
-
-
-def add_quorum(ctx: Context, inputs: types.Object) -> None:
-    """The shares of raters at which there is an object."""
-    prop = inputs.str(
-        "quorum",
-        default="0.5",
-        label="Quorum",
-        description="Least share of the assigned raters who annotated an object, such as 0.5; several: a consensus "
-        "for each",
-    )
-    widgets.check(prop, lambda: _check_shares(ctx.params.get("quorum", "0.5")))
 
 
 def read_quorum(params: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,9 +8,9 @@ import fiftyone.operators.types as types
 import kalos_core.fiftyone as kf
 from kalos_core.display import alpha_text
 from kalos_core.fiftyone.dataset.raters import estimated_fields
-from kalos_core.fiftyone.kinds.detectors.compute import BERKELEY
 from kalos_core.fiftyone.kinds.detectors.kind import DetectorRun
 from kalos_core.fiftyone.kinds.detectors.scores import heatmap_fields
+from kalos_core.fiftyone.kinds.detectors.settings import BERKELEY
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.figures.ranking import boundaries_title, ranking_title
 from kalos_core.text import names_shown, shown
@@ -33,6 +33,11 @@ class RankDetectors(mask_forms.MaskAnalysis[DetectorRun]):
     DESCRIPTION = "Whether the best of several detectors depends on the labels it is measured against"
     ICON, RESULT = "/assets/truth.svg", "Ranking of detectors"
     HIDDEN: ClassVar = {"contours": ("tolerance", "thin"), "berkeley": ("boundaries",)}
+    OVERRIDES: ClassVar = {
+        "tolerance": {"default": 0.0075},
+        "thin": {"default": True},
+        "boundaries": {"default": BERKELEY},
+    }
 
     def amount_of_work(self, ctx: Context) -> float:
         matched = ctx.params.get("boundaries") or BERKELEY if ctx.params.get("berkeley") else 0
@@ -51,15 +56,13 @@ class RankDetectors(mask_forms.MaskAnalysis[DetectorRun]):
             mask_forms.add_ignored(ctx, inputs)
             mask_forms.add_local(ctx, inputs)
             self._add_skew(ctx, inputs)
-            self._add_contours(ctx, inputs)
-            forms.add_bootstrap(ctx, inputs, 1000)
-            inputs.int("seed", default=0, label="Seed")
+            self.ask(ctx, inputs, "contours", "berkeley", "bootstrap", "seed")
         else:
-            mask_forms.add_quorum(ctx, inputs)
+            self.add_quorum(ctx, inputs)
             forms.add_similarity_field(ctx, inputs, forms.fitting_similarities(ctx))
         estimated = estimated_fields(ctx.dataset)
         if estimated:
-            widgets.add_list(inputs, "truths", estimated, label="Estimated truths", description="Of earlier runs")
+            self.ask(ctx, inputs, "truths", offered=estimated)
 
     def _add_detectors(self, ctx: Context, inputs: types.Object) -> list[str]:
         used = set(mask_forms.selected_raters(ctx))
@@ -69,15 +72,8 @@ class RankDetectors(mask_forms.MaskAnalysis[DetectorRun]):
         maps = [name for name in heatmap_fields(ctx.dataset) if name not in written]
         labels = [name for name in kf.label_fields(ctx.dataset) if name not in taken]
         usual = maps or labels
-        prop = widgets.add_list(
-            inputs,
-            "detectors",
-            {name: f"{name} (score maps)" for name in maps} | {name: f"{name} (labels)" for name in labels},
-            default=usual,
-            required=True,
-            label="Detectors",
-            description="Fields of Heatmap score maps, or of labels with a confidence",
-        )
+        offered = {name: f"{name} (score maps)" for name in maps} | {name: f"{name} (labels)" for name in labels}
+        prop = self.ask(ctx, inputs, "detectors", offered=offered, default=usual, required=True)
         chosen: list[str] | None = ctx.params.get("detectors")
         chosen = usual if chosen is None else chosen
         if not chosen:
@@ -110,41 +106,9 @@ class RankDetectors(mask_forms.MaskAnalysis[DetectorRun]):
         if None not in ends and ends[1] <= ends[0]:
             widgets.refuse(high, f"A number above {ends[0]:g}, the least fraction")
 
-    def _add_contours(self, ctx: Context, inputs: types.Object) -> None:
-        widgets.add_switch(inputs, "contours", label="The task is to find contours")
-        if ctx.params.get("contours"):
-            widgets.add_number(
-                ctx,
-                inputs,
-                "tolerance",
-                0.0,
-                0.1,
-                default=0.0075,
-                label="How far a contour may be off",
-                description="As a share of the image's diagonal",
-            )
-            widgets.add_switch(inputs, "thin", default=True, label="Thin references to lines")
-        widgets.add_switch(
-            inputs,
-            "berkeley",
-            label="Boundaries, Berkeley evaluation",
-            description="Lines matched one to one with each rater's, the best F1 over thresholds; takes long",
-        )
-        if ctx.params.get("berkeley"):
-            widgets.add_number(
-                ctx,
-                inputs,
-                "boundaries",
-                1,
-                999,
-                default=BERKELEY,
-                label="Number of thresholds",
-                description="The benchmark takes 99. A boundary may be off by as much as a contour, else by .0075",
-            )
-
     def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
         found = {"detectors": (), **super().settings(params), **mask_forms.read_quorum(params)}
-        skew = widgets.shown(params, "choose_skew", "skew_low", "skew_high")
+        skew = widgets.given_if(params, "choose_skew", "skew_low", "skew_high")
         if params.get("all_shares"):
             found["shares"] = "all"
         if len(skew) == 2:

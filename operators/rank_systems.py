@@ -16,7 +16,7 @@ from kalos_core.figures.ranking import concordance_title, ranking_title, tau_tit
 from kalos_core.nominal.grouping import read_groups
 from kalos_core.text import names_shown, shown
 
-from . import base, image_label_forms, widgets
+from . import image_label_forms, widgets
 from .widgets import Context
 
 TREE_EXAMPLE = "animal: cat, dog; plant: oak"
@@ -31,14 +31,7 @@ class RankSystems(image_label_forms.ImageLabelAnalysis[RankingRun]):
         used = image_label_forms.fields_of_raters(ctx)
         fields = [name for name in kf.label_fields(ctx.dataset, IMAGE_LABELS) if name not in used]
         usual = [name for name in scored_fields(ctx.dataset) if name in fields]
-        classifiers = widgets.add_list(
-            inputs,
-            "systems",
-            fields,
-            default=usual,
-            label="Classifiers",
-            description="Fields whose labels have a confidence or logits, at least two",
-        )
+        classifiers = self.ask(ctx, inputs, "systems", offered=fields, default=usual)
         chosen = ctx.params.get("systems")
         chosen = usual if chosen is None else chosen
         unknown = [name for name in chosen if isinstance(chosen, list) and name not in fields]
@@ -46,7 +39,7 @@ class RankSystems(image_label_forms.ImageLabelAnalysis[RankingRun]):
             widgets.refuse(classifiers, f"{unknown[0]!r} is no field of scores")
         elif len(chosen) < 2:
             widgets.refuse(classifiers, "A ranking needs at least two classifiers")
-        base.add_declared(ctx, inputs, kf.rank_systems, "missing")
+        self.ask(ctx, inputs, "missing")
         image_label_forms.add_teams(ctx, inputs, "What most of each chose is one reference more")
         tree = inputs.str(
             "tree",

@@ -1,7 +1,7 @@
 """The building blocks of forms: drop-downs, switches and numbers, and inputs that are marked as wrong."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args
 
 import fiftyone.operators.types as types
 
@@ -71,18 +71,23 @@ def add_number(
 
 
 def add_option(
-    ctx: Context, inputs: types.Object, entry: Declared, offered: Iterable[str] | None = None
+    ctx: Context, inputs: types.Object, entry: Declared, offered: Entries | None = None, **own: Any
 ) -> types.Property:
-    """An option as it is declared; of its choices those that are `offered`, or all."""
-    option = entry.option
-    about = {"default": entry.default, "label": option.label, "description": option.help}
-    if option.values:
-        meaning, values = option.choices or {}, option.values if offered is None else offered
-        return add_dropdown(inputs, entry.name, values, descriptions=meaning, **about)
-    if entry.kind is bool:
+    """An option as it is declared, but for what is given as `own`; of its choices those `offered`, or all."""
+    option, kinds = entry.option, {entry.kind, *get_args(entry.kind)}
+    about = {"default": entry.default, "label": option.label, "description": option.help, **own}
+    if offered is not None and isinstance(about["default"], (list, tuple)):
+        return add_list(inputs, entry.name, offered, **about)
+    if option.values or offered is not None:
+        values = option.values if offered is None else offered
+        return add_dropdown(inputs, entry.name, values, descriptions=option.choices, **about)
+    if bool in kinds:
         return add_switch(inputs, entry.name, **about)
-    low = int(option.low or 0) if entry.kind is int else float(option.low or option.above or 0)
-    prop = add_number(ctx, inputs, entry.name, low, option.high, **about)
+    if str in kinds or kinds.isdisjoint((int, float)):
+        prop = inputs.str(entry.name, **about)
+    else:
+        low = int(option.low or 0) if int in kinds else float(option.low or option.above or 0)
+        prop = add_number(ctx, inputs, entry.name, low, option.high, **about)
     value = ctx.params.get(entry.name)
     if value is not None and not prop.invalid:
         check(prop, lambda: option.checked(value, entry.name, entry.kind))
@@ -118,7 +123,7 @@ def given(params: Mapping[str, Any], *names: str) -> dict[str, Any]:
     return {name: params[name] for name in names if params.get(name) is not None}
 
 
-def shown(params: Mapping[str, Any], switch: str, *names: str) -> dict[str, Any]:
+def given_if(params: Mapping[str, Any], switch: str, *names: str) -> dict[str, Any]:
     """The same, unless the switch that shows them in the form is off again."""
     return {} if params.get(switch) is False else given(params, *names)
 

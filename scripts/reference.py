@@ -15,7 +15,7 @@ from typing import Any
 
 import griffe
 
-from kalos_core.options import Settings, settings_of, with_parameters
+from kalos_core.options import Settings, declared_by, with_parameters
 
 
 def _object(path: str) -> Any:
@@ -40,7 +40,7 @@ class Declared(griffe.Extension):
         if not any("takes(" in str(decorator.value) for decorator in func.decorators):
             return
         made = _object(func.path)
-        if func.docstring is None or settings_of(made) is None:
+        if func.docstring is None or not declared_by(made):
             return
         func.docstring.value = inspect.cleandoc(made.__doc__)
         signature = inspect.signature(made)
@@ -55,6 +55,11 @@ class Declared(griffe.Extension):
                 for name, entry in signature.parameters.items()
             )
         )
+
+    def on_module_members(self, *, mod: griffe.Module, **_: Any) -> None:
+        """A package that exports the names it imports."""
+        if mod.is_init_module and not mod.exports and "__all__" in mod.members:
+            mod.exports = list(import_module(mod.path).__all__)
 
     def on_class(self, *, cls: griffe.Class, **_: Any) -> None:
         """Settings: their options as parameters."""

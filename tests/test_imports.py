@@ -16,11 +16,11 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 ORDER = [
-    "errors", "arguments", "limits", "options", "sharding", "files", "arrays", "display", "text", "results", "shapes",
-    "annotations", "similarity", "pairs", "correspondence", "chance", "reliability", "resampling", "_agreement",
-    "calibration", "diagnostics", "variation", "convergence", "sparse", "nominal", "pixels", "consensus", "decisions",
-    "statements", "ranking", "readers", "distributed", "noise", "drawing", "figures", "report", "fiftyone", "cli",
-    "__main__",
+    "names", "errors", "arguments", "limits", "options", "sharding", "files", "arrays", "display", "text",
+    "results", "shapes", "annotations", "similarity", "pairs", "correspondence", "chance", "reliability",
+    "resampling", "_agreement", "calibration", "diagnostics", "variation", "convergence", "sparse", "nominal",
+    "pixels", "consensus", "decisions", "statements", "ranking", "readers", "distributed", "noise", "drawing",
+    "figures", "report", "fiftyone", "cli", "__main__",
 ]  # fmt: skip
 """The modules of `kalos_core`; each may import those before it."""
 
@@ -125,9 +125,13 @@ def within(names: Iterable[str], *packages: str) -> set[str]:
 # ---- the rules ----
 
 
+def rooms_of(path: Path) -> set[str]:
+    """The modules of the library that a file imports."""
+    return {name.split(".")[1] for name in imports(path) if name.startswith("kalos_core.")}
+
+
 def below_its_place(path: Path) -> set[str]:
-    of_library = {name.split(".")[1] for name in imports(path) if name.startswith("kalos_core.")}
-    return of_library - set(ORDER[: ORDER.index(place_of(path)) + 1])
+    return rooms_of(path) - set(ORDER[: ORDER.index(place_of(path)) + 1])
 
 
 def drawing(path: Path) -> set[str]:
@@ -174,9 +178,7 @@ RULES: dict[str, tuple[list[Path], Callable[[Path], Collection[str]]]] = {
     "only figures import plotly at the top": (UNDRAWN, drawing),
     "the plugin imports only the doors of the library": (
         [*OPERATORS, *PANELS],
-        lambda path: (
-            {name.split(".")[1] for name in imports(path) if name.startswith("kalos_core.")} - PLUGIN_MAY_IMPORT
-        ),
+        lambda path: rooms_of(path) - PLUGIN_MAY_IMPORT,
     ),
     "operators never import panels": (OPERATORS, lambda path: within(imports(path), "panels")),
     "panels never import operators": (PANELS, lambda path: within(imports(path), "operators")),

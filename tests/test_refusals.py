@@ -30,7 +30,7 @@ def ranking():
         (lambda: fit_line({"a": ["x"]}, {"a": [1]}), r"alpha of 'a': expected numbers, got \['x'\]"),
         (
             lambda: rater_accuracy(LABELS, reference={1: 2.5}),
-            "reference: expected a label or labels .* got 2.5 for item 1",
+            "item 1: expected names of labels, got 2.5",
         ),
         (lambda: Annotations.from_rows(5), "rows: expected mappings, one an annotation, got 5"),
         (lambda: draw_image(ANNOTATIONS, 1, np.full((20, 20), np.nan)), "pixels: expected numbers .*, got NaN only"),

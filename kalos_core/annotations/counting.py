@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations.table import Annotations
-from kalos_core.arguments import check_arguments
+from kalos_core.options import check_arguments
 from kalos_core.sharding import Sharded, known_of, parts_of
 
 if TYPE_CHECKING:

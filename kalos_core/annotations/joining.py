@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from kalos_core.annotations.account import Account
 from kalos_core.annotations.columns import TEXT, object_array
 from kalos_core.annotations.table import Annotations
-from kalos_core.results import plain
+from kalos_core.results import plain_values
 from kalos_core.shapes.joining import column_arrays, column_of, join_columns
 
 CODES = ("image", "rater", "category")
@@ -114,7 +114,7 @@ def to_arrays(annotations: Annotations) -> dict[str, NDArray[Any]]:
         arrays |= {f"{kind}.{name}": array for name, array in column_arrays(column).items()}
     if annotations.attributes:
         values = {name: column.tolist() for name, column in annotations.attributes.items()}
-        arrays[ATTRIBUTES] = np.frombuffer(json.dumps(plain(values)).encode(), np.uint8)
+        arrays[ATTRIBUTES] = np.frombuffer(json.dumps(plain_values(values)).encode(), np.uint8)
     if annotations.crowd_regions is not None:
         arrays |= {f"{CROWD}{name}": array for name, array in to_arrays(annotations.crowd_regions).items()}
     return arrays

@@ -30,10 +30,10 @@ from kalos_core.annotations.columns import (
     repeated,
 )
 from kalos_core.annotations.shapes import SHAPE_FIELDS
-from kalos_core.arguments import check_arguments
 from kalos_core.arrays import as_array, as_rows, freeze
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, Problems, check_iterable, check_writable, is_hashable, listed, repr_of, warn
+from kalos_core.options import check_arguments
 from kalos_core.results import Result
 from kalos_core.shapes import Boxes, ShapeColumn
 
@@ -185,7 +185,8 @@ class Annotations(Result):
             for name, vocabulary in (("image", "images"), ("rater", "raters"), ("category", "categories"))
         ]
         image, rater, category = codes
-        kept = (np.stack(codes) >= 0).all(axis=0) & self.assigned[image, rater]
+        kept = np.asarray((np.stack(codes) >= 0).all(axis=0))
+        kept[kept] = self.assigned[image[kept], rater[kept]]
         if self.assigned_categories is not None:
             kept &= self.assigned_categories[rater, category]
         rows = np.flatnonzero(kept)

@@ -16,8 +16,8 @@ def annotated_classes(annotations: Annotations) -> NDArray[np.int32]:
     Examples
     --------
     >>> rows = [{"image": 1, "rater": "ann", "category": "cat", "box": [0, 0, 9, 9]}]
-    >>> annotated_classes(Annotations.from_rows(rows, images=[1, 2], raters=["ann", "bob"])).tolist()
-    [[0, -1], [-1, -1]]
+    >>> annotated_classes(Annotations.from_rows(rows, images=[1], raters=["ann", "bob"], assigned="all")).tolist()
+    [[0, -1]]
     """
     classes = np.full(annotations.assigned.shape, -1, np.int32)
     classes[annotations.image, annotations.rater] = annotations.category

@@ -9,12 +9,12 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.annotations import Annotations, object_array
+from kalos_core.annotations import Annotations
+from kalos_core.annotations.joining import join
 from kalos_core.arrays import run_starts
 from kalos_core.calibration.distances import Drawn, Nearest, expected_distances, observed_distances
 from kalos_core.calibration.relative import Compared, Coordinates, canvas_of, relative_shape
 from kalos_core.shapes import Masks
-from kalos_core.shapes.joining import join_columns
 from kalos_core.sharding import OneShard
 from kalos_core.similarity import Rows, Similarity, get_similarity
 
@@ -217,34 +217,12 @@ class DistancesTask:
         outside = (image < own) | (image >= end)
         wanted = np.unique(image[outside] * raters + rater[outside])
         images = np.unique(wanted // raters)
-        parts: list[Annotations] = []
-        sizes = [annotations.image_size]
-        codes = [annotations.image]
+        tables = [annotations]
         for shard, (first, last) in zip(self.shards, pairwise(self.starts.tolist()), strict=True):
-            begin, end = np.searchsorted(images, (first, last)).tolist()
-            if begin == end:
-                continue
-            other = shard.read()
-            rows = np.flatnonzero(np.isin((other.image + first) * raters + other.rater, wanted))
-            taken = other.select(rows=rows)
-            parts.append(taken)
-            sizes.append(other.image_size[images[begin:end] - first])
-            codes.append(len(annotations.images) + np.searchsorted(images, taken.image + first))
-        size = np.concatenate(sizes)
-        tables = [annotations, *parts]
-        rows_in_all = sum(len(part) for part in tables)
-        kinds = dict.fromkeys(kind for part in tables for kind in part.shapes)
-        table = Annotations(
-            image=np.concatenate(codes),
-            rater=np.concatenate([part.rater for part in tables]),
-            category=np.zeros(rows_in_all, np.intp),
-            id=np.arange(rows_in_all),
-            shapes={kind: join_columns(kind, [part.shapes.get(kind, len(part)) for part in tables]) for kind in kinds},
-            images=object_array(range(len(size))),
-            files=object_array([""] * len(size)),
-            raters=annotations.raters,
-            categories=object_array(["any"]),
-            image_size=size,
-            assigned=np.ones((len(size), raters), np.bool_),
-        )
-        return table, np.where(outside, len(annotations.images) + np.searchsorted(images, image), image - own)
+            here = images[(images >= first) & (images < last)]
+            if len(here):
+                other = shard.read()
+                rows = np.flatnonzero(np.isin((other.image + first) * raters + other.rater, wanted))
+                tables.append(other.select(rows=rows, images=here - first))
+        code = np.where(outside, len(annotations.images) + np.searchsorted(images, image), image - own)
+        return join(tables), code

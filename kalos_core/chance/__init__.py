@@ -23,74 +23,40 @@ shards or replicates: `coincidences`, `alpha_of_coincidences`, `alpha_of_sums`, 
 `check_upright` and `refuse_labels` refuse tables that were given the wrong way.
 """
 
-from kalos_core.chance.checks import check_upright, refuse_labels, tally
-from kalos_core.chance.coefficients import (
-    alpha_of_codes,
-    alpha_of_coincidences,
-    alpha_of_sums,
-    alpha_of_tally,
-    alpha_of_totals,
-    cohen_of_codes,
-    cohen_of_sums,
-    conger_of_codes,
-)
-from kalos_core.chance.counts import Counts, Tally, join_tallies, tally_of_codes, tally_unseen
-from kalos_core.chance.disagreement import (
-    Observed,
-    chance_corrected,
-    coincidences,
-    expected_of_categories,
-    expected_of_guesses,
-    expected_of_raters,
-    expected_of_values,
-    mean_shares,
-    observe,
-    observe_counts,
-)
-from kalos_core.chance.distances import (
-    FEW_CATEGORIES,
-    KAPPA_WEIGHTS,
-    METRICS,
-    Distance,
-    Unequal,
-    metric_distance,
-    number_of_values,
-    weight_distance,
-)
+from kalos_core.chance.checks import check_upright as check_upright
+from kalos_core.chance.checks import refuse_labels as refuse_labels
+from kalos_core.chance.checks import tally as tally
+from kalos_core.chance.coefficients import alpha_of_codes as alpha_of_codes
+from kalos_core.chance.coefficients import alpha_of_coincidences as alpha_of_coincidences
+from kalos_core.chance.coefficients import alpha_of_sums as alpha_of_sums
+from kalos_core.chance.coefficients import alpha_of_tally as alpha_of_tally
+from kalos_core.chance.coefficients import alpha_of_totals as alpha_of_totals
+from kalos_core.chance.coefficients import cohen_of_codes as cohen_of_codes
+from kalos_core.chance.coefficients import cohen_of_sums as cohen_of_sums
+from kalos_core.chance.coefficients import conger_of_codes as conger_of_codes
+from kalos_core.chance.counts import Counts as Counts
+from kalos_core.chance.counts import Tally as Tally
+from kalos_core.chance.counts import join_tallies as join_tallies
+from kalos_core.chance.counts import tally_of_codes as tally_of_codes
+from kalos_core.chance.counts import tally_unseen as tally_unseen
+from kalos_core.chance.disagreement import Observed as Observed
+from kalos_core.chance.disagreement import chance_corrected as chance_corrected
+from kalos_core.chance.disagreement import coincidences as coincidences
+from kalos_core.chance.disagreement import expected_of_categories as expected_of_categories
+from kalos_core.chance.disagreement import expected_of_guesses as expected_of_guesses
+from kalos_core.chance.disagreement import expected_of_raters as expected_of_raters
+from kalos_core.chance.disagreement import expected_of_values as expected_of_values
+from kalos_core.chance.disagreement import mean_shares as mean_shares
+from kalos_core.chance.disagreement import observe as observe
+from kalos_core.chance.disagreement import observe_counts as observe_counts
+from kalos_core.chance.distances import FEW_CATEGORIES as FEW_CATEGORIES
+from kalos_core.chance.distances import KAPPA_WEIGHTS as KAPPA_WEIGHTS
+from kalos_core.chance.distances import METRICS as METRICS
+from kalos_core.chance.distances import Distance as Distance
+from kalos_core.chance.distances import Unequal as Unequal
+from kalos_core.chance.distances import metric_distance as metric_distance
+from kalos_core.chance.distances import number_of_values as number_of_values
+from kalos_core.chance.distances import weight_distance as weight_distance
+from kalos_core.names import public_names
 
-__all__ = [
-    "FEW_CATEGORIES",
-    "KAPPA_WEIGHTS",
-    "METRICS",
-    "Counts",
-    "Distance",
-    "Observed",
-    "Tally",
-    "Unequal",
-    "alpha_of_codes",
-    "alpha_of_coincidences",
-    "alpha_of_sums",
-    "alpha_of_tally",
-    "alpha_of_totals",
-    "chance_corrected",
-    "check_upright",
-    "cohen_of_codes",
-    "cohen_of_sums",
-    "coincidences",
-    "conger_of_codes",
-    "expected_of_categories",
-    "expected_of_guesses",
-    "expected_of_raters",
-    "expected_of_values",
-    "join_tallies",
-    "mean_shares",
-    "metric_distance",
-    "number_of_values",
-    "observe",
-    "observe_counts",
-    "refuse_labels",
-    "tally",
-    "tally_of_codes",
-    "tally_unseen",
-    "weight_distance",
-]
+__all__ = public_names(vars())

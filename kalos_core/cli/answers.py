@@ -75,6 +75,11 @@ class Answer:
         return {"results": strict(self.results), "tables": tables}
 
 
+def numbers_of(found: object, *names: str) -> dict[str, Any]:
+    """Numbers and words about the whole by their names in a result, for `Answer.results`."""
+    return {name: getattr(found, name) for name in names}
+
+
 def _as_text(table: pd.DataFrame) -> str:
     if table.empty:
         return "(none)"

@@ -23,7 +23,7 @@ from kalos_core.cli.answers import (
     progress_bar,
     write_folder,
 )
-from kalos_core.cli.options import Given, Option, joined, read_config
+from kalos_core.cli.options import Flag, Given, joined, read_config
 from kalos_core.files import write_whole
 from kalos_core.results import strict
 from kalos_core.text import visible
@@ -45,7 +45,7 @@ class Command:
         From what was given to what was found.
     inputs : tuple of (str, str)
         Names of its paths and what they are.
-    options : tuple of Option
+    options : tuple of Flag
         Of the functions it calls; two of one name are one that takes the values of both.
     score : str
         What ``--fail-under`` looks at; without it there is no such option.
@@ -57,19 +57,19 @@ class Command:
     help: str
     run: Callable[[Given], Answer]
     inputs: tuple[tuple[str, str], ...]
-    options: tuple[Option, ...] = ()
+    options: tuple[Flag, ...] = ()
     score: str = ""
     out: Path | None = None
 
     @property
-    def all_options(self) -> tuple[Option, ...]:
+    def all_options(self) -> tuple[Flag, ...]:
         """Its own and those of every command, each once."""
         below = f"exit with code {BELOW} if {self.score} is below this, or undefined"
         common = (
-            Option("json", (str,), help="file for everything that was found, as JSON; - for standard output"),
-            Option("out", (str,), help="folder for the same, and one CSV file a table", default=self.out),
-            Option("progress", (bool,), help="a bar on standard error; by default if that is a terminal"),
-            *([Option("fail_under", (float,), help=below)] if self.score else []),
+            Flag("json", str, help="file for everything that was found, as JSON; - for standard output"),
+            Flag("out", str, help="folder for the same, and one CSV file a table", default=self.out),
+            Flag("progress", bool, help="a bar on standard error; by default if that is a terminal"),
+            *([Flag("fail_under", float, help=below)] if self.score else []),
         )
         return joined((*self.options, *common))
 

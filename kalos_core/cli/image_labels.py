@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from kalos_core import LabelTable, agreement, check_independence, sparse_agreeme
 from kalos_core.cli.answers import Answer
 from kalos_core.cli.commands import Command
 from kalos_core.cli.objects import agreement_of
-from kalos_core.cli.options import Given, Option, options_of
+from kalos_core.cli.options import Flag, Given, options_of
 from kalos_core.cli.reading import OF_ANNOTATIONS, OF_TABLES, TABLES, format_option, is_table, table_of
 from kalos_core.display import number_of
 from kalos_core.errors import index_of
@@ -29,8 +29,8 @@ TABLE = (
     "choices in an export of Label Studio; answers in one of Zooniverse; tags in CVAT's, a file a rater in a folder",
 )
 
-_REFERENCE = Option(
-    "reference", (str,), mapping=True, help="the rater whom others are measured against, or item -> label"
+_REFERENCE = Flag(
+    "reference", str | dict[Any, Any], help="the rater whom others are measured against, or item -> label"
 )
 
 
@@ -55,8 +55,10 @@ def _labels(given: Given) -> Answer:
         tables["rejected"] = found.rejection.to_pandas()
     if found.grades:
         tables["grades"] = _by_question([(of.question, of.to_pandas()) for of in found.grades])
-    estimates = _estimated(found.truth)
-    tables |= estimates.tables
+    if found.truth:
+        parts = {"truth": LabelTruth.to_pandas, "skill": LabelTruth.raters_to_pandas}
+        for name, part in (parts | {"confusion": LabelTruth.confusion_to_pandas}).items():
+            tables[name] = _by_question([(truth.question, part(truth)) for truth in found.truth])
     alpha = of_questions.alpha
     mean = mean_of_finite(alpha)
     results = {
@@ -76,30 +78,8 @@ def _labels(given: Given) -> Answer:
         f"{number_of(len(found.disputes), 'dispute')}"
     )
     shown = ("questions", "raters", *(name for name in ("skill",) if name in tables))
-    return Answer("\n".join([text, *estimates.headlines]), results, tables, shown, mean)
-
-
-class _Estimates(NamedTuple):
-    """What `dawid_skene` finds of every question."""
-
-    tables: dict[str, pd.DataFrame]
-    headlines: list[str]
-
-
-def _estimated(found: Sequence[LabelTruth]) -> _Estimates:
-    """Nothing where none was asked for."""
-    if not found:
-        return _Estimates({}, [])
-
-    def joined(part: Callable[[LabelTruth], pd.DataFrame]) -> pd.DataFrame:
-        return _by_question([(truth.question, part(truth)) for truth in found])
-
-    tables = {
-        "truth": joined(LabelTruth.to_pandas),
-        "skill": joined(LabelTruth.raters_to_pandas),
-        "confusion": joined(LabelTruth.confusion_to_pandas),
-    }
-    return _Estimates(tables, [f"{truth.question}: {truth.headline}" for truth in found])
+    headlines = [f"{truth.question}: {truth.headline}" for truth in found.truth]
+    return Answer("\n".join([text, *headlines]), results, tables, shown, mean)
 
 
 def _by_question(frames: Sequence[tuple[str, pd.DataFrame]]) -> pd.DataFrame:
@@ -154,9 +134,7 @@ def _sparse_answer(value: float, interval: Any, independence: Independence, item
     return Answer(text, results, {"items": items, "counts": independence.to_pandas()}, ("counts",), value)
 
 
-_QUESTION = Option(
-    "question", (str,), help="of image-level labels: the group or concept; not needed if there is only one"
-)
+_QUESTION = Flag("question", str, help="of image-level labels: the group or concept; not needed if there is only one")
 
 COMMANDS = (
     Command(

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from kalos_core import InputError, LabelStack, boundary_agreement, pixel_agreement, region_agreement
-from kalos_core.cli.answers import Answer
+from kalos_core.cli.answers import Answer, numbers_of
 from kalos_core.cli.commands import Command
-from kalos_core.cli.options import Given, Option, options_of
+from kalos_core.cli.options import Flag, Given, options_of
 from kalos_core.cli.reading import OF_LABEL_MAPS, OF_MASKS, label_stacks_of, stacks_of
 from kalos_core.consensus import ClassStaple, staple_classes
 from kalos_core.display import number_of, percent_text
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 LOCAL = ("raters_are_local",)
 """What the reader says already."""
 
-REGIONS = Option("regions", (bool,), help="the regions where raters differ most, with their area, too")
-BOUNDARIES = Option("boundaries", (bool,), help="how far the boundaries of every two raters are from each other, too")
+REGIONS = Flag("regions", bool, help="the regions where raters differ most, with their area, too")
+BOUNDARIES = Flag("boundaries", bool, help="how far the boundaries of every two raters are from each other, too")
 
 
 def _pixels(given: Given) -> Answer:
@@ -48,12 +48,7 @@ def _pixels(given: Given) -> Answer:
     if found.correlations:
         tables["properties"] = pd.DataFrame(map(asdict, found.correlations))
     results: dict[str, Any] = {
-        "mean_f1": found.mean_f1,
-        "mean_f1_interval": found.mean_f1_interval,
-        "smyth_bound": found.smyth_bound,
-        "smyth_interval": found.smyth_interval,
-        "within_limit": found.within_limit,
-        "ratio": found.ratio,
+        **numbers_of(found, "mean_f1", "mean_f1_interval", "smyth_bound", "smyth_interval", "within_limit", "ratio"),
         "pixels": found.sums.pixels,
         "images": len(found.images),
         "alone": found.alone,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -28,10 +28,16 @@ from kalos_core import (
     unit_truth,
     variations,
 )
-from kalos_core.cli.answers import Answer
+from kalos_core.cli.answers import Answer, numbers_of
 from kalos_core.cli.commands import Command
-from kalos_core.cli.options import Given, Option, options_of
-from kalos_core.cli.reading import DASK, OF_ANNOTATIONS, annotations_of, annotations_or_shards, given_to_readers
+from kalos_core.cli.options import Flag, Given, options_of
+from kalos_core.cli.reading import (
+    DASK,
+    OF_ANNOTATIONS,
+    annotations_of,
+    annotations_or_shards,
+    given_to_readers,
+)
 from kalos_core.consensus import UnitTruth
 from kalos_core.convergence import read_models
 from kalos_core.convergence.study import PlacedModel, convergence_study
@@ -50,12 +56,12 @@ if TYPE_CHECKING:
 LABELS = ("labels", "file or folder with the annotations of several raters, in any format")
 LABELS_OR_SHARDS = ("labels", f"{LABELS[1]}, or of shards")
 
-BOUNDARIES = Option("boundaries", (bool,), help="how far outlines of the same object are apart, too")
+BOUNDARIES = Flag("boundaries", bool, help="how far outlines of the same object are apart, too")
 
-NEXT = Option("next", (int,), help="how many images to name that one more rater should label, see next_to_rate")
+NEXT = Flag("next", int, help="how many images to name that one more rater should label, see next_to_rate")
 
-TRUTH = Option(
-    "truth", (str,), words=tuple(SKILL_MODELS), help="estimate who is right and which units are objects, see unit_truth"
+TRUTH = Flag(
+    "truth", Literal[tuple(SKILL_MODELS)], help="estimate who is right and which units are objects, see unit_truth"
 )
 
 DIAGNOSES: dict[str, Callable[[Agreement], Any]] = {
@@ -175,14 +181,7 @@ def _by_rater(counts: Mapping[str, Mapping[str, int]], rates: Mapping[str, Mappi
 def _calibrate(given: Given) -> Answer:
     found = calibrate(annotations_or_shards(given, given["labels"], without=["coordinates"]), **given.of(calibrate))
     best = found.best
-    results = {
-        "best": best.name,
-        "threshold": best.threshold,
-        "tau": best.tau,
-        "ks": best.ks,
-        "trusted": best.trusted,
-        "why": best.why,
-    }
+    results = {"best": best.name, **numbers_of(best, "threshold", "tau", "ks", "trusted", "why")}
     tables = {"calibration": found.to_pandas(), "sizes": found.strata_to_pandas()}
     return Answer(repr(found), results, tables)
 
@@ -208,9 +207,7 @@ def _convergence(given: Given) -> Answer:
         "convergence": result.whole_convergence,
         "subset_mean": spread.mean,
         "subset_interval": spread.interval,
-        "images": result.images,
-        "images_per_replicate": result.images_per_replicate,
-        "thresholds": result.thresholds,
+        **numbers_of(result, "images", "images_per_replicate", "thresholds"),
     }
     shown = ("summary", *(["models"] if placed else []))
     return Answer(str(result), results, tables, shown, result.whole_convergence)
@@ -225,7 +222,7 @@ def _shards(given: Given) -> Answer:
     counts = {"shards": len(shards), "images": shards.images, "annotations": shards.rows}
     table = pd.DataFrame(map(asdict, shards.files))
     text = ", ".join(f"{count:,} {what}" for what, count in counts.items())
-    results = {**counts, "raters": list(shards.vocabulary.raters), "categories": list(shards.vocabulary.categories)}
+    results = {**counts, "raters": shards.known.raters.tolist(), "categories": shards.known.categories.tolist()}
     return Answer(f"{given['folder']}: {text}", results, {"shards": table})
 
 
@@ -242,9 +239,7 @@ def _compare(given: Given) -> Answer:
         "difference_interval": found.interval,
         "clear": bool(found.whole.is_clear[0]),
         "images": int(found.whole.images[0]),
-        "improved": found.improved,
-        "worsened": found.worsened,
-        "notes": found.notes,
+        **numbers_of(found, "improved", "worsened", "notes"),
     }
     tables = {"images": found.by_image(), "classes": found.by_class(), "raters": found.by_rater()}
     text = f"{given['old']}: {old!r}\n{given['new']}: {new!r}\n{found!r}"
@@ -279,7 +274,7 @@ def _attributes(given: Given) -> Answer:
     return Answer(text, results, {"coefficients": attributes_table(known.values())}, ("coefficients",), mean)
 
 
-_NAME = Option("name", (str,), help="the attribute, such as malignancy; all of the file unless given")
+_NAME = Flag("name", str, help="the attribute, such as malignancy; all of the file unless given")
 
 COMMANDS = (
     Command(

@@ -3,70 +3,52 @@
 from __future__ import annotations
 
 import argparse
-import ast
-import builtins
-import inspect
-import re
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import or_
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, ForwardRef, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from kalos_core.errors import InputError, listed, repr_of
 from kalos_core.files import read_text
-from kalos_core.options import settings_of
+from kalos_core.options import arguments_of, declared_by
 
 SCALARS = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
 """Types that an option can have, in the order in which text is read as one of them, and what an error calls them."""
-
-KINDS = ("single", "several", "mapping", "nothing")
-"""Kinds of values an option can have."""
 
 NULL = "null"
 """On the command line, no value at all, as in YAML."""
 
 
 @dataclass(frozen=True)
-class Option:
+class Flag:
     """An argument of a library function that can be given on the command line or in a configuration file.
 
     Parameters
     ----------
     name : str
         That of the argument, such as ``on_invalid``; on the command line ``--on-invalid``.
-    types : tuple of type
-        Of a value, or of each of several: some of `SCALARS`.
-    single, several, mapping, nothing : bool
-        Whether it can be one value, a list of them, a mapping, or None.
-    words : tuple of str
-        The texts that are accepted; empty if any is.
+    kind : type
+        One of `SCALARS`, a literal, a list or a dict of them, None, or a union of these.
     help : str
     default : object
         For the help only: what is not given is left to the function.
-    of_mapping : Option, optional
-        What the values of a mapping can be; anything unless given.
 
     Examples
     --------
-    >>> Option("threshold", (float,)).checked(1, "options.yaml: threshold"), Option("seed", (int,)).read(["3"], "seed")
+    >>> Flag("threshold", float).checked(1, "options.yaml: threshold"), Flag("seed", int).read(["3"], "seed")
     (1.0, 3)
-    >>> Option("seed", (int,)).checked("3", "options.yaml: seed")
+    >>> Flag("seed", int).checked("3", "options.yaml: seed")
     Traceback (most recent call last):
     kalos_core.errors.InputError: options.yaml: seed: expected a whole number, got '3'
     """
 
     name: str
-    types: tuple[type, ...]
-    single: bool = True
-    several: bool = False
-    mapping: bool = False
-    nothing: bool = False
-    words: tuple[str, ...] = ()
+    kind: Any
     help: str = ""
     default: object = None
-    of_mapping: Option | None = None
 
     @property
     def flag(self) -> str:
@@ -76,16 +58,12 @@ class Option:
     @property
     def is_switch(self) -> bool:
         """Whether it is given on the command line without a value."""
-        return self.types == (bool,) and not self.several
+        return self.kind is bool
 
     @property
     def expected(self) -> str:
         """What an error says of its values."""
-        one = " or ".join([repr(word) for word in self.words] or [SCALARS[kind] for kind in self.types])
-        kinds = [one] if self.single and one else []
-        kinds += [f"a list, each {one}"] if self.several else []
-        kinds += ["a mapping"] if self.mapping else []
-        return " or ".join([*kinds, *([NULL] if self.nothing else [])])
+        return _expected(self.kind)
 
     def checked(self, value: object, where: str) -> Any:
         """A value of a configuration file; whole numbers serve as numbers.
@@ -95,25 +73,7 @@ class Option:
         InputError
             If it is of another type.
         """
-        if value is None and self.nothing:
-            return None
-        if isinstance(value, Mapping) and self.mapping:
-            inner = self.of_mapping
-            return {key: inner.checked(of, f"{where}: {key}") if inner else of for key, of in value.items()}
-        if isinstance(value, list) and self.several and all(self._is_one(entry) for entry in value):
-            return [self._as_one(entry) for entry in value]
-        if self.single and self._is_one(value):
-            return self._as_one(value)
-        raise InputError(f"{where}: expected {self.expected}, got {repr_of(value)}")
-
-    def _is_one(self, value: object) -> bool:
-        if isinstance(value, str) and self.words:
-            return value in self.words
-        whole = type(value) is int and float in self.types
-        return whole or type(value) in self.types
-
-    def _as_one(self, value: Any) -> Any:
-        return float(value) if type(value) is int and int not in self.types else value
+        return _converted(value, self.kind, where)
 
     def read(self, texts: Sequence[str], where: str) -> Any:
         """The value that words of the command line stand for.
@@ -123,31 +83,20 @@ class Option:
         InputError
             If they stand for none.
         """
-        if list(texts) == [NULL] and self.nothing:
+        parts = _parts(self.kind)
+        if list(texts) == [NULL] and NoneType in parts:
             return None
-        if self.mapping and len(texts) == 1 and texts[0].lstrip().startswith("{"):
+        if any(get_origin(part) is dict for part in parts) and len(texts) == 1 and texts[0].lstrip().startswith("{"):
             return self.checked(read_yaml(texts[0], where), where)
-        values = [self._from_text(text) for text in texts]
-        return self.checked(values[0] if len(values) == 1 and self.single else values, where)
+        lists = [part for part in parts if get_origin(part) is list]
+        kinds = {*parts}.union(*(_parts(get_args(part)[0]) for part in lists))
+        first, *more = values = [_number(text, kinds) for text in texts]
+        is_one = not lists or any(type(first) is part or get_origin(part) is Literal for part in parts)
+        return self.checked(first if is_one and not more else values, where)
 
-    def _from_text(self, text: str) -> Any:
-        for kind in (kind for kind in (int, float) if kind in self.types):
-            try:
-                return kind(text)
-            except ValueError:
-                continue
-        return text
-
-    def or_else(self, other: Option) -> Option:
+    def or_else(self, other: Flag) -> Flag:
         """One that takes the values of both; the help and the default are its own."""
-        of_both = {name: getattr(self, name) or getattr(other, name) for name in KINDS}
-        types = tuple(kind for kind in SCALARS if kind in {*self.types, *other.types})
-        has_words = all(option.words or str not in option.types for option in (self, other))
-        words = tuple(dict.fromkeys([*self.words, *other.words])) if has_words else ()
-        inner = self.of_mapping if not other.mapping or other.of_mapping == self.of_mapping else None
-        return replace(
-            self, types=types, words=words, of_mapping=inner if self.mapping else other.of_mapping, **of_both
-        )
+        return replace(self, kind=plain_kind(self.kind, other.kind))
 
     def add_to(self, parser: argparse._ArgumentGroup) -> None:
         """Make it known to a parser."""
@@ -156,7 +105,7 @@ class Option:
         if self.is_switch:
             parser.add_argument(self.flag, action=argparse.BooleanOptionalAction, default=argparse.SUPPRESS, help=text)
         else:
-            count = "+" if self.several else 1
+            count = "+" if any(get_origin(part) is list for part in _parts(self.kind)) else 1
             name = self.name.upper()
             parser.add_argument(self.flag, nargs=count, default=argparse.SUPPRESS, metavar=name, help=text)
 
@@ -167,9 +116,44 @@ def _shown(default: object) -> str:
     )
 
 
-def joined(options: Iterable[Option]) -> tuple[Option, ...]:
+def _number(text: str, kinds: Iterable[Any]) -> Any:
+    """The number that a text stands for, as far as one of some kinds is asked for."""
+    for kind in (kind for kind in (int, float) if kind in kinds):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _converted(value: object, kind: Any, where: str) -> Any:
+    import msgspec
+
+    mappings = [part for part in _parts(kind) if get_origin(part) is dict]
+    if isinstance(value, Mapping) and mappings:
+        inner = get_args(mappings[0])[1]
+        return {key: _converted(entry, inner, f"{where}: {key}") for key, entry in value.items()}
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError:
+        raise InputError(f"{where}: expected {_expected(kind)}, got {repr_of(value)}") from None
+
+
+def _expected(kind: Any) -> str:
+    parts = _parts(kind)
+    words = [repr(word) for part in parts if get_origin(part) is Literal for word in get_args(part)]
+    found = [*words, *(text for scalar, text in SCALARS.items() if scalar in parts)]
+    found += [f"a list, each {_expected(get_args(part)[0])}" for part in parts if get_origin(part) is list]
+    found += ["a mapping"] if any(get_origin(part) is dict for part in parts) else []
+    return " or ".join([*found, *([NULL] if NoneType in parts else [])])
+
+
+# ---- options of functions ----
+
+
+def joined(options: Iterable[Flag]) -> tuple[Flag, ...]:
     """Each name once."""
-    found: dict[str, Option] = {}
+    found: dict[str, Flag] = {}
     for option in options:
         found[option.name] = found[option.name].or_else(option) if option.name in found else option
     return tuple(found.values())
@@ -177,133 +161,78 @@ def joined(options: Iterable[Option]) -> tuple[Option, ...]:
 
 def options_of(
     *functions: Callable[..., Any], only: Iterable[str] | None = None, without: Iterable[str] = ()
-) -> tuple[Option, ...]:
+) -> tuple[Flag, ...]:
     """An option for each argument of functions that text, YAML's numbers, lists and mappings can give.
 
     Parameters
     ----------
     *functions : callable
-        Annotated and documented as this library's are. An argument that two have takes the values of
-        both; the help is that of the first.
+        An argument that two have takes the values of both; the help is that of the first.
     only, without : iterables of str
         The arguments that become options, and those that do not.
 
     Examples
     --------
-    >>> def count(items: str, least: int = 2, names: list[str] | None = None) -> int:
-    ...     '''Count.
-    ...
-    ...     Parameters
-    ...     ----------
-    ...     least : int
-    ...         Of each item.
-    ...     '''
-    ...     return least
-    >>> [(option.flag, option.expected, option.help) for option in options_of(count)]
-    [('--least', 'a whole number', 'Of each item.'), ('--names', 'a list, each text or null', '')]
+    >>> from kalos_core import compare
+    >>> [(option.flag, option.expected, option.default) for option in options_of(compare)]
+    [('--bootstrap', 'a whole number', 1000), ('--seed', 'a whole number', 0)]
     """
-    found = []
-    for function in functions:
-        names = vars(sys.modules[function.__module__])
-        for name, hint, default, text, words in _arguments(function):
-            if name not in without and (only is None or name in only):
-                found.append(_option(name, hint, names, text, default, words))
-    return joined(option for option in found if option.types or option.mapping)
-
-
-def _arguments(function: Callable[..., Any]) -> Iterator[tuple[str, Any, Any, str, tuple[str, ...]]]:
-    """Name, type, default, help and choices of each argument with a default: as declared, or as documented."""
-    settings = settings_of(function)
-    if settings is not None:
-        for entry in settings.declared():
-            yield entry.name, entry.kind, entry.default, entry.option.about, entry.option.values
-        return
-    texts = _documented(function)
-    for name, parameter in inspect.signature(function).parameters.items():
-        if parameter.default is not parameter.empty:
-            yield name, parameter.annotation, parameter.default, texts.get(name, ""), ()
-
-
-def _option(
-    name: str,
-    hint: Any,
-    names: Mapping[str, Any],
-    text: str = "",
-    default: object = None,
-    choices: tuple[str, ...] = (),
-) -> Option:
-    parts = list(_parts(hint, names))
-    of_mapping = [_option(name, get_args(part)[1], names) for part in parts if _is(part, Mapping)]
-    lists = [kind for part in parts if _is(part, Sequence) for kind in _parts(get_args(part)[0], names)]
-    words = tuple(word for part in parts if get_origin(part) is Literal for word in get_args(part))
-    types = {*parts, *lists, *([str] if words else [])}
-    single = any(kind in parts for kind in SCALARS)
-    return Option(
-        name=name,
-        types=tuple(kind for kind in SCALARS if kind in types),
-        single=single or bool(words),
-        several=any(kind in lists for kind in SCALARS),
-        mapping=any(_is(part, Mapping) for part in parts),
-        nothing=None in parts or NoneType in parts,
-        words=choices or (() if str in parts or str in lists else words),
-        help=text,
-        default=default,
-        of_mapping=of_mapping[0] if of_mapping and (of_mapping[0].types or of_mapping[0].mapping) else None,
+    found = [flag for function in functions for flag in _flags(function)]
+    return joined(
+        flag
+        for flag in found
+        if flag.kind not in (None, NoneType) and flag.name not in without and (only is None or flag.name in only)
     )
 
 
-def _parts(hint: Any, names: Mapping[str, Any]) -> Iterator[Any]:
-    """The types that an annotation names, apart by `|`; of one that only a type checker knows, nothing."""
-    if isinstance(hint, ForwardRef):
-        hint = hint.__forward_arg__
+def _flags(function: Callable[..., Any]) -> Iterator[Flag]:
+    for entry in declared_by(function):
+        choices = entry.option.values
+        kind = plain_kind(*_in_place_of_text(entry.kind, Literal[choices])) if choices else plain_kind(entry.kind)
+        yield Flag(entry.name, kind, entry.option.about, entry.default)
+
+
+def _in_place_of_text(kind: Any, words: Any) -> Iterator[Any]:
+    yield words
+    yield from (part for part in _parts(kind) if part is not str)
+
+
+def plain_kind(*hints: Any) -> Any:
+    """What text, numbers, lists and mappings can give of some types; None if they can give nothing.
+
+    Examples
+    --------
+    >>> plain_kind(Sequence[float] | float, Callable[[], int] | None)
+    float | list[float] | None
+    """
+    parts = [part for hint in hints for part in _parts(hint)]
+    words = tuple(word for part in parts if get_origin(part) is Literal for word in get_args(part))
+    lists = [get_args(part)[0] for part in parts if _is(part, Sequence)]
+    inside = [plain_kind(get_args(part)[1]) or Any for part in parts if _is(part, Mapping)]
+    kinds: list[Any] = [kind for kind in SCALARS if kind in parts]
+    if words and str not in parts:
+        kinds.append(Literal[tuple(dict.fromkeys(words))])
+    if lists and (each := plain_kind(*lists)) not in (None, NoneType):
+        kinds.append(list[each])  # type: ignore[valid-type] # known at run time
+    if inside:
+        kinds.append(dict[Any, reduce(or_, inside)])  # type: ignore[misc] # likewise
+    if NoneType in parts or None in parts:
+        kinds.append(NoneType)
+    return reduce(or_, kinds) if kinds else None
+
+
+def _parts(hint: Any) -> tuple[Any, ...]:
+    """The types that a union names."""
     if get_origin(hint) is Annotated:
-        hint = get_args(hint)[0]
+        return _parts(get_args(hint)[0])
     if get_origin(hint) in (Union, UnionType):
-        for part in get_args(hint):
-            yield from _parts(part, names)
-    elif isinstance(hint, str):
-        yield from _named(ast.parse(hint, mode="eval").body, names)
-    else:
-        yield hint
-
-
-def _named(node: ast.expr, names: Mapping[str, Any]) -> Iterator[Any]:
-    if isinstance(node, ast.BinOp):
-        yield from _named(node.left, names)
-        yield from _named(node.right, names)
-    elif isinstance(node, ast.Constant):
-        yield from _parts(node.value, names)
-    elif isinstance(node, ast.Name):
-        yield from _parts(names.get(node.id, vars(builtins).get(node.id, object)), names)
-    elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
-        inside = ast.unparse(node.slice)
-        if node.value.id in ("Sequence", "list"):
-            yield Sequence[inside]  # type: ignore[valid-type] # its type as text, which `_parts` reads
-        elif node.value.id == "Mapping" and isinstance(node.slice, ast.Tuple):
-            yield Mapping[str, ast.unparse(node.slice.elts[1])]  # type: ignore[misc] # likewise
-        elif node.value.id == "Literal":
-            yield Literal[ast.literal_eval(inside)]
+        return tuple(part for each in get_args(hint) for part in _parts(each))
+    return (hint,)
 
 
 def _is(hint: Any, kind: type) -> bool:
     origin = get_origin(hint)
-    return inspect.isclass(origin) and issubclass(origin, kind) and bool(get_args(hint))
-
-
-def _documented(function: Callable[..., Any]) -> dict[str, str]:
-    """What the docstring says of each argument, as one line: its type if nothing else."""
-    text = inspect.getdoc(function) or ""
-    section = re.search(r"^Parameters\n-+\n(.*?)(?=\n\n\S[^\n]*\n-{3,}|\Z)", text, re.MULTILINE | re.DOTALL)
-    found, names = dict[str, list[str]](), list[str]()
-    for line in section[1].splitlines() if section else ():
-        if line and not line.startswith(" "):
-            head, _, kind = line.partition(" : ")
-            names = [name.strip(" *") for name in head.split(",")]
-            found |= {name: [kind] for name in names}
-        elif line.strip():
-            for name in names:
-                found[name].append(line.strip())
-    return {name: re.sub(r"`+", "", " ".join(lines[1:] or lines)) for name, lines in found.items()}
+    return isinstance(origin, type) and issubclass(origin, kind) and bool(get_args(hint))
 
 
 # ---- what was given ----
@@ -339,7 +268,7 @@ class Given:
 
     def of(self, *functions: Callable[..., Any], without: Iterable[str] = ()) -> dict[str, Any]:
         """The options that are arguments of one of some functions."""
-        known = {name for function in functions for name in inspect.signature(function).parameters}
+        known = {name for function in functions for name in arguments_of(function)}
         return {name: value for name, value in self.values.items() if name in known - set(without)}
 
     def __getitem__(self, name: str) -> Any:
@@ -350,7 +279,7 @@ class Given:
         return self.values.get(name, default)
 
 
-def read_config(path: Path, options: Sequence[Option]) -> dict[str, Any]:
+def read_config(path: Path, options: Sequence[Flag]) -> dict[str, Any]:
     """The options in a YAML file: a mapping of the names of arguments to their values.
 
     Raises
@@ -361,9 +290,9 @@ def read_config(path: Path, options: Sequence[Option]) -> dict[str, Any]:
     Examples
     --------
     >>> _ = Path("options.yaml").write_text("threshold: 0.7")
-    >>> read_config(Path("options.yaml"), [Option("threshold", (float,))])
+    >>> read_config(Path("options.yaml"), [Flag("threshold", float)])
     {'threshold': 0.7}
-    >>> read_config(Path("options.yaml"), [Option("seed", (int,))])
+    >>> read_config(Path("options.yaml"), [Flag("seed", int)])
     Traceback (most recent call last):
     kalos_core.errors.InputError: options.yaml: threshold: expected one of seed
     """

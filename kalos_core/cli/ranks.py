@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core import Annotations, ConceptTruths, InputError, rank_systems, read_coco
-from kalos_core.cli.answers import Answer
+from kalos_core.cli.answers import Answer, numbers_of
 from kalos_core.cli.commands import Command
-from kalos_core.cli.options import Given, Option, options_of
+from kalos_core.cli.options import Flag, Given, options_of
 from kalos_core.cli.reading import (
     OF_ANNOTATIONS,
     OF_TABLES,
@@ -48,9 +48,7 @@ def _rank_classifiers(given: Given) -> Answer:
     found = rank_systems(scores, truths, **given.of(rank_systems))
     undefined = [text for ranking in found.rankings.values() for text in ranking.undefined]
     results = {
-        "skipped_images": found.skipped_images,
-        "unknown_images": found.unknown_images,
-        "unknown_concepts": found.unknown_concepts,
+        **numbers_of(found, "skipped_images", "unknown_images", "unknown_concepts"),
         "best_changes": {name: ranking.best_changes for name, ranking in found.rankings.items()},
         "undefined": undefined,
     }
@@ -206,12 +204,9 @@ def _mapping(row: object, path: Path) -> dict[str, Any]:
     return row
 
 
-_MODELS = Option(
+_MODELS = Flag(
     "models",
-    (str,),
-    several=True,
-    mapping=True,
-    of_mapping=Option("models", (str,)),
+    str | list[str] | dict[Any, str],
     help="files of predictions, COCO's list of results or a CSV file of scores, as name=file; in YAML name: file",
 )
 

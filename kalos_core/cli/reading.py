@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from kalos_core import Annotations, LabelStack, LabelTable, MaskStack, read_mask_folders
-from kalos_core.cli.options import Given, Option, options_of
+from kalos_core.cli.options import Flag, Given, options_of
 from kalos_core.distributed import open_shards
 from kalos_core.distributed.folder import LIST
 from kalos_core.errors import InputError, KalosWarning, listed, lookup
@@ -46,13 +46,13 @@ MASKS: dict[str, Callable[..., MaskFolders | BsdsFiles]] = {"mask_folders": read
 T = TypeVar("T")
 
 
-def format_option(*known: str) -> Option:
+def format_option(*known: str) -> Flag:
     """The option that names the format of the input."""
     text = f"format of the input: {', '.join(sorted({*known}))}, or auto, which looks at the file"
-    return Option("format", (str,), help=text, default="auto")
+    return Flag("format", str, help=text, default="auto")
 
 
-DASK = Option("dask", (str,), help="for a folder of shards: address of a Dask scheduler, by whose workers it is done")
+DASK = Flag("dask", str, help="for a folder of shards: address of a Dask scheduler, by whose workers it is done")
 OF_ANNOTATIONS = (format_option(*FORMATS), *options_of(*FORMATS.values()))
 OF_TABLES = (format_option(*TABLES), *options_of(*TABLES.values()))
 OF_LABEL_MAPS = (format_option(*MASKS), *options_of(*MASKS.values()))

@@ -7,7 +7,7 @@ from pathlib import Path
 from kalos_core.cli.answers import Answer
 from kalos_core.cli.commands import Command
 from kalos_core.cli.objects import LABELS
-from kalos_core.cli.options import Given, Option, options_of
+from kalos_core.cli.options import Flag, Given, options_of
 from kalos_core.cli.reading import OF_ANNOTATIONS, annotations_of
 from kalos_core.report import study, write_report
 
@@ -33,8 +33,8 @@ COMMANDS = (
         (LABELS,),
         (
             *options_of(study, without=("images",)),
-            Option("images", (str,), help="folder of the images, for the drawings"),
-            Option("title", (str,), help="of the page; by default it names the file"),
+            Flag("images", str, help="folder of the images, for the drawings"),
+            Flag("title", str, help="of the page; by default it names the file"),
             *OF_ANNOTATIONS,
         ),
         score="mean alpha",

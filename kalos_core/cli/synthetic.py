@@ -1,4 +1,4 @@
-"""Commands on synthetic raters: noise, experiments, noise-defaults."""
+"""Commands on synthetic raters: noise, experiments."""
 
 from __future__ import annotations
 
@@ -10,14 +10,11 @@ from kalos_core import NoiseModel, write_coco
 from kalos_core.cli.answers import Answer
 from kalos_core.cli.commands import Command
 from kalos_core.cli.objects import LABELS
-from kalos_core.cli.options import Given, Option, options_of
+from kalos_core.cli.options import Flag, Given, options_of
 from kalos_core.cli.reading import OF_ANNOTATIONS, annotations_of
 from kalos_core.display import number_of
 from kalos_core.files import write_whole
 from kalos_core.noise.experiments import run_experiments
-
-SAVED = "noise-defaults.json"
-"""Where a noise model is written unless another file is named: never into the package."""
 
 
 def _noise(given: Given) -> Answer:
@@ -67,16 +64,7 @@ def _experiments(given: Given) -> Answer:
     return Answer(text, results, result.tables(), files={"experiments.html": write})
 
 
-def _noise_defaults(given: Given) -> Answer:
-    from kalos_core.noise.defaults import default_model
-
-    model = default_model(annotations_of(given, given["labels"]), given["labels"].name)
-    path = Path(given.get("save", SAVED))
-    write_whole(path, model.to_json())
-    return Answer(f"{path}: {number_of(len(model.provenance), 'distribution')}", {}, {"parameters": model.to_pandas()})
-
-
-_MODEL = Option("model", (str,), help="JSON file of a noise model, or default for the shipped one")
+_MODEL = Flag("model", str, help="JSON file of a noise model, or default for the shipped one")
 
 COMMANDS = (
     Command(
@@ -85,9 +73,9 @@ COMMANDS = (
         _noise,
         (LABELS,),
         (
-            Option("model", (str,), help=f"{_MODEL.help}; by default one is fitted to the labels"),
-            Option("save", (str,), help="file for the model, as JSON"),
-            Option("generate", (str,), help="COCO file for synthetic raters"),
+            Flag("model", str, help=f"{_MODEL.help}; by default one is fitted to the labels"),
+            Flag("save", str, help="file for the model, as JSON"),
+            Flag("generate", str, help="COCO file for synthetic raters"),
             *options_of(NoiseModel.fit, NoiseModel.generate),
             *(replace(option, default=None) for option in options_of(NoiseModel.fidelity, only=("draws",))),
             *OF_ANNOTATIONS,
@@ -100,12 +88,5 @@ COMMANDS = (
         (("labels", "annotations, the first rater of which is the reference"),),
         (_MODEL, *options_of(run_experiments), *OF_ANNOTATIONS),
         out=Path("experiments"),
-    ),
-    Command(
-        "noise-defaults",
-        "fit the parameters that the noise model is shipped with",
-        _noise_defaults,
-        (("labels", "annotations of two raters, such as lvis200.json"),),
-        (Option("save", (str,), help="where to write them", default=SAVED), *OF_ANNOTATIONS),
     ),
 )

@@ -8,40 +8,28 @@
 * Of objects: `instance_consensus`, `InstanceConsensus`, `OUTCOMES`; who is right about them: `unit_truth`, `UnitTruth`.
 """
 
-from kalos_core.consensus._lsml import lsml
-from kalos_core.consensus._simple import simple
-from kalos_core.consensus._staple import staple
-from kalos_core.consensus.classes import ClassTruth, class_truth
-from kalos_core.consensus.counted import CountedTruth
-from kalos_core.consensus.instances import OUTCOMES, InstanceConsensus, instance_consensus
-from kalos_core.consensus.methods import TRUTH_METHODS, estimate_truth
-from kalos_core.consensus.multiclass import ClassStaple, staple_classes
-from kalos_core.consensus.objects import UnitTruth, unit_truth
-from kalos_core.consensus.study import Truths, estimate_truths, study_outliers
-from kalos_core.consensus.truth import Truth
-from kalos_core.consensus.voting import vote, vote_any, vote_without_outliers
+from kalos_core.consensus._lsml import lsml as lsml
+from kalos_core.consensus._simple import simple as simple
+from kalos_core.consensus._staple import staple as staple
+from kalos_core.consensus.classes import ClassTruth as ClassTruth
+from kalos_core.consensus.classes import class_truth as class_truth
+from kalos_core.consensus.counted import CountedTruth as CountedTruth
+from kalos_core.consensus.instances import OUTCOMES as OUTCOMES
+from kalos_core.consensus.instances import InstanceConsensus as InstanceConsensus
+from kalos_core.consensus.instances import instance_consensus as instance_consensus
+from kalos_core.consensus.methods import TRUTH_METHODS as TRUTH_METHODS
+from kalos_core.consensus.methods import estimate_truth as estimate_truth
+from kalos_core.consensus.multiclass import ClassStaple as ClassStaple
+from kalos_core.consensus.multiclass import staple_classes as staple_classes
+from kalos_core.consensus.objects import UnitTruth as UnitTruth
+from kalos_core.consensus.objects import unit_truth as unit_truth
+from kalos_core.consensus.study import Truths as Truths
+from kalos_core.consensus.study import estimate_truths as estimate_truths
+from kalos_core.consensus.study import study_outliers as study_outliers
+from kalos_core.consensus.truth import Truth as Truth
+from kalos_core.consensus.voting import vote as vote
+from kalos_core.consensus.voting import vote_any as vote_any
+from kalos_core.consensus.voting import vote_without_outliers as vote_without_outliers
+from kalos_core.names import public_names
 
-__all__ = [
-    "OUTCOMES",
-    "TRUTH_METHODS",
-    "ClassStaple",
-    "ClassTruth",
-    "CountedTruth",
-    "InstanceConsensus",
-    "Truth",
-    "Truths",
-    "UnitTruth",
-    "class_truth",
-    "estimate_truth",
-    "estimate_truths",
-    "instance_consensus",
-    "lsml",
-    "simple",
-    "staple",
-    "staple_classes",
-    "study_outliers",
-    "unit_truth",
-    "vote",
-    "vote_any",
-    "vote_without_outliers",
-]
+__all__ = public_names(vars())

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.consensus.truth import Truth, counted_shares, notes_of
-from kalos_core.errors import InputError, as_number, check_whole, repr_of
+from kalos_core.errors import check_number, check_whole
 from kalos_core.pixels.patterns import Patterns, find_patterns
 from kalos_core.pixels.stack import Masks3D, as_stack
 
@@ -57,9 +57,7 @@ def lsml(masks: Masks3D, iterations: int = 1000, smoothness: float = 1.0) -> Tru
     >>> lsml(stack).mask.sum().item() >= 16
     True
     """
-    number = as_number(smoothness)
-    if number is None or not 0 <= number < float("inf"):
-        raise InputError(f"smoothness: expected a number of at least 0, got {repr_of(smoothness)}")
+    number = check_number(smoothness, "smoothness", 0)
     most = check_whole(iterations, "iterations", least=1)
     stack = as_stack(masks)
     patterns = find_patterns(stack)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.consensus.truth import Truth, truth_of_patterns
-from kalos_core.errors import InputError, as_number, repr_of
+from kalos_core.errors import check_number
 from kalos_core.pixels.patterns import Patterns, find_patterns
 from kalos_core.pixels.stack import Masks3D, as_stack
 
@@ -39,9 +39,7 @@ def simple(masks: Masks3D, alpha: float = 1.0) -> Truth:
     >>> found.mask.astype(int).tolist(), found.raters[found.kept].tolist()
     ([[0, 1, 1, 1]], ['ann', 'bob'])
     """
-    number = as_number(alpha)
-    if number is None or not 0 <= number < float("inf"):
-        raise InputError(f"alpha: expected a number of at least 0, got {repr_of(alpha)}")
+    number = check_number(alpha, "alpha", 0)
     stack = as_stack(masks)
     patterns = find_patterns(stack)
     kept = np.ones(len(stack.raters), np.bool_)

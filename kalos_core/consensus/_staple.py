@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.consensus.truth import Truth, truth_of_patterns
-from kalos_core.errors import InputError, as_number, check_whole, repr_of
+from kalos_core.errors import check_number, check_whole
 from kalos_core.pixels.patterns import find_patterns
 from kalos_core.pixels.stack import Masks3D, as_stack
 
@@ -67,7 +67,10 @@ def staple(masks: Masks3D, prior: float | None = None, iterations: int = ITERATI
     stack = as_stack(masks)
     patterns = find_patterns(stack)
     found = expectation_maximisation(
-        patterns.votes, patterns.count, check_prior(prior), check_whole(iterations, "iterations", least=1)
+        patterns.votes,
+        patterns.count,
+        None if prior is None else check_number(prior, "prior", above=0, below=1),
+        check_whole(iterations, "iterations", least=1),
     )
     return truth_of_patterns(
         "staple",
@@ -137,13 +140,3 @@ def _probability(
         possible = np.maximum(if_true, if_false) > -np.inf
         behind = np.where(possible, if_false, 0) - np.where(possible, if_true, 0)
         return np.where(possible, 1 / (1 + np.exp(behind)), otherwise)
-
-
-def check_prior(prior: object) -> float | None:
-    """None, or a probability that leaves both answers possible."""
-    if prior is None:
-        return None
-    number = as_number(prior)
-    if number is None or not 0 < number < 1:
-        raise InputError(f"prior: expected a number between 0 and 1, or None, got {repr_of(prior)}")
-    return number

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.arguments import check_arguments
 from kalos_core.consensus.methods import JOINTLY, estimate_truth
 from kalos_core.consensus.multiclass import BACKGROUND, staple_classes
 from kalos_core.consensus.truth import ROUNDING, Truth
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, listed, repr_of
+from kalos_core.options import check_arguments
 from kalos_core.pixels.classes import check_classes, check_values
 from kalos_core.pixels.stack import LabelStack
 from kalos_core.results import Result

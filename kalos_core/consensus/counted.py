@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +15,12 @@ from kalos_core.display import number_of
 from kalos_core.pixels.performance import RaterPerformance
 from kalos_core.results import Result
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CountedTruth(Result):
     """The truths of one method over the images of a study, nothing of an image kept but numbers. R raters, I images.
+
+    Table: one row a rater: images, sensitivity, specificity, and how often the estimate rests on the rater.
 
     Figures: ``"raters"``.
 
@@ -51,6 +49,7 @@ class CountedTruth(Result):
     """
 
     _call = "CountedTruth.nothing(raters, images)"
+    _columns = "rater:raters images:seen sensitivity specificity kept_share"
 
     raters: NDArray[np.object_]
     confusion: NDArray[np.int64]
@@ -128,11 +127,3 @@ class CountedTruth(Result):
             f"Reference of {number_of(self.images, 'image')}: {number_of(self.pixels, 'pixel')}, "
             f"{number_of(self.empty, 'image')} empty"
         )
-
-    def to_pandas(self) -> pd.DataFrame:
-        """One row a rater: images, sensitivity, specificity, and how often the estimate rests on the rater."""
-        import pandas as pd
-
-        names = ("sensitivity", "specificity", "kept_share")
-        columns = {name: getattr(self, name) for name in names}
-        return pd.DataFrame({"rater": self.raters, "images": self.seen} | columns)

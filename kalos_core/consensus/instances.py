@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kalos_core._agreement import Agreement, check_agreement
 from kalos_core.annotations import Annotations
-from kalos_core.arguments import check_arguments
 from kalos_core.arrays import as_floats, divide, run_starts
 from kalos_core.consensus.fusing import Members, fused_annotations
 from kalos_core.consensus.objects import UnitTruth
-from kalos_core.consensus.voting import check_share
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, lookup
+from kalos_core.errors import InputError, check_number
+from kalos_core.options import Option, Settings, takes
 from kalos_core.reliability import NOT_ASSIGNED, Units
 from kalos_core.results import Result
 
@@ -32,7 +31,26 @@ OUTCOMES = ("kept", "below quorum", "tied class")
 
 KEPT, BELOW, TIED = range(3)
 
-Ties = Literal["apart", "first"]
+Ties = Annotated[
+    str,
+    Option(
+        "Ties",
+        "A unit in which several classes have the most votes, or are equally likely. `InstanceConsensus.tied` has the "
+        "units tied by votes, either way.",
+        choices={"apart": "it is left out as 'tied class'", "first": "it takes the first of them in the vocabulary"},
+    ),
+]
+Region = Annotated[
+    str,
+    Option(
+        "Region",
+        "Which pixels belong to a polygon or mask; the result is a mask.",
+        choices={
+            "vote": "those that at least half of the raters of the unit have",
+            "staple": "those that STAPLE, within the bounds of all of them, finds at least as likely as not",
+        },
+    ),
+]
 ROUNDING = 1e-9
 
 
@@ -189,14 +207,38 @@ class InstanceConsensus(Result):
         )
 
 
-def instance_consensus(
-    agreement: Agreement,
-    quorum: float = 0.5,
-    ties: Ties = "apart",
-    region: Literal["vote", "staple"] = "vote",
-    weights: ArrayLike | None = None,
-    truth: UnitTruth | None = None,
-) -> InstanceConsensus:
+def check_quorum(value: object, name: str) -> float:
+    """A share of raters, above 0 and at most 1."""
+    return check_number(value, name, above=0, high=1)
+
+
+@dataclass(frozen=True)
+class ConsensusSettings(Settings):
+    """What becomes of the units of an agreement."""
+
+    quorum: Annotated[
+        float,
+        Option(
+            "Quorum",
+            "Least share of the assigned raters who annotated it; with a `truth` the least probability that it exists.",
+            above=0,
+            high=1,
+        ),
+    ] = 0.5
+    ties: Ties = "apart"
+    region: Region = "vote"
+
+
+@dataclass(frozen=True)
+class ConsensusArguments(ConsensusSettings):
+    """What `instance_consensus` takes: its settings, weights of raters, and what `unit_truth` answers."""
+
+    weights: ArrayLike | None = None
+    truth: UnitTruth | None = None
+
+
+@takes(ConsensusArguments)
+def instance_consensus(agreement: Agreement, settings: ConsensusArguments) -> InstanceConsensus:
     """One annotation for each unit that enough raters annotated, or that is likely enough to be an object.
 
     Its class is the one that most of its raters gave, or the likeliest. Its shape is fused from all of theirs, whatever
@@ -207,14 +249,6 @@ def instance_consensus(
     ----------
     agreement : Agreement
         Which annotations are of the same object.
-    quorum : float in (0, 1]
-        Least share of the assigned raters who annotated it; with a `truth` the least probability of its existence.
-    ties : "apart" or "first"
-        Where several classes have the most votes, or are equally likely, the unit is left out as ``"tied class"``, or
-        takes the first of them in the vocabulary. `InstanceConsensus.tied` has the units tied by votes, either way.
-    region : "vote" or "staple"
-        A pixel belongs to a polygon or mask if at least half of the raters of the unit have it, or if STAPLE, within
-        the bounds of all of them, finds it at least as likely as not. The result is a mask.
     weights : (R,) float, optional
         Of each rater in the mean of boxes; equal by default.
     truth : UnitTruth, optional
@@ -244,13 +278,9 @@ def instance_consensus(
     >>> instance_consensus(result, ties="first").annotations.category.tolist()
     [0]
     """
-    check_arguments(instance_consensus, locals())
     check_agreement(agreement)
-    share = check_share(quorum, "quorum")
-    lookup({"apart": 0, "first": 0}, ties, "ties")
-    lookup({"vote": 0, "staple": 0}, region, "region")
-    source = agreement.annotations
-    weight = _check_weights(weights, len(source.raters))
+    source, truth = agreement.annotations, settings.truth
+    weight = _check_weights(settings.weights, len(source.raters))
     units = agreement.units
     unit_of, count = agreement.unit_of, len(units)
     annotated = np.bincount(unit_of, minlength=count)
@@ -259,14 +289,14 @@ def instance_consensus(
     np.add.at(votes, (unit_of, source.category), 1)
     found = _by_votes(votes, annotated / assigned) if truth is None else _by_truth(truth, units)
     outcome = np.full(count, KEPT, np.intp)
-    if ties == "apart":
+    if settings.ties == "apart":
         outcome[found.tied] = TIED
-    outcome[found.existence < share - ROUNDING] = BELOW
+    outcome[found.existence < settings.quorum - ROUNDING] = BELOW
     unit = np.flatnonzero(outcome == KEPT)
     order = np.argsort(unit_of, kind="stable")
     members = Members.of(source, unit_of, unit, weight)
     return InstanceConsensus(
-        annotations=fused_annotations(members, units.image[unit], found.category[unit], NAME, region),
+        annotations=fused_annotations(members, units.image[unit], found.category[unit], NAME, settings.region),
         score=found.score[unit],
         unit=unit,
         outcome=outcome,

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from typing import Annotated, Any
 
-from kalos_core.arguments import check_arguments
 from kalos_core.consensus._lsml import lsml
 from kalos_core.consensus._simple import simple
 from kalos_core.consensus._staple import staple
 from kalos_core.consensus.truth import Truth
 from kalos_core.consensus.voting import vote, vote_any, vote_of_study, vote_without_outliers
 from kalos_core.errors import lookup
+from kalos_core.options import Option, check_arguments
 from kalos_core.pixels.patterns import find_patterns
 from kalos_core.pixels.stack import Masks3D, as_stack
 
@@ -31,6 +32,27 @@ TRUTH_METHODS: dict[str, Callable[[Masks3D], Truth]] = {
     "lsml": lsml,
 }
 """Name -> method that estimates a truth from masks: those that Lampert et al. compare (§III-D), and `JOINTLY`."""
+
+
+def check_methods(methods: Any, name: str = "methods") -> list[str]:
+    """One or several names in `TRUTH_METHODS`, each once."""
+    found = [methods] if isinstance(methods, str) else list(dict.fromkeys(methods))
+    for method in found:
+        lookup(TRUTH_METHODS, method, name)
+    return found
+
+
+Methods = Annotated[
+    str | Sequence[str],
+    Option(
+        "Methods",
+        "How the truth of pixels is estimated. 'excl-0.5' leaves out the raters who stand out over all images, which "
+        "are read twice; 'staple-classes' looks at all classes of label maps at once, the others at each against the "
+        "rest.",
+        type="names in `TRUTH_METHODS`",
+        check=check_methods,
+    ),
+]
 
 
 def estimate_truth(masks: Masks3D, method: str = "staple", outliers: Iterable[str] | None = None) -> Truth:

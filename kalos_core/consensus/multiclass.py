@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations.table import object_array
-from kalos_core.arguments import check_arguments
 from kalos_core.arrays import as_array
 from kalos_core.consensus._staple import ITERATIONS, SETTLED
 from kalos_core.consensus.methods import JOINTLY
 from kalos_core.consensus.truth import ROUNDING, Truth, entropy_bits, truth_of_patterns
 from kalos_core.display import number_of, percent_text
-from kalos_core.errors import InputError, as_number, check_whole, repr_of
+from kalos_core.errors import InputError, as_number, repr_of
+from kalos_core.options import Option, Settings, check_arguments, takes
 from kalos_core.pixels.classes import check_classes, check_values
 from kalos_core.pixels.patterns import Patterns
 from kalos_core.pixels.stack import LabelStack, Masks3D, MaskStack
-from kalos_core.results import Result
+from kalos_core.results import Result, crossed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -188,25 +188,35 @@ class ClassStaple(Result):
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a rater, class that is true and class that they say: how likely."""
-        import pandas as pd
-
-        raters, kinds = len(self.raters), len(self.classes)
-        return pd.DataFrame(
-            {
-                "rater": np.repeat(self.raters, kinds * kinds),
-                "true": np.tile(np.repeat(self.classes, kinds), raters),
-                "said": np.tile(self.classes, raters * kinds),
-                "probability": self.confusion.ravel(),
-            }
-        )
+        axes = {"rater": self.raters, "true": self.classes, "said": self.classes}
+        return crossed(axes, probability=self.confusion)
 
 
-def staple_classes(
-    labels: LabelStack | Masks3D,
-    classes: Mapping[int, str] | None = None,
-    prior: Mapping[int, float] | None = None,
-    iterations: int = ITERATIONS,
-) -> ClassStaple:
+@dataclass(frozen=True)
+class ClassStapleSettings(Settings):
+    """How truth of several classes is estimated."""
+
+    classes: Annotated[
+        Mapping[int, str] | None,
+        Option(
+            "Classes",
+            "Value -> name; by default all values that occur, under their number. 0 is the background unless it has a "
+            "name.",
+        ),
+    ] = None
+    prior: Annotated[
+        Mapping[int, float] | None,
+        Option(
+            "Prior",
+            "Value -> probability of the class before any vote, of all classes; by default the shares of all votes.",
+            type="mapping of int to float, optional",
+        ),
+    ] = None
+    iterations: Annotated[int, Option("Iterations", "At most.", low=1)] = ITERATIONS
+
+
+@takes(ClassStapleSettings)
+def staple_classes(labels: LabelStack | Masks3D, settings: ClassStapleSettings) -> ClassStaple:
     """STAPLE of several classes at once (Warfield, Zou & Wells 2004, for more than two labels), in 2-D or 3-D.
 
     Each rater has a confusion matrix in place of one sensitivity and specificity, so that a rater who mistakes one
@@ -218,12 +228,6 @@ def staple_classes(
     ----------
     labels : LabelStack, or label maps (H, W) or (D, H, W) by rater or one after the other
         Every value is a class, 0 too.
-    classes : mapping of int to str, optional
-        Value -> name; by default all values that occur, under their number. 0 is the background unless it has a name.
-    prior : mapping of int to float, optional
-        Value -> probability of the class before any vote, of all classes; by default the shares of all votes.
-    iterations : int
-        At most.
 
     Returns
     -------
@@ -240,7 +244,7 @@ def staple_classes(
     >>> found.labels.tolist(), found.classes.tolist(), found.accuracy.round(2).tolist()
     ([[0, 1, 2]], ['background', 'road', 'car'], [1.0, 1.0, 0.33])
     """
-    check_arguments(staple_classes, locals(), but=("labels", "prior"))
+    classes, prior = settings.classes, settings.prior
     stack, shape = _as_stack(labels)
     if len(stack.raters) < 2:
         raise InputError(f"labels: expected those of at least 2 raters, got {len(stack.raters)}")
@@ -263,9 +267,7 @@ def staple_classes(
     votes = np.stack([row[first] for row in codes], axis=1).astype(np.intp)
     said = np.stack([(votes == kind).sum(axis=1) for kind in range(len(values))], axis=1)
     before = count @ said / (len(rows) * len(rows[0])) if prior is None else _prior(prior, values)
-    probability, confusion, taken, converged = estimate_confusions(
-        votes, count, before, check_whole(iterations, "iterations", least=1)
-    )
+    probability, confusion, taken, converged = estimate_confusions(votes, count, before, settings.iterations)
     everywhere = np.full(stack.labels.shape[1:], -1, np.intp)
     everywhere[... if stack.ignore is None else ~stack.ignore] = (
         pattern.reshape(everywhere.shape) if stack.ignore is None else pattern

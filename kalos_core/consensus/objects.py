@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import Agreement
+from kalos_core._agreement import Agreement, check_agreement
 from kalos_core.annotations import object_array
 from kalos_core.diagnostics.rematching import refuse_local_raters
 from kalos_core.display import number_of, percent_text
@@ -192,6 +192,7 @@ def unit_truth(agreement: Agreement, settings: SkillSettings) -> UnitTruth:
     >>> found.estimate.classes.tolist(), found.estimate.skill.round(2).tolist()
     (['no object', 'cat'], [0.99, 0.99, 0.33])
     """
+    check_agreement(agreement)
     source, units = agreement.annotations, agreement.units
     refuse_local_raters(source, "who is right")
     found = dawid_skene(units.values, **settings.record())

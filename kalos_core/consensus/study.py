@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations.columns import distinct
-from kalos_core.arguments import check_arguments
 from kalos_core.consensus.methods import TRUTH_METHODS, WITHOUT_OUTLIERS
 from kalos_core.consensus.truth import Truth
 from kalos_core.consensus.voting import find_outliers, outliers_of, vote_of, vote_of_study
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, lookup
+from kalos_core.options import check_arguments
 from kalos_core.pixels.patterns import Patterns, find_patterns
 from kalos_core.pixels.stack import Stacks, each_stack, image_name
 from kalos_core.pixels.sums import PixelSums

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +14,6 @@ from kalos_core.pixels.patterns import Patterns
 from kalos_core.pixels.performance import RaterPerformance, confusions
 from kalos_core.results import Result
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-
 ROUNDING = 1e-9
 """Probabilities that differ by less are equal."""
 
@@ -26,6 +21,8 @@ ROUNDING = 1e-9
 @dataclass(frozen=True, eq=False, repr=False)
 class Truth(Result):
     """A truth estimated from the masks of N raters.
+
+    Table: one row a rater: sensitivity and specificity, and whether the estimate rests on them.
 
     Figures: ``"raters"``.
 
@@ -62,6 +59,7 @@ class Truth(Result):
     """
 
     _call = "estimate_truth(masks)"
+    _columns = "rater:raters sensitivity specificity kept"
 
     method: str
     mask: NDArray[np.bool_]
@@ -108,13 +106,6 @@ class Truth(Result):
         """The finding, in words."""
         note = f"; {self.note}" if self.note else ""
         return f"Truth({self.method}: {int(self.mask.sum()):,} of {number_of(self.patterns.pixels, 'pixel')}{note})"
-
-    def to_pandas(self) -> pd.DataFrame:
-        """One row a rater: sensitivity and specificity, and whether the estimate rests on them."""
-        import pandas as pd
-
-        names = ("sensitivity", "specificity", "kept")
-        return pd.DataFrame({"rater": self.raters} | {name: getattr(self, name) for name in names})
 
 
 def entropy_bits(probability: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from kalos_core.arrays import mean_of_defined
 from kalos_core.consensus.truth import Truth, truth_of_patterns
-from kalos_core.errors import InputError, as_number, listed, repr_of
+from kalos_core.errors import InputError, check_number, listed
 from kalos_core.pixels.agreement import FEWEST_FOR_OUTLIERS
 from kalos_core.pixels.agreement import outliers as above_limit
 from kalos_core.pixels.patterns import Patterns, find_patterns
@@ -42,7 +42,7 @@ def vote(masks: Masks3D, share: float = 0.5) -> Truth:
     [[[0, 1, 1, 1]], [[0, 0, 1, 1]], [[0, 0, 0, 1]]]
     """
     stack = as_stack(masks)
-    wanted = check_share(share)
+    wanted = check_number(share, "share", above=0, high=1)
     patterns = find_patterns(stack)
     share_of_votes = patterns.votes.mean(axis=1)
     enough = patterns.votes.sum(axis=1) >= wanted * len(stack.raters) - ROUNDING
@@ -150,18 +150,3 @@ def outliers_of(sums: PixelSums) -> NDArray[np.bool_]:
     apart = 1 - sums.f1()
     np.fill_diagonal(apart, np.nan)
     return above_limit(mean_of_defined(apart))
-
-
-def check_share(share: object, name: str = "share") -> float:
-    """An argument that is a share of raters, above 0 and at most 1.
-
-    Examples
-    --------
-    >>> check_share(0)
-    Traceback (most recent call last):
-    kalos_core.errors.InputError: share: expected a number above 0 and at most 1, got 0
-    """
-    number = as_number(share)
-    if number is None or not 0 < number <= 1:
-        raise InputError(f"{name}: expected a number above 0 and at most 1, got {repr_of(share)}")
-    return number

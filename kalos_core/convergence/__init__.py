@@ -10,40 +10,31 @@
 * may it be used: `check_convergence`, a `Criterion`, `Criteria` for each condition
 """
 
-from kalos_core.convergence.criteria import Criteria, Criterion, check_convergence
-from kalos_core.convergence.interval import FEW_IMAGES, SHARES, LabelConvergence, SubsetSize, label_convergence
-from kalos_core.convergence.models import read_models
-from kalos_core.convergence.modified import SIZES, THRESHOLDS, ModifiedMap, modified_map
-from kalos_core.convergence.predictions import PredictionMap, map_of_predictions
-from kalos_core.convergence.regression import PUBLISHED_LINE, Line, fit_line
-from kalos_core.convergence.replicates import Replicates
-from kalos_core.convergence.spread import MEANINGS, Spread
-from kalos_core.convergence.study import ConvergenceStudy, PlacedModel, TagConvergence, convergence_study
+from kalos_core.convergence.criteria import Criteria as Criteria
+from kalos_core.convergence.criteria import Criterion as Criterion
+from kalos_core.convergence.criteria import check_convergence as check_convergence
+from kalos_core.convergence.interval import FEW_IMAGES as FEW_IMAGES
+from kalos_core.convergence.interval import SHARES as SHARES
+from kalos_core.convergence.interval import LabelConvergence as LabelConvergence
+from kalos_core.convergence.interval import SubsetSize as SubsetSize
+from kalos_core.convergence.interval import label_convergence as label_convergence
+from kalos_core.convergence.models import read_models as read_models
+from kalos_core.convergence.modified import SIZES as SIZES
+from kalos_core.convergence.modified import THRESHOLDS as THRESHOLDS
+from kalos_core.convergence.modified import ModifiedMap as ModifiedMap
+from kalos_core.convergence.modified import modified_map as modified_map
+from kalos_core.convergence.predictions import PredictionMap as PredictionMap
+from kalos_core.convergence.predictions import map_of_predictions as map_of_predictions
+from kalos_core.convergence.regression import PUBLISHED_LINE as PUBLISHED_LINE
+from kalos_core.convergence.regression import Line as Line
+from kalos_core.convergence.regression import fit_line as fit_line
+from kalos_core.convergence.replicates import Replicates as Replicates
+from kalos_core.convergence.spread import MEANINGS as MEANINGS
+from kalos_core.convergence.spread import Spread as Spread
+from kalos_core.convergence.study import ConvergenceStudy as ConvergenceStudy
+from kalos_core.convergence.study import PlacedModel as PlacedModel
+from kalos_core.convergence.study import TagConvergence as TagConvergence
+from kalos_core.convergence.study import convergence_study as convergence_study
+from kalos_core.names import public_names
 
-__all__ = [
-    "FEW_IMAGES",
-    "MEANINGS",
-    "PUBLISHED_LINE",
-    "SHARES",
-    "SIZES",
-    "THRESHOLDS",
-    "ConvergenceStudy",
-    "Criteria",
-    "Criterion",
-    "LabelConvergence",
-    "Line",
-    "ModifiedMap",
-    "PlacedModel",
-    "PredictionMap",
-    "Replicates",
-    "Spread",
-    "SubsetSize",
-    "TagConvergence",
-    "check_convergence",
-    "convergence_study",
-    "fit_line",
-    "label_convergence",
-    "map_of_predictions",
-    "modified_map",
-    "read_models",
-]
+__all__ = public_names(vars())

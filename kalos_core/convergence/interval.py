@@ -33,7 +33,7 @@ from kalos_core.correspondence.costs import CostName
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, KalosWarning, as_number, check_whole, repr_of
 from kalos_core.limits import check_replicates
-from kalos_core.options import Option, Seed, Settings, takes
+from kalos_core.options import Option, Seed, Settings, no_progress, takes
 from kalos_core.pairs import Pairs, refuse_pairs
 from kalos_core.results import Result
 from kalos_core.sharding import Sharded, kinds_of, known_of
@@ -254,7 +254,7 @@ class LabelConvergence(Result):
         if size == self.images_per_replicate:
             return self.replicates
         drawn = _draw(self.usable, size, samples, np.random.default_rng([self.settings.seed, size]))
-        directions = _pair_map(self.counted, drawn, len(self.whole.raters), _tell_nobody)
+        directions = _pair_map(self.counted, drawn, len(self.whole.raters), no_progress)
         return replace(
             self.replicates,
             map=mean_of_directions(directions),
@@ -453,7 +453,7 @@ def label_convergence(
     chosen = settings.part(ConvergenceSettings, similarity=measure.name)
     usable, size = _drawn_from(known, chosen)
     refuse_pairs(annotations, settings.pairs)
-    tell, thresholds = settings.progress or _tell_nobody, chosen.thresholds
+    tell, thresholds = settings.progress or no_progress, chosen.thresholds
     tell(0.0, f"Matching {number_of(len(known), 'annotation')}")
 
     def tell_threshold(index: int) -> None:
@@ -592,10 +592,6 @@ def _pair_map(
         part = _as_subsets(drawn[start : start + AT_ONCE], counted[0].images)
         found.append(np.mean([order.directions(part, raters) for order in counted], axis=0))
     return np.concatenate(found)
-
-
-def _tell_nobody(share: float, label: str) -> None:
-    """Progress that nobody wants."""
 
 
 def _mean_alpha(image_alpha: NDArray[np.float64], drawn: NDArray[Any]) -> NDArray[np.float64]:

@@ -358,14 +358,16 @@ class MatchTask:
 
     def _alphas(self, annotations: Annotations, measure: Similarity, pairs: Pairs) -> NDArray[np.float64]:
         """(I, T) alpha of every image at every threshold; 1 where raters left it empty, whatever they did elsewhere."""
-        columns = np.zeros((len(annotations.images), len(self.thresholds) if self.alpha else 0))
-        for index in range(columns.shape[1]):
+        if self.alpha is None:
+            return np.zeros((len(annotations.images), 0))
+        columns = []
+        for index, threshold in enumerate(self.thresholds):
             if self.tell is not None:
                 self.tell(index)
-            chosen = {**self.alpha.record(), "similarity": measure, "threshold": self.thresholds[index]}
+            chosen = {**self.alpha.record(), "similarity": measure, "threshold": threshold}
             found = agreement(annotations, **chosen, pairs=pairs)
-            columns[:, index] = alpha_by_group(image_coincidences(annotations, found.units)[0])
-        return columns
+            columns.append(alpha_by_group(image_coincidences(annotations, found.units)[0]))
+        return np.stack(columns, axis=1)
 
 
 def count_in_orders(

@@ -53,7 +53,8 @@ class PredictionMap(Result):
 
     Examples
     --------
-    >>> from kalos_core import Annotations, map_of_predictions
+    >>> from kalos_core import Annotations
+    >>> from kalos_core.convergence import map_of_predictions
     >>> cat = {"image": 1, "category": "cat"}
     >>> truth = Annotations.from_rows(
     ...     [{**cat, "rater": "ann", "box": [0, 0, 10, 10]}, {**cat, "rater": "bob", "box": [0, 0, 10, 6]}]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,7 @@ from kalos_core.convergence.replicates import Replicates
 from kalos_core.convergence.spread import Spread
 from kalos_core.display import number_of, points_text
 from kalos_core.errors import InputError, KalosWarning, listed
+from kalos_core.options import Option, Settings, no_progress, takes
 from kalos_core.pairs import Pairs, compute_pairs
 from kalos_core.results import Result
 from kalos_core.similarity import get_similarity
@@ -226,16 +227,25 @@ class ConvergenceStudy(Result):
         return pd.DataFrame(rows, columns=["name", "images", "map", "map_low", "map_high", "reason"])
 
 
-def convergence_study(
-    annotations: Annotations,
-    result: LabelConvergence,
-    *,
-    tags: Mapping[str, NDArray[np.bool_]] | None = None,
-    models: str | Mapping[str, float] | None = None,
-    predictions: Mapping[str, Scored] | None = None,
-    pairs: Pairs | None = None,
-    progress: Callable[[float, str], None] | None = None,
-) -> ConvergenceStudy:
+@dataclass(frozen=True, kw_only=True)
+class StudySettings(Settings):
+    """What `convergence_study` takes."""
+
+    tags: Mapping[str, NDArray[np.bool_]] | None = None
+    models: Annotated[
+        str | Mapping[str, float] | None,
+        Option(
+            "Models",
+            "Names of models with their mAP from 0 to 1 at the same thresholds, such as 'net 0.41, old 0.38'.",
+        ),
+    ] = None
+    predictions: Mapping[str, Scored] | None = None
+    pairs: Pairs | None = None
+    progress: Callable[[float, str], None] = no_progress
+
+
+@takes(StudySettings)
+def convergence_study(annotations: Annotations, result: LabelConvergence, settings: StudySettings) -> ConvergenceStudy:
     """All that is to be known beside label convergence: of each tag, of other sizes, of models, and the check-list.
 
     Parameters
@@ -245,9 +255,6 @@ def convergence_study(
         Of all images; each tag has as many subsets of as large a share of its images.
     tags : mapping, optional
         Name -> (I,) which images have it.
-    models : str or mapping, optional
-        Names of models with their mAP from 0 to 1 at the same thresholds, such as "net 0.41, old 0.38": see
-        `read_models`.
     predictions : mapping, optional
         Name of a model -> its predictions and their confidence, as `map_of_predictions` takes them.
     pairs : Pairs, optional
@@ -280,20 +287,22 @@ def convergence_study(
     >>> found.between(0.7).whole.thresholds.tolist()
     [0.75]
     """
-    given, masks = read_models(models), dict(tags or {})
+    given, masks = read_models(settings.models), dict(settings.tags or {})
     measure, thresholds = get_similarity(result.whole.similarity_name), result.thresholds
-    pairs = compute_pairs(annotations, measure, TOUCHING) if pairs is None else pairs
+    pairs = compute_pairs(annotations, measure, TOUCHING) if settings.pairs is None else settings.pairs
 
     def predicted(part: Annotations, images: NDArray[np.bool_] | None = None) -> dict[str, NDArray[np.float64]]:
         """MAP of every model's predictions, on the images of a mask if given, to which the part is cut down already."""
         found = {}
-        for model, (table, scores) in (predictions or {}).items():
+        for model, (table, scores) in (settings.predictions or {}).items():
             if images is not None:
                 inside = set(annotations.images[images])
                 mask = np.array([key in inside for key in table.images], np.bool_)
                 table, scores = table.select(images=mask), np.asarray(scores, dtype=object)[mask[table.image]]
             try:
-                found[model] = map_of_predictions(part, table, scores, measure, thresholds).by_rater
+                found[model] = map_of_predictions(
+                    part, table, scores, similarity=measure, thresholds=thresholds
+                ).by_rater
             except InputError as error:
                 raise InputError(f"predictions: those of {model!r} cannot be evaluated: {error}") from error
         return found
@@ -303,8 +312,7 @@ def convergence_study(
         part, count = annotations.select(images=images), int(images.sum())
 
         def tell(share: float, label: str) -> None:
-            if progress is not None:
-                progress((number + share) / len(masks), f"{tag}: {label}")
+            settings.progress((number + share) / len(masks), f"{tag}: {label}")
 
         try:
             with warnings.catch_warnings():
@@ -318,8 +326,7 @@ def convergence_study(
     whole = TagConvergence(WHOLE, result.images, result.replicates, predicted(annotations))
     of_tags = [of_tag(number, tag, images) for number, (tag, images) in enumerate(masks.items())]
     _warn_of_small(of_tags)
-    if progress is not None:
-        progress(1.0, "Looking at subsets of other sizes")
+    settings.progress(1.0, "Looking at subsets of other sizes")
     return ConvergenceStudy(
         parts=(whole, *of_tags),
         raters=result.whole.raters,

@@ -15,43 +15,33 @@ heeds who is assigned to which image and class; what is undefined is NaN, is lef
 * sessions: `intra_rater` -> `IntraRater`, `team_agreement` -> `TeamAgreement`, `rater_labels`
 """
 
-from kalos_core.diagnostics.by_image import AlphasByImage, PartAlphas
-from kalos_core.diagnostics.classes import ClassDifficulty, class_difficulty, class_image_alpha
-from kalos_core.diagnostics.comparison import Comparison, Differences, compare
-from kalos_core.diagnostics.diagnosis import Diagnosis, diagnose
-from kalos_core.diagnostics.narrowing import NarrowedAgreement, narrowed
-from kalos_core.diagnostics.rater_pairs import Collaboration, collaboration, pair_image_alpha
-from kalos_core.diagnostics.rerating import NextToRate, next_to_rate
-from kalos_core.diagnostics.sessions import IntraRater, TeamAgreement, intra_rater, rater_labels, team_agreement
-from kalos_core.diagnostics.thresholds import Sensitivity, image_alphas, sensitivity
-from kalos_core.diagnostics.vitality import RaterVitality, rater_vitality
+from kalos_core.diagnostics.by_image import AlphasByImage as AlphasByImage
+from kalos_core.diagnostics.by_image import PartAlphas as PartAlphas
+from kalos_core.diagnostics.classes import ClassDifficulty as ClassDifficulty
+from kalos_core.diagnostics.classes import class_difficulty as class_difficulty
+from kalos_core.diagnostics.classes import class_image_alpha as class_image_alpha
+from kalos_core.diagnostics.comparison import Comparison as Comparison
+from kalos_core.diagnostics.comparison import Differences as Differences
+from kalos_core.diagnostics.comparison import compare as compare
+from kalos_core.diagnostics.diagnosis import Diagnosis as Diagnosis
+from kalos_core.diagnostics.diagnosis import diagnose as diagnose
+from kalos_core.diagnostics.narrowing import NarrowedAgreement as NarrowedAgreement
+from kalos_core.diagnostics.narrowing import narrowed as narrowed
+from kalos_core.diagnostics.rater_pairs import Collaboration as Collaboration
+from kalos_core.diagnostics.rater_pairs import collaboration as collaboration
+from kalos_core.diagnostics.rater_pairs import pair_image_alpha as pair_image_alpha
+from kalos_core.diagnostics.rerating import NextToRate as NextToRate
+from kalos_core.diagnostics.rerating import next_to_rate as next_to_rate
+from kalos_core.diagnostics.sessions import IntraRater as IntraRater
+from kalos_core.diagnostics.sessions import TeamAgreement as TeamAgreement
+from kalos_core.diagnostics.sessions import intra_rater as intra_rater
+from kalos_core.diagnostics.sessions import rater_labels as rater_labels
+from kalos_core.diagnostics.sessions import team_agreement as team_agreement
+from kalos_core.diagnostics.thresholds import Sensitivity as Sensitivity
+from kalos_core.diagnostics.thresholds import image_alphas as image_alphas
+from kalos_core.diagnostics.thresholds import sensitivity as sensitivity
+from kalos_core.diagnostics.vitality import RaterVitality as RaterVitality
+from kalos_core.diagnostics.vitality import rater_vitality as rater_vitality
+from kalos_core.names import public_names
 
-__all__ = [
-    "AlphasByImage",
-    "ClassDifficulty",
-    "Collaboration",
-    "Comparison",
-    "Diagnosis",
-    "Differences",
-    "IntraRater",
-    "NarrowedAgreement",
-    "NextToRate",
-    "PartAlphas",
-    "RaterVitality",
-    "Sensitivity",
-    "TeamAgreement",
-    "class_difficulty",
-    "class_image_alpha",
-    "collaboration",
-    "compare",
-    "diagnose",
-    "image_alphas",
-    "intra_rater",
-    "narrowed",
-    "next_to_rate",
-    "pair_image_alpha",
-    "rater_labels",
-    "rater_vitality",
-    "sensitivity",
-    "team_agreement",
-]
+__all__ = public_names(vars())

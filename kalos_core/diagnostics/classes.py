@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from kalos_core._agreement import Agreement, AgreementSettings, agreement_of
 from kalos_core.annotations import Annotations
-from kalos_core.arguments import check_arguments
 from kalos_core.diagnostics.parts import Part, estimate_cells
 from kalos_core.errors import InputError, listed, repr_of
-from kalos_core.resampling import Cells, Estimates
+from kalos_core.resampling import Estimates
 from kalos_core.results import lowest
 from kalos_core.sharding import Sharded
 
@@ -103,26 +102,15 @@ def class_difficulty(agreement: Agreement | Annotations | Sharded[Annotations]) 
     >>> found.category.tolist(), found.alpha.tolist(), found.units.tolist()
     (['cat', 'dog'], [0.0, 0.0], [1, 2])
     """
-    check_arguments(class_difficulty, locals())
     agreement = agreement_of(agreement)
     return class_difficulty_of(Part.of(agreement), agreement.configuration)
 
 
 def class_difficulty_of(part: Part, configuration: AgreementSettings) -> ClassDifficulty:
     """The `class_difficulty` of a part of an agreement."""
-    return difficulty_of(*part.class_cells(), part.annotations, configuration)
-
-
-def difficulty_of(
-    cells: Cells,
-    units: NDArray[np.intp],
-    codes: NDArray[np.intp],
-    annotations: Annotations,
-    configuration: AgreementSettings,
-) -> ClassDifficulty:
-    """The `class_difficulty` of what `Part.class_cells` answered for some annotations; shapes are not needed."""
-    made = estimate_cells(annotations, configuration, cells, len(codes))
-    return ClassDifficulty(category=annotations.categories[codes], **vars(made), units=units)
+    cells, units, codes = part.class_cells()
+    made = estimate_cells(part.annotations, configuration, cells, len(codes))
+    return ClassDifficulty(category=part.annotations.categories[codes], **vars(made), units=units)
 
 
 def class_image_alpha(agreement: Agreement, category: str) -> NDArray[np.float64]:

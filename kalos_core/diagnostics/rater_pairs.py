@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from kalos_core._agreement import Agreement, AgreementSettings, agreement_of
 from kalos_core.annotations import Annotations
-from kalos_core.arguments import check_arguments
 from kalos_core.diagnostics.parts import estimate_cells, where_seen
 from kalos_core.diagnostics.rematching import refuse_local_raters, rematch, taking_part
 from kalos_core.display import number_of
@@ -136,7 +135,6 @@ def collaboration(agreement: Agreement | Annotations | Sharded[Annotations]) -> 
     >>> found.raters[found.order].tolist()
     ['bob', 'cid', 'ann']
     """
-    check_arguments(collaboration, locals())
     agreement = agreement_of(agreement, check_pairs)
     return collaboration_of(pair_cells(agreement), agreement.annotations, agreement.configuration)
 

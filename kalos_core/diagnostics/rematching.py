@@ -22,7 +22,7 @@ from kalos_core.pairs import Pairs, compute_pairs
 from kalos_core.reliability import build_units
 from kalos_core.resampling import Cells, join_cells, join_images
 from kalos_core.shapes.borrowed import Borrowed
-from kalos_core.similarity import Similarity
+from kalos_core.similarity import Similarity, get_similarity
 from kalos_core.similarity.fitting import sent
 
 LARGEST_BLOCK = 1 << 18
@@ -81,7 +81,7 @@ def _of_shard(
     groups: NDArray[np.bool_],
     images: NDArray[np.bool_],
 ) -> Cells:
-    pairs = compute_pairs(annotations, measure, settings.threshold)
+    pairs = compute_pairs(annotations, get_similarity(measure), settings.threshold)
     return _rematched(compared(annotations, settings.empty), pairs, settings, groups, images)
 
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core._agreement import Agreement, agreement_of, with_empty_images
 from kalos_core.annotations import Annotations
-from kalos_core.arguments import check_arguments
 from kalos_core.arrays import find_sorted, run_starts, total
 from kalos_core.chance import alpha_of_sums
 from kalos_core.display import number_of, percent_text, signed
-from kalos_core.errors import InputError, check_whole, lookup
+from kalos_core.errors import InputError
 from kalos_core.limits import check_replicates
+from kalos_core.options import Option, Seed, Settings, takes
 from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED, coincidences
 from kalos_core.results import Result
 from kalos_core.sharding import Sharded
@@ -24,7 +24,17 @@ from kalos_core.sharding import Sharded
 if TYPE_CHECKING:
     import pandas as pd
 
-Statistic = Literal["alpha", "global_alpha"]
+Statistic = Annotated[
+    Literal["alpha", "global_alpha"],
+    Option(
+        "Narrow the interval",
+        "On which of the two the interval shall narrow.",
+        choices={
+            "global_alpha": "of the alpha of all units; comes nearer to what all raters would give",
+            "alpha": "of the mean alpha of images",
+        },
+    ),
+]
 
 SAID = {"alpha": "the mean alpha of images", "global_alpha": "the alpha of all units"}
 """Statistic -> what it is called in a sentence."""
@@ -140,26 +150,30 @@ class NextToRate(Result):
         )
 
 
-def next_to_rate(
-    agreement: Agreement | Annotations | Sharded[Annotations],
-    n: int = 10,
-    statistic: Statistic = "global_alpha",
-    draws: int = 200,
-    seed: int = 0,
-) -> NextToRate:
+@dataclass(frozen=True)
+class NextSettings(Settings):
+    """Which images are looked for."""
+
+    n: Annotated[int, Option("How many images, at most", "Fewer where fewer help.", low=1)] = 10
+    statistic: Statistic = "global_alpha"
+
+
+@dataclass(frozen=True)
+class NextArguments(NextSettings):
+    """What `next_to_rate` takes."""
+
+    draws: Annotated[int, Option("Further raters", "How many further raters are imagined.", low=1)] = 200
+    seed: Seed = 0
+
+
+@takes(NextArguments)
+def next_to_rate(agreement: Agreement | Annotations | Sharded[Annotations], settings: NextArguments) -> NextToRate:
     """Which images to give to one more rater, so that the interval on alpha narrows most for each label.
 
     Parameters
     ----------
     agreement : Agreement, or annotations or shards to compute the usual one of
         With intervals: `bootstrap` of at least 1.
-    n : int
-        At most how many images; fewer where fewer help.
-    statistic : "alpha" or "global_alpha"
-        On which of the two the interval shall narrow.
-    draws : int
-        How many further raters are imagined.
-    seed : int
 
     Returns
     -------
@@ -213,16 +227,14 @@ def next_to_rate(
     >>> found.image.tolist(), (found.shift * 3).round(4).tolist(), round(-5 / 26, 4)
     ([0, 1], [-0.1923, -0.1923], -0.1923)
     """
-    check_arguments(next_to_rate, locals(), but=("agreement", "statistic"))
-    agreement = agreement_of(agreement)
-    n, seed = check_whole(n, "n", 1), check_whole(seed, "seed")
-    low, high = getattr(agreement, lookup(INTERVALS, statistic, "statistic"))
+    agreement, statistic = agreement_of(agreement), settings.statistic
+    low, high = getattr(agreement, INTERVALS[statistic])
     images = len(agreement.image_alpha)
-    draws = check_replicates(draws, images, "draws", 1)
+    draws = check_replicates(settings.draws, images, "draws", 1)
     if np.isnan(low):
         raise InputError(f"agreement: expected one with an interval on {statistic}, got one without (bootstrap=0?)")
     width = float(high - low)
-    changes = _Further(agreement).changes(statistic, draws, seed)
+    changes = _Further(agreement).changes(statistic, draws, settings.seed)
     squared, shift = np.zeros(images), np.zeros(images)
     for change in changes:
         squared += change**2 / draws
@@ -231,7 +243,7 @@ def next_to_rate(
     share[share < LEAST_SHARE] = 0
     raters = agreement.annotations.assigned_any_class.sum(axis=1)
     labels = np.maximum(agreement.annotations_per_image / np.maximum(raters, 1), 1.0)
-    chosen = np.argsort(-share / labels, kind="stable")[:n]
+    chosen = np.argsort(-share / labels, kind="stable")[: settings.n]
     chosen = chosen[share[chosen] > 0]
     return NextToRate(
         image=agreement.annotations.images[chosen],

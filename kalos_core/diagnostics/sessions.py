@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from kalos_core._agreement import Agreement, agreement_of
 from kalos_core.annotations import Annotations, object_array
-from kalos_core.arguments import check_arguments
 from kalos_core.diagnostics.parts import estimate_cells, where_seen
 from kalos_core.diagnostics.rematching import refuse_local_raters, rematch
 from kalos_core.display import number_of
@@ -158,7 +157,6 @@ def intra_rater(agreement: Agreement | Annotations | Sharded[Annotations]) -> In
     >>> dict(zip(found.person.tolist(), found.alpha.tolist()))
     {'ann': 1.0, 'bob': -0.5}
     """
-    check_arguments(intra_rater, locals())
     agreement = _with_sessions(agreement)
     people, groups = _groups(agreement.annotations.person)
     cells = where_seen(rematch(agreement, groups), agreement.units)
@@ -198,7 +196,6 @@ def team_agreement(agreement: Agreement | Annotations | Sharded[Annotations]) ->
     >>> dict(zip(found.session.tolist(), found.alpha.tolist()))
     {'1': 1.0, '2': -0.5}
     """
-    check_arguments(team_agreement, locals())
     agreement = _with_sessions(agreement)
     sessions, groups = _groups(agreement.annotations.session)
     cells = where_seen(rematch(agreement, groups), agreement.units)

@@ -232,7 +232,7 @@ def _shard_cells(
     annotations: Annotations, measure: str | Similarity, thresholds: Sequence[float], settings: AgreementSettings
 ) -> list[Cells]:
     """What each image of a shard holds at each threshold."""
-    near = compute_pairs(annotations, measure, thresholds[0])
+    near = compute_pairs(annotations, get_similarity(measure), thresholds[0])
     table = compared(annotations, settings.empty)
     return [_cells_at(table, near, value, settings) for value in thresholds]
 
@@ -245,7 +245,6 @@ class CurvePlan:
     anchor: float
     strict: float
     calibrated: bool
-    empty: str
 
     @property
     def every(self) -> NDArray[np.float64]:
@@ -263,7 +262,7 @@ def _plan_curve(
     start = check_threshold(_anchor(settings.anchor, calibration, similarity), "anchor")
     if strict < start:
         raise InputError(f"strict: expected a threshold of at least the anchor {start:g}, got {strict:g}")
-    return CurvePlan(requested, start, strict, calibration is not None, settings.empty)
+    return CurvePlan(requested, start, strict, calibration is not None)
 
 
 def _sensitivity_of(
@@ -271,7 +270,7 @@ def _sensitivity_of(
 ) -> Sensitivity:
     """The `sensitivity` of what each image holds at a threshold; of the annotations only who was assigned is read."""
     every_threshold = plan.every
-    images = _drawn_from(annotations, map(cells_at, every_threshold.tolist()), plan.empty)
+    images = _drawn_from(annotations, map(cells_at, every_threshold.tolist()), settings.empty)
     curve, resampled = [], []
     for value in every_threshold.tolist():  # one after the other: all at once are many times the annotations
         cells = cells_at(value).seen()

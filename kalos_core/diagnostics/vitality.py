@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from kalos_core._agreement import Agreement, AgreementSettings, agreement_of, with_empty_images
 from kalos_core.annotations import Annotations
-from kalos_core.arguments import check_arguments
 from kalos_core.diagnostics.parts import Part
 from kalos_core.diagnostics.rematching import refuse_local_raters, rematch, taking_part
 from kalos_core.errors import InputError
@@ -127,7 +126,6 @@ def rater_vitality(agreement: Agreement | Annotations | Sharded[Annotations]) ->
     >>> dict(zip(found.rater.tolist(), found.vitality.round(3).tolist()))
     {'ann': 0.389, 'bob': 0.389, 'cid': -1.111}
     """
-    check_arguments(rater_vitality, locals())
     agreement = agreement_of(agreement, check_left_out)
     return vitality_of(left_out_cells(agreement), agreement.annotations, agreement.configuration)
 

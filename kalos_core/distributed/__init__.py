@@ -4,6 +4,8 @@
 functions of `kalos_core` take them in place of a table. They compute a part of each shard, with the workers of Dask or
 here, one shard after the other, and the result of the merged parts as of those of one table. Neither the number nor
 the order of shards changes a number. `docs/distributed.md` has their schema.
+
+* `write_shards`, `open_shards` -> `Shards`, of `Shard`, each with its `ShardFiles`
 """
 
 from kalos_core.distributed.shards import Shard, ShardFiles, Shards, open_shards

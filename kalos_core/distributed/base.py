@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Sized
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
 from kalos_core.distributed.columns import numbers_of
 from kalos_core.errors import InputError
 
-Table = TypeVar("Table")
+Table = TypeVar("Table", bound=Sized)
 
 
 @dataclass(frozen=True)

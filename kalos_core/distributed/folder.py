@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from kalos_core.arguments import check_type
 from kalos_core.distributed.columns import arrow
 from kalos_core.errors import InputError, listed, repr_of
 
@@ -18,8 +20,18 @@ FORMAT, VERSION = "kalos shards", 1
 """What the list calls itself, and the version of the schema."""
 
 
+def address_of(folder: object) -> str:
+    """A folder as text: a path, or an address that fsspec opens."""
+    if not isinstance(folder, (str, os.PathLike)):
+        raise InputError(f"folder: expected a path or an address, got {type(folder).__name__}")
+    return os.fspath(folder)
+
+
 def file_system(folder: str, options: dict[str, Any]) -> tuple[Any, str]:
     """The file system of a folder or address, and the folder's path in it."""
+    check_type("options", dict[str, Any], options)
+    if not all(isinstance(name, str) for name in options):
+        raise InputError(f"options: expected names of arguments of the file system, got {repr_of(options)}")
     try:
         from fsspec.core import url_to_fs
     except ImportError:

@@ -131,15 +131,71 @@ class Vocabulary(Schema[Annotations]):
 
     def entry_table(self, table: Annotations, first: int) -> Any:
         """The images of a table as an Arrow table."""
-        return image_table(table, first)
+        pa = arrow()
+        images = len(table.images)
+        image, rater = np.nonzero(table.assigned)
+        excluded = table.excluded
+        starts = np.searchsorted(excluded[:, 0], np.arange(images + 1))
+        ids, is_text = id_columns(table.images, "images")
+        return pa.table(
+            {
+                "number": first + np.arange(images),
+                "image": ids,
+                "image_is_text": is_text,
+                "file": pa.array(table.files, pa.string()),
+                "width": table.image_size[:, 0],
+                "height": table.image_size[:, 1],
+                "assigned": as_lists(
+                    run_starts(np.bincount(image, minlength=images)), pa.array(table.raters[rater], pa.string())
+                ),
+                "excluded_rater": as_lists(starts, pa.array(table.raters[excluded[:, 1]], pa.string())),
+                "excluded_category": as_lists(starts, pa.array(table.categories[excluded[:, 2]], pa.string())),
+                "crowds": table.crowds,
+                "skipped": table.skipped,
+            }
+        )
 
     def row_table(self, table: Annotations, first: int) -> Any:
         """The annotations of a table and its crowd regions as an Arrow table."""
-        return annotation_table(table, first)
+        pa = arrow()
+        parts = [table]
+        if table.crowd_regions is not None:
+            parts.append(table.crowd_regions)
+        raters, categories = (as_names(names) for names in (table.raters, table.categories))
+        rater, category = (np.concatenate([getattr(part, name) for part in parts]) for name in ("rater", "category"))
+        whole = all(part.id.dtype.kind == "i" for part in parts)
+        given = [part.id if whole else object_array(part.id.tolist()) for part in parts]
+        ids, is_text = id_columns(np.concatenate(given), "id")
+        columns = {
+            "image": first + np.concatenate([part.image for part in parts]),
+            "rater": pa.DictionaryArray.from_arrays(pa.array(rater, pa.int32()), raters),
+            "category": pa.DictionaryArray.from_arrays(pa.array(category, pa.int32()), categories),
+            "id": ids,
+            "id_is_text": is_text,
+            "crowd": np.repeat([False, True][: len(parts)], [len(part) for part in parts]),
+        }
+        for kind in table.shapes:
+            column = join_columns(kind, [part.shapes.get(kind, len(part)) for part in parts])
+            columns |= shape_arrays(kind, column)
+        return pa.table(columns)
 
     def entry_fields(self, entries: Any) -> dict[str, Any]:
         """Fields of `Annotations` about images."""
-        return image_fields(entries, self)
+        count = len(entries)
+        owner, rater = entries_of(entries, "assigned", self.raters)
+        assigned = np.zeros((count, len(self.raters)), np.bool_)
+        assigned[owner, rater] = True
+        owner, rater = entries_of(entries, "excluded_rater", self.raters)
+        _, category = entries_of(entries, "excluded_category", self.categories)
+        return {
+            "images": ids_of(entries, "image"),
+            "files": object_array(column_of(entries, "file").to_pylist()),
+            "image_size": np.column_stack([numbers_of(entries, name, np.float64) for name in ("width", "height")]),
+            "assigned": assigned,
+            "excluded": np.column_stack([owner, rater, category]),
+            "crowds": numbers_of(entries, "crowds"),
+            "skipped": numbers_of(entries, "skipped"),
+        }
 
     def without_rows(self, fields: Sequence[dict[str, Any]]) -> Annotations:
         """The table of all images, raters and classes, and who was assigned, without a single annotation."""
@@ -183,58 +239,6 @@ class Vocabulary(Schema[Annotations]):
 # ---- to Arrow ----
 
 
-def image_table(annotations: Annotations, first: int) -> Any:
-    """The images of a table, numbered from `first` on, as an Arrow table."""
-    pa = arrow()
-    images = len(annotations.images)
-    image, rater = np.nonzero(annotations.assigned)
-    excluded = annotations.excluded
-    starts = np.searchsorted(excluded[:, 0], np.arange(images + 1))
-    ids, is_text = id_columns(annotations.images, "images")
-    return pa.table(
-        {
-            "number": first + np.arange(images),
-            "image": ids,
-            "image_is_text": is_text,
-            "file": pa.array(annotations.files, pa.string()),
-            "width": annotations.image_size[:, 0],
-            "height": annotations.image_size[:, 1],
-            "assigned": as_lists(
-                run_starts(np.bincount(image, minlength=images)), pa.array(annotations.raters[rater], pa.string())
-            ),
-            "excluded_rater": as_lists(starts, pa.array(annotations.raters[excluded[:, 1]], pa.string())),
-            "excluded_category": as_lists(starts, pa.array(annotations.categories[excluded[:, 2]], pa.string())),
-            "crowds": annotations.crowds,
-            "skipped": annotations.skipped,
-        }
-    )
-
-
-def annotation_table(annotations: Annotations, first: int) -> Any:
-    """The annotations of a table and its crowd regions, images numbered from `first` on, as an Arrow table."""
-    pa = arrow()
-    parts = [annotations]
-    if annotations.crowd_regions is not None:
-        parts.append(annotations.crowd_regions)
-    raters, categories = (as_names(names) for names in (annotations.raters, annotations.categories))
-    rater, category = (np.concatenate([getattr(part, name) for part in parts]) for name in ("rater", "category"))
-    whole = all(part.id.dtype.kind == "i" for part in parts)
-    given = [part.id if whole else object_array(part.id.tolist()) for part in parts]
-    ids, is_text = id_columns(np.concatenate(given), "id")
-    columns = {
-        "image": first + np.concatenate([part.image for part in parts]),
-        "rater": pa.DictionaryArray.from_arrays(pa.array(rater, pa.int32()), raters),
-        "category": pa.DictionaryArray.from_arrays(pa.array(category, pa.int32()), categories),
-        "id": ids,
-        "id_is_text": is_text,
-        "crowd": np.repeat([False, True][: len(parts)], [len(part) for part in parts]),
-    }
-    for kind in annotations.shapes:
-        column = join_columns(kind, [part.shapes.get(kind, len(part)) for part in parts])
-        columns |= shape_arrays(kind, column)
-    return pa.table(columns)
-
-
 def shape_arrays(kind: str, column: ShapeColumn) -> dict[str, Any]:
     """A column of shapes as columns of an Arrow table, by their names.
 
@@ -267,25 +271,6 @@ def _fixed(values: NDArray[Any]) -> Any:
 def _rows_of(fields: Mapping[str, Any], rows: NDArray[np.intp]) -> dict[str, Any]:
     taken: dict[str, Any] = {name: fields[name][rows] for name in ("image", "rater", "category", "id")}
     return taken | {"shapes": {kind: column.take(rows) for kind, column in fields["shapes"].items()}}
-
-
-def image_fields(images: Any, vocabulary: Vocabulary) -> dict[str, Any]:
-    """Fields of `Annotations` about images, from the Arrow table of them."""
-    count = len(images)
-    owner, rater = entries_of(images, "assigned", vocabulary.raters)
-    assigned = np.zeros((count, len(vocabulary.raters)), np.bool_)
-    assigned[owner, rater] = True
-    owner, rater = entries_of(images, "excluded_rater", vocabulary.raters)
-    _, category = entries_of(images, "excluded_category", vocabulary.categories)
-    return {
-        "images": ids_of(images, "image"),
-        "files": object_array(column_of(images, "file").to_pylist()),
-        "image_size": np.column_stack([numbers_of(images, name, np.float64) for name in ("width", "height")]),
-        "assigned": assigned,
-        "excluded": np.column_stack([owner, rater, category]),
-        "crowds": numbers_of(images, "crowds"),
-        "skipped": numbers_of(images, "skipped"),
-    }
 
 
 def _ids(rows: Any, ids: str) -> NDArray[Any]:

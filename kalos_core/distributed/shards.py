@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from kalos_core.arrays import run_starts
 from kalos_core.distributed.base import Schema, Table
-from kalos_core.distributed.folder import LIST, check_runs, list_text, read_list, read_parquet
+from kalos_core.distributed.folder import LIST, address_of, check_runs, list_text, read_list, read_parquet
 from kalos_core.distributed.labels import LabelVocabulary
 from kalos_core.distributed.schema import Vocabulary
 from kalos_core.distributed.work import Progress, over_shards
@@ -111,7 +111,7 @@ class Shards(Sharded[Table]):
     >>> from kalos_core import Annotations, agreement
     >>> from kalos_core.distributed import write_shards
     >>> rows = [{"image": i, "rater": r, "category": "cat", "box": [0, 0, 9, 9]} for i in range(5) for r in "ab"]
-    >>> shards = write_shards(Annotations.from_rows(rows), "shards", images_per_shard=2)
+    >>> shards = write_shards(Annotations.from_rows(rows), "of five images", images_per_shard=2)
     >>> len(shards), shards.images, shards.rows, [len(shard.read()) for shard in shards], agreement(shards).alpha
     (3, 5, 10, [4, 4, 2], 1.0)
     """
@@ -209,8 +209,8 @@ def open_shards(
     Traceback (most recent call last):
     kalos_core.errors.InputError: none: expected a folder of shards, as write_shards makes it, got no dataset.json
     """
-    where, options = str(folder), options or {}
-    content, path = read_list(where, options), f"{str(folder).rstrip('/')}/{LIST}"
+    where, options = address_of(folder), {} if options is None else options
+    content, path = read_list(where, options), f"{where.rstrip('/')}/{LIST}"
     try:
         schema = lookup(SCHEMAS, content["kind"], "kind").from_json(content)
         files = sorted((ShardFiles(**entry) for entry in content["shards"]), key=lambda entry: entry.first_image)

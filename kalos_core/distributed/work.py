@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import uuid
-from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
 from importlib import import_module
+from itertools import islice
 from typing import Any, TypeVar
 
 from kalos_core.errors import InputError, repr_of
@@ -115,42 +115,46 @@ def _here(asked: list[tuple[OneShard[Table], Task[Table, Part]]]) -> Generator[t
 def _by_workers(
     client: Any, asked: list[tuple[OneShard[Table], Task[Table, Part]]]
 ) -> Generator[tuple[int, Part], None, None]:
-    """Parts as they come; what a worker that died has not finished is given to another by the scheduler.
+    """Parts as they come. The scheduler gives what a worker that died has not finished to another.
 
     A worker holds several shards, and the scheduler blames all of them for its death: those it gives up are tried once
     more, one by one and alone.
     """
-    dask = _dask()
-    run = uuid.uuid4().hex
-    waiting, suspects = deque(range(len(asked))), deque[int]()
-    given: dict[str, tuple[int, bool]] = {}
-    running = dask.as_completed()
     threads = sum(client.nthreads().values()) or 1
+    suspects = yield from _given_out(client, asked, range(len(asked)), AHEAD * threads)
+    for number in suspects:
+        again = yield from _given_out(client, asked, [number], 1)
+        if again:
+            name, error = asked[number][0].name, again[number]
+            raise InputError(f"{name}: expected a worker to finish it, got {error}") from None
 
-    def submit(number: int, alone: bool) -> None:
-        shard, task = asked[number]
-        key = f"kalos-{run}-{number}{'-alone' if alone else ''}"
-        given[key] = number, alone
-        running.add(client.submit(worked_on, shard, task, key=key, pure=False))
 
-    def give_out() -> None:
-        while waiting and not suspects and len(given) < AHEAD * threads:
-            submit(waiting.popleft(), alone=False)
-        if suspects and not given:
-            submit(suspects.popleft(), alone=True)
+def _given_out(
+    client: Any, asked: list[tuple[OneShard[Table], Task[Table, Part]]], numbers: Iterable[int], at_once: int
+) -> Generator[tuple[int, Part], None, dict[int, Exception]]:
+    """Parts of some shards as they come, so many of which workers hold at a time; at last those they died of."""
+    dask = _dask()
+    waiting, running = iter(numbers), dask.as_completed()
+    given: dict[str, int] = {}
+    died: dict[int, Exception] = {}
+
+    def submit(number: int) -> None:
+        key = f"kalos-{uuid.uuid4().hex}"
+        given[key] = number
+        running.add(client.submit(worked_on, *asked[number], key=key, pure=False))
 
     try:
-        give_out()
-        while given:
-            future = next(running)
-            number, alone = given.pop(future.key)
+        for number in islice(waiting, at_once):
+            submit(number)
+        for future in running:
+            number = given[future.key]
             try:
                 yield number, future.result()
             except dask.KilledWorker as error:
-                if alone:
-                    raise InputError(f"{asked[number][0].name}: expected a worker to finish it, got {error}") from None
-                suspects.append(number)
+                died[number] = error
             future.release()
-            give_out()
+            for following in islice(waiting, 1):
+                submit(following)
+        return died
     finally:
         client.cancel([future for future in list(running.futures) if not future.done()])

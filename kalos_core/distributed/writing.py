@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass
 from importlib import import_module
 from itertools import chain
-from typing import Any, Generic, overload
+from typing import Annotated, Any, Generic
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +15,13 @@ from numpy.typing import NDArray
 from kalos_core.annotations import Annotations, object_array
 from kalos_core.distributed.base import Source, Table
 from kalos_core.distributed.columns import arrow
-from kalos_core.distributed.folder import Draft
+from kalos_core.distributed.folder import Draft, address_of
 from kalos_core.distributed.schema import Vocabulary
 from kalos_core.distributed.shards import ShardFiles, Shards
 from kalos_core.distributed.sources import AnnotationSource, LabelSource
-from kalos_core.errors import InputError, check_whole, listed
+from kalos_core.errors import InputError, listed
 from kalos_core.nominal.table import LabelTable
+from kalos_core.options import Option, Settings, takes
 from kalos_core.readers import read_labels, stream_coco
 from kalos_core.readers.formats import find_reader
 
@@ -27,21 +29,19 @@ BRIDGE = "kalos_core.fiftyone"
 """The module that reads data sets of FiftyOne, imported when one is given."""
 
 
-@overload
-def write_shards(
-    source: LabelTable | Iterable[LabelTable],
-    folder: Any,
-    images_per_shard: int = ...,
-    *,
-    options: dict[str, Any] | None = ...,
-) -> Shards[LabelTable]: ...
-@overload
-def write_shards(
-    source: Any, folder: Any, images_per_shard: int = ..., *, options: dict[str, Any] | None = ...
-) -> Shards[Annotations]: ...
-def write_shards(
-    source: Any, folder: Any, images_per_shard: int = 10_000, *, options: dict[str, Any] | None = None
-) -> Shards[Any]:
+@dataclass(frozen=True)
+class ShardSettings(Settings):
+    """How shards are written."""
+
+    images_per_shard: Annotated[
+        int, Option("Images per shard", "Items, of labels. The last shard has the rest.", low=1)
+    ] = 10_000
+    _: KW_ONLY
+    options: dict[str, Any] | None = None
+
+
+@takes(ShardSettings)
+def write_shards(source: Any, folder: Any, settings: ShardSettings) -> Shards[Any]:
     """Write annotations or image-level labels as shards: files of whole images that one worker after another can read.
 
     Parameters
@@ -53,8 +53,6 @@ def write_shards(
         also the same concepts and groups. `read_long_labels` makes one of a CSV file of answers.
     folder : path, or address of `fsspec`
         New or empty.
-    images_per_shard : int
-        Items, of labels. The last shard has what is left.
     options : dict, optional
         Of `fsspec`, such as keys.
 
@@ -79,8 +77,8 @@ def write_shards(
     >>> [files.images for files in shards.files], shards.vocabulary.concepts
     ([2, 2, 1], ('cat',))
     """
-    size = check_whole(images_per_shard, "images_per_shard", least=1)
-    draft = Draft(str(folder), options or {})
+    size = settings.images_per_shard
+    draft = Draft(address_of(folder), {} if settings.options is None else settings.options)
     try:
         tables = iter(tables_of(source, size))
         first = next(tables, None)

@@ -14,11 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from kalos_core._agreement import Agreement, check_agreement
 from kalos_core.annotations import Annotations
-from kalos_core.arguments import check_arguments
 from kalos_core.drawing.drawing import Drawing
 from kalos_core.drawing.outlines import Outline, outlines_of
 from kalos_core.errors import InputError, as_number, check_iterable, check_whole, listed, repr_of
 from kalos_core.files import open_image
+from kalos_core.options import check_arguments
 from kalos_core.reliability import NO_OBJECT, build_units
 
 Pixels = str | PathLike[str] | ArrayLike
@@ -304,7 +304,6 @@ def _part_around(outlines: Sequence[Outline], size: NDArray[np.float64], margin:
 
 
 def _inside(outlines: Sequence[Outline], part: NDArray[np.float64]) -> list[Outline]:
-    """Those that reach into a part."""
     return [
         outline
         for outline in outlines

@@ -109,9 +109,6 @@ class Drawing:
         from PIL import Image
 
         height, width = self.pixels.shape[:2]
-        buffer = io.BytesIO()
-        Image.fromarray(self.pixels).save(buffer, "PNG")
-        source = f"data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode('ascii')}"
         size = np.array([width, height]) / self.scale
         left, top = self.corner.tolist()
         right, bottom = (self.corner + size).tolist()
@@ -122,7 +119,7 @@ class Drawing:
             title={"text": shown(self.title, None), "font": {"size": 14}},
             images=[
                 {
-                    "source": source,
+                    "source": data_uri(Image.fromarray(self.pixels)),
                     "xref": "x",
                     "yref": "y",
                     "x": left,
@@ -157,7 +154,7 @@ class Drawing:
         return f"Drawing({self.title!r}: {number_of(len(self.outlines), 'outline')} on {under} of {width} x {height})"
 
     def _widths(self) -> dict[int, float]:
-        """Rater -> width of their outlines: narrower and narrower, since the last ones lie on top."""
+        """Rater -> width of their outlines; later raters have narrower ones, since they lie on top."""
         raters = [rater for rater in self.legend if any(outline.rater == rater for outline in self.outlines)]
         below = [min(number, MOST_RINGS) for number in reversed(range(len(raters)))]
         return {rater: LINE + WIDER * count for rater, count in zip(raters, below, strict=True)}
@@ -191,7 +188,7 @@ class Drawing:
         return whole
 
     def _trace(self, rater: int, text: str, width: float) -> go.Scatter:
-        """All of one rater: closed lines, parted by None, and points."""
+        """The outlines of one rater: closed lines separated by None, and points."""
         import plotly.graph_objects as go
 
         name = shown(text)
@@ -219,8 +216,15 @@ class Drawing:
         )
 
 
+def data_uri(image: Image.Image, kind: str = "PNG", **options: int) -> str:
+    """An image as an address that holds all of it; `options` are those of Pillow."""
+    buffer = io.BytesIO()
+    image.save(buffer, kind, **options)
+    return f"data:image/{kind.lower()};base64,{base64.b64encode(buffer.getvalue()).decode('ascii')}"
+
+
 def _legend_font() -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
-    """One that has letters beyond those of English, as names do: Pillow's own draws "é" and "×" as boxes."""
+    """A font with letters beyond those of English: Pillow's own draws "é" and "×" as boxes."""
     from PIL import ImageFont
 
     found = importlib.util.find_spec("matplotlib")  # its folder, without importing it

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from os import PathLike
@@ -13,6 +12,7 @@ import numpy as np
 
 from kalos_core.annotations import Annotations
 from kalos_core.display import EVENT_LABELS
+from kalos_core.drawing.drawing import data_uri
 from kalos_core.drawing.outlines import outlines_of
 from kalos_core.errors import InputError
 from kalos_core.files import open_image
@@ -115,6 +115,4 @@ def _background(path: str | PathLike[str], width: int, height: int) -> str:
             small = opened.convert("RGB").resize((width, height))
     except InputError:
         small = Image.new("RGB", (width, height), MISSING)
-    buffer = io.BytesIO()
-    small.save(buffer, "JPEG", quality=70)
-    return f"data:image/jpeg;base64,{base64.b64encode(buffer.getvalue()).decode('ascii')}"
+    return data_uri(small, "JPEG", quality=70)

@@ -91,7 +91,6 @@ def outlines_of(annotations: Annotations, rows: NDArray[np.intp], shape: str | N
 
 
 def _shape_of(column: object, row: int) -> tuple[list[NDArray[np.float64]], NDArray[np.float64]]:
-    """Rings and points of one row."""
     nothing = np.zeros((0, 2))
     match column:
         case Polygons():

@@ -14,7 +14,6 @@ The imports below are the only list of these names: `__all__` and the API refere
 """
 
 import importlib.util
-import inspect
 
 if importlib.util.find_spec("fiftyone") is None:
     raise ModuleNotFoundError(
@@ -63,7 +62,7 @@ from kalos_core.fiftyone.kinds.agreement.views import worst_images as worst_imag
 from kalos_core.fiftyone.kinds.calibration.compute import calibrate_threshold as calibrate_threshold
 from kalos_core.fiftyone.kinds.calibration.compute import choose_threshold as choose_threshold
 from kalos_core.fiftyone.kinds.convergence.compute import estimate_convergence as estimate_convergence
-from kalos_core.fiftyone.kinds.convergence.stored import convergence_metrics as convergence_metrics
+from kalos_core.fiftyone.kinds.convergence.kind import convergence_metrics as convergence_metrics
 from kalos_core.fiftyone.kinds.detectors.compute import rank_detectors as rank_detectors
 from kalos_core.fiftyone.kinds.image_labels.compute import compute_label_agreement as compute_label_agreement
 from kalos_core.fiftyone.kinds.image_labels.views import view_of_disputes as view_of_disputes
@@ -85,6 +84,7 @@ from kalos_core.fiftyone.kinds.variations.compute import find_variations as find
 from kalos_core.fiftyone.kinds.variations.views import view_of_variation as view_of_variation
 from kalos_core.fiftyone.runs.arranging import arrange_app as arrange_app
 from kalos_core.fiftyone.runs.stored import delete_run as delete_run
+from kalos_core.fiftyone.runs.stored import describe_run as describe_run
 from kalos_core.fiftyone.runs.stored import figures_of as figures_of
 from kalos_core.fiftyone.runs.stored import list_analyses as list_analyses
 from kalos_core.fiftyone.runs.stored import list_runs as list_runs
@@ -95,5 +95,6 @@ from kalos_core.fiftyone.runs.stored import load_run_view as load_run_view
 from kalos_core.fiftyone.runs.stored import rename_run as rename_run
 from kalos_core.fiftyone.runs.stored import stale_samples as stale_samples
 from kalos_core.fiftyone.runs.table import KINDS as KINDS
+from kalos_core.names import public_names
 
-__all__ = [name for name, found in vars().items() if not name.startswith("_") and not inspect.ismodule(found)]
+__all__ = public_names(vars())

@@ -88,12 +88,6 @@ def listed_run(dataset: Any, key: str) -> Any:
     return document if isinstance(document, RunDocument) else None
 
 
-def listed_runs(dataset: Any) -> set[ObjectId]:
-    """The ids of all runs that a data set lists in the database now, under whatever keys."""
-    stored = database().datasets.find_one({"_id": id_of(dataset)}, {"runs": True})
-    return set((stored or {}).get("runs", {}).values())
-
-
 def has_annotation_results(dataset: Any, key: str) -> bool:
     """Whether the results of an annotation run were stored, which is the last that is done for it."""
     document = dataset._doc.annotation_runs.get(key)
@@ -267,9 +261,3 @@ def database() -> Any:
 def create_field(name: str, **arguments: Any) -> Any:
     """A field for `merge_schema`, as `Dataset.add_sample_field` declares it."""
     return foo.create_field(name, **arguments)
-
-
-def bulk_write(updates: Sequence[Any], collection: Any) -> list[Any]:
-    """Carry out updates as `Dataset._bulk_write` does, which does not say how many found their sample."""
-    found: list[Any] = foo.bulk_write(updates, collection)
-    return found

@@ -8,8 +8,6 @@ have its parts and its title for callers that hold plain values.
 The imports below are the only list of these names: `__all__` and the API reference are made from them.
 """
 
-import inspect
-
 from kalos_core.figures.agreement import plot_agreement as plot_agreement
 from kalos_core.figures.agreement import plot_next_to_rate as plot_next_to_rate
 from kalos_core.figures.boundaries import plot_rater_pairs as plot_rater_pairs
@@ -76,5 +74,6 @@ from kalos_core.figures.tables import plot_counts as plot_counts
 from kalos_core.figures.tables import plot_histogram as plot_histogram
 from kalos_core.figures.tables import plot_values as plot_values
 from kalos_core.figures.variations import plot_variations as plot_variations
+from kalos_core.names import public_names
 
-__all__ = [name for name, found in vars().items() if not name.startswith("_") and not inspect.ismodule(found)]
+__all__ = public_names(vars())

@@ -15,19 +15,20 @@ from kalos_core.display import Numbers, alpha_text, number_of, significant, with
 from kalos_core.figures.bars import BAR_HEIGHT, row_layout, value_bars
 from kalos_core.figures.common import (
     NEUTRAL,
+    NOTE,
     OWN,
     PALE,
-    UPRIGHT,
     Layout,
     as_intervals,
     as_numbers,
-    as_plain,
     framed,
+    stripe,
+    upright,
     whiskers,
 )
 from kalos_core.figures.published import PUBLISHED_ALPHAS, PublishedAlpha
 from kalos_core.figures.takes import takes_result
-from kalos_core.text import names_shown
+from kalos_core.figures.traces import histogram, points
 
 BIN_WIDTH = 0.1
 """Of the histogram of alpha."""
@@ -94,15 +95,8 @@ def alpha_histogram(image_alpha: Numbers, title: str = "", global_alpha: float |
     edges, counts = alpha_bins(image_alpha)
     halfway = (edges[0] + 1) / 2
     ranges = [f"{alpha_text(low, 1)} to {alpha_text(high, 1)}" for low, high in itertools.pairwise(edges)]
-    bars = go.Bar(
-        x=((edges[:-1] + edges[1:]) / 2).tolist(),
-        y=counts.tolist(),
-        width=[BIN_WIDTH * 0.92] * len(counts),
-        marker={"color": NEUTRAL},
-        customdata=ranges,
-        hovertemplate="%{y} images with alpha %{customdata}<extra>click to see them</extra>",
-        name="images",
-    )
+    hover = "%{y} images with alpha %{customdata}<extra>click to see them</extra>"
+    bars = histogram(edges, counts, hover, ranges, "images", share=0.92)
     return framed(
         [bars],
         title,
@@ -114,9 +108,9 @@ def alpha_histogram(image_alpha: Numbers, title: str = "", global_alpha: float |
         yaxis_range=[0, max(int(counts.max()), 1) / BELOW_NAMES],
         yaxis_dtick=1 if counts.max(initial=0) <= FEW else None,  # no half images
         margin={"t": 60 if title else 36, "l": 50},
-        shapes=[*_band_shapes(float(edges[0])), *(_middle(at, dash) for _, at, dash in middles)],
+        shapes=[*_band_shapes(float(edges[0])), *(upright(at, OWN, dash=dash) for _, at, dash in middles)],
         annotations=[
-            *_band_names(float(edges[0]), size=9, in_turn=edges[0] < 0),
+            *_band_names(float(edges[0]), in_turn=bool(edges[0] < 0)),
             *(_middle_name(name, at, row, at > halfway) for row, (name, at, _) in enumerate(middles)),
         ],
     )
@@ -140,20 +134,16 @@ def alpha_scale(
         f"<b>{r.dataset}</b>: alpha {alpha_text(r.alpha, 3)}<br>{r.printed}<br>{r.note}<br>{r.source}" for r in rows
     ]
     figure = go.Figure(
-        go.Scatter(
-            x=as_plain(own) + [record.alpha for record in rows],
-            y=list(range(len(rows) + 1)),
-            mode="markers",
-            marker={
-                "color": [OWN, *(NEUTRAL if alike else PALE for alike in same)],
-                "size": [13, *([10] * len(rows))],
-                "symbol": ["diamond", *(["circle"] * len(rows))],
-                "line": {"width": 0},
-            },
+        points(
+            [*own, *(record.alpha for record in rows)],
+            range(len(rows) + 1),
+            [OWN, *(NEUTRAL if alike else PALE for alike in same)],
+            "alpha",
+            texts=hover,
+            size=[13, *([10] * len(rows))],
+            symbol=["diamond", *(["circle"] * len(rows))],
+            marker_line_width=0,
             error_x=whiskers(own, as_intervals([interval], 1)),
-            customdata=hover,
-            hovertemplate="%{customdata}<extra></extra>",
-            name="alpha",
         )
     )
     lowest = min(0.0, *own[np.isfinite(own)].tolist(), 0.0)
@@ -164,7 +154,7 @@ def alpha_scale(
         margin={"t": 36, "l": 125},
         height=36 + 45 + BAR_HEIGHT * len(names) + 10,
         shapes=_band_shapes(lowest),
-        annotations=_band_names(lowest, size=9, in_turn=True),
+        annotations=_band_names(lowest, in_turn=True),
     )
     return figure
 
@@ -179,44 +169,33 @@ def plot_agreement(result: Agreement | NarrowedAgreement) -> go.Figure:
 @takes_result
 def plot_next_to_rate(result: NextToRate) -> go.Figure:
     """By how much one more rater on each image narrows the interval for each label, the most first."""
-    images, rates = names_shown(map(str, result.image)), result.narrowing / result.labels
+    rates = result.narrowing / result.labels
     texts = [significant(rate, 2) for rate in rates]
-    hover = [
-        f"<b>{image}</b>: {text} a label, about {significant(labels)} labels; {number_of(raters, 'rater')}, alpha "
-        f"{alpha_text(own)}"
-        for image, text, labels, raters, own in zip(
-            images, texts, result.labels, result.raters, result.alpha, strict=True
-        )
-    ]
     return value_bars(
-        images,
+        list(map(str, result.image)),
         rates,
-        hover,
-        texts,
         axis="narrowing of the interval for each label",
         name="narrowing",
-        colours=NEUTRAL,
         title=f"Where one more rater narrows the interval on {result.statistic.replace('_', ' ')} most",
+        hover=[
+            f"{text} a label, about {significant(labels)} labels; {number_of(raters, 'rater')}, alpha {alpha_text(own)}"
+            for text, labels, raters, own in zip(texts, result.labels, result.raters, result.alpha, strict=True)
+        ],
+        texts=texts,
         room=0.1,
     )
 
 
-def _middle(at: float, dash: str) -> Layout:
-    return {**UPRIGHT, "x0": at, "x1": at, "line": {"color": OWN, "width": 2, "dash": dash}}
-
-
 def _middle_name(name: str, at: float, row: int, to_left: bool) -> Layout:
-    """What a line is, to the side of it that has more room, each in a row of its own."""
+    """The name of a line, on the side of it that has more room, each in a row of its own."""
     return {
-        "xref": "x",
-        "yref": "paper",
+        **NOTE,
         "x": at,
         "y": 0.98 - 0.09 * row,
         "yanchor": "top",
         "xanchor": "right" if to_left else "left",
         "xshift": -4 if to_left else 4,
         "text": f"{name} {alpha_text(at)}",
-        "showarrow": False,
         "font": {"size": 11, "color": "#222222"},  # dark on light, in every theme
         "bgcolor": "rgba(255, 255, 255, 0.85)",
     }
@@ -226,41 +205,31 @@ def _band_shapes(lowest: float) -> list[Layout]:
     """Grey bands behind the bars, darker for less agreement."""
     edges = [1.0, *(least for least, _ in BANDS), min(lowest - 0.03, 0.0)]
     return [
-        {
-            "type": "rect",
-            "xref": "x",
-            "yref": "paper",
-            "x0": max(low, lowest - 0.03),
-            "x1": min(high, 1.03) if number else 1.03,
-            "y0": 0,
-            "y1": 1,
-            "layer": "below",
-            "line": {"width": 0},
-            "fillcolor": f"rgba(128, 128, 128, {0.04 + 0.05 * number:.2f})",
-        }
+        stripe(
+            max(low, lowest - 0.03),
+            min(high, 1.03) if number else 1.03,
+            f"rgba(128, 128, 128, {0.04 + 0.05 * number:.2f})",
+        )
         for number, (high, low) in enumerate(itertools.pairwise(edges))
         if high > lowest - 0.03
     ]
 
 
-def _band_names(lowest: float, size: int = 10, *, in_turn: bool = False) -> list[Layout]:
+def _band_names(lowest: float, *, in_turn: bool) -> list[Layout]:
     """The names of bands above a plot; in turn on two lines where they would touch each other."""
     edges = [1.0, *(least for least, _ in BANDS)]
-    names = [name for _, name in BANDS]
     return [
         {
-            "xref": "x",
-            "yref": "paper",
+            **NOTE,
             "x": (max(low, lowest) + high) / 2,
             "y": 1.0,
             "yanchor": "bottom",
             "yshift": 11 * (number % 2) if in_turn else 0,
             "text": name,
-            "showarrow": False,
-            "font": {"size": size},
+            "font": {"size": 9},
             "opacity": 0.75,
             "hovertext": BAND_SOURCES,
         }
-        for number, (high, low, name) in enumerate(zip(edges[:-1], edges[1:], names, strict=True))
+        for number, (high, low, (_, name)) in enumerate(zip(edges[:-1], edges[1:], BANDS, strict=True))
         if high - max(low, lowest) >= 0.15
     ]

@@ -9,8 +9,10 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from kalos_core.display import Numbers
+from kalos_core.display import Numbers, alpha_text, number_of, with_interval
 from kalos_core.figures.common import (
+    LEGEND_AT_BOTTOM,
+    NEUTRAL,
     WHISKER,
     Intervals,
     Layout,
@@ -23,9 +25,14 @@ from kalos_core.figures.common import (
     value_range,
     whiskers,
 )
+from kalos_core.figures.traces import points
+from kalos_core.text import names_shown
 
 BAR_HEIGHT = 22
 """Pixels of one row, with the gap to the next."""
+
+LEGEND = 55
+"""Pixels above rows for the names of what is shown, in several lines where the panel is narrow."""
 
 
 def row_bars(
@@ -51,14 +58,17 @@ def row_bars(
 def value_bars(
     names: Sequence[str],
     values: Numbers,
-    hover: Sequence[str],
-    texts: Sequence[str],
+    intervals: Intervals | None = None,
     *,
     axis: str,
     name: str,
-    colours: str | Sequence[str],
     title: str = "",
-    intervals: Intervals | None = None,
+    what: str = "",
+    digits: int | None = None,
+    after: Sequence[str] | None = None,
+    hover: Sequence[str] | None = None,
+    texts: Sequence[str] | None = None,
+    colours: str | Sequence[str] = NEUTRAL,
     opacity: float | Sequence[float] | None = None,
     click: str = "",
     room: float = 0.0,
@@ -69,13 +79,17 @@ def value_bars(
     ----------
     names : (n,) str
     values : (n,) None or NaN where undefined
-    hover, texts : (n,) str
-        Hover texts, and texts of the column.
+    intervals : (n, 2), optional
     axis, name : str
         What the values are, and what the trace is called.
-    colours : str or (n,) str
     title : str
-    intervals : (n, 2), optional
+    what, digits, after
+        Of the hover text: what stands before a value, its decimals, and (n,) texts behind it.
+    hover : (n,) str, optional
+        Behind the names in the hover text, in place of the values with their intervals.
+    texts : (n,) str, optional
+        In the column, in place of the values.
+    colours : str or (n,) str
     opacity : float or (n,), optional
     click : str
         What a click on a bar does.
@@ -83,20 +97,47 @@ def value_bars(
         Share of the axis that texts longer than a number need.
     """
     numbers, ends = as_numbers(values), as_intervals(intervals, len(names))
+    if hover is None:
+        hover = [f"{what}{with_interval(*found, digits)}" for found in zip(numbers, ends, strict=True)]
+    rows = zip(names_shown(names), hover, after or [""] * len(names), strict=True)
     bars = row_bars(
         as_plain(numbers),
         range(len(names)),
         colours,
         f"%{{customdata}}<extra>{click}</extra>",
         name,
-        customdata=list(hover),
+        customdata=[f"<b>{row}</b>: {text}{more}" for row, text, more in rows],
         error_x=None if intervals is None else whiskers(numbers, ends),
     )
     if opacity is not None:
         bars.marker.opacity = opacity
     low, high = value_range(numbers, ends)
     figure = go.Figure(bars, layout=row_layout(names, title, axis, low, high + room * (high - low)))
-    return with_value_column(figure, texts, high)
+    return with_value_column(figure, texts or [alpha_text(value) for value in numbers], high)
+
+
+def with_counts(counts: Sequence[int] | None, what: str) -> list[str] | None:
+    """How many things stand behind each value, for the end of a hover text."""
+    return None if counts is None else [f", {number_of(count, what)}" for count in counts]
+
+
+def dotted_rows(
+    names: Sequence[str],
+    dots: Sequence[go.Scatter],
+    title: str,
+    axis: str,
+    ends: tuple[float, float],
+    legend_on_top: bool = True,
+) -> go.Figure:
+    """A row for each name, the first on top, with a dot of each trace in it, and a legend."""
+    figure = go.Figure(list(dots), layout=row_layout(names, title, axis, *ends))
+    height, space = figure.layout.height, figure.layout.margin
+    if legend_on_top:
+        legend = {"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0}
+        figure.update_layout(legend=legend, margin_t=space.t + LEGEND, height=height + LEGEND)
+    else:
+        figure.update_layout(legend=LEGEND_AT_BOTTOM, margin_b=space.b + 30, height=height + 30)
+    return figure.update_layout(showlegend=True)
 
 
 def count_bars(traces: Sequence[go.Bar], axis: str, title: str = "") -> go.Figure:
@@ -127,17 +168,10 @@ def spans(ends: NDArray[np.float64], colour: str, hover: Sequence[str], click: s
 
 
 def ticks(
-    values: Sequence[float | None], rows: Sequence[int], size: int, line: Layout, name: str, **hover: Any
+    values: Numbers, rows: Sequence[int], size: int, line: Layout, name: str, texts: Sequence[str] | None = None
 ) -> go.Scatter:
     """Upright ticks at (n,) values in (n,) rows."""
-    return go.Scatter(
-        x=list(values),
-        y=list(rows),
-        mode="markers",
-        marker={"symbol": "line-ns", "size": size, "line": line},
-        name=name,
-        **hover,
-    )
+    return points(values, rows, "", name, texts=texts, marker={"symbol": "line-ns", "size": size, "line": line})
 
 
 def row_axis(names: Sequence[str], first: float = -0.6) -> Layout:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
-from kalos_core.figures.common import OWN, as_plain, framed
+from kalos_core.figures.common import OWN, framed
 from kalos_core.figures.heatmaps import square_heatmap
 from kalos_core.figures.tables import title_of
 from kalos_core.figures.takes import takes_result
+from kalos_core.figures.traces import curve
 from kalos_core.pixels import BoundaryAgreement, BoundaryDistance, RegionAgreement
 
 SIMILAR = {"surface_dice": "surface Dice", "adjusted_rand": "adjusted Rand index"}
@@ -30,15 +31,9 @@ def plot_tolerances(result: BoundaryDistance) -> go.Figure:
     """
     furthest = result.hausdorff if np.isfinite(result.hausdorff) else 0.0
     tolerances = np.linspace(0, furthest, STEPS)
-    curve = go.Scatter(
-        x=tolerances.tolist(),
-        y=as_plain(np.array([result.surface_dice(tolerance) for tolerance in tolerances.tolist()])),
-        mode="lines",
-        line={"color": OWN, "width": 2},
-        hovertemplate="within %{x:.3g}: %{y:.1%}<extra></extra>",
-        name="surface Dice",
-    )
-    return framed([curve], title_of(result), "tolerance", "share of both boundaries", 320, yaxis_range=[0, 1.04])
+    shares = [result.surface_dice(tolerance) for tolerance in tolerances.tolist()]
+    drawn = curve(tolerances, shares, OWN, "surface Dice", "within %{x:.3g}: %{y:.1%}")
+    return framed([drawn], title_of(result), "tolerance", "share of both boundaries", 320, yaxis_range=[0, 1.04])
 
 
 @takes_result

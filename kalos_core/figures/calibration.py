@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from kalos_core.calibration import Calibration, Separation
-from kalos_core.calibration.shares import BIN_OF_DISTANCES, CURVE_AT, DISTANCE_EDGES
+from kalos_core.calibration.shares import CURVE_AT, DISTANCE_EDGES
 from kalos_core.display import alpha_text, with_interval
 from kalos_core.errors import InputError, lookup
-from kalos_core.figures.common import LEGEND_AT_BOTTOM, NEUTRAL, UPRIGHT, Layout, titled
+from kalos_core.figures.common import (
+    LEGEND_AT_BOTTOM,
+    NEUTRAL,
+    NOTE,
+    Layout,
+    stripe,
+    titled,
+    upright,
+)
 from kalos_core.figures.takes import takes_result
+from kalos_core.figures.traces import curve, histogram
 
 OBSERVED_COLOUR = "#7A5CE0"
 """Distances of raters of one image; those of chance are grey. Neither is the colour of a variation type or a rater."""
@@ -44,31 +52,34 @@ def calibration_title(name: str, ks: float | None, tau: float | None, reason: st
     )
 
 
-def calibration_figure(
-    observed: Sequence[float] | NDArray[np.float64],
-    expected: Sequence[float] | NDArray[np.float64],
-    tau: float | None,
-    ks_at: float | None,
-    tau_interval: Sequence[float | None] | NDArray[np.float64] = (None, None),
-    curves: Sequence[Sequence[float] | NDArray[np.float64]] = ((), ()),
-    title: str = "",
-) -> go.Figure:
-    """Observed against expected distances as shares (50,), with their densities and lines at tau* and at the KS gap.
+@takes_result
+def plot_calibration(found: Separation | Calibration, similarity: str | None = None) -> go.Figure:
+    """Observed against expected distances of one similarity, with their densities; tau* and the KS gap are marked.
 
-    `observed` and `expected` come from `distance_shares`, `curves` from `distance_curve` for both.
+    Parameters
+    ----------
+    found : Separation or Calibration
+        Of a calibration, the similarity with the largest KS is drawn unless another is named.
+    similarity : str, optional
     """
+    if isinstance(found, Calibration):
+        if not len(found.separations):
+            raise InputError("found: expected a calibration of at least one similarity, got none")
+        known = {separation.name: separation for separation in found.separations}
+        found = found.separations[0] if similarity is None else lookup(known, similarity, "similarity")
     named = (("observed: raters of one image", OBSERVED_COLOUR), ("expected: raters of different images", NEUTRAL))
     figure = go.Figure()
-    for (name, colour), shares in zip(named, (observed, expected), strict=True):
-        figure.add_trace(_bars(name, colour, np.asarray(shares, dtype=np.float64)))
-    for (name, colour), curve in zip(named, curves, strict=True):
-        figure.add_trace(_line(name, colour, np.asarray(curve, dtype=np.float64)))
+    for (name, colour), sample in zip(named, found.shares, strict=True):
+        figure.add_trace(_bars(name, colour, sample.share))
+    for (name, colour), sample in zip(named, found.shares, strict=True):
+        at = CURVE_AT[: len(sample.curve)]
+        figure.add_trace(curve(at, sample.curve, colour, name, legendgroup=name, showlegend=False))
     figure.add_trace(go.Scatter(x=[None], y=[None], xaxis="x2", showlegend=False, hoverinfo="skip"))  # shows the axis
-    shown = np.concatenate([np.asarray(shares, dtype=np.float64) for shares in (observed, expected)])
+    shown = np.concatenate([sample.share for sample in found.shares])
     least = max(float(shown[shown > 0].min(initial=0.01)) / 2, SHARE_TICKS[0])
     ticks = {"tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1], "range": [-0.02, 1.02], "fixedrange": True, "zeroline": False}
     figure.update_layout(
-        title=titled(title) | {"y": 0.97, "yanchor": "top"},
+        title=titled(_title(found)) | {"y": 0.97, "yanchor": "top"},
         xaxis={"title": {"text": "distance τ to the nearest annotation (1 − similarity)"}, **ticks},
         xaxis2={
             "title": {"text": "similarity τ_s", "standoff": 4, "font": {"size": 14}},
@@ -88,121 +99,56 @@ def calibration_figure(
         },
         barmode="overlay",
         bargap=0,
-        margin={"t": 90 if title else 50, "b": 105, "l": 60, "r": 15},
+        margin={"t": 90, "b": 105, "l": 60, "r": 15},
         legend=LEGEND_AT_BOTTOM,
         height=400,
-        shapes=_lines(tau, ks_at, tau_interval),
-        annotations=_labels(tau, ks_at, tau_interval),
+        shapes=_lines(found),
+        annotations=_labels(found),
     )
     return figure
 
 
-@takes_result
-def plot_calibration(found: Separation | Calibration, similarity: str | None = None) -> go.Figure:
-    """Observed against expected distances of one similarity, titled with the finding.
-
-    Parameters
-    ----------
-    found : Separation or Calibration
-        Of a calibration, the similarity with the largest KS is drawn unless another is named.
-    similarity : str, optional
-    """
-    if isinstance(found, Calibration):
-        if not len(found.separations):
-            raise InputError("found: expected a calibration of at least one similarity, got none")
-        known = {separation.name: separation for separation in found.separations}
-        found = found.separations[0] if similarity is None else lookup(known, similarity, "similarity")
-    observed, expected = found.shares
-    return calibration_figure(
-        observed.share,
-        expected.share,
-        found.tau,
-        found.ks_at,
-        found.tau_interval,
-        (observed.curve, expected.curve),
-        calibration_title(
-            found.name if found.size == "all" else f"{found.name} of {found.size} annotations",
-            found.ks,
-            found.tau,
-            found.reason,
-            found.why,
-        ),
-    )
+def _title(found: Separation) -> str:
+    name = found.name if found.size == "all" else f"{found.name} of {found.size} annotations"
+    return calibration_title(name, found.ks, found.tau, found.reason, found.why)
 
 
 def _bars(name: str, colour: str, shares: NDArray[np.float64]) -> go.Bar:
-
     ranges = [
         f"{low:.2f} to {high:.2f} (similarity {1 - high:.2f} to {1 - low:.2f})"
         for low, high in itertools.pairwise(DISTANCE_EDGES)
     ]
-    return go.Bar(
-        x=((DISTANCE_EDGES[:-1] + DISTANCE_EDGES[1:]) / 2).tolist(),
-        y=shares.tolist(),
-        width=[BIN_OF_DISTANCES] * len(shares),
-        marker={"color": colour, "line": {"width": 0}},
-        opacity=0.55,
-        customdata=ranges,
-        hovertemplate="%{y:.2%} at distance %{customdata}<extra>" + name.split(":")[0] + "</extra>",
-        name=name,
-        legendgroup=name,
-    )
+    hover = "%{y:.2%} at distance %{customdata}<extra>" + name.split(":")[0] + "</extra>"
+    bars = histogram(DISTANCE_EDGES, shares, hover, ranges, name, colour=colour, opacity=0.55, legendgroup=name)
+    return bars.update(marker_line_width=0)
 
 
-def _line(name: str, colour: str, curve: NDArray[np.float64]) -> go.Scatter:
-
-    return go.Scatter(
-        x=CURVE_AT[: len(curve)].tolist(),
-        y=curve.tolist(),
-        mode="lines",
-        line={"color": colour, "width": 2},
-        hoverinfo="skip",
-        name=name,
-        legendgroup=name,
-        showlegend=False,
-    )
-
-
-def _known(value: float | None) -> bool:
-    return value is not None and bool(np.isfinite(value))
-
-
-def _lines(
-    tau: float | None, ks_at: float | None, tau_interval: Sequence[float | None] | NDArray[np.float64]
-) -> list[Layout]:
+def _lines(found: Separation) -> list[Layout]:
     """tau* as a line on the band of its interval, and a dotted line where KS is reached."""
-    shapes: list[Layout] = []
-    low, high = tau_interval
-    if _known(low) and _known(high):
-        band = {"type": "rect", "x0": low, "x1": high, "layer": "below", "line": {"width": 0}}
-        shapes.append({**UPRIGHT, **band, "fillcolor": "rgba(128, 128, 128, 0.2)"})
-    if _known(ks_at):
-        shapes.append({**UPRIGHT, "x0": ks_at, "x1": ks_at, "line": {"color": NEUTRAL, "width": 1, "dash": "dot"}})
-    if _known(tau):
-        shapes.append({**UPRIGHT, "x0": tau, "x1": tau, "line": {"color": OBSERVED_COLOUR, "width": 2, "dash": "dash"}})
+    low, high = found.tau_interval.tolist()
+    shapes = [] if np.isnan([low, high]).any() else [stripe(low, high, "rgba(128, 128, 128, 0.2)")]
+    if np.isfinite(found.ks_at):
+        shapes.append(upright(found.ks_at, NEUTRAL, 1, "dot"))
+    if np.isfinite(found.tau):
+        shapes.append(upright(found.tau, OBSERVED_COLOUR, dash="dash"))
     return shapes
 
 
-def _labels(
-    tau: float | None, ks_at: float | None, tau_interval: Sequence[float | None] | NDArray[np.float64]
-) -> list[Layout]:
+def _labels(found: Separation) -> list[Layout]:
     """The numbers at the lines, all on the side where there is more room."""
     texts = [
-        (tau, f"τ* = {with_interval(tau, tau_interval)} (dashed)"),
-        (ks_at, f"largest gap at {alpha_text(ks_at)} (dotted)"),
+        (found.tau, f"τ* = {with_interval(found.tau, found.tau_interval)} (dashed)"),
+        (found.ks_at, f"largest gap at {alpha_text(found.ks_at)} (dotted)"),
     ]
-    known = [(at, text) for at, text in texts if at is not None and np.isfinite(at)]
+    known = [(at, text) for at, text in texts if np.isfinite(at)]
     leftmost, rightmost = min((at for at, _ in known), default=0.0), max((at for at, _ in known), default=0.0)
     on_left = leftmost > 1 - rightmost
     return [
         {
+            **NOTE,
             "x": leftmost if on_left else rightmost,
-            "xref": "x",
             "y": 0.99 - 0.07 * number,
-            "yref": "paper",
             "text": text,
-            "font": {"size": 11},
-            "showarrow": False,
             "xanchor": "right" if on_left else "left",
             "yanchor": "top",
             "xshift": -4 if on_left else 4,

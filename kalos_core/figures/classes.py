@@ -9,11 +9,11 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from kalos_core.diagnostics import ClassDifficulty
-from kalos_core.display import Numbers, alpha_text, number_of, with_interval
-from kalos_core.figures.bars import value_bars
-from kalos_core.figures.common import NEUTRAL, PALE, Intervals, as_intervals, as_numbers
+from kalos_core.display import Numbers, alpha_text
+from kalos_core.figures.bars import value_bars, with_counts
+from kalos_core.figures.common import NEUTRAL, PALE, as_numbers
 from kalos_core.figures.takes import takes_result
-from kalos_core.text import MOST_LETTERS, names_shown, shown
+from kalos_core.text import MOST_LETTERS, names_shown
 
 MOST_CLASSES = 40
 """Bars of one figure, which grows with them; what is left out is said."""
@@ -22,7 +22,9 @@ LEAST_IMAGES = 5
 """A class on fewer images has a mean that says little; it is shown only where no class has more."""
 
 
-def hardest_classes(alpha: Numbers, images: Sequence[int], limit: int = MOST_CLASSES) -> NDArray[np.intp]:
+def hardest_classes(
+    alpha: Numbers, images: Sequence[int] | NDArray[np.intp], limit: int = MOST_CLASSES
+) -> NDArray[np.intp]:
     """Indices of the classes to show, the least alpha first: those with enough images, at most `limit`.
 
     Parameters
@@ -81,54 +83,22 @@ def left_out(alpha: Numbers, images: Sequence[int], limit: int = MOST_CLASSES) -
     return f"Not shown: {text}." if text else ""
 
 
-def class_difficulty_bars(
-    categories: Sequence[str],
-    alpha: Numbers,
-    images: Sequence[int],
-    intervals: Intervals | None = None,
-    limit: int = MOST_CLASSES,
-    selected: str | None = None,
-    title: str = "",
-) -> go.Figure:
-    """Mean alpha of each class with its interval and number of images, the hardest first.
-
-    Parameters
-    ----------
-    categories : (K,) names
-    alpha, images
-        As in `hardest_classes`, which gives the order of the bars.
-    intervals : (K, 2), optional
-    limit : int
-        Most bars.
-    selected : str, optional
-        The class that stands out.
-    """
-    categories = names_shown(categories)
-    selected = None if selected is None else shown(selected, None)
-    order = hardest_classes(alpha, images, limit)
-    values, ends = as_numbers(alpha)[order], as_intervals(intervals, len(categories))[order]
-    names = [categories[index] for index in order]
-    counts = [images[index] for index in order]
+@takes_result
+def plot_class_difficulty(result: ClassDifficulty, selected: str | None = None) -> go.Figure:
+    """Mean alpha of each class, the hardest first, with interval and number of images; a selected one stands out."""
+    order = hardest_classes(result.alpha, result.images)
+    names, values, counts = result.category[order].tolist(), result.alpha[order], result.images[order].tolist()
     return value_bars(
         names,
         values,
-        [
-            f"<b>{name}</b>: alpha {with_interval(value, pair, 3)}, {number_of(count, 'image')}"
-            for name, value, pair, count in zip(names, values, ends, counts, strict=True)
-        ],
-        [f"{alpha_text(value)} ({count:,})" for value, count in zip(values.tolist(), counts, strict=True)],
+        result.alpha_interval[order],
         axis="mean alpha of the class",
         name="alpha",
+        title=class_difficulty_title(result.category.tolist(), result.alpha, result.images.tolist()),
+        what="alpha ",
+        digits=3,
+        after=with_counts(counts, "image"),
+        texts=[f"{alpha_text(value)} ({count:,})" for value, count in zip(values.tolist(), counts, strict=True)],
         colours=[NEUTRAL if name == selected else PALE for name in names],
-        title=title,
-        intervals=ends,
         click="click to see them",
     )
-
-
-@takes_result
-def plot_class_difficulty(result: ClassDifficulty, selected: str | None = None) -> go.Figure:
-    """The bars of a result, titled with its finding; a class that is selected stands out."""
-    names, alpha, images = result.category.tolist(), result.alpha, result.images.tolist()
-    title = class_difficulty_title(names, alpha, images)
-    return class_difficulty_bars(names, alpha, images, result.alpha_interval, selected=selected, title=title)

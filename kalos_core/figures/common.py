@@ -58,6 +58,9 @@ LEGEND_ROW = 19
 UPRIGHT: Layout = {"type": "line", "xref": "x", "yref": "paper", "y0": 0, "y1": 1}
 """A line from the lower to the upper edge of a plot."""
 
+NOTE: Layout = {"xref": "x", "yref": "paper", "showarrow": False, "font": {"size": 11}}
+"""A text at a place of the x axis."""
+
 
 def as_numbers(values: Numbers) -> NDArray[np.float64]:
     """Values as an array, NaN where undefined.
@@ -105,6 +108,35 @@ def as_intervals(intervals: Intervals | None, count: int) -> NDArray[np.float64]
     return as_matrix(intervals).reshape(count, 2)
 
 
+def extremes(values: NDArray[np.float64]) -> tuple[int, int] | None:
+    """Places of the highest and the lowest value; None where all are undefined.
+
+    Examples
+    --------
+    >>> extremes(np.array([np.nan, 0.5, 0.9])), extremes(np.array([np.nan]))
+    ((2, 1), None)
+    """
+    return (int(np.nanargmax(values)), int(np.nanargmin(values))) if np.isfinite(values).any() else None
+
+
+def pairs_of(matrix: Matrix) -> NDArray[np.float64]:
+    """The values of every two rows of a symmetric matrix, once, in the order of `numpy.triu_indices`."""
+    values = as_matrix(matrix)
+    return values[np.triu_indices(len(values), 1)]
+
+
+def pair_names(names: Sequence[str], place: int) -> str:
+    """The two names of a place of `pairs_of`.
+
+    Examples
+    --------
+    >>> pair_names(["ann", "bob", "cid"], 2)
+    'bob and cid'
+    """
+    first, second = (int(codes[place]) for codes in np.triu_indices(len(names), 1))
+    return f"{names[first]} and {names[second]}"
+
+
 def whiskers(values: NDArray[np.float64], intervals: NDArray[np.float64]) -> Layout:
     """Error bars of plotly: how far (count, 2) intervals reach to both sides of (count,) values."""
     return {
@@ -140,6 +172,24 @@ def shortened(name: str, length: int = 18) -> str:
     ('lighthouse', 'a class w…')
     """
     return shown(name, length)
+
+
+def upright(at: float, colour: str, width: float = 2, dash: str | None = None) -> Layout:
+    """A line from the lower to the upper edge of a plot."""
+    return {**UPRIGHT, "x0": at, "x1": at, "line": {"color": colour, "width": width, "dash": dash}}
+
+
+def stripe(low: float, high: float, colour: str) -> Layout:
+    """A stripe behind a plot, from its lower to its upper edge."""
+    return {
+        **UPRIGHT,
+        "type": "rect",
+        "x0": low,
+        "x1": high,
+        "layer": "below",
+        "line": {"width": 0},
+        "fillcolor": colour,
+    }
 
 
 def titled(text: str) -> Layout:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -21,6 +19,7 @@ from kalos_core.convergence import (
     fit_line,
 )
 from kalos_core.convergence.interval import PAPER_COST, PAPER_SOLVER
+from kalos_core.convergence.regression import Line
 from kalos_core.display import (
     VARIATION_LABELS,
     Numbers,
@@ -39,21 +38,21 @@ from kalos_core.figures.common import (
     LEGEND_BELOW,
     LEGEND_ROW,
     NEUTRAL,
+    NOTE,
     OWN,
     PALE,
-    UPRIGHT,
     WHISKER,
-    Intervals,
-    as_intervals,
+    as_matrix,
     as_numbers,
-    as_plain,
     framed,
     margin,
     shortened,
     titled,
+    upright,
 )
 from kalos_core.figures.directions import directions_heatmap, directions_title
 from kalos_core.figures.takes import takes_result
+from kalos_core.figures.traces import curve, histogram, interval_band, points
 from kalos_core.text import names_shown
 from kalos_core.variation import VARIATION_TYPES, BoundaryQuality, VariationShares
 
@@ -65,15 +64,6 @@ SYMBOLS = ("circle", "diamond", "square", "cross", "triangle-up")
 
 MOST_POINTS = 2000
 """Points that a scatter shows, so that a browser stays quick; a line is fitted on all of them all the same."""
-
-
-@dataclass(frozen=True)
-class NamedLine:
-    """A straight line from alpha to mAP, and its name."""
-
-    name: str
-    slope: float
-    intercept: float
 
 
 def convergence_title(
@@ -116,7 +106,7 @@ def replicate_scatter(
     alpha: Numbers,
     precision: Numbers,
     threshold: Numbers,
-    lines: Sequence[NamedLine] = (),
+    lines: Mapping[str, Line],
     title: str = "",
     seed: int = 0,
     dataset: Sequence[str] | None = None,
@@ -127,7 +117,7 @@ def replicate_scatter(
     ----------
     alpha, precision, threshold : (M,)
         Of those that are defined, at most `MOST_POINTS` are shown, sampled at random.
-    lines : sequence of NamedLine
+    lines : mapping of names to Line
     title : str
     seed : int
         Decides which points are sampled.
@@ -149,20 +139,22 @@ def replicate_scatter(
             (group, shown[owner[shown] == group], *look)
             for group, look in zip(dict.fromkeys(owner.tolist()), looks, strict=False)
         ]
-    points = [
-        go.Scatter(
-            x=x[rows].round(4).tolist(),  # all data of a panel travels with every click
-            y=(100 * y[rows]).round(2).tolist(),
-            customdata=thresholds[rows].round(4).tolist(),
-            mode="markers",
-            marker={"color": colour, "symbol": symbol, "size": 5, "opacity": 0.45},
-            hovertemplate="threshold %{customdata:.2f}: alpha %{x:.3f}, mAP %{y:.1f}<extra></extra>",
-            name=group if dataset is None else shortened(group, 40),
+    marks = [
+        points(
+            x[rows].round(4),  # all data of a panel travels with every click
+            (100 * y[rows]).round(2),
+            colour,
+            group if dataset is None else shortened(group, 40),
+            "threshold %{customdata:.2f}: alpha %{x:.3f}, mAP %{y:.1f}",
+            texts=thresholds[rows].round(4).tolist(),
+            size=5,
+            symbol=symbol,
+            marker_opacity=0.45,
         )
         for group, rows, colour, symbol in groups
     ]
     return framed(
-        [*points, *(_line(line, ends, number) for number, line in enumerate(lines))],
+        [*marks, *(_line(name, line, ends, number) for number, (name, line) in enumerate(lines.items()))],
         title,
         "mean alpha of a subset",
         "modified mAP of a subset, in points",
@@ -174,93 +166,39 @@ def replicate_scatter(
     )
 
 
-def _line(line: NamedLine, ends: list[float], number: int) -> go.Scatter:
+def _line(name: str, line: Line, ends: list[float], number: int) -> go.Scatter:
+    return curve(
+        ends,
+        [100 * (line.slope * end + line.intercept) for end in ends],
+        WHISKER if number else OWN,
+        f"{shortened(name, 40)}: {_equation(line)}",
+        width=3,
+        dash="dash" if number else "solid",
+    )
 
+
+def _equation(line: Line) -> str:
     sign = "+" if line.intercept >= 0 else "−"
-    return go.Scatter(
-        x=ends,
-        y=[100 * (line.slope * end + line.intercept) for end in ends],
-        mode="lines",
-        line={"color": WHISKER if number else OWN, "width": 3, "dash": "dash" if number else "solid"},
-        hoverinfo="skip",
-        name=f"{shortened(line.name, 40)}: mAP = {points_text(line.slope)} α {sign} {points_text(abs(line.intercept))}",
-    )
+    return f"mAP = {points_text(line.slope)} α {sign} {points_text(abs(line.intercept))}"
 
 
-def interval_bars(
-    names: Sequence[str],
-    means: Numbers,
-    intervals: Intervals,
-    models: Sequence[Mapping[str, float]] = (),
-    title: str = "",
-    wholes: Numbers | None = None,
-) -> go.Figure:
-    """Label convergence of each data set or tag: on all images, the interval of subsets, and the mAP of models.
-
-    Parameters
-    ----------
-    names : (n,) str
-    means : (n,) mAP in [0, 1]
-    intervals : (n, 2)
-    models : (n,) mappings of a model's name to its mAP, optional
-    title : str
-    wholes : (n,) mAP in [0, 1], optional
-        On all images of each, the number to quote; means and intervals are of subsets.
-    """
-    names = names_shown(names)
-    everything = as_numbers([None] * len(names) if wholes is None else wholes)
-    middle, ends = as_numbers(means), as_intervals(intervals, len(names))
-    points = [(row, name, 100 * value) for row, of_row in enumerate(models) for name, value in of_row.items()]
-    known = [*ends[np.isfinite(ends)], *everything[np.isfinite(everything)]]
-    values = [*(100 * np.array(known)).tolist(), *(value for _, _, value in points)] or [0.0, 100.0]
-    reach = max(max(values) - min(values), 1.0)
-    hover = [
-        f"{name}: {'' if np.isnan(value) else f'{points_text(value)} mAP on all images; subsets '}"
-        + _map_text(mean, pair)
-        for name, value, mean, pair in zip(names, everything, middle, ends, strict=True)
-    ]
-    line = {"width": 3, "color": WHISKER}
-    traces = [
-        spans(100 * ends, PALE, hover, "", "label convergence, 95 % interval of subsets"),
-        ticks(as_plain(100 * middle), range(len(names)), BAR_HEIGHT - 4, line, "mean of subsets", hoverinfo="skip"),
-    ]
-    if np.isfinite(everything).any():
-        solid = {"width": 4, "color": OBSERVED_COLOUR}
-        row = ticks(as_plain(100 * everything), range(len(names)), BAR_HEIGHT, solid, "all images", hoverinfo="skip")
-        traces.append(row)
-    figure = go.Figure([*traces, *([_diamonds(points)] if points else [])])
-    space = margin(title, left=140, bottom=90) | {"r": 20}
-    return figure.update_layout(
-        title=titled(title),
-        xaxis={
-            "title": {"text": "mAP"},
-            "range": [max(min(values) - 0.12 * reach, 0), min(max(values) + 0.12 * reach, 104)],
-            "fixedrange": True,
-            "zeroline": False,
-        },
-        yaxis=row_axis(names, -0.8),
-        margin=space,
-        height=space["t"] + 100 + 2 * BAR_HEIGHT * max(len(names), 2),
-        showlegend=True,
-        legend=LEGEND_AT_BOTTOM,
-        bargap=0.45,
-    )
-
-
-def _diamonds(points: Sequence[tuple[int, str, float]]) -> go.Scatter:
+def _diamonds(models: Sequence[tuple[int, str, float]]) -> go.Scatter:
     """Models, each with its row, name and mAP."""
-    return go.Scatter(
-        x=[value for _, _, value in points],
-        y=[row for row, _, _ in points],
-        text=[shortened(name) for _, name, _ in points],
+    rows, names, values = zip(*models, strict=True)
+    return points(
+        values,
+        rows,
+        OWN,
+        "model",
+        "%{customdata}: %{x:.1f} mAP",
+        texts=names_shown(names),
+        size=12,
+        symbol="diamond",
+        mode="markers+text",
+        text=[shortened(name) for name in names],
         textposition="top center",
         textfont={"size": 11},
-        mode="markers+text",
-        marker={"symbol": "diamond", "size": 12, "color": OWN},
-        customdata=names_shown(name for _, name, _ in points),
-        hovertemplate="%{customdata}: %{x:.1f} mAP<extra></extra>",
         cliponaxis=False,
-        name="model",
     )
 
 
@@ -283,62 +221,6 @@ def shares_title(equilibrium: float | None, reason: str = "") -> str:
     return f"From threshold {alpha_text(equilibrium)} on, more annotations are unmatched than matched"
 
 
-def shares_over_thresholds(
-    threshold: Numbers,
-    counts: Sequence[Sequence[int]] | NDArray[np.integer[Any]],
-    equilibrium: float | None = None,
-    title: str = "",
-    *,
-    selected: float | None = None,
-) -> go.Figure:
-    """The share of every variation type over the threshold, stacked, with the equilibrium as a dotted line.
-
-    Parameters
-    ----------
-    threshold : (T,) ascending
-    counts : (T, 6) int
-        Findings of each of `VARIATION_TYPES`.
-    equilibrium : float, optional
-    title : str
-    selected : float, optional
-        A threshold to mark with a solid line.
-    """
-    table = VariationShares(as_numbers(threshold), np.asarray(counts))
-    areas = [
-        go.Scatter(
-            x=table.threshold.tolist(),
-            y=as_plain(100 * table.shares[:, column]),
-            customdata=table.counts[:, column].tolist(),
-            stackgroup="types",
-            mode="lines",
-            line={"width": 0.5, "color": COLOURS[name]},
-            fillcolor=COLOURS[name],
-            hovertemplate="%{customdata:,} (%{y:.3~g} %)",
-            name=VARIATION_LABELS[name],
-        )
-        for column, name in enumerate(VARIATION_TYPES)
-    ]
-    known = equilibrium is not None and np.isfinite(equilibrium)
-    lines = [*([(equilibrium, "dot")] if known else []), *([] if selected is None else [(selected, "solid")])]
-    white = {"width": 2, "color": "#FFFFFF"}  # on the colours of the types, in every theme
-    note = {"xref": "x", "yref": "paper", "y": 1, "yanchor": "bottom", "showarrow": False, "font": {"size": 11}}
-    return framed(
-        areas,
-        title,
-        "threshold (least similarity)",
-        "% of findings",
-        420,
-        xaxis_range=[table.threshold.min(), table.threshold.max()] if len(table.threshold) > 1 else None,
-        yaxis_range=[0, 100],
-        margin={"t": 62 if title else 28, "b": 105},
-        hovermode="x unified",
-        showlegend=True,
-        legend=LEGEND_AT_BOTTOM,
-        shapes=[{**UPRIGHT, "x0": x, "x1": x, "line": {**white, "dash": dash}} for x, dash in lines],
-        annotations=[{**note, "x": equilibrium, "text": f"equilibrium: {alpha_text(equilibrium)}"}] if known else [],
-    )
-
-
 def boundary_title(count: int, median: float | None, identical: int) -> str:
     """Boundary quality in one line; copies come first.
 
@@ -359,117 +241,61 @@ def boundary_title(count: int, median: float | None, identical: int) -> str:
     return f"Half of {differ} by {alpha_text(median)} or less"
 
 
-def boundary_histogram(edges: Numbers, counts: Numbers, title: str = "") -> go.Figure:
-    """How many correct findings lie how far apart: 1 - similarity, in bins.
+@takes_result
+def plot_sizes(sizes: Sequence[SubsetSize]) -> go.Figure:
+    """How label convergence depends on the size of subsets (`LabelConvergence.sizes`), titled with both ends.
 
-    Parameters
-    ----------
-    edges : (B + 1,) of the bins
-    counts : (B,)
-    title : str
+    The last point, all images, is the one to quote.
     """
-    ends, values = as_numbers(edges), as_numbers(counts)
-    bars = go.Bar(
-        x=((ends[:-1] + ends[1:]) / 2).tolist(),
-        y=values.tolist(),
-        width=np.diff(ends).tolist(),
-        marker={"color": COLOURS["correct"]},
-        customdata=np.stack([ends[:-1], ends[1:]], axis=1).tolist(),
-        hovertemplate="%{y:,} findings from %{customdata[0]:.3~g} to %{customdata[1]:.3~g}<extra></extra>",
-        name="correct findings",
+    first, last = sizes[0], sizes[-1]
+    title = (
+        f"Label convergence {points_text(last.convergence)} mAP on all {number_of(last.images, 'image')}, "
+        f"{points_text(first.convergence)} on subsets of {first.images:,}"
     )
-    return framed(
-        [bars],
-        title,
-        "distance of outlines (1 − similarity)",
-        "correct findings",
-        280,
-        xaxis_range=[ends[0], ends[-1]],
-        yaxis_rangemode="tozero",
-        bargap=0.05,
-    )
-
-
-def size_curve(images: Numbers, convergence: Numbers, intervals: Intervals | None = None, title: str = "") -> go.Figure:
-    """Label convergence over the number of images it is computed on; the last point, all images, is the one to quote.
-
-    Parameters
-    ----------
-    images : (S,) ascending
-        In a subset; all of them last.
-    convergence : (S,) mAP in [0, 1]
-        Mean over subsets.
-    intervals : (S, 2), optional
-        Of subsets; NaN for all images.
-    title : str
-    """
-    x, y = as_numbers(images), as_numbers(convergence)
-    ends = as_intervals(intervals, len(x))
-    known = np.isfinite(ends).all(axis=1)
+    x, y = (np.array([getattr(size, name) for size in sizes], np.float64) for name in ("images", "convergence"))
+    ends = as_matrix([(size.low, size.high) for size in sizes])
     hover = [
         f"{'all ' if row == len(x) - 1 else 'subsets of '}{count:,.0f} images: "
         + (f"{points_text(value)} mAP" if np.isnan(pair).any() else _map_text(value, pair))
         for row, (count, value, pair) in enumerate(zip(x, y, ends, strict=True))
     ]
-    around = go.Scatter(
-        x=[*x[known], *x[known][::-1]],
-        y=(100 * np.concatenate([ends[known, 1], ends[known, 0][::-1]])).tolist(),
-        fill="toself",
-        fillcolor=PALE,
-        line={"width": 0},
-        mode="lines",
-        hoverinfo="skip",
-        name="95 % interval of subsets",
-    )
-    curve = go.Scatter(
-        x=x.tolist(),
-        y=as_plain(100 * y),
+    before = len(x) - 1
+    line = curve(
+        x,
+        100 * y,
+        NEUTRAL,
+        "mean of subsets, and all images (diamond)",
+        texts=hover,
+        width=3,
         mode="lines+markers+text",
         text=["" if np.isnan(value) else points_text(value) for value in y],
         textposition="top center",
-        line={"color": NEUTRAL, "width": 3},
         marker={
-            "size": [*([7] * (len(x) - 1)), 13],
-            "color": [*([NEUTRAL] * (len(x) - 1)), OBSERVED_COLOUR],
-            "symbol": [*(["circle"] * (len(x) - 1)), "diamond"],
+            "size": [*([7] * before), 13],
+            "color": [*([NEUTRAL] * before), OBSERVED_COLOUR],
+            "symbol": [*(["circle"] * before), "diamond"],
         },
-        customdata=hover,
-        hovertemplate="%{customdata}<extra></extra>",
         cliponaxis=False,
-        name="mean of subsets, and all images (diamond)",
     )
     return framed(
-        [around, curve],
+        [interval_band(x, 100 * ends, PALE, "95 % interval of subsets"), line],
         title,
         "images it is computed on",
         "label convergence, mAP",
         340,
         xaxis={"type": "log", "tickvals": x.tolist(), "ticktext": [f"{count:,.0f}" for count in x]},
-        margin={"t": 60 if title else 30, "b": 60 + 2 * LEGEND_ROW},
+        margin={"t": 60, "b": 60 + 2 * LEGEND_ROW},
         showlegend=True,
         legend=LEGEND_AT_BOTTOM,
     )
 
 
 @takes_result
-def plot_sizes(sizes: Sequence[SubsetSize]) -> go.Figure:
-    """How label convergence depends on the size of subsets (`LabelConvergence.sizes`), titled with both ends."""
-    first, last = sizes[0], sizes[-1]
-    title = (
-        f"Label convergence {points_text(last.convergence)} mAP on all {number_of(last.images, 'image')}, "
-        f"{points_text(first.convergence)} on subsets of {first.images:,}"
-    )
-    ends = [(size.low, size.high) for size in sizes]
-    return size_curve([size.images for size in sizes], [size.convergence for size in sizes], ends, title)
-
-
-@takes_result
 def plot_convergence(result: LabelConvergence | Replicates) -> go.Figure:
     """The replicates of a result with its own line and the published one, titled with its finding."""
     found = _replicates(result)
-    lines = [NamedLine(name, line.slope, line.intercept) for name, line in found.lines.items()]
     thresholds = np.tile(found.thresholds, len(found.alpha))
-    return replicate_scatter(found.alpha.ravel(), found.map.ravel(), thresholds, lines, _title(found))
+    return replicate_scatter(found.alpha.ravel(), found.map.ravel(), thresholds, found.lines, _title(found))
 
 
 def fit_title(result: LabelConvergence | Replicates) -> str:
@@ -485,16 +311,51 @@ def fit_title(result: LabelConvergence | Replicates) -> str:
 
 @takes_result
 def plot_study(study: ConvergenceStudy) -> go.Figure:
-    """Label convergence of all images and of the largest tags with every model, titled with that of all images."""
+    """Label convergence of all images and of the largest tags with every model, titled with that of all images.
+
+    The value of all images stands on the interval of subsets, whose mean is marked, too.
+    """
     parts = study.largest()
-    spreads = [None if part.replicates is None else part.replicates.convergence for part in parts]
-    return interval_bars(
-        [part.name for part in parts],
-        [None if spread is None else spread.mean for spread in spreads],
-        [(None, None) if spread is None else spread.interval.tolist() for spread in spreads],
-        [{model.name: model.map for model in study.placed}, *(part.models for part in parts[1:])],
-        _title(study.whole),
-        wholes=[None if part.replicates is None else part.replicates.whole_convergence for part in parts],
+    names = names_shown(part.name for part in parts)
+    found = [part.replicates for part in parts]
+    everything = as_numbers([None if each is None else each.whole_convergence for each in found])
+    middle = as_numbers([None if each is None else each.convergence.mean for each in found])
+    ends = as_matrix([(None, None) if each is None else each.convergence.interval.tolist() for each in found])
+    models = [{model.name: model.map for model in study.placed}, *(part.models for part in parts[1:])]
+    placed = [(row, name, 100 * value) for row, of_row in enumerate(models) for name, value in of_row.items()]
+    known = [*ends[np.isfinite(ends)], *everything[np.isfinite(everything)]]
+    values = [*(100 * np.array(known)).tolist(), *(value for _, _, value in placed)] or [0.0, 100.0]
+    reach = max(max(values) - min(values), 1.0)
+    hover = [
+        f"{name}: {'' if np.isnan(value) else f'{points_text(value)} mAP on all images; subsets '}"
+        + _map_text(mean, pair)
+        for name, value, mean, pair in zip(names, everything, middle, ends, strict=True)
+    ]
+    line = {"width": 3, "color": WHISKER}
+    traces = [
+        spans(100 * ends, PALE, hover, "", "label convergence, 95 % interval of subsets"),
+        ticks(100 * middle, range(len(names)), BAR_HEIGHT - 4, line, "mean of subsets"),
+    ]
+    if np.isfinite(everything).any():
+        solid = {"width": 4, "color": OBSERVED_COLOUR}
+        traces.append(ticks(100 * everything, range(len(names)), BAR_HEIGHT, solid, "all images"))
+    figure = go.Figure([*traces, *([_diamonds(placed)] if placed else [])])
+    title = _title(study.whole)
+    space = margin(title, left=140, bottom=90) | {"r": 20}
+    return figure.update_layout(
+        title=titled(title),
+        xaxis={
+            "title": {"text": "mAP"},
+            "range": [max(min(values) - 0.12 * reach, 0), min(max(values) + 0.12 * reach, 104)],
+            "fixedrange": True,
+            "zeroline": False,
+        },
+        yaxis=row_axis(names, -0.8),
+        margin=space,
+        height=space["t"] + 100 + 2 * BAR_HEIGHT * max(len(names), 2),
+        showlegend=True,
+        legend=LEGEND_AT_BOTTOM,
+        bargap=0.45,
     )
 
 
@@ -547,14 +408,12 @@ def plot_regression(results: Mapping[str, LabelConvergence | Replicates]) -> go.
     alpha = {name: one.alpha for name, one in found.items()}
     precision = {name: one.map for name, one in found.items()}
     pooled = fit_line(alpha, precision)
-    lines = [NamedLine("pooled", pooled.slope, pooled.intercept)]
+    lines = {"pooled": pooled}
     if kinds == {(PAPER_SOLVER, PAPER_COST)}:
-        lines.append(NamedLine("published", PUBLISHED_LINE.slope, PUBLISHED_LINE.intercept))
-    sign = "+" if pooled.intercept >= 0 else "−"
+        lines["published"] = PUBLISHED_LINE
     data = "data set" if len(found) == 1 else number_of(len(found), "data set")
     title = (
-        f"mAP = {points_text(pooled.slope)} α {sign} {points_text(abs(pooled.intercept))} over {data} "
-        f"(ρ = {alpha_text(pooled.correlation)}, R² = {alpha_text(pooled.explained)})"
+        f"{_equation(pooled)} over {data} (ρ = {alpha_text(pooled.correlation)}, R² = {alpha_text(pooled.explained)})"
     )
     return replicate_scatter(
         np.concatenate([values.ravel() for values in alpha.values()]),
@@ -568,13 +427,62 @@ def plot_regression(results: Mapping[str, LabelConvergence | Replicates]) -> go.
 
 @takes_result
 def plot_shares(result: VariationShares, selected: float | None = None) -> go.Figure:
-    """The variation types of a result over its thresholds, one of them marked, titled with its equilibrium."""
-    title = shares_title(result.equilibrium, result.no_equilibrium)
-    return shares_over_thresholds(result.threshold, result.counts, result.equilibrium, title, selected=selected)
+    """The share of every variation type over the threshold, stacked, titled with the equilibrium, a dotted line.
+
+    A solid line marks a threshold that is selected.
+    """
+    equilibrium = result.equilibrium
+    areas = [
+        curve(
+            result.threshold,
+            100 * result.shares[:, column],
+            COLOURS[name],
+            VARIATION_LABELS[name],
+            "%{customdata:,} (%{y:.3~g} %)",
+            texts=result.counts[:, column].tolist(),
+            width=0.5,
+            extra="",
+            stackgroup="types",
+            fillcolor=COLOURS[name],
+        )
+        for column, name in enumerate(VARIATION_TYPES)
+    ]
+    known = bool(np.isfinite(equilibrium))
+    lines = [(equilibrium, "dot")] if known else []
+    if selected is not None:
+        lines.append((selected, "solid"))
+    note = {**NOTE, "y": 1, "yanchor": "bottom"}
+    return framed(
+        areas,
+        shares_title(equilibrium, result.no_equilibrium),
+        "threshold (least similarity)",
+        "% of findings",
+        420,
+        xaxis_range=[result.threshold.min(), result.threshold.max()] if len(result.threshold) > 1 else None,
+        yaxis_range=[0, 100],
+        margin={"t": 62, "b": 105},
+        hovermode="x unified",
+        showlegend=True,
+        legend=LEGEND_AT_BOTTOM,
+        shapes=[upright(x, "#FFFFFF", dash=dash) for x, dash in lines],  # on the colours of the types, in every theme
+        annotations=[{**note, "x": equilibrium, "text": f"equilibrium: {alpha_text(equilibrium)}"}] if known else [],
+    )
 
 
 @takes_result
 def plot_boundaries(result: BoundaryQuality) -> go.Figure:
-    """The boundary quality of a result, titled with its finding."""
-    title = boundary_title(result.findings, result.median, result.identical)
-    return boundary_histogram(result.edges, result.counts.astype(np.float64), title)
+    """How many correct findings lie how far apart: 1 - similarity, in bins; titled with the finding."""
+    ends = result.edges
+    hover = "%{y:,} findings from %{customdata[0]:.3~g} to %{customdata[1]:.3~g}"
+    texts = np.stack([ends[:-1], ends[1:]], axis=1).tolist()
+    bars = histogram(ends, result.counts, hover, texts, "correct findings", colour=COLOURS["correct"])
+    return framed(
+        [bars],
+        boundary_title(result.findings, result.median, result.identical),
+        "distance of outlines (1 − similarity)",
+        "correct findings",
+        280,
+        xaxis_range=[ends[0], ends[-1]],
+        yaxis_rangemode="tozero",
+        bargap=0.05,
+    )

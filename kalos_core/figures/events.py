@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from kalos_core.display import EVENT_LABELS, OUTCOME_LABELS, STAGE_LABELS, number_of, percent_text
+from kalos_core.display import EVENT_LABELS, OUTCOME_LABELS, STAGE_LABELS, count_text, number_of, percent_text
 from kalos_core.figures.bars import BAR_HEIGHT, count_bars, row_bars
 from kalos_core.figures.common import COLOURS, PALE, TITLE_HEIGHT, WHISKER
+from kalos_core.figures.tables import text_rows
 from kalos_core.figures.takes import takes_result
 from kalos_core.noise import GeneratedRaters, RaterEvents, SignalLoss
 from kalos_core.noise.events import OUTCOMES
@@ -23,6 +24,9 @@ EVENT_COLOURS = {
     "wrong_class": COLOURS["wrong_class"],
 }
 """The colours of the variations that events turn up as; a split is the darker one of the two of topology."""
+
+COUNTED = ("attempted", "done", "lost", "impossible")
+"""What is counted of the events of a stage."""
 
 LONGEST_NAME = 26
 """Characters of a file name next to a bar."""
@@ -76,7 +80,7 @@ def event_bars(events: Mapping[str, Mapping[str, int]], title: str = "") -> go.F
 
 
 def _counted(outcomes: Mapping[str, int]) -> str:
-    """The outcomes of the events of a kind, in one or two lines."""
+    """Counts of the outcomes of one kind of events, in one or two lines."""
     others = ", ".join(f"{outcomes[outcome]:,} {outcome}" for outcome in OUTCOMES[1:] if outcomes[outcome])
     return f"{outcomes[OUTCOMES[0]]:,} done" + (f"<br>{others}" if others else "")
 
@@ -140,13 +144,6 @@ def stage_rows(loss: SignalLoss) -> list[dict[str, str]]:
     >>> stage_rows(SignalLoss(("first three",), done=3 * one, lost=one, impossible=0 * one))[0]["share"]
     '25\xa0%'
     """
-    columns = ("attempted", "done", "lost", "impossible")
-    counts = zip(*(getattr(loss, name).tolist() for name in columns), strict=True)
-    return [
-        {
-            "stage": STAGE_LABELS[stage],
-            **{name: f"{count:,}" for name, count in zip(columns, own, strict=True)},
-            "share": "none attempted" if np.isnan(share) else percent_text(share),
-        }
-        for stage, own, share in zip(loss.stage, counts, loss.share.tolist(), strict=True)
-    ]
+    counts = {name: map(count_text, getattr(loss, name).tolist()) for name in COUNTED}
+    shares = ["none attempted" if np.isnan(share) else percent_text(share) for share in loss.share.tolist()]
+    return text_rows(stage=[STAGE_LABELS[stage] for stage in loss.stage], **counts, share=shares)

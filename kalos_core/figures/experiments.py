@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -11,7 +12,9 @@ from plotly.subplots import make_subplots
 
 from kalos_core.display import percent_text, rater_colour
 from kalos_core.figures.common import LEGEND_BELOW, PALE, TITLE_HEIGHT, Layout, as_plain, titled
+from kalos_core.figures.tables import text_rows
 from kalos_core.figures.takes import takes_result
+from kalos_core.figures.traces import Values, curve
 from kalos_core.noise.experiments import CASES, Experiments, SolverAccuracy, SolverCases
 from kalos_core.noise.experiments.response import (
     AlphaTable,
@@ -68,20 +71,10 @@ def plot_accuracy(table: SolverAccuracy, metric: str = "rand_index", name: str =
                 table.mean(metric, solver=solver, raters=count, cost="soft", magnitude=magnitude)
                 for magnitude in magnitudes.tolist()
             ]
-            line = go.Scatter(
-                x=magnitudes.tolist(),
-                y=values,
-                mode="lines+markers",
-                line={"color": rater_colour(number)},
-                name=solver,
-                showlegend=column == 0,
-                hovertemplate=f"{solver}, λ %{{x:g}}: %{{y:.4f}}<extra></extra>",
-            )
+            hover = f"{solver}, λ %{{x:g}}: %{{y:.4f}}"
+            line = _curve(magnitudes, values, number, solver, hover, showlegend=column == 0)
             drawing.add_trace(line, row=1, col=column + 1)
-    drawing.update_xaxes(title_text=MAGNITUDE, fixedrange=True)
-    drawing.update_yaxes(fixedrange=True)
-    drawing.update_yaxes(title_text=name, col=1)
-    return _framed(drawing)
+    return _framed(drawing, MAGNITUDE).update_yaxes(title_text=name, col=1)
 
 
 @takes_result
@@ -102,10 +95,9 @@ def plot_cases(table: SolverCases, seed: int = 0) -> go.Figure:
                 boxpoints="outliers",
             )
         )
-    drawing.update_layout(boxmode="group")
-    drawing.update_xaxes(fixedrange=True, categoryorder="array", categoryarray=list(CASES))
-    drawing.update_yaxes(title_text="similarity", range=[0, 1.02], fixedrange=True)
-    return _framed(drawing)
+    drawing.update_layout(boxmode="group", yaxis_range=[0, 1.02])
+    drawing.update_xaxes(categoryorder="array", categoryarray=list(CASES))
+    return _framed(drawing, y="similarity")
 
 
 @takes_result
@@ -119,10 +111,7 @@ def plot_schools(table: SchoolImpact) -> go.Figure:
         marker={"color": PALE},
         hovertemplate="%{x}: alpha %{y:.3f}<extra></extra>",
     )
-    drawing = go.Figure(bars)
-    drawing.update_xaxes(title_text="raters of either school", type="category", fixedrange=True)
-    drawing.update_yaxes(title_text="mean alpha", fixedrange=True)
-    return _framed(drawing)
+    return _framed(go.Figure(bars), "raters of either school", "mean alpha").update_xaxes(type="category")
 
 
 def loss_title(table: SignalLossTable) -> str:
@@ -143,14 +132,11 @@ def loss_title(table: SignalLossTable) -> str:
 
 def loss_rows(table: SignalLossTable) -> list[dict[str, str]]:
     """A row for each magnitude as people read it: ``magnitude``, ``here`` and ``paper`` (Table 3)."""
-    return [
-        {
-            "magnitude": f"{magnitude:g}",
-            "here": "none attempted" if np.isnan(ratio) else percent_text(ratio),
-            "paper": "not printed" if np.isnan(paper) else f"{100 * paper:g}\u00a0%",
-        }
-        for magnitude, ratio, paper in zip(table.magnitude, table.ratio, table.paper, strict=True)
-    ]
+    return text_rows(
+        magnitude=[f"{magnitude:g}" for magnitude in table.magnitude],
+        here=["none attempted" if np.isnan(ratio) else percent_text(ratio) for ratio in table.ratio],
+        paper=["not printed" if np.isnan(paper) else f"{100 * paper:g}\u00a0%" for paper in table.paper],
+    )
 
 
 @takes_result
@@ -159,20 +145,12 @@ def plot_loss(table: SignalLossTable) -> go.Figure:
     curves = [("here", table.ratio, "solid"), ("paper, whole LVIS", table.paper, "dash")]
     drawing = go.Figure(
         [
-            go.Scatter(
-                x=table.magnitude.tolist(),
-                y=as_plain(100 * values),
-                mode="lines+markers",
-                line={"color": rater_colour(number), "dash": dash},
-                name=name,
-                hovertemplate="λ %{x:g}: %{y:.2f} %<extra></extra>",
-            )
+            _curve(table.magnitude, 100 * values, number, name, "λ %{x:g}: %{y:.2f} %", dash=dash)
             for number, (name, values, dash) in enumerate(curves)
         ]
     )
-    drawing.update_xaxes(title_text=MAGNITUDE, fixedrange=True)
-    drawing.update_yaxes(title_text="% of events lost", rangemode="tozero", fixedrange=True)
-    return _framed(drawing).update_layout(title=titled(loss_title(table)), margin_t=TITLE_HEIGHT)
+    drawing.update_layout(yaxis_rangemode="tozero", title=titled(loss_title(table)))
+    return _framed(drawing, MAGNITUDE, "% of events lost")
 
 
 def _curves(
@@ -181,25 +159,25 @@ def _curves(
     """Mean alpha with its interval, a curve for each group of rows."""
     drawing = go.Figure(
         [
-            go.Scatter(
-                x=x[rows].tolist(),
-                y=as_plain(table.alpha[rows]),
+            _curve(
+                x[rows],
+                table.alpha[rows],
+                number,
+                name,
+                f"{name}, %{{x:g}}: %{{y:.3f}}",
                 error_y=_errors(table, rows) | {"thickness": 1},
-                mode="lines+markers",
-                line={"color": rater_colour(number)},
-                name=name,
-                hovertemplate=f"{name}, %{{x:g}}: %{{y:.3f}}<extra></extra>",
             )
             for number, (name, rows) in enumerate(groups)
         ]
     )
-    drawing.update_xaxes(title_text=title, fixedrange=True)
-    drawing.update_yaxes(title_text="mean alpha", fixedrange=True)
-    return _framed(drawing)
+    return _framed(drawing, title, "mean alpha")
+
+
+def _curve(x: Values, y: Values, number: int, name: str, hover: str, **more: Any) -> go.Scatter:
+    return curve(x, y, rater_colour(number), name, hover, width=None, mode="lines+markers", **more)
 
 
 def _errors(table: AlphaTable | SchoolImpact, rows: NDArray[np.bool_] | NDArray[np.intp]) -> Layout:
-    """Error bars of the alphas of some rows."""
     return {
         "type": "data",
         "symmetric": False,
@@ -212,5 +190,8 @@ def _some(rows: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
     return rows if len(rows) <= MOST_VALUES else rng.choice(rows, MOST_VALUES, replace=False)
 
 
-def _framed(drawing: go.Figure) -> go.Figure:
-    return drawing.update_layout(height=400, margin={"t": 40, "b": 60, "l": 60, "r": 10}, legend=LEGEND_BELOW)
+def _framed(drawing: go.Figure, x: str | None = None, y: str | None = None) -> go.Figure:
+    drawing.update_xaxes(title_text=x, fixedrange=True)
+    drawing.update_yaxes(title_text=y, fixedrange=True)
+    space = {"t": TITLE_HEIGHT, "b": 60, "l": 60, "r": 10}
+    return drawing.update_layout(height=400, margin=space, legend=LEGEND_BELOW)

@@ -11,23 +11,23 @@ from numpy.typing import NDArray
 from kalos_core._agreement import band, verdict
 from kalos_core.display import Numbers, alpha_text, number_of, percent_text, rater_colour, with_interval
 from kalos_core.errors import index_of
-from kalos_core.figures.bars import row_layout, value_bars
+from kalos_core.figures.bars import dotted_rows, value_bars, with_counts
 from kalos_core.figures.common import (
-    LEGEND_AT_BOTTOM,
     NEUTRAL,
     OWN,
     PALE,
     WHISKER,
-    Intervals,
     Matrix,
-    as_intervals,
     as_matrix,
     as_numbers,
-    as_plain,
+    extremes,
+    pair_names,
+    pairs_of,
     shortened,
 )
 from kalos_core.figures.heatmaps import square_heatmap
 from kalos_core.figures.takes import takes_result
+from kalos_core.figures.traces import points
 from kalos_core.nominal import (
     LabelAgreement,
     LabelTruth,
@@ -91,49 +91,29 @@ def kappa_title(questions: Sequence[str], kappa: Numbers) -> str:
     return f"Raters agree well on {int((values > 0.6).sum())} of {known} {noun}, least on {where}"
 
 
-def kappa_bars(
-    questions: Sequence[str], kappa: Numbers, intervals: Intervals | None = None, title: str = ""
-) -> go.Figure:
-    """Kappa of each question, the least first, with its interval and its band; lines at 0.6 and 0.8.
-
-    Parameters
-    ----------
-    questions : (Q,) str
-    kappa : (Q,) None or NaN where undefined; those are left out
-    intervals : (Q, 2), optional
-    title : str
-    """
-    questions = names_shown(questions)
+@takes_result
+def plot_label_agreement(result: LabelAgreement) -> go.Figure:
+    """Kappa of each question, the least first, with its interval and its band; lines at 0.6 and 0.8."""
+    kappa, intervals = result.free_marginal, result.free_marginal_interval
+    title = kappa_title(result.question.tolist(), kappa)
+    if len(result) == 1:
+        title = f"{verdict(kappa[0], intervals[0])}: kappa {with_interval(kappa[0], intervals[0])}"
     order = least_first(kappa)
-    names = [questions[index] for index in order]
-    values, ends = as_numbers(kappa)[order], as_intervals(intervals, len(questions))[order]
-    texts = [with_interval(value, pair) for value, pair in zip(values, ends, strict=True)]
     figure = value_bars(
-        names,
-        values,
-        [f"<b>{name}</b>: kappa {text}" for name, text in zip(names, texts, strict=True)],
-        [f"{alpha_text(value)} {band(value)}" for value in values],
+        result.question[order].tolist(),
+        kappa[order],
+        intervals[order],
         axis=f"free-marginal kappa{how_many(kappa)}",
         name="kappa",
-        colours=PALE,
         title=title,
-        intervals=ends,
+        what="kappa ",
+        texts=[f"{alpha_text(value)} {band(value)}" for value in kappa[order]],
+        colours=PALE,
         room=ROOM_FOR_BANDS,
     )
     for bound in (0.6, 0.8):
         figure.add_vline(x=bound, line={"width": 1, "dash": "dot", "color": WHISKER})
     return figure
-
-
-@takes_result
-def plot_label_agreement(result: LabelAgreement) -> go.Figure:
-    """The kappas of a result, titled with its finding."""
-    names, kappa = result.question.tolist(), result.free_marginal
-    title = kappa_title(names, kappa)
-    if len(result) == 1:
-        value = with_interval(kappa[0], result.free_marginal_interval[0])
-        title = f"{verdict(kappa[0], result.free_marginal_interval[0])}: kappa {value}"
-    return kappa_bars(names, kappa, result.free_marginal_interval, title)
 
 
 def doubt_of_weights(result: LabelAgreement) -> str:
@@ -162,14 +142,14 @@ def cohen_title(question: str, raters: Sequence[str], cohen: Matrix) -> str:
     """
     raters = names_shown(raters, MOST_LETTERS)
     question = shown(question)
-    first, second = np.triu_indices(len(raters), 1)
-    pairs = as_matrix(cohen)[first, second]
-    if not np.isfinite(pairs).any():
+    pairs = pairs_of(cohen)
+    found = extremes(pairs)
+    if found is None:
         return f"No two raters can be compared on {question}"
-    least = int(np.nanargmin(pairs))
+    _, least = found
     return (
-        f"On {question}, {raters[first[least]]} and {raters[second[least]]} agree least beyond chance (Cohen's κ "
-        f"{alpha_text(float(pairs[least]))}; mean of all pairs {alpha_text(float(np.nanmean(pairs)))})"
+        f"On {question}, {pair_names(raters, least)} agree least beyond chance (Cohen's κ {alpha_text(pairs[least])}; "
+        f"mean of all pairs {alpha_text(float(np.nanmean(pairs)))})"
     )
 
 
@@ -236,23 +216,14 @@ def _two_dots(
     ends: tuple[float, float],
     precision: str,
 ) -> go.Figure:
-    """Two values of each of n names, the first grey: what they are -> (n,) numbers."""
+    """Dots of two readings of n names, the first grey: name of the reading -> (n,) numbers."""
     looks = ((NEUTRAL, "circle"), (OWN, "diamond"))
-    traces = [
-        go.Scatter(
-            x=as_plain(numbers),
-            y=list(range(len(names))),
-            mode="markers",
-            marker={"size": 10, "color": colour, "symbol": symbol},
-            customdata=names_shown(names),
-            hovertemplate=f"%{{customdata}}: %{{x:{precision}}}<extra></extra>",
-            name=name,
-        )
+    hover = f"%{{customdata}}: %{{x:{precision}}}"
+    dots = [
+        points(numbers, range(len(names)), colour, name, hover, texts=names_shown(names), symbol=symbol)
         for (name, numbers), (colour, symbol) in zip(values.items(), looks, strict=True)
     ]
-    figure = go.Figure(traces, layout=row_layout(names, title, axis, *ends))
-    height = figure.layout.height + 30
-    return figure.update_layout(showlegend=True, legend=LEGEND_AT_BOTTOM, margin_b=75, height=height)
+    return dotted_rows(names, dots, title, axis, ends, legend_on_top=False)
 
 
 @takes_result
@@ -272,91 +243,41 @@ def accuracy_title(raters: Sequence[str], accuracy: Matrix) -> str:
     'Raters label alike in 85\xa0% of questions: ann and bob most (0.90), ann and cid least (0.80)'
     """
     raters = names_shown(raters, MOST_LETTERS)
-    values = as_matrix(accuracy)
-    a, b = np.triu_indices(len(raters), 1)
-    pairs = values[a, b]
-    known = np.flatnonzero(np.isfinite(pairs))
-    if not len(known):
+    pairs = pairs_of(accuracy)
+    found = extremes(pairs)
+    if found is None:
         return "No two raters decided on the same"
-    best, least = known[pairs[known].argmax()], known[pairs[known].argmin()]
-    parts = [f"{raters[a[k]]} and {raters[b[k]]} {word} ({alpha_text(pairs[k])})" for k, word in ((best, "most"),)]
+    best, least = found
+    text = f"{pair_names(raters, best)} most ({alpha_text(pairs[best])})"
     if least != best:
-        parts.append(f"{raters[a[least]]} and {raters[b[least]]} least ({alpha_text(pairs[least])})")
-    return f"Raters label alike in {percent_text(pairs[known].mean())} of questions: {', '.join(parts)}"
-
-
-def accuracy_heatmap(
-    raters: Sequence[str],
-    accuracy: Matrix,
-    to_majority: Numbers | None = None,
-    title: str = "",
-    to_reference: Mapping[str, Numbers] | None = None,
-) -> go.Figure:
-    """Accuracy of each two raters, and of each to the majority as one more row and column (Table 2).
-
-    Parameters
-    ----------
-    raters : (R,) names
-    accuracy : (R, R) symmetric, None or NaN where undefined
-    to_majority : (R,), optional
-    title : str
-    to_reference : mapping of the name of a reference to (R,), optional
-        One more row and column each.
-    """
-    raters = names_shown(raters)
-    values = as_matrix(accuracy)
-    names = list(raters)
-    majority = {} if to_majority is None else {"majority": to_majority}
-    for name, numbers in {**majority, **(to_reference or {})}.items():
-        last = np.append(as_numbers(numbers), np.full(len(names) - len(raters), np.nan))
-        values = np.block([[values, last[:, None]], [last[None], np.full((1, 1), np.nan)]])
-        names.append(name)
-    return square_heatmap(names, values, "answers alike", title)
+        text += f", {pair_names(raters, least)} least ({alpha_text(pairs[least])})"
+    return f"Raters label alike in {percent_text(float(np.nanmean(pairs)))} of questions: {text}"
 
 
 @takes_result
 def plot_rater_accuracy(result: RaterAccuracy) -> go.Figure:
-    """The matrix of a result with its majority, and its reference if it has one, titled with its finding."""
-    raters = result.raters.tolist()
-    title = accuracy_title(raters, result.accuracy)
-    reference = {result.reference: result.to_reference} if result.reference else None
-    if reference and np.isfinite(result.to_reference).any():
-        best = int(np.nanargmax(result.to_reference))
-        value = alpha_text(float(result.to_reference[best]))
-        title += f"; nearest to {shown(result.reference)} is {shown(raters[best])} ({value})"
-    return accuracy_heatmap(raters, result.accuracy, result.to_majority, title, reference)
+    """Accuracy of each two raters, and of each to the majority and the reference as one more row and column (Table 2).
 
-
-def team_bars(names: Sequence[str], values: Numbers, intervals: Intervals | None = None, title: str = "") -> go.Figure:
-    """Agreement within two teams, between them and of their majorities.
-
-    Parameters
-    ----------
-    names : (n,) what is compared
-    values : (n,) None or NaN where undefined
-    intervals : (n, 2), optional
-    title : str
+    The title says who label alike, and who is nearest to the reference.
     """
-    names = names_shown(names)
-    numbers, ends = as_numbers(values), as_intervals(intervals, len(names))
-    texts = [with_interval(value, pair) for value, pair in zip(numbers, ends, strict=True)]
-    return value_bars(
-        names,
-        numbers,
-        [f"<b>{name}</b>: {text}" for name, text in zip(names, texts, strict=True)],
-        [alpha_text(value) for value in numbers],
-        axis="free-marginal kappa",
-        name="kappa",
-        colours=[rater_colour(number) if number < 2 else NEUTRAL for number in range(len(names))],
-        title=title,
-        intervals=ends,
-        opacity=0.8,
-    )
+    raters, values = result.raters.tolist(), as_matrix(result.accuracy)
+    title = accuracy_title(raters, values)
+    beside = {"majority": result.to_majority}
+    if result.reference:
+        beside[result.reference] = result.to_reference
+        if np.isfinite(result.to_reference).any():
+            best = int(np.nanargmax(result.to_reference))
+            value = alpha_text(float(result.to_reference[best]))
+            title += f"; nearest to {shown(result.reference)} is {shown(raters[best])} ({value})"
+    for numbers in beside.values():
+        last = np.append(numbers, np.full(len(values) - len(raters), np.nan))
+        values = np.block([[values, last[:, None]], [last[None], np.full((1, 1), np.nan)]])
+    return square_heatmap([*raters, *beside], values, "answers alike", title)
 
 
 @takes_result
 def plot_teams(result: TeamComparison, question: int = 0) -> go.Figure:
-    """One question of a comparison, titled with whether the teams differ."""
+    """Agreement within two teams, between them and of their majorities on a question; the title says if they differ."""
     names, kappa = result.names, result.kappa[question]
     verb = "agree more among themselves" if kappa[-1] > 0 else "agree less among themselves"
     finding = "no clear difference"
@@ -364,7 +285,16 @@ def plot_teams(result: TeamComparison, question: int = 0) -> go.Figure:
         finding = f"{shown(result.first)} {verb} than {shown(result.second)}"
     difference = with_interval(kappa[-1], result.kappa_interval[question, -1])
     title = f"{shown(result.question[question])}: {finding} (difference of kappa {difference})"
-    return team_bars(names, kappa, result.kappa_interval[question], title)
+    return value_bars(
+        names,
+        kappa,
+        result.kappa_interval[question],
+        axis="free-marginal kappa",
+        name="kappa",
+        title=title,
+        colours=[rater_colour(number) if number < 2 else NEUTRAL for number in range(len(names))],
+        opacity=0.8,
+    )
 
 
 def rejection_title(result: Rejection) -> str:
@@ -399,10 +329,10 @@ def skill_title(raters: Sequence[str], skill: Numbers) -> str:
     """
     values = as_numbers(skill)
     raters = names_shown(raters, MOST_LETTERS)
-    known = np.flatnonzero(np.isfinite(values))
-    if not len(known):
+    found = extremes(values)
+    if found is None:
         return "No rater answered anything"
-    least, best = known[values[known].argmin()], known[values[known].argmax()]
+    best, least = found
     if least == best:
         return f"Answers of {raters[best]} are expected to be right in {percent_text(values[best])} of cases"
     return (
@@ -415,23 +345,15 @@ def skill_title(raters: Sequence[str], skill: Numbers) -> str:
 def plot_skill(result: LabelTruth) -> go.Figure:
     """The skill of each rater with its interval, the least first, titled with the finding."""
     order = least_first(result.skill)
-    names = names_shown(result.raters[order].tolist())
-    values, ends = result.skill[order], result.skill_interval[order]
-    texts = [with_interval(value, pair) for value, pair in zip(values, ends, strict=True)]
-    answers = result.rater_answers[order].tolist()
     return value_bars(
-        names,
-        values,
-        [
-            f"<b>{name}</b>: {text}, {number_of(of, 'answer')}"
-            for name, text, of in zip(names, texts, answers, strict=True)
-        ],
-        [alpha_text(value) for value in values],
+        result.raters[order].tolist(),
+        result.skill[order],
+        result.skill_interval[order],
         axis=f"share of the answers expected to be right{how_many(result.skill)}",
         name="skill",
-        colours=PALE,
         title=skill_title(result.raters.tolist(), result.skill),
-        intervals=ends,
+        after=with_counts(result.rater_answers[order].tolist(), "answer"),
+        colours=PALE,
     )
 
 

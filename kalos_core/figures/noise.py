@@ -7,12 +7,14 @@ import plotly.graph_objects as go
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.display import NO_BREAK, RATER_COLOURS, alpha_text, number_of, p_text
+from kalos_core.display import NO_BREAK, RATER_COLOURS, alpha_text, number_of, p_text, statistic_text
 from kalos_core.errors import lookup
 from kalos_core.figures.common import COLOURS, NEUTRAL, OWN, Layout, framed, shortened, titled
+from kalos_core.figures.tables import text_rows
 from kalos_core.figures.takes import takes_result
-from kalos_core.noise.fidelity import Fidelity, plain
-from kalos_core.noise.fit.angles import AngleFit, angle_models
+from kalos_core.figures.traces import curve, histogram, points
+from kalos_core.noise.fidelity import Fidelity
+from kalos_core.noise.fit.angles import angle_models
 from kalos_core.noise.fit.goodness import FitTests, check_similarity, confusion_matrix, ks_of_shift
 from kalos_core.noise.fit.observations import Observations, Shifts
 from kalos_core.noise.fit.permutation import mantel
@@ -101,12 +103,12 @@ def plot_residuals(model: NoiseModel, group: str = "localization", part: str = "
     )
     residual = size - fits["Student t"].intercept - fits["Student t"].slope * shifts.area
     low, high = np.quantile(residual, SHOWN_RESIDUALS)
-    bars = _histogram(residual, float(low), float(high) if high > low else float(low) + 1e-6)
+    bars = _densities(residual, float(low), float(high) if high > low else float(low) + 1e-6)
     figure = _figure([bars], title, f"residual: {MEASURED[part]} less the trend", "density")
-    points = np.linspace(low, high, CURVE_POINTS)
+    at = np.linspace(low, high, CURVE_POINTS)
     for (name, found), colour in zip(fits.items(), (STUDENT_COLOUR, NORMAL_COLOUR), strict=True):
-        label = f"{name}: KS {alpha_text(gaps[name])}, AIC {found.aic:,.0f}"
-        figure.add_trace(_line(label, colour, points, _residual_density(found, fits["Student t"], points, shifts.area)))
+        density = _residual_density(found, fits["Student t"], at, shifts.area)
+        figure.add_trace(curve(at, density, colour, f"{name}: KS {alpha_text(gaps[name])}, AIC {found.aic:,.0f}"))
     return figure
 
 
@@ -119,12 +121,15 @@ def plot_angles(model: NoiseModel, group: str = "localization") -> go.Figure:
         return _empty(f"No directions: {len(angles)} {SHIFTED[group]} moved")
     models = angle_models(angles)
     best = min(models, key=lambda found: found.aic)
-    bars = _histogram(np.degrees(angles), 0.0, 360.0, ANGLE_BINS)
+    bars = _densities(np.degrees(angles), 0.0, 360.0, ANGLE_BINS)
     title = f"Directions of {SHIFTED[group]}: {best.name} fits best (AIC {best.aic:,.0f})"
     figure = _figure([bars], title, "direction of the shift (degrees from right, downwards)", "density")
-    points = np.linspace(0, 360, 2 * CURVE_POINTS)
+    degrees = np.linspace(0, 360, 2 * CURVE_POINTS)
     for found, colour in zip(models, RATER_COLOURS, strict=False):
-        figure.add_trace(_angle_line(found, colour, points, found is best))
+        density = found.density(np.radians(degrees)) * np.pi / 180
+        width, dash = (3, "solid") if found is best else (1.5, "dot")
+        name = f"{found.name}: AIC {found.aic:,.0f}"
+        figure.add_trace(curve(degrees, density, colour, name, width=width, dash=dash))
     figure.update_xaxes(tickvals=[0, 90, 180, 270, 360], range=[0, 360])
     return figure
 
@@ -139,21 +144,16 @@ def plot_size_errors(model: NoiseModel, group: str = "localization", part: str =
     word = "fall" if rank < 0 else "grow"
     title = f"Changes of {part} {word} with the area (Spearman {alpha_text(rank)}, {len(size):,} {SHIFTED[group]})"
     step = max(1, len(size) // MOST_POINTS)
-    points = go.Scatter(
-        x=shifts.area[::step].tolist(),
-        y=size[::step].tolist(),
-        mode="markers",
-        marker={"color": NEUTRAL, "size": 4, "opacity": 0.4},
-        hovertemplate="area %{x:.3~g}: %{y:.3~g}<extra></extra>",
-        name="annotations" if step == 1 else f"every {step}th annotation",
-    )
-    figure = _figure([points], title, "area (share of the image, log scale)", MEASURED[part])
+    name = "annotations" if step == 1 else f"every {step}th annotation"
+    hover = "area %{x:.3~g}: %{y:.3~g}"
+    marks = points(shifts.area[::step], size[::step], NEUTRAL, name, hover, size=4, marker_opacity=0.4)
+    figure = _figure([marks], title, "area (share of the image, log scale)", MEASURED[part])
     groups = np.array_split(np.argsort(shifts.area, kind="stable"), min(10, len(size)))
     middle = [float(np.median(shifts.area[rows])) for rows in groups]
-    figure.add_trace(_line("medians of areas", OWN, middle, [float(np.median(size[rows])) for rows in groups]))
-    points = np.geomspace(max(shifts.area.min(), 1e-12), shifts.area.max(), CURVE_POINTS)
-    medians = _medians(fit_student(size, shifts.area), points, float(size.max()))
-    figure.add_trace(_line("median of the fitted distribution", COLOURS["missing"], points, medians))
+    figure.add_trace(curve(middle, [float(np.median(size[rows])) for rows in groups], OWN, "medians of areas"))
+    at = np.geomspace(max(shifts.area.min(), 1e-12), shifts.area.max(), CURVE_POINTS)
+    medians = _medians(fit_student(size, shifts.area), at, float(size.max()))
+    figure.add_trace(curve(at, medians, COLOURS["missing"], "median of the fitted distribution"))
     figure.update_xaxes(type="log")
     figure.update_yaxes(range=[0, float(np.quantile(size, SHOWN_SHARE)) * 1.05 or 1.0])
     return figure
@@ -173,24 +173,12 @@ def fidelity_title(found: Fidelity) -> str:
     if "alpha" not in found.quantity.tolist():
         return title
     alpha = found["alpha"]
-    return f"{title}; mean alpha {plain(alpha.synthetic)}, real {plain(alpha.real)}"
+    return f"{title}; mean alpha {statistic_text(alpha.synthetic)}, real {statistic_text(alpha.real)}"
 
 
 @takes_result
 def plot_fidelity(found: Fidelity) -> go.Figure:
-    """Generated raters against the real ones, titled with how many quantities agree; see `fidelity_dots`."""
-    return fidelity_dots(found, fidelity_title(found))
-
-
-def fidelity_dots(found: Fidelity, title: str = "") -> go.Figure:
-    """Each quantity of generated raters in the interval of the real data, which lies from 0 to 1.
-
-    Parameters
-    ----------
-    found : Fidelity
-        From `NoiseModel.fidelity`.
-    title : str
-    """
+    """Each quantity of generated raters in the interval of the real data, which lies from 0 to 1."""
     width = np.where(found.high > found.low, found.high - found.low, 1.0)
     names = [FIDELITY_LABELS.get(str(name), str(name)) for name in found.quantity][::-1]
     band = go.Bar(
@@ -209,21 +197,11 @@ def fidelity_dots(found: Fidelity, title: str = "") -> go.Figure:
     ):
         rows = np.flatnonzero(kept)[::-1]
         numbers = zip(found.synthetic[rows], found.real[rows], found.low[rows], found.high[rows], strict=True)
-        traces.append(
-            go.Scatter(
-                x=((found.synthetic - found.low) / width)[rows].tolist(),
-                y=[names[len(names) - 1 - row] for row in rows],
-                mode="markers",
-                marker={"color": colour, "size": 10, "symbol": symbol},
-                customdata=[
-                    f"{plain(one)} against {plain(real)}{NO_BREAK}{_ends(low, high)}"
-                    for one, real, low, high in numbers
-                ],
-                hovertemplate="%{y}: %{customdata}<extra></extra>",
-                name=label,
-            )
-        )
-    figure = _figure(traces, title, "interval of the real raters", "")
+        at = ((found.synthetic - found.low) / width)[rows]
+        own = [names[len(names) - 1 - row] for row in rows]
+        texts = [f"{statistic_text(one)} against {_with_ends(real, low, high)}" for one, real, low, high in numbers]
+        traces.append(points(at, own, colour, label, "%{y}: %{customdata}", texts=texts, symbol=symbol))
+    figure = _figure(traces, fidelity_title(found), "interval of the real raters", "")
     figure.update_layout(height=140 + 24 * len(names), margin={"l": 220})
     return figure
 
@@ -237,31 +215,25 @@ def fidelity_rows(found: Fidelity) -> list[dict[str, str]]:
     >>> list(fidelity_rows(Fidelity(np.array(["alpha"]), real, low, high, np.array([[0.75]]), 1, 9))[0].values())
     ['mean alpha', '0.700\xa0[0.600,\xa00.800]', '0.750', 'yes']
     """
-    return [
-        {
-            "quantity": FIDELITY_LABELS.get(name, name),
-            "real": f"{plain(real)}{NO_BREAK}{_ends(low, high)}",
-            "generated": plain(synthetic),
-            "inside": "yes" if inside else "no",
-        }
-        for name, real, synthetic, low, high, inside in found.to_pandas().itertuples(index=False)
-    ]
+    table = found.to_pandas()
+    ends = zip(table["real"], table["low"], table["high"], strict=True)
+    return text_rows(
+        quantity=[FIDELITY_LABELS.get(name, name) for name in table["quantity"]],
+        real=[_with_ends(*of) for of in ends],
+        generated=map(statistic_text, table["synthetic"]),
+        inside=["yes" if inside else "no" for inside in table["inside"]],
+    )
 
 
 def fit_rows(tests: FitTests) -> list[dict[str, str]]:
     """Tests of fit as people read them: ``test``, ``model``, ``statistic``, ``p`` and ``note``."""
-    return [
-        {
-            "test": str(test),
-            "model": str(model),
-            "statistic": plain(statistic),
-            "p": "" if np.isnan(p_value) else p_text(p_value).removeprefix("p ").removeprefix("= "),
-            "note": str(note),
-        }
-        for test, model, statistic, p_value, note in zip(
-            tests.test, tests.model, tests.statistic, tests.p_value, tests.note, strict=True
-        )
-    ]
+    return text_rows(
+        test=map(str, tests.test),
+        model=map(str, tests.model),
+        statistic=map(statistic_text, tests.statistic),
+        p=["" if np.isnan(p) else p_text(p).removeprefix("p ").removeprefix("= ") for p in tests.p_value],
+        note=map(str, tests.note),
+    )
 
 
 def origin_rows(model: NoiseModel) -> list[dict[str, str]]:
@@ -306,8 +278,8 @@ def plot_areas(model: NoiseModel, of: str = "unmatched") -> go.Figure:
     figure = _figure([], title, "area (share of the image, log scale)", "share of annotations at most as large")
     for (label, areas), colour in zip(named, (COLOURS["wrong_class"], COLOURS["missing"]), strict=True):
         share = np.linspace(0, 1, min(len(areas), CURVE_POINTS) + 1)
-        line = _line(f"{label}: {len(areas):,}", colour, np.quantile(areas, share), share)
-        figure.add_trace(line.update(hovertemplate="%{y:.1%} up to area %{x:.3~g}<extra></extra>", hoverinfo=None))
+        hover = "%{y:.1%} up to area %{x:.3~g}"
+        figure.add_trace(curve(np.quantile(areas, share), share, colour, f"{label}: {len(areas):,}", hover))
     figure.update_xaxes(type="log")
     figure.update_yaxes(range=[0, 1.02], tickformat=".0%")
     return figure
@@ -384,33 +356,12 @@ def _medians(found: ShiftFit, area: NDArray[np.float64], most: float) -> NDArray
     return np.asarray((low + high) / 2)
 
 
-def _histogram(values: NDArray[np.float64], low: float, high: float, bins: int = 60) -> go.Bar:
+def _densities(values: NDArray[np.float64], low: float, high: float, bins: int = 60) -> go.Bar:
     """Bars of density; what lies outside is counted in the total, and not shown."""
     counts, edges = np.histogram(values, bins, (low, high))
-    width = (high - low) / bins
-    return go.Bar(
-        x=((edges[:-1] + edges[1:]) / 2).tolist(),
-        y=(counts / (len(values) * width)).tolist(),
-        width=[width] * bins,
-        customdata=counts.tolist(),
-        marker={"color": NEUTRAL, "line": {"width": 0}},
-        opacity=0.55,
-        hovertemplate="%{customdata:,} at %{x:.3~g}<extra></extra>",
-        name=f"{len(values):,} observed",
-    )
-
-
-def _angle_line(found: AngleFit, colour: str, degrees: NDArray[np.float64], best: bool) -> go.Scatter:
-    density = found.density(np.radians(degrees)) * np.pi / 180
-    line = _line(f"{found.name}: AIC {found.aic:,.0f}", colour, degrees, density)
-    return line.update(line={"width": 3 if best else 1.5, "dash": "solid" if best else "dot"})
-
-
-def _line(name: str, colour: str, x: ArrayLike, y: ArrayLike) -> go.Scatter:
-    line = {"color": colour, "width": 2}
-    return go.Scatter(
-        x=np.asarray(x).tolist(), y=np.asarray(y).tolist(), mode="lines", line=line, hoverinfo="skip", name=name
-    )
+    density = counts * bins / (len(values) * (high - low))
+    hover, name = "%{customdata:,} at %{x:.3~g}", f"{len(values):,} observed"
+    return histogram(edges, density, hover, counts.tolist(), name, opacity=0.55, marker_line_width=0)
 
 
 def _figure(traces: list[go.Bar | go.Scatter], title: str, x: str, y: str) -> go.Figure:
@@ -462,5 +413,5 @@ def _heatmaps(matrices: list[tuple[str, NDArray[np.float64], str]], names: list[
     return figure
 
 
-def _ends(low: float, high: float) -> str:
-    return f"[{plain(low)},{NO_BREAK}{plain(high)}]"
+def _with_ends(value: float, low: float, high: float) -> str:
+    return f"{statistic_text(value)}{NO_BREAK}[{statistic_text(low)},{NO_BREAK}{statistic_text(high)}]"

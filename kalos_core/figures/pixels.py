@@ -10,26 +10,24 @@ import scipy  # slow to import: each part is loaded when it is first used
 
 from kalos_core.display import Numbers, alpha_text, number_of, p_text, percent_text, rater_colour, signed
 from kalos_core.errors import InputError
-from kalos_core.figures.bars import BAR_HEIGHT, row_layout, value_bars
+from kalos_core.figures.bars import BAR_HEIGHT, dotted_rows, value_bars
 from kalos_core.figures.common import (
     NEUTRAL,
     OWN,
     PALE,
     WHISKER,
     as_numbers,
-    as_plain,
+    extremes,
     framed,
     margin,
     shortened,
     value_range,
 )
 from kalos_core.figures.takes import takes_result
+from kalos_core.figures.traces import curve, points
 from kalos_core.pixels import LIMIT, SIGNIFICANT, PixelAgreement, RaterPerformance
 from kalos_core.pixels.performance import SHARES
 from kalos_core.text import MOST_LETTERS, names_shown
-
-LEGEND = 55
-"""Pixels above the rows of raters for the names of what is shown, in several lines where the panel is narrow."""
 
 
 def pixel_title(mean_f1: float | None, raters: str | int) -> str:
@@ -85,65 +83,6 @@ def tree_title(raters: Sequence[str], outliers: Sequence[bool]) -> str:
     return f"{together} stand{'s' if len(names) == 1 else ''} out among {number_of(len(raters), 'rater')}"
 
 
-def rater_tree(
-    raters: Sequence[str], linkage: Sequence[Sequence[float]], outliers: Sequence[bool], title: str = ""
-) -> go.Figure:
-    """Ward's tree of raters on 1 - F1, those who stand out in another colour; each leaf is a point to click.
-
-    Parameters
-    ----------
-    raters : (R,) str
-    linkage : (R - 1, 4)
-        As `PixelAgreement.linkage`.
-    outliers : (R,) bool
-    title : str
-    """
-    raters = names_shown(raters)
-    tree = np.asarray(linkage, dtype=np.float64)
-    layout = scipy.cluster.hierarchy.dendrogram(tree, no_plot=True)
-    leaf_order = scipy.cluster.hierarchy.leaves_list(tree).tolist()
-    row_of = {leaf: row for row, leaf in enumerate(leaf_order)}
-    height = float(tree[:, 2].max()) or 1.0
-    branches = [
-        go.Scatter(
-            x=list(heights),
-            y=[(position - 5) / 10 for position in positions],
-            mode="lines",
-            line={"color": WHISKER, "width": 2},
-            hoverinfo="skip",
-            showlegend=False,
-        )
-        for positions, heights in zip(layout["icoord"], layout["dcoord"], strict=True)
-    ]
-    leaves = go.Scatter(
-        x=[0.0] * len(raters),
-        y=[row_of[code] for code in range(len(raters))],
-        customdata=list(raters),
-        mode="markers",
-        marker={"size": 11, "color": [OWN if out else NEUTRAL for out in outliers]},
-        text=[f"{name}: stands out" if out else name for name, out in zip(raters, outliers, strict=True)],
-        hovertemplate="%{text}<extra></extra>",
-        name="raters",
-    )
-    space = margin(title, left=140)
-    return framed(
-        [*branches, leaves],
-        title,
-        "1 − F1 at which raters meet (Ward)",
-        "",
-        space["t"] + 55 + BAR_HEIGHT * max(len(raters), 3),
-        xaxis_range=[-0.03 * height, 1.05 * height],  # room for the leaves, which are points at 0
-        yaxis={
-            "tickmode": "array",
-            "tickvals": list(range(len(raters))),
-            "ticktext": [shortened(raters[leaf]) for leaf in leaf_order],
-            "showgrid": False,
-            "zeroline": False,
-        },
-        margin=space,
-    )
-
-
 def ratio_title(ratio: Numbers) -> str:
     r"""How much of what anybody marked all raters marked, in one line.
 
@@ -159,43 +98,6 @@ def ratio_title(ratio: Numbers) -> str:
     return f"All {agree} on {percent_text(values[-1])} of what anybody marked"
 
 
-def ratio_curve(ratios: Sequence[Numbers], names: Sequence[str] = (), title: str = "") -> go.Figure:
-    """Share of the marked pixels with at least n raters, over n (Lampert et al., Fig. 3); several curves if named.
-
-    Parameters
-    ----------
-    ratios : sequence of (R,)
-        From one rater on; None or NaN where undefined.
-    names : sequence of str
-        Of the curves.
-    title : str
-    """
-    names = names_shown(names)
-    curves = []
-    for number, (ratio, name) in enumerate(zip(ratios, names or [""] * len(ratios), strict=True)):
-        values = as_numbers(ratio)
-        curves.append(
-            go.Scatter(
-                x=list(range(1, len(values) + 1)),
-                y=as_plain(values),
-                mode="lines+markers",
-                line={"color": rater_colour(number), "width": 2},
-                hovertemplate="at least %{x} raters: %{y:.2%}<extra></extra>",
-                name=name,
-            )
-        )
-    return framed(
-        curves,
-        title,
-        "least number of raters",
-        "share of what anybody marked",
-        320,
-        xaxis={"dtick": 1, "zeroline": False},
-        yaxis_range=[0, 1.04],
-        showlegend=len(curves) > 1,
-    )
-
-
 def performance_title(raters: Sequence[str], kappa: Numbers) -> str:
     """The raters closest to and furthest from the consensus, in one line.
 
@@ -206,10 +108,10 @@ def performance_title(raters: Sequence[str], kappa: Numbers) -> str:
     """
     raters = names_shown(raters, MOST_LETTERS)
     values = as_numbers(kappa)
-    known = np.flatnonzero(np.isfinite(values))
-    if not len(known):
+    found = extremes(values)
+    if found is None:
         return "Nobody can be compared with the consensus"
-    best, least = (int(known[find(values[known])]) for find in (np.argmax, np.argmin))
+    best, least = found
     closest = f"{raters[best]} is closest to the consensus (κ {alpha_text(values[best])})"
     return closest if best == least else f"{closest}, {raters[least]} furthest (κ {alpha_text(values[least])})"
 
@@ -226,62 +128,13 @@ def performance_dots(
     title, axis : str
     """
     raters = names_shown(raters)
+    rows = range(len(raters))
     dots = [
-        go.Scatter(
-            x=as_plain(as_numbers(values)),
-            y=list(range(len(raters))),
-            customdata=list(raters),
-            mode="markers",
-            marker={"size": 10, "color": rater_colour(number)},
-            hovertemplate=f"<b>%{{customdata}}</b>: {name} %{{x:.3f}}<extra></extra>",
-            name=name,
-        )
+        points(values, rows, rater_colour(number), name, f"<b>%{{customdata}}</b>: {name} %{{x:.3f}}", texts=raters)
         for number, (name, values) in enumerate(shares.items())
     ]
-    figure = go.Figure(dots, layout=row_layout(raters, title, axis, 0.0, 1.0))
     lowest, _ = value_range(*(as_numbers(each) for each in shares.values()))
-    return figure.update_layout(
-        xaxis_range=[lowest - 0.02, 1.02],
-        height=figure.layout.height + LEGEND,
-        showlegend=True,
-        legend={"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0},
-        margin_t=figure.layout.margin.t + LEGEND,
-    )
-
-
-def correlation_bars(
-    names: Sequence[str], r: Numbers, reasons: Sequence[str] = (), title: str = "", p: Numbers = ()
-) -> go.Figure:
-    """Correlation of agreement with properties of the images; what is not significant is pale.
-
-    Parameters
-    ----------
-    names : (n,) str
-    r : (n,) None where undefined
-    reasons : (n,) str, optional
-        Why it is, "" where it is not.
-    title : str
-    p : (n,), optional
-        Of each r; significant is below `kalos_core.pixels.SIGNIFICANT`, the paper's 99 % confidence.
-    """
-    names = names_shown(names)
-    values = as_numbers(r)
-    chance = as_numbers(p) if len(p) else np.full(len(names), np.nan)
-    why = list(reasons) or [""] * len(names)
-    hover = [
-        f"<b>{name}</b>: {reason or f'r {signed(value)}{significance(share)}'}"
-        for name, value, share, reason in zip(names, values, chance, why, strict=True)
-    ]
-    return value_bars(
-        names,
-        values,
-        hover,
-        [signed(value) for value in values],
-        axis="Pearson's r with agreement",
-        name="properties",
-        colours=[PALE if share >= SIGNIFICANT else NEUTRAL for share in chance],
-        title=title,
-    )
+    return dotted_rows(raters, dots, title, axis, (0.0, 1.0)).update_layout(xaxis_range=[lowest - 0.02, 1.02])
 
 
 def significance(p: float | None) -> str:
@@ -327,7 +180,7 @@ def _check_names(result: PixelAgreement) -> None:
 
 @takes_result
 def plot_rater_tree(result: PixelAgreement) -> go.Figure:
-    """The tree of raters of a result, titled with who stands out.
+    """Ward's tree of raters on 1 - F1, those who stand out in another colour; each leaf is a point to click.
 
     Raises
     ------
@@ -335,14 +188,58 @@ def plot_rater_tree(result: PixelAgreement) -> go.Figure:
         Where raters have no names (`raters_are_local`): nobody can stand out over images.
     """
     _check_names(result)
-    raters, out = result.raters.tolist(), result.outliers.tolist()
-    return rater_tree(raters, result.linkage.tolist(), out, tree_title(raters, out))
+    raters, outliers, tree = names_shown(result.raters), result.outliers.tolist(), result.linkage
+    title = tree_title(raters, outliers)
+    layout = scipy.cluster.hierarchy.dendrogram(tree, no_plot=True)
+    leaf_order = scipy.cluster.hierarchy.leaves_list(tree).tolist()
+    row_of = {leaf: row for row, leaf in enumerate(leaf_order)}
+    height = float(tree[:, 2].max()) or 1.0
+    branches = [
+        curve(heights, [(position - 5) / 10 for position in positions], WHISKER, showlegend=False)
+        for positions, heights in zip(layout["icoord"], layout["dcoord"], strict=True)
+    ]
+    leaves = points(
+        [0.0] * len(raters),
+        [row_of[code] for code in range(len(raters))],
+        [OWN if out else NEUTRAL for out in outliers],
+        "raters",
+        "%{text}",
+        texts=raters,
+        size=11,
+        text=[f"{name}: stands out" if out else name for name, out in zip(raters, outliers, strict=True)],
+    )
+    space = margin(title, left=140)
+    return framed(
+        [*branches, leaves],
+        title,
+        "1 − F1 at which raters meet (Ward)",
+        "",
+        space["t"] + 55 + BAR_HEIGHT * max(len(raters), 3),
+        xaxis_range=[-0.03 * height, 1.05 * height],  # room for the leaves, which are points at 0
+        yaxis={
+            "tickmode": "array",
+            "tickvals": list(range(len(raters))),
+            "ticktext": [shortened(raters[leaf]) for leaf in leaf_order],
+            "showgrid": False,
+            "zeroline": False,
+        },
+        margin=space,
+    )
 
 
 @takes_result
 def plot_ratio(result: PixelAgreement) -> go.Figure:
-    """The ratio over rater counts of a result, titled with what all raters agree on."""
-    return ratio_curve([result.ratio], title=ratio_title(result.ratio))
+    """Share of the marked pixels with at least n raters, over n (Lampert et al., Fig. 3)."""
+    at, hover = range(1, len(result.ratio) + 1), "at least %{x} raters: %{y:.2%}"
+    return framed(
+        [curve(at, result.ratio, rater_colour(0), "", hover, mode="lines+markers")],
+        ratio_title(result.ratio),
+        "least number of raters",
+        "share of what anybody marked",
+        320,
+        xaxis={"dtick": 1, "zeroline": False},
+        yaxis_range=[0, 1.04],
+    )
 
 
 @takes_result
@@ -368,8 +265,16 @@ def plot_performance(table: RaterPerformance) -> go.Figure:
 
 @takes_result
 def plot_correlations(result: PixelAgreement) -> go.Figure:
-    """Agreement against properties of the images, titled with the strongest."""
+    """Correlation of agreement with properties of the images, titled with the strongest; what may be chance is pale."""
     found = result.correlations
-    names, values, p = [each.name for each in found], [each.r for each in found], [each.p for each in found]
-    title = correlation_title(names, values, p)
-    return correlation_bars(names, values, [each.reason for each in found], title, p)
+    names, values, p = [each.name for each in found], [each.r for each in found], as_numbers([each.p for each in found])
+    return value_bars(
+        names,
+        values,
+        axis="Pearson's r with agreement",
+        name="properties",
+        title=correlation_title(names, values, p),
+        hover=[each.reason or f"r {signed(each.r)}{significance(each.p)}" for each in found],
+        texts=[signed(value) for value in values],
+        colours=[PALE if share >= SIGNIFICANT else NEUTRAL for share in p],
+    )

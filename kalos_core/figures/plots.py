@@ -28,14 +28,12 @@ from kalos_core._agreement import Agreement
 from kalos_core.annotations import Annotations
 from kalos_core.consensus.study import Truths
 from kalos_core.convergence.criteria import Criteria
-from kalos_core.display import alpha_text, percent_text, with_interval
+from kalos_core.display import percent_text
 from kalos_core.figures.bars import value_bars
-from kalos_core.figures.common import NEUTRAL
 from kalos_core.figures.tables import count_bars_of, title_of
 from kalos_core.noise import experiments
 from kalos_core.nominal.suggestions import SuggestedGroups
 from kalos_core.pairs import Pairs
-from kalos_core.text import shown
 
 Plot = Callable[..., go.Figure]
 
@@ -51,11 +49,8 @@ def with_ends(name: str, axis: str) -> Plot:
     def plot(result: Any) -> go.Figure:
         table = result.to_pandas()
         ends = table[["value_low", "value_high"]].to_numpy()
-        names, texts = table[name].tolist(), [alpha_text(number) for number in table["value"]]
-        found = zip(names, table["value"], ends, strict=True)
-        hover = [f"{shown(row)}: {with_interval(number, interval)}" for row, number, interval in found]
-        kwargs: dict[str, Any] = {"axis": axis, "name": "value", "colours": NEUTRAL, "intervals": ends}
-        return value_bars(names, table["value"].tolist(), hover, texts, title=title_of(result), **kwargs)
+        names, numbers = table[name].tolist(), table["value"].tolist()
+        return value_bars(names, numbers, ends, axis=axis, name="value", title=title_of(result))
 
     return plot
 
@@ -92,10 +87,9 @@ def observed(model: noise.NoiseModel) -> go.Figure:
 
 def rater_accuracies(result: consensus.ClassStaple) -> go.Figure:
     """How likely each rater is right, by the confusions that STAPLE estimates."""
-    raters, texts = result.raters.tolist(), [percent_text(value) for value in result.accuracy.tolist()]
-    hover = [f"{shown(name)}: {text}" for name, text in zip(raters, texts, strict=True)]
-    kwargs: dict[str, Any] = {"axis": "share of pixels", "name": "accuracy", "colours": NEUTRAL}
-    return value_bars(raters, result.accuracy.tolist(), hover, texts, title=title_of(result), **kwargs)
+    raters, shares, title = result.raters.tolist(), result.accuracy.tolist(), title_of(result)
+    texts = [percent_text(share) for share in shares]
+    return value_bars(raters, shares, axis="share of pixels", name="accuracy", title=title, hover=texts, texts=texts)
 
 
 RANKED: dict[str, Plot] = {

@@ -186,7 +186,7 @@ def _check_figure(figure: Any) -> None:
 
 
 def _scale_fonts(figure: go.Figure, scale: float) -> None:
-    """Every size of text that a figure sets, times a scale."""
+    """Multiply every font size of a figure."""
 
     def walk(part: Any, of_text: bool = False) -> Any:
         if isinstance(part, dict):
@@ -201,7 +201,7 @@ def _scale_fonts(figure: go.Figure, scale: float) -> None:
 
 
 def _kind(trace: Any) -> str:
-    """What traces are numbered together: areas, and edges that are no line, are no lines."""
+    """The kind of a trace; traces of one kind are numbered together. Areas and edges are no lines."""
     if trace.type != "scatter" or trace.stackgroup:
         return f"{trace.type} {trace.stackgroup if trace.type == 'scatter' else ''}"
     mode = trace.mode or "lines"
@@ -209,7 +209,7 @@ def _kind(trace: Any) -> str:
 
 
 def _look(trace: Any, number: int, dashes: Sequence[str]) -> Layout:
-    """How a trace is told apart from others of its type."""
+    """The style that tells a trace apart from others of its kind."""
     at = number % len(GREYS)
     if trace.type in ("bar", "histogram", "box"):
         look: Layout = {"marker": {"color": GREYS[at], "line": {"color": INK, "width": 1}}}

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from plotly.colors import sample_colorscale
 
 from kalos_core.display import Numbers, alpha_text, number_of, rater_colour, signed
-from kalos_core.errors import InputError, lookup
-from kalos_core.figures.bars import BAR_HEIGHT, row_layout, spans, ticks, with_value_column
+from kalos_core.errors import InputError, index_of
+from kalos_core.figures.bars import BAR_HEIGHT, dotted_rows, row_layout, spans, ticks, with_value_column
 from kalos_core.figures.common import (
     PALE,
     WHISKER,
@@ -22,16 +22,20 @@ from kalos_core.figures.common import (
     as_matrix,
     as_numbers,
     as_plain,
+    extremes,
     framed,
     margin,
+    pair_names,
+    pairs_of,
     shortened,
     titled,
     value_range,
     with_legend_below,
 )
 from kalos_core.figures.heatmaps import square_heatmap
-from kalos_core.figures.pixels import LEGEND, significance
+from kalos_core.figures.pixels import significance
 from kalos_core.figures.takes import takes_result
+from kalos_core.figures.traces import curve, points
 from kalos_core.pixels import SIGNIFICANT
 from kalos_core.ranking import (
     BoundaryEvaluation,
@@ -45,6 +49,9 @@ from kalos_core.text import MOST_LETTERS, names_shown, shown
 
 DASHES = ("dash", "dot", "dashdot", "longdash", "longdashdot")
 """How curves of another kind are told apart."""
+
+PRECISION_AT = "recall %{x:.3f}, precision %{y:.3f}"
+"""Template of a point of a curve."""
 
 ROOM_FOR_NAMES = 50
 """Letters that have room below a chart, were all names as long as the longest; more are written at a slant."""
@@ -113,17 +120,9 @@ def bump_chart(
             f"<b>{model}</b> under {reference}: rank {rank:g}, {measure} {alpha_text(value)}"
             for reference, rank, value in zip(references, ranks[:, number], values[:, number], strict=True)
         ]
-        colour = rater_colour(number)
-        figure.add_scatter(
-            x=list(range(len(references))),
-            y=as_plain(ranks[:, number]),
-            mode="lines+markers",
-            line={"color": colour, "width": 3},
-            marker={"color": colour, "size": 11},
-            customdata=hover,
-            hovertemplate="%{customdata}<extra></extra>",
-            name=shortened(model),
-        )
+        colour, at = rater_colour(number), range(len(references))
+        line = curve(at, ranks[:, number], colour, shortened(model), texts=hover, width=3, mode="lines+markers")
+        figure.add_trace(line.update(marker={"color": colour, "size": 11}))
     count = max(len(models), 2)
     named = [shortened(name, 12) for name in references]
     figure.update_layout(
@@ -173,40 +172,26 @@ def tau_title(references: Sequence[str], tau: Matrix) -> str:
     'References order the models most differently under ann and eve (τ 0.50; mean of all pairs 0.70)'
     """
     references = names_shown(references, MOST_LETTERS)
-    values = as_matrix(tau)
-    values[np.tril_indices(len(values))] = np.nan
-    if not np.isfinite(values).any():
+    values = pairs_of(tau)
+    found = extremes(values)
+    if found is None:
         return "No two references rank the same models"
-    first, second = divmod(int(np.nanargmin(values)), len(references))
-    mean, least = alpha_text(float(np.nanmean(values))), alpha_text(float(values[first, second]))
+    best, least = found
+    pair, value = pair_names(references, least), alpha_text(values[least])
     if np.isfinite(values).sum() == 1:
-        return f"How alike {references[first]} and {references[second]} order the models: τ {least}"
-    if np.nanmin(values) == np.nanmax(values):
-        return f"Every two references order the models equally alike (τ {least})"
-    pair = f"{references[first]} and {references[second]}"
-    return f"References order the models most differently under {pair} (τ {least}; mean of all pairs {mean})"
-
-
-def tau_heatmap(references: Sequence[str], tau: Matrix, title: str = "") -> go.Figure:
-    """Kendall's tau between the rankings under every two references; the diagonal is empty.
-
-    Parameters
-    ----------
-    references : (T,) str
-    tau : (T, T) symmetric, None or NaN where undefined
-    title : str
-    """
-    references = names_shown(references)
-    values = as_matrix(tau)
-    np.fill_diagonal(values, np.nan)
-    return square_heatmap(references, values, "Kendall's τ", title)
+        return f"How alike {pair} order the models: τ {value}"
+    if values[best] == values[least]:
+        return f"Every two references order the models equally alike (τ {value})"
+    mean = alpha_text(float(np.nanmean(values)))
+    return f"References order the models most differently under {pair} (τ {value}; mean of all pairs {mean})"
 
 
 @takes_result
 def plot_tau(rankings: Rankings) -> go.Figure:
-    """How alike the references of a result rank, titled with the finding."""
-    references, tau = rankings.truths.tolist(), rankings.tau
-    return tau_heatmap(references, tau, tau_title(references, tau))
+    """Kendall's tau between the rankings under every two references, titled with the finding; the diagonal is empty."""
+    references, values = rankings.truths.tolist(), as_matrix(rankings.tau)
+    np.fill_diagonal(values, np.nan)
+    return square_heatmap(references, values, "Kendall's τ", tau_title(references, rankings.tau))
 
 
 def concordance_title(result: Concordance) -> str:
@@ -312,13 +297,12 @@ def bounds_bars(
         for rater, detector, value in zip(row.tolist(), column.tolist(), values, strict=True)
     ]
     line = {"width": 2, "color": [rater_colour(rater) for rater in row.tolist()]}
-    points = ticks(values.tolist(), column.tolist(), BAR_HEIGHT - 6, line, "raters")
-    points.update(customdata=hover, hovertemplate="%{customdata}<extra></extra>")
+    marks = ticks(values, column.tolist(), BAR_HEIGHT - 6, line, "raters", hover)
     low, high = value_range(ends, areas)
     layout = row_layout(detectors, title, "area under precision over recall", low, high)
     layout["xaxis"]["range"][1] = high + 0.55 * (high - low)  # the texts name both ends
     layout["xaxis"]["tickvals"] = [0, 0.5, 1]
-    figure = go.Figure([spans(ends, PALE, names, "any to high agreement", "bounds"), points], layout=layout)
+    figure = go.Figure([spans(ends, PALE, names, "any to high agreement", "bounds"), marks], layout=layout)
     return with_value_column(figure, texts, high)
 
 
@@ -362,21 +346,16 @@ def shared_title(shared: Sequence[SharedRanking]) -> str:
     )
 
 
-def shared_chart(shared: Sequence[SharedRanking], title: str = "") -> go.Figure:
-    """The different rankings side by side (Lampert et al., Table IV), each with how many references give it.
-
-    Parameters
-    ----------
-    shared : sequence of SharedRanking
-        As from `kalos_core.ranking.shared_rankings`.
-    title : str
-    """
+@takes_result
+def plot_shared_rankings(rankings: Rankings) -> go.Figure:
+    """The different rankings side by side (Lampert et al., Table IV), each with how many references give it."""
+    shared = shared_rankings(rankings)
     models = list(dict.fromkeys(str(name) for each in shared for name in each.systems))
     ranks = np.full((len(shared), len(models)), np.nan)
     for row, each in enumerate(shared):
         ranks[row, [models.index(str(name)) for name in each.systems]] = each.ranks
     names = [", ".join(str(name) for name in each.truths) for each in shared]
-    figure = bump_chart(names, models, ranks, np.full(ranks.shape, np.nan), "", title)
+    figure = bump_chart(names, models, ranks, np.full(ranks.shape, np.nan), "", shared_title(shared))
     for number, model in enumerate(models):
         figure.data[number].customdata = [
             f"<b>{shown(model, None)}</b>: rank {rank:g} under {shown(name, None)}"
@@ -384,13 +363,6 @@ def shared_chart(shared: Sequence[SharedRanking], title: str = "") -> go.Figure:
         ]
     counts = [f"{len(each.truths)} reference{'' if len(each.truths) == 1 else 's'}" for each in shared]
     return figure.update_layout(xaxis_ticktext=counts)
-
-
-@takes_result
-def plot_shared_rankings(rankings: Rankings) -> go.Figure:
-    """The different rankings of a result, titled with how many there are."""
-    shared = shared_rankings(rankings)
-    return shared_chart(shared, shared_title(shared))
 
 
 def detector_correlation_title(detectors: Sequence[str], cco: Numbers, cci: Numbers) -> str:
@@ -411,68 +383,29 @@ def detector_correlation_title(detectors: Sequence[str], cco: Numbers, cci: Numb
     return f"{detectors[most]} goes with agreement most: {on_marked}{signed(whole[most])} on the whole image"
 
 
-def detector_correlation_dots(
-    detectors: Sequence[str],
-    cco: Numbers,
-    cci: Numbers,
-    cco_p: Numbers = (),
-    cci_p: Numbers = (),
-    title: str = "",
-) -> go.Figure:
-    """Correlation of each detector's output with agreement, on what anybody marked and on all (Lampert, Table III).
-
-    An empty dot is not significant at 99 %. A detector whose CCI is far below its CCO raises false alarms.
-
-    Parameters
-    ----------
-    detectors : (S,) str
-    cco, cci : (S,) None or NaN where undefined
-    cco_p, cci_p : (S,), optional
-    title : str
-    """
-    detectors = names_shown(detectors)
-    traces = []
-    for number, (name, r, p) in enumerate(
-        (("where anybody marked (CCO)", cco, cco_p), ("whole image (CCI)", cci, cci_p))
-    ):
-        chance = as_numbers(p) if len(p) else np.full(len(detectors), np.nan)
-        values = as_numbers(r)
-        traces.append(
-            go.Scatter(
-                x=as_plain(values),
-                y=list(range(len(detectors))),
-                customdata=[
-                    f"<b>{detector}</b>, {name}: r {signed(value)}{significance(share)}"
-                    for detector, value, share in zip(detectors, values, chance, strict=True)
-                ],
-                mode="markers",
-                marker={
-                    "size": 11,
-                    "color": rater_colour(number),
-                    "symbol": ["circle-open" if share >= SIGNIFICANT else "circle" for share in chance],
-                },
-                hovertemplate="%{customdata}<extra></extra>",
-                name=name,
-            )
-        )
-    low, high = value_range(as_numbers(cco), as_numbers(cci))
-    figure = go.Figure(traces, layout=row_layout(detectors, title, "Pearson's r with agreement", low, high))
-    return figure.update_layout(
-        height=figure.layout.height + LEGEND,
-        showlegend=True,
-        legend={"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0},
-        margin_t=figure.layout.margin.t + LEGEND,
-    )
-
-
 @takes_result
 def plot_detector_correlations(result: DetectorRanking) -> go.Figure:
-    """How each detector's output goes with agreement, titled with the one that does most."""
+    """Correlation of each detector's output with agreement, on what anybody marked and on all (Lampert, Table III).
+
+    An empty dot is not significant at 99 %. A detector whose CCI is far below its CCO raises false alarms. The title
+    names the detector that goes with agreement most.
+    """
     table = result.by_detector()
-    detectors = result.detectors.tolist()
-    cco, cci, cco_p, cci_p = (table[name].tolist() for name in ("cco", "cci", "cco_p", "cci_p"))
-    title = detector_correlation_title(detectors, cco, cci)
-    return detector_correlation_dots(detectors, cco, cci, cco_p, cci_p, title)
+    detectors = names_shown(result.detectors)
+    dots = []
+    for number, (name, column) in enumerate((("where anybody marked (CCO)", "cco"), ("whole image (CCI)", "cci"))):
+        values, chance = as_numbers(table[column].tolist()), as_numbers(table[f"{column}_p"].tolist())
+        texts = [
+            f"<b>{detector}</b>, {name}: r {signed(value)}{significance(share)}"
+            for detector, value, share in zip(detectors, values, chance, strict=True)
+        ]
+        symbols = ["circle-open" if share >= SIGNIFICANT else "circle" for share in chance]
+        rows, colour = range(len(detectors)), rater_colour(number)
+        dots.append(points(values, rows, colour, name, texts=texts, size=11, symbol=symbols))
+    cco, cci = table["cco"].tolist(), table["cci"].tolist()
+    ends = value_range(as_numbers(cco), as_numbers(cci))
+    title = detector_correlation_title(result.detectors.tolist(), cco, cci)
+    return dotted_rows(detectors, dots, title, "Pearson's r with agreement", ends)
 
 
 def curves_title(detector: str, areas: Numbers) -> str:
@@ -523,19 +456,14 @@ def precision_curves(
             continue
         dash = DASHES[number % len(DASHES)] if len(dashed) and dashed[number] else "solid"
         colour = rater_colour(number) if dash == "solid" else WHISKER
-        curves.append(
-            go.Scatter(
-                x=list(recall),
-                y=as_plain(as_numbers(values)),
-                mode="lines",
-                line={"color": colour, "width": 2, "dash": dash},
-                hovertemplate=f"<b>{shown(name, None)}</b>: recall %{{x:.3f}}, precision %{{y:.3f}}<extra></extra>",
-                name=f"{shortened(name)}: {alpha_text(area)}",
-            )
-        )
+        hover = f"<b>{shown(name, None)}</b>: {PRECISION_AT}"
+        curves.append(curve(recall, values, colour, f"{shortened(name)}: {alpha_text(area)}", hover, dash=dash))
+    return _over_recall(curves, title, "precision, mean over skew", len(curves), "area")
+
+
+def _over_recall(traces: Sequence[go.Scatter], title: str, y: str, entries: int, legend: str) -> go.Figure:
     axis = {"range": [0, 1.02], "zeroline": False}
-    figure = framed(curves, title, "recall", "precision, mean over skew", 340, xaxis=axis, yaxis=axis)
-    return with_legend_below(figure, len(curves), "area")
+    return with_legend_below(framed(traces, title, "recall", y, 340, xaxis=axis, yaxis=axis), entries, legend)
 
 
 @takes_result
@@ -589,18 +517,11 @@ def plot_agreement_curves(result: DetectorRanking, detector: str | None = None) 
     if not len(rows):
         raise InputError('result: expected thresholds of agreement, got none; DetectorAccumulator(shares="all") counts')
     recall, precision = result.sampled()
-    areas = result.area[rows, column]
+    names, areas = result.truths[rows].tolist(), result.area[rows, column]
     title = agreement_curves_title(detector, areas)
-    return agreement_curves(result.truths[rows].tolist(), recall.tolist(), precision[rows, column], areas, title)
-
-
-def agreement_curves(
-    names: Sequence[str], recall: Sequence[float], precision: Matrix, areas: Numbers, title: str = ""
-) -> go.Figure:
-    """As `precision_curves`, of references at ascending thresholds of agreement: the darker the higher."""
-    figure = precision_curves(names, recall, precision, areas, title=title)
+    figure = precision_curves(names, recall.tolist(), precision[rows, column], areas, title=title)
     shades = sample_colorscale("Blues", np.linspace(0.35, 1, len(names)).tolist())
-    for trace, shade in zip(figure.data, np.array(shades)[np.isfinite(as_numbers(areas))], strict=True):
+    for trace, shade in zip(figure.data, np.array(shades)[np.isfinite(areas)], strict=True):
         trace.line.color = str(shade)
     return figure
 
@@ -628,7 +549,7 @@ def reference_title(reference: str, detectors: Sequence[str], areas: Numbers) ->
 def plot_reference(result: DetectorRanking, reference: str | None = None) -> go.Figure:
     """The curves of all detectors under one reference, titled with their ranking (Lampert et al., Fig. 6)."""
     reference = str(result.truths[0]) if reference is None else reference
-    row = lookup({name: code for code, name in enumerate(result.truths.tolist())}, reference, "reference")
+    row = index_of(result.truths.tolist(), reference, "reference")
     recall, precision = result.sampled()
     detectors, areas = result.detectors.tolist(), result.area[row]
     title = reference_title(reference, detectors, areas)
@@ -659,32 +580,17 @@ def plot_boundary_evaluation(result: BoundaryEvaluation) -> go.Figure:
     detectors, traces = result.detectors.tolist(), []
     for number, name in enumerate(detectors):
         row, colour, who = table.iloc[number], rater_colour(number), f"<b>{shown(name, None)}</b>"
+        label, hover = f"{shortened(name)}: {alpha_text(row['ods'])}", f"{who} at %{{customdata}}: {PRECISION_AT}"
+        texts = [f"{threshold:.3g}" for threshold in result.thresholds]
         traces.append(
-            go.Scatter(
-                x=as_plain(result.recall[number]),
-                y=as_plain(result.precision[number]),
-                customdata=[f"{threshold:.3g}" for threshold in result.thresholds],
-                mode="lines",
-                line={"color": colour, "width": 2},
-                hovertemplate=f"{who} at %{{customdata}}: recall %{{x:.3f}}, precision %{{y:.3f}}<extra></extra>",
-                name=f"{shortened(name)}: {alpha_text(row['ods'])}",
-            )
+            curve(as_plain(result.recall[number]), result.precision[number], colour, label, hover, texts=texts)
         )
-        traces.append(
-            go.Scatter(
-                x=as_plain(as_numbers([row["recall"]])),
-                y=as_plain(as_numbers([row["precision"]])),
-                mode="markers",
-                marker={"color": colour, "size": 11},
-                hovertemplate=f"{who}: ODS {alpha_text(row['ods'])}, OIS {alpha_text(row['ois'])}<extra></extra>",
-                showlegend=False,
-            )
-        )
-    axis = {"range": [0, 1.02], "zeroline": False}
+        hover = f"{who}: ODS {alpha_text(row['ods'])}, OIS {alpha_text(row['ois'])}"
+        best = as_plain(as_numbers([row["precision"]]))
+        traces.append(points([row["recall"]], best, colour, None, hover, size=11, showlegend=False))
     title = boundaries_title(detectors, result.ods.tolist(), result.ois.tolist())
-    figure = framed(traces, title, "recall", "precision", 340, xaxis=axis, yaxis=axis)
-    return with_legend_below(figure, len(detectors), "best F1")
+    return _over_recall(traces, title, "precision", len(detectors), "best F1")
 
 
 def _column(result: DetectorRanking, detector: str) -> int:
-    return lookup({name: code for code, name in enumerate(result.detectors.tolist())}, detector, "detector")
+    return index_of(result.detectors.tolist(), detector, "detector")

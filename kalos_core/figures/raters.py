@@ -9,13 +9,20 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from kalos_core.diagnostics import Collaboration, IntraRater, RaterVitality, TeamAgreement
-from kalos_core.display import NO_BREAK, Numbers, alpha_text, number_of, rater_colour, signed, with_interval
-from kalos_core.figures.bars import value_bars
-from kalos_core.figures.common import NEUTRAL, Intervals, Matrix, as_intervals, as_matrix, as_numbers
+from kalos_core.display import NO_BREAK, Numbers, alpha_text, number_of, rater_colour, signed
+from kalos_core.figures.bars import value_bars, with_counts
+from kalos_core.figures.common import (
+    Matrix,
+    as_matrix,
+    as_numbers,
+    extremes,
+    pair_names,
+    pairs_of,
+)
 from kalos_core.figures.heatmaps import square_heatmap
 from kalos_core.figures.takes import takes_result
 from kalos_core.resampling import Estimates
-from kalos_core.text import MOST_LETTERS, names_shown, shown
+from kalos_core.text import MOST_LETTERS, names_shown
 
 
 def vitality_title(raters: Sequence[str], vitality: Numbers) -> str:
@@ -30,9 +37,10 @@ def vitality_title(raters: Sequence[str], vitality: Numbers) -> str:
     """
     raters = names_shown(raters, MOST_LETTERS)
     values = as_numbers(vitality)
-    if not np.isfinite(values).any():
+    found = extremes(values)
+    if found is None:
         return "No rater has a vitality"
-    worst, best = int(np.nanargmin(values)), int(np.nanargmax(values))
+    best, worst = found
     if values[worst] >= 0:
         return f"Every rater adds to agreement, {raters[best]} most ({signed(values[best])})"
     without = f"Without {raters[worst]} the others agree better ({signed(values[worst])})"
@@ -41,70 +49,27 @@ def vitality_title(raters: Sequence[str], vitality: Numbers) -> str:
     return f"{without}; {raters[best]} holds them together ({signed(values[best])})"
 
 
-def vitality_bars(
-    raters: Sequence[str],
-    vitality: Numbers,
-    images: Sequence[int] | None = None,
-    intervals: Intervals | None = None,
-    selected: str | None = None,
-    title: str = "",
-    global_vitality: Numbers | None = None,
-) -> go.Figure:
-    """Alpha with all raters minus alpha without one, for each rater, from a line at zero.
+@takes_result
+def plot_vitality(result: RaterVitality, selected: str | None = None) -> go.Figure:
+    """Alpha with all raters minus alpha without one, for each rater, from a line at zero; a selected one stands out.
 
-    Parameters
-    ----------
-    raters : (R,) names, in the order of the vocabulary, which decides their colours
-    vitality : (R,) None or NaN where undefined
-    images : (R,) number of images behind each value, optional
-    intervals : (R, 2), optional
-    selected : str, optional
-        The rater that stands out.
-    title : str
-    global_vitality : (R,), optional
-        The same of all units in one matrix, for the hover.
+    It is the mean per image, the paper's primary score (§3.3, §13); the hover text has that of all units, too.
     """
-    raters = names_shown(raters)
-    selected = None if selected is None else shown(selected, None)
-    values, ends = as_numbers(vitality), as_intervals(intervals, len(raters))
-    counts = [f", {number_of(count, 'image')}" for count in images] if images is not None else [""] * len(raters)
-    others = [""] * len(raters)
-    if global_vitality is not None:
-        others = [f"<br>over all units {signed(value)}" for value in as_numbers(global_vitality)]
-    hover = [
-        f"<b>{rater}</b>: vitality {_signed_interval(value, pair)}{count}{other}"
-        for rater, value, pair, count, other in zip(raters, values, ends, counts, others, strict=True)
-    ]
+    raters, values, ends = result.rater.tolist(), result.vitality, result.vitality_interval
+    whole = [f"<br>over all units {signed(value)}" for value in result.global_rematched]
     return value_bars(
         raters,
         values,
-        hover,
-        [signed(value) for value in values],
+        ends,
         axis="vitality (change of alpha)",
         name="raters",
+        title=vitality_title(raters, values),
+        hover=[f"vitality {_signed_interval(value, pair)}" for value, pair in zip(values, ends, strict=True)],
+        after=[f", {number_of(count, 'image')}{of}" for count, of in zip(result.images.tolist(), whole, strict=True)],
+        texts=[signed(value) for value in values],
         colours=[rater_colour(number) for number in range(len(raters))],
-        title=title,
-        intervals=ends,
         opacity=[0.95 if selected in (None, rater) else 0.4 for rater in raters],
         click="click to select this rater",
-    )
-
-
-@takes_result
-def plot_vitality(result: RaterVitality, selected: str | None = None) -> go.Figure:
-    """The vitality of a result, mean per image (the paper's primary score, §3.3, §13), titled with its finding.
-
-    A rater who is selected stands out.
-    """
-    raters = result.rater.tolist()
-    return vitality_bars(
-        raters,
-        result.vitality,
-        result.images.tolist(),
-        result.vitality_interval,
-        selected,
-        title=vitality_title(raters, result.vitality),
-        global_vitality=result.global_rematched,
     )
 
 
@@ -122,62 +87,31 @@ def collaboration_title(raters: Sequence[str], alpha: Matrix) -> str:
     'ann and bob agree most (0.95), ann and eve least (0.70)'
     """
     raters = names_shown(raters, MOST_LETTERS)
-    values = _upper(alpha)
-    if not np.isfinite(values).any():
+    values = pairs_of(alpha)
+    found = extremes(values)
+    if found is None:
         return "No two raters can be compared"
-    best, least = (divmod(int(find(values)), len(raters)) for find in (np.nanargmax, np.nanargmin))
-    pair, other = (f"{raters[first]} and {raters[second]}" for first, second in (best, least))
+    best, least = found
+    pair, other = pair_names(raters, best), pair_names(raters, least)
     if best == least:
         return f"{pair} agree at {alpha_text(values[best])}"
     return f"{pair} agree most ({alpha_text(values[best])}), {other} least ({alpha_text(values[least])})"
 
 
-def _upper(alpha: Matrix) -> NDArray[np.float64]:
-    """Each two raters once, NaN elsewhere."""
-    values = as_matrix(alpha)
-    values[np.tril_indices(len(values))] = np.nan
-    return values
-
-
-def collaboration_heatmap(
-    raters: Sequence[str],
-    alpha: Matrix,
-    order: Sequence[int] | NDArray[np.intp] | None = None,
-    title: str = "",
-    global_alpha: Matrix | None = None,
-) -> go.Figure:
-    """Alpha of each two raters, raters who agree next to each other; the diagonal is empty.
-
-    Parameters
-    ----------
-    raters : (R,) names
-    alpha : (R, R) symmetric, None or NaN where undefined
-        Mean over images.
-    order : (R,) int, optional
-        Order of the rows: that of the clustering.
-    title : str
-    global_alpha : (R, R) symmetric, optional
-        Of all units of two raters in one matrix: it stands below the diagonal, the mean over images above.
-    """
-    raters = names_shown(raters)
-    order = np.arange(len(raters)) if order is None else np.asarray(order, dtype=np.intp)
-    values = as_matrix(alpha)[np.ix_(order, order)]
-    names = [raters[index] for index in order]
-    below = ""
-    if global_alpha is not None and len(values):
-        lower = np.tril_indices(len(values), -1)
-        values[lower] = as_matrix(global_alpha)[np.ix_(order, order)][lower]
-        below = "alpha over all units"
-    np.fill_diagonal(values, np.nan)
-    return square_heatmap(names, values, "mean alpha over images" if below else "alpha", title, below)
-
-
 @takes_result
 def plot_collaboration(result: Collaboration) -> go.Figure:
-    """The heatmap of a result in the order of its clusters, both scores, titled with its finding."""
-    raters = result.raters.tolist()
-    title = collaboration_title(raters, result.alpha)
-    return collaboration_heatmap(raters, result.alpha, result.order, title, result.global_alpha)
+    """Alpha of each two raters, in the order of the clusters, so that raters who agree stand next to each other.
+
+    The mean over images stands above the diagonal, alpha of all units of two raters in one matrix below it.
+    """
+    order = result.order
+    values, below = (as_matrix(alpha)[np.ix_(order, order)] for alpha in (result.alpha, result.global_alpha))
+    lower = np.tril_indices(len(values), -1)
+    values[lower] = below[lower]
+    np.fill_diagonal(values, np.nan)
+    title = collaboration_title(result.raters.tolist(), result.alpha)
+    names = result.raters[order].tolist()
+    return square_heatmap(names, values, "mean alpha over images", title, "alpha over all units")
 
 
 def session_title(names: Sequence[str], alpha: Numbers) -> str:
@@ -219,51 +153,11 @@ def team_title(sessions: Sequence[str], alpha: Numbers) -> str:
 def _best_and_least(names: Sequence[str], alpha: Numbers) -> tuple[tuple[str, str], tuple[str, str]] | None:
     """The names with the highest and the lowest alpha, each with it; None where all are undefined."""
     values = as_numbers(alpha)
-    known = np.flatnonzero(np.isfinite(values))
-    if not len(known):
+    found = extremes(values)
+    if found is None:
         return None
-    best, least = (int(known[find(values[known])]) for find in (np.argmax, np.argmin))
+    best, least = found
     return (names[best], alpha_text(values[best])), (names[least], alpha_text(values[least]))
-
-
-def session_bars(
-    names: Sequence[str],
-    alpha: Numbers,
-    images: Sequence[int] | None = None,
-    intervals: Intervals | None = None,
-    axis: str = "mean alpha across sessions",
-    title: str = "",
-) -> go.Figure:
-    """Alpha of each rater across their sessions, or of the team in each session.
-
-    Parameters
-    ----------
-    names : (n,) of people, or of sessions
-    alpha : (n,) None or NaN where undefined
-    images : (n,) number of images behind each value, optional
-    intervals : (n, 2), optional
-    axis : str
-        What the values are.
-    """
-    names = names_shown(names)
-    values, ends = as_numbers(alpha), as_intervals(intervals, len(names))
-    counts = [f", {number_of(count, 'image')}" for count in images] if images is not None else [""] * len(names)
-    hover = [
-        f"<b>{name}</b>: alpha {with_interval(value, pair, 3)}{count}"
-        for name, value, pair, count in zip(names, values, ends, counts, strict=True)
-    ]
-    return value_bars(
-        names,
-        values,
-        hover,
-        [alpha_text(value) for value in values],
-        axis=axis,
-        name="raters",
-        colours=NEUTRAL,
-        title=title,
-        intervals=ends,
-        opacity=0.5,
-    )
 
 
 @takes_result
@@ -279,5 +173,16 @@ def plot_team(result: TeamAgreement) -> go.Figure:
 
 
 def _plot_sessions(names: Sequence[str], result: Estimates, title: Callable[..., str], axis: str) -> go.Figure:
-    alpha, images = result.alpha, result.images.tolist()
-    return session_bars(names, alpha, images, result.alpha_interval, axis, title(names, alpha))
+    """Alpha of each rater across their sessions, or of the team in each session."""
+    return value_bars(
+        names,
+        result.alpha,
+        result.alpha_interval,
+        axis=axis,
+        name="raters",
+        title=title(names, result.alpha),
+        what="alpha ",
+        digits=3,
+        after=with_counts(result.images.tolist(), "image"),
+        opacity=0.5,
+    )

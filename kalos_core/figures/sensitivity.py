@@ -10,17 +10,15 @@ from kalos_core.diagnostics import Sensitivity
 from kalos_core.display import Numbers, alpha_text, with_interval
 from kalos_core.figures.common import (
     NEUTRAL,
-    UPRIGHT,
+    NOTE,
     WHISKER,
-    Intervals,
     Layout,
-    as_intervals,
-    as_numbers,
-    as_plain,
     framed,
+    upright,
     value_range,
 )
 from kalos_core.figures.takes import takes_result
+from kalos_core.figures.traces import curve, interval_band
 
 BAND = "rgba(128, 128, 128, 0.25)"
 
@@ -48,36 +46,30 @@ def sensitivity_title(delta: float | None, anchor: float, strict: float, interva
     )
 
 
-def sensitivity_curve(
-    threshold: Numbers,
-    alpha: Numbers,
-    intervals: Intervals | None = None,
-    anchor: float | None = None,
-    strict: float | None = None,
-    title: str = "",
-    calibrated: bool = False,
-) -> go.Figure:
+@takes_result
+def plot_sensitivity(result: Sensitivity) -> go.Figure:
     """Mean alpha over the least similarity, its interval as a grey band; anchor and strict threshold marked.
 
-    Parameters
-    ----------
-    threshold : (T,) least similarity, in [0, 1], ascending
-    alpha : (T,) mean alpha, None or NaN where undefined
-    intervals : (T, 2), optional
-    anchor, strict : float, optional
-        The thresholds between which the loss is computed.
-    title : str
-    calibrated : bool
-        Whether the anchor is the τ*_s of a calibration.
+    The title says how much alpha falls from the anchor to the strict threshold.
     """
-    x, y = as_numbers(threshold), as_numbers(alpha)
-    ends = as_intervals(intervals, len(x))
+    x, y, ends = result.threshold, result.alpha, result.alpha_interval
     low, high = value_range(y, ends)
-    named = ((anchor, "calibrated anchor τ*_s" if calibrated else "anchor"), (strict, "strict"))
-    lines = [(at, name) for at, name in named if at is not None]
+    lines = ((result.anchor, "calibrated anchor τ*_s" if result.calibrated else "anchor"), (result.strict, "strict"))
+    line = curve(
+        x,
+        y,
+        NEUTRAL,
+        "alpha",
+        "threshold %{x:.3~g}: alpha %{customdata}",
+        texts=[with_interval(value, pair) for value, pair in zip(y, ends, strict=True)],
+        width=3,
+        mode="lines+markers",
+        marker_size=7,
+    )
+    around = [] if np.isnan(ends).any(axis=1).all() else [interval_band(x, ends, BAND, "95 % interval")]
     return framed(
-        [*_band(x, ends), _line(x, y, ends)],
-        title,
+        [*around, line],
+        sensitivity_title(result.delta, result.anchor, result.strict, result.delta_interval),
         "threshold τ_s (least similarity)",
         "mean alpha",
         280,
@@ -87,10 +79,8 @@ def sensitivity_curve(
             "zeroline": True,
             "zerolinecolor": WHISKER,
         },
-        margin={"t": 72 if title else 38, "l": 55},
-        shapes=[
-            {**UPRIGHT, "x0": at, "x1": at, "line": {"color": WHISKER, "width": 1.5, "dash": "dot"}} for at, _ in lines
-        ],
+        margin={"t": 72, "l": 55},
+        shapes=[upright(at, WHISKER, 1.5, "dot") for at, _ in lines],
         annotations=[
             _line_name(at, f"{name} {alpha_text(at)}", x, y) | {"yshift": 13 * row}
             for row, (at, name) in enumerate(lines)
@@ -98,67 +88,15 @@ def sensitivity_curve(
     )
 
 
-@takes_result
-def plot_sensitivity(result: Sensitivity) -> go.Figure:
-    """The curve of a result, titled with its finding."""
-    title = sensitivity_title(result.delta, result.anchor, result.strict, result.delta_interval)
-    return sensitivity_curve(
-        result.threshold,
-        result.alpha,
-        result.alpha_interval,
-        result.anchor,
-        result.strict,
-        title,
-        result.calibrated,
-    )
-
-
-def _band(x: NDArray[np.float64], ends: NDArray[np.float64]) -> list[go.Scatter]:
-    """The interval at every threshold that has one, as one closed outline."""
-    known = np.isfinite(ends).all(axis=1) & np.isfinite(x)
-    if not known.any():
-        return []
-    there = x[known].tolist()
-    return [
-        go.Scatter(
-            x=there + there[::-1],
-            y=ends[known, 1].tolist() + ends[known, 0].tolist()[::-1],
-            fill="toself",
-            fillcolor=BAND,
-            line={"width": 0},
-            mode="lines",
-            hoverinfo="skip",
-            name="95 % interval",
-        )
-    ]
-
-
-def _line(x: NDArray[np.float64], y: NDArray[np.float64], ends: NDArray[np.float64]) -> go.Scatter:
-
-    return go.Scatter(
-        x=x.tolist(),
-        y=as_plain(y),
-        mode="lines+markers",
-        line={"color": NEUTRAL, "width": 3},
-        marker={"size": 7},
-        customdata=[with_interval(value, pair) for value, pair in zip(y, ends, strict=True)],
-        hovertemplate="threshold %{x:.3~g}: alpha %{customdata}<extra></extra>",
-        name="alpha",
-    )
-
-
 def _line_name(at: float, name: str, x: NDArray[np.float64], y: NDArray[np.float64]) -> Layout:
-    """What a marked threshold is, with the alpha there."""
+    """Threshold label, with the alpha there."""
     there = y[np.isclose(x, at)]
     text = f"{name}: {alpha_text(float(there[0]))}" if len(there) else name
     return {
-        "xref": "x",
-        "yref": "paper",
+        **NOTE,
         "x": at,
         "y": 1,
         "yanchor": "bottom",
         "xanchor": "center" if 0.2 < at < 0.8 else "left" if at <= 0.2 else "right",
         "text": text,
-        "showarrow": False,
-        "font": {"size": 11},
     }

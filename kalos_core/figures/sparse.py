@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -22,6 +23,7 @@ from kalos_core.figures.common import (
     framed,
 )
 from kalos_core.figures.takes import takes_result
+from kalos_core.figures.traces import curve, interval_band, points
 from kalos_core.sparse import Independence, RemovalExperiment, RunningCurve
 from kalos_core.sparse.independence import SUSPECT
 
@@ -45,89 +47,44 @@ def running_title(annotations: Sequence[int], spa: Numbers, interval: Intervals,
     return text if narrow_from is None else f"{text}; narrow enough from {annotations[narrow_from]:,} on"
 
 
-def running_figure(
-    annotations: Sequence[int],
-    spa: Numbers,
-    spa_interval: Intervals,
-    alpha: Numbers,
-    alpha_interval: Intervals,
-    narrow_from: int | None = None,
-    title: str = "",
-) -> go.Figure:
-    """Sparse agreement and alpha over the number of annotations, with their intervals as bands.
-
-    Parameters
-    ----------
-    annotations : (T,) int
-    spa, alpha : (T,) None or NaN where undefined
-    spa_interval, alpha_interval : (T, 2)
-    narrow_from : int, optional
-        The step from which on the interval is narrow enough: a dotted line.
-    title : str
-    """
-    x = [int(count) for count in annotations]
-    lines = []
-    for name, values, interval, colour in (
-        ("probability of agreement", spa, spa_interval, SPA_COLOUR),
-        ("alpha", alpha, alpha_interval, ALPHA_COLOUR),
-    ):
-        ends = as_intervals(interval, len(x))
-        edge = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "showlegend": False, "legendgroup": name}
-        texts = [with_interval(value, pair) for value, pair in zip(as_numbers(values), ends, strict=True)]
-        curve = go.Scatter(
-            x=x,
-            y=as_plain(as_numbers(values)),
-            mode="lines",
-            line={"color": colour, "width": 2},
-            customdata=texts,
-            hovertemplate="%{customdata}",
-            name=name,
-            legendgroup=name,
-        )
-        lower = go.Scatter(x=x, y=as_plain(ends[:, 0]), **edge)
-        lines += [lower, go.Scatter(x=x, y=as_plain(ends[:, 1]), fill="tonexty", fillcolor=PALE, **edge), curve]
-    figure = _curves(lines, "annotations so far", "agreement", title)
-    if narrow_from is not None:
-        figure.add_vline(x=x[narrow_from], line={"width": 2, "dash": "dot", "color": WHISKER})
-    return figure.update_layout(hovermode="x unified")
-
-
 @takes_result
 def plot_running(result: RunningCurve, width: float | None = None) -> go.Figure:
-    """A curve, and where its interval becomes narrower than a width."""
-    step = None if width is None else result.narrow_from(width)
-    title = running_title(result.annotations.tolist(), result.spa, result.spa_interval, step)
+    """Sparse agreement and alpha over the number of annotations, with their intervals as bands.
+
+    A dotted line stands where the interval becomes narrower than a width.
+    """
+    x, step = result.annotations, None if width is None else result.narrow_from(width)
+    lines = []
+    for name, values, ends, colour in (
+        ("probability of agreement", result.spa, result.spa_interval, SPA_COLOUR),
+        ("alpha", result.alpha, result.alpha_interval, ALPHA_COLOUR),
+    ):
+        texts = [with_interval(value, pair) for value, pair in zip(values, ends, strict=True)]
+        lines += [
+            interval_band(x, ends, PALE, name, legendgroup=name, showlegend=False),
+            curve(x, values, colour, name, texts=texts, extra="", legendgroup=name),
+        ]
+    title = running_title(x.tolist(), result.spa, result.spa_interval, step)
     if width is not None and step is None:
         title += f"; the interval is not yet narrower than {width:g}"
-    curves = result.spa, result.spa_interval, result.alpha, result.alpha_interval
-    return running_figure(result.annotations.tolist(), *curves, step, title)
+    figure = _curves(lines, "annotations so far", "agreement", title).update_layout(hovermode="x unified")
+    if step is not None:
+        figure.add_vline(x=int(x[step]), line={"width": 2, "dash": "dot", "color": WHISKER})
+    return figure
 
 
 @takes_result
 def plot_removal(result: RemovalExperiment) -> go.Figure:
     """Variance of sparse agreement over annotations, removed anywhere and in equal numbers per item (Figure 6)."""
     curves = [
-        go.Scatter(
-            x=(items * number).tolist(),
-            y=_positive(variance),
-            mode="lines+markers",
-            line={"color": rater_colour(curve)},
-            hovertemplate="%{x:,} annotations: variance %{y:.2e}",
-            name=f"{number} per item",
-        )
-        for curve, (number, items, variance) in enumerate(
+        _variances(items * number, variance, rater_colour(row), f"{number} per item")
+        for row, (number, items, variance) in enumerate(
             zip(result.per_item, result.items, result.per_item_variance, strict=True)
         )
     ]
     shown = result.weights.index("flat") if "flat" in result.weights else 0
-    any_number = go.Scatter(
-        x=result.annotations.tolist(),
-        y=_positive(result.variance[shown]),
-        mode="lines+markers",
-        line={"color": NEUTRAL, "dash": "dash", "width": 3},
-        hovertemplate="%{x:,.0f} annotations: variance %{y:.2e}",
-        name=f"any number, {result.weights[shown]}",
-    )
+    name = f"any number, {result.weights[shown]}"
+    any_number = _variances(result.annotations, result.variance[shown], NEUTRAL, name, width=3, dash="dash")
     gap = float(np.nanmax(np.abs(result.mean[shown] - result.full[shown])))
     title = f"Fewer annotations, more variance; the mean stays within {alpha_text(gap)}"
     return _curves([*curves, any_number], "annotations in usable items", "variance", title).update_yaxes(type="log")
@@ -138,14 +95,7 @@ def plot_weights(result: RemovalExperiment) -> go.Figure:
     """Variance under each weight minus that under equal weights (Figure 7): below the line is better."""
     gaps = result.against_flat
     curves = [
-        go.Scatter(
-            x=result.annotations.tolist(),
-            y=as_plain(gap),
-            mode="lines",
-            line={"color": rater_colour(number), "width": 2},
-            hovertemplate="%{y:.2e}",
-            name=name,
-        )
+        curve(result.annotations, gap, rater_colour(number), name, "%{y:.2e}", extra="")
         for number, (name, gap) in enumerate(zip(result.weights, gaps, strict=True))
     ]
     best = result.weights[int(np.nanargmin(np.nansum(gaps, axis=1)))]
@@ -183,15 +133,14 @@ def plot_independence(result: Independence) -> go.Figure:
         for mean, items, n in zip(result.agreement, result.items.tolist(), result.annotations.tolist(), strict=True)
     ]
     level = float((result.agreement * result.items).sum() / max(result.items.sum(), 1))
-    dots = go.Scatter(
-        x=result.annotations.tolist(),
-        y=as_plain(result.agreement),
-        mode="markers",
-        marker={"color": SPA_COLOUR, "size": (8 + 16 * np.sqrt(result.items / result.items.max(initial=1))).tolist()},
+    dots = points(
+        result.annotations,
+        as_plain(result.agreement),
+        SPA_COLOUR,
+        "items",
+        texts=texts,
+        size=(8 + 16 * np.sqrt(result.items / result.items.max(initial=1))).tolist(),
         error_y={"type": "data", "array": as_plain(error), "color": WHISKER},
-        customdata=texts,
-        hovertemplate="%{customdata}<extra></extra>",
-        name="items",
     )
     title = independence_title(result.rho, result.p)
     figure = framed([dots], title, "annotations of an item", "probability of agreement", 380)
@@ -199,9 +148,17 @@ def plot_independence(result: Independence) -> go.Figure:
     return figure.add_hline(y=level, line={"width": 2, "dash": "dot", "color": NEUTRAL})
 
 
-def _positive(values: NDArray[np.float64]) -> list[float | None]:
-    """What a logarithmic axis can show: of all annotations there is no variance but rounding."""
-    return as_plain(np.where(values > 1e-18, values, np.nan))
+def _variances(
+    x: NDArray[np.float64],
+    variance: NDArray[np.float64],
+    colour: str,
+    name: str,
+    width: float | None = None,
+    **more: Any,
+) -> go.Scatter:
+    positive = np.where(variance > 1e-18, variance, np.nan)  # of all annotations there is no variance but rounding
+    hover = "%{x:,.0f} annotations: variance %{y:.2e}"
+    return curve(x, positive, colour, name, hover, width=width, mode="lines+markers", extra="", **more)
 
 
 def _curves(traces: Sequence[go.Scatter], x: str, y: str, title: str) -> go.Figure:

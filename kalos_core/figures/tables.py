@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -12,7 +12,8 @@ import plotly.graph_objects as go
 from kalos_core.display import alpha_text, percent_text
 from kalos_core.errors import InputError, listed, lookup
 from kalos_core.figures.bars import value_bars
-from kalos_core.figures.common import NEUTRAL, as_numbers, framed
+from kalos_core.figures.common import as_numbers, framed
+from kalos_core.figures.traces import histogram
 from kalos_core.results import Result
 from kalos_core.text import shown
 
@@ -34,10 +35,8 @@ def count_bars_of(counts: Mapping[str, int], title: str = "", axis: str = "count
     names, values = list(counts)[:MOST_BARS], list(counts.values())[:MOST_BARS]
     total = max(sum(counts.values()), 1)
     texts = [f"{value:,}" for value in values]
-    hover = [
-        f"{shown(name)}: {value:,} ({percent_text(value / total)})" for name, value in zip(names, values, strict=True)
-    ]
-    return value_bars(names, values, hover, texts, axis=axis, name=axis, colours=NEUTRAL, title=title)
+    shares = [f" ({percent_text(value / total)})" for value in values]
+    return value_bars(names, values, axis=axis, name=axis, title=title, hover=texts, after=shares, texts=texts)
 
 
 def plot_counts(result: Any, axis: str = "count") -> go.Figure:
@@ -93,9 +92,8 @@ def plot_values(result: Result, value: str, name: str | None = None, *, axis: st
     names = [str(number) for number in range(1, len(table) + 1)] if name is None else list(map(str, columns[name]))
     whole = bool(np.isin(numbers[np.isfinite(numbers)] % 1, 0).all()) and bool((np.abs(numbers) > 1).any())
     texts = [f"{int(number):,}" if whole and np.isfinite(number) else alpha_text(number) for number in numbers]
-    hover = [f"{shown(row)}: {text}" for row, text in zip(names, texts, strict=True)]
-    kwargs: dict[str, Any] = {"axis": axis or value.replace("_", " "), "name": value, "colours": NEUTRAL}
-    return value_bars(names, numbers, hover, texts, title=title_of(result), **kwargs)
+    title = title_of(result)
+    return value_bars(names, numbers, axis=axis or _in_words(value), name=value, title=title, hover=texts, texts=texts)
 
 
 def plot_histogram(result: Result, value: str, *, axis: str = "", bins: int = 20) -> go.Figure:
@@ -128,22 +126,30 @@ def plot_histogram(result: Result, value: str, *, axis: str = "", bins: int = 20
     known = known[np.isfinite(known)]
     ends = (min(0.0, known.min(initial=0.0)), max(1.0, known.max(initial=1.0)))
     counts, edges = np.histogram(known, bins, ends)
-    hover = [f"{alpha_text(low)} to {alpha_text(high)}" for low, high in pairwise(edges)]
-    bars = go.Bar(
-        x=((edges[1:] + edges[:-1]) / 2).tolist(),
-        y=counts.tolist(),
-        width=np.diff(edges).tolist(),
-        marker={"color": NEUTRAL},
-        customdata=hover,
-        hovertemplate="%{customdata}: %{y:,}<extra></extra>",
-    )
-    return framed([bars], title_of(result), axis or value.replace("_", " "), "count", 300, bargap=0.02)
+    texts = [f"{alpha_text(low)} to {alpha_text(high)}" for low, high in pairwise(edges)]
+    bars = histogram(edges, counts, "%{customdata}: %{y:,}", texts)
+    return framed([bars], title_of(result), axis or _in_words(value), "count", 300, bargap=0.02)
+
+
+def text_rows(**columns: Iterable[str]) -> list[dict[str, str]]:
+    """Columns of texts as rows, which panels and summaries take.
+
+    Examples
+    --------
+    >>> text_rows(stage=["merged"], share=["25 %"])
+    [{'stage': 'merged', 'share': '25 %'}]
+    """
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def title_of(result: Any) -> str:
     """The first line of a headline as a title."""
     first = result.headline.splitlines()
     return shown(first[0], TITLE_LETTERS) if first else ""
+
+
+def _in_words(column: str) -> str:
+    return column.replace("_", " ")
 
 
 def _number(entry: Any) -> float | None:

@@ -15,44 +15,26 @@ added, split or merged.
 The experiments of the paper are in `kalos_core.noise.experiments`.
 """
 
-from kalos_core.noise.events import Events, RaterEvents, SignalLoss
-from kalos_core.noise.fidelity import Fidelity, FidelityRow
-from kalos_core.noise.fit.goodness import FitTests
-from kalos_core.noise.generated import GeneratedRaters
-from kalos_core.noise.injected import InjectedNoise
-from kalos_core.noise.model import NoiseModel
-from kalos_core.noise.parameters import DISTRIBUTIONS, Provenance
-from kalos_core.noise.sources import (
-    ClassSource,
-    ConfusionClasses,
-    DetectedFalsePositives,
-    EmbeddingClasses,
-    FalsePositiveSource,
-    ImageFalsePositives,
-    Proposals,
-    TaxonomyClasses,
-    TransplantedFalsePositives,
-)
+from kalos_core.names import public_names
+from kalos_core.noise.events import Events as Events
+from kalos_core.noise.events import RaterEvents as RaterEvents
+from kalos_core.noise.events import SignalLoss as SignalLoss
+from kalos_core.noise.fidelity import Fidelity as Fidelity
+from kalos_core.noise.fidelity import FidelityRow as FidelityRow
+from kalos_core.noise.fit.goodness import FitTests as FitTests
+from kalos_core.noise.generated import GeneratedRaters as GeneratedRaters
+from kalos_core.noise.injected import InjectedNoise as InjectedNoise
+from kalos_core.noise.model import NoiseModel as NoiseModel
+from kalos_core.noise.parameters import DISTRIBUTIONS as DISTRIBUTIONS
+from kalos_core.noise.parameters import Provenance as Provenance
+from kalos_core.noise.sources import ClassSource as ClassSource
+from kalos_core.noise.sources import ConfusionClasses as ConfusionClasses
+from kalos_core.noise.sources import DetectedFalsePositives as DetectedFalsePositives
+from kalos_core.noise.sources import EmbeddingClasses as EmbeddingClasses
+from kalos_core.noise.sources import FalsePositiveSource as FalsePositiveSource
+from kalos_core.noise.sources import ImageFalsePositives as ImageFalsePositives
+from kalos_core.noise.sources import Proposals as Proposals
+from kalos_core.noise.sources import TaxonomyClasses as TaxonomyClasses
+from kalos_core.noise.sources import TransplantedFalsePositives as TransplantedFalsePositives
 
-__all__ = [
-    "DISTRIBUTIONS",
-    "ClassSource",
-    "ConfusionClasses",
-    "DetectedFalsePositives",
-    "EmbeddingClasses",
-    "Events",
-    "FalsePositiveSource",
-    "Fidelity",
-    "FidelityRow",
-    "FitTests",
-    "GeneratedRaters",
-    "ImageFalsePositives",
-    "InjectedNoise",
-    "NoiseModel",
-    "Proposals",
-    "Provenance",
-    "RaterEvents",
-    "SignalLoss",
-    "TaxonomyClasses",
-    "TransplantedFalsePositives",
-]
+__all__ = public_names(vars())

@@ -34,7 +34,7 @@ from kalos_core.noise.parameters import (
 )
 from kalos_core.noise.settings import FitSettings, GenerationSettings
 from kalos_core.options import Settings, takes
-from kalos_core.results import Result, plain
+from kalos_core.results import Result, plain_values
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,7 +55,7 @@ VERSION = 2
 AS_IS = FitSettings()
 
 DEFAULTS = Path(__file__).with_name("defaults.json")
-"""The parameters that are shipped; `kalos-core noise-defaults` writes them anew."""
+"""The parameters that are shipped; `scripts/noise_defaults.py` makes them anew."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -329,7 +329,7 @@ class NoiseModel(Result, NoiseParameters):
     def _values(self, name: str) -> dict[str, float]:
         """The numbers of a distribution by name; several of one kind are numbered from 1."""
         values = {}
-        for parameter, value in plain(self.distribution(name)).items():
+        for parameter, value in plain_values(self.distribution(name)).items():
             if isinstance(value, list):
                 values.update({f"{parameter} {number}": part for number, part in enumerate(value, start=1)})
             elif value is not None and not isinstance(value, str):
@@ -365,7 +365,7 @@ class NoiseModel(Result, NoiseParameters):
     def to_json(self) -> str:
         """All parameters and where they are from, as text."""
         content = {"format": FORMAT, "version": VERSION}
-        content |= {part: plain(getattr(self, part)) for part in (*GROUPS, "provenance")}
+        content |= {part: plain_values(getattr(self, part)) for part in (*GROUPS, "provenance")}
         return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
     @classmethod
@@ -497,8 +497,8 @@ def _converter() -> Any:
     from cattrs.gen import make_dict_structure_fn, override
 
     def own(kind: Any) -> Any:
-        as_given = override(struct_hook=lambda value, _: value)
-        return make_dict_structure_fn(kind, made, **{entry.name: as_given for entry in fields(kind)})
+        given: dict[str, Any] = {entry.name: override(struct_hook=lambda value, _: value) for entry in fields(kind)}
+        return make_dict_structure_fn(kind, made, **given)
 
     made = Converter(forbid_extra_keys=True)
     made.register_structure_hook_factory(lambda kind: isinstance(kind, type) and issubclass(kind, Settings), own)

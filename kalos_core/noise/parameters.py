@@ -6,16 +6,16 @@ heights, an area as the share of the image's. Angles are in radians from the x a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.errors import InputError, as_number, check_text, repr_of
+from kalos_core.errors import InputError, as_number, check_number, check_text, repr_of
 from kalos_core.options import Option, Settings
 
 if TYPE_CHECKING:
@@ -32,41 +32,19 @@ FORMS = ("exponential", "power")
 """How an expected number of events may grow with the number of annotations: as in the paper, or as a power."""
 
 
-def _finite(low: float = -np.inf, high: float = np.inf, *, above: bool = False) -> Callable[[Any, str], float]:
-    """Return a check for a finite number from `low` (above it, if `above`) to `high`."""
-    start = f" above {low:g}" if above else f" of at least {low:g}" if np.isfinite(low) else ""
-    limits = f"{start} and at most {high:g}" if np.isfinite(high) else start
-
-    def check(value: Any, name: str) -> float:
-        found = as_number(value)
-        if found is None or not np.isfinite(found) or not low <= found <= high or (above and found == low):
-            raise InputError(f"{name}: expected a finite number{limits}, got {repr_of(value)}")
-        return found
-
-    return check
+def _four(value: Any, name: str, high: float | None = None) -> tuple[float, ...]:
+    """Check one number of at least 0 for each of `CARDINAL`."""
+    if not isinstance(value, (list, tuple)) or len(value) != len(CARDINAL):
+        raise InputError(f"{name}: expected {len(CARDINAL)} numbers, got {repr_of(value)}")
+    return tuple(check_number(part, name, 0, high) for part in value)
 
 
-def _or_none(value: Any, name: str) -> float | None:
-    return None if value is None else _finite(0)(value, name)
-
-
-def _four(check: Callable[[Any, str], float]) -> Callable[[Any, str], tuple[float, ...]]:
-    """Return a check for one number for each of `CARDINAL`."""
-
-    def check_all(value: Any, name: str) -> tuple[float, ...]:
-        if not isinstance(value, (list, tuple)) or len(value) != len(CARDINAL):
-            raise InputError(f"{name}: expected {len(CARDINAL)} numbers, got {repr_of(value)}")
-        return tuple(check(part, name) for part in value)
-
-    return check_all
-
-
-Number = Annotated[float, Option("Number", "A finite number.", check=_finite())]
-NotNegative = Annotated[float, Option("Number", "A finite number of at least 0.", check=_finite(0))]
-Positive = Annotated[float, Option("Number", "A finite number above 0.", check=_finite(0, above=True))]
-Share = Annotated[float, Option("Share", "A number from 0 to 1.", check=_finite(0, 1))]
-Shares = Annotated[tuple[float, ...], Option("Shares", "Four that add up to 1.", check=_four(_finite(0, 1)))]
-Concentrations = Annotated[tuple[float, ...], Option("Concentrations", "Four of at least 0.", check=_four(_finite(0)))]
+Number = Annotated[float, Option("Number", "A finite number.")]
+NotNegative = Annotated[float, Option("Number", "A finite number.", low=0)]
+Positive = Annotated[float, Option("Number", "A finite number.", above=0)]
+Share = Annotated[float, Option("Share", "A share.", low=0, high=1)]
+Shares = Annotated[tuple[float, ...], Option("Shares", "Four that add up to 1.", check=partial(_four, high=1))]
+Concentrations = Annotated[tuple[float, ...], Option("Concentrations", "Four numbers.", check=_four)]
 
 
 @dataclass(frozen=True)
@@ -113,7 +91,7 @@ class Shift(Parameters):
     nu: Positive
     mu: Number
     sigma: Positive
-    growth: Annotated[float, Option("Growth", "A power of the area.", check=_finite(-2, 2))] = 0.0
+    growth: Annotated[float, Option("Growth", "A power of the area.", low=-2, high=2)] = 0.0
 
     def scale(self, area: ArrayLike) -> NDArray[np.float64]:
         """What trend and residual are multiplied with: area^growth."""
@@ -187,7 +165,7 @@ class AxialAngle(Parameters):
     True
     """
 
-    axis: Annotated[float, Option("Axis", "Its direction in radians.", check=_finite(-np.pi, np.pi))]
+    axis: Annotated[float, Option("Axis", "Its direction in radians.", low=-np.pi, high=np.pi)]
     kappa: NotNegative
 
     def density(self, angle: ArrayLike) -> NDArray[np.float64]:
@@ -250,7 +228,7 @@ class EventRate(Parameters):
     slope: Number
     form: Annotated[str, Option("Form", "How the rate grows.", known=dict.fromkeys(FORMS))] = "exponential"
     dispersion: NotNegative = 0.0
-    empty: Annotated[float | None, Option("On empty images", "A finite number of at least 0.", check=_or_none)] = None
+    empty: Annotated[float | None, Option("On empty images", "A finite number.", low=0)] = None
 
     def expected(self, annotations: ArrayLike) -> NDArray[np.float64]:
         """For numbers of annotations of the rater on an image."""

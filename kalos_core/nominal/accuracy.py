@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass
-from numbers import Integral
+from dataclasses import dataclass, fields
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import NDArray
 
-from kalos_core.annotations import as_name, object_array
+from kalos_core.annotations import object_array
 from kalos_core.annotations.columns import codes_in, new_codes
-from kalos_core.arguments import check_arguments
 from kalos_core.arrays import divide, total
 from kalos_core.display import number_of, percent_text
 from kalos_core.errors import InputError, KalosWarning, listed, repr_of
-from kalos_core.nominal.build import OPTIONAL
+from kalos_core.nominal.build import OPTIONAL, RawLabels
 from kalos_core.nominal.decisions import ConceptVotes, Decisions, mean_of_finite
 from kalos_core.nominal.majority import merge_raters
-from kalos_core.nominal.table import LabelTable, check_table
+from kalos_core.nominal.table import LabelTable, build_table, check_table
+from kalos_core.options import check_arguments
 from kalos_core.reliability import NOT_ASSIGNED
 from kalos_core.results import Result
+from kalos_core.sharding import Sharded, known_of, parts_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -124,13 +125,10 @@ class RaterAccuracy(Result):
 
     def raters_to_pandas(self) -> pd.DataFrame:
         """One row a rater: accuracy to the majority and to the reference."""
-        import pandas as pd
-
-        columns = ("to_majority", "to_reference", "decision_to_majority", "decision_to_reference")
-        return pd.DataFrame({"rater": self.raters, **{name: getattr(self, name) for name in columns}})
+        return self._frame("rater:raters to_majority to_reference decision_to_majority decision_to_reference")
 
 
-def rater_accuracy(table: LabelTable, reference: Reference | None = None) -> RaterAccuracy:
+def rater_accuracy(table: LabelTable | Sharded[LabelTable], reference: Reference | None = None) -> RaterAccuracy:
     """Accuracy of every two raters, and of each to the majority and to a reference.
 
     Over questions, what is answered alike of what both answered; and over decisions, labels given alike / labels (Eq.
@@ -139,10 +137,11 @@ def rater_accuracy(table: LabelTable, reference: Reference | None = None) -> Rat
 
     Parameters
     ----------
-    table : LabelTable
+    table : LabelTable, or shards of one
     reference : rater of the table, LabelTable of one rater, or mapping of item to label or labels, optional
-        Such as known truth. A rater of the table who is the reference is not among the raters of the result, nor of
-        the majority. Items and concepts are found by name; a mapping leaves out optional concepts that do not apply.
+        Such as known truth; with shards, a rater of theirs. A rater of the table who is the reference is not among the
+        raters of the result, nor of the majority. Items and concepts are found by name; a mapping leaves out optional
+        concepts that do not apply.
         An item with None in a mapping is a gap in the truth: left out, with a warning that counts them.
 
     Returns
@@ -163,26 +162,42 @@ def rater_accuracy(table: LabelTable, reference: Reference | None = None) -> Rat
     (['a', 'b'], [1.0, 0.0], [nan, 0.0])
     """
     check_arguments(rater_accuracy, locals())
-    check_table(table)
-    name, of_reference = "", None
-    if reference is not None:
-        table, of_reference, name = _find_reference(table, reference)
-    found = _compare(_with_raters(table, merge_raters(table), of_reference))
-    raters = len(table.raters)
+    check_table(known_of(table))
+    _check_reference(table, reference)
+    parts = parts_of(table, partial(_compare_raters, reference=reference), "Accuracy of raters")
+    names, name = parts[0][1:]
+    found = _Compared(*(np.sum(each, axis=0) for each in zip(*(part for part, *_ in parts), strict=True)))
+    raters = len(names)
     accuracy, decision_accuracy = _share(found.same, found.both), _share(found.alike, found.made)
     none = np.full(raters, np.nan)
     return RaterAccuracy(
-        raters=table.raters,
+        raters=names,
         accuracy=accuracy[:raters, :raters],
         questions=found.both[:raters, :raters].astype(np.intp),
         to_majority=accuracy[:raters, raters],
-        to_reference=none if of_reference is None else accuracy[:raters, raters + 1],
+        to_reference=none if reference is None else accuracy[:raters, raters + 1],
         decision_accuracy=decision_accuracy[:raters, :raters],
         decisions=found.made[:raters, :raters].astype(np.intp),
         decision_to_majority=decision_accuracy[:raters, raters],
-        decision_to_reference=none if of_reference is None else decision_accuracy[:raters, raters + 1],
+        decision_to_reference=none if reference is None else decision_accuracy[:raters, raters + 1],
         reference=name,
     )
+
+
+def _check_reference(source: LabelTable | Sharded[LabelTable], reference: Reference | None) -> None:
+    if isinstance(source, Sharded) and reference is not None and not isinstance(reference, str):
+        raise InputError(
+            f"reference: expected the name of a rater with shards, got {type(reference).__name__}; shards.table(), if "
+            "memory holds all of it, takes any"
+        )
+
+
+def _compare_raters(table: LabelTable, reference: Reference | None) -> tuple[_Compared, NDArray[np.object_], str]:
+    """Numbers of every two raters, the majority and the reference among them; names of the raters, of the reference."""
+    name, of_reference = "", None
+    if reference is not None:
+        table, of_reference, name = _find_reference(table, reference)
+    return _compare(_with_raters(table, merge_raters(table), of_reference)), table.raters, name
 
 
 def _find_reference(table: LabelTable, reference: Reference) -> tuple[LabelTable, LabelTable, str]:
@@ -202,33 +217,22 @@ def _find_reference(table: LabelTable, reference: Reference) -> tuple[LabelTable
         warnings.warn(
             f"reference: {gaps:,} of {len(reference):,} items have no label (None), and are left out", KalosWarning, 4
         )
-    known = {item for item in table.items.tolist() if reference.get(item) is not None}
-    wrong = [
-        f"{repr_of(label)} for item {item!r}"
-        for item, label in reference.items()
-        if label is not None and not isinstance(label, (str, Integral, Iterable))
-    ]
-    if wrong:
-        raise InputError(f"reference: expected a label or labels of an item, got {listed(wrong)}")
-    rows: list[dict[str, Any]] = [
-        {"item": item, "rater": REFERENCE, "label": [label] if isinstance(label, (str, Integral)) else list(label)}
-        for item, label in reference.items()
-        if item in known
-    ]
-    if not rows:
+    given = {item: reference[item] for item in table.items.tolist() if reference.get(item) is not None}
+    if not given:
         raise InputError(WITHOUT_ITEMS)
+    labels = [list(of) if isinstance(of, Iterable) and not isinstance(of, str) else of for of in given.values()]
     concepts = table.concepts.tolist()
-    given = {
-        label if isinstance(label, str) else repr_of(label) for row in rows for label in map(as_name, row["label"])
-    }
-    strange = sorted(given - set(concepts))
-    if strange:
-        raise InputError(f"reference: expected concepts of the table, got {listed(map(repr_of, strange))}")
     groups = {
         str(name): [concepts[code] for code in np.flatnonzero(table.group_of == number)]
         for number, name in enumerate(table.groups)
     }
-    made = LabelTable.from_rows(rows, groups=groups or None, concepts=concepts)
+    made = build_table(
+        RawLabels(list(given), [REFERENCE] * len(given), labels, [None] * len(given)),
+        source="reference",
+        groups=groups or None,
+        concepts=concepts,
+        describe=lambda row: f"item {list(given)[row]!r}",
+    )
     return table, _in_words_of(table, made), REFERENCE
 
 
@@ -355,6 +359,8 @@ def _share(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.
 class ItemAccuracy(Result):
     """How alike the raters of each item labelled it (Nowak & Rüger Eq. 2).
 
+    Table: one row an item.
+
     Figures: ``"items"``.
 
     Parameters
@@ -377,6 +383,7 @@ class ItemAccuracy(Result):
     """
 
     _call = "item_accuracy(table)"
+    _columns = "item:items accuracy unanimity raters to_reference"
 
     items: NDArray[np.object_]
     accuracy: NDArray[np.float64]
@@ -399,29 +406,15 @@ class ItemAccuracy(Result):
         """The finding, in words."""
         return f"Accuracy of the raters of {number_of(len(self.items), 'item')}"
 
-    def to_pandas(self) -> pd.DataFrame:
-        """One row an item."""
-        import pandas as pd
 
-        return pd.DataFrame(
-            {
-                "item": self.items,
-                "accuracy": self.accuracy,
-                "unanimity": self.unanimity,
-                "raters": self.raters,
-                "to_reference": self.to_reference,
-            }
-        )
-
-
-def item_accuracy(table: LabelTable, reference: Reference | None = None) -> ItemAccuracy:
+def item_accuracy(table: LabelTable | Sharded[LabelTable], reference: Reference | None = None) -> ItemAccuracy:
     """Accuracy of each item (Eq. 2): with more than two raters the mean over pairs, and unanimity.
 
     A concept on which fewer than two raters decided is left out of its item.
 
     Parameters
     ----------
-    table : LabelTable
+    table : LabelTable, or shards of one
     reference : optional
         As in `rater_accuracy`.
 
@@ -436,7 +429,12 @@ def item_accuracy(table: LabelTable, reference: Reference | None = None) -> Item
     [0.5]
     """
     check_arguments(item_accuracy, locals())
-    check_table(table)
+    check_table(known_of(table))
+    _check_reference(table, reference)
+    if isinstance(table, Sharded):
+        parts = table.parts(partial(item_accuracy, reference=reference), "Accuracy of items")
+        names = [entry.name for entry in fields(ItemAccuracy)]
+        return ItemAccuracy(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})
     to_reference = np.full(len(table.items), np.nan)
     if reference is not None:
         table, of_reference, _ = _find_reference(table, reference)

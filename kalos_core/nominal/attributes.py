@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from kalos_core._agreement import Agreement
+from kalos_core._agreement import Agreement, check_agreement
 from kalos_core.chance import METRICS
 from kalos_core.errors import InputError, lookup
 from kalos_core.limits import check_replicates
@@ -68,6 +68,7 @@ def attribute_agreement(agreement: Agreement, name: str, settings: AttributeSett
     >>> round(found.alpha, 3), found.items
     (0.889, 4)
     """
+    check_agreement(agreement)
     table = agreement.annotations
     if not table.attributes:
         raise InputError("agreement: expected annotations with attributes (Annotations.attributes), got none")

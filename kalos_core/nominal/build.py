@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from kalos_core.annotations import Account, as_name, object_array
 from kalos_core.arrays import expand_runs, run_starts
 from kalos_core.errors import InputError, Problems, as_number, is_hashable, listed, repr_of
-from kalos_core.nominal.grouping import Groups
-from kalos_core.options import Option
+from kalos_core.nominal.grouping import Grouping, Groups
+from kalos_core.options import Option, Settings
 
 OPTIONAL = -1
 """Group of a concept that stands alone: any number of such concepts may be chosen."""
@@ -23,16 +23,92 @@ OPTIONAL = -1
 OnRepeat = Literal["raise", "first", "last"]
 """What to do with a rater who answered an item twice: an error that names them, or their first or last answer."""
 
-Repeats = Annotated[
-    OnRepeat,
-    Option("Repeated answers", "What to do with a rater who answered an item twice: an error, or which counts."),
-]
-
 OnEmpty = Literal["raise", "none", "skip"]
 """What a row without a label means: an error, "looked and chose nothing", or nothing at all."""
 
 OnUnknown = Literal["raise", "skip"]
 """What to do with a label that is not in the vocabulary: an error, or it is left out with a warning."""
+
+
+Repeats = Annotated[
+    OnRepeat,
+    Option(
+        "Repeated answers",
+        "Of a rater to an item, by time where every record has one, else by the order of the records.",
+        choices={"raise": "an error that names them", "first": "the first counts", "last": "the last counts"},
+    ),
+]
+
+
+Items = Annotated[
+    Sequence[Hashable] | None,
+    Option(
+        "Items",
+        "The vocabulary in the order wanted, also of items that nobody labelled; by default what occurs.",
+        type="sequence, optional",
+    ),
+]
+
+RaterNames = Annotated[
+    Sequence[str] | None,
+    Option("Raters", "The vocabulary in the order wanted; by default what occurs.", type="sequence of str, optional"),
+]
+
+Concepts = Annotated[
+    Sequence[str] | None,
+    Option(
+        "Labels",
+        "The vocabulary in the order wanted, also of options that nobody chose; by default what occurs.",
+        type="sequence of str, optional",
+    ),
+]
+
+Unlabelled = Annotated[
+    OnEmpty,
+    Option(
+        "Records without a label",
+        "What they mean.",
+        choices={
+            "raise": "an error",
+            "none": "the rater looked and chose nothing",
+            "skip": "the rater did not answer",
+        },
+    ),
+]
+
+Unknown = Annotated[
+    OnUnknown,
+    Option(
+        "Labels that are not in the vocabulary",
+        "What becomes of them.",
+        choices={"raise": "an error", "skip": "they are left out with a warning"},
+    ),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableSettings(Settings):
+    """How records become a table.
+
+    Examples
+    --------
+    >>> TableSettings(groups={"place": "indoor"})
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: groups: expected names with a list each, got {'place': 'indoor'}
+    """
+
+    groups: Grouping = "label"
+    items: Items = None
+    raters: RaterNames = None
+    concepts: Concepts = None
+    on_repeat: Repeats = "raise"
+    on_empty: Unlabelled = "raise"
+    on_unknown: Unknown = "raise"
+
+    @property
+    def vocabulary(self) -> list[str] | None:
+        """The concepts that are known beforehand; None where they are those that occur."""
+        return _vocabulary(self.concepts, self.groups)
 
 
 @dataclass
@@ -109,56 +185,31 @@ class _Answer:
 
 
 def check_records(
-    raw: RawLabels,
-    source: str,
-    groups: Groups,
-    items: Sequence[Hashable] | None,
-    raters: Sequence[str] | None,
-    concepts: Sequence[str] | None,
-    on_repeat: OnRepeat,
-    on_empty: OnEmpty,
-    on_unknown: OnUnknown,
-    describe: Callable[[int], str] | None,
-    account: Account,
+    raw: RawLabels, source: str, settings: TableSettings, describe: Callable[[int], str] | None, account: Account
 ) -> dict[str, Any]:
     """The fields of a `LabelTable` from checked records; arguments as in `build_table`."""
-    check_choices(groups, on_repeat, on_empty, on_unknown)
-    checked = _Records(raw, source, describe or (lambda row: f"record {row + 1}"))
-    checked.check_names(items, raters)
-    labels = checked.labels(_vocabulary(concepts, groups), on_empty, on_unknown, account)
+    checked = _Records(raw, source, describe or (lambda row: f"record {row + 1}"), settings, account)
+    checked.check_names()
+    labels = checked.labels()
     times = checked.times()
-    answers = _answers(raw, labels, times, together=not isinstance(groups, str))
-    kept = checked.without_repeats(answers, on_repeat, account)
+    answers = _answers(raw, labels, times, together=not isinstance(settings.groups, str))
+    kept = checked.without_repeats(answers)
     checked.problems.raise_if_any()
     used = dict.fromkeys(name for found in labels if found is not None for name in found)
-    names = _vocabulary(concepts, groups) or list(used)
+    names = settings.vocabulary or list(used)
+    items, raters = settings.items, settings.raters
     item_names = list(dict.fromkeys(raw.item)) if items is None else list(items)
     rater_names = list(dict.fromkeys(map(as_name, raw.rater))) if raters is None else [as_name(r) for r in raters]
-    return _columns(kept, item_names, rater_names, names, groups)
+    return _columns(kept, item_names, rater_names, names, settings.groups)
 
 
-def check_choices(groups: Groups, on_repeat: OnRepeat, on_empty: OnEmpty, on_unknown: OnUnknown) -> None:
-    """Options are what they can be."""
-    _check_choice(on_repeat, "on_repeat", ("raise", "first", "last"))
-    _check_choice(on_empty, "on_empty", ("raise", "none", "skip"))
-    _check_choice(on_unknown, "on_unknown", ("raise", "skip"))
-    if isinstance(groups, Mapping) and any(isinstance(of, str) for of in groups.values()):
-        raise InputError(f"groups: expected lists of concepts, got a text in {dict(groups)!r:.200}")
-
-
-def check_codes(
-    coded: CodedLabels,
-    groups: Groups,
-    items: Sequence[Hashable] | None,
-    raters: Sequence[str] | None,
-    concepts: Sequence[str] | None,
-    on_empty: OnEmpty,
-) -> dict[str, Any] | None:
+def check_codes(coded: CodedLabels, settings: TableSettings) -> dict[str, Any] | None:
     """As `check_records`, of records with which all is well; None where one of them has to be looked at.
 
     Names are looked at once each, whatever the number of records.
     """
-    vocabulary = _vocabulary(concepts, groups)
+    groups, items, raters, on_empty = settings.groups, settings.items, settings.raters, settings.on_empty
+    vocabulary = settings.vocabulary
     blank = [not label.strip() for label in coded.labels]
     names = vocabulary or list(dict.fromkeys(chain.from_iterable(compress(coded.parts, map(not_, blank)))))
     item_names = coded.items if items is None else list(items)
@@ -219,11 +270,6 @@ def _in_order(keys: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp
     return first[order], rank[inverse]
 
 
-def _check_choice(value: object, name: str, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise InputError(f"{name}: expected one of {listed(map(repr_of, known))}, got {repr_of(value)}")
-
-
 def _vocabulary(concepts: Sequence[str] | None, groups: Groups) -> list[str] | None:
     """The concepts that are known beforehand; None where they are those that occur."""
     if concepts is None:
@@ -246,6 +292,8 @@ class _Records:
     raw: RawLabels
     source: str
     name_of: Callable[[int], str]
+    settings: TableSettings
+    account: Account
     problems: Problems = field(init=False)
 
     def __post_init__(self) -> None:
@@ -253,8 +301,9 @@ class _Records:
         if not len(self.raw):
             raise InputError(f"{self.source}: expected at least one record, got none")
 
-    def check_names(self, items: Sequence[Hashable] | None, raters: Sequence[str] | None) -> None:
+    def check_names(self) -> None:
         """Every record has an item and a rater, of the vocabularies where these are given."""
+        items, raters = self.settings.items, self.settings.raters
         known_items = None if items is None else set(items)
         known_raters = None if raters is None else {as_name(name) for name in raters}
         for row, (item, rater) in enumerate(zip(self.raw.item, self.raw.rater, strict=True)):
@@ -269,10 +318,9 @@ class _Records:
                 self.problems.add(self.name_of(row), "a rater of the vocabulary", repr_of(name))
         self.problems.raise_if_any()
 
-    def labels(
-        self, known: list[str] | None, on_empty: OnEmpty, on_unknown: OnUnknown, account: Account
-    ) -> list[list[str] | None]:
+    def labels(self) -> list[list[str] | None]:
         """The concepts of every record; None for a record that is left out."""
+        known, on_empty = self.settings.vocabulary, self.settings.on_empty
         vocabulary = None if known is None else set(known)
         left_out: dict[str, int] = {}
         found: list[list[str] | None] = []
@@ -287,7 +335,7 @@ class _Records:
             strange = [] if vocabulary is None or wrong else [name for name in names if name not in vocabulary]
             if wrong:
                 self.problems.add(self.name_of(row), "names of labels", listed(map(repr_of, wrong)))
-            elif strange and on_unknown == "raise":
+            elif strange and self.settings.on_unknown == "raise":
                 self.problems.add(self.name_of(row), "a label of the vocabulary", listed(map(repr_of, strange)))
             for name in strange:
                 left_out[name] = left_out.get(name, 0) + 1
@@ -296,7 +344,7 @@ class _Records:
         self.problems.raise_if_any()
         if left_out:
             text = listed(f"{name!r} ({times:,})" for name, times in left_out.items())
-            account.left_out[f"labels that are not in the vocabulary: {text}"] += sum(left_out.values())
+            self.account.left_out[f"labels that are not in the vocabulary: {text}"] += sum(left_out.values())
         return found
 
     def times(self) -> list[float]:
@@ -310,10 +358,9 @@ class _Records:
         self.problems.raise_if_any()
         return numbers
 
-    def without_repeats(
-        self, answers: dict[tuple[Any, Any], list[_Answer]], on_repeat: OnRepeat, account: Account
-    ) -> dict[tuple[Any, Any], _Answer]:
+    def without_repeats(self, answers: dict[tuple[Any, Any], list[_Answer]]) -> dict[tuple[Any, Any], _Answer]:
         """One answer of each rater to each item, each concept once."""
+        on_repeat = self.settings.on_repeat
         timed = all(answer.time == answer.time for several in answers.values() for answer in several)
         kept = {}
         for (item, rater), several in answers.items():
@@ -323,7 +370,7 @@ class _Records:
             kept[item, rater] = ordered[-1 if on_repeat == "last" else 0]
             if on_repeat != "raise" and len(several) > 1:
                 why = f"repeated answers of one rater to one item (on_repeat={on_repeat!r})"
-                account.left_out[why] += len(several) - 1
+                self.account.left_out[why] += len(several) - 1
         return kept
 
     def _refuse_repeats(self, item: Any, rater: Any, several: list[_Answer]) -> None:

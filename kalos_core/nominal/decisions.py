@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from kalos_core.chance import Tally, tally_unseen
 from kalos_core.nominal.build import OPTIONAL
 from kalos_core.nominal.groups import check_groups
 from kalos_core.nominal.table import LabelTable
+from kalos_core.sharding import Sharded
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +92,21 @@ class ConceptVotes:
         gap_item = gap // concepts
         return cls(table, item, concept, chose, decided, raters, gap_item, gap % concepts, raters[gap_item] - times)
 
+    @classmethod
+    def of_source(cls, source: LabelTable | Sharded[LabelTable]) -> ConceptVotes:
+        """The votes of a table, or of shards, whose answers are not held."""
+        if not isinstance(source, Sharded):
+            return cls.of(source)
+        parts = source.parts(_votes_alone, "Votes")
+        joined: dict[str, Any] = {
+            entry.name: np.concatenate([getattr(part, entry.name) for part in parts])
+            for entry in fields(cls)
+            if entry.name != "table"
+        }
+        for name in ("item", "gap_item"):
+            joined[name] = joined[name] + np.repeat(source.starts[:-1], [len(getattr(part, name)) for part in parts])
+        return cls(table=source.known, **joined)
+
     def deciding_items(self) -> NDArray[np.intp]:
         """(C,) items on which somebody decided on each concept."""
         silent = np.bincount(self.gap_concept[self.gap_decided == 0], minlength=len(self.table.concepts))
@@ -117,6 +134,10 @@ class ConceptVotes:
     def _optional(self, which: NDArray[np.bool_]) -> NDArray[np.intp]:
         rows = which & (self.table.group_of[self.concept] == OPTIONAL)
         return np.column_stack([self.item[rows], self.concept[rows]])
+
+
+def _votes_alone(table: LabelTable) -> ConceptVotes:
+    return replace(ConceptVotes.of(table), table=table.select(items=[]))
 
 
 def optional_tallies(table: LabelTable) -> dict[str, Tally]:

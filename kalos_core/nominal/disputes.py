@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.arguments import check_arguments
 from kalos_core.arrays import divide, total
 from kalos_core.chance import tally
 from kalos_core.display import number_of
@@ -19,6 +18,7 @@ from kalos_core.nominal.majority import majority_vote
 from kalos_core.nominal.table import LabelTable, check_table
 from kalos_core.options import Option
 from kalos_core.results import Result
+from kalos_core.sharding import Sharded, known_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -117,17 +117,18 @@ Quorum = Annotated[
 ]
 
 
-def find_disputes(table: LabelTable) -> Disputes:
+def find_disputes(table: LabelTable | Sharded[LabelTable]) -> Disputes:
     """Every item and question that two raters or more answered, and not all of them alike.
 
     Parameters
     ----------
-    table : LabelTable
+    table : LabelTable, or shards of one
 
     Returns
     -------
     Disputes
-        Ordered by item, then question. What an answer leaves open, and a group it breaks, is no answer to it.
+        Ordered by item, then question. What an answer leaves open, and a group it breaks, is no answer to it. The table
+        of those of shards has no answers.
 
     Examples
     --------
@@ -136,8 +137,12 @@ def find_disputes(table: LabelTable) -> Disputes:
     >>> found.to_pandas()[["question", "share", "tied"]].values.tolist(), found.agreement.tolist()
     ([['sea', 0.5, True]], [0.5])
     """
-    check_arguments(find_disputes, locals())
-    check_table(table)
+    check_table(known_of(table))
+    if isinstance(table, Sharded):
+        parts = table.parts(_disputes_alone, "Disputes")
+        columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in OF_DISPUTES}
+        columns["item"] = columns["item"] + np.repeat(table.starts[:-1], [len(part) for part in parts])
+        return Disputes(table=table.known, **columns)
     index = {name: code for code, name in enumerate(table.questions)}
     items = len(table.items)
     votes = ConceptVotes.of(table)
@@ -163,6 +168,14 @@ def find_disputes(table: LabelTable) -> Disputes:
         answers=columns["answers"][order].astype(np.intp),
         agreement=divide(agreeing, compared),
     )
+
+
+OF_DISPUTES = ("item", "question", "share", "tied", "answers", "agreement")
+"""Fields of `Disputes` but its table."""
+
+
+def _disputes_alone(table: LabelTable) -> Disputes:
+    return replace(find_disputes(table), table=table.select(items=[]))
 
 
 def _of_optional(table: LabelTable, votes: ConceptVotes, index: dict[str, int]) -> dict[str, NDArray[Any]]:

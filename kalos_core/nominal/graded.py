@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
@@ -34,17 +34,16 @@ from kalos_core.limits import check_replicates
 from kalos_core.nominal.levels import MetricName
 from kalos_core.nominal.values import Grades, encode_grades
 from kalos_core.options import Option, Replicates, Seed, Settings, takes
-from kalos_core.resampling import Draws, interval_columns, intervals
+from kalos_core.resampling import Draws, intervals
 from kalos_core.results import Result
 from kalos_core.text import plain
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GradeAgreement(Result):
     """How far raters agree on grades: of items (`grade_agreement`), or of annotations (`attribute_agreement`).
+
+    Table: one row a coefficient.
 
     Figures: ``"coefficients"``.
 
@@ -79,6 +78,7 @@ class GradeAgreement(Result):
     """
 
     _call = "grade_agreement(values)"
+    _columns = "coefficient value value_interval:interval reason"
 
     name: str
     metric: str
@@ -138,13 +138,6 @@ class GradeAgreement(Result):
             f"{what}{self.metric} alpha {found} over {self.items:,} {'units' if self.name else 'items'} that two graded"
         )
 
-    def to_pandas(self) -> pd.DataFrame:
-        """One row a coefficient."""
-        import pandas as pd
-
-        columns = {"coefficient": self.coefficient, "value": self.value, **interval_columns(value=self.interval)}
-        return pd.DataFrame({**columns, "reason": self.reason})
-
 
 def least_agreed_first(found: Iterable[GradeAgreement]) -> list[GradeAgreement]:
     """By alpha, those without one last.
@@ -169,7 +162,7 @@ GradeWeights = Annotated[
 ]
 
 GradeOrder = Annotated[
-    Sequence[Any] | None,
+    Sequence[str | float] | None,
     Option(
         "Order of grades",
         "The values from lowest to highest; text has none of its own.",

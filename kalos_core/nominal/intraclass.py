@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
@@ -15,11 +14,8 @@ from kalos_core.display import number_of, with_interval
 from kalos_core.limits import check_replicates
 from kalos_core.nominal.values import encode_grades
 from kalos_core.options import BootstrapSettings, takes
-from kalos_core.resampling import interval_columns, intervals
+from kalos_core.resampling import draws_of_kinds, intervals
 from kalos_core.results import Result
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 FORMS = ("ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)")
 """Of one grade and of the mean of k; 1: each item has raters of its own, 2: raters are a sample, 3: the only ones."""
@@ -29,13 +25,12 @@ TAIL = 0.025
 
 SAME_ITEMS = "items do not differ beyond their raters: no variance is left to divide by"
 
-REPLICATES_AT_ONCE = 100
-"""Replicates that are drawn at a time."""
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IntraclassCorrelation(Result):
     """The result of `intraclass_correlation`.
+
+    Table: one row a form.
 
     Figures: ``"forms"``.
 
@@ -64,6 +59,7 @@ class IntraclassCorrelation(Result):
     """
 
     _call = "intraclass_correlation(values)"
+    _columns = "form value value_interval:interval reason"
 
     form: NDArray[np.object_]
     value: NDArray[np.float64]
@@ -84,13 +80,6 @@ class IntraclassCorrelation(Result):
         at = self.usual
         name = f"{self.form[at]} {with_interval(float(self.value[at]), self.interval[at])}"
         return f"{name} over {number_of(self.items, 'item')} of {self.raters:.4g} raters, intervals by {self.method}"
-
-    def to_pandas(self) -> pd.DataFrame:
-        """One row a form."""
-        import pandas as pd
-
-        ends = interval_columns(value=self.interval)
-        return pd.DataFrame({"form": self.form, "value": self.value, **ends, "reason": self.reason})
 
 
 @takes(BootstrapSettings)
@@ -213,10 +202,8 @@ def _one_way(numbers: NDArray[np.float64], replicates: int, seed: int) -> Intrac
     within = np.where(given, there - (sums / count)[:, None], 0)
     parts = np.column_stack([np.ones(len(count)), count, count**2, sums, sums**2 / count, (within**2).sum(axis=1)])
     value, raters = _one_way_of(parts.sum(axis=0)[None])
-    rng, n, drawn = np.random.default_rng(seed), len(count), []
-    for start in range(0, replicates, REPLICATES_AT_ONCE):
-        times = rng.multinomial(n, np.full(n, 1 / n), size=min(REPLICATES_AT_ONCE, replicates - start))
-        drawn.append(_one_way_of(times @ parts)[0])
+    n = len(count)
+    drawn = [_one_way_of(times @ parts)[0] for times in draws_of_kinds(np.ones(n), replicates, seed)]
     ends = intervals(np.concatenate(drawn), n) if drawn else np.full((2, 2), np.nan)
     two_way = "needs a grade of every rater for every item: some are missing"
     found, interval = np.full(6, np.nan), np.full((6, 2), np.nan)

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import object_array
-from kalos_core.arguments import check_arguments
 from kalos_core.arrays import divide, total
 from kalos_core.chance import Counts, tally
 from kalos_core.display import number_of, percent_text
@@ -17,6 +16,7 @@ from kalos_core.nominal.build import OPTIONAL
 from kalos_core.nominal.decisions import ConceptVotes, mean_of_finite
 from kalos_core.nominal.table import LabelTable, check_table
 from kalos_core.results import Result
+from kalos_core.sharding import Sharded, known_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,6 +31,8 @@ MERGED = "majority"
 @dataclass(frozen=True, eq=False, repr=False)
 class Majority(Result):
     """The majority vote of one question on I items.
+
+    Table: one row an item.
 
     Figures: ``"shares"``.
 
@@ -52,6 +54,7 @@ class Majority(Result):
     """
 
     _call = "majority_vote(counts)"
+    _columns = "winner votes annotations tied share"
 
     winner: NDArray[np.intp]
     votes: NDArray[np.int64]
@@ -72,20 +75,6 @@ class Majority(Result):
     def headline(self) -> str:
         """The finding, in words."""
         return f"Majority of {number_of(len(self.winner), 'item')}, {int(self.tied.sum()):,} tied"
-
-    def to_pandas(self) -> pd.DataFrame:
-        """One row an item."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "winner": self.winner,
-                "votes": self.votes,
-                "annotations": self.annotations,
-                "tied": self.tied,
-                "share": self.share,
-            }
-        )
 
 
 def majority_vote(counts: Counts) -> Majority:
@@ -175,6 +164,8 @@ def merge_raters(table: LabelTable, name: str = MERGED) -> LabelTable:
 class MajorityLabels(Result):
     """What most raters chose, N labels on items, each with the share of the raters who chose it.
 
+    Table: one row a label, with codes of the table.
+
     Figures: ``"shares"``.
 
     Parameters
@@ -197,6 +188,7 @@ class MajorityLabels(Result):
     """
 
     _call = "majority_labels(table)"
+    _columns = "item concept share tied"
 
     item: NDArray[np.intp]
     concept: NDArray[np.intp]
@@ -207,19 +199,6 @@ class MajorityLabels(Result):
     def headline(self) -> str:
         """The finding, in words."""
         return f"{number_of(len(self.item), 'label')} of the majority, {int(self.tied.sum()):,} left open by a tie"
-
-    def to_pandas(self) -> pd.DataFrame:
-        """One row a label, with codes of the table."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "item": self.item,
-                "concept": self.concept,
-                "share": self.share,
-                "tied": self.tied,
-            }
-        )
 
 
 def majority_labels(table: LabelTable) -> MajorityLabels:
@@ -260,6 +239,8 @@ def majority_labels(table: LabelTable) -> MajorityLabels:
 class MajorityAgreement(Result):
     """How many raters agree with the majority, by concept and by item, in both readings of a decision.
 
+    Table: one row a concept.
+
     Figures: ``"concepts"``.
 
     Parameters
@@ -286,6 +267,7 @@ class MajorityAgreement(Result):
     """
 
     _call = "majority_agreement(table)"
+    _columns = "concept:concepts group all:concept_all chosen:concept_chosen items:concept_items"
 
     concepts: NDArray[np.object_]
     group: NDArray[np.object_]
@@ -325,35 +307,12 @@ class MajorityAgreement(Result):
             f"{number_of(len(self.concepts), 'concept')}"
         )
 
-    def to_pandas(self) -> pd.DataFrame:
-        """One row a concept."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "concept": self.concepts,
-                "group": self.group,
-                "all": self.concept_all,
-                "chosen": self.concept_chosen,
-                "items": self.concept_items,
-            }
-        )
-
     def items_to_pandas(self) -> pd.DataFrame:
         """One row an item."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "item": self.items,
-                "all": self.item_all,
-                "chosen": self.item_chosen,
-                "concepts": self.item_concepts,
-            }
-        )
+        return self._frame("item:items all:item_all chosen:item_chosen concepts:item_concepts")
 
 
-def majority_agreement(table: LabelTable) -> MajorityAgreement:
+def majority_agreement(table: LabelTable | Sharded[LabelTable]) -> MajorityAgreement:
     """Agreement with the majority per concept and per item (Nowak & Rüger §5.1, Figure 4).
 
     For each item and concept, the share of raters who decided as most did: chose it, or did not. Read with
@@ -363,7 +322,7 @@ def majority_agreement(table: LabelTable) -> MajorityAgreement:
 
     Parameters
     ----------
-    table : LabelTable
+    table : LabelTable, or shards of one
 
     Returns
     -------
@@ -376,22 +335,22 @@ def majority_agreement(table: LabelTable) -> MajorityAgreement:
     >>> found.concept_chosen.round(3).tolist()
     [0.667]
     """
-    check_arguments(majority_agreement, locals())
-    votes = ConceptVotes.of(check_table(table))
+    known = check_table(known_of(table))
+    votes = ConceptVotes.of_source(table)
     loss = 1 - np.maximum(votes.chose, votes.decided - votes.chose) / votes.decided
     counted = votes.raters > 0
     concept_items, item_concepts = votes.deciding_items(), votes.deciding_concepts()
-    by_concept = np.bincount(votes.concept, minlength=len(table.concepts))
-    by_item = np.bincount(votes.item, minlength=len(table.items))
-    concept_loss = total(votes.concept, loss, len(table.concepts))
-    item_loss = total(votes.item, loss, len(table.items))
+    by_concept = np.bincount(votes.concept, minlength=len(known.concepts))
+    by_item = np.bincount(votes.item, minlength=len(known.items))
+    concept_loss = total(votes.concept, loss, len(known.concepts))
+    item_loss = total(votes.item, loss, len(known.items))
     return MajorityAgreement(
-        concepts=table.concepts,
-        group=object_array([*table.groups, None])[table.group_of],  # `OPTIONAL` is the last
+        concepts=known.concepts,
+        group=object_array([*known.groups, None])[known.group_of],  # `OPTIONAL` is the last
         concept_all=1 - divide(concept_loss, concept_items),
         concept_chosen=1 - divide(concept_loss, by_concept),
         concept_items=by_concept,
-        items=table.items,
+        items=known.items,
         item_all=np.where(counted, 1 - divide(item_loss, item_concepts), np.nan),
         item_chosen=1 - divide(item_loss, by_item),
         item_concepts=by_item,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from functools import reduce
 from operator import add
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,6 @@ from kalos_core.nominal.levels import Levels, MetricOfGroups, OrderOfGroups, que
 from kalos_core.nominal.majority import majority_vote
 from kalos_core.nominal.table import LabelTable, check_table
 from kalos_core.options import Replicates, Seed, Settings, takes
-from kalos_core.resampling import interval_columns
 from kalos_core.results import Result
 from kalos_core.sharding import Sharded, known_of, parts_of
 from kalos_core.sparse import RunningCurve, ratio_interval, running_agreement
@@ -35,13 +34,12 @@ from kalos_core.sparse.independence import is_doubtful
 from kalos_core.sparse.running import RunningSettings
 from kalos_core.sparse.weights import WeightName
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelAgreement(Result):
     """Agreement on each of Q questions, exclusive groups and optional concepts alike.
+
+    Table: one row a question.
 
     Figures: ``"questions"``.
 
@@ -91,6 +89,10 @@ class LabelAgreement(Result):
     """
 
     _call = "label_agreement(table)"
+    _columns = (
+        "question exclusive options free_marginal band:bands fleiss ac1 alpha metric cohen spa spa_flat doubtful "
+        "free_marginal_interval spa_interval items answers ties chosen reason"
+    )
 
     question: NDArray[np.object_]
     exclusive: NDArray[np.bool_]
@@ -135,34 +137,6 @@ class LabelAgreement(Result):
         alpha, kappa = (alpha_text(mean_of_finite(values)) for values in (self.alpha, self.free_marginal))
         return f"Mean alpha {alpha} over {number_of(len(self.question), 'question')}; mean free-marginal kappa {kappa}"
 
-    def to_pandas(self) -> pd.DataFrame:
-        """One row a question."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "question": self.question,
-                "exclusive": self.exclusive,
-                "options": self.options,
-                "free_marginal": self.free_marginal,
-                "band": self.bands,
-                "fleiss": self.fleiss,
-                "ac1": self.ac1,
-                "alpha": self.alpha,
-                "metric": self.metric,
-                "cohen": self.cohen,
-                "spa": self.spa,
-                "spa_flat": self.spa_flat,
-                "doubtful": self.doubtful,
-                **interval_columns(free_marginal=self.free_marginal_interval, spa=self.spa_interval),
-                "items": self.items,
-                "answers": self.answers,
-                "ties": self.ties,
-                "chosen": self.chosen,
-                "reason": self.reason,
-            }
-        )
-
 
 @dataclass(frozen=True)
 class LabelSettings(Settings):
@@ -170,10 +144,9 @@ class LabelSettings(Settings):
 
     Examples
     --------
-    >>> LabelSettings(weights="edge")
+    >>> LabelSettings(seed=-1)
     Traceback (most recent call last):
-    kalos_core.errors.InputError: weights: expected one of 'flat', 'annotations', 'annotations_m1', 'edges', \
-'inv_var', 'inv_var_class', got 'edge'
+    kalos_core.errors.InputError: seed: expected a whole number of at least 0, got -1
     """
 
     bootstrap: Replicates = 1000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +19,12 @@ from kalos_core.nominal.table import LabelTable
 from kalos_core.options import Option, Settings, takes
 from kalos_core.results import Result
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rejection(Result):
     """Which of A answers of R raters are rejected, and what that does to the kappas of Q questions.
+
+    Table: one row a rater.
 
     Figures: ``"questions"``.
 
@@ -54,6 +53,7 @@ class Rejection(Result):
     """
 
     _call = "reject_answers(table)"
+    _columns = "rater:raters answers breaking to_majority rejected:rejected_answers reason"
 
     rejected: NDArray[np.bool_]
     raters: NDArray[np.object_]
@@ -90,21 +90,6 @@ class Rejection(Result):
     def headline(self) -> str:
         """The finding, in words."""
         return f"{int(self.rejected.sum()):,} of {number_of(len(self.rejected), 'answer')} rejected"
-
-    def to_pandas(self) -> pd.DataFrame:
-        """One row a rater."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "rater": self.raters,
-                "answers": self.answers,
-                "breaking": self.breaking,
-                "to_majority": self.to_majority,
-                "rejected": self.rejected_answers,
-                "reason": self.reason,
-            }
-        )
 
 
 Broken = Annotated[

@@ -20,8 +20,7 @@ from kalos_core.nominal.table import LabelTable
 from kalos_core.nominal.values import encode_values
 from kalos_core.options import Option, Settings, takes
 from kalos_core.reliability import NOT_ASSIGNED
-from kalos_core.resampling import interval_columns
-from kalos_core.results import Result
+from kalos_core.results import Result, crossed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,6 +35,8 @@ NORMAL = 1.959963984540054
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelTruth(Result):
     """The class of each of I items, and how each of R raters answers, estimated from each other. K classes.
+
+    Table: one row an item: its label, how probable it is, and how many answers it has.
 
     Figures: ``"skill"``, ``"confusion"``.
 
@@ -80,6 +81,7 @@ class LabelTruth(Result):
     """
 
     _call = "dawid_skene(values)"
+    _columns = "item:items label:labels confidence tied answers"
 
     question: str
     model: str
@@ -159,33 +161,14 @@ class LabelTruth(Result):
         items, raters = number_of(int(known.sum()), "item"), number_of(len(self.raters), "rater")
         return f"Labels of {items} by {raters}, {sure} sure in the mean{ties}{self.doubts}"
 
-    def to_pandas(self) -> pd.DataFrame:
-        """One row an item: its label, how probable it is, and how many answers it has."""
-        import pandas as pd
-
-        columns = {"label": self.labels, "confidence": self.confidence, "tied": self.tied, "answers": self.answers}
-        return pd.DataFrame({"item": self.items, **columns})
-
     def raters_to_pandas(self) -> pd.DataFrame:
         """One row a rater: skill with its interval, and how many answers it rests on."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "rater": self.raters,
-                "skill": self.skill,
-                **interval_columns(skill=self.skill_interval),
-                "answers": self.rater_answers,
-            }
-        )
+        return self._frame("rater:raters skill skill_interval answers:rater_answers")
 
     def confusion_to_pandas(self) -> pd.DataFrame:
         """One row a rater, class and answer: how probable the answer is where the class is true."""
-        import pandas as pd
-
-        rater, true, answer = (axis.ravel() for axis in np.indices(self.confusion.shape))
-        names = {"rater": self.raters[rater], "class": self.classes[true], "answer": self.classes[answer]}
-        return pd.DataFrame({**names, "probability": self.confusion.ravel()})
+        axes = {"rater": self.raters, "class": self.classes, "answer": self.classes}
+        return crossed(axes, probability=self.confusion)
 
 
 # ---- models ----

@@ -9,7 +9,6 @@ import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import NDArray
 
-from kalos_core.arguments import check_arguments
 from kalos_core.display import number_of
 from kalos_core.errors import check_number
 from kalos_core.nominal.table import LabelTable, check_table
@@ -120,7 +119,6 @@ def suggest_groups(table: LabelTable, most_breaches: float = MOST_BREACHES) -> S
     >>> [(group.name, group.supporting) for group in suggest_groups(LabelTable.from_rows(rows, groups=None))]
     [('day / night', 12)]
     """
-    check_arguments(suggest_groups, locals())
     check_table(table)
     share = check_number(most_breaches, "most_breaches", low=0, below=1)
     chosen = _chosen(table)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -18,15 +18,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations import Account, object_array
 from kalos_core.annotations.columns import new_codes, positions
-from kalos_core.arguments import check_arguments
 from kalos_core.arrays import as_array, as_rows, by_item, find_sorted, freeze
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, check_writable, index_of, listed, repr_of, warn
-from kalos_core.nominal.build import OPTIONAL, OnEmpty, OnRepeat, OnUnknown, RawLabels, check_records
-from kalos_core.nominal.grouping import Groups
+from kalos_core.nominal.build import OPTIONAL, RawLabels, TableSettings, check_records
+from kalos_core.options import check_arguments, takes
 from kalos_core.reliability import NOT_ASSIGNED
 from kalos_core.results import Result
-from kalos_core.sharding import Sharded
+from kalos_core.sharding import instead_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -185,18 +184,8 @@ class LabelTable(Result):
         return pd.DataFrame({"rater": self.raters, "answers": counts})
 
     @classmethod
-    def from_rows(
-        cls,
-        rows: Iterable[Mapping[str, Any]],
-        *,
-        groups: Groups = "label",
-        items: Sequence[Hashable] | None = None,
-        raters: Sequence[str] | None = None,
-        concepts: Sequence[str] | None = None,
-        on_repeat: OnRepeat = "raise",
-        on_empty: OnEmpty = "raise",
-        on_unknown: OnUnknown = "raise",
-    ) -> LabelTable:
+    @takes(TableSettings)
+    def from_rows(cls, rows: Iterable[Mapping[str, Any]], settings: TableSettings) -> LabelTable:
         """A table from records, one a label or one an answer.
 
         Parameters
@@ -204,16 +193,11 @@ class LabelTable(Result):
         rows : iterable of mappings
             ``item``, ``rater``, ``label``, and optionally ``time`` (a number). ``label`` is a name, a list of names
             (empty: looked and chose nothing), or None. Whole numbers as names become text.
-        groups : str, mapping or None
-            A name: all concepts exclude each other and form one group of that name; every record is an answer. A
-            mapping of names to concepts: these groups, all other concepts being optional; None: all are optional. Then
-            the records of a rater and item (and time, where there is one) are one answer together.
-        items, raters, concepts : sequences, optional
-            The vocabularies in the order wanted; by default what occurs, in order of first occurrence. Name items here
-            that nobody labelled, and options that nobody chose.
-        on_repeat, on_empty, on_unknown
-            See `OnRepeat`, `OnEmpty`, `OnUnknown`. First and last are by time where every record has one, else by the
-            order of the records.
+
+        Notes
+        -----
+        Where `groups` is a name, every record is an answer. Else the records of a rater and item (and time, where there
+        is one) are one answer together.
 
         Raises
         ------
@@ -228,18 +212,7 @@ class LabelTable(Result):
         >>> table.values("label").tolist()
         [[0, 1], [0, -2]]
         """
-        check_arguments(LabelTable.from_rows, locals())
-        return build_table(
-            RawLabels.of_rows(rows),
-            source="rows",
-            groups=groups,
-            items=items,
-            raters=raters,
-            concepts=concepts,
-            on_repeat=on_repeat,
-            on_empty=on_empty,
-            on_unknown=on_unknown,
-        )
+        return build_table(RawLabels.of_rows(rows), source="rows", **settings.record())
 
     @cached_property
     def questions(self) -> tuple[str, ...]:
@@ -434,19 +407,13 @@ def build_table(
     raw: RawLabels,
     *,
     source: str,
-    groups: Groups = "label",
-    items: Sequence[Hashable] | None = None,
-    raters: Sequence[str] | None = None,
-    concepts: Sequence[str] | None = None,
-    on_repeat: OnRepeat = "raise",
-    on_empty: OnEmpty = "raise",
-    on_unknown: OnUnknown = "raise",
     describe: Callable[[int], str] | None = None,
     account: Account | None = None,
+    **options: Any,
 ) -> LabelTable:
     """Check the records of a reader and turn them into a `LabelTable`; every reader ends here.
 
-    Arguments are those of `LabelTable.from_rows`; `describe` names the record of a row in messages. What is left out is
+    Options are those of `LabelTable.from_rows`; `describe` names the record of a row in messages. What is left out is
     counted in the reader's account, and warned of.
 
     Examples
@@ -456,12 +423,8 @@ def build_table(
     {'read': 2, 'left_out': {}, 'unused': {}, 'notes': ['item = image']}
     """
     account = Account() if account is None else account
-    table = LabelTable(
-        **check_records(
-            raw, source, groups, items, raters, concepts, on_repeat, on_empty, on_unknown, describe, account
-        ),
-        account=account,
-    )
+    fields = check_records(raw, source, TableSettings.of(options), describe, account)
+    table = LabelTable(**fields, account=account)
     account.read = len(table)
     if said := account.passed_over():
         text = " ".join([f"{source}: {number_of(len(table), 'answer is', 'answers are')} read.", *said])
@@ -472,8 +435,7 @@ def build_table(
 def check_table(table: object) -> LabelTable:
     """An argument that is a `LabelTable`; anything else is an error that names what makes one."""
     if not isinstance(table, LabelTable):
-        instead = f"; {table._instead}" if isinstance(table, Sharded) else ""
-        actual = f"{type(table).__name__}{instead}"
+        actual = f"{type(table).__name__}{instead_of(table)}"
         raise InputError(f"table: expected a LabelTable, as `read_long_labels` returns, got {actual}")
     return table
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
@@ -20,8 +21,9 @@ from kalos_core.nominal.majority import majority_vote
 from kalos_core.nominal.questions import check_two_raters
 from kalos_core.nominal.table import LabelTable
 from kalos_core.options import BootstrapSettings, takes
-from kalos_core.resampling import intervals
-from kalos_core.results import Result
+from kalos_core.resampling import draws_of_kinds, intervals
+from kalos_core.results import Result, crossed
+from kalos_core.sharding import Sharded, known_of, parts_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,31 +99,25 @@ class TeamComparison(Result):
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a question and comparison."""
-        import pandas as pd
-
-        size = len(COMPARISONS)
-        return pd.DataFrame(
-            {
-                "question": np.repeat(self.question, size),
-                "comparison": np.tile(self.names, len(self)),
-                "agreement": self.agreement.ravel(),
-                "agreement_low": self.agreement_interval[..., 0].ravel(),
-                "agreement_high": self.agreement_interval[..., 1].ravel(),
-                "kappa": self.kappa.ravel(),
-                "kappa_low": self.kappa_interval[..., 0].ravel(),
-                "kappa_high": self.kappa_interval[..., 1].ravel(),
-                "items": self.items.ravel(),
-            }
+        return crossed(
+            {"question": self.question, "comparison": self.names},
+            agreement=self.agreement,
+            agreement_interval=self.agreement_interval,
+            kappa=self.kappa,
+            kappa_interval=self.kappa_interval,
+            items=self.items,
         )
 
 
 @takes(BootstrapSettings)
-def compare_teams(table: LabelTable, teams: Mapping[str, Sequence[str]], settings: BootstrapSettings) -> TeamComparison:
+def compare_teams(
+    table: LabelTable | Sharded[LabelTable], teams: Mapping[str, Sequence[str]], settings: BootstrapSettings
+) -> TeamComparison:
     """Agreement within two teams of raters, between them, and of their majorities (Nowak & Rüger §5.3).
 
     Parameters
     ----------
-    table : LabelTable
+    table : LabelTable, or shards of one
     teams : mapping of two names to rater names
         Nobody in both; raters in neither are left out.
 
@@ -141,31 +137,43 @@ def compare_teams(table: LabelTable, teams: Mapping[str, Sequence[str]], setting
     >>> result.agreement[0].tolist(), result.items[0].tolist()
     ([1.0, nan, 1.0, 1.0, nan], [1, 0, 1, 1, 0])
     """
-    check_two_raters(table)
-    bootstrap, seed = check_replicates(settings.bootstrap, len(table.items)), settings.seed
+    known = check_two_raters(known_of(table))
+    bootstrap, seed = check_replicates(settings.bootstrap, len(known.items)), settings.seed
     names = _check_teams(teams)
-    first, second = (table.select(raters=list(teams[name])) for name in names)
-    groups, optional = set(table.groups), _Optional.of(first, second)
+    for name in names:
+        known.select(raters=list(teams[name]))  # refuses who is not there
+    parts = parts_of(table, partial(_questions, teams=[list(teams[name]) for name in names]), "Teams")
     made = []
-    for name in table.questions:
-        if name in groups:
-            by_item = _by_item(first.counts(name), second.counts(name))
-            made.append(_compared(by_item, np.ones(len(by_item), np.intp), bootstrap, seed))
-        else:
-            made.append(_compared(*optional.by_item(table.concepts_of(name)[0]), bootstrap, seed))
+    for of_question in zip(*parts, strict=True):
+        by_item, items = (np.concatenate(column) for column in zip(*of_question, strict=True))
+        made.append(_compared(by_item, items, bootstrap, seed))
     agreement, interval, items = (np.stack(column) for column in zip(*made, strict=True))
-    expected = expected_of_categories([len(table.options(question)) for question in table.questions])[:, None]
+    expected = expected_of_categories([len(known.options(question)) for question in known.questions])[:, None]
     kept = (1 - expected) * np.array([0, 0, 0, 0, 1])  # a difference has no chance to be taken off
     return TeamComparison(
         first=names[0],
         second=names[1],
-        question=np.array(table.questions, dtype=object),
+        question=np.array(known.questions, dtype=object),
         agreement=agreement,
         agreement_interval=interval,
         kappa=chance_corrected(1 - agreement - kept, expected),
         kappa_interval=chance_corrected(1 - interval - kept[..., None], expected[..., None]),
         items=items,
     )
+
+
+def _questions(table: LabelTable, teams: Sequence[list[str]]) -> list[tuple[NDArray[np.float64], NDArray[np.intp]]]:
+    """Of each question (M, 4) as `_by_item`, and (M,) how many items each row stands for."""
+    first, second = (table.select(raters=raters) for raters in teams)
+    groups, optional = set(table.groups), _Optional.of(first, second)
+    made = []
+    for name in table.questions:
+        if name in groups:
+            by_item = _by_item(first.counts(name), second.counts(name))
+            made.append((by_item, np.ones(len(by_item), np.intp)))
+        else:
+            made.append(optional.by_item(table.concepts_of(name)[0]))
+    return made
 
 
 def _check_teams(teams: Mapping[str, Sequence[str]]) -> tuple[str, str]:
@@ -295,9 +303,8 @@ def _compared(
     kinds, code = _distinct_rows(np.where(defined, by_item, -1)[some])
     times = np.bincount(code, items[some], minlength=len(kinds)).astype(np.intp)
     values, there = np.maximum(kinds, 0), (kinds >= 0).astype(np.float64)
-    resampled: NDArray[Any] = np.zeros((0, len(times)))
-    if len(times):
-        resampled = np.random.default_rng(seed).multinomial(times.sum(), times / times.sum(), size=replicates)
+    drawn = [np.zeros((0, len(times)), np.int64), *draws_of_kinds(times, replicates, seed)]
+    resampled = np.concatenate(drawn)
     with np.errstate(invalid="ignore"):  # 0 / 0: nothing defined in a replicate, or at all
         means = _with_difference((times @ values) / (times @ there))
         ends = _with_difference((resampled @ values) / (resampled @ there))

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from kalos_core.arrays import as_floats, object_array
 from kalos_core.errors import InputError, check_iterable, is_hashable, listed, repr_of
 from kalos_core.reliability import NOT_ASSIGNED
+from kalos_core.sharding import instead_of
 
 MOST_CODES = 1 << 16
 """Whole numbers beyond this are ids rather than codes, and are numbered anew."""
@@ -136,7 +137,7 @@ def _table(values: ArrayLike) -> NDArray[Any]:
     except ValueError:
         raise InputError("values: expected a table, items x raters, got rows of unequal length") from None
     if given.ndim != 2:
-        raise InputError(f"values: expected items x raters, got shape {given.shape}")
+        raise InputError(f"values: expected items x raters, got shape {given.shape}{instead_of(values)}")
     return given
 
 

@@ -5,27 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations.table import object_array
-from kalos_core.arguments import check_arguments
 from kalos_core.arrays import mean_of_defined
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, is_hashable, listed, repr_of
+from kalos_core.options import Option, Replicates, Seed, Settings, check_arguments, takes
 from kalos_core.pixels.moments import Correlation, Moments, correlation
 from kalos_core.pixels.patterns import Patterns, find_patterns
 from kalos_core.pixels.performance import RaterPerformance
 from kalos_core.pixels.properties import Channels, property_moments
 from kalos_core.pixels.replicates import ImageCounts, pixel_intervals
-from kalos_core.pixels.stack import Masks3D, MaskStack, Stacks, as_stack, each_stack
+from kalos_core.pixels.stack import LabelStack, Masks3D, MaskStack, Stacks, as_stack, each_stack
 from kalos_core.pixels.sums import PixelSums
 from kalos_core.results import Result
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LIMIT = 0.1
 """Smyth's: data with a larger bound are not fit for experiments."""
@@ -46,6 +43,8 @@ ROUNDING = 1e-12
 @dataclass(frozen=True, eq=False, repr=False)
 class PixelAgreement(Result):
     """Agreement of raters about pixels (Lampert et al., §III-B). R raters, I images.
+
+    Table: one row an image.
 
     Where raters have no names (`raters_are_local`), there is no number of a single rater and nobody stands out: R is 0
     and `ratio` has an entry for each rater of the image with the most. Pairs are compared within images only, see
@@ -87,6 +86,7 @@ class PixelAgreement(Result):
     """
 
     _call = "pixel_agreement(masks)"
+    _columns = "image:images smyth_bound:image_bound mean_f1:image_f1 pixels:image_pixels marked:image_marked"
     _shows_table = False
 
     raters: NDArray[np.object_]
@@ -206,20 +206,6 @@ class PixelAgreement(Result):
     def performance(self) -> RaterPerformance:
         """Each rater against the consensus of half of the raters, their own vote among them (Table II)."""
         return RaterPerformance(self.raters, self.sums.confusion)
-
-    def to_pandas(self) -> pd.DataFrame:
-        """One row an image."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "image": self.images,
-                "smyth_bound": self.image_bound,
-                "mean_f1": self.image_f1,
-                "pixels": self.image_pixels,
-                "marked": self.image_marked,
-            }
-        )
 
     @property
     def headline(self) -> str:
@@ -348,33 +334,57 @@ def _image_row(image: Any, sums: PixelSums, assigned: NDArray[np.intp]) -> tuple
     return image, sums.smyth_bound(), float(f1.mean()), sums.pixels, marked
 
 
-def pixel_agreement(
-    stacks: Stacks,
-    raters: Sequence[str] | None = None,
-    channels: Channels | None = None,
-    raters_are_local: bool | None = None,
-    bootstrap: int = 1000,
-    seed: int = 0,
-) -> PixelAgreement:
+ChosenChannels = Annotated[
+    Channels | None,
+    Option(
+        "Channels",
+        "Which channels of the images are compared, such as the near-infrared one; all by default. Names choose "
+        "among those that the stacks name (`MaskStack.channels`), and name every channel, in order, where they "
+        "name none; a mapping of names to numbers, from 0, chooses among channels without names. Intensity and "
+        "contrast are computed where an image has channels named red, green and blue, or one channel.",
+        type="sequence of str, or mapping of str to int, optional",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class PixelSettings(Settings):
+    """How agreement about pixels is computed."""
+
+    raters: Annotated[
+        Sequence[str] | None,
+        Option(
+            "Raters", "All of them, needed where the first image does not have them all.", check=lambda given, _: given
+        ),
+    ] = None
+    channels: ChosenChannels = None
+    raters_are_local: Annotated[
+        bool | None,
+        Option(
+            "Raters have no names",
+            "Whether a name means a rater within one image only, as in the Berkeley data, where segmenter 1 of one "
+            "image is not segmenter 1 of the next. By default as the stacks say. There are no numbers of single "
+            "raters then.",
+        ),
+    ] = None
+    bootstrap: Replicates = 1000
+    seed: Seed = 0
+
+    def accumulator(self, first: MaskStack | LabelStack) -> PixelAccumulator:
+        """Of no image yet; `first` says what the settings leave open."""
+        names = self.raters if self.raters is not None else first.raters.tolist()
+        are_local = first.raters_are_local if self.raters_are_local is None else self.raters_are_local
+        return PixelAccumulator(names, self.channels, are_local)
+
+
+@takes(PixelSettings, but=("stacks",))
+def pixel_agreement(stacks: Stacks, settings: PixelSettings) -> PixelAgreement:
     """Agreement of raters about the pixels of images: F1, outliers, raters against the consensus, Smyth's bound.
 
     Parameters
     ----------
     stacks : iterable, or function without arguments that returns one
         One `MaskStack` an image, or what `MaskStack.of` makes one of; read one at a time. A single stack is one image.
-    raters : sequence of str, optional
-        All raters, needed where the first image does not have them all.
-    channels : sequence of str, or mapping of str to int, optional
-        Which channels of the images are compared, such as the near-infrared one; all by default. Names choose among
-        those that the stacks name (`MaskStack.channels`), and name every channel, in order, where they name none; a
-        mapping of names to numbers, from 0, chooses among channels without names. Intensity and contrast are computed
-        where an image has channels named red, green and blue, or one channel.
-    raters_are_local : bool, optional
-        Whether a name means a rater within one image only, as in the Berkeley data, where segmenter 1 of one image is
-        not segmenter 1 of the next. By default as the stacks say. There are no numbers of single raters then.
-    bootstrap : int
-        Replicates of the intervals, images drawn with replacement; 0 for none.
-    seed : int
 
     Returns
     -------
@@ -392,17 +402,13 @@ def pixel_agreement(
     >>> pixel_agreement([[[[0, 1]], [[1, 1]]], [[[1, 0]], [[1, 0]], [[0, 1]]]], raters_are_local=True)
     PixelAgreement(2 to 3 raters an image, 2 images, 4 pixels: mean F1 0.500, Smyth bound 29.17%, without names)
     """
-    check_arguments(pixel_agreement, locals(), but=("stacks",))
     accumulator: PixelAccumulator | None = None
     for stack in each_stack(stacks, least=1):
-        if accumulator is None:
-            names = raters if raters is not None else stack.raters.tolist()
-            are_local = stack.raters_are_local if raters_are_local is None else raters_are_local
-            accumulator = PixelAccumulator(names, channels, are_local)
+        accumulator = accumulator or settings.accumulator(stack)
         accumulator.add(stack)
     if accumulator is None:
         raise InputError("stacks: expected at least one image, got none")
-    return accumulator.result(bootstrap, seed)
+    return accumulator.result(settings.bootstrap, settings.seed)
 
 
 def rater_count_map(masks: Masks3D) -> NDArray[np.uint8]:

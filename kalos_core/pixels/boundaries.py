@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.arrays import as_array, as_floats
 from kalos_core.display import significant
-from kalos_core.errors import InputError, as_number, repr_of
+from kalos_core.errors import InputError, as_number, check_number, repr_of
 from kalos_core.options import Option
 from kalos_core.pixels.stack import as_binary
 from kalos_core.results import Result
@@ -305,15 +305,23 @@ def check_tolerance(tolerance: object, name: str = "tolerance") -> float:
     --------
     >>> check_tolerance(-1)
     Traceback (most recent call last):
-    kalos_core.errors.InputError: tolerance: expected a distance of at least 0, got -1
+    kalos_core.errors.InputError: tolerance: expected a number of at least 0, got -1
     """
-    number = as_number(tolerance)
-    if number is None or not 0 <= number < np.inf:
-        raise InputError(f"{name}: expected a distance of at least 0, got {repr_of(tolerance)}")
-    return number
+    return check_number(tolerance, name, low=0)
 
 
 Tolerance = Annotated[
     float,
     Option("Tolerance", "Pixels by which boundaries may differ and be the same.", low=0, check=check_tolerance),
+]
+
+
+Spacings = Annotated[
+    float | Sequence[float],
+    Option(
+        "Spacing",
+        "Distance of neighbouring pixels: of rows, then of columns, if they differ; of polygons for x, then y.",
+        type="float or sequence of 2 float",
+        check=lambda spacing, _: check_spacing(spacing, 2),
+    ),
 ]

@@ -11,13 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations.table import object_array
-from kalos_core.arguments import check_arguments
 from kalos_core.arrays import mean_of_defined
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, check_iterable, listed, repr_of
-from kalos_core.pixels.agreement import PixelAccumulator, PixelAgreement
+from kalos_core.options import takes
+from kalos_core.pixels.agreement import PixelAccumulator, PixelAgreement, PixelSettings
 from kalos_core.pixels.performance import SHARES
-from kalos_core.pixels.properties import Channels
 from kalos_core.pixels.stack import LabelStack, MaskStack, each_stack
 from kalos_core.resampling import interval_columns
 from kalos_core.results import Result
@@ -129,16 +128,11 @@ class ClassPixelAgreement(Result):
         )
 
 
+@takes(PixelSettings)
 def class_pixel_agreement(
-    stacks: Iterable[LabelStack | Mapping[str, ArrayLike | None]],
-    classes: Mapping[int, str],
-    raters: Sequence[str] | None = None,
-    channels: Channels | None = None,
-    raters_are_local: bool | None = None,
-    bootstrap: int = 1000,
-    seed: int = 0,
+    stacks: Iterable[LabelStack | Mapping[str, ArrayLike | None]], classes: Mapping[int, str], settings: PixelSettings
 ) -> ClassPixelAgreement:
-    """Agreement about the pixels of each class against all others, and its mean over the classes.
+    """Agreement about the pixels of each class against all others, and its mean; all classes are drawn alike.
 
     Parameters
     ----------
@@ -147,8 +141,6 @@ def class_pixel_agreement(
     classes : mapping of int to str
         Value in the label maps -> name. 0 is the background, which is no class unless it is named; any other value
         has to be named.
-    raters, channels, raters_are_local, bootstrap, seed
-        As in `pixel_agreement`; all classes are drawn alike.
 
     Raises
     ------
@@ -162,21 +154,17 @@ def class_pixel_agreement(
     >>> found.to_pandas()[["class", "smyth_bound"]].values.tolist()
     [['road', 0.125], ['car', 0.125]]
     """
-    check_arguments(class_pixel_agreement, locals())
     check_classes(classes)
     accumulators: list[PixelAccumulator] = []
     for entry in stacks:
         stack = entry if isinstance(entry, LabelStack) else LabelStack.of(entry)
         check_values(stack, classes)
-        if not accumulators:
-            names = raters if raters is not None else stack.raters.tolist()
-            are_local = stack.raters_are_local if raters_are_local is None else raters_are_local
-            accumulators = [PixelAccumulator(names, channels, are_local) for _ in classes]
+        accumulators = accumulators or [settings.accumulator(stack) for _ in classes]
         for value, accumulator in zip(classes, accumulators, strict=True):
             accumulator.add(stack.of_class(value))
     if not accumulators:
         raise InputError("stacks: expected at least one image, got none")
-    found = tuple(each.result(bootstrap, seed) for each in accumulators)
+    found = tuple(each.result(settings.bootstrap, settings.seed) for each in accumulators)
     return ClassPixelAgreement(object_array(list(classes.values())), found)
 
 

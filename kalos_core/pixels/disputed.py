@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import NDArray
 
 from kalos_core.annotations.table import object_array
-from kalos_core.arguments import check_arguments
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, check_whole, listed, repr_of
+from kalos_core.errors import InputError, listed, repr_of
+from kalos_core.options import Option, Settings, takes
 from kalos_core.pixels.classes import masks_of_classes
 from kalos_core.pixels.paired import check_images
 from kalos_core.pixels.stack import LabelStack, MaskStack, Stacks
@@ -197,11 +197,30 @@ class DisputedRegions(Result):
         return pd.concat([about, given], axis=1)  # a rater may be called as a column is
 
 
+LeastArea = Annotated[int, Option("Least area", "Pixels of a region.", low=1, high=1_000_000)]
+LeastWidth = Annotated[
+    int,
+    Option(
+        "Least width",
+        "Pixels of the squares that cover a region; 1: also the rims along which all outlines differ.",
+        low=1,
+        high=1_000_000,
+    ),
+]
+
+
+@dataclass(frozen=True)
+class DisputeArguments(Settings):
+    """What `disputed_regions` takes: the classes of label maps, and how large a region is at least."""
+
+    classes: Mapping[int, str] | None = None
+    min_area: LeastArea = LEAST_AREA
+    min_width: LeastWidth = LEAST_WIDTH
+
+
+@takes(DisputeArguments, but=("stacks",))
 def disputed_regions(
-    stacks: Stacks | Iterable[LabelStack | Mapping[str, Any]],
-    classes: Mapping[int, str] | None = None,
-    min_area: int = LEAST_AREA,
-    min_width: int = LEAST_WIDTH,
+    stacks: Stacks | Iterable[LabelStack | Mapping[str, Any]], settings: DisputeArguments
 ) -> DisputedRegions:
     """Where raters differ most: connected regions of pixels that two assigned raters gave different classes.
 
@@ -218,10 +237,6 @@ def disputed_regions(
         assigned raters is left out.
     classes : mapping of int to str, optional
         Value in the label maps -> name; other values are nothing. Without them stacks hold masks.
-    min_area : int, at least 1
-        Pixels of a region.
-    min_width : int, at least 1
-        1 for every pixel in dispute.
 
     Returns
     -------
@@ -239,8 +254,7 @@ def disputed_regions(
     >>> found.to_pandas()[["area", "x", "ann", "bob"]].values.tolist()
     [[1, 0, 'nothing', 'road'], [1, 3, 'car', 'road']]
     """
-    check_arguments(disputed_regions, locals(), but=("stacks",))
-    least, width = check_whole(min_area, "min_area", least=1), check_whole(min_width, "min_width", least=1)
+    classes, least, width = settings.classes, settings.min_area, settings.min_width
     names = [MARKED] if classes is None else list(classes.values())
     if len(set(names)) != len(names):
         raise InputError(f"classes: expected different names, got {listed(map(repr_of, names), 20)}")

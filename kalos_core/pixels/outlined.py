@@ -8,8 +8,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.arguments import check_arguments
 from kalos_core.errors import InputError, check_text, repr_of
+from kalos_core.options import check_arguments
 from kalos_core.pixels.boundaries import (
     ROUNDING,
     TOLERANCE,

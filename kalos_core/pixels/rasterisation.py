@@ -3,28 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
-from kalos_core.arguments import check_arguments
 from kalos_core.arrays import run_starts
 from kalos_core.errors import InputError, listed, repr_of
+from kalos_core.options import Option, Settings, takes
 from kalos_core.pixels.stack import MaskStack
 from kalos_core.shapes import Masks, Polygons
 from kalos_core.shapes.raster import pixels_of, rasterise
 
 
-def mask_stacks(annotations: Annotations, category: str | None = None) -> Iterator[MaskStack]:
+@dataclass(frozen=True)
+class StackSettings(Settings):
+    """Which annotations are rasterised."""
+
+    category: Annotated[str | None, Option("Class", "One class; all of them by default.")] = None
+
+
+@takes(StackSettings)
+def mask_stacks(annotations: Annotations, settings: StackSettings) -> Iterator[MaskStack]:
     """What each rater marked on each image, all their polygons and masks together.
 
     Parameters
     ----------
     annotations : Annotations
         With polygons or masks; a pixel belongs to a polygon if its centre does.
-    category : str, optional
-        One class; all of them by default.
 
     Yields
     ------
@@ -44,8 +52,7 @@ def mask_stacks(annotations: Annotations, category: str | None = None) -> Iterat
     >>> [(stack.image, stack.masks.astype(int).tolist()) for stack in mask_stacks(table)]
     [(1, [[[1, 1, 0]], [[0, 0, 0]]])]
     """
-    check_arguments(mask_stacks, locals())
-    chosen, assigned = _assigned(annotations, category)
+    chosen, assigned = _assigned(annotations, settings.category)
     size = canvas_sizes(annotations)
     order = np.argsort(annotations.image, kind="stable")
     bounds = np.searchsorted(annotations.image[order], np.arange(len(annotations.images) + 1))

@@ -5,18 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core._agreement import Agreement, check_agreement
 from kalos_core.annotations.table import Annotations, object_array
-from kalos_core.arguments import check_arguments
 from kalos_core.display import number_of, percent_text, significant
-from kalos_core.errors import InputError, check_whole
+from kalos_core.errors import InputError
 from kalos_core.limits import check_replicates
-from kalos_core.pixels.boundaries import TOLERANCE, BoundaryDistance, check_spacing, check_tolerance, of_pixels
+from kalos_core.options import Option, Replicates, Seed, Settings, takes
+from kalos_core.pixels.boundaries import (
+    TOLERANCE,
+    BoundaryDistance,
+    Spacings,
+    check_spacing,
+    check_tolerance,
+    of_pixels,
+)
 from kalos_core.pixels.classes import masks_of_classes
 from kalos_core.pixels.outlined import OUTLINED, OutlinedShapes
 from kalos_core.pixels.paired import PairedRaters, check_images
@@ -129,6 +136,18 @@ class BoundaryAgreement(PairedRaters):
         return found
 
 
+@dataclass(frozen=True, kw_only=True)
+class BoundarySettings(Settings):
+    """How boundaries are compared."""
+
+    spacing: Spacings = 1
+    tolerance: Annotated[
+        float, Option("Tolerance", "Of the surface Dice, in the unit of the spacing.", low=0, check=check_tolerance)
+    ] = TOLERANCE
+    bootstrap: Replicates = 1000
+    seed: Seed = 0
+
+
 @dataclass
 class _Rows:
     """The pairs of a result while they are collected."""
@@ -142,7 +161,7 @@ class _Rows:
         self.values.append((found.hausdorff, found.hausdorff95, found.average, found.surface_dice(self.tolerance)))
 
     def result(
-        self, images: Any, classes: Any, raters: Any, bootstrap: int, seed: int, local: bool
+        self, images: Sequence[Any] | NDArray[Any], classes: Any, raters: Any, settings: BoundarySettings, local: bool
     ) -> BoundaryAgreement:
         image, category, a, b, unit = np.array(self.codes, np.intp).reshape(-1, 5).T
         return BoundaryAgreement(
@@ -156,19 +175,22 @@ class _Rows:
             unit=unit,
             values=np.array(self.values, np.float64).reshape(-1, len(MEASURES)),
             tolerance=self.tolerance,
-            bootstrap=bootstrap,
-            seed=seed,
+            bootstrap=check_replicates(settings.bootstrap, len(images)),
+            seed=settings.seed,
             raters_are_local=local,
         )
 
 
+@dataclass(frozen=True)
+class BoundaryArguments(BoundarySettings):
+    """What `boundary_agreement` takes: its settings, and the classes of label maps."""
+
+    classes: Mapping[int, str] | None = None
+
+
+@takes(BoundaryArguments, but=("stacks",))
 def boundary_agreement(
-    stacks: Stacks | Iterable[LabelStack | Mapping[str, Any]],
-    classes: Mapping[int, str] | None = None,
-    spacing: float | Sequence[float] = 1,
-    tolerance: float = TOLERANCE,
-    bootstrap: int = 1000,
-    seed: int = 0,
+    stacks: Stacks | Iterable[LabelStack | Mapping[str, Any]], settings: BoundaryArguments
 ) -> BoundaryAgreement:
     """How far the boundaries of the masks of every two raters are from each other, see `boundary_distance`.
 
@@ -180,13 +202,6 @@ def boundary_agreement(
         fewer than two assigned raters is left out.
     classes : mapping of int to str, optional
         Value in the label maps -> name, as in `class_pixel_agreement`; without them stacks hold masks.
-    spacing : float or sequence of 2 float
-        Distance of neighbouring pixels: of rows, then of columns, if they differ.
-    tolerance : float, at least 0
-        Of the surface Dice, in the unit of the spacing.
-    bootstrap : int
-        Replicates of the intervals of means, images drawn with replacement; 0 for none.
-    seed : int
 
     Returns
     -------
@@ -205,8 +220,7 @@ def boundary_agreement(
     >>> found.to_pandas()[["class", "hausdorff", "surface_dice"]].values.tolist()
     [['road', 1.0, 1.0], ['car', inf, 0.0]]
     """
-    check_arguments(boundary_agreement, locals(), but=("stacks",))
-    steps, rows = check_spacing(spacing, 2), _Rows(check_tolerance(tolerance))
+    classes, steps, rows = settings.classes, check_spacing(settings.spacing, 2), _Rows(settings.tolerance)
     images: list[Any] = []
     codes: dict[Any, int] = {}
     local = False
@@ -224,8 +238,7 @@ def boundary_agreement(
                 rows.add(image, category, who[a], who[b], -1, found)
     check_images(len(images), alone)
     names = [None] if classes is None else list(classes.values())
-    replicates = check_replicates(bootstrap, len(images))
-    return rows.result(images, names, list(codes), replicates, check_whole(seed, "seed"), local)
+    return rows.result(images, names, list(codes), settings, local)
 
 
 def _pairwise(
@@ -242,21 +255,14 @@ def _pairwise(
         yield (a, b), of_pixels(to[b][a], to[a][b])
 
 
-def unit_boundaries(
-    agreement: Agreement,
-    spacing: float | Sequence[float] = 1,
-    tolerance: float = TOLERANCE,
-    bootstrap: int = 1000,
-    seed: int = 0,
-) -> BoundaryAgreement:
+@takes(BoundarySettings)
+def unit_boundaries(agreement: Agreement, settings: BoundarySettings) -> BoundaryAgreement:
     """How far the boundaries of annotations of the same unit are from each other, see `boundary_distance`.
 
     Parameters
     ----------
     agreement : Agreement
         Of polygons or masks. Where annotations have both, the kind that its similarity compares, or else polygons.
-    spacing, tolerance, bootstrap, seed
-        As in `boundary_agreement`; of polygons for x, then y.
 
     Returns
     -------
@@ -281,7 +287,7 @@ def unit_boundaries(
     """
     check_agreement(agreement)
     annotations = agreement.annotations
-    steps, rows = check_spacing(spacing, 2), _Rows(check_tolerance(tolerance))
+    steps, rows = check_spacing(settings.spacing, 2), _Rows(settings.tolerance)
     column = _column(agreement)
     left, right = _together(agreement.unit_of, annotations.rater)
     shapes = OutlinedShapes(column, column, steps)
@@ -295,8 +301,7 @@ def unit_boundaries(
         annotations.images,
         annotations.categories,
         annotations.raters,
-        check_replicates(bootstrap, len(annotations.images)),
-        check_whole(seed, "seed"),
+        settings,
         annotations.raters_are_local,
     )
 

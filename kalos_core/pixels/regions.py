@@ -12,11 +12,11 @@ import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations.table import object_array
-from kalos_core.arguments import check_arguments
 from kalos_core.chance import chance_corrected
 from kalos_core.display import alpha_text, number_of, significant
-from kalos_core.errors import check_iterable, check_whole
+from kalos_core.errors import check_iterable
 from kalos_core.limits import check_replicates
+from kalos_core.options import BootstrapSettings, takes
 from kalos_core.pixels.paired import PairedRaters, check_images
 from kalos_core.pixels.stack import LabelStack
 
@@ -76,8 +76,9 @@ class RegionAgreement(PairedRaters):
         )
 
 
+@takes(BootstrapSettings, but=("stacks",))
 def region_agreement(
-    stacks: Iterable[Regions] | Callable[[], Iterable[Regions]], bootstrap: int = 1000, seed: int = 0
+    stacks: Iterable[Regions] | Callable[[], Iterable[Regions]], settings: BootstrapSettings
 ) -> RegionAgreement:
     """How alike every two raters divide images into regions, as segmentations without classes do.
 
@@ -95,9 +96,6 @@ def region_agreement(
     stacks : iterable of LabelStack, or function without arguments that returns one
         One an image, read one at a time, or what `LabelStack.of` makes one of, such as `BsdsFiles.label_stacks`.
         Ignored pixels are left out, and so are images with fewer than two assigned raters.
-    bootstrap : int
-        Replicates of the intervals of means, images drawn with replacement; 0 for none.
-    seed : int
 
     Returns
     -------
@@ -115,7 +113,6 @@ def region_agreement(
     >>> found.to_pandas().round(3).values.tolist()
     [[None, 'ann', 'bob', 0.0, 1.189, 0.604]]
     """
-    check_arguments(region_agreement, locals(), but=("stacks",))
     given = stacks() if callable(stacks) else stacks
     images: list[Any] = []
     codes: dict[Any, int] = {}
@@ -146,8 +143,8 @@ def region_agreement(
         rater_a=rater_a,
         rater_b=rater_b,
         values=np.array(values, np.float64).reshape(-1, 3),
-        bootstrap=check_replicates(bootstrap, len(images)),
-        seed=check_whole(seed, "seed"),
+        bootstrap=check_replicates(settings.bootstrap, len(images)),
+        seed=settings.seed,
         raters_are_local=local,
     )
 

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations.table import object_array
-from kalos_core.arguments import check_arguments
 from kalos_core.arrays import as_array
 from kalos_core.errors import InputError, as_number, check_iterable, check_writable, is_hashable, listed, repr_of
+from kalos_core.options import check_arguments
 
 MOST_RATERS = 64
 """Of one stack: the votes on a pixel are kept as bits of one number."""

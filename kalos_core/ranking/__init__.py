@@ -9,34 +9,25 @@
   `SharedRanking`.
 """
 
-from kalos_core.ranking.accumulator import DetectorAccumulator
-from kalos_core.ranking.boundaries import BoundaryEvaluation, boundary_evaluation
-from kalos_core.ranking.detectors import DetectorRanking, rank_over_classes
-from kalos_core.ranking.models import ModelRanking, rank_models
-from kalos_core.ranking.ranks import Concordance, Rankings, concordance
-from kalos_core.ranking.scores import ConceptTruths, SystemScores
-from kalos_core.ranking.shared import SharedRanking, shared_rankings
-from kalos_core.ranking.skew import curve_area, mean_precision, skew_range
-from kalos_core.ranking.systems import SystemRanking, rank_systems
+from kalos_core.names import public_names
+from kalos_core.ranking.accumulator import DetectorAccumulator as DetectorAccumulator
+from kalos_core.ranking.boundaries import BoundaryEvaluation as BoundaryEvaluation
+from kalos_core.ranking.boundaries import boundary_evaluation as boundary_evaluation
+from kalos_core.ranking.detectors import DetectorRanking as DetectorRanking
+from kalos_core.ranking.detectors import rank_over_classes as rank_over_classes
+from kalos_core.ranking.models import ModelRanking as ModelRanking
+from kalos_core.ranking.models import rank_models as rank_models
+from kalos_core.ranking.ranks import Concordance as Concordance
+from kalos_core.ranking.ranks import Rankings as Rankings
+from kalos_core.ranking.ranks import concordance as concordance
+from kalos_core.ranking.scores import ConceptTruths as ConceptTruths
+from kalos_core.ranking.scores import SystemScores as SystemScores
+from kalos_core.ranking.shared import SharedRanking as SharedRanking
+from kalos_core.ranking.shared import shared_rankings as shared_rankings
+from kalos_core.ranking.skew import curve_area as curve_area
+from kalos_core.ranking.skew import mean_precision as mean_precision
+from kalos_core.ranking.skew import skew_range as skew_range
+from kalos_core.ranking.systems import SystemRanking as SystemRanking
+from kalos_core.ranking.systems import rank_systems as rank_systems
 
-__all__ = [
-    "BoundaryEvaluation",
-    "ConceptTruths",
-    "Concordance",
-    "DetectorAccumulator",
-    "DetectorRanking",
-    "ModelRanking",
-    "Rankings",
-    "SharedRanking",
-    "SystemRanking",
-    "SystemScores",
-    "boundary_evaluation",
-    "concordance",
-    "curve_area",
-    "mean_precision",
-    "rank_models",
-    "rank_over_classes",
-    "rank_systems",
-    "shared_rankings",
-    "skew_range",
-]
+__all__ = public_names(vars())

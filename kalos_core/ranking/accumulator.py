@@ -5,19 +5,19 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations.columns import object_array
-from kalos_core.arguments import check_arguments
 from kalos_core.arrays import as_floats, divide
-from kalos_core.consensus import TRUTH_METHODS, estimate_truth
-from kalos_core.consensus.methods import WITHOUT_OUTLIERS
-from kalos_core.consensus.voting import ROUNDING, check_share
-from kalos_core.errors import InputError, KalosWarning, as_number, check_whole, listed, lookup, repr_of
+from kalos_core.consensus import estimate_truth
+from kalos_core.consensus.methods import WITHOUT_OUTLIERS, check_methods
+from kalos_core.consensus.voting import ROUNDING
+from kalos_core.errors import InputError, KalosWarning, as_number, check_number, check_whole, listed, repr_of
 from kalos_core.limits import check_replicates, limit
+from kalos_core.options import Option, check_arguments
 from kalos_core.pixels.contours import near, thinned, tolerance_in_pixels
 from kalos_core.pixels.moments import Moments, correlation
 from kalos_core.pixels.stack import Masks3D, MaskStack, as_binary, as_stack, check_surroundings
@@ -31,6 +31,27 @@ METHODS = ("any", "0.5", "0.75")
 
 LEVELS = 1024
 """Levels that scores are rounded to: points of a curve."""
+
+
+def check_shares(shares: Any, name: str) -> str | list[float]:
+    """Thresholds of agreement, or "all" of them."""
+    if isinstance(shares, str):
+        if shares != "all":
+            raise InputError(f"{name}: expected 'all' or shares of the raters, got {repr_of(shares)}")
+        return shares
+    return [check_number(share, name, above=0, high=1) for share in shares]
+
+
+AgreedShares = Annotated[
+    str | Sequence[float],
+    Option(
+        "Thresholds of agreement, as references",
+        "What at least that share of the raters marked (Eq. 5; the paper's Figs 5 and 6). 'all' is 1/N, 2/N, ..., 1, "
+        "and wants the same number N of raters on every image that has two or more.",
+        type="'all' or sequence of float in (0, 1]",
+        check=check_shares,
+    ),
+]
 
 
 @dataclass
@@ -130,15 +151,11 @@ class DetectorAccumulator:
         check_arguments(DetectorAccumulator.__init__, locals())
         self._levels = check_whole(levels, "levels", least=2)
         self._low, self._high = _check_range(score_range)
-        for method in methods:
-            lookup(TRUTH_METHODS, method, "methods")
-        self._methods = tuple(dict.fromkeys(methods))
+        self._methods = tuple(check_methods(methods))
         tolerance_in_pixels((1, 1), tolerance)
         self._tolerance, self._thin = tolerance, thin
-        self._all_shares = isinstance(shares, str)
-        if isinstance(shares, str) and shares != "all":
-            raise InputError(f"shares: expected 'all' or shares of the raters, got {repr_of(shares)}")
-        given = () if isinstance(shares, str) else [check_share(share, "shares") for share in shares]
+        agreed = check_shares(shares, "shares")
+        self._all_shares, given = agreed == "all", () if isinstance(agreed, str) else agreed
         self._shares = {f"at least {share:.4g}": share for share in given}
         self._outliers = None if outliers is None else list(outliers)
         self._replicates, self._seed = check_replicates(bootstrap), check_whole(seed, "seed")

@@ -17,7 +17,7 @@ from kalos_core.errors import InputError, as_number, check_iterable, listed, loo
 from kalos_core.pixels.contours import TOLERANCE, near, thinned, tolerance_in_pixels
 from kalos_core.pixels.stack import Masks3D, MaskStack, as_stack
 from kalos_core.ranking.ranks import Rankings
-from kalos_core.results import Result
+from kalos_core.results import Result, crossed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -146,18 +146,8 @@ class BoundaryEvaluation(Result):
 
     def to_pandas(self) -> pd.DataFrame:
         """One row for each detector and threshold."""
-        import pandas as pd
-
-        detectors, thresholds = self.f1.shape
-        return pd.DataFrame(
-            {
-                "detector": np.repeat(self.detectors, thresholds),
-                "threshold": np.tile(self.thresholds, detectors),
-                "precision": self.precision.ravel(),
-                "recall": self.recall.ravel(),
-                "f1": self.f1.ravel(),
-            }
-        )
+        axes = {"detector": self.detectors, "threshold": self.thresholds}
+        return crossed(axes, precision=self.precision, recall=self.recall, f1=self.f1)
 
     def by_detector(self) -> pd.DataFrame:
         """One row for each detector: ODS with its threshold, precision and recall, and OIS."""

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.arguments import check_arguments
 from kalos_core.arrays import mean_of_defined
 from kalos_core.display import number_of, percent_text
 from kalos_core.errors import InputError, listed
+from kalos_core.options import check_arguments
 from kalos_core.pixels.moments import Correlation
 from kalos_core.ranking.ranks import Rankings
 from kalos_core.ranking.skew import curve_area, mean_precision, sample_curve

@@ -13,11 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.annotations.columns import object_array
-from kalos_core.arguments import check_arguments
 from kalos_core.convergence import THRESHOLDS, PredictionMap, map_of_predictions
+from kalos_core.convergence.modified import HitThresholds
 from kalos_core.convergence.precision import RECALL
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, listed, repr_of
+from kalos_core.options import Settings, takes
 from kalos_core.ranking.ranks import Rankings
 from kalos_core.ranking.ties import as_ratio, exact_mean, settle
 from kalos_core.results import Result
@@ -95,13 +96,17 @@ class ModelRanking(Result):
         return self.ranking.to_pandas().rename(columns={"system": "model", "value": "map"})
 
 
-def rank_models(
-    models: Mapping[str, Predictions],
-    annotations: Annotations,
-    consensus: Mapping[str, Annotations] | None = None,
-    similarity: ComparedBy = "auto",
-    thresholds: Sequence[float] | NDArray[np.float64] = THRESHOLDS,
-) -> ModelRanking:
+@dataclass(frozen=True)
+class ModelSettings(Settings):
+    """How models are ranked."""
+
+    consensus: Mapping[str, Annotations] | None = None
+    similarity: ComparedBy = "auto"
+    thresholds: HitThresholds = THRESHOLDS
+
+
+@takes(ModelSettings)
+def rank_models(models: Mapping[str, Predictions], annotations: Annotations, settings: ModelSettings) -> ModelRanking:
     """How models rank by mAP under the truth of each rater, and under others such as consensus at several quorums.
 
     Each mAP is that of `map_of_predictions`: an image on which a model predicts nothing counts as assigned.
@@ -114,8 +119,6 @@ def rank_models(
         one over several images, and models are ranked under consensus only.
     consensus : mapping of name to Annotations, optional
         Further truths, of one rater each. One without an annotation, such as a quorum that nothing reaches, has no mAP.
-    similarity, thresholds
-        As in `map_of_predictions`.
 
     Returns
     -------
@@ -138,13 +141,12 @@ def rank_models(
     >>> result.ranking.values.tolist(), result.ranking.tau[0].tolist(), result.ranking.best_changes
     ([[1.0, 0.5], [0.5, 1.0]], [1.0, -1.0], 1.0)
     """
-    check_arguments(rank_models, locals())
-    others = consensus or {}
+    others, thresholds = settings.consensus or {}, settings.thresholds
     if not models:
         raise InputError("models: expected at least one, got none")
     tables = [annotations, *others.values(), *(given[0] for given in models.values() if _is_pair(given))]
     kinds = complete_kinds(annotations).intersection(*map(complete_kinds, filter(len, tables)))
-    measure = measure_for(similarity, kinds)
+    measure = measure_for(settings.similarity, kinds)
     _check_consensus(annotations, others)
     if annotations.raters_are_local and not others:
         raise InputError("consensus: expected at least one, as raters local to an image are no truths, got none")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import permutations as every_order
 from math import factorial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from kalos_core.annotations.columns import object_array
 from kalos_core.arrays import divide
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, check_iterable, check_whole, check_writable, is_hashable, listed
-from kalos_core.resampling import interval_columns, intervals
-from kalos_core.results import Result, check_result
+from kalos_core.errors import InputError, check_iterable, check_writable, is_hashable, listed
+from kalos_core.options import Option, Seed, Settings, takes
+from kalos_core.resampling import intervals
+from kalos_core.results import Result, crossed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -179,20 +180,11 @@ class Rankings(Result):
 
     def to_pandas(self) -> pd.DataFrame:
         """One row for each truth and system; with intervals and `best_share` where images can be drawn again."""
-        import pandas as pd
-
-        truths, systems = self.values.shape
-        columns = {
-            "truth": np.repeat(self.truths, systems),
-            "system": np.tile(self.systems, truths),
-            "value": self.values.ravel(),
-            "rank": self.ranks.ravel(),
-        }
+        columns = {"value": self.values, "rank": self.ranks}
         if self.replicates is not None:
-            found = {"value": self.interval, "rank": self.rank_interval}
-            columns |= interval_columns(**{name: ends.reshape(-1, 2) for name, ends in found.items()})
-            columns["best_share"] = self.best_share.ravel()
-        return pd.DataFrame(columns)
+            columns |= {"value_interval": self.interval, "rank_interval": self.rank_interval}
+            columns["best_share"] = self.best_share
+        return crossed({"truth": self.truths, "system": self.systems}, **columns)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -266,7 +258,21 @@ class Concordance(Result):
         )
 
 
-def concordance(rankings: Rankings, permutations: int = 1000, seed: int = 0) -> Concordance:
+@dataclass(frozen=True)
+class ConcordanceSettings(Settings):
+    """What concordance is compared with."""
+
+    permutations: Annotated[
+        int,
+        Option(
+            "Random orders", "That D is compared with; all orders are tried where there are no more than that.", low=1
+        ),
+    ] = 1000
+    seed: Seed = 0
+
+
+@takes(ConcordanceSettings)
+def concordance(rankings: Rankings, settings: ConcordanceSettings) -> Concordance:
     """Concordance of rankings in the sense of Kolmogorov and Smirnov.
 
     The ranks that one truth gives are cumulated in the order that another truth gives. D is the largest gap between
@@ -278,9 +284,6 @@ def concordance(rankings: Rankings, permutations: int = 1000, seed: int = 0) -> 
     Parameters
     ----------
     rankings : Rankings
-    permutations : int
-        Random orders that D is compared with; all orders are tried where there are no more than that.
-    seed : int
 
     Returns
     -------
@@ -297,12 +300,10 @@ def concordance(rankings: Rankings, permutations: int = 1000, seed: int = 0) -> 
     >>> result.distance.round(3).tolist(), result.p.round(3).tolist()
     ([[0.0, 0.167], [0.167, 0.0]], [[0.167, 0.5], [0.5, 0.167]])
     """
-    check_result(rankings, "rankings", Rankings)
-    tries = check_whole(permutations, "permutations", least=1)
-    rng = np.random.default_rng(check_whole(seed, "seed"))
+    rng = np.random.default_rng(settings.seed)
     known = np.isfinite(rankings.values).astype(np.intp)
     sizes = np.unique(known @ known.T).tolist()  # how many systems two truths both rank
-    orders = {size: _orders(size, tries, rng) for size in sizes if size > 1}
+    orders = {size: _orders(size, settings.permutations, rng) for size in sizes if size > 1}
 
     def share_as_near(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
         permuted, complete = orders[len(first)]

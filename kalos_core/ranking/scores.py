@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations.columns import distinct, object_array
-from kalos_core.arguments import check_arguments
 from kalos_core.arrays import as_array, as_floats
-from kalos_core.errors import InputError, Problems, as_number, check_number, listed, repr_of
+from kalos_core.errors import InputError, Problems, as_number, listed, repr_of
 from kalos_core.nominal import MERGED, LabelTable, merge_raters
-from kalos_core.options import Option
+from kalos_core.nominal.grouping import Teams
+from kalos_core.options import Option, Settings, takes
 from kalos_core.ranking.ranks import check_names
 from kalos_core.reliability import NOT_ASSIGNED
 
@@ -25,6 +25,23 @@ Unlisted = Annotated[
         "Of a label that a classifier does not name where it names others; None: it is missing.",
     ),
 ]
+
+
+@dataclass(frozen=True)
+class ScoreSettings(Settings):
+    """How scores are read."""
+
+    unlisted: Unlisted = None
+    images: Sequence[Hashable] | None = None
+    concepts: Sequence[str] | None = None
+
+
+@dataclass(frozen=True)
+class TruthSettings(Settings):
+    """Which truths there are besides those of raters."""
+
+    majority: Annotated[str, Option("Majority", "Name of the truth of `merge_raters`; no rater may have it.")] = MERGED
+    teams: Teams = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,21 +80,15 @@ class SystemScores:
         object.__setattr__(self, "values", values)
 
     @classmethod
+    @takes(ScoreSettings)
     def from_tables(
-        cls,
-        tables: Mapping[str, Mapping[Hashable, Mapping[str, float]]],
-        unlisted: float | None = None,
-        images: Sequence[Hashable] | None = None,
-        concepts: Sequence[str] | None = None,
+        cls, tables: Mapping[str, Mapping[Hashable, Mapping[str, float]]], settings: ScoreSettings
     ) -> SystemScores:
         """Scores of each classifier, by image and concept.
 
         Parameters
         ----------
         tables : mapping of classifier to mapping of image to mapping of concept to score
-        unlisted : float, optional
-            The score of a concept that a classifier does not list for an image it has an entry for, such as 0 for
-            those that list the likely ones only. By default it is missing.
         images, concepts : sequences, optional
             Those that count, in this order; by default what occurs.
 
@@ -92,8 +103,7 @@ class SystemScores:
         >>> SystemScores.from_tables(tables, unlisted=0).values.tolist()
         [[[0.9, 0.2], [nan, nan]], [[0.4, 0.0], [0.0, 0.7]]]
         """
-        check_arguments(SystemScores.from_tables, locals())
-        blank = None if unlisted is None else check_number(unlisted, "unlisted")
+        blank, images, concepts = settings.unlisted, settings.images, settings.concepts
         if images is None:
             images = distinct(image for table in tables.values() for image in table)
         if concepts is None:
@@ -157,9 +167,8 @@ class ConceptTruths:
         object.__setattr__(self, "decisions", given.astype(np.int8))
 
     @classmethod
-    def from_labels(
-        cls, labels: LabelTable, majority: str = MERGED, teams: Mapping[str, Sequence[str]] | None = None
-    ) -> ConceptTruths:
+    @takes(TruthSettings)
+    def from_labels(cls, labels: LabelTable, settings: TruthSettings) -> ConceptTruths:
         """The decisions of every rater of a table, of each team's majority, and last of the majority of all raters.
 
         A majority decides nothing at a tie.
@@ -167,10 +176,6 @@ class ConceptTruths:
         Parameters
         ----------
         labels : LabelTable
-        majority : str
-            Name of the truth of `merge_raters`; no rater may have it.
-        teams : mapping of names to rater names, optional
-            Such as experts and a crowd, whose merged labels are one truth each (Nowak & Rüger §5.4).
 
         Raises
         ------
@@ -185,8 +190,8 @@ class ConceptTruths:
         >>> truths.truths.tolist(), truths.decisions[:, 0].tolist()
         (['ann', 'bob', 'eve', 'majority'], [[1, 1, 0], [1, 0, 0], [1, 0, 1], [1, 0, 0]])
         """
-        check_arguments(ConceptTruths.from_labels, locals())
-        merged = {**{name: labels.select(raters=list(of)) for name, of in (teams or {}).items()}, majority: labels}
+        teams = {name: labels.select(raters=list(of)) for name, of in (settings.teams or {}).items()}
+        merged = {**teams, settings.majority: labels}
         for name, of in merged.items():
             if name in labels.raters.tolist():
                 raise InputError(f"majority: expected a name that no rater has, got {repr_of(name)}")

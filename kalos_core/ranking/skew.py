@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.arrays import divide
 from kalos_core.errors import InputError, as_number, check_iterable, repr_of
+from kalos_core.options import Option
 
 NEAR = 2e-3
 """Below this |TPR - FPR| p2 / FPR the logarithm loses digits, and its series is summed instead."""
@@ -20,7 +22,7 @@ NODES = 24
 """Points of the Gauss-Legendre rule between two points of a curve."""
 
 
-def check_skew(skew: Sequence[float] | NDArray[np.float64]) -> tuple[float, float]:
+def check_skew(skew: Sequence[float] | NDArray[np.float64], name: str = "skew") -> tuple[float, float]:
     """Both ends of a range of skew: fractions of positives in [0, 1], in order, not 0 only.
 
     Examples
@@ -31,11 +33,23 @@ def check_skew(skew: Sequence[float] | NDArray[np.float64]) -> tuple[float, floa
     Traceback (most recent call last):
     kalos_core.errors.InputError: skew: expected fractions of positives 0 <= p1 <= p2 <= 1, p2 > 0, got (0.5, 0.1)
     """
-    ends = [as_number(end) for end in check_iterable(skew, "skew", "the ends of a range")]
+    ends = [as_number(end) for end in check_iterable(skew, name, "the ends of a range")]
     if len(ends) == 2 and ends[0] is not None and ends[1] is not None and 0 <= ends[0] <= ends[1] <= 1 and ends[1]:
         return ends[0], ends[1]
     actual = ", ".join(f"{end:g}" if end is not None else repr_of(value) for end, value in zip(ends, skew, strict=True))
-    raise InputError(f"skew: expected fractions of positives 0 <= p1 <= p2 <= 1, p2 > 0, got ({actual})")
+    raise InputError(f"{name}: expected fractions of positives 0 <= p1 <= p2 <= 1, p2 > 0, got ({actual})")
+
+
+Skew = Annotated[
+    Sequence[float] | None,
+    Option(
+        "Range of skew",
+        "Least and greatest fraction of positives over which precision is averaged; by default `skew_range` of the "
+        "share that each rater marked of each image.",
+        type="two floats, optional",
+        check=lambda given, name: None if given is None else list(check_skew(given, name)),
+    ),
+]
 
 
 def skew_range(fractions: ArrayLike) -> tuple[float, float]:

@@ -2,82 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Any
 
 from kalos_core.annotations import Account
-from kalos_core.arguments import check_type
-from kalos_core.errors import InputError, Problems, listed, repr_of
-from kalos_core.nominal import LabelTable, OnEmpty, OnRepeat, OnUnknown, RawLabels, build_table
-from kalos_core.nominal.grouping import Groups
-from kalos_core.options import Option, Settings
-
-
-def checked_groups(groups: Any, name: str) -> Groups:
-    """Groups, refused where one is a text in place of a list of labels."""
-    check_type(name, Groups, groups)
-    if isinstance(groups, Mapping) and any(isinstance(of, str) for of in groups.values()):
-        raise InputError(f"{name}: expected lists of concepts, got a text in {dict(groups)!r:.200}")
-    found: Groups = groups
-    return found
-
-
-Exclusive = Annotated[
-    Groups,
-    Option(
-        "Labels that exclude each other",
-        "By default all of them do. Without any groups, several may be chosen, each of which is a question of its own. "
-        "Otherwise as in LabelTable.from_rows.",
-        type="str, mapping or None",
-        check=checked_groups,
-    ),
-]
-
-Concepts = Annotated[
-    Sequence[str] | None,
-    Option("Labels", "The vocabulary; what occurs unless given.", type="sequence of str, optional"),
-]
-
-Repeated = Annotated[
-    OnRepeat,
-    Option(
-        "Repeated answers",
-        "A rater who answers an item again.",
-        choices={
-            "raise": "an error that names them",
-            "first": "the first answer, by time where all have one, with a warning that counts the others",
-            "last": "likewise the last answer",
-        },
-    ),
-]
-
-Unanswered = Annotated[
-    OnEmpty,
-    Option(
-        "Empty answers",
-        "An item that a rater gave no label.",
-        choices={"raise": "an error", "none": "the rater looked and chose nothing", "skip": "the rater did not answer"},
-    ),
-]
-
-Unknown = Annotated[
-    OnUnknown,
-    Option(
-        "Unknown labels",
-        "A label that is not among those given.",
-        choices={"raise": "an error", "skip": "it is left out with a warning"},
-    ),
-]
+from kalos_core.errors import Problems, listed, repr_of
+from kalos_core.nominal import LabelTable, RawLabels, build_table
+from kalos_core.nominal.build import Concepts, Repeats, Unknown, Unlabelled
+from kalos_core.nominal.grouping import Grouping, Groups
+from kalos_core.options import Settings
 
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerSettings(Settings):
     """Options of all readers of image-level labels."""
 
-    groups: Exclusive = "label"
+    groups: Grouping = "label"
     concepts: Concepts = None
-    on_empty: Unanswered = "skip"
+    on_empty: Unlabelled = "skip"
     on_unknown: Unknown = "raise"
 
 
@@ -85,7 +28,7 @@ class AnswerSettings(Settings):
 class RepeatableSettings(AnswerSettings):
     """Options of readers of formats in which a rater may answer an item again."""
 
-    on_repeat: Repeated = "raise"
+    on_repeat: Repeats = "raise"
 
 
 @dataclass

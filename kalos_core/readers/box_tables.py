@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 import re
-import warnings
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
@@ -25,31 +22,20 @@ from kalos_core.annotations import (
     RawTable,
     Source,
     as_name,
-    build_annotations,
     object_array,
     warn_of_silent_raters,
 )
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, Problems, as_number, listed, repr_of, warn
-from kalos_core.files import as_float, as_path, open_file, read_text
+from kalos_core.errors import InputError, Problems, as_number, repr_of
+from kalos_core.files import as_float, as_path, open_file
 from kalos_core.options import Option, takes
-from kalos_core.readers.cells import (
-    MISSING,
-    Missing,
-    as_cell_text,
-    equal_numbers,
-    is_missing,
-    missing_texts,
-    records,
-    separator_of,
-    without_mark,
-)
-from kalos_core.readers.column_names import FORMS, Columns, find_columns, looks_like_data
-from kalos_core.readers.findings import have_four_corners
+from kalos_core.readers.cells import MISSING, Missing, as_cell_text, equal_numbers, is_missing, missing_texts
+from kalos_core.readers.column_names import FORMS, Columns, find_columns
+from kalos_core.readers.findings import build_reconciled, have_four_corners
 from kalos_core.readers.outlines import Rings, as_list, bounds_of, corners_of, interleaved, rings_in
 from kalos_core.readers.settings import AliasSettings, RatersAreLocal
 from kalos_core.readers.sizes import Sizes, read_sizes
-from kalos_core.readers.vocabulary import Vocabulary, reconcile_all
+from kalos_core.readers.tables import check_header, read_table
 from kalos_core.shapes.boxes import LARGEST
 
 if TYPE_CHECKING:
@@ -202,7 +188,7 @@ def read_boxes(table: str | os.PathLike[str] | Mapping[str, Any] | Any, settings
     [17.0]
     """
     loaded = replace(_load(table), missing=missing_texts(settings.missing))
-    found = _Boxes.find(loaded, settings)
+    found = _Boxes(loaded, settings)
     found.measure(settings)
     found.turn(settings.angles)
     found.outline_upright()
@@ -264,10 +250,7 @@ def _load(table: Any) -> _Loaded:
             )
         loaded = _Loaded(table, "table", np.arange(1, len(table) + 1), "row")
     names = list(loaded.frame.columns)
-    twice = sorted({str(name) for name in names if names.count(name) > 1})
-    if twice:
-        hint = looks_like_data(names)
-        raise InputError(f"{loaded.name}: expected columns of different names, got {listed(twice)} twice{hint}")
+    check_header(loaded.name, names)
     if not len(loaded.frame) and len(names):
         raise InputError(f"{loaded.name}: expected at least one row, got none")
     return loaded
@@ -293,65 +276,20 @@ def _read_separated(path: Path) -> _Loaded:
     """Every cell as text; the number of a line is that of the file."""
     import pandas as pd
 
-    text = without_mark(read_text(path, "table of boxes (CSV or Parquet)"))
-    separator, blank = separator_of(text.lstrip()), len(re.findall(r"\n", text[: len(text) - len(text.lstrip("\r\n"))]))
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", pd.errors.ParserWarning)  # cells beyond the header
-            frame = pd.read_csv(
-                io.StringIO(text),
-                sep=separator,
-                dtype=object,
-                keep_default_na=False,
-                skip_blank_lines=False,
-                skiprows=blank,
-                index_col=False,
-                header=None,
-                low_memory=False,
-            )
-    except pd.errors.EmptyDataError:
-        raise InputError(f"{path}: expected a table with a header, got nothing") from None
-    except (pd.errors.ParserError, pd.errors.ParserWarning, ValueError) as error:
-        raise InputError(f"{path}: expected CSV, got {str(error).strip()}") from error
-    cells = np.where(frame.isna(), "", frame.to_numpy(object))
-    filled = np.flatnonzero((cells != "").any(axis=1))
-    if not len(filled):
+    table = read_table(path, "table of boxes (CSV or Parquet)")
+    if not table.columns:
         raise InputError(f"{path}: expected a table with a header, got nothing")
-    names, rows = [str(name).strip() for name in cells[filled[0]]], filled[1:]
-    named = [position for position, name in enumerate(names) if name]
-    lines = _lines(text, separator, blank + len(cells))
-    return _Loaded(
-        pd.DataFrame(cells[rows][:, named], columns=[names[position] for position in named], dtype=object),
-        path.name,
-        np.arange(1, len(rows) + 1) if lines is None else lines[blank + rows],
-        "row" if lines is None else "line",
-        "," if separator == ";" else ".",
-    )
+    frame = pd.DataFrame(table.columns, dtype=object)
+    return _Loaded(frame, path.name, np.asarray(table.lines), "line", "," if table.separator == ";" else ".")
 
 
-def _lines(text: str, separator: str, count: int) -> NDArray[np.intp] | None:
-    """Number of the line that each record begins in; None where they cannot be told."""
-    if count == len(text.splitlines()):
-        return np.arange(1, count + 1)
-    try:
-        found = np.array([line for line, _ in records(text, separator)], np.intp)
-    except csv.Error:  # a cell longer than Python allows
-        return None
-    return found if len(found) == count else None
-
-
-@dataclass(eq=False)
 class _Boxes:
-    """The rows of a table. M rows, I images, R raters.
+    """The rows of a table, M of them; I images.
 
-    Parameters
+    Attributes
     ----------
-    loaded : _Loaded
-    columns : Columns
-    account : Account
     problems, broken : Problems
         Rows that cannot be used; those of them that may be left out.
-    images, raters : lists of str
     whole : dict
         Frame -> image that it is of.
     image, rater : (M,) int
@@ -375,68 +313,49 @@ class _Boxes:
         Rater -> person and session, where there are sessions.
     """
 
-    loaded: _Loaded
-    columns: Columns
-    account: Account
-    problems: Problems
-    broken: Problems
-    images: list[str]
-    whole: dict[str, str]
-    raters: list[str]
-    image: NDArray[np.intp]
-    rater: NDArray[np.intp]
-    category: NDArray[np.object_]
-    box: NDArray[np.float64]
-    own_box: NDArray[np.bool_]
-    outline: list[Rings | None]
-    blank: NDArray[np.bool_]
-    usable: NDArray[np.bool_]
-    skipped: NDArray[np.intp]
-    image_size: NDArray[np.float64]
-    identity: dict[str, tuple[str, str]]
-
-    @classmethod
-    def find(cls, loaded: _Loaded, settings: BoxSettings) -> _Boxes:
-        columns = find_columns(
+    def __init__(self, loaded: _Loaded, settings: BoxSettings) -> None:
+        self.loaded = loaded
+        self.columns = columns = find_columns(
             list(loaded.frame.columns), settings.columns, loaded.name, lambda column: loaded.frame[column].to_list()
         )
-        account = Account(notes=list(columns.notes))
-        problems, broken = Problems(loaded.name), Problems(loaded.name)
-        unusable = problems if settings.on_invalid == "raise" else broken
+        self.account = Account(notes=list(columns.notes))
+        self.problems, self.broken = Problems(loaded.name), Problems(loaded.name)
+        unusable = self.problems if settings.on_invalid == "raise" else self.broken
         values, no_box, of_box = _box_values(loaded, columns.form, columns.box, unusable)
-        outline, no_outline, of_outline = _outlines(loaded, columns.outline, unusable)
-        box = _as_sides(values, columns.form)
-        _check_same(loaded, columns, box)
+        self.outline, no_outline, of_outline = _outlines(loaded, columns.outline, unusable)
+        self.box, self.own_box = _as_sides(values, columns.form), ~no_box
+        _check_same(loaded, columns, self.box)
         around = np.flatnonzero(no_box & ~no_outline & ~of_outline)
-        box[around] = bounds_of([outline[row] or [] for row in around])
-        blank = no_box & no_outline
+        self.box[around] = bounds_of([self.outline[row] or [] for row in around])
+        self.blank = no_box & no_outline
         image, images = _codes(loaded, columns.other["image"], unusable, names_only=True)
         person, persons = _codes(loaded, columns.other["rater"], unusable, names_only=True)
-        image, images, whole = _frames(loaded, columns, image, images, account)
-        rater, raters, identity = _sessions(loaded, columns, person, persons)
-        category = object_array([ONE_CLASS] * len(blank))
+        self.image, self.images, self.whole = _frames(loaded, columns, image, images, self.account)
+        self.rater, self.raters, self.identity = _sessions(loaded, columns, person, persons)
+        self.category = object_array([ONE_CLASS] * len(image))
         if "category" in columns.other:
-            code, names = _codes(loaded, columns.other["category"], unusable, needed=~blank)
-            category = object_array([*names, None])[code]
-        lacking = {
-            "an image": image < 0,
-            "a rater": rater < 0,
-            "a class": ~blank & np.array([name is None for name in category], np.bool_),
-        }
-        account.left_out.update(
-            {f"rows without {what}": int(rows.sum()) for what, rows in lacking.items() if rows.any()}
-        )
-        lost = np.logical_or.reduce([of_box, of_outline, *lacking.values()])
-        saw = int((blank & ~lost).sum())
+            code, names = _codes(loaded, columns.other["category"], unusable, needed=~self.blank)
+            self.category = object_array([*names, None])[code]
+        lost = of_box | of_outline | self._lacking()
+        self.usable = ~self.blank & ~lost
+        saw = int((self.blank & ~lost).sum())
         if saw:
             noun = number_of(saw, "row has no shape and says", "rows have no shape and say")
-            account.notes.append(f"{noun} that a rater saw the image")
-        skipped = np.bincount(image[lost & (image >= 0)], minlength=len(images))
-        size = np.full((len(images), 2), np.nan)
-        return cls(
-            loaded, columns, account, problems, broken, images, whole, raters, image, rater, category, box,
-            ~no_box, outline, blank, ~blank & ~lost, skipped, size, identity,
-        )  # fmt: skip
+            self.account.note(f"{noun} that a rater saw the image")
+        self.skipped = np.bincount(self.image[lost & (self.image >= 0)], minlength=len(self.images))
+        self.image_size = np.full((len(self.images), 2), np.nan)
+
+    def _lacking(self) -> NDArray[np.bool_]:
+        """(M,) rows without an image, a rater or a class, which are counted."""
+        lacking = {
+            "an image": self.image < 0,
+            "a rater": self.rater < 0,
+            "a class": ~self.blank & np.array([name is None for name in self.category], np.bool_),
+        }
+        for what, rows in lacking.items():
+            if rows.any():
+                self.account.left_out[f"rows without {what}"] += int(rows.sum())
+        return np.asarray(np.logical_or.reduce(list(lacking.values())))
 
     def measure(self, settings: BoxSettings) -> None:
         """Find the sizes of the images, and bring the shapes to pixels."""
@@ -584,19 +503,14 @@ class _Boxes:
         """The table, with a warning where nothing says who was assigned."""
         loaded, rows = self.loaded, np.flatnonzero(self.usable)
         lists = self._assigned(settings.assigned)
-        vocabulary = Vocabulary.from_aliases(settings.aliases)
         images = list(dict.fromkeys([*self.images, *lists]))
         raters = list(dict.fromkeys([*self.raters, *(name for names in lists.values() for name in names)]))
         names = [self.raters[code] for code in self.rater[rows]]
-        written = self.category[rows].tolist()
-        if settings.aliases:
-            written = reconcile_all(vocabulary, names, written, raters, loaded.name)
-        category = dict.fromkeys(written)
         boxes = [box if own else None for box, own in zip(self.box[rows].tolist(), self.own_box[rows], strict=True)]
         table = RawTable(
             image=[self.images[code] for code in self.image[rows]],
             rater=names,
-            category=written,
+            category=self.category[rows].tolist(),
             id=self._ids()[rows].tolist(),
             box=boxes,
             polygon=[self.outline[row] for row in rows],
@@ -609,7 +523,7 @@ class _Boxes:
             images=images,
             files=images,
             raters=raters,
-            categories={name: name for name in category},
+            categories={name: name for name in table.category},
             image_size=[(width, height) for width, height in size.tolist()],
             assigned=[lists.get(image) for image in images],
             person=[person for person, _ in persons],
@@ -620,16 +534,11 @@ class _Boxes:
             problems=self.problems,
             account=self.account,
         )
-        made = build_annotations(table, source)
-        if self.broken.count:
-            warn(f"{self.broken.text()}\nThey are left out.")
-        more = np.append(self.skipped, np.zeros(len(images) - len(self.skipped), np.intp))
-        made = replace(made, skipped=made.skipped + more)
+        skipped = np.append(self.skipped, np.zeros(len(images) - len(self.skipped), np.intp))
+        made = build_reconciled(table, source, settings.aliases, self.broken, skipped)
         if settings.assigned is None or isinstance(settings.assigned, Mapping):
             unsaid = np.array([image not in lists for image in images], np.bool_)
             warn_of_silent_raters(made, unsaid, loaded.name)
-        if vocabulary.unmapped:
-            warn(f"{loaded.name}: {vocabulary.describe_unmapped()}")
         return made
 
     def _assigned(self, assigned: Mapping[Hashable, Sequence[str]] | str | None) -> dict[str, list[str]]:

@@ -25,8 +25,7 @@ from kalos_core.options import takes
 from kalos_core.readers.answers import Answers, AnswerSettings
 from kalos_core.readers.findings import UNKNOWN_SIZE, Findings, shapes_not_read
 from kalos_core.readers.folders import Folders, rater_files
-from kalos_core.readers.groups import Grouped, Part, add_grouped
-from kalos_core.readers.points import separate_points
+from kalos_core.readers.groups import Grouped, Part, Parts
 from kalos_core.readers.settings import RaterFrom, ReaderSettings
 from kalos_core.readers.shapes import MOST_PIXELS, UnusableError, box_or_polygon, ellipse, mask_at, numbers_in
 
@@ -100,14 +99,13 @@ def read_cvat(exports: Folders, settings: CvatSettings) -> Annotations:
     (['ann', 'bob'], [[1.0, 2.0, 4.0, 6.0]])
     """
     files, source, names = _files(exports, settings.rater_from)
-    reading = _Reading(Findings(source, settings.on_invalid))
+    reading = _Reading.of(Findings(source, settings.on_invalid))
     opened = {rater: _open(path) for rater, path in files.items()}
     order = dict.fromkeys(label for root in opened.values() for label in reading.declare(root))
     for rater, root in opened.items():
         reading.read(root, names[rater], rater, settings.rater_from == "task")
     reading.assign_frames()
-    parts = separate_points(reading.findings, reading.parts, reading.points, settings.grouped)
-    add_grouped(reading.findings, parts, settings.grouped)
+    reading.parts.finish(settings.grouped)
     if reading.automatic:
         made = number_of(reading.automatic, "shape was", "shapes were")
         reading.findings.account.note(f"{made} made by a model (source auto) and count as the rater's")
@@ -150,7 +148,7 @@ def read_cvat_tags(exports: Folders, settings: CvatTagsSettings) -> LabelTable:
     [[0, 1]]
     """
     files, source, names = _files(exports, settings.rater_from)
-    reading, shapes = _Reading(Findings(source)), 0
+    reading, shapes = _Reading.of(Findings(source)), 0
     answers = Answers(settings.groups, "tag", reading.findings.problems)
     for rater, path in files.items():
         for image, record, who in reading.images(_open(path), names[rater], rater, settings.rater_from == "task"):
@@ -238,14 +236,17 @@ class _Reading:
     """What was found so far in all files."""
 
     findings: Findings
-    parts: list[Part] = field(default_factory=list)
-    points: set[int] = field(default_factory=set)
+    parts: Parts
     automatic: int = 0
     joints: dict[str, dict[str, None]] = field(default_factory=dict)
     inputs: dict[tuple[str, str], str] = field(default_factory=dict)
     videos: list[_Video] = field(default_factory=list)
     frames: dict[str, dict[int, str]] = field(default_factory=dict)
     sizes: dict[str, tuple[str, tuple[float, float]]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, findings: Findings) -> _Reading:
+        return cls(findings, Parts(findings))
 
     def declare(self, root: Element) -> Iterator[str]:
         """Classes that an export declares, in order; notes the joints of skeletons and the kinds of attributes."""
@@ -362,12 +363,11 @@ class _Reading:
             shape = SHAPES[element.tag](element, size, self.joints.get(label, {}))
             group = (of.get("group_id") or "").strip()
             self.automatic += of.get("source") == "auto"
-            if element.tag == "points":
-                self.points.add(len(self.parts))
             if element.tag == "cuboid":
                 self.findings.account.note(CUBOIDS)
             own = self._attributes(element, label)
-            self.parts.append(Part(where, image, rater, label, None if group in ("", "0") else group, shape, own))
+            part = Part(where, image, rater, label, None if group in ("", "0") else group, shape, own)
+            self.parts.add(part, are_points=element.tag == "points")
 
     def _attributes(self, element: Element, label: str) -> dict[str, Any] | None:
         """Attributes by name: of checkboxes truth values, of numbers numbers."""

@@ -17,8 +17,7 @@ from kalos_core.options import takes
 from kalos_core.readers.cvat import CUBOIDS, around
 from kalos_core.readers.findings import Findings
 from kalos_core.readers.folders import WRAPPERS, Folders, check_raters, folder_of_raters, rater_folders
-from kalos_core.readers.groups import Grouped, Part, add_grouped
-from kalos_core.readers.points import separate_points
+from kalos_core.readers.groups import Grouped, Part, Parts
 from kalos_core.readers.settings import AliasSettings
 from kalos_core.readers.shapes import UnusableError, box_or_polygon, ellipse
 
@@ -92,14 +91,14 @@ def read_datumaro(exports: Folders, settings: DatumaroSettings) -> Annotations:
     ([[1.0, 2.0, 8.0, 6.0]], [[40.0, 30.0]])
     """
     files, source = _files(exports)
-    reading = _Reading(Findings(source, settings.on_invalid))
+    findings = Findings(source, settings.on_invalid)
+    reading = _Reading(findings, Parts(findings))
     opened = [(rater, record, _File.open(path)) for rater, paths in files.items() for record, path in paths.items()]
     for _, _, file in opened:
         reading.declare(file)
     for rater, record, file in opened:
         reading.read(file, record, rater)
-    parts = separate_points(reading.findings, reading.parts, reading.points, settings.grouped)
-    add_grouped(reading.findings, parts, settings.grouped)
+    reading.parts.finish(settings.grouped)
     return reading.findings.build(order=reading.order, aliases=settings.aliases)
 
 
@@ -165,8 +164,7 @@ class _Reading:
     """What was found so far in all files."""
 
     findings: Findings
-    parts: list[Part] = field(default_factory=list)
-    points: set[int] = field(default_factory=set)
+    parts: Parts
     joints: dict[str, dict[str, None]] = field(default_factory=dict)
     order: dict[str, None] = field(default_factory=dict)
 
@@ -216,7 +214,8 @@ class _Reading:
     def _add(self, part: Part, entry: Record, kind: str, file: _File) -> None:
         """Note an annotation with its attributes, its joints in the order of all files."""
         account = self.findings.account
-        attributes = entry.get("attributes") if isinstance(entry.get("attributes"), Mapping) else {}
+        given_attributes = entry.get("attributes")
+        attributes = given_attributes if isinstance(given_attributes, Mapping) else {}
         if attributes.get("is_crowd") is True:
             account.unused["is_crowd"] += 1
         if kind == "cuboid_2d":
@@ -226,11 +225,10 @@ class _Reading:
         if given and len(own) == len(given):
             found = dict(zip(own, given, strict=True))
             shape = {"keypoints": [found.get(name, [0.0, 0.0, 0]) for name in self.joints[part.category]]}
-        elif kind == "points":
-            self.points.add(len(self.parts))
         others = [item for item in attributes.items() if item[0] not in NOT_ATTRIBUTES and item[1] is not False]
         kept = {name: value for name, value in others if isinstance(value, (str, int, float))}
-        self.parts.append(replace(part, shape=shape, attributes=kept or None))
+        are_points = kind == "points" and len(own) != len(given)
+        self.parts.add(replace(part, shape=shape, attributes=kept or None), are_points=are_points)
 
 
 def _numbers(entry: Record, name: str, count: int | None = None) -> list[float]:

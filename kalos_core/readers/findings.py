@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kalos_core.annotations import Account, Annotations, OnInvalid, RawTable, Source, build_annotations
 from kalos_core.display import number_of
@@ -133,18 +134,12 @@ class Findings:
 
     def build(self, *, order: Iterable[str] = (), aliases: Aliases = None, **options: Any) -> Annotations:
         """The checked table; `order` names classes that come first. `options` are further fields of `Source`."""
-        names = dict.fromkeys([*order, *self.categories])
-        vocabulary = Vocabulary.from_aliases(aliases)
-        if aliases:
-            written = self.columns["category"]
-            table = reconcile_all(vocabulary, self.columns["rater"], written, self.raters, self.source)
-            self.columns["category"], names = table, dict.fromkeys(table)
         source = Source(
             name=self.source,
             images=list(self.files),
             files=list(self.files.values()),
             raters=list(self.raters),
-            categories={name: name for name in names},
+            categories={name: name for name in (*order, *self.categories)},
             image_size=list(self.sizes.values()),
             assigned=[list(self.assigned.get(image, ())) for image in self.files],
             describe=lambda row: self.records[row],
@@ -154,13 +149,36 @@ class Findings:
             **options,
         )
         self.columns["polygon"] = with_rectangles(self.columns)
-        made = build_annotations(RawTable(**self.columns), source)
-        if self.broken.count:
-            warn(f"{self.broken.text()}\nThey are left out.")
-        if vocabulary.unmapped:
-            warn(f"{self.source}: {vocabulary.describe_unmapped()}")
-        more = np.array([self.skipped[image] for image in self.files], dtype=np.intp)
-        return replace(made, skipped=made.skipped + more)
+        skipped = [self.skipped[image] for image in self.files]
+        return build_reconciled(RawTable(**self.columns), source, aliases, self.broken, skipped)
+
+
+def build_reconciled(
+    table: RawTable, source: Source, aliases: Aliases, broken: Problems, skipped: Sequence[int] | NDArray[np.intp]
+) -> Annotations:
+    """The checked table, its class names reconciled; warns of names without an alias and of what was left out.
+
+    Parameters
+    ----------
+    table : RawTable
+    source : Source
+        Its classes are those written.
+    aliases : mapping, optional
+    broken : Problems
+        Annotations that were left out before.
+    skipped : (I,) int
+        How many of each image.
+    """
+    vocabulary = Vocabulary.from_aliases(aliases)
+    if aliases:
+        table.category = reconcile_all(vocabulary, table.rater, table.category, source.raters, source.name)
+        source = replace(source, categories={name: name for name in table.category})
+    made = build_annotations(table, source)
+    if broken.count:
+        warn(f"{broken.text()}\nThey are left out.")
+    if vocabulary.unmapped:
+        warn(f"{source.name}: {vocabulary.describe_unmapped()}")
+    return replace(made, skipped=made.skipped + np.array(skipped, np.intp))
 
 
 def _by(size: tuple[float, float]) -> str:

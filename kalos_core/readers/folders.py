@@ -273,7 +273,6 @@ def rater_files(exports: object, endings: tuple[str, ...], what: str) -> tuple[d
         files[rater] = path
     if not files:
         raise InputError(f"{folder}: expected {what}, one per rater, got none")
-    check_raters(files, str(folder))
     return files, {rater: path.relative_to(folder).as_posix() for rater, path in files.items()}
 
 

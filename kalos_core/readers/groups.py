@@ -1,14 +1,16 @@
-"""Shapes that a tool has grouped: one object in several parts."""
+"""Shapes that a tool has grouped: one object in several parts, or in joints."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from kalos_core.display import number_of
+from kalos_core.errors import listed
 from kalos_core.options import Option
 from kalos_core.readers.findings import Findings
 from kalos_core.readers.shapes import rectangle, run_lengths
@@ -37,6 +39,33 @@ class Part:
     group: Hashable
     shape: Mapping[str, Any]
     attributes: Mapping[str, Any] | None = None
+
+
+@dataclass
+class Parts:
+    """Shapes of a tool in which several may be one object, gathered one by one.
+
+    Parameters
+    ----------
+    findings : Findings
+    parts : list of Part
+    points : set of int
+        Rows of `parts` that are points drawn together.
+    """
+
+    findings: Findings
+    parts: list[Part] = field(default_factory=list)
+    points: set[int] = field(default_factory=set)
+
+    def add(self, part: Part, *, are_points: bool = False) -> None:
+        """Note a shape."""
+        if are_points:
+            self.points.add(len(self.parts))
+        self.parts.append(part)
+
+    def finish(self, grouped: Grouped) -> None:
+        """Add the annotations to the findings."""
+        add_grouped(self.findings, separate_points(self.findings, self.parts, self.points, grouped), grouped)
 
 
 def add_grouped(findings: Findings, parts: Sequence[Part], grouped: Grouped) -> None:
@@ -106,3 +135,68 @@ def join_shapes(shapes: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
         counts = shape["mask"]["counts"]
         canvas |= np.repeat(np.arange(len(counts)) % 2 == 1, counts)
     return {"mask": run_lengths(canvas.reshape(width, height).T)}
+
+
+# ---- points drawn together ----
+
+MOST = 0.8
+"""Share of a label's records from which on their number of points is the right one, if it is `LANDMARKS` or more."""
+
+LANDMARKS = 3
+
+
+def separate_points(findings: Findings, parts: Sequence[Part], points: Collection[int], grouped: Grouped) -> list[Part]:
+    """Make an object of each point, where points that were drawn together are not the joints of one object.
+
+    They are joints where each record of a label has the same number of them, and objects of their own where their
+    number differs, or with "apart". A record of another number than most of its label, which is 3 or more, is a fault.
+    The account of the findings says how points were taken.
+
+    Parameters
+    ----------
+    findings : Findings
+    parts : sequence of Part
+    points : set of int
+        Rows of `parts` that are such points.
+    grouped : "one" or "apart"
+
+    Examples
+    --------
+    >>> findings, point = Findings("export.xml"), [5.0, 5.0, 2]
+    >>> parts = [Part(f"points {n}", "a.jpg", "ann", "cell", None, {"keypoints": [point] * n}) for n in (1, 2)]
+    >>> [part.record for part in separate_points(findings, parts, {0, 1}, "one")]
+    ['points 1', 'points 2, point 1', 'points 2, point 2']
+    >>> findings.account.notes
+    ["2 records of 'cell' have 1, 2 points: each is an object"]
+    """
+    counts: dict[str, Counter[int]] = {}
+    for row in sorted(points):
+        counts.setdefault(parts[row].category, Counter())[len(parts[row].shape["keypoints"])] += 1
+    usual = {label: _usual(found, grouped) for label, found in counts.items()}
+    for label, found in counts.items():
+        each = f"{number_of(found.total(), 'record')} of {label!r} have"
+        if usual[label] is None and max(found) > 1:
+            findings.account.notes.append(f"{each} {listed(sorted(found), 10)} points: each is an object")
+        elif max(found) > 1:
+            joints = f'{usual[label]} points, which are joints in their order; grouped="apart" makes each an object'
+            findings.account.notes.append(f"{each} {joints}")
+    made = []
+    for row, part in enumerate(parts):
+        if row not in points or usual[part.category] == len(part.shape["keypoints"]):
+            made.append(part)
+        elif usual[part.category] is None:
+            one = [replace(part, shape={"keypoints": [point]}) for point in part.shape["keypoints"]]
+            several = [replace(each, record=f"{part.record}, point {number}") for number, each in enumerate(one, 1)]
+            made += several if len(one) > 1 else one
+        else:
+            expected = f"{usual[part.category]} points, as most of {part.category!r} have"
+            remedy = '; if each point is an object, pass grouped="apart"'
+            findings.fault(part.record, part.image, expected, f"{len(part.shape['keypoints'])}{remedy}")
+    return made
+
+
+def _usual(counts: Counter[int], grouped: Grouped) -> int | None:
+    """The number of points that a record of a label has; None where each point is an object."""
+    ((number, times),) = counts.most_common(1)
+    landmarks = number >= LANDMARKS and times >= MOST * counts.total()
+    return number if grouped == "one" and (len(counts) == 1 or landmarks) else None

@@ -218,8 +218,9 @@ def read_label_studio_choices(path: str | os.PathLike[str], settings: LabelStudi
             for annotation in task.annotations
         ]
         numbers = {page for _, results in asked for of in results if (page := page_of(of)) is not None}
+        pages: list[int | None] = [*sorted(numbers)] or [None]
         for annotation, results in asked:
-            for page in [*sorted(numbers)] or [None]:
+            for page in pages:
                 parts = [part for of in results if page_of(of) == page for part in _answer(of)]
                 labels = [text for text in map(_text, parts) if text is not None]
                 item = task.key if page is None else f"{task.key}#{page + 1}"

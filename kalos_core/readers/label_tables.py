@@ -2,41 +2,27 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import re
-import warnings
-from codecs import BOM_UTF8
-from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.annotations import Account, as_name, object_array
+from kalos_core.annotations import Account, as_name
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, Problems, listed, repr_of, warn
-from kalos_core.files import as_path, open_file, read_bytes, read_text
+from kalos_core.files import as_path
 from kalos_core.nominal import LabelTable, RawLabels, build_table
-from kalos_core.nominal.build import CodedLabels, check_codes
+from kalos_core.nominal.build import CodedLabels, Items, RaterNames, TableSettings, Unlabelled, check_codes
 from kalos_core.options import Option, takes
-from kalos_core.readers.answers import RepeatableSettings, Unanswered
-from kalos_core.readers.cells import (
-    MISSING,
-    Missing,
-    as_cell_text,
-    equal_numbers,
-    is_missing,
-    missing_texts,
-    records,
-    separator_of,
-    without_mark,
-)
+from kalos_core.readers.answers import RepeatableSettings
+from kalos_core.readers.cells import MISSING, Missing, as_cell_text, equal_numbers, is_missing, missing_texts
 from kalos_core.readers.column_names import (
     LABEL_SPELLINGS,
     NO_RATERS,
@@ -48,24 +34,16 @@ from kalos_core.readers.column_names import (
     plain_name,
     say_columns,
 )
+from kalos_core.readers.tables import MOST_NAMES, check_header, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
 OPTIONAL = "str, optional"
 
-WORTH_PANDAS = 1 << 20
-"""Bytes of a CSV file: less are read in the time that it takes to import pandas."""
-
-LONGEST_BEGINNING = 1 << 16
-"""Bytes of the header and the first row."""
-
-MOST_NAMES = 20
-"""Names of columns that a message lists."""
-
 
 @dataclass(frozen=True, kw_only=True)
-class TableSettings(RepeatableSettings):
+class ColumnSettings(RepeatableSettings):
     """Options of both readers of tables of labels."""
 
     item: Annotated[
@@ -77,7 +55,7 @@ class TableSettings(RepeatableSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LongSettings(TableSettings):
+class LongSettings(ColumnSettings):
     """Options of `read_long_labels`."""
 
     rater: Annotated[
@@ -97,19 +75,13 @@ class LongSettings(TableSettings):
             type=OPTIONAL,
         ),
     ] = None
-    items: Annotated[
-        Sequence[Hashable] | None,
-        Option("Items", "The items in their order; what occurs unless given.", type="sequence, optional"),
-    ] = None
-    raters: Annotated[
-        Sequence[str] | None,
-        Option("Raters", "The raters in their order; what occurs unless given.", type="sequence of str, optional"),
-    ] = None
-    on_empty: Unanswered = "raise"
+    items: Items = None
+    raters: RaterNames = None
+    on_empty: Unlabelled = "raise"
 
 
 @dataclass(frozen=True, kw_only=True)
-class WideSettings(TableSettings):
+class WideSettings(ColumnSettings):
     """Options of `read_wide_labels`."""
 
     raters: Annotated[
@@ -169,30 +141,21 @@ def read_long_labels(table: str | os.PathLike[str] | pd.DataFrame, settings: Lon
     ([[0, 1]], ('cat', 'dog'))
     """
     empty = missing_texts(settings.missing)
-    table = _as_frame(table)
+    source, columns, name_of = _columns(table)
     named = {name: getattr(settings, name) for name in ("item", "rater", "label")}
-    found = _long_columns(table, named)
+    found = _long_columns(source, columns, named)
     account = Account(notes=say_columns([(name, (name,), (column,)) for name, column in found.items()], named.values()))
     needed = [*found.values()] + ([] if settings.time is None else [settings.time])
-    unused = _unused_columns(table, needed)
-    coded = _coded(table, needed, settings.separator, empty, _named(settings), list(unused))
-    fields = None
-    if coded is not None:
-        new, same, further = coded
-        groups, concepts = _renamed(settings.groups, same), _renamed(settings.concepts, same)
-        fields = check_codes(new, groups, settings.items, settings.raters, concepts, settings.on_empty)
-    if fields is not None:
-        _warn_of_twins(fields["concepts"], _source(table))
-        account.read = len(fields["item"])
-        cells = [object_array(texts)[code].tolist() for code, texts in further]
-        account.unused |= _not_used(dict(zip(unused, cells, strict=True)), unused, empty)
-        if said := account.passed_over():
-            warn(" ".join([f"{_source(table)}: {account.read:,} answers are read.", *said]))
-        return LabelTable(**fields, account=account)
-    source, columns, name_of = _columns(table)  # row by row, to name those that cannot be used
     _check_columns(source, columns, needed)
-    account.unused |= _not_used(columns, unused, empty)
-    cells = columns[found["label"]]
+    account.unused |= _not_used(columns, needed, empty)
+    fields = _coded_fields([columns[name] for name in needed], settings, empty)
+    if fields is not None:
+        _warn_of_twins(fields["concepts"], source)
+        account.read = len(fields["item"])
+        if said := account.passed_over():
+            warn(" ".join([f"{source}: {account.read:,} answers are read.", *said]))
+        return LabelTable(**fields, account=account)
+    cells = columns[found["label"]]  # row by row, to name those that cannot be used
     raw = RawLabels(
         item=_names(columns[found["item"]], empty),
         rater=_names(columns[found["rater"]], empty),
@@ -209,7 +172,7 @@ def _build(
     cells: Sequence[Any],
     source: str,
     name_of: Callable[[int], str],
-    settings: TableSettings,
+    settings: ColumnSettings,
     account: Account,
     **names: Any,
 ) -> LabelTable:
@@ -269,7 +232,7 @@ def read_wide_labels(table: str | os.PathLike[str] | pd.DataFrame, settings: Wid
     ([[0, 0], [1, -2]], ('1', '0'))
     """
     empty, raters = missing_texts(settings.missing), settings.raters
-    source, columns, name_of = _columns(_as_frame(table))
+    source, columns, name_of = _columns(table)
     of_items = _item_column(source, columns, settings.item, raters, settings.ignore)
     left_out = {of_items, *settings.ignore}
     spelled = " ".join(LABEL_SPELLINGS["item"]).split()  # further names of the item are no raters
@@ -298,18 +261,6 @@ def read_wide_labels(table: str | os.PathLike[str] | pd.DataFrame, settings: Wid
     return made
 
 
-def header_of(table: Any) -> list[str]:
-    """Names of the columns of a file or frame."""
-    if _is_frame(table):
-        return [str(name) for name in table.columns]
-    with open_file(as_path(table, "table", "a path or a pandas DataFrame"), "CSV file in UTF-8") as file:
-        start: str = file.read(LONGEST_BEGINNING).removeprefix(BOM_UTF8).decode(errors="replace")
-    try:
-        return [name.strip() for name in _header(records(without_mark(start), separator_of(without_mark(start))))]
-    except csv.Error:
-        return []  # the reader says why
-
-
 def looks_long(path: Path, given: Mapping[str, str | None]) -> bool:
     """Whether a file has the columns of a table with a row for each label, and none of boxes.
 
@@ -324,53 +275,37 @@ def looks_long(path: Path, given: Mapping[str, str | None]) -> bool:
     InputError
         If the file cannot be read, or two columns fit and differ.
     """
-    header = header_of(path)
-    if holds_boxes(header) or not {name for name in given.values() if name is not None} <= set(header):
+    try:
+        source, columns, _ = _columns(path)
+    except InputError:
+        return False  # the reader says why
+    if holds_boxes(list(columns)) or not {name for name in given.values() if name is not None} <= columns.keys():
         return False
-    return find_label_columns(header, given, path.name, lambda name: _columns(path)[1][str(name)]) is not None
+    return find_label_columns(list(columns), given, source, lambda name: columns[str(name)]) is not None
 
 
-def _as_frame(table: Any) -> Any:
-    """A frame from anything with ``to_pandas()``, such as a table of pyarrow."""
-    return table.to_pandas() if not hasattr(table, "iloc") and callable(getattr(table, "to_pandas", None)) else table
-
-
-def _source(table: Any) -> str:
-    """What messages call a table."""
-    return "table" if _is_frame(table) else as_path(table, "table", "a path or a pandas DataFrame").name
-
-
-def _long_columns(table: Any, given: Mapping[str, str | None]) -> dict[str, str]:
+def _long_columns(source: str, columns: Mapping[str, list[Any]], given: Mapping[str, str | None]) -> dict[str, str]:
     """The columns of items, raters and labels."""
-    source = _source(table)
+    found = find_label_columns(list(columns), given, source, lambda name: columns[str(name)])
     if all(given.values()):
         return {name: str(column) for name, column in given.items()}
-    header = [name for name in header_of(table) if _is_named(name)]
-    found = find_label_columns(header, given, source, lambda name: _columns(table)[1][str(name)])
     if found is None:
         missing = [name for name, column in given.items() if column is None]
         raise InputError(
-            f"{source}: expected the columns {listed(given)}, got {listed(header, MOST_NAMES) or 'nothing'}: "
+            f"{source}: expected the columns {listed(given)}, got {listed(columns, MOST_NAMES) or 'nothing'}: "
             f"name them by {', '.join(f'{name}=' for name in missing)}; found by themselves are usual names, such as "
             "image, file or id; annotator, worker or user; class, answer or value"
         )
     return found
 
 
-def _unused_columns(table: Any, taken: Sequence[str]) -> dict[str, str]:
-    """Columns of scores and of rejections -> what they hold."""
-    meant = {"score": UNUSED["score"], "rejection": REJECTED[0]}
-    spelled = {spelling: what for what, spellings in meant.items() for spelling in spellings.split()}
-    header = [name for name in header_of(table) if name not in taken]
-    return {name: spelled[plain_name(name)] for name in header if plain_name(name) in spelled}
-
-
-def _not_used(columns: Mapping[str, Sequence[Any]], unused: Mapping[str, str], empty: frozenset[str]) -> Counter[str]:
+def _not_used(columns: Mapping[str, list[Any]], taken: Sequence[str], empty: frozenset[str]) -> Counter[str]:
     """Count rows with a score, where scores differ, and rows with a rejection."""
+    spelled = dict.fromkeys(UNUSED["score"].split(), "score") | dict.fromkeys(REJECTED[0].split(), "rejection")
     found: Counter[str] = Counter()
-    for name, what in unused.items():
+    for name in [name for name in columns if name not in taken and plain_name(name) in spelled]:
         texts = [str(as_cell_text(cell)).strip().casefold() for cell in columns[name] if not is_missing(cell, empty)]
-        if what == "score":
+        if spelled[plain_name(name)] == "score":
             found[f"{name} (score)"] = len(texts) if len(set(texts)) > 1 else 0
         else:
             found[f"{name} (rejection)"] = sum(text in REJECTED[1] for text in texts)
@@ -459,7 +394,7 @@ def _names(cells: Sequence[Any], empty: frozenset[str]) -> list[Any]:
     return [same.get(name, name) if isinstance(name, str) else name for name in names]
 
 
-def _named(settings: TableSettings) -> list[Any]:
+def _named(settings: ColumnSettings) -> list[Any]:
     """Labels that the caller names."""
     groups = settings.groups
     of_groups = [name for of in groups.values() for name in of] if isinstance(groups, Mapping) else []
@@ -525,23 +460,11 @@ def _warn_of_none(cells: Sequence[Any], empty: frozenset[str], source: str) -> N
         warn(text)
 
 
-def _coded(
-    table: Any,
-    needed: Sequence[str],
-    separator: str | None,
-    empty: frozenset[str],
-    concepts: Sequence[Any],
-    further: Sequence[str] = (),
-) -> tuple[CodedLabels, dict[str, str], Texts] | None:
-    """Items, raters, labels and times, if needed, as codes, equal numbers, and further columns as they are.
-
-    None where each row has to be read.
-    """
-    every = [*needed, *further]
-    columns = _frame_texts(table, every) if _is_frame(table) else _file_texts(table, every)
-    if columns is None:
+def _coded_fields(columns: Sequence[list[Any]], settings: LongSettings, empty: frozenset[str]) -> dict[str, Any] | None:
+    """The fields of a table of items, raters, labels and times, if needed; None where each row has to be looked at."""
+    if any(set(map(type, cells)) != {str} for cells in columns):
         return None
-    (item, items), (rater, raters), (label, labels), *timed = columns[: len(needed)]
+    (item, items), (rater, raters), (label, labels), *timed = map(_factorized, columns)
     times = np.full(len(item), np.nan)
     for code, texts in timed:
         read = [_time(text, empty) for text in texts]
@@ -552,12 +475,15 @@ def _coded(
         return None  # a warning counts them
     (item, items), (rater, raters) = _recoded(item, items, empty), _recoded(rater, raters, empty)
     try:
-        parted = [_parted(text, separator, empty) for text in labels]
-        parts, same = _same_numbers([part if isinstance(part, list) else [part] for part in parted], concepts, "table")
+        parted = [_parted(text, settings.separator, empty) for text in labels]
+        lists = [part if isinstance(part, list) else [part] for part in parted]
+        parts, same = _same_numbers(lists, _named(settings), "table")
     except InputError:
         return None  # refused with the name of the file
     texts = ["" if part is None else text for text, part in zip(labels, parted, strict=True)]
-    return CodedLabels(item, rater, label, items, raters, texts, parts, times), same, columns[len(needed) :]
+    coded = CodedLabels(item, rater, label, items, raters, texts, parts, times)
+    groups, concepts = _renamed(settings.groups, same), _renamed(settings.concepts, same)
+    return check_codes(coded, settings.part(TableSettings, groups=groups, concepts=concepts))
 
 
 def _recoded(code: NDArray[np.intp], texts: list[str], empty: frozenset[str]) -> tuple[NDArray[np.intp], list[str]]:
@@ -567,126 +493,34 @@ def _recoded(code: NDArray[np.intp], texts: list[str], empty: frozenset[str]) ->
         any(len(text) <= longest and is_missing(text, empty) for text in texts) or equal_numbers(texts, names=True)
     ):
         return code, texts
-    again, distinct = _factorized(object_array("" if name is None else name for name in _names(texts, empty)))
+    again, distinct = _factorized(["" if name is None else name for name in _names(texts, empty)])
     return again[code], distinct
 
 
-Texts = list[tuple[NDArray[np.intp], list[str]]]
-"""Of several columns, the code of each row and the texts they stand for, in the order of first occurrence."""
-
-BREAKS = ("\x00", "\v", "\f", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029")
-"""Where Python's `csv` ends a line or stops, and pandas does neither."""
-
-
-def _is_frame(table: Any) -> bool:
-    """Without importing pandas for a file."""
-    return hasattr(table, "columns") and hasattr(table, "__getitem__")
+def _factorized(cells: Sequence[str]) -> tuple[NDArray[np.intp], list[str]]:
+    """The code of each cell and the texts they stand for, in the order of first occurrence."""
+    number: defaultdict[str, int] = defaultdict()
+    number.default_factory = number.__len__
+    return np.fromiter(map(number.__getitem__, cells), np.intp, len(cells)), list(number)
 
 
-def _frame_texts(table: Any, needed: Sequence[str]) -> Texts | None:
-    """Columns of a frame; None where they hold anything but text."""
-    names = [str(name) for name in table.columns]
-    if len(set(names)) != len(names) or not set(needed) <= set(names):
-        return None
-    import pandas as pd
-
-    columns = [table.iloc[:, names.index(name)].to_numpy(object) for name in needed]
-    if any(pd.api.types.infer_dtype(column, skipna=False) != "string" for column in columns):
-        return None
-    return [_factorized(column) for column in columns]
-
-
-def _file_texts(table: Any, needed: Sequence[str]) -> Texts | None:
-    """Columns of a CSV file, without spaces around; None for a small one, or where pandas may read other than `csv`."""
-    data = read_bytes(as_path(table, "table", "a path or a pandas DataFrame"), "CSV file").removeprefix(BOM_UTF8)
-    if len(data) < WORTH_PANDAS:
-        return None
-    import pandas as pd
-
-    lines = data[:LONGEST_BEGINNING].splitlines(keepends=True)[:-1]
-    between = separator_of(data[:LONGEST_BEGINNING].decode(errors="replace"))
-    if not lines or not lines[0].strip() or any(mark.encode() in data for mark in BREAKS):
-        return None
-    try:
-        beginning = csv.reader([line.decode() for line in lines], delimiter=between)
-        header = [name.strip() for name in next(beginning)]
-        if beginning.line_num > 1 or len(set(header)) != len(header) or not set(needed) <= set(header):
-            return None
-        first = next(filter(None, beginning), None)
-        if first is None or len(first) > len(header):  # pandas looks at the rows after it
-            return None
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")  # too many cells
-            frame = pd.read_csv(
-                BytesIO(data),
-                sep=between,
-                header=None,
-                skiprows=1,
-                names=list(range(len(header))),
-                index_col=False,
-                dtype=object,
-                keep_default_na=False,
-                na_filter=False,
-            )
-    except (ValueError, csv.Error, pd.errors.ParserWarning):
-        return None
-    del data
-    found = []
-    for name in needed:
-        code, values = _factorized(frame.iloc[:, header.index(name)].to_numpy())
-        again, texts = _factorized(object_array(text.strip() for text in values))
-        found.append((again[code], texts))
-    return found
-
-
-def _factorized(values: NDArray[np.object_]) -> tuple[NDArray[np.intp], list[Any]]:
-    import pandas as pd
-
-    code, distinct = pd.factorize(values)
-    return code, distinct.tolist()
-
-
-def _columns(table: Any) -> tuple[str, dict[str, list[Any]], Any]:
+def _columns(table: Any) -> tuple[str, dict[str, list[Any]], Callable[[int], str]]:
     """What to call the table, its columns, and how to call a row."""
-    if _is_frame(table):
-        names = [str(name) for name in table.columns]
-        if len(set(names)) != len(names):
-            raise InputError(f"table: expected each column once, got {listed(names, MOST_NAMES)}")
-        index = table.index.tolist()
+    if not hasattr(table, "iloc") and callable(getattr(table, "to_pandas", None)):
+        table = table.to_pandas()
+    if hasattr(table, "columns") and hasattr(table, "__getitem__"):
+        names, index = [str(name) for name in table.columns], table.index.tolist()
+        check_header("table", names)
         given = table.notna()  # frames have several ways to say that a cell is empty
         values = [table.iloc[:, k].astype(object).where(given.iloc[:, k], None).tolist() for k in range(len(names))]
-        named = {name: cells for name, cells in zip(names, values, strict=True) if _is_named(name)}
-        return "table", named, lambda row: f"row {index[row]!r}"
-    path = as_path(table, "table", "a path or a pandas DataFrame")
-    lines, header, cells = _csv(path)
-    columns = {name: [row[at] for row in cells] for at, name in enumerate(header) if _is_named(name)}
-    return path.name, columns, lambda row: f"line {lines[row]}"
-
-
-def _csv(path: Any) -> tuple[list[int], list[str], list[list[str]]]:
-    """Numbers of the lines, the header, and the cells of every row."""
-    text = without_mark(read_text(path, "CSV file"))
-    lines, rows, line = list[int](), list[list[str]](), 1
-    try:
-        of_file = records(text, separator_of(text))
-        header = [name.strip() for name in _header(of_file)]
-        for line, row in of_file:
-            if len(row) > len(header):
-                raise InputError(f"{path}: line {line}: expected {len(header)} cells, got {len(row)}")
-            if any(cell.strip() for cell in row):
-                lines.append(line)
-                rows.append([cell.strip() for cell in row] + [""] * (len(header) - len(row)))
-    except csv.Error as error:
-        raise InputError(f"{path}: expected CSV, got {error} after line {line}") from error
-    named = [name for name in header if name]
-    if len(set(named)) != len(named):
-        raise InputError(f"{path}: expected each column once, got {listed(header, MOST_NAMES)}")
-    return lines, header, rows
-
-
-def _header(of_file: Iterator[tuple[int, list[str]]]) -> list[str]:
-    """The first record with something in it."""
-    return next((row for _, row in of_file if any(cell.strip() for cell in row)), [])
+        columns, source = dict(zip(names, values, strict=True)), "table"
+        name_of: Callable[[int], str] = lambda row: f"row {index[row]!r}"  # noqa: E731
+    else:
+        path = as_path(table, "table", "a path or a pandas DataFrame")
+        read = read_table(path, "CSV file")
+        columns, source = read.columns, path.name
+        name_of = lambda row: f"line {read.lines[row]}"  # noqa: E731
+    return source, {name: cells for name, cells in columns.items() if _is_named(name)}, name_of
 
 
 def _check_columns(source: str, columns: Mapping[str, Any], needed: Sequence[str]) -> None:

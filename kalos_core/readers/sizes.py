@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import csv
 import os
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Annotated
 
 from kalos_core.annotations import as_name
 from kalos_core.errors import InputError, Problems, listed, repr_of
-from kalos_core.files import as_float, as_path, read_text
+from kalos_core.files import as_float, as_path
 from kalos_core.options import Option
 from kalos_core.readers.images import ImageFiles, image_size_of, is_image_name
+from kalos_core.readers.tables import read_table
 
 Sizes = Annotated[
     str | os.PathLike[str] | Mapping[str, tuple[float, float]] | None,
@@ -101,9 +101,9 @@ def _parts(name: str) -> tuple[str, ...]:
 def _of_table(path: Path) -> dict[Hashable, tuple[object, object]]:
     found: dict[Hashable, tuple[object, object]] = {}
     problems = Problems(path.name)
-    columns: dict[str, str] = {}
-    for line, row in csv_rows(path, ()):
-        columns = columns or {what: _column(path, what, row) for what in COLUMNS}
+    table = read_table(path, "CSV file")
+    columns = {what: _column(path, what, list(table.columns)) for what in COLUMNS}
+    for line, row in table.rows():
         cells = [row[columns[side]] for side in ("width", "height")]
         numbers = [as_float(cell) for cell in cells]
         if None in numbers:
@@ -114,32 +114,11 @@ def _of_table(path: Path) -> dict[Hashable, tuple[object, object]]:
     return found
 
 
-def _column(path: Path, what: str, row: Mapping[str, str]) -> str:
+def _column(path: Path, what: str, names: Sequence[str]) -> str:
     """The one column that holds what is asked for."""
-    fits = [name for name in row if name.strip().lower() in COLUMNS[what]]
+    fits = [name for name in names if name.lower() in COLUMNS[what]]
     if len(fits) == 1:
         return fits[0]
     expected = f"one column for the {what} ({', '.join(COLUMNS[what])})"
-    actual = f"{listed(fits, 20)}; rename or remove all but one" if fits else listed(row, 20)
+    actual = f"{listed(fits, 20)}; rename or remove all but one" if fits else listed(names, 20) or "nothing"
     raise InputError(f"{path}: expected {expected}, got {actual}")
-
-
-def csv_rows(path: Path, needed: tuple[str, ...]) -> Iterator[tuple[int, dict[str, str]]]:
-    """Line number and cells of every row, by the names of their columns."""
-    written = read_text(path, "CSV file").splitlines(keepends=True)
-    lines = csv.reader(written, delimiter=max(",;\t", key=(written or [""])[0].count))
-    try:
-        header = [name.strip() for name in next(lines, [])]
-        missing = [name for name in needed if name not in header]
-        if missing:
-            raise InputError(
-                f"{path}: expected the columns {listed(needed, 20)}, got {listed(header, 20) or 'nothing'}"
-            )
-        for cells in lines:
-            if len(cells) > len(header):
-                raise InputError(f"{path}: line {lines.line_num}: expected {len(header)} cells, got {len(cells)}")
-            if cells:
-                padded = cells + [""] * (len(header) - len(cells))
-                yield lines.line_num, {name: cell.strip() for name, cell in zip(header, padded, strict=True)}
-    except csv.Error as error:
-        raise InputError(f"{path}: expected CSV, got {error} in line {lines.line_num}") from error

@@ -13,10 +13,11 @@ from kalos_core.errors import InputError, listed, repr_of
 from kalos_core.files import load_json, parse_json
 from kalos_core.options import takes
 from kalos_core.readers.findings import Findings
-from kalos_core.readers.folders import Folders, rater_files
+from kalos_core.readers.folders import Folders, check_raters, rater_files
 from kalos_core.readers.settings import AliasSettings, CategoryField
 from kalos_core.readers.shapes import UnusableError, ellipse, numbers_in, points_in
-from kalos_core.readers.sizes import Sizes, csv_rows, read_sizes
+from kalos_core.readers.sizes import Sizes, read_sizes
+from kalos_core.readers.tables import read_table
 
 Record = Mapping[str, Any]
 
@@ -78,6 +79,7 @@ def read_via(exports: Folders, settings: ViaSettings) -> Annotations:
     ([[1.0, 2.0, 8.0, 6.0]], [[True, True]])
     """
     files, names = rater_files(exports, (".json", ".csv"), "JSON or CSV files of VIA")
+    check_raters(files if not isinstance(exports, Mapping) else (), str(exports))
     source = "VIA files" if isinstance(exports, Mapping) else Path(exports).name
     read = {rater: _of_table(path) if path.suffix.lower() == ".csv" else _images(path) for rater, path in files.items()}
     name = settings.category_field or _class_attribute(source, read)
@@ -109,11 +111,13 @@ CELLS = ("file_attributes", "region_shape_attributes", "region_attributes")
 def _of_table(path: Path) -> list[Record]:
     """The images of a CSV file, as the JSON has them; an image without regions has one row."""
     images: dict[tuple[str, str], dict[str, Any]] = {}
-    for line, row in csv_rows(path, ()):
-        row = {name.lstrip("#"): cell for name, cell in row.items()}
-        missing = [name for name in ("filename", *CELLS) if name not in row]
-        if missing:
-            raise InputError(f"{path}: expected the columns of VIA's CSV, got none named {listed(missing)}")
+    table = read_table(path, "CSV file of VIA")
+    names = {name.lstrip("#"): name for name in table.columns}
+    missing = [name for name in ("filename", *CELLS) if name not in names]
+    if missing:
+        raise InputError(f"{path}: expected the columns of VIA's CSV, got none named {listed(missing)}")
+    for line, cells in table.rows():
+        row = {name: cells[own] for name, own in names.items()}
         about, shape, attributes = (
             parse_json(Path(f"{path}, line {line}"), (row[name] or "{}").encode(), name) for name in CELLS
         )

@@ -13,7 +13,8 @@ from kalos_core.options import takes
 from kalos_core.readers.cells import is_missing
 from kalos_core.readers.findings import Findings
 from kalos_core.readers.settings import ReaderSettings
-from kalos_core.readers.sizes import Sizes, csv_rows, read_sizes
+from kalos_core.readers.sizes import Sizes, read_sizes
+from kalos_core.readers.tables import read_table
 
 CORNERS = ("x_min", "y_min", "x_max", "y_max")
 
@@ -79,7 +80,7 @@ def read_vindr(path: str | os.PathLike[str], settings: VindrSettings) -> Annotat
     annotated: set[tuple[str, str]] = set()
     found_none: dict[tuple[str, str], int] = {}
     known = read_sizes(settings.sizes)
-    for line, cells in csv_rows(source, COLUMNS):
+    for line, cells in read_table(source, "CSV file", COLUMNS).rows():
         row = {name: "" if is_missing(cell) else cell for name, cell in cells.items()}
         record = f"line {line}"
         image, rater = row["image_id"], row["rad_id"]

@@ -167,7 +167,8 @@ def read_yolo(folders: Folders, settings: YoloSettings) -> Annotations:
     empty = [_read_file(findings, file, names[file.rater], size_of, sixths) for file in files]
     _check_sixths(sixths, findings)
     unsaid = settings.assigned is None and not any(empty)
-    assign_by_files(findings, files, settings.assigned or ("all" if unsaid else "files"))
+    rule: AssignedFiles = "all" if unsaid else "files"
+    assign_by_files(findings, files, rule if settings.assigned is None else settings.assigned)
     order = dict.fromkeys(name for known in names.values() for name in known.classes.values())
     made = findings.build(order=order, aliases=settings.aliases)
     if unsaid:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 import os
@@ -18,13 +16,14 @@ import numpy as np
 
 from kalos_core.annotations import Account, Annotations
 from kalos_core.errors import InputError, Problems, as_number, listed, repr_of
-from kalos_core.files import as_path, read_text
+from kalos_core.files import as_path
 from kalos_core.nominal import LabelTable
 from kalos_core.options import Option, takes
 from kalos_core.readers.answers import Answers, RepeatableSettings
 from kalos_core.readers.findings import Findings, shapes_not_read
 from kalos_core.readers.settings import AliasSettings
 from kalos_core.readers.shapes import ELLIPSE_CORNERS, UnusableError, box_or_polygon, ellipse, numbers_in
+from kalos_core.readers.tables import read_table
 
 COLUMNS = ("user_name", "annotations", "subject_data", "subject_ids")
 """Columns of every classification export that are read."""
@@ -43,8 +42,6 @@ FRAME = re.compile(r'"frame":\s*(\d{1,4})\b')
 
 NUMBERED = re.compile(r"^(?:image|img|file|filename|frame|image_name)_?(\d+)$")
 """Fields of a subject's metadata with the names of its frames, in small letters without a leading #."""
-
-LONGEST_CELL = 1 << 27
 
 Workflow = Annotated[
     int | str | None,
@@ -119,6 +116,7 @@ def read_zooniverse(path: str | os.PathLike[str], settings: ZooniverseSettings) 
 
     Examples
     --------
+    >>> import csv
     >>> drawn = [{"tool": 0, "frame": 0, "x": 10, "y": 20, "width": 30, "height": 40, "details": []}]
     >>> drawn[0]["tool_label"] = "Penguin"
     >>> rows = [{"user_name": "ann", "annotations": json.dumps([{"task": "T0", "value": drawn}])}]
@@ -180,6 +178,7 @@ def read_zooniverse_answers(path: str | os.PathLike[str], settings: ZooniverseAn
 
     Examples
     --------
+    >>> import csv
     >>> rows = [("ann", "Yes"), ("bob", "No")]
     >>> with open("classifications.csv", "w", newline="") as file:
     ...     table = csv.writer(file)
@@ -252,7 +251,9 @@ def _choice(part: object) -> str | None:
 
 def _chosen(source: Path, workflow: int | str | None) -> list[tuple[str, dict[str, str]]]:
     """Rows of one workflow, each with the name of its record."""
-    rows = list(_rows(source))
+    rows = list(read_table(source, "Zooniverse export", COLUMNS).rows())
+    if not rows:
+        raise InputError(f"{source}: expected at least one classification, got none")
     found = {key: row.get("workflow_name", "") for _, row in rows if (key := row.get("workflow_id"))}
     if workflow is not None:
         wanted = [key for key, name in found.items() if str(workflow) in (key, name)]
@@ -267,30 +268,6 @@ def _chosen(source: Path, workflow: int | str | None) -> list[tuple[str, dict[st
         (f"classification {key} (line {line})" if (key := row.get("classification_id")) else f"line {line}", row)
         for line, row in rows
     ]
-
-
-def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """The line at which each row ends, and its cells by column."""
-    before = csv.field_size_limit(LONGEST_CELL)  # a drawing is one cell
-    try:
-        lines = csv.reader(io.StringIO(read_text(path, "Zooniverse export"), newline=""))
-        header = next(lines, [])
-        if not set(COLUMNS) <= set(header):
-            actual = listed(header, 20) or "nothing"
-            raise InputError(f"{path}: expected a classification export with {', '.join(COLUMNS)}, got {actual}")
-        empty = True
-        for cells in lines:
-            if len(cells) > len(header):
-                raise InputError(f"{path}: line {lines.line_num}: expected {len(header)} cells, got {len(cells)}")
-            if cells:
-                empty = False
-                yield lines.line_num, dict(zip(header, cells, strict=False))
-        if empty:
-            raise InputError(f"{path}: expected at least one classification, got none")
-    except csv.Error as error:
-        raise InputError(f"{path}: expected CSV, got {error}") from error
-    finally:
-        csv.field_size_limit(before)
 
 
 class _Row(NamedTuple):

@@ -6,27 +6,23 @@
   `Drawings`; any `Block`
 """
 
-from kalos_core.report.chapters import captioned, graded_table, write_report
-from kalos_core.report.feedback import card_lines, feedback_sheet, side_of
-from kalos_core.report.pages import Block, Code, Drawings, Items, Plot, Section, Table, Text, page
-from kalos_core.report.studies import Study, study
+from kalos_core.names import public_names
+from kalos_core.report.chapters import captioned as captioned
+from kalos_core.report.chapters import graded_table as graded_table
+from kalos_core.report.chapters import write_report as write_report
+from kalos_core.report.feedback import card_lines as card_lines
+from kalos_core.report.feedback import feedback_sheet as feedback_sheet
+from kalos_core.report.feedback import side_of as side_of
+from kalos_core.report.pages import Block as Block
+from kalos_core.report.pages import Code as Code
+from kalos_core.report.pages import Drawings as Drawings
+from kalos_core.report.pages import Items as Items
+from kalos_core.report.pages import Plot as Plot
+from kalos_core.report.pages import Section as Section
+from kalos_core.report.pages import Table as Table
+from kalos_core.report.pages import Text as Text
+from kalos_core.report.pages import page as page
+from kalos_core.report.studies import Study as Study
+from kalos_core.report.studies import study as study
 
-__all__ = [
-    "Block",
-    "Code",
-    "Drawings",
-    "Items",
-    "Plot",
-    "Section",
-    "Study",
-    "Table",
-    "Text",
-    "captioned",
-    "card_lines",
-    "feedback_sheet",
-    "graded_table",
-    "page",
-    "side_of",
-    "study",
-    "write_report",
-]
+__all__ = public_names(vars())

@@ -269,7 +269,6 @@ def captioned(name: str, figure: go.Figure, title: str = "", note: str = "") -> 
 
 
 def _frame(table: Any, caption: str, most: int = MOST_ROWS) -> Table:
-    """The first rows of a DataFrame."""
     cut = f" (the first {most:,} of {len(table):,})" if len(table) > most else ""
     numbers = [place for place, kind in enumerate(table.dtypes) if kind.kind in "if"]
     rows = [[_cell(value) for value in row] for row in table.head(most).itertuples(index=False)]
@@ -277,7 +276,6 @@ def _frame(table: Any, caption: str, most: int = MOST_ROWS) -> Table:
 
 
 def _cell(value: Any) -> str:
-    """A value as people read it."""
     if isinstance(value, (bool, np.bool_)):
         return "yes" if value else "no"
     if isinstance(value, (int, np.integer)):

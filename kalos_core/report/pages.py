@@ -5,7 +5,6 @@ Text from data is text: the template escapes all of it. plotly's script is in th
 
 from __future__ import annotations
 
-import base64
 import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -98,10 +97,11 @@ class Drawings:
         """The title of each, and its address, which holds all of it."""
         from PIL import Image
 
+        from kalos_core.drawing.drawing import data_uri
+
         for drawing in self.drawings:
-            buffer = io.BytesIO()
-            Image.open(io.BytesIO(drawing.png())).convert("RGB").save(buffer, "JPEG", quality=QUALITY)
-            yield drawing.title, f"data:image/jpeg;base64,{base64.b64encode(buffer.getvalue()).decode('ascii')}"
+            image = Image.open(io.BytesIO(drawing.png())).convert("RGB")
+            yield drawing.title, data_uri(image, "JPEG", quality=QUALITY)
 
 
 Block: TypeAlias = Text | Items | Code | Table | Plot | Drawings

@@ -24,7 +24,7 @@ from kalos_core.drawing import Drawing, draw_members
 from kalos_core.drawing.outlines import FLAT
 from kalos_core.errors import KalosWarning, Undefined, or_reason
 from kalos_core.nominal import GradeAgreement, attribute_agreement, attributes_table, least_agreed_first
-from kalos_core.options import takes
+from kalos_core.options import no_progress, takes
 from kalos_core.results import Parts, Result
 from kalos_core.similarity import SIMILARITIES
 from kalos_core.similarity.fitting import fitting_similarities
@@ -232,7 +232,7 @@ def study(annotations: Annotations, settings: StudyArguments) -> Study:
     InputError
         As `kalos_core.agreement`.
     """
-    tell, images = settings.progress or _tell_nobody, settings.images
+    tell, images = settings.progress or no_progress, settings.images
     measure, chosen = settings.for_kinds(annotations)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -288,10 +288,6 @@ def study(annotations: Annotations, settings: StudyArguments) -> Study:
     return replace(made, worst=_worst(found, images), examples=examples_of(made.cards, draw))
 
 
-def _tell_nobody(share: float, label: str) -> None:
-    """Progress that nobody asked for."""
-
-
 def _names(annotations: Annotations) -> list[str]:
     """The file of each image, or its id."""
     return [
@@ -312,7 +308,7 @@ def without_folder(name: str) -> str:
 
 
 def _worst(found: Agreement, images: Folder) -> list[Drawing]:
-    """Units in dispute of different images."""
+    """Draw units in dispute, one an image."""
     queue = disputes(found)
     _, first = np.unique(queue.image, return_index=True)
     units = queue.unit[np.sort(first)[:WORST]].tolist()

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
-from kalos_core.arguments import check_arguments
 from kalos_core.errors import InputError, as_number, listed, repr_of
-from kalos_core.options import Option
+from kalos_core.options import Option, check_arguments
 from kalos_core.shapes import ShapeColumn
 
 Compare = Callable[[Any, NDArray[np.intp], Any, NDArray[np.intp], float], NDArray[np.float64]]

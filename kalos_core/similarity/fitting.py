@@ -158,7 +158,7 @@ def measure_for(similarity: Similarity | Rows | str | None, of: Annotations | Co
     return measure
 
 
-def sent(measure: Similarity) -> str | Similarity:
+def sent(measure: Similarity) -> Any:
     """A similarity as it is sent to workers: by name where they know it."""
     return measure.name if SIMILARITIES.get(measure.name) is measure else measure
 

@@ -68,7 +68,7 @@ def polygon_raster_iou() -> Similarity:
     --------
     A triangle of area 32, and another two columns to its right: 28 pixels each, of which they share 15.
 
-    >>> from kalos_core import compute_pairs
+    >>> from kalos_core.pairs import compute_pairs
     >>> rows = [
     ...     {"image": 1, "rater": rater, "category": "cat", "polygon": [[x, 0, x + 8, 0, x + 8, 8]]}
     ...     for rater, x in (("ann", 0), ("bob", 2))

@@ -11,30 +11,23 @@ raters put each item into each category, as an array or a `scipy.sparse` matrix.
 * The paper's experiment: `removal_experiment`, `RemovalExperiment`.
 """
 
-from kalos_core.chance import Counts, Tally, tally
-from kalos_core.sparse.estimate import SparseAgreement, ratio_interval, sparse_agreement
-from kalos_core.sparse.independence import Independence, check_independence
-from kalos_core.sparse.removal import RemovalExperiment, removal_experiment
-from kalos_core.sparse.running import RunningAgreement, RunningCurve, running_agreement
-from kalos_core.sparse.units import UnitAgreement, unit_agreement
-from kalos_core.sparse.weights import WEIGHTS, agreement_variance
+from kalos_core.chance import Counts as Counts
+from kalos_core.chance import Tally as Tally
+from kalos_core.chance import tally as tally
+from kalos_core.names import public_names
+from kalos_core.sparse.estimate import SparseAgreement as SparseAgreement
+from kalos_core.sparse.estimate import ratio_interval as ratio_interval
+from kalos_core.sparse.estimate import sparse_agreement as sparse_agreement
+from kalos_core.sparse.independence import Independence as Independence
+from kalos_core.sparse.independence import check_independence as check_independence
+from kalos_core.sparse.removal import RemovalExperiment as RemovalExperiment
+from kalos_core.sparse.removal import removal_experiment as removal_experiment
+from kalos_core.sparse.running import RunningAgreement as RunningAgreement
+from kalos_core.sparse.running import RunningCurve as RunningCurve
+from kalos_core.sparse.running import running_agreement as running_agreement
+from kalos_core.sparse.units import UnitAgreement as UnitAgreement
+from kalos_core.sparse.units import unit_agreement as unit_agreement
+from kalos_core.sparse.weights import WEIGHTS as WEIGHTS
+from kalos_core.sparse.weights import agreement_variance as agreement_variance
 
-__all__ = [
-    "WEIGHTS",
-    "Counts",
-    "Independence",
-    "RemovalExperiment",
-    "RunningAgreement",
-    "RunningCurve",
-    "SparseAgreement",
-    "Tally",
-    "UnitAgreement",
-    "agreement_variance",
-    "check_independence",
-    "ratio_interval",
-    "removal_experiment",
-    "running_agreement",
-    "sparse_agreement",
-    "tally",
-    "unit_agreement",
-]
+__all__ = public_names(vars())

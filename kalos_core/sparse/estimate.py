@@ -6,7 +6,7 @@ import math
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,15 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 from kalos_core.arrays import total
 from kalos_core.chance import Counts, Tally, tally
 from kalos_core.display import number_of, with_interval
-from kalos_core.errors import KalosWarning, check_whole
-from kalos_core.limits import check_replicates
-from kalos_core.resampling import REPLICATES_AT_ONCE, intervals
+from kalos_core.errors import KalosWarning
+from kalos_core.options import Option, Replicates, Seed, Settings, takes
+from kalos_core.resampling import draws_of_kinds, intervals
 from kalos_core.results import Result
 from kalos_core.sparse.independence import Independence, independence_of, is_doubtful
-from kalos_core.sparse.weights import item_weights
-
-if TYPE_CHECKING:
-    import pandas as pd
+from kalos_core.sparse.weights import WeightName, item_weights
 
 DEPENDENT = (
     "raters agree {how} on items with more annotations (rho {rho:.2f}, p {p:.2g}), while sparse agreement assumes that "
@@ -34,6 +31,8 @@ DEPENDENT = (
 @dataclass(frozen=True, eq=False, repr=False)
 class SparseAgreement(Result):
     """The result of `sparse_agreement`.
+
+    Table: one row an item.
 
     Figures: ``"items"``.
 
@@ -62,6 +61,7 @@ class SparseAgreement(Result):
     """
 
     _call = "sparse_agreement(counts)"
+    _columns = "annotations agreement:item_agreement weight:weights"
 
     value: float
     interval: NDArray[np.float64]
@@ -99,20 +99,27 @@ class SparseAgreement(Result):
         found = with_interval(self.value, self.interval)
         return f"Sparse agreement {found} over {number_of(len(self.item_agreement), 'item')}, weights {self.weighting}"
 
-    def to_pandas(self) -> pd.DataFrame:
-        """One row an item."""
-        import pandas as pd
 
-        return pd.DataFrame({"annotations": self.annotations, "agreement": self.item_agreement, "weight": self.weights})
+@dataclass(frozen=True)
+class SparseSettings(Settings):
+    """How sparse agreement is computed; of its intervals, usable items are drawn, weights as they are."""
+
+    weights: WeightName = "annotations_m1"
+    class_share: Annotated[
+        ArrayLike | None,
+        Option(
+            "Class shares",
+            "For the weights 'inv_var_class'; those of all annotations unless given.",
+            type="(C,) float, optional",
+            check=lambda given, _: given,
+        ),
+    ] = None
+    bootstrap: Replicates = 1000
+    seed: Seed = 0
 
 
-def sparse_agreement(
-    counts: Counts,
-    weights: str = "annotations_m1",
-    class_share: ArrayLike | None = None,
-    bootstrap: int = 1000,
-    seed: int = 0,
-) -> SparseAgreement:
+@takes(SparseSettings)
+def sparse_agreement(counts: Counts, settings: SparseSettings) -> SparseAgreement:
     """Sparse probability of agreement: that two raters of an item agree, where not all raters labelled all items.
 
     SPA = sum k_i P_i / sum k_i with P_i = sum_c n_ic (n_ic - 1) / (n_i (n_i - 1)) (Nørregaard & Derczynski, Eq. 7). It
@@ -125,16 +132,8 @@ def sparse_agreement(
     ----------
     counts : (I, C) whole numbers, dense or `scipy.sparse`
         How many raters put each item into each category.
-    weights : name in `WEIGHTS`
-        ``"flat"`` 1, ``"annotations"`` n (as Krippendorff's alpha does), ``"annotations_m1"`` n - 1 (the paper's
-        advice), ``"edges"`` n (n - 1) / 2, ``"inv_var"`` inverse variance for equal class shares, which equals
-        ``"edges"`` for every number of classes (`agreement_variance` has the derivation), ``"inv_var_class"`` inverse
-        variance for the shares given, or those of the data.
-    class_share : (C,) float, optional
-        Shares of the classes for ``"inv_var_class"``; those of all annotations unless given.
-    bootstrap : int
-        Replicates of the interval, usable items sampled with replacement, weights as they are; 0 for none.
-    seed : int
+        Of the weights ``"inv_var"`` equals ``"edges"`` for every number of classes (`agreement_variance` has the
+        derivation).
 
     Returns
     -------
@@ -160,8 +159,8 @@ def sparse_agreement(
     >>> sparse_agreement([[0, 1]]).value
     nan
     """
-    bootstrap, seed = check_replicates(bootstrap), check_whole(seed, "seed")
-    result = estimate(tally(counts), weights, class_share, bootstrap, seed)
+    weights = settings.weights
+    result = estimate(tally(counts), weights, settings.class_share, settings.bootstrap, settings.seed)
     if weights != "flat" and is_doubtful(result.annotations, result.item_agreement, result.times):
         found = result.independence
         warnings.warn(
@@ -174,7 +173,7 @@ def sparse_agreement(
                 flat=result.flat,
             ),
             KalosWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     return result
 
@@ -216,11 +215,6 @@ def ratio_interval(
         return np.full(2, np.nan)
     each = np.ones(len(numerator)) if times is None else times
     kinds, index = np.unique(numerator + 1j * denominator, return_inverse=True)  # a pair as one sortable number
-    items, count = int(each.sum()), total(index, each, len(kinds))
-    rng = np.random.default_rng(seed)
-    ratios = []
-    for start in range(0, replicates, REPLICATES_AT_ONCE):
-        size = min(REPLICATES_AT_ONCE, replicates - start)
-        often = rng.multinomial(items, count / items, size=size)
-        ratios.append((often @ kinds.real) / (often @ kinds.imag))
+    drawn = draws_of_kinds(total(index, each, len(kinds)), replicates, seed)
+    ratios = [(often @ kinds.real) / (often @ kinds.imag) for often in drawn]
     return np.asarray(intervals(np.concatenate(ratios)[:, None], int(each[denominator > 0].sum()))[0])

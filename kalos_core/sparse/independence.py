@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.arrays import total
 from kalos_core.chance import Counts, tally
-from kalos_core.errors import check_whole
+from kalos_core.options import Option, Seed, Settings, takes
 from kalos_core.results import Result
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MOST_PERMUTED = 5_000
 """Above so many items p is that of the normal distribution, which the statistic has in the limit."""
@@ -33,6 +30,8 @@ NOTEWORTHY = 2.0
 @dataclass(frozen=True, eq=False, repr=False)
 class Independence(Result):
     """The result of `check_independence`: annotations n and agreement P of the items with two annotations or more.
+
+    Table: one row for each number of annotations.
 
     Figures: ``"numbers"``.
 
@@ -62,6 +61,7 @@ class Independence(Result):
     """
 
     _call = "check_independence(counts)"
+    _columns = "annotations agreement deviation items"
 
     rho: float
     p: float
@@ -76,13 +76,6 @@ class Independence(Result):
         """Whether p is below `SUSPECT`."""
         return self.p < SUSPECT
 
-    def to_pandas(self) -> pd.DataFrame:
-        """One row for each number of annotations."""
-        import pandas as pd
-
-        columns = ("annotations", "agreement", "deviation", "items")
-        return pd.DataFrame({name: getattr(self, name) for name in columns})
-
     @property
     def headline(self) -> str:
         """The finding, in words."""
@@ -92,7 +85,16 @@ class Independence(Result):
         return f"agreement {verdict} the number of annotations (rho {self.rho:.3f}, p {self.p:.3g})"
 
 
-def check_independence(counts: Counts, permutations: int = 1000, seed: int = 0) -> Independence:
+@dataclass(frozen=True)
+class IndependenceSettings(Settings):
+    """How p is found."""
+
+    permutations: Annotated[int, Option("Permutations", "That are drawn for p.", low=1)] = 1000
+    seed: Seed = 0
+
+
+@takes(IndependenceSettings)
+def check_independence(counts: Counts, settings: IndependenceSettings) -> Independence:
     """Whether the agreement of items depends on how many annotations they have (Nørregaard & Derczynski §4.3).
 
     Sparse agreement is unbiased if which labels are missing does not depend on how well raters agree on an item. If it
@@ -107,7 +109,6 @@ def check_independence(counts: Counts, permutations: int = 1000, seed: int = 0) 
     Parameters
     ----------
     counts : (I, C) whole numbers, dense or `scipy.sparse`
-    permutations, seed : int
 
     Returns
     -------
@@ -122,9 +123,9 @@ def check_independence(counts: Counts, permutations: int = 1000, seed: int = 0) 
     >>> round(result.rho, 2), result.doubtful
     (0.46, True)
     """
-    tries, seed = check_whole(permutations, "permutations", least=1), check_whole(seed, "seed")
     found = tally(counts)
-    return independence_of(found.annotations, found.item_agreement, found.times, tries, seed)
+    numbers = found.annotations, found.item_agreement, found.times
+    return independence_of(*numbers, settings.permutations, settings.seed)
 
 
 def is_doubtful(annotations: NDArray[np.int64], agreement: NDArray[np.float64], times: NDArray[np.int64]) -> bool:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.arguments import check_arguments
 from kalos_core.arrays import run_starts, total
 from kalos_core.chance import Counts, Tally, Unequal, tally
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, check_whole
-from kalos_core.results import Result
+from kalos_core.options import Option, Seed, Settings, takes
+from kalos_core.results import Result, crossed
 from kalos_core.sparse.weights import WEIGHTS, item_weights
 
 if TYPE_CHECKING:
@@ -85,30 +85,46 @@ class RemovalExperiment(Result):
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a weight and step."""
-        import pandas as pd
-
-        steps = len(self.kept)
-        return pd.DataFrame(
-            {
-                "weights": np.repeat(self.weights, steps),
-                "kept": np.tile(self.kept, len(self.weights)),
-                "annotations": np.tile(self.annotations, len(self.weights)),
-                "mean": self.mean.ravel(),
-                "variance": self.variance.ravel(),
-                "full": np.repeat(self.full, steps),
-            }
-        )
+        shape = self.mean.shape
+        numbers, full = np.broadcast_to(self.annotations, shape), np.broadcast_to(self.full[:, None], shape)
+        axes = {"weights": self.weights, "kept": self.kept}
+        return crossed(axes, annotations=numbers, mean=self.mean, variance=self.variance, full=full)
 
 
-def removal_experiment(
-    counts: Counts,
-    weights: Sequence[str] = tuple(WEIGHTS),
-    *,
-    per_item: Sequence[int] = (2, 3, 5),
-    steps: int = 10,
-    rounds: int = 200,
-    seed: int = 0,
-) -> RemovalExperiment:
+RemovalWeights = Annotated[
+    Sequence[str],
+    Option(
+        "Weights",
+        "Those whose variance is 0 for the data (one class) are refused, as in `sparse_agreement`. Class shares are "
+        "those of all data.",
+        type="names in `WEIGHTS`",
+    ),
+]
+PerItem = Annotated[
+    Sequence[int],
+    Option(
+        "Annotations of an item",
+        "Numbers of at least 2; those that no item reaches are left out.",
+        type="sequence of int",
+        check=lambda given, name: [check_whole(number, name, least=2) for number in given],
+    ),
+]
+
+
+@dataclass(frozen=True)
+class RemovalSettings(Settings):
+    """How annotations are removed."""
+
+    weights: RemovalWeights = tuple(WEIGHTS)
+    _: KW_ONLY
+    per_item: PerItem = (2, 3, 5)
+    steps: Annotated[int, Option("Steps", "From a tenth of the annotations to all.", low=2)] = 10
+    rounds: Annotated[int, Option("Rounds", "Times that annotations are removed.", low=2)] = 200
+    seed: Seed = 0
+
+
+@takes(RemovalSettings)
+def removal_experiment(counts: Counts, settings: RemovalSettings) -> RemovalExperiment:
     """Remove annotations at random, many times over, and measure sparse agreement (Figures 6 and 7 of the paper).
 
     Where all items have equally many annotations, the mean over rounds is the agreement of all data, under every weight
@@ -119,15 +135,6 @@ def removal_experiment(
     Parameters
     ----------
     counts : (I, C) whole numbers, dense or `scipy.sparse`
-    weights : names in `WEIGHTS`
-        Those whose variance is 0 for the data (one class) are refused, as in `sparse_agreement`. Class shares are those
-        of all data.
-    per_item : numbers of at least 2
-        Those that no item reaches are left out.
-    steps : int, at least 2
-        From a tenth of the annotations to all.
-    rounds : int, at least 2
-    seed : int
 
     Returns
     -------
@@ -139,10 +146,8 @@ def removal_experiment(
     >>> bool(abs(result.mean[:, 0] - result.full).max() < 0.1)
     True
     """
-    check_arguments(removal_experiment, locals())
-    steps, rounds = check_whole(steps, "steps", least=2), check_whole(rounds, "rounds", least=2)
-    rng = np.random.default_rng(check_whole(seed, "seed"))
-    wanted = [check_whole(number, "per_item", least=2) for number in per_item]
+    weights, steps, rounds = settings.weights, settings.steps, settings.rounds
+    rng = np.random.default_rng(settings.seed)
     whole = tally(counts)
     if not whole.usable.any():
         raise InputError("counts: expected an item with at least two annotations, got none")
@@ -162,7 +167,7 @@ def removal_experiment(
             usable[number, step] = (there * np.arange(len(there))).sum()
             with np.errstate(invalid="ignore"):  # 0 / 0: no item is usable
                 values[number, :, step] = agreement @ weigh / (there @ weigh)
-    reached = tuple(number for number in wanted if (whole.annotations >= number).any())
+    reached = tuple(number for number in settings.per_item if (whole.annotations >= number).any())
     items, equal = _equal_numbers(whole, reached, kept, rounds, rng)
     mean, variance = _moments(values)
     per_item_mean, per_item_variance = _moments(equal)

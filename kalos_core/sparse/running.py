@@ -4,25 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.arguments import check_arguments
 from kalos_core.arrays import as_floats, total
 from kalos_core.chance import alpha_of_sums
 from kalos_core.display import number_of, with_interval
-from kalos_core.errors import InputError, as_number, check_whole, listed, lookup, repr_of
+from kalos_core.errors import InputError, check_number, check_whole, listed, lookup
 from kalos_core.limits import check_replicates
-from kalos_core.options import Option, Replicates, Seed, Settings, takes
-from kalos_core.resampling import interval_columns, intervals
+from kalos_core.options import Option, Replicates, Seed, Settings, check_arguments, takes
+from kalos_core.resampling import intervals
 from kalos_core.results import Result
 from kalos_core.sparse.weights import WEIGHTS
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ITEMS_AT_ONCE = 10_000
 """Items whose replicate weights are multiplied at once, which bounds memory."""
@@ -40,6 +36,8 @@ Coefficient = Literal["spa", "alpha"]
 @dataclass(frozen=True, eq=False, repr=False)
 class RunningCurve(Result):
     """Agreement after each of T steps.
+
+    Table: one row a step.
 
     Figures: ``"running"``.
 
@@ -64,6 +62,7 @@ class RunningCurve(Result):
     """
 
     _call = "running_agreement(counts)"
+    _columns = "annotations usable_items spa alpha spa_interval alpha_interval time"
 
     annotations: NDArray[np.int64]
     usable_items: NDArray[np.int64]
@@ -91,9 +90,7 @@ class RunningCurve(Result):
         >>> int(curve.annotations[step])
         30
         """
-        number = as_number(width)
-        if number is None or not number > 0:
-            raise InputError(f"width: expected a number above 0, got {repr_of(width)}")
+        number = check_number(width, "width", above=0)
         ends = lookup({"spa": self.spa_interval, "alpha": self.alpha_interval}, of, "of")
         wide = np.flatnonzero(~(ends[:, 1] - ends[:, 0] < number))  # NaN is not narrow
         first = int(wide[-1]) + 1 if len(wide) else 0
@@ -106,21 +103,6 @@ class RunningCurve(Result):
             return "Running agreement of no annotation"
         last = with_interval(self.spa[-1], self.spa_interval[-1])
         return f"Running agreement {last} after {number_of(int(self.annotations[-1]), 'annotation')}"
-
-    def to_pandas(self) -> pd.DataFrame:
-        """One row a step."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "annotations": self.annotations,
-                "usable_items": self.usable_items,
-                "spa": self.spa,
-                "alpha": self.alpha,
-                **interval_columns(spa=self.spa_interval, alpha=self.alpha_interval),
-                "time": self.time,
-            }
-        )
 
 
 class RunningAgreement:

@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 
 from kalos_core._agreement import Agreement, agreement_of, with_empty_images
 from kalos_core.annotations import Annotations
-from kalos_core.arguments import check_arguments
 from kalos_core.arrays import total
 from kalos_core.chance import tally_of_codes
 from kalos_core.display import number_of, with_interval
+from kalos_core.options import Settings, takes
 from kalos_core.reliability import NO_OBJECT
 from kalos_core.results import Result
 from kalos_core.sharding import Sharded
 from kalos_core.sparse.estimate import ratio_interval
 from kalos_core.sparse.independence import Independence, independence_of
-from kalos_core.sparse.weights import item_weights
+from kalos_core.sparse.weights import WeightName, item_weights
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -107,9 +107,15 @@ class UnitAgreement(Result):
         )
 
 
-def unit_agreement(
-    agreement: Agreement | Annotations | Sharded[Annotations], weights: str = "annotations_m1"
-) -> UnitAgreement:
+@dataclass(frozen=True)
+class UnitSettings(Settings):
+    """How much each unit counts."""
+
+    weights: WeightName = "annotations_m1"
+
+
+@takes(UnitSettings)
+def unit_agreement(agreement: Agreement | Annotations | Sharded[Annotations], settings: UnitSettings) -> UnitAgreement:
     """Sparse probability of agreement over the units of an agreement: that two assigned raters agree on an object.
 
     "Assigned and annotated nothing" is a value like any class, so that a rater who missed an object disagrees with one
@@ -119,7 +125,6 @@ def unit_agreement(
     ----------
     agreement : Agreement, or annotations or shards to compute the usual one of
         Its configuration also gives the replicates and seed of the interval.
-    weights : name in `WEIGHTS`
 
     Returns
     -------
@@ -134,8 +139,7 @@ def unit_agreement(
     >>> result.value, result.global_alpha
     (0.5, 0.0)
     """
-    check_arguments(unit_agreement, locals())
-    agreement = agreement_of(agreement)
+    agreement, weights = agreement_of(agreement), settings.weights
     units = agreement.units
     if units.compare_objects:  # else nothing shows that these raters annotate at all
         units, _ = with_empty_images(agreement.annotations, units)

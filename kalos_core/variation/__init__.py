@@ -21,42 +21,29 @@ Within a step the highest similarity goes first. Every annotation ends in exactl
 * one image: `image_report` -> `ImageReport`, of `Cell`, `Finding` and `MergedCells`; from `Findings`
 """
 
-from kalos_core.variation.find import TOUCHING, variations
-from kalos_core.variation.narrowing import NarrowedVariations, narrowed_variations
-from kalos_core.variation.reports import (
-    Cell,
-    Finding,
-    Findings,
-    ImageReport,
-    MergedCells,
-    image_report,
-)
-from kalos_core.variation.scorecards import Confused, RaterCard, Scorecard, rater_scorecards
-from kalos_core.variation.shares import BoundaryQuality, VariationShares, boundary_quality, variation_shares
-from kalos_core.variation.tables import VARIATION_TYPES, AnnotationVariations, Confusions, Merged, Variations
+from kalos_core.names import public_names
+from kalos_core.variation.find import TOUCHING as TOUCHING
+from kalos_core.variation.find import variations as variations
+from kalos_core.variation.narrowing import NarrowedVariations as NarrowedVariations
+from kalos_core.variation.narrowing import narrowed_variations as narrowed_variations
+from kalos_core.variation.reports import Cell as Cell
+from kalos_core.variation.reports import Finding as Finding
+from kalos_core.variation.reports import Findings as Findings
+from kalos_core.variation.reports import ImageReport as ImageReport
+from kalos_core.variation.reports import MergedCells as MergedCells
+from kalos_core.variation.reports import image_report as image_report
+from kalos_core.variation.scorecards import Confused as Confused
+from kalos_core.variation.scorecards import RaterCard as RaterCard
+from kalos_core.variation.scorecards import Scorecard as Scorecard
+from kalos_core.variation.scorecards import rater_scorecards as rater_scorecards
+from kalos_core.variation.shares import BoundaryQuality as BoundaryQuality
+from kalos_core.variation.shares import VariationShares as VariationShares
+from kalos_core.variation.shares import boundary_quality as boundary_quality
+from kalos_core.variation.shares import variation_shares as variation_shares
+from kalos_core.variation.tables import VARIATION_TYPES as VARIATION_TYPES
+from kalos_core.variation.tables import AnnotationVariations as AnnotationVariations
+from kalos_core.variation.tables import Confusions as Confusions
+from kalos_core.variation.tables import Merged as Merged
+from kalos_core.variation.tables import Variations as Variations
 
-__all__ = [
-    "TOUCHING",
-    "VARIATION_TYPES",
-    "AnnotationVariations",
-    "BoundaryQuality",
-    "Cell",
-    "Confused",
-    "Confusions",
-    "Finding",
-    "Findings",
-    "ImageReport",
-    "Merged",
-    "MergedCells",
-    "NarrowedVariations",
-    "RaterCard",
-    "Scorecard",
-    "VariationShares",
-    "Variations",
-    "boundary_quality",
-    "image_report",
-    "narrowed_variations",
-    "rater_scorecards",
-    "variation_shares",
-    "variations",
-]
+__all__ = public_names(vars())

@@ -21,7 +21,7 @@ from kalos_core.sharding import Sharded, kinds_of
 from kalos_core.similarity import Similarity, check_threshold
 from kalos_core.similarity.fitting import ComparedBy, measure_for, sent
 from kalos_core.variation.search import Ground, Search
-from kalos_core.variation.tables import CORRECT, MERGED, MERGED_WRONG_CLASS, WRONG_CLASS, FindingsOfShards, Variations
+from kalos_core.variation.tables import CORRECT, MERGED, MERGED_WRONG_CLASS, WRONG_CLASS, VariationPart, Variations
 
 TOUCHING = float(np.nextafter(0.0, 1.0))
 """Floor of the pairs a merge is made of: any similarity at all."""
@@ -67,10 +67,6 @@ class VariationSettings(Settings):
     similarity: ComparedBy = "auto"
     threshold: SameObject = 0.5
     max_merge: MaxMerge = 4
-
-
-OF_FINDINGS = ("image", "rater_a", "rater_b", "type_code", "similarity")
-"""Fields of `Variations` that have an entry for each finding."""
 
 
 @dataclass(frozen=True)
@@ -132,8 +128,8 @@ def variations(annotations: Annotations | Sharded[Annotations], settings: Variat
         check_comparable(annotations.known)
         refuse_pairs(annotations, settings.pairs)
         chosen = settings.part(VariationSettings, similarity=sent(measure))
-        parts = annotations.parts(partial(VariationPart.of, settings=chosen), "Variations")
-        return _of_shards(annotations, measure.name, chosen, parts)
+        found = annotations.parts(partial(_shard_part, settings=chosen), "Variations")
+        return _of_shards(annotations.known, measure.name, chosen, VariationPart.merged(found, annotations.starts))
     near = touching_pairs(annotations, measure, settings.pairs)
     parts = [
         search.table(rows, first) for rows, first, search in searches(annotations, measure, near, [threshold], most)
@@ -143,46 +139,23 @@ def variations(annotations: Annotations | Sharded[Annotations], settings: Variat
     return Variations(annotations, near, measure.name, threshold, most, side_start=side_start, **columns)
 
 
-@dataclass(frozen=True, eq=False)
-class VariationPart:
-    """Findings of one shard without rows of annotations; fields as of `Variations`."""
-
-    columns: dict[str, NDArray[Any]]
-    side_size: NDArray[np.intp]
-    found: FindingsOfShards
-
-    @classmethod
-    def of(cls, annotations: Annotations, settings: VariationSettings) -> VariationPart:
-        """Those of a table."""
-        found = variations(annotations, **settings.record())
-        return cls(
-            columns={name: getattr(found, name) for name in OF_FINDINGS},
-            side_size=np.diff(found.side_start),
-            found=FindingsOfShards(found.annotations_of_raters, found.confused_classes),
-        )
+def _shard_part(annotations: Annotations, settings: VariationSettings) -> VariationPart:
+    return VariationPart.of(variations(annotations, **settings.record()))
 
 
-def _of_shards(
-    shards: Sharded[Annotations], similarity: str, settings: VariationSettings, parts: Sequence[VariationPart]
-) -> Variations:
-    columns = {name: np.concatenate([part.columns[name] for part in parts]) for name in OF_FINDINGS}
-    columns["image"] += np.repeat(shards.starts[:-1], [len(part.columns["image"]) for part in parts])
+def _of_shards(known: Annotations, similarity: str, settings: VariationSettings, part: VariationPart) -> Variations:
     none = np.zeros(0, np.intp)
     made = Variations(
-        annotations=shards.known,
+        annotations=known,
         pairs=Pairs(none, none, np.zeros(0), similarity, TOUCHING),
         similarity_name=similarity,
         threshold=settings.threshold,
         max_merge=settings.max_merge,
-        **columns,
-        side_start=run_starts(np.concatenate([part.side_size for part in parts])),
+        **part.columns,
+        side_start=run_starts(part.side_size),
         side_row=none,
     )
-    own = FindingsOfShards(
-        annotations_of_raters=np.sum([part.found.annotations_of_raters for part in parts], axis=0),
-        confused_classes=np.concatenate([part.found.confused_classes for part in parts]),
-    )
-    object.__setattr__(made, "of_shards", own)
+    object.__setattr__(made, "of_shards", part)
     return made
 
 

@@ -12,14 +12,12 @@ from numpy.typing import NDArray
 
 from kalos_core._agreement import check_comparable
 from kalos_core.annotations import Annotations
-from kalos_core.arguments import check_arguments
 from kalos_core.display import alpha_text, number_of
 from kalos_core.errors import InputError, check_whole
 from kalos_core.options import Option, Settings, takes
 from kalos_core.pairs import Pairs, refuse_pairs
 from kalos_core.results import Result, check_result
 from kalos_core.sharding import Sharded, kinds_of, known_of, parts_of
-from kalos_core.similarity import get_similarity
 from kalos_core.similarity.base import check_thresholds
 from kalos_core.similarity.fitting import ComparedBy, measure_for, sent
 from kalos_core.variation.find import MaxMerge, check_touching, searches, touching_pairs
@@ -189,7 +187,7 @@ def variation_shares(annotations: Annotations | Sharded[Annotations], settings: 
 
 def _counts(annotations: Annotations, levels: NDArray[np.float64], settings: ShareArguments) -> NDArray[np.intp]:
     """(T, V) findings of each type at each threshold."""
-    measure = get_similarity(settings.similarity)
+    measure = measure_for(settings.similarity, annotations)
     near = touching_pairs(annotations, measure, settings.pairs)
     counts = np.zeros((len(levels), len(VARIATION_TYPES)), np.intp)
     for number, (_, _, search) in enumerate(searches(annotations, measure, near, levels.tolist(), settings.max_merge)):
@@ -264,7 +262,6 @@ def boundary_quality(found: Variations, bins: int = 20) -> BoundaryQuality:
     >>> boundary_quality(variations(Annotations.from_rows(rows)), bins=2).counts.tolist()
     [1, 0]
     """
-    check_arguments(boundary_quality, locals())
     check_result(found, "found", Variations)
     number = check_whole(bins, "bins", least=1, most=MOST_BINS)
     distance = 1 - found.similarity[found.type_code == CORRECT]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -86,7 +87,7 @@ class Variations(Result):
     similarity: NDArray[np.float64]
     side_start: NDArray[np.intp]
     side_row: NDArray[np.intp]
-    of_shards: FindingsOfShards | None = field(default=None, init=False)
+    of_shards: VariationPart | None = field(default=None, init=False)
 
     def __len__(self) -> int:
         return len(self.image)
@@ -146,7 +147,7 @@ class Variations(Result):
         if self.of_shards is not None:
             return self.of_shards.confused_classes
         first = 2 * np.flatnonzero(self.is_confused)[:, None] + (0, 1)
-        return self.annotations.category[self.side_row[self.side_start[first]]]
+        return np.asarray(self.annotations.category[self.side_row[self.side_start[first]]])
 
     def by_pair(self) -> NDArray[np.intp]:
         """(R, R, T) findings of rater_a, rater_b and type."""
@@ -345,7 +346,7 @@ class Variations(Result):
         """One row a finding, with names and ids instead of codes and rows; those of shards without ids."""
         import pandas as pd
 
-        columns = {
+        columns: dict[str, Any] = {
             "image": self.annotations.images[self.image],
             "rater_a": self.annotations.raters[self.rater_a],
             "rater_b": self.annotations.raters[self.rater_b],
@@ -359,19 +360,47 @@ class Variations(Result):
         return pd.DataFrame(columns)
 
 
+OF_FINDINGS = ("image", "rater_a", "rater_b", "type_code", "similarity")
+"""Fields of `Variations` that have an entry for each finding."""
+
+
 @dataclass(frozen=True, eq=False)
-class FindingsOfShards:
-    """What `Variations` of shards hold in place of the annotations.
+class VariationPart:
+    """Findings of a table without its annotations: all that is held of shards.
 
     Parameters
     ----------
+    columns : mapping
+        The fields `OF_FINDINGS`.
+    side_size : (2 F,) int
+        How many annotations each side has.
     annotations_of_raters : (R,) int
     confused_classes : (F', 2) int
         As of `Variations`.
     """
 
+    columns: dict[str, NDArray[Any]]
+    side_size: NDArray[np.intp]
     annotations_of_raters: NDArray[np.intp]
     confused_classes: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, found: Variations) -> VariationPart:
+        """Those of a table."""
+        columns = {name: getattr(found, name) for name in OF_FINDINGS}
+        return cls(columns, np.diff(found.side_start), found.annotations_of_raters, found.confused_classes)
+
+    @classmethod
+    def merged(cls, parts: Sequence[VariationPart], starts: NDArray[np.intp]) -> VariationPart:
+        """Those of tables of different images; `starts`: the first image of each."""
+        columns = {name: np.concatenate([part.columns[name] for part in parts]) for name in OF_FINDINGS}
+        columns["image"] += np.repeat(starts[:-1], [len(part.columns["image"]) for part in parts])
+        return cls(
+            columns=columns,
+            side_size=np.concatenate([part.side_size for part in parts]),
+            annotations_of_raters=np.sum([part.annotations_of_raters for part in parts], axis=0),
+            confused_classes=np.concatenate([part.confused_classes for part in parts]),
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -33,7 +33,7 @@ def in_two_lines(value: float | None, interval: Any, digits: int = 3) -> str:
     return with_interval(value, interval, digits).replace(f"{NO_BREAK}[", "\n[").replace(NO_BREAK, " ")
 
 
-def or_reason(value: float, interval: Any, reason: str) -> str:
+def number_or_reason(value: float, interval: Any, reason: str) -> str:
     """A coefficient in two lines, or why there is none."""
     return reason or in_two_lines(value, interval, 2)
 

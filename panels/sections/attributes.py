@@ -12,7 +12,7 @@ from kalos_core.text import bold, plain, shown
 
 from ..parts.events import Context
 from ..parts.figures import add_reading
-from ..parts.layout import add_menu, add_table, or_reason
+from ..parts.layout import add_menu, add_table, number_or_reason
 
 MOST_ROWS = 25
 
@@ -75,7 +75,7 @@ def add_attributes(panel: types.Object, ctx: Context, change: str, row: str, wor
 
 def _row(found: GradeAgreement) -> dict[str, str]:
     numbers = zip(("alpha", "ac", "kappa"), found.value, found.interval, found.reason, strict=True)
-    values = {name: or_reason(value, ends, reason) for name, value, ends, reason in numbers}
+    values = {name: number_or_reason(value, ends, reason) for name, value, ends, reason in numbers}
     return {"attribute": f"{plain(found.name)}\n({found.metric})", **values, "units": count_text(found.items)}
 
 

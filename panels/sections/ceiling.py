@@ -11,8 +11,7 @@ import kalos_core.fiftyone as kf
 from kalos_core import InputError
 from kalos_core.convergence import FEW_IMAGES, ConvergenceStudy, PlacedModel, TagConvergence, read_models
 from kalos_core.display import alpha_text, count_text, number_of, points_text
-from kalos_core.fiftyone.kinds.convergence.kind import view_of_tag
-from kalos_core.fiftyone.kinds.convergence.stored import poolable_runs, pooled_replicates
+from kalos_core.fiftyone.kinds.convergence.kind import poolable_runs, pooled_replicates, view_of_tag
 from kalos_core.fiftyone.runs.analyses import Analysis
 from kalos_core.text import bold, plain, shown
 

@@ -371,7 +371,7 @@ def filled_in(dataset: Any, run: Any) -> dict[str, Any]:
     name = "threshold" if settings["similarity"] == usual else f"threshold_of_{settings['similarity']}"
     return {
         **selected_in_form(run.selection, "classes", *assignment),
-        **({} if settings.get("model") is None else {"model": settings["model"]}),
+        **({} if settings["model"] is None else {"model": settings["model"]}),
         "of": "objects",
         "quorum": ", ".join(f"{share:g}" for share in settings["quorum"]),
         "similarity": settings["similarity"],

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from inspect import signature
 from typing import Any
 
 import fiftyone.operators.types as types
@@ -11,6 +10,7 @@ import kalos_core.fiftyone as kf
 from kalos_core import InputError
 from kalos_core.fiftyone.runs.analyses import Analysis
 from kalos_core.fiftyone.runs.table import Part
+from kalos_core.options import arguments_of
 from kalos_core.text import bold
 
 from ..parts.events import WORKBENCH, Context, Handler, guarded
@@ -95,7 +95,8 @@ def refuse_unasked(run: Any, asked: Collection[str]) -> None:
         Arguments of the function that made it, which the form asks for.
     """
     function = kf.KINDS[run.kind].operator
-    usual = {name: entry.default for name, entry in signature(getattr(kf, function)).parameters.items()}
+    arguments = arguments_of(getattr(kf, function))
+    usual = {name: list(of) if isinstance(of, tuple) else of for name, of in arguments.items()}
     settings = {name: value for name, value in run.settings.items() if name in usual and value != usual[name]}
     unasked = {name: value for name, value in {**settings, **run.selection.arguments()}.items() if name not in asked}
     if unasked:

@@ -19,7 +19,7 @@ from kalos_core.text import plain, shown
 
 from ..parts.events import PLUGIN, Context, guarded
 from ..parts.figures import add_part, put_parts
-from ..parts.layout import add_menu, add_table, in_two_lines, or_reason
+from ..parts.layout import add_menu, add_table, in_two_lines, number_or_reason
 from .one_run import RunSection, chooses, chosen_rater, refuse_unasked, selected_in_form, take_title
 
 MAJORITY, TRUTH = "majority", "truth"
@@ -321,7 +321,7 @@ def _levels(settings: Any) -> dict[str, str]:
     metrics = {} if isinstance(metric, str) else {name: [of] for name, of in metric.items()}
     given = {"metric": "by question", "metrics": _typed(metrics)} if metrics else {"metric": metric}
     if order:
-        given["order"] = _typed(order) if by_question else _typed_names(order)
+        given["order"] = _typed(order) if isinstance(order, dict) else _typed_names(order)
     return given
 
 
@@ -414,10 +414,10 @@ def _grades_row(of: Any) -> dict[str, str]:
     weighted, forms = of.weighted, of.correlation
     numbers = zip(("alpha", "ac", "kappa"), weighted.value, weighted.interval, weighted.reason, strict=True)
     form = forms.usual
-    icc = or_reason(forms.value[form], forms.interval[form], forms.reason[form])
+    icc = number_or_reason(forms.value[form], forms.interval[form], forms.reason[form])
     return {
         "question": plain(of.question),
-        **{name: or_reason(value, ends, reason) for name, value, ends, reason in numbers},
+        **{name: number_or_reason(value, ends, reason) for name, value, ends, reason in numbers},
         "icc": f"{forms.form[form]}\n{icc}",
     }
 

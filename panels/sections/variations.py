@@ -9,16 +9,8 @@ import numpy as np
 import kalos_core.fiftyone as kf
 from kalos_core.display import VARIATION_LABELS, alpha_text, count_text, percent_text, significant
 from kalos_core.fiftyone.app import open_sample
+from kalos_core.fiftyone.kinds.variations import views
 from kalos_core.fiftyone.kinds.variations.kind import narrowed_variations
-from kalos_core.fiftyone.kinds.variations.views import (
-    MergedFinding,
-    merged_findings,
-    view_of_boundary,
-    view_of_confusion,
-    view_of_copies,
-    view_of_findings,
-    view_of_merged,
-)
 from kalos_core.fiftyone.runs.analyses import Analysis
 from kalos_core.text import bold, plain, shown
 from kalos_core.variation import VARIATION_TYPES, Confusions, NarrowedVariations
@@ -111,7 +103,7 @@ class VariationsSection(Section):
             state.matched = None if matched is None else matched.key
             put_attributes(ctx, matched)
         elif page == MERGED:
-            found = merged_findings(ctx.dataset, state.run, MOST_ROWS)
+            found = views.merged_findings(ctx.dataset, state.run, MOST_ROWS)
             state.merged_title = _merged_title(part.found.merged_by(), part.found.split_by())
             state.merged_ids = [[row.finding, row.sample_id] for row in found]
             ctx.panel.set_data("merged", [_merged_row(row) for row in found])
@@ -177,13 +169,13 @@ class VariationsSection(Section):
 
     def _show_findings(self, ctx: Context, kinds: Sequence[str], rater: str | None, what: str) -> None:
         category = self.lens(ctx).category
-        view = view_of_findings(ctx.dataset, ctx.panel.state.run, kinds, rater=rater, category=category)
+        view = views.view_of_findings(ctx.dataset, ctx.panel.state.run, kinds, rater=rater, category=category)
         self.show(ctx, view, f"images with {what}")
 
     @guarded
     def click_boundary(self, ctx: Context) -> None:
         low, high = ctx.panel.state.edges[ctx.params["idx"] : ctx.params["idx"] + 2]
-        view = view_of_boundary(ctx.dataset, ctx.panel.state.run, low, high)
+        view = views.view_of_boundary(ctx.dataset, ctx.panel.state.run, low, high)
         self.show(ctx, view, f"images with correct labels whose outlines are {low:.3g} to {high:.3g} apart")
 
     @guarded
@@ -209,25 +201,27 @@ class VariationsSection(Section):
 
     @guarded
     def show_copies(self, ctx: Context) -> None:
-        view = view_of_copies(ctx.dataset, ctx.panel.state.run)
+        view = views.view_of_copies(ctx.dataset, ctx.panel.state.run)
         self.show(ctx, view, "images with labels of the very same outline")
 
     @guarded
     def click_merged(self, ctx: Context) -> None:
         """Only the whole and its parts, in the image they are of."""
         finding, sample = ctx.panel.state.merged_ids[ctx.params["row"]]
-        self.show(ctx, view_of_merged(ctx.dataset, ctx.panel.state.run, finding), "image with a whole and its parts")
+        self.show(
+            ctx, views.view_of_merged(ctx.dataset, ctx.panel.state.run, finding), "image with a whole and its parts"
+        )
         open_sample(ctx, sample)
 
     @guarded
     def show_merged(self, ctx: Context) -> None:
-        view = view_of_merged(ctx.dataset, ctx.panel.state.run)
+        view = views.view_of_merged(ctx.dataset, ctx.panel.state.run)
         self.show(ctx, view, "images with annotations that another rater split into parts")
 
     @guarded
     def click_confusion(self, ctx: Context) -> None:
         first, second = ctx.panel.state.confused[ctx.params["row"]]
-        view = view_of_confusion(ctx.dataset, ctx.panel.state.run, first, second)
+        view = views.view_of_confusion(ctx.dataset, ctx.panel.state.run, first, second)
         self.show(ctx, view, f"images where {plain(first)} and {plain(second)} were taken for one another")
 
 
@@ -257,7 +251,7 @@ def _merged_title(merged_by: Mapping[str, int], split_by: Mapping[str, int]) -> 
     )
 
 
-def _merged_row(row: MergedFinding) -> dict[str, str]:
+def _merged_row(row: views.MergedFinding) -> dict[str, str]:
     return {
         "file": plain(row.file),
         "whole": f"{plain(row.whole_rater)}: {plain(row.whole_category)}",

@@ -12,8 +12,8 @@ import kalos_core.fiftyone as kf
 from demo.__main__ import KEY, WORKSPACE
 from kalos_core.display import with_interval
 from kalos_core.fiftyone.kinds.agreement.views import view_of_class
-from kalos_core.fiftyone.runs.records import plain as values_of
 from kalos_core.figures.classes import hardest_classes
+from kalos_core.results import plain_values
 from kalos_core.text import plain
 from tests.browser.conftest import GRID, expect
 from tests.tiers import extended
@@ -49,7 +49,7 @@ def test_from_raw_labels_to_what_a_mended_label_changed(app: Any, few: fo.Datase
     name = hardest.arguments["category"]
     panel.get_by_role("button", name=hardest.text).click()
     app.expect_section("Classes")
-    classes = values_of(kf.load_details(few, KEY).details)["class_difficulty"]
+    classes = plain_values(kf.load_details(few, KEY).details)["class_difficulty"]
     shown = [classes["category"][place] for place in hardest_classes(classes["alpha"], classes["images"])]
     app.click_bar("raters", shown.index(name))
     app.expect_count(len(view_of_class(few, KEY, name)))

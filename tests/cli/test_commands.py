@@ -219,4 +219,4 @@ def test_a_report_of_volumes_compares_them_as_volumes(tmp_path, lidc_path):
     options = ["--samples", "20", "--bootstrap", "20", "--out", str(tmp_path)]
     assert main(["report", str(lidc_path), *options]) == 0
     (page,) = tmp_path.glob("*.html")
-    assert "similarity = volume_iou," in page.read_text(encoding="utf-8")
+    assert "similarity = volume_iou:" in page.read_text(encoding="utf-8")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
 
 import pytest
 
@@ -12,36 +13,40 @@ from kalos_core import InputError, agreement, label_convergence, read_coco
 from kalos_core.cli import COMMANDS
 from kalos_core.cli.options import options_of
 from kalos_core.nominal import label_findings
-
-Words = Literal["raise", "skip"]
-Late = "str | Mapping[str, int]"
+from kalos_core.options import Option, Settings, takes
 
 
-def function(
-    path: str,
-    count: int = 1,
-    share: float | Sequence[float] = 0.5,
-    names: Sequence[str] | None = None,
-    words: Words = "raise",
-    late: Late | None = None,
-    is_local: bool = False,
-    unknown: Nowhere.Type | None = None,  # noqa: F821 - as of what only a type checker imports
-) -> None:
-    """Do nothing.
+@dataclass(frozen=True)
+class Several(Settings):
+    """Options of all types that text can give, and one that it cannot."""
 
-    Parameters
-    ----------
-    path : str
-    count, share
-        Of both.
-    names : sequence of str, optional
-        Those `listed`,
-        in order.
+    count: Annotated[int, Option("Count", "Of all.")] = 1
+    share: Annotated[float | Sequence[float], Option("Share", "Of both.")] = 0.5
+    names: Annotated[Sequence[str] | None, Option("Names", "Those listed, in order.")] = None
+    words: Annotated[Literal["raise", "skip"], Option("Words", "Of two.")] = "raise"
+    late: Annotated[str | Mapping[str, int] | None, Option("Late", "Of these.")] = None
+    is_local: Annotated[bool, Option("Local", "To an image.")] = False
+    unknown: Annotated[Callable[[], int] | None, Option("Unknown", "No text.")] = None
+    given: Any = None
 
-    Returns
-    -------
-    None
-    """
+
+@dataclass(frozen=True)
+class Others(Settings):
+    """Options of the same names."""
+
+    count: Annotated[str, Option("Count", "In words.")] = "a"
+    words: Annotated[Literal["skip", "keep"], Option("Words", "Of two.")] = "keep"
+    share: Annotated[bool, Option("Share", "Or not.")] = True
+
+
+@takes(Several)
+def function(path: str, settings: Several) -> None:
+    """Do nothing."""
+
+
+@takes(Others)
+def other(settings: Others) -> None:
+    """Do nothing."""
 
 
 OPTIONS = {option.name: option for option in options_of(function)}
@@ -57,7 +62,7 @@ def test_arguments_that_text_can_give_are_options():
         "text or a mapping or null",
         "true or false",
     ]
-    assert [option.help for option in OPTIONS.values()][:3] == ["Of both.", "Of both.", "Those listed, in order."]
+    assert [option.help for option in OPTIONS.values()][:3] == ["Of all.", "Of both.", "Those listed, in order."]
 
 
 READ = [
@@ -113,9 +118,6 @@ def test_no_name_means_two_things():
 
 
 def test_an_argument_of_two_functions_takes_the_values_of_both():
-    def other(count: str = "a", words: Literal["skip", "keep"] = "keep", share: bool = True) -> None:
-        """Do nothing."""
-
     options = options_of(function, other, without=["share"], only=["count", "share", "words"])
     expected = ["a whole number or text", "'raise' or 'skip' or 'keep'"]
     assert [option.expected for option in options] == expected

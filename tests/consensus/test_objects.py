@@ -250,10 +250,7 @@ OTHER = scene(ann="CC ", bob="C  ", cid="C C")
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (
-            lambda result: unit_truth(result, model="glad"),
-            "model: .* one of 'confusion', 'one_coin', 'weighted', got 'glad'",
-        ),
+        (lambda result: unit_truth(result, model="glad"), "model: .* 'confusion', 'one_coin', 'weighted', got 'glad'"),
         (lambda _: unit_truth(THREE), "agreement: expected Agreement, the result of"),
         (lambda result: unit_truth(result, added=-1), "added: expected a number of at least 0, got -1"),
         (lambda _: unit_truth(agreement(LOCAL, bootstrap=0)), "expected raters who are the same person on every image"),

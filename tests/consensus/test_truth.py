@@ -214,7 +214,7 @@ def test_ignored_pixels_count_for_nothing():
     [
         (lambda: vote([[[0, 1]]]), "at least 2 raters, got 1"),
         (lambda: vote(EMPTY, 0), "share: expected a number above 0 and at most 1"),
-        (lambda: staple(EMPTY, prior=1), "prior: expected a number between 0 and 1"),
+        (lambda: staple(EMPTY, prior=1), "prior: expected a number above 0 and below 1"),
         (lambda: staple(EMPTY, iterations=0), "iterations: expected a whole number of at least 1"),
         (lambda: simple(EMPTY, alpha=-1), "alpha: expected a number of at least 0"),
         (lambda: lsml(EMPTY, smoothness=float("nan")), "smoothness: expected a number of at least 0"),

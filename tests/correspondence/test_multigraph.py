@@ -40,7 +40,7 @@ def test_without_the_library_it_says_what_to_install(monkeypatch):
 
 @extended
 def test_the_library_is_imported_only_when_needed():
-    code = "import kalos_core, sys; kalos_core.SOLVERS['mgm']; assert 'pylibmgm' not in sys.modules"
+    code = "import sys, kalos_core.correspondence as c; c.SOLVERS['mgm']; assert 'pylibmgm' not in sys.modules"
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, cwd=ROOT)
 
 

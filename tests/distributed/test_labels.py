@@ -12,6 +12,9 @@ import pytest
 import kalos_core
 from kalos_core import InputError, LabelTable
 from kalos_core.distributed import write_shards
+from kalos_core.nominal import reject_answers, suggest_groups
+from kalos_core.nominal.accuracy import item_accuracy
+from kalos_core.nominal.disputes import find_disputes
 from tests.distributed.equality import assert_same, every_size, shards_of
 from tests.distributed.scenes import ITEMS, exclusive, labels, scene
 
@@ -42,6 +45,41 @@ def test_the_numbers_are_those_of_one_machine(tmp_path, name, size):
     found = kalos_core.label_agreement(shards_of(table, tmp_path / "s", size), **options)
     assert_same(kalos_core.label_agreement(table, **options), found)
     assert found.breaches == len(kalos_core.nominal.check_groups(table))
+
+
+TEAMS = {"first": ["cid", "ann"], "second": ["dan"]}
+CALLS = {
+    "majority": kalos_core.majority_agreement,
+    "items": item_accuracy,
+    "items to a rater": lambda source: item_accuracy(source, "bob"),
+    "raters": kalos_core.rater_accuracy,
+    "raters to one": lambda source: kalos_core.rater_accuracy(source, "bob"),
+    "disputes": lambda source: [find_disputes(source), find_disputes(source).to_pandas()],
+    "teams": lambda source: kalos_core.compare_teams(source, TEAMS, bootstrap=20),
+    "coefficients": lambda source: kalos_core.label_agreement(source, bootstrap=20, seed=3),
+}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+@pytest.mark.parametrize("name", TABLES)
+@every_size
+def test_as_of_one_table(tmp_path, name, size, call):
+    table = TABLES[name]()
+    assert_same(call(table), call(shards_of(table, tmp_path / "s", size)))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        *(kalos_core.dawid_skene, suggest_groups, reject_answers, kalos_core.nominal_alpha),
+        lambda source: kalos_core.rater_accuracy(source, {100: "indoor"}),
+    ],
+)
+def test_what_needs_all_answers_says_so(tmp_path, call):
+    shards = write_shards(labels(2), tmp_path / "s", 9)
+    with pytest.raises(InputError, match=r"shards\.table\(\)"):
+        call(shards)
+    assert answers_of(shards.table()) == answers_of(labels(2))
 
 
 ORDERED = {"metric": {"place": "ordinal"}, "order": ["meadow", "indoor", "street"]}

@@ -9,8 +9,12 @@ import pytest
 
 import kalos_core as k
 from kalos_core import Annotations, InputError, KalosWarning
+from kalos_core.convergence import map_of_predictions
 from kalos_core.diagnostics import diagnose, narrowed, pair_image_alpha
 from kalos_core.distributed import write_shards
+from kalos_core.pairs import compute_pairs
+from kalos_core.pixels import unit_boundaries
+from kalos_core.variation import VARIATION_TYPES
 from tests.distributed.equality import assert_same, every_size, shards_of
 from tests.distributed.scenes import in_order, limited, scene
 
@@ -147,12 +151,12 @@ def test_all_shards_are_one_table_again(tmp_path):
 @pytest.mark.parametrize(
     "call",
     [
-        *(k.compute_pairs, k.unit_truth, k.instance_consensus, k.unit_boundaries, k.NoiseModel.fit),
+        *(compute_pairs, k.unit_truth, k.instance_consensus, unit_boundaries, k.NoiseModel.fit),
         lambda source: k.unit_truth(k.agreement(source)),
         lambda source: k.variations(source).rows_a,
         lambda source: k.variations(source).merged,
-        lambda source: k.agreement(source, pairs=k.compute_pairs(scene())),
-        lambda source: k.map_of_predictions(source, scene(), []),
+        lambda source: k.agreement(source, pairs=compute_pairs(scene())),
+        lambda source: map_of_predictions(source, scene(), []),
     ],
 )
 def test_what_needs_annotations_says_so(tmp_path, call):
@@ -233,5 +237,5 @@ def test_hand_worked_variations_over_two_shards(tmp_path):
     assert (found.counts_by_rater()["ann"]["additional"], found.counts_by_rater()["ann"]["missing"]) == (1, 2)
     assert found.rates()["bob"]["additional"] == pytest.approx(200 / 3, abs=1e-12)
     assert found.confusions().to_pandas().to_numpy().tolist() == [["cat", "dog", 1]]
-    assert found.by_image()[:, k.VARIATION_TYPES.index("additional")].tolist() == [0, 0, 2]
+    assert found.by_image()[:, VARIATION_TYPES.index("additional")].tolist() == [0, 0, 2]
     assert np.isnan(found.identical_share)

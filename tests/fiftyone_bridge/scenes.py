@@ -22,7 +22,7 @@ import fiftyone as fo
 import numpy as np
 from fiftyone.core.odm import get_db_conn
 
-from kalos_core.fiftyone.runs.records import plain
+from kalos_core.results import plain_values
 
 Box = tuple[str, list[float]]
 """Class and box of an annotation."""
@@ -217,4 +217,4 @@ def metrics_of(found: Any) -> dict[str, Any]:
     """All numbers of a part of an agreement, as plain values."""
     numbers = ("alpha", "alpha_interval", "global_alpha", "global_alpha_interval", "image_alpha", "images", "units")
     names = ("category", "rater", *numbers, "class_difficulty", "collaboration", "vitality")
-    return {name: plain(getattr(found, name)) for name in names}
+    return {name: plain_values(getattr(found, name)) for name in names}

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
-from kalos_core.figures.classes import class_difficulty_bars, class_difficulty_title, hardest_classes, left_out
+from kalos_core.diagnostics import ClassDifficulty
+from kalos_core.figures import plot_class_difficulty
+from kalos_core.figures.classes import class_difficulty_title, hardest_classes, left_out
 from kalos_core.figures.common import NEUTRAL
 from tests.figures.plain import notes
 
@@ -38,8 +41,11 @@ def test_the_title_names_the_hardest_and_the_easiest(names, alphas, images, titl
 
 
 def test_a_bar_says_its_class_value_interval_and_count():
-    ends = [[0.85, 0.95], [0.1, 0.3], [0.4, 0.6], [None, None], [None, None]]
-    figure = class_difficulty_bars(NAMES, ALPHAS, IMAGES, ends, selected="van")
+    alpha = np.array(ALPHAS, np.float64)
+    ends = np.array([[0.85, 0.95], [0.1, 0.3], [0.4, 0.6], [None, None], [None, None]], np.float64)
+    images = np.array(IMAGES)
+    found = ClassDifficulty(alpha, ends, alpha, ends, images, np.array(NAMES, object), images)
+    figure = plot_class_difficulty(found, selected="van")
     (bars,) = figure.data
     assert list(bars.x) == [-0.1, 0.2, 0.9]
     assert list(bars.customdata) == [

@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 from kalos_core import Annotations, InputError, figures, label_convergence, variations
+from kalos_core.convergence import convergence_study
+from kalos_core.convergence.regression import Line
 from kalos_core.figures import convergence
-from kalos_core.variation import boundary_quality, variation_shares
+from kalos_core.variation import BoundaryQuality, VariationShares, boundary_quality, variation_shares
 from tests.figures.plain import names, notes, plain, title
 
 
@@ -32,7 +34,7 @@ def test_titles(said, expected):
 
 
 def test_points_and_lines_are_where_they_belong():
-    lines = [convergence.NamedLine("own", 0.5, 0.25), convergence.NamedLine("published", 0.8, -0.1)]
+    lines = {"own": Line(0.5, 0.25, 1, "", np.zeros(0)), "published": Line(0.8, -0.1, 1, "", np.zeros(0))}
     points, own, published = convergence.replicate_scatter(
         [0.0, 0.5, None], [0.2, 0.6, 0.9], [0.5, 0.75, 0.9], lines
     ).data
@@ -43,23 +45,16 @@ def test_points_and_lines_are_where_they_belong():
     assert (published.line.dash, published.name) == ("dash", "published: mAP = 80.0 α − 10.0")
 
 
-def test_the_value_of_all_images_stands_on_its_interval():
-    figure = convergence.interval_bars(["a", "b"], [0.7, 0.6], [[0.6, 0.8], [0.5, 0.7]], wholes=[0.55, None])
-    whole = figure.data[2]
-    assert (whole.name, list(whole.x)) == ("all images", [pytest.approx(55.0), None])
-    assert figure.data[0].customdata[0] == "a: 55.0 mAP on all images; subsets 70.0\xa0[60.0,\xa080.0] mAP"
-    assert figure.layout.xaxis.range[0] < 50
-
-
 def test_shares_are_stacked_with_their_counts():
     counts = np.array([[3, 0, 0, 0, 1, 0], [1, 0, 0, 0, 2, 1]])
-    figure = convergence.shares_over_thresholds([0.5, 0.75], counts, 0.6, "t")
+    shares = VariationShares(np.array([0.5, 0.75]), counts)
+    figure = figures.plot_shares(shares)
     assert figure.data[0].y == (75, 25)
     assert figure.data[4].customdata == (1, 2)
     assert {trace.stackgroup for trace in figure.data} == {"types"}
-    assert figure.layout.shapes[0].x0 == 0.6
-    assert notes(figure)[0] == "equilibrium: 0.60"
-    assert not convergence.shares_over_thresholds([0.5], counts[:1], math.nan).layout.shapes
+    assert figure.layout.shapes[0].x0 == shares.equilibrium
+    assert notes(figure)[0] == f"equilibrium: {shares.equilibrium:.2f}"
+    assert not figures.plot_shares(VariationShares(np.array([0.5]), counts[:1])).layout.shapes
 
 
 def converged(rows, **given):
@@ -77,11 +72,16 @@ def test_results_are_drawn():
     assert names(figure) == ["60 points", "fitted here", "published"]
     expected = convergence.convergence_title(result.convergence.mean, result.interval, 10, result.whole.mean, 20)
     assert title(figure) == expected
+    study = figures.plot_study(convergence_study(annotations, result).with_models({"<b>net": 0.5}))
+    whole, models = study.data[2:]
+    assert (whole.name, whole.x[0]) == ("all images", pytest.approx(100 * result.whole.mean))
+    assert f"{whole.x[0]:.1f} mAP on all images; subsets " in study.data[0].customdata[0]
+    assert (models.x, models.customdata) == ((50,), ("&#60;b&#62;net",))
     shares = variation_shares(annotations, (0.3, 0.7))
     assert title(figures.plot_shares(shares)) == convergence.shares_title(shares.equilibrium, shares.no_equilibrium)
     boundaries = figures.plot_boundaries(boundary_quality(variations(annotations)))
     assert title(boundaries).startswith("5 of 15 correct findings have the very same outline")
-    for drawn in (figure, figures.plot_shares(shares), boundaries):
+    for drawn in (figure, study, figures.plot_shares(shares), boundaries):
         plain(drawn)
 
 
@@ -130,7 +130,7 @@ def test_the_curve_over_sizes_ends_with_all_images(two):
 
 
 def test_bins_have_their_width():
-    (bars,) = convergence.boundary_histogram([0, 0.2, 0.4], [3, 1]).data
+    (bars,) = figures.plot_boundaries(BoundaryQuality(np.array([0, 0.2, 0.4]), np.array([3, 1]), 0.1, 0)).data
     assert bars.x == pytest.approx((0.1, 0.3))
     assert bars.width == pytest.approx((0.2, 0.2))
     assert bars.y == (3, 1)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import html
 import json
-import math
 
 import numpy as np
 import pytest
@@ -15,13 +14,11 @@ import pytest
 from kalos_core.display import EVENT_LABELS
 from kalos_core.figures import labels, pixels, ranking, raters
 from kalos_core.figures.agreement import alpha_histogram, alpha_scale
-from kalos_core.figures.calibration import calibration_figure
-from kalos_core.figures.classes import class_difficulty_bars, class_difficulty_title
+from kalos_core.figures.classes import class_difficulty_title
 from kalos_core.figures.common import shortened
-from kalos_core.figures.convergence import interval_bars, replicate_scatter
+from kalos_core.figures.convergence import replicate_scatter
 from kalos_core.figures.directions import directions_heatmap, directions_title
 from kalos_core.figures.events import events_title, image_event_bars
-from kalos_core.figures.sensitivity import sensitivity_curve
 from kalos_core.figures.variations import variation_bars
 from kalos_core.text import shown
 from tests.figures.plain import plain
@@ -34,62 +31,42 @@ VALUES = [0.5, 0.9]
 EVENTS = [dict.fromkeys(EVENT_LABELS, 1)] * 2
 
 DRAWN = {
-    "accuracy_heatmap": lambda: labels.accuracy_heatmap(NAMES, PAIR),
     "accuracy_title": lambda: labels.accuracy_title(NAMES, PAIR),
     "agreement_curves_title": lambda: ranking.agreement_curves_title(HOSTILE, VALUES),
     "boundaries_title": lambda: ranking.boundaries_title(NAMES[:1], VALUES[:1], VALUES[:1]),
     "bounds_bars": lambda: ranking.bounds_bars(NAMES, ENDS, NAMES, np.full((2, 2), 0.5)),
     "bounds_title": lambda: ranking.bounds_title(NAMES, ENDS),
     "bump_chart": lambda: ranking.bump_chart(NAMES, NAMES, np.ones((2, 2)), np.ones((2, 2)), "AUC"),
-    "class_difficulty_bars": lambda: class_difficulty_bars(NAMES, VALUES, [9, 9], ENDS, selected=HOSTILE),
     "class_difficulty_title": lambda: class_difficulty_title(NAMES, VALUES, [9, 9]),
     "cohen_title": lambda: labels.cohen_title(HOSTILE, NAMES, PAIR),
-    "collaboration_heatmap": lambda: raters.collaboration_heatmap(NAMES, PAIR),
     "collaboration_title": lambda: raters.collaboration_title(NAMES, PAIR),
-    "correlation_bars": lambda: pixels.correlation_bars(NAMES, VALUES),
     "curves_title": lambda: ranking.curves_title(HOSTILE, VALUES),
     "detector_correlation_title": lambda: ranking.detector_correlation_title(NAMES[:1], [0.9], [0.5]),
-    "detector_correlation_dots": lambda: ranking.detector_correlation_dots(NAMES, VALUES, VALUES),
     "directions_heatmap": lambda: directions_heatmap(NAMES, PAIR),
     "directions_title": lambda: directions_title(NAMES, PAIR),
     "events_title": lambda: events_title(NAMES, 1, 2, 3, None),
     "image_event_bars": lambda: image_event_bars(NAMES, EVENTS),
-    "interval_bars": lambda: interval_bars(NAMES, VALUES, ENDS, [{HOSTILE: 0.5}, {}]),
-    "kappa_bars": lambda: labels.kappa_bars(NAMES, VALUES, ENDS),
     "kappa_title": lambda: labels.kappa_title(NAMES, VALUES),
     "majority_dots": lambda: labels.majority_dots(NAMES, VALUES, VALUES),
     "performance_dots": lambda: pixels.performance_dots(NAMES, {"PPV": VALUES}),
     "performance_title": lambda: pixels.performance_title(NAMES, VALUES),
     "precision_curves": lambda: ranking.precision_curves(NAMES, [0, 1], [[1, 0], [1, 0]], VALUES),
-    "rater_tree": lambda: pixels.rater_tree(NAMES, [[0, 1, 0.5, 2]], [True, False]),
-    "ratio_curve": lambda: pixels.ratio_curve([[1, 0.5], [1, 0.4]], NAMES),
     "reference_title": lambda: ranking.reference_title(HOSTILE, NAMES, VALUES),
-    "replicate_scatter": lambda: replicate_scatter(VALUES, VALUES, VALUES, dataset=NAMES),
-    "session_bars": lambda: raters.session_bars(NAMES, VALUES),
+    "replicate_scatter": lambda: replicate_scatter(VALUES, VALUES, VALUES, {}, dataset=NAMES),
     "session_title": lambda: raters.session_title(NAMES, VALUES),
-    "tau_heatmap": lambda: ranking.tau_heatmap(NAMES, PAIR),
     "tau_title": lambda: ranking.tau_title(NAMES, PAIR),
-    "team_bars": lambda: labels.team_bars(NAMES, VALUES),
     "team_title": lambda: raters.team_title(NAMES, VALUES),
     "tree_title": lambda: pixels.tree_title([*NAMES, "cid"], [True, False, False]),
-    "vitality_bars": lambda: raters.vitality_bars(NAMES, VALUES, selected=HOSTILE),
     "vitality_title": lambda: raters.vitality_title(NAMES, [0.9, 0.5]),
 }
 
 
 NOTHING = {
-    "accuracy_heatmap": lambda: labels.accuracy_heatmap(["a"], [[None]]),
     "alpha_histogram": lambda: alpha_histogram([]),
     "alpha_histogram, one": lambda: alpha_histogram([0.5, None]),
     "alpha_scale": lambda: alpha_scale(None, [None, None], "box_iou"),
     "bump_chart": lambda: ranking.bump_chart([], [], np.zeros((0, 0)), np.zeros((0, 0)), "AUC"),
-    "calibration_figure": lambda: calibration_figure([0.0] * 50, [0.0] * 50, None, None),
-    "class_difficulty_bars": lambda: class_difficulty_bars(["a"], [None], [9]),
-    "class_difficulty_bars, none": lambda: class_difficulty_bars([], [], []),
-    "collaboration_heatmap": lambda: raters.collaboration_heatmap(["a", "b"], [[None, None], [None, None]]),
     "precision_curves": lambda: ranking.precision_curves(["a"], [0.5, 1], [[None, None]], [None]),
-    "sensitivity_curve": lambda: sensitivity_curve([0.1, 0.5], [None, math.nan]),
-    "tau_heatmap": lambda: ranking.tau_heatmap(["a"], [[1]]),
     "variation_bars": lambda: variation_bars({}),
 }
 """Figures of what is undefined, or of nothing."""

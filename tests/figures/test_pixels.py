@@ -1,10 +1,13 @@
 """Plots of agreement about pixels: what is drawn is what was computed."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from kalos_core.figures import pixels as figures
 from kalos_core.pixels import MaskStack, pixel_agreement
+from kalos_core.pixels.moments import Correlation
 from tests.figures.plain import names, notes, plain, title
 
 STACK = {"ann": [[1, 1, 0, 0]], "bob": [[1, 1, 1, 0]], "cid": [[1, 1, 1, 0]], "dan": [[0, 0, 0, 1]]}
@@ -58,13 +61,15 @@ def test_raters_against_the_consensus(result):
 def test_correlations_say_whether_they_are_significant_and_why_there_is_none(result):
     figure = figures.plot_correlations(result)
     assert list(figure.data[0].x) == [each.r for each in result.correlations]
-    bars = figures.correlation_bars(["red"], [None], ["red is the same on all pixels"])
-    assert bars.data[0].customdata == ("<b>red</b>: red is the same on all pixels",)
-    assert notes(bars)[0] == "undefined"
     # Blood Vessel (Table I): blue -.0007, p = .0087 at the paper's 1e-4; here 99 % confidence
-    (bars,) = figures.correlation_bars(["green", "blue"], [-0.1495, -0.0007], p=[0.0, 0.087]).data
-    assert bars.customdata[0].endswith(", significant (p < 0.001)")
-    assert bars.customdata[1].endswith(", not significant (p = 0.087)")
+    rows = (("green", -0.1495, 0.0), ("blue", -0.0007, 0.087), ("red", None, None, "red is the same on all pixels"))
+    found = tuple(Correlation(name, r, p, 9, *reason) for name, r, p, *reason in rows)
+    bars = figures.plot_correlations(replace(result, correlations=found))
+    green, blue, red = bars.data[0].customdata
+    assert green.endswith(", significant (p < 0.001)")
+    assert blue.endswith(", not significant (p = 0.087)")
+    assert red == "<b>red</b>: red is the same on all pixels"
+    assert notes(bars)[2] == "undefined"
     said = figures.correlation_title(["green", "blue"], [-0.1, 0.4], [0.001, 0.2])
     assert said.startswith("Agreement goes most with green")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -44,30 +45,30 @@ def test_titles(title, expected):
     assert title == expected
 
 
-def test_a_bar_of_vitality_shows_its_sign():
-    figure = raters.vitality_bars(
-        RATERS, [0.04, None, -0.02], [10, 0, 1200], [[0.01, 0.07], [None, None], [None, None]]
-    )
+def test_a_bar_of_vitality_shows_its_sign(three_raters):
+    values, ends = np.array([0.04, np.nan, -0.02]), np.array([[0.01, 0.07], [np.nan] * 2, [np.nan] * 2])
+    made = {"rater": np.array(RATERS, object), "vitality": values, "vitality_interval": ends}
+    found = replace(rater_vitality(three_raters), **made, images=np.array([10, 0, 1200]))
+    figure = figures.plot_vitality(found)
     (bars,) = figure.data
     assert list(bars.x) == [0.04, None, -0.02]
     assert notes(figure) == ["+0.040", "undefined", "−0.020"]
-    assert bars.customdata[0] == "<b>ana</b>: vitality +0.040\xa0[+0.010,\xa0+0.070], 10 images"
-    assert bars.customdata[2] == "<b>chen</b>: vitality −0.020, 1,200 images"
+    assert bars.customdata[0].startswith("<b>ana</b>: vitality +0.040\xa0[+0.010,\xa0+0.070], 10 images<br>")
+    assert bars.customdata[2].startswith("<b>chen</b>: vitality −0.020, 1,200 images<br>over all units ")
     low, high = figure.layout.xaxis.range
     assert low < -0.02
     assert high > 0.07
-    opacity = raters.vitality_bars(RATERS, [0.1, 0.2, 0.3], selected="ben").data[0].marker.opacity
+    opacity = figures.plot_vitality(found, selected="ben").data[0].marker.opacity
     assert opacity[1] > opacity[0] == opacity[2]
-    colours = raters.vitality_bars([str(number) for number in range(10)], [0.1] * 10).data[0].marker.color
-    assert colours[8] == colours[0]  # more raters than colours begin again
 
 
-def test_the_cells_are_in_the_order_of_the_clusters():
-    figure = raters.collaboration_heatmap(RATERS, FULL, [2, 0, 1])
+def test_the_cells_are_in_the_order_of_the_clusters(three_raters):
+    made = {"raters": np.array(RATERS, object), "alpha": FULL, "global_alpha": FULL, "order": np.array([2, 0, 1])}
+    figure = figures.plot_collaboration(replace(collaboration(three_raters), **made))
     (cells,) = figure.data
     assert [list(row) for row in cells.z] == [[None, 0.5, 0.7], [0.5, None, 0.9], [0.7, 0.9, None]]
     assert list(figure.layout.xaxis.ticktext) == list(figure.layout.yaxis.ticktext) == ["chen", "ana", "ben"]
-    assert cells.customdata[1][2] == "<b>ana</b> and <b>ben</b>: alpha 0.90"
+    assert cells.customdata[1][2] == "<b>ana</b> and <b>ben</b>: mean alpha over images 0.90"
     written = {(note.y, note.x): float(note.text) for note in figure.layout.annotations}
     assert written == {(y, x): value for y, row in enumerate(cells.z) for x, value in enumerate(row) if x != y}
 

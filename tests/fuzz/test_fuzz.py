@@ -6,9 +6,9 @@ import pytest
 
 import kalos_core as k
 from kalos_core import InputError
-from kalos_core.arguments import check_arguments
 from kalos_core.noise.experiments import run_experiments
 from kalos_core.nominal import item_accuracy
+from kalos_core.options import check_arguments
 from kalos_core.pixels import PixelAccumulator
 from kalos_core.ranking import SystemScores, rank_models
 from kalos_core.sparse import RunningAgreement, running_agreement

@@ -79,7 +79,6 @@ def test_a_full_disk(trial: Trial) -> None:
         ("load", "aggregate $out", 0),
         ("load", "aggregate $out", 19),
         ("load a new data set", "insert datasets", 0),
-        ("next to rate", "update datasets", 5),
     ],
     indirect=["trial"],
 )
@@ -87,7 +86,7 @@ def test_a_database_that_dies_and_comes_back(trial: Trial, step: str, later: int
     """It loses what it said was written in the tenth of a second before.
 
     Old fields; a run that is listed next; that it is listed, before its fields are declared; who was assigned before a
-    load; that it takes away what it had noted; the data set that FiftyOne is just making; and a field of its values.
+    load; that it takes away what it had noted; and the data set that FiftyOne is just making.
     """
     tally = everywhere(trial, trial.restarted_by(server), [trial.steps.index(step) + later])
     assert tally.wrong == []

@@ -52,7 +52,7 @@ LIMITS: Wrong = [
     ({"threshold": 1.5}, SHARE),
     ({"threshold": -0.1}, SHARE),
     ({"more": True, "min_area": -1}, "A number of at least 0"),
-    ({"more": True, "min_confidence": "high"}, SHARE),
+    ({"more": True, "min_confidence": "high"}, "A number of at least 0"),
     ({"storage": BY_ATTRIBUTE, "field": "ann", "rater_attribute": "rater"}, "No label of 'ann' has an attribute"),
     ({"storage": BY_ATTRIBUTE, "rater_attribute": "$x"}, "has an attribute '$x'"),
 ]
@@ -91,7 +91,7 @@ WRONG: dict[tuple[str, str], Wrong] = {
         ({"raters": ["ann", "eve"]}, "expected a rater, or a field of Classification or Classifications"),
         ({"compare_teams": True, "first_team": []}, "A team needs a rater"),
         ({"compare_teams": True, "first_team": ["ann"], "second_team": ["ann"]}, "'ann' is in both teams"),
-        ({"quorum": 1.5}, "A number from 0.01 to 1"),
+        ({"quorum": 1.5}, "A number from 0 to 1"),
         ({"exclusive": False, "named": True, "groups": "cat, dog"}, "expected names with labels"),
         ({"exclusive": False, "own_group_0": ["cat"], "own_group_1": ["cat"]}, "'cat' is in another group"),
         ({"metric": "by question", "metrics": "label: odd"}, "got 'odd'"),
@@ -117,7 +117,7 @@ WRONG: dict[tuple[str, str], Wrong] = {
         ({"detectors": []}, "Choose the fields of at least one detector"),
         ({"detectors": ["ann"]}, "'ann' is no field of a detector"),
         ({"choose_skew": True, "skew_low": 0.3, "skew_high": 0.2}, "A number above 0.3, the least fraction"),
-        ({"contours": True, "tolerance": 1}, "A number from 0 to 0.1"),
+        ({"contours": True, "tolerance": -1}, "A number of at least 0"),
     ],
 }
 """Operator and labels -> what is filled in, last the input that is marked, and part of what is said there."""

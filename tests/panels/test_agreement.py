@@ -12,9 +12,9 @@ from kalos_core.display import with_interval
 from kalos_core.fiftyone.kinds.agreement.stored import narrowed_metrics
 from kalos_core.fiftyone.kinds.agreement.views import image_alphas, view_of_class, view_of_pair, view_worst_first
 from kalos_core.fiftyone.kinds.variations.views import view_of_confusion
-from kalos_core.fiftyone.runs.records import plain
 from kalos_core.figures.agreement import alpha_bins
 from kalos_core.figures.captions import CAPTIONS
+from kalos_core.results import plain_values
 from tests.fiftyone_bridge.scenes import RATERS, metrics_of
 from tests.panels.operations import at, given, ids, look_at, names, opened, prompted, samples_of
 from tests.plugin import Panel
@@ -52,7 +52,7 @@ def test_the_overview_leads_to_a_report_and_to_images_for_one_more_rater(own_tri
 
 
 def test_the_figures_are_those_the_run_stored_each_with_how_to_read_it(trio: fo.Dataset) -> None:
-    stored = plain(kf.load_details(trio, "agreement").details)
+    stored = plain_values(kf.load_details(trio, "agreement").details)
     panel = opened(trio, "Raters", "Pairs")
     assert panel.data["vitality"][0]["x"] == stored["vitality"]["vitality"]
     pairs, order = stored["collaboration"], stored["collaboration"]["order"]

@@ -72,9 +72,8 @@ def ranked(scores, truth):
     systems, images, concepts = scores.shape
     names = [f"s{s}" for s in range(systems)], list(range(images)), [f"c{k}" for k in range(concepts)]
     tree = {name: TREE[name] for name in names[2]}
-    return rank_systems(
-        SystemScores(*names, scores), ConceptTruths(["ann"], *names[1:], truth[None]), tree=tree
-    ).rankings
+    truths = ConceptTruths(["ann"], *names[1:], truth[None])
+    return rank_systems(SystemScores(*names, scores), truths, tree=tree).rankings
 
 
 @settings(max_examples=60, deadline=None)
@@ -102,9 +101,8 @@ def test_the_order_of_concepts_decides_nothing_under_weights_that_are_no_whole_n
         tables = SystemScores(range(len(scores)), range(len(truth)), names, scores[:, :, order])
         truths = ConceptTruths(["ann"], range(len(truth)), names, truth[None][:, :, order])
         weights = np.array([0.1, 0.2, 0.7, 1 / 3])[order]
-        found.append(
-            rank_systems(tables, truths, tree=TREE, weights=weights).rankings["ontology score"].ranks[0].tolist()
-        )
+        result = rank_systems(tables, truths, tree=TREE, weights=weights)
+        found.append(result.rankings["ontology score"].ranks[0].tolist())
     assert found[0] == found[1]
 
 

@@ -145,7 +145,7 @@ REFUSED = {
 ARGUMENTS = {
     "nobody": ({}, "exports: expected a mapping of raters' names to files, got {}"),
     "no name": ({"": "a.xml"}, "exports: expected a mapping of raters' names to files"),
-    "no folder": ("nowhere", "nowhere: expected a folder of CVAT exports"),
+    "no folder": ("nowhere", "exports: expected a folder, got nowhere"),
     "no file": ({"ann": "nowhere.xml"}, "nowhere.xml: expected a readable CVAT export, got"),
 }
 

@@ -48,7 +48,7 @@ LONG_TABLES = [
     (HEAD + "a,ann,\n", "line 2: expected a label, got nothing"),
     (HEAD + "a,,x\n", "line 2: expected a rater, got nothing"),
     (HEAD + "a,ann,x,y\n", "line 2: expected 3 cells, got 4"),
-    ("item,rater,item,label\n", "expected each column once"),
+    ("item,rater,item,label\n", "expected columns of different names, got item twice"),
     ("sep=;\nitem;rater;label\na;ann;x\n", ["a: ann x"]),
     (CROWD, Warned("2 answers are read. Not used: AssignmentStatus (rejection) of 1 record.", ["a: W1 cat, W2 dog"])),
     (SURE.format(1, 0), Warned("Not used: Confidence (score) of 2 records.", ["0: u m, v m"])),

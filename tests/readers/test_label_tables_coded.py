@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kalos_core.readers import label_tables, read_long_labels
+from kalos_core.readers import label_tables, read_long_labels, tables
 from tests.readers.cases import as_bytes, outcome, write
 
 HEAD = "item,rater,label\n"
@@ -20,11 +20,11 @@ def columns(table):
 def differs(source, **options):
     """Whether a table that is read as codes is another, or is refused or warned of in other words, than row by row."""
     found = []
-    for size in (0, 1 << 40):
+    for row_by_row in (False, True):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(label_tables, "WORTH_PANDAS", size)
-            if size:
-                patch.setattr(label_tables, "_frame_texts", lambda *_: None)
+            if row_by_row:
+                patch.setattr(tables, "_plain", lambda *_: None)
+                patch.setattr(label_tables, "_coded_fields", lambda *_: None)
             found.append(outcome(read_long_labels, source, columns, **options))
     return found[0] != found[1]
 
@@ -101,10 +101,8 @@ def test_scores_and_rejections_are_counted(tmp_path):
     assert not differs(write(tmp_path, text, "labels.csv"))
 
 
-def test_by_hand_with_a_byte_order_mark(tmp_path, monkeypatch):
-    monkeypatch.setattr(label_tables, "WORTH_PANDAS", 0)
+def test_by_hand_with_a_byte_order_mark(tmp_path):
     path = write(tmp_path, b"\xef\xbb\xbf" + (HEAD + TEXTS["one answer in two rows"]).encode(), "labels.csv.gz")
-    assert label_tables._coded(path, ["item", "rater", "label"], None, frozenset(), ()) is not None
     table = read_long_labels(path, groups=None)
     names = [getattr(table, name).tolist() for name in ("items", "raters", "concepts")]
     assert names == [["a"], ["ann", "bob"], ["cat", "dog"]]

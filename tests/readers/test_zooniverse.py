@@ -136,7 +136,7 @@ REFUSED = [
     (of_ann(subject_ids="1;2"), "line 2, column subject_ids: expected one subject, got '1;2'"),
     (table(row(annotations="[{")), "line 2, column annotations: expected JSON, a list, got '[{'"),
     (of_ann(subject_data="[]"), "line 2, column subject_data: expected JSON, an object, got '[]'"),
-    (table(columns=["user_name"]), "expected a classification export with user_name, "),
+    (table(columns=["user_name"]), "expected the columns user_name, annotations, "),
     (table(), "expected at least one classification, got none"),
 ]
 

@@ -57,4 +57,4 @@ def test_against_alpha_on_real_data(lvis):
     assert result.value == pytest.approx((1398 + 14) / len(result))
     assert result.interval[0] < result.value < result.interval[1]
     with pytest.raises(InputError, match="agreement: expected Agreement, the result of"):
-        unit_agreement(lvis)
+        unit_agreement("labels.json")

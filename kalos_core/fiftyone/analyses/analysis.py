@@ -5,9 +5,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from inspect import signature
+from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any
 
 from kalos_core.errors import InputError, KalosWarning, lookup
 from kalos_core.fiftyone.dataset.raters import OBJECTS, Family, sources_of
@@ -19,51 +19,54 @@ from kalos_core.fiftyone.runs.arranging import tick_instead
 from kalos_core.fiftyone.runs.explaining import explained
 from kalos_core.fiftyone.runs.keys import check_run_key, free_run_key
 from kalos_core.fiftyone.runs.life import listing_own, writing_together
-from kalos_core.fiftyone.runs.progress import Progress, Report
+from kalos_core.fiftyone.runs.progress import Progress, Report, RunArguments
 from kalos_core.fiftyone.runs.stored import describe_run, find_analysis, load_details
 from kalos_core.fiftyone.runs.table import CARRIED, KINDS, Kind
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    from kalos_core.fiftyone.dataset.selection import SelectionArguments
+from kalos_core.options import Option, arguments_of, takes
+from kalos_core.similarity.base import Threshold
+from kalos_core.similarity.fitting import ComparedBy
 
 AnyKind = Kind[Any, Any, Any, Any]
 Calls = Sequence[tuple[AnyKind, Mapping[str, Any]]]
 """Kinds of runs, each with the arguments of its function."""
 
 
-def analyse(
-    samples: Any,
-    key: str,
-    *,
-    kinds: Sequence[str] | None = None,
-    similarity: str | None = None,
-    threshold: float = 0.5,
-    settings: Mapping[str, Mapping[str, Any]] | None = None,
-    progress: Progress | bool | None = None,
-    **selection: Unpack[SelectionArguments],
-) -> Analysis:
+@dataclass(frozen=True, kw_only=True)
+class AnalysisArguments(RunArguments):
+    """What `analyse` takes."""
+
+    kinds: Annotated[
+        Sequence[str] | None,
+        Option("Kinds of runs", "Names in `KINDS`; by default all for which several raters have labels."),
+    ] = None
+    similarity: ComparedBy = "auto"
+    threshold: Threshold = 0.5
+    settings: Annotated[
+        Mapping[str, Mapping[str, Any]] | None,
+        Option(
+            "Settings of each kind",
+            "Kind to further arguments of its function, such as {'convergence': {'fraction': 0.5}}.",
+            type="mapping of str to mapping, optional",
+        ),
+    ] = None
+
+
+@takes(AnalysisArguments)
+def analyse(samples: Any, key: str, settings: AnalysisArguments) -> Analysis:
     """Everything there is to say about how raters agree, in one go: a run of each kind, all under one key.
 
     The run that leads has the key itself, such as ``first``; the others are ``first_variations``,
     ``first_calibration``, ``first_convergence``, and ``first_labels`` and ``first_pixels`` where several raters gave
     image-level labels or masks. They appear together once all are complete; if anything fails, or the work is
-    cancelled, nothing of them stays.
+    cancelled, nothing of them stays. All read the same labels, and compare annotations in the same way.
 
     Parameters
     ----------
     samples : fiftyone.core.collections.SampleCollection
     key : str
         A run key that is free, with those of the other runs.
-    kinds : sequence of str, optional
-        Names in `KINDS`; None: all for which several raters have labels.
-    similarity, threshold
-        As in `compute_agreement`: how annotations are compared, the same in every run that compares them so.
-    settings : mapping of str to mapping, optional
-        Kind -> further arguments of its function, such as ``{"convergence": {"fraction": 0.5}}``.
-    progress, **selection
-        As in `compute_agreement`; all runs read the same selection.
+    progress
+        As in `compute_agreement`.
 
     Returns
     -------
@@ -97,18 +100,18 @@ def analyse(
     1.0
     >>> dataset.delete()
     """
-    chosen = Selection.of(selection)
+    chosen, given = settings.part(Selection), settings.settings or {}
     check_samples(samples)
-    shared, given = {"similarity": similarity, "threshold": threshold}, settings or {}
-    members = _members(samples, chosen, kinds)
+    shared = {"similarity": settings.similarity, "threshold": settings.threshold}
+    members = _members(samples, chosen, settings.kinds)
     for name in given:
         lookup({kind.name: kind for kind in members}, name, "settings")
     calls = []
     for kind in members:
-        taken = signature(kind.compute).parameters
+        taken = arguments_of(kind.compute)
         own = {name: value for name, value in shared.items() if name in taken}
         calls.append((kind, {**chosen.arguments(), **own, **given.get(kind.name, {})}))
-    return _compute(samples, key, calls, progress)
+    return _compute(samples, key, calls, settings.progress)
 
 
 def update_analysis(
@@ -233,6 +236,7 @@ def _compute(
                 check_run_key(dataset, own)  # somebody else's run is no fault of the labels
                 if not made:
                     raise
+                part(1.0, "left out")
                 warnings.warn(f"{key}: no {kind.title.lower()}: {error}", KalosWarning, stacklevel=3)
         if then is not None:
             with listing_own():

@@ -1,4 +1,4 @@
-"""A scorecard for each rater of an analysis."""
+"""What an analysis says at a glance: the sentences of its overview, a card for each rater, advice on its threshold."""
 
 from __future__ import annotations
 

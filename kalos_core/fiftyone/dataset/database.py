@@ -8,19 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timezone
-from pathlib import Path
 from typing import Any
 
-import bson
 import fiftyone as fo
 from bson import ObjectId
-from pymongo import UpdateOne, WriteConcern
-from pymongo.errors import BulkWriteError, DocumentTooLarge, OperationFailure
+from pymongo import WriteConcern
 
-from kalos_core.errors import InputError, KalosError
+from kalos_core.errors import KalosError
 from kalos_core.fiftyone.internals import (
     aggregate,
-    bulk_write,
     changed_at,
     collection_of,
     create_field,
@@ -53,7 +49,11 @@ FieldArguments = Mapping[str, Any]
 
 def now() -> datetime:
     """The time in milliseconds, as the database keeps it."""
-    time = datetime.now(timezone.utc).replace(tzinfo=None)
+    return as_kept(datetime.now(timezone.utc).replace(tzinfo=None))
+
+
+def as_kept(time: datetime) -> datetime:
+    """A time in milliseconds: FiftyOne has microseconds in memory until it reads what it stored."""
     return time.replace(microsecond=time.microsecond // 1000 * 1000)
 
 
@@ -275,98 +275,6 @@ def _arguments_of(field: Any) -> dict[str, Any]:
 # ---- writing ----
 
 
-def write_samples(samples: Any, updates: Iterable[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> int:
-    """Carry out one update a sample, a block at a time; how many did not find their sample.
-
-    Parameters
-    ----------
-    samples : fiftyone.core.collections.SampleCollection
-    updates : iterable of (condition, update)
-        As MongoDB takes them; the condition names the ``_id``.
-    """
-    missed, block = 0, []
-    for where, change in updates:
-        block.append(UpdateOne(where, change))
-        if len(block) == BLOCK:
-            missed += _write(samples, block)
-            block = []
-    return missed + (_write(samples, block) if block else 0)
-
-
-def _write(samples: Any, updates: list[UpdateOne]) -> int:
-    results = bulk_write(updates, collection(samples))
-    matched: int = sum(result.matched_count for result in results)
-    return len(updates) - matched
-
-
 def reload_samples(samples: Any) -> None:
     """Let the samples that are held in memory see what was written."""
     reload_held(root_of(samples))
-
-
-MOST = 1 << 24
-"""Bytes of a sample with all its labels, as MongoDB allows; no setting of it raises that."""
-
-MANY = 1000
-"""Labels of one sample from which on what is written to it is measured first."""
-
-WAYS_OUT = (
-    "MongoDB holds no more in a sample, and nothing raises that: split the image into tiles, give the raters data sets "
-    "of their own, or compute without FiftyOne (kalos_core, kalos-core)"
-)
-
-CODES = {10334, 17280, 17419, 17420}
-"""MongoDB's errors of documents that are too large."""
-
-
-def bytes_of(document: Mapping[str, Any]) -> int:
-    """How many bytes of a document the database stores.
-
-    Examples
-    --------
-    >>> bytes_of({}), bytes_of({"alpha": 0.5})
-    (5, 20)
-    """
-    return len(bson.encode(document))
-
-
-def check_room(samples: Any, needed: Iterable[tuple[str, str | None, int]]) -> None:
-    """Refuse what some samples could not hold.
-
-    Parameters
-    ----------
-    samples : fiftyone.core.collections.SampleCollection
-    needed : iterable of (file, sample id or None, bytes)
-        What is to be written to each sample, and what it is called in messages; None: to a new one.
-
-    Raises
-    ------
-    InputError
-    """
-    entries = list(needed)
-    there = _stored_bytes(samples, [key for _, key, _ in entries if key is not None])
-    for file, key, added in entries:
-        total = added + (0 if key is None else there.get(key, 0))
-        if total > MOST:
-            raise InputError(
-                f"samples: expected at most {MOST:,} bytes in a sample, got {total:,} for {Path(file).name}: {WAYS_OUT}"
-            )
-
-
-def _stored_bytes(samples: Any, ids: Sequence[str]) -> dict[str, int]:
-    if not ids:
-        return {}
-    stages = [{"$match": {"_id": {"$in": list(map(ObjectId, ids))}}}, {"$project": {"bytes": {"$bsonSize": "$$ROOT"}}}]
-    return {str(found["_id"]): found["bytes"] for found in collection(samples).aggregate(stages)}
-
-
-def is_too_large(error: BaseException) -> bool:
-    """Whether an error is of a document that is too large."""
-    return isinstance(error, DocumentTooLarge) or not CODES.isdisjoint(_codes(error))
-
-
-def _codes(error: BaseException) -> Iterator[int | None]:
-    if isinstance(error, OperationFailure):
-        yield error.code
-    if isinstance(error, BulkWriteError):
-        yield from (found["code"] for found in error.details["writeErrors"])

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from kalos_core.annotations import as_name, object_array
 from kalos_core.errors import InputError, Problems, listed
 from kalos_core.fiftyone.dataset.database import Columns, stream
-from kalos_core.fiftyone.dataset.opened import ASSIGNED_FIELD, Opened
-from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS, LabelSource, label_fields, sources_of
+from kalos_core.fiftyone.dataset.info import RaterRecord
+from kalos_core.fiftyone.dataset.opened import Opened
+from kalos_core.fiftyone.dataset.raters import ASSIGNED_FIELD, IMAGE_LABELS, LabelSource, label_fields, sources_of
 from kalos_core.fiftyone.dataset.samples import check_samples
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.internals import root_of
@@ -58,6 +59,8 @@ class ImageLabels:
         What was read, see `pinned`.
     read_at : datetime
         When: labels that were edited later are not in here.
+    facts : list of RaterRecord
+        What is known of each rater.
     """
 
     raw: RawLabels
@@ -70,6 +73,7 @@ class ImageLabels:
     on_repeat: OnRepeat
     view: Any
     read_at: datetime
+    facts: list[RaterRecord]
 
     @cached_property
     def answers(self) -> LabelTable:
@@ -256,6 +260,7 @@ class _Reading:
             on_repeat=on_repeat,
             view=self.opened.view,
             read_at=self.opened.read_at,
+            facts=self.opened.facts,
         )
 
     def _sample(self, columns: Columns, sample: int) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, TypedDict, cast
 
+from kalos_core.errors import InputError
 from kalos_core.fiftyone.dataset.database import journaled, now
 from kalos_core.fiftyone.internals import database, id_of, reload_info, root_of
 
@@ -65,3 +67,21 @@ def update_info(dataset: Any, **entries: Any) -> None:
     change = [{"$set": {**values, "last_modified_at": now()}}, {"$set": {own: whole}}]
     journaled(database().datasets).update_one({"_id": id_of(dataset)}, change)
     reload_info(dataset)
+
+
+def claim(dataset: Any, name: str, record: Mapping[str, Any], doing: str) -> None:
+    """Remember what this process begins to do; of two processes at once the database refuses one.
+
+    Parameters
+    ----------
+    dataset : fiftyone.core.dataset.Dataset
+    name : key of `Info`
+    record : mapping
+    doing : str
+        What the other one does, for the error.
+    """
+    entry = f"info.{INFO_KEY}.{name}"
+    where, change = {"_id": id_of(dataset), entry: {"$exists": False}}, {entry: record, "last_modified_at": now()}
+    if not journaled(database().datasets).update_one(where, {"$set": change}).matched_count:
+        raise InputError(f"{doing} {dataset.name!r}; wait until it is done")
+    dataset.reload()

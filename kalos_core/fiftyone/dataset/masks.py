@@ -18,9 +18,10 @@ from kalos_core.annotations import Annotations, object_array
 from kalos_core.errors import InputError, KalosError, KalosWarning, listed
 from kalos_core.fiftyone.dataset.coordinates import stored_mask
 from kalos_core.fiftyone.dataset.database import Columns, stream
+from kalos_core.fiftyone.dataset.info import RaterRecord
 from kalos_core.fiftyone.dataset.objects import Labels, read_labels
-from kalos_core.fiftyone.dataset.opened import ASSIGNED_FIELD, Opened
-from kalos_core.fiftyone.dataset.raters import MASKS, LabelSource, facts_of, mask_classes, mask_sources
+from kalos_core.fiftyone.dataset.opened import Opened
+from kalos_core.fiftyone.dataset.raters import ASSIGNED_FIELD, MASKS, LabelSource, mask_classes, mask_sources
 from kalos_core.fiftyone.dataset.samples import check_samples, check_sizes, every_sample
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.pixels import LabelStack, MaskStack, mask_stacks
@@ -87,6 +88,8 @@ class RaterMasks(ABC):
     assigned : (I, R) bool
     read_at : datetime
         When it was read who is assigned; masks are read later.
+    facts : list of RaterRecord
+        What is known of each rater.
     """
 
     view: Any
@@ -98,6 +101,7 @@ class RaterMasks(ABC):
     files: tuple[str, ...]
     assigned: NDArray[np.bool_]
     read_at: datetime
+    facts: list[RaterRecord]
 
     @property
     def classes(self) -> list[str]:
@@ -265,6 +269,7 @@ def _stored(
         files=tuple(files),
         assigned=np.array(assigned, dtype=np.bool_).reshape(len(ids), len(fields)),
         read_at=opened.read_at,
+        facts=opened.facts,
         has_classes=bool(classes),
         known=known,
         ignore_value=ignore_value,
@@ -355,21 +360,13 @@ def _rasterised(samples: Any, selection: Selection, again: bool) -> RasterisedMa
         files=tuple(paths[image] for image in annotations.images),
         assigned=annotations.assigned,
         read_at=labels.read_at,
-        limits=tuple(about["classes"] for about in facts_of(samples, annotations.raters)),
+        facts=labels.facts,
     )
 
 
 @dataclass(frozen=True, eq=False)
 class RasterisedMasks(RaterMasks):
-    """The pixels of polygons and instance masks.
-
-    Parameters
-    ----------
-    limits : (R,) of list of str or None
-        The classes each rater was assigned to; None: all.
-    """
-
-    limits: tuple[list[str] | None, ...]
+    """The pixels of polygons and instance masks."""
 
     def _read(self, batch: Sequence[int]) -> Iterator[tuple[ImageMasks, str]]:
         labels = self._labels(batch)
@@ -395,6 +392,6 @@ class RasterisedMasks(RaterMasks):
             if name in one.categories:
                 yield name, next(mask_stacks(one, name), None)
             else:  # nobody annotated it in this batch: who was assigned to all classes looked for it, too
-                asked = [limits is None or name in limits for limits in self.limits]
+                asked = [of["classes"] is None or name in of["classes"] for of in self.facts]
                 nothing = replace(one.select(rows=[], raters=asked), assigned_categories=None)
                 yield name, next(mask_stacks(nothing), None)

@@ -23,7 +23,9 @@ from kalos_core.errors import InputError, KalosWarning, Problems, check_iterable
 from kalos_core.fiftyone.dataset.coordinates import CROWD, Fault, is_crowd, shapes_of
 from kalos_core.fiftyone.dataset.database import Columns, stream
 from kalos_core.fiftyone.dataset.digests import digests
-from kalos_core.fiftyone.dataset.opened import ASSIGNED_FIELD, Opened
+from kalos_core.fiftyone.dataset.info import RaterRecord
+from kalos_core.fiftyone.dataset.opened import Opened
+from kalos_core.fiftyone.dataset.raters import ASSIGNED_FIELD
 from kalos_core.fiftyone.dataset.samples import check_samples, check_sizes
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.dataset.similarities import attributes_of, what_to_read
@@ -65,6 +67,8 @@ class Labels:
         When: labels that were edited later are not in here.
     similarities : tuple of str
         Names of those that it was read for.
+    facts : list of RaterRecord
+        What is known of each rater.
     """
 
     annotations: Annotations
@@ -77,6 +81,7 @@ class Labels:
     view: Any
     read_at: datetime
     similarities: tuple[str, ...]
+    facts: list[RaterRecord]
 
     @property
     def images(self) -> NDArray[np.object_]:
@@ -162,7 +167,7 @@ def overview(samples: Any, **reading: Any) -> pd.DataFrame:
 def read_labels(
     samples: Any,
     selection: Selection,
-    similarities: Sequence[str | None] = ("box_iou",),
+    similarities: Sequence[Any] = ("box_iou",),
     *,
     again: bool = False,
     attributes: Sequence[str] = (),
@@ -247,7 +252,7 @@ class _Reading:
         self,
         samples: Any,
         selection: Selection,
-        similarities: Sequence[str | None],
+        similarities: Sequence[Any],
         again: bool,
         more: Sequence[str] = (),
     ) -> None:
@@ -398,6 +403,7 @@ class _Reading:
             view=self.opened.view,
             read_at=self.opened.read_at,
             similarities=self.similarities,
+            facts=self.opened.facts,
         )
 
     def _warn_of_outside(self, annotations: Annotations) -> None:

@@ -20,12 +20,13 @@ from kalos_core.fiftyone.dataset.raters import (
     OBJECTS,
     Family,
     LabelSource,
-    check_classes,
+    class_names,
     facts_of,
     sources_of,
 )
-from kalos_core.fiftyone.dataset.samples import pinned
+from kalos_core.fiftyone.dataset.samples import every_sample, pinned
 from kalos_core.fiftyone.dataset.selection import Selection
+from kalos_core.fiftyone.internals import root_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,10 +134,19 @@ class Opened:
         return [name for name in self.raters if name in names]
 
     def check_classes(self, *references: LabelSource) -> None:
-        """Refuse classes that neither labels, these references among them, nor the data set or its raters know."""
-        if self.selection.classes is not None and not self.again:
-            known = [name for about in self.facts for name in about["classes"] or ()]
-            check_classes(self.view, self.selection.classes, [*self.sources, *references], self.family, known)
+        """Refuse classes that neither labels, these references among them, nor the data set or its raters know.
+
+        One that nobody has ever used is a slip, which would otherwise read as perfect agreement on absence.
+        """
+        wanted, dataset = self.selection.classes, root_of(self.view)
+        if wanted is None or self.again:
+            return
+        used = class_names(every_sample(dataset), self.family, [of.path for of in (*self.sources, *references)])
+        assigned = [name for about in self.facts for name in about["classes"] or ()]
+        known = {*used, *assigned, *dataset.default_classes}.union(*dataset.classes.values())
+        unknown = [name for name in wanted if name not in known]
+        if unknown:
+            raise InputError(f"classes: expected classes among {listed(sorted(known), 20)}, got {listed(unknown)}")
 
     def warn(self) -> None:
         """Say so where everybody is taken as assigned because nothing says who was."""

@@ -14,7 +14,6 @@ import fiftyone as fo
 from kalos_core.annotations import Annotations
 from kalos_core.errors import InputError, listed
 from kalos_core.fiftyone.dataset.info import RaterRecord, read_info, update_info
-from kalos_core.fiftyone.dataset.samples import every_sample
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.internals import root_of
 
@@ -141,21 +140,6 @@ def class_names(samples: Any, family: Family = OBJECTS, more: Sequence[str] = ()
     paths = [fields[field] for field in rater_fields(samples, family).values()] or list(fields.values())
     found = samples.aggregate([fo.Distinct(f"{path}.label") for path in dict.fromkeys([*paths, *more])])
     return sorted({name for names in found for name in names})
-
-
-def check_classes(
-    samples: Any, classes: Iterable[str], sources: Iterable[LabelSource], family: Family, more: Iterable[str] = ()
-) -> None:
-    """A class that nobody has ever used is a slip, which would otherwise read as perfect agreement on absence.
-
-    `more`: further classes that there are, beside those that the data set names and raters used.
-    """
-    dataset = root_of(samples)
-    used = class_names(every_sample(samples), family, [source.path for source in sources])
-    known = {*more, *used, *dataset.default_classes}.union(*dataset.classes.values())
-    unknown = [name for name in classes if name not in known]
-    if unknown:
-        raise InputError(f"classes: expected classes among {listed(sorted(known), 20)}, got {listed(unknown)}")
 
 
 def new_fields(dataset: Any, raters: Collection[str], family: Family) -> dict[str, str]:

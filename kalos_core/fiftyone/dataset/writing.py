@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
+from pathlib import Path
 from typing import Any
 
+import bson
 import numpy as np
 from bson import ObjectId
 from numpy.typing import NDArray
+from pymongo import UpdateOne
+from pymongo.errors import BulkWriteError, DocumentTooLarge, OperationFailure
 
 from kalos_core.annotations.blocks import ByImage
 from kalos_core.arrays import run_starts, uncollected
 from kalos_core.display import number_of
-from kalos_core.errors import KalosError
+from kalos_core.errors import InputError, KalosError
 from kalos_core.fiftyone.dataset.database import (
     BLOCK,
-    MANY,
-    bytes_of,
-    check_room,
     collection,
     reload_samples,
-    write_samples,
 )
 from kalos_core.fiftyone.dataset.objects import Labels
 
@@ -78,9 +78,10 @@ def write_values(
     KalosError
         If labels were added or removed by somebody else meanwhile.
     """
-    check_room(labels.view, _needed(labels, attributes, fields))
+    stored = collection(labels.view)
+    check_room(stored, _needed(labels, attributes, fields))
     with uncollected():
-        missed = write_samples(labels.view, _updates(labels, attributes, fields, progress))
+        missed = write_samples(stored, _updates(labels, stored, attributes, fields, progress))
     reload_samples(labels.view)
     if missed:
         were = number_of(missed, "sample was", "samples were")
@@ -89,6 +90,22 @@ def write_values(
 
 Update = tuple[dict[str, Any], Any]
 """Condition and change, as MongoDB takes them."""
+
+
+def write_samples(stored: Any, updates: Iterable[Update]) -> int:
+    """Carry out one update a sample, a block at a time; how many did not find their sample.
+
+    Parameters
+    ----------
+    stored : pymongo.collection.Collection
+        Of the samples, see `collection`.
+    updates : iterable of (condition, update)
+        The condition names the ``_id``.
+    """
+    missed, waiting = 0, iter(updates)
+    while block := [UpdateOne(where, change) for where, change in islice(waiting, BLOCK)]:
+        missed += len(block) - stored.bulk_write(block, ordered=False).matched_count
+    return missed
 
 
 def _needed(labels: Labels, attributes: Values, fields: Values) -> Iterator[tuple[str, str, int]]:
@@ -101,7 +118,9 @@ def _needed(labels: Labels, attributes: Values, fields: Values) -> Iterator[tupl
         yield str(table.files[image]), str(labels.images[image]), added
 
 
-def _updates(labels: Labels, attributes: Values, fields: Values, progress: Progress | None) -> Iterator[Update]:
+def _updates(
+    labels: Labels, stored: Any, attributes: Values, fields: Values, progress: Progress | None
+) -> Iterator[Update]:
     by_image, count = ByImage(labels.annotations), len(labels.images)
     for begin in range(0, count, BLOCK):
         if progress is not None:
@@ -111,7 +130,7 @@ def _updates(labels: Labels, attributes: Values, fields: Values, progress: Progr
         of_samples, of_labels = fields(images), _documents(attributes(rows), len(rows))
         paths, ids = labels.path_of[rows].tolist(), labels.annotations.id[rows].tolist()
         ends = (by_image.start[begin : end + 1] - by_image.start[begin]).tolist()
-        for place, (key, lists) in enumerate(_stored_ids(labels, images)):
+        for place, (key, lists) in enumerate(_stored_ids(stored, labels.images[images], labels.paths)):
             own = range(ends[place], ends[place + 1])
             given = {(paths[row], ids[row]): of_labels[row] for row in own}
             _check_there(given, lists)
@@ -179,14 +198,16 @@ def _whole_lists(
         yield {"_id": sample}, {"$set": values}
 
 
-def _stored_ids(labels: Labels, images: NDArray[np.intp]) -> Iterator[tuple[ObjectId, list[list[str]]]]:
+def _stored_ids(
+    stored: Any, samples: Iterable[str], paths: Sequence[str]
+) -> Iterator[tuple[ObjectId, list[list[str]]]]:
     """Of each sample its id, and the ids of the labels in the list at each path, as they stand in the database now."""
-    samples = [ObjectId(key) for key in labels.images[images]]
-    ids = [{"$map": {"input": f"${path}", "in": {"$toString": "$$this._id"}}} for path in labels.paths]
-    stages = [{"$match": {"_id": {"$in": samples}}}, {"$project": {"ids": ids}}]
-    stored = {found["_id"]: found["ids"] for found in collection(labels.view).aggregate(stages)}
-    for sample in samples:
-        yield sample, [keys or [] for keys in stored.get(sample, [None] * len(ids))]
+    keys = list(map(ObjectId, samples))
+    ids = [{"$map": {"input": f"${path}", "in": {"$toString": "$$this._id"}}} for path in paths]
+    stages = [{"$match": {"_id": {"$in": keys}}}, {"$project": {"ids": ids}}]
+    found = {document["_id"]: document["ids"] for document in stored.aggregate(stages)}
+    for key in keys:
+        yield key, [there or [] for there in found.get(key, [None] * len(ids))]
 
 
 def write_documents(
@@ -212,14 +233,14 @@ def write_documents(
         If samples were deleted meanwhile.
     """
 
-    def updates() -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    def updates() -> Iterator[Update]:
         for number, (key, fields) in enumerate(documents):
             if progress is not None and number % BLOCK == 0:
                 progress(number / count)
             if fields:
                 yield {"_id": ObjectId(key)}, {"$set": fields}
 
-    missed = write_samples(samples, updates())
+    missed = write_samples(collection(samples), updates())
     reload_samples(samples)
     if missed:
         were = number_of(missed, "sample was", "samples were")
@@ -242,3 +263,74 @@ def or_none(values: NDArray[Any]) -> list[Any]:
     """
     found = np.where(np.isnan(values), None, values) if values.dtype.kind == "f" else values  # type: ignore[call-overload]
     return found.tolist()  # type: ignore[no-any-return]
+
+
+# ---- how much a sample holds ----
+
+MOST = 1 << 24
+"""Bytes of a sample with all its labels, as MongoDB allows; no setting of it raises that."""
+
+MANY = 1000
+"""Labels of one sample from which on what is written to it is measured first."""
+
+WAYS_OUT = (
+    "MongoDB holds no more in a sample, and nothing raises that: split the image into tiles, give the raters data sets "
+    "of their own, or compute without FiftyOne (kalos_core, kalos-core)"
+)
+
+CODES = {10334, 17280, 17419, 17420}
+"""MongoDB's errors of documents that are too large."""
+
+
+def bytes_of(document: Mapping[str, Any]) -> int:
+    """How many bytes of a document the database stores.
+
+    Examples
+    --------
+    >>> bytes_of({}), bytes_of({"alpha": 0.5})
+    (5, 20)
+    """
+    return len(bson.encode(document))
+
+
+def check_room(stored: Any, needed: Iterable[tuple[str, str | None, int]]) -> None:
+    """Refuse what some samples could not hold.
+
+    Parameters
+    ----------
+    stored : pymongo.collection.Collection
+        Of the samples, see `collection`.
+    needed : iterable of (file, sample id or None, bytes)
+        What is to be written to each sample, and what it is called in messages; None: to a new one.
+
+    Raises
+    ------
+    InputError
+    """
+    entries = list(needed)
+    there = _stored_bytes(stored, [key for _, key, _ in entries if key is not None])
+    for file, key, added in entries:
+        total = added + (0 if key is None else there.get(key, 0))
+        if total > MOST:
+            raise InputError(
+                f"samples: expected at most {MOST:,} bytes in a sample, got {total:,} for {Path(file).name}: {WAYS_OUT}"
+            )
+
+
+def _stored_bytes(stored: Any, ids: Sequence[str]) -> dict[str, int]:
+    if not ids:
+        return {}
+    stages = [{"$match": {"_id": {"$in": list(map(ObjectId, ids))}}}, {"$project": {"bytes": {"$bsonSize": "$$ROOT"}}}]
+    return {str(found["_id"]): found["bytes"] for found in stored.aggregate(stages)}
+
+
+def is_too_large(error: BaseException) -> bool:
+    """Whether an error is of a document that is too large."""
+    return isinstance(error, DocumentTooLarge) or not CODES.isdisjoint(_codes(error))
+
+
+def _codes(error: BaseException) -> Iterator[int | None]:
+    if isinstance(error, OperationFailure):
+        yield error.code
+    if isinstance(error, BulkWriteError):
+        yield from (found["code"] for found in error.details["writeErrors"])

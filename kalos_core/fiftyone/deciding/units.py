@@ -1,4 +1,4 @@
-"""The units of one sample as a run matched them: who gave what, and which are a whole and its parts."""
+"""The units that a run matched: who gave what, which are a whole and its parts; regions of pixels as such units."""
 
 from __future__ import annotations
 

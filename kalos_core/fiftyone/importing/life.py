@@ -27,17 +27,16 @@ from kalos_core.fiftyone.dataset.database import (
     delete_fields,
     journaled,
     keep,
-    now,
     refresh,
     reload_samples,
     server,
 )
-from kalos_core.fiftyone.dataset.info import INFO_KEY, read_info, update_info
-from kalos_core.fiftyone.dataset.opened import ASSIGNED_FIELD, check_assigned_field
-from kalos_core.fiftyone.dataset.raters import forget_raters
+from kalos_core.fiftyone.dataset.info import claim, read_info, update_info
+from kalos_core.fiftyone.dataset.opened import check_assigned_field
+from kalos_core.fiftyone.dataset.raters import ASSIGNED_FIELD, forget_raters
 from kalos_core.fiftyone.dataset.samples import every_sample
 from kalos_core.fiftyone.dataset.writing import Progress, write_documents
-from kalos_core.fiftyone.internals import database, forget_unlisted_samples, id_of
+from kalos_core.fiftyone.internals import database, forget_unlisted_samples
 from kalos_core.fiftyone.runs.explaining import explained
 from kalos_core.fiftyone.runs.writers import is_alive, writing_now
 from kalos_core.readers.images import KnownImages
@@ -135,7 +134,7 @@ def loading(
         }
         known = server()
         with explained(dataset, "nothing is loaded"):
-            _claim(dataset, record)
+            claim(dataset, "load", record, "dataset: another process is loading into")
         try:
             with explained(dataset):
                 if had_assigned:  # a copy of who was assigned, made by the database itself
@@ -153,17 +152,6 @@ def loading(
             dataset, "the load is complete; what it had noted is taken away at the next look at the data set"
         ):
             _finish(dataset, record)
-
-
-def _claim(dataset: Any, record: Mapping[str, Any]) -> None:
-    """Note a load in the data set; of two processes at once the database refuses one."""
-    entry = f"info.{INFO_KEY}.load"
-    answer = journaled(database().datasets).update_one(
-        {"_id": id_of(dataset), entry: {"$exists": False}}, {"$set": {entry: record, "last_modified_at": now()}}
-    )
-    if not answer.matched_count:
-        raise InputError(f"dataset: another process is loading into {dataset.name!r}; wait until it is done")
-    dataset.reload()
 
 
 def undo_dead_load(dataset: Any) -> bool:

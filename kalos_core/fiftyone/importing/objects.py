@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import fiftyone as fo
 import fiftyone.core.media as fom
@@ -23,9 +23,10 @@ from kalos_core.errors import InputError, KalosWarning
 from kalos_core.fiftyone.analyses.analysis import analyse as analyse_labels
 from kalos_core.fiftyone.analyses.analysis import free_analysis_key
 from kalos_core.fiftyone.dataset.coordinates import CROWD, FILE_ID
-from kalos_core.fiftyone.dataset.database import MOST, FieldArguments, bytes_of, check_room, label_field
+from kalos_core.fiftyone.dataset.database import FieldArguments, collection, label_field
 from kalos_core.fiftyone.dataset.encoding import LabelType, LabelTypeName, choose_label_type, rough_bytes
 from kalos_core.fiftyone.dataset.raters import OBJECTS, new_fields, store_raters
+from kalos_core.fiftyone.dataset.writing import MOST, bytes_of, check_room
 from kalos_core.fiftyone.importing.attributes import label_attributes
 from kalos_core.fiftyone.importing.life import Given, Load, Loaded, known_images, loading, opened
 from kalos_core.fiftyone.runs.analyses import Analysis
@@ -34,10 +35,6 @@ from kalos_core.fiftyone.runs.progress import Progress, Report
 from kalos_core.readers import read_labels
 from kalos_core.readers.formats import find_reader, options_of
 from kalos_core.readers.images import ImageFiles, KnownImages, Placement, place_images
-
-if TYPE_CHECKING:
-    pass
-
 
 ANALYSIS = "analysis"
 """The key of an analysis that follows a load, if it is free."""
@@ -314,7 +311,7 @@ def _check_room(
     rough = np.bincount(annotations.image, rough_bytes(annotations), minlength=len(annotations.images))
     large = np.flatnonzero(rough > MOST // 4).tolist()
     given = zip(large, _given(annotations, kind, fields, annotations.files.tolist(), columns, large), strict=True)
-    check_room(target, ((file, place.known[row], bytes_of(labels)) for row, (file, labels, _) in given))
+    check_room(collection(target), ((file, place.known[row], bytes_of(labels)) for row, (file, labels, _) in given))
 
 
 def _given(

@@ -20,8 +20,8 @@ from kalos_core.errors import InputError, listed
 from kalos_core.fiftyone.dataset.database import FieldArguments
 from kalos_core.fiftyone.dataset.expressions import list_of, text
 from kalos_core.fiftyone.dataset.image_labels import ImageLabels, known_classes, read_image_labels, table_of
-from kalos_core.fiftyone.dataset.opened import ASSIGNED_FIELD, rule_of
-from kalos_core.fiftyone.dataset.raters import ESTIMATED, IMAGE_LABELS, LabelSource, sources_of
+from kalos_core.fiftyone.dataset.opened import rule_of
+from kalos_core.fiftyone.dataset.raters import ASSIGNED_FIELD, ESTIMATED, IMAGE_LABELS, LabelSource, sources_of
 from kalos_core.fiftyone.dataset.writing import write_documents
 from kalos_core.fiftyone.runs.arrays import as_texts, part_of, text_array
 from kalos_core.fiftyone.runs.keys import RunNames

@@ -1,4 +1,4 @@
-"""What kinds of runs on masks have in common: masks as a run read them, files that changed, and progress."""
+"""What kinds of runs on masks have in common: masks as a run read and writes them, files that changed, and progress."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import timezone
 from pathlib import Path
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any
 
 import fiftyone as fo
 import numpy as np
@@ -16,7 +16,7 @@ from PIL import Image
 from kalos_core.display import number_of
 from kalos_core.fiftyone.dataset.database import stream
 from kalos_core.fiftyone.dataset.masks import ImageMasks, RaterMasks, open_masks
-from kalos_core.fiftyone.dataset.raters import MASKS, OBJECTS, label_fields, rater_facts
+from kalos_core.fiftyone.dataset.raters import MASKS, OBJECTS, label_fields
 from kalos_core.fiftyone.kinds.matched import read_compared
 from kalos_core.fiftyone.runs.life import STORING
 from kalos_core.fiftyone.runs.records import Undefined, or_reason
@@ -42,32 +42,21 @@ RatersAreLocal = Annotated[
 ]
 
 
-class MaskSettings(TypedDict):
-    """How masks were read.
-
-    `raters_are_local`: whether raters have no names over the images; `classes`: name -> value in label maps.
-    """
-
-    ignore_value: int | None
-    raters_are_local: bool
-    classes: dict[str, int]
+def are_local(masks: RaterMasks, said: bool | None) -> bool:
+    """Whether raters have no names over the images: as said, or as is known of them."""
+    return any(about["is_local"] for about in masks.facts) if said is None else said
 
 
-def mask_settings(masks: RaterMasks, ignore_value: int | None, raters_are_local: bool | None) -> MaskSettings:
-    """As they are stored. `raters_are_local`: None for what is known of the raters."""
-    facts = rater_facts(masks.view)
-    if raters_are_local is None:
-        raters_are_local = any(facts[name]["is_local"] for name in masks.raters if name in facts)
-    return MaskSettings(ignore_value=ignore_value, raters_are_local=bool(raters_are_local), classes=masks.values)
-
-
-def read_masks_or_objects(view: Any, run: Run[Any, Any, Any, Any]) -> Read:
-    """The masks of some samples with their digests, or the labels of objects, as a run read them."""
-    if run.settings.get("of") == "objects":
-        return read_compared(view, run)
+def read_masks(view: Any, run: Run[Any, Any, Any, Any]) -> Read:
+    """The masks of some samples with their digests, as a run read them."""
     masks = open_masks(view, run.selection, run.settings["ignore_value"], again=True)
     masks.look()
     return masks
+
+
+def read_masks_or_objects(view: Any, run: Run[Any, Any, Any, Any]) -> Read:
+    """The masks of some samples, or the labels of objects, as a run read them."""
+    return read_compared(view, run) if run.settings["of"] == "objects" else read_masks(view, run)
 
 
 def newer_files(view: Any, run: Run[Any, Any, Any, Any], slack: float = CLOCK) -> list[str]:
@@ -133,7 +122,11 @@ FULL = 255
 
 @dataclass(frozen=True)
 class MapFiles:
-    """The files of one run, in a `folder` of `kalos_core.fiftyone.runs.upkeep.new_folder`: a field a folder in it."""
+    """The files of one run, in a `folder` of `kalos_core.fiftyone.runs.upkeep.new_folder`: a field a folder in it.
+
+    Not in the database: a map of 2,048 x 2,048 pixels makes every look at its sample slow, and many of them pass what a
+    sample may hold. FiftyOne reads a file only when it is shown.
+    """
 
     folder: Path
 

@@ -83,11 +83,11 @@ class StoredArrays(Mapping[str, NDArray[Any]]):
         return len(self._index)
 
 
-def delete_arrays(dataset: Any, file: str | None, bucket: str = BUCKET) -> None:
-    """Delete the file of a run, or what there is of one half written; not that of the data set this is a copy of."""
+def delete_arrays(owner: ObjectId, file: str | None, bucket: str = BUCKET) -> None:
+    """Delete the file of a run, or what there is of one half written; not that of another data set."""
     if file is not None:
         found = database()[bucket].files.find_one({"_id": ObjectId(file)}, {"metadata.dataset": True})
-        if found is None or found.get("metadata", {}).get("dataset") == id_of(dataset):
+        if found is None or found.get("metadata", {}).get("dataset") == owner:
             gridfs.GridFS(database(), collection=bucket).delete(ObjectId(file))
 
 

@@ -7,13 +7,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import fiftyone as fo
 from bson import ObjectId
 from fiftyone.core.collections import SampleCollection
 from pymongo.errors import ConnectionFailure, OperationFailure
 
 from kalos_core.errors import InputError, KalosError, listed, repr_of
-from kalos_core.fiftyone.dataset.database import MOST, RESTARTED, WAYS_OUT, is_too_large, server
+from kalos_core.fiftyone.dataset.database import RESTARTED, server
+from kalos_core.fiftyone.dataset.info import read_info
+from kalos_core.fiftyone.dataset.raters import label_fields
+from kalos_core.fiftyone.dataset.writing import MOST, WAYS_OUT, is_too_large
 from kalos_core.fiftyone.internals import database, id_of, root_of
 
 OUT_OF_DISK_SPACE = 14031
@@ -27,7 +29,7 @@ def explained(samples: Any, outcome: str = "nothing of this run is kept") -> Ite
     Also a database that was restarted. `outcome` says what that means for what was asked.
     """
     root = root_of(samples) if isinstance(samples, SampleCollection) else None
-    fields = [] if root is None else list(root.get_field_schema(ftype=fo.EmbeddedDocumentField))
+    fields = [] if root is None else list(read_info(root).get("raters") or label_fields(root))
     before = None if root is None else (id_of(root), root.name, fields)
     known = None
     try:

@@ -33,14 +33,11 @@ def kept(samples: Any, run: AnyRun, what: Hashable, make: Callable[[], Made]) ->
     """
     name = id_of(root_of(samples)), run.key, run.made_at, what
     with _LOCK:
-        found = name in _KEPT
-        if found:
-            _KEPT.move_to_end(name)
-            made: Made = _KEPT[name]
-    if not found:
-        made = make()
-        with _LOCK:
-            _KEPT[name] = made
-            while len(_KEPT) > MOST:
-                _KEPT.popitem(last=False)
+        found: Made | None = _KEPT.get(name)
+    made = make() if found is None else found
+    with _LOCK:
+        _KEPT[name] = made
+        _KEPT.move_to_end(name)
+        if len(_KEPT) > MOST:
+            _KEPT.popitem(last=False)
     return made

@@ -12,8 +12,7 @@ import fiftyone as fo
 
 from kalos_core.errors import InputError, listed
 from kalos_core.fiftyone.dataset.database import FieldArguments, collection, refresh
-from kalos_core.fiftyone.dataset.opened import ASSIGNED_FIELD
-from kalos_core.fiftyone.dataset.raters import derive_field_names, label_fields
+from kalos_core.fiftyone.dataset.raters import ASSIGNED_FIELD, derive_field_names, label_fields
 from kalos_core.fiftyone.internals import attributes_of, changed_at, id_of, root_of
 
 METHOD = "kalos"

@@ -31,7 +31,6 @@ from kalos_core.fiftyone.dataset.database import (
     touch,
 )
 from kalos_core.fiftyone.dataset.objects import Labels
-from kalos_core.fiftyone.dataset.raters import facts_of
 from kalos_core.fiftyone.dataset.samples import check_samples
 from kalos_core.fiftyone.dataset.writing import NOTHING, Values, names_in, write_values
 from kalos_core.fiftyone.internals import (
@@ -50,7 +49,7 @@ from kalos_core.fiftyone.runs.arrays import StoredArrays, store_arrays
 from kalos_core.fiftyone.runs.explaining import explained
 from kalos_core.fiftyone.runs.keys import METHOD, RunNames, check_run_key, own_runs
 from kalos_core.fiftyone.runs.progress import Progress, Report
-from kalos_core.fiftyone.runs.records import apart, keyless
+from kalos_core.fiftyone.runs.records import apart, keyed, keyless
 from kalos_core.fiftyone.runs.table import Details, Kind, Metrics, Read, Result, Run, Settings
 from kalos_core.fiftyone.runs.upkeep import forget_deleted, remove_run, sweep
 from kalos_core.fiftyone.runs.writers import COMPLETE, WRITING, Writer, writing_now
@@ -64,7 +63,7 @@ def analysing(samples: Any, run_key: str, progress: Progress | bool | None) -> I
     """What every analysis begins with: samples that can be read, a key that is free, somebody to tell of progress."""
     with Report(progress) as report, explained(samples):
         check_samples(samples)
-        sweep(root_of(samples))
+        sweep(id_of(root_of(samples)))
         check_run_key(samples, run_key)
         report(READING, "Reading labels")
         yield report
@@ -116,18 +115,10 @@ def _written_by(dataset: Any, writer: Writer) -> list[str]:
 
 @dataclass
 class Draft(Generic[Settings, Metrics, Details, Result]):
-    """A run that is being written: what it will store besides its fields.
+    """A run that is being written: what it will store besides its fields, and the run itself once it is written.
 
     Parameters
     ----------
-    key, kind, settings, read
-        As they were given to `writing`.
-    made_at : datetime
-        When it was registered.
-    file : str
-        The id of the file of its arrays.
-    analysis : str, optional
-        What it is a part of.
     metrics : dict
         The numbers of the summary, as plain values: part of the data set's own document, which every look at the data
         set reads, so they are few.
@@ -139,37 +130,11 @@ class Draft(Generic[Settings, Metrics, Details, Result]):
         What the analysis returns with the run.
     """
 
-    key: str
-    kind: Kind[Settings, Metrics, Details, Result]
-    settings: Settings
-    read: Read
-    made_at: datetime
-    file: str
-    analysis: str | None = None
     metrics: Metrics = field(init=False)
     details: Details = field(init=False)
     arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
     result: Result | None = None
-
-    @property
-    def run(self) -> Run[Settings, Metrics, Details, Result]:
-        """The run, once it is written."""
-        return Run(
-            key=self.key,
-            kind=self.kind.name,
-            settings=self.settings,
-            selection=self.read.selection,
-            metrics=self.metrics,
-            label_fields=self.read.fields,
-            images=len(self.read.images),
-            read_at=self.read.read_at,
-            made_at=self.made_at,
-            details=self.details,
-            result=self.result,
-            analysis=self.analysis,
-            dataset=root_of(self.read.view),
-            arrays=StoredArrays(self.key, self.file),
-        )
+    run: Run[Settings, Metrics, Details, Result] = field(init=False)
 
 
 @contextmanager
@@ -200,19 +165,19 @@ def writing(
     Draft
         To be given `metrics`, `details`, `arrays` and `result`; leaving the block makes the run complete.
     """
-    dataset, together = root_of(read.view), _TOGETHER.get()
+    dataset, together, stored = root_of(read.view), _TOGETHER.get(), keyless(settings)
     with writing_now() if together is None else nullcontext(together.writer) as writer:
         check_run_key(dataset, run_key)
         config = dataset.init_run(
             method=f"{METHOD}/{kind.name}",
             status=WRITING,
             writer=writer,
-            settings=keyless(settings),
+            settings=stored,
             selection=read.selection.record(),
             label_fields=list(read.fields),
             images=len(read.images),
             read_at=read.read_at,
-            rater_facts=facts_of(dataset, read.selection.raters or ()),
+            rater_facts=read.facts,
             fields=list(fields or ()),
             folder=None if folder is None else str(folder),
             arrays=str(ObjectId()),  # its files have this id: what is half written of them is found by it
@@ -228,27 +193,43 @@ def writing(
         try:
             declare(dataset, fields or {})
             place_fields(dataset, run_key, fields or ())
-            draft = Draft(run_key, kind, settings, read, made_at, config.arrays, config.analysis)
+            draft = Draft[Settings, Metrics, Details, Result]()
             yield draft
-            details, beside = apart(draft.details)
-            give_back_memory()
-            content = {
-                "image_ids": read.images.astype("S"),
-                "hashes": read.hashes.astype("S"),
-                **draft.arrays,
-                **beside,
-            }
-            store_arrays(dataset, content, writer, config.arrays)
-            results = dataset.init_run_results(run_key)
-            results.details = details
-            store_results(dataset, run_key, results, config.arrays)
+            _store_results(dataset, run_key, read, draft, config)
             check_server(known)
             set_config(dataset, [run_key], metrics=draft.metrics, status=COMPLETE if together is None else WRITING)
+            draft.run = Run(
+                key=run_key,
+                kind=kind.name,
+                settings=keyed(stored),
+                selection=read.selection,
+                metrics=draft.metrics,
+                label_fields=read.fields,
+                images=len(read.images),
+                read_at=read.read_at,
+                made_at=made_at,
+                details=draft.details,
+                result=draft.result,
+                analysis=config.analysis,
+                dataset=dataset,
+                arrays=StoredArrays(run_key, config.arrays),
+            )
         except BaseException:
             with suppress(Exception):  # what cannot be removed now is swept later; the first error is the one to tell
                 remove_run(dataset, run_key)
             forget_deleted(dataset, folders)
             raise
+
+
+def _store_results(dataset: Any, run_key: str, read: Read, draft: Draft[Any, Any, Any, Any], config: Any) -> None:
+    """Write the arrays of a run, and its details, each in a file."""
+    details, beside = apart(draft.details)
+    give_back_memory()
+    own = {"image_ids": read.images.astype("S"), "hashes": read.hashes.astype("S")}
+    store_arrays(dataset, {**own, **draft.arrays, **beside}, config.writer, config.arrays)
+    results = dataset.init_run_results(run_key)
+    results.details = details
+    store_results(dataset, run_key, results, config.arrays)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from kalos_core.errors import Undefined as Undefined
 from kalos_core.errors import or_reason as or_reason
-from kalos_core.results import plain as plain
+from kalos_core.results import plain_values
 from kalos_core.results import restored as restored
-from kalos_core.results import unstructured
 
 Ends = list[float | None]
 """Both ends of an interval; None where undefined."""
@@ -59,7 +58,7 @@ def keyed(value: Any) -> Any:
 
 
 def apart(details: Any) -> tuple[Any, dict[str, NDArray[Any]]]:
-    """What `plain` answers, with the names of long arrays in their places, and these arrays.
+    """What `plain_values` answers, with the names of long arrays in their places, and these arrays.
 
     Examples
     --------
@@ -69,19 +68,18 @@ def apart(details: Any) -> tuple[Any, dict[str, NDArray[Any]]]:
     """
     arrays: dict[str, NDArray[Any]] = {}
 
-    def walk(value: Any) -> Any:
-        if isinstance(value, np.ndarray) and value.size >= MANY:
-            if value.dtype.kind in "OT" and all(isinstance(entry, str) for entry in value.flat):
-                value = np.char.encode(np.array(value.tolist(), dtype=str), "utf-8")
-            if value.dtype.kind != "O":
-                name = f"details/{len(arrays)}"
-                arrays[name] = value
-                return {BESIDE: name}
-        if isinstance(value, Mapping):
-            return {key: walk(entry) for key, entry in value.items()}
-        return [walk(entry) for entry in value] if isinstance(value, (list, tuple)) else plain(value)
+    def beside(value: Any) -> Any:
+        if not isinstance(value, np.ndarray) or value.size < MANY:
+            return None
+        if value.dtype.kind in "OT" and all(isinstance(entry, str) for entry in value.flat):
+            value = np.char.encode(np.array(value.tolist(), dtype=str), "utf-8")
+        if value.dtype.kind == "O":
+            return None
+        name = f"details/{len(arrays)}"
+        arrays[name] = value
+        return {BESIDE: name}
 
-    return walk(unstructured(details)), arrays
+    return plain_values(details, beside), arrays
 
 
 def joined(stored: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:

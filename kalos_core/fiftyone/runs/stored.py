@@ -12,7 +12,7 @@ from typing import Any, Literal, overload
 from fiftyone import ViewField as F
 
 from kalos_core.errors import InputError, check_text, listed, lookup
-from kalos_core.fiftyone.dataset.database import edited_since, refresh
+from kalos_core.fiftyone.dataset.database import as_kept, edited_since
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.internals import root_of
 from kalos_core.fiftyone.runs.analyses import Analysis, AnyRun, analyses_of
@@ -21,8 +21,8 @@ from kalos_core.fiftyone.runs.explaining import explained
 from kalos_core.fiftyone.runs.keys import METHOD, check_run_key, own_runs
 from kalos_core.fiftyone.runs.life import is_listed, set_config
 from kalos_core.fiftyone.runs.records import joined, keyed, restored
-from kalos_core.fiftyone.runs.table import KINDS, Changes, Part, Parts, Run
-from kalos_core.fiftyone.runs.upkeep import dead_runs, move_of, remove_run, rename_runs, settle_renaming
+from kalos_core.fiftyone.runs.table import KINDS, Arrays, Changes, Part, Parts, Run
+from kalos_core.fiftyone.runs.upkeep import move_of, remove_run, rename_runs, settle
 
 KindNames = str | Sequence[str] | None
 """A kind of run, or several; None: any."""
@@ -108,10 +108,9 @@ def load_details(samples: Any, run_key: str, kind: KindNames = None) -> AnyRun:
     return replace(run, details=restored(KINDS[run.kind].details, joined(results.details, run.arrays)))
 
 
-def load_arrays(samples: Any, run_key: str, kind: KindNames = None) -> StoredArrays:
+def load_arrays(samples: Any, run_key: str, kind: KindNames = None) -> Arrays:
     """The arrays a run stored, each fetched when it is asked for."""
-    found: StoredArrays = load_metrics(samples, run_key, kind).arrays
-    return found
+    return load_metrics(samples, run_key, kind).arrays
 
 
 def load_run(samples: Any, run_key: str) -> AnyRun:
@@ -244,7 +243,7 @@ def _run(samples: Any, info: Any) -> AnyRun:
         label_fields=tuple(config.label_fields),
         images=config.images,
         read_at=config.read_at,
-        made_at=info.timestamp,
+        made_at=as_kept(info.timestamp),
         details={},
         analysis=config.analysis,
         note=config.note,
@@ -257,12 +256,8 @@ def _run(samples: Any, info: Any) -> AnyRun:
 def _complete(samples: Any, kind: KindNames = None) -> dict[str, Any]:
     """The complete runs, of a kind if given, as FiftyOne stores them, the newest first; dead ones are removed."""
     dataset = root_of(samples)
-    refresh(dataset)
-    settle_renaming(dataset)
+    settle(dataset)
     own = own_runs(dataset)
-    if dead := dead_runs(own):
-        remove_run(dataset, *dead)
-        own = own_runs(dataset)
     methods = {f"{METHOD}/{name}" for name in (KINDS if kind is None else [kind] if isinstance(kind, str) else kind)}
     found = [key for key, run in own.items() if is_listed(run.config) and run.config.method in methods]
     return {key: own[key] for key in sorted(found, key=lambda key: (own[key].timestamp, key), reverse=True)}

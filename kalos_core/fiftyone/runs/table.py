@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from kalos_core.errors import Undefined
 from kalos_core.fiftyone.dataset.database import edited_since
+from kalos_core.fiftyone.dataset.info import RaterRecord
 from kalos_core.fiftyone.dataset.raters import OBJECTS, Family, facts_of
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.runs.keys import RunNames
@@ -49,6 +50,10 @@ class Read(Protocol):
     @property
     def hashes(self) -> NDArray[np.object_]:
         """(I,) a digest of the labels of each."""
+
+    @property
+    def facts(self) -> list[RaterRecord]:
+        """What is known of each rater."""
 
     @property
     def read_at(self) -> datetime:
@@ -339,11 +344,29 @@ class Parts(Mapping[str, Part]):
 CARRIED: list[Callable[[Any, str, str], None]] = []
 """``carry(dataset, key, new_key)``: what people added to a run of an analysis follows it to the same run made again."""
 
+ORDER = (
+    "agreement",
+    "variations",
+    "calibration",
+    "convergence",
+    "pixels",
+    "image_labels",
+    "ranking",
+    "truth",
+    "detectors",
+    "noise",
+    "resolved",
+)
+"""Names of the kinds as they are listed; the first of an analysis leads it."""
+
 KINDS: dict[str, Kind[Any, Any, Any, Any]] = {}
-"""Name -> kind. Importing `kalos_core.fiftyone` fills it."""
+"""Name -> kind, in their order. Importing `kalos_core.fiftyone` fills it."""
 
 
 def register(kind: Kind[Settings, Metrics, Details, Result]) -> Kind[Settings, Metrics, Details, Result]:
     """Enter a kind into the table."""
     KINDS[kind.name] = kind
+    in_order = {name: KINDS[name] for name in sorted(KINDS, key=ORDER.index)}
+    KINDS.clear()
+    KINDS.update(in_order)
     return kind

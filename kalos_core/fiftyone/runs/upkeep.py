@@ -8,7 +8,7 @@ half written or half deleted is swept by whoever lists the runs next, or writes 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypedDict
@@ -28,22 +28,23 @@ from kalos_core.fiftyone.dataset.database import (
     server,
     touch,
 )
-from kalos_core.fiftyone.dataset.info import INFO_KEY, read_info, update_info
+from kalos_core.fiftyone.dataset.info import INFO_KEY, claim, read_info, update_info
 from kalos_core.fiftyone.internals import (
     DETAILS,
     database,
     id_of,
     listed_run,
-    listed_runs,
     root_of,
 )
 from kalos_core.fiftyone.runs.arranging import place_fields
 from kalos_core.fiftyone.runs.arrays import delete_arrays, drop, orphans
 from kalos_core.fiftyone.runs.keys import METHOD, RunNames, own_runs, written_attributes, written_fields
-from kalos_core.fiftyone.runs.writers import COMPLETE, DELETING, Writer, is_alive, writing_now
+from kalos_core.fiftyone.runs.writers import COMPLETE, DELETING, is_alive, writing_now
 
 ENTRY = f"info.{INFO_KEY}.renaming"
 """Where in the document of a data set it is noted."""
+
+BUSY = "run key: another process is changing runs of"
 
 GONE = "run key: runs were deleted or made by somebody else meanwhile; nothing is renamed, try again"
 
@@ -80,9 +81,9 @@ def rename_runs(dataset: Any, moves: Sequence[Move]) -> None:
     """
     with writing_now() as writer:
         known = server()
-        _hold(dataset, writer, moves)
+        record = {"writer": dict(writer), "moves": list(moves), "is_done": False}
+        claim(dataset, "renaming", record, BUSY)
         try:
-            dataset.reload()
             _check_complete([move["id"] for move in moves])
             if not all(dataset.has_field(path) for move in moves for path, _ in move["fields"]):
                 raise InputError(GONE)
@@ -101,14 +102,6 @@ def rename_runs(dataset: Any, moves: Sequence[Move]) -> None:
             raise
         dataset.reload()
         settle_renaming(dataset, own=True)
-
-
-def _hold(dataset: Any, writer: Writer, moves: Sequence[Move]) -> None:
-    """Note in a data set that its runs are being renamed; of two processes at once the database refuses one."""
-    record = {"writer": dict(writer), "moves": list(moves), "is_done": False}
-    where, entry = {"_id": id_of(dataset), ENTRY: {"$exists": False}}, {ENTRY: record, "last_modified_at": now()}
-    if not journaled(database().datasets).update_one(where, {"$set": entry}).matched_count:
-        raise InputError(f"run key: another process is changing runs of {dataset.name!r}; wait until it is done")
 
 
 def _check_complete(runs: Sequence[ObjectId]) -> None:
@@ -160,7 +153,7 @@ def settle_renaming(dataset: Any, *, own: bool = False) -> None:
         if move["key"] != move["new_key"]:
             given_up = move["key"] if record["is_done"] else move["new_key"]
             fields = [pair[0 if record["is_done"] else 1] for pair in move["fields"]]
-            delete_fields(dataset, dict.fromkeys([*fields, *written_attributes(dataset, given_up)]))
+            _delete_written(dataset, given_up, fields)
     check_server(known)
     update_info(dataset, renaming=None)
 
@@ -207,9 +200,25 @@ def _take_over(dataset: Any, move: Move) -> None:
     if move["key"] != move["new_key"]:
         entries |= {"key": move["new_key"], "config.fields": fields}
     journaled(database().runs).update_one({"_id": move["id"]}, {"$set": entries})
+    _note_change(dataset)
+    place_fields(dataset, move["new_key"], fields)
+
+
+def _note_change(dataset: Any) -> None:
+    """Let other processes read a data set again, and do so here."""
     touch(dataset)
     dataset.reload()
-    place_fields(dataset, move["new_key"], fields)
+
+
+def _delete_written(dataset: Any, run_key: str, fields: Iterable[str]) -> None:
+    """Delete the fields of a run, and its attributes wherever they are now."""
+    delete_fields(dataset, dict.fromkeys([*fields, *written_attributes(dataset, run_key)]))
+
+
+def _listed(dataset: Any, run_keys: Sequence[str]) -> dict[ObjectId, str]:
+    """The ids of the runs of some keys that a data set lists, with these keys."""
+    found = ((listed_run(dataset, key), key) for key in run_keys)
+    return {document.id: key for document, key in found if document is not None}
 
 
 OURS = {"config.method": {"$regex": f"^{METHOD}/"}}
@@ -231,27 +240,22 @@ def remove_run(dataset: Any, *run_keys: str) -> None:
     """
     with writing_now() as writer:
         dataset.reload()
-        there = {key: listed_run(dataset, key) for key in run_keys}
-        found = {document.id: (key, document) for key, document in there.items() if document is not None}
-        before = {key: document.config for key, document in found.values()}
-        stored = database().runs
-        these, works = {"_id": {"$in": list(found)}}, [config["writer"]["work"] for config in before.values()]
-        taken = {**these, "config.writer.work": {"$in": works}}
-        known, change = server(), {"$set": {"config.status": DELETING, "config.writer": dict(writer)}}
-        journaled(stored).update_many(taken, change)
-        own = [entry["_id"] for entry in stored.find({**these, "config.writer.work": writer["work"]}, {"_id": True})]
-        complete = [key for key, config in before.items() if config["status"] == COMPLETE]
-        touch(dataset)
-        dataset.reload()
-        still = {getattr(listed_run(dataset, found[identity][0]), "id", None) for identity in own}
-        if complete and (is_held(dataset) or not still.issuperset(own)):
+        listed, stored = _listed(dataset, run_keys), database().runs
+        these = {"_id": {"$in": list(listed)}}
+        before = [found["config"] for found in stored.find(these, {"config.status": True, "config.writer": True})]
+        known, works = server(), {"$in": [config["writer"]["work"] for config in before]}
+        mark = {"$set": {"config.status": DELETING, "config.writer": dict(writer)}}
+        journaled(stored).update_many({**these, "config.writer.work": works}, mark)
+        own = [found["_id"] for found in stored.find({**these, "config.writer.work": writer["work"]}, {"_id": True})]
+        _note_change(dataset)
+        is_complete = any(config["status"] == COMPLETE for config in before)
+        if is_complete and (is_held(dataset) or not set(own) <= _listed(dataset, run_keys).keys()):
             stored.update_many({"_id": {"$in": own}}, {"$set": {"config.status": COMPLETE}})
-            touch(dataset)
-            dataset.reload()
-            raise InputError(f"run key: another process is changing runs of {dataset.name!r}; wait until it is done")
+            _note_change(dataset)
+            raise InputError(f"{BUSY} {dataset.name!r}; wait until it is done")
         try:
             for identity in own:
-                _remove_marked(dataset, found[identity][0], identity, known)
+                _remove_marked(dataset, listed[identity], identity, known)
         except BaseException:
             forget_deleted(dataset, ())
             raise
@@ -260,45 +264,57 @@ def remove_run(dataset: Any, *run_keys: str) -> None:
 def _remove_marked(dataset: Any, run_key: str, identity: ObjectId, known: Any) -> None:
     """Delete what a run wrote, then the run. `known`: the server that noted it as being deleted."""
     config = dataset.get_run_info(run_key).config
-    delete_fields(dataset, dict.fromkeys([*config.fields, *written_attributes(dataset, run_key)]))
+    _delete_written(dataset, run_key, config.fields)
     if config.folder is not None:
         _delete_folder(dataset, Path(config.folder))
-    _delete_files(dataset, identity)
+    _delete_files(id_of(dataset), identity)
     check_server(known)
     entry = f"runs.{run_key}"
     journaled(database().datasets).update_one({"_id": id_of(dataset), entry: identity}, {"$unset": {entry: ""}})
     database().runs.delete_one({"_id": identity})  # before what fails where the data set was renamed meanwhile
-    touch(dataset)
-    dataset.reload()
+    _note_change(dataset)
 
 
-def _delete_files(dataset: Any, identity: ObjectId) -> None:
-    found = database().runs.find_one({"_id": identity}, {"config.arrays": True, "results": True})
+def _delete_files(owner: ObjectId, run: ObjectId) -> None:
+    """Delete the arrays and details of a run; not those of the data set this one is a copy of."""
+    found = database().runs.find_one({"_id": run}, {"config.arrays": True, "results": True})
     if found is not None:
         file = found["config"].get("arrays")
-        delete_arrays(dataset, file)
-        delete_arrays(dataset, file, DETAILS)
+        delete_arrays(owner, file)
+        delete_arrays(owner, file, DETAILS)
         if found.get("results") not in (None, file and ObjectId(file)):  # FiftyOne's copy, where the data set is one
             gridfs.GridFS(database(), collection=DETAILS).delete(found["results"])
 
 
-def sweep(dataset: Any) -> None:
-    """Remove what dead processes left: runs half written or half deleted, files of no run, runs of no data set."""
-    refresh(dataset)
-    settle_renaming(dataset)
-    if dead := dead_runs(own_runs(dataset)):
-        remove_run(dataset, *dead)
-    connection = database()
-    every = list(connection.runs.find({"_dataset_id": id_of(dataset), **OURS}, {"config.writer": True}))
-    listed_now = listed_runs(dataset) if every else set()  # looked at later: what a living process makes is listed last
-    for found in every:
-        if found["_id"] not in listed_now and not is_alive(found["config"]["writer"]):
-            _delete_files(dataset, found["_id"])
-            connection.runs.delete_one({"_id": found["_id"]})
+def sweep(owner: ObjectId) -> None:
+    """Remove what dead processes left: runs half written or half deleted, files of no run, runs of no data set.
+
+    The database says what there is; the data set itself is only opened where something was left in it.
+    """
+    connection, ours = database(), {"_dataset_id": owner, **OURS}
+    every = list(connection.runs.find(ours, {"config.status": True, "config.writer": True}))
+    wanted = {"name": True, "runs": True, "renaming": f"${ENTRY}.writer"}
+    stored = connection.datasets.find_one({"_id": owner}, wanted) or {}
+    listed_now = set(stored.get("runs", {}).values())  # looked at later: what a living process makes is listed last
+    left = [found for found in every if found["config"]["status"] != COMPLETE or found["_id"] not in listed_now]
+    dead = {found["_id"] for found in left if not is_alive(found["config"]["writer"])}
+    if "renaming" in stored or not dead.isdisjoint(listed_now):
+        settle(fo.load_dataset(stored["name"]))
+    for run in dead - listed_now:
+        _delete_files(owner, run)
+        connection.runs.delete_one({"_id": run})
     connection.runs.delete_many({"_dataset_id": {"$nin": connection.datasets.distinct("_id")}, **OURS})
     for file, writer in orphans(_known_files()):
         if not is_alive(writer):
             drop(file)
+
+
+def settle(dataset: Any) -> None:
+    """Finish or take back what dead processes were doing to the runs that a data set lists."""
+    refresh(dataset)
+    settle_renaming(dataset)
+    if dead := dead_runs(own_runs(dataset)):
+        remove_run(dataset, *dead)
 
 
 def _known_files() -> set[str]:

@@ -35,7 +35,7 @@ from kalos_core.noise.experiments.solvers import (
 )
 from kalos_core.noise.experiments.tables import Claim, check_counts, check_magnitudes
 from kalos_core.noise.model import NoiseModel
-from kalos_core.options import Option, Seed, Settings, takes
+from kalos_core.options import Option, Seed, Settings, no_progress, takes
 from kalos_core.results import Result
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def run_experiments(annotations: Annotations, settings: ExperimentSettings) -> E
         raise InputError("annotations: expected annotations to generate raters from, got none")
     first, two = annotating[0], annotating[:2]
     repeats, seed = settings.repeats, settings.seed
-    report = settings.progress or _tell_nobody
+    report = settings.progress or no_progress
 
     def given_or(usual: Sequence[float]) -> Sequence[float]:
         return usual if settings.magnitudes is None else settings.magnitudes
@@ -199,7 +199,3 @@ def run_experiments(annotations: Annotations, settings: ExperimentSettings) -> E
     loss = signal_loss_table(chosen, annotations, first, magnitudes=lost, seed=seed)
     report(1.0, "Done")
     return Experiments(accuracy, cases, stability, raters, schools, response, loss)
-
-
-def _tell_nobody(share: float, label: str) -> None:
-    pass

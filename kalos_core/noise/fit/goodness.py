@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.annotations import object_array
 from kalos_core.arrays import as_floats
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, check_whole
@@ -28,8 +27,7 @@ if TYPE_CHECKING:
 PERMUTATIONS = 999
 
 
-@dataclass(frozen=True)
-class _Line:
+class _Line(NamedTuple):
     distribution: str
     test: str
     model: str
@@ -127,15 +125,9 @@ def rate_of_fit(seen: Observations, rate: EventRate, permutations: int, seed: in
 
 
 def _together(lines: list[_Line]) -> FitTests:
-    return FitTests(
-        distribution=object_array([line.distribution for line in lines]),
-        test=object_array([line.test for line in lines]),
-        model=object_array([line.model for line in lines]),
-        statistic=np.array([line.statistic for line in lines], np.float64),
-        p_value=np.array([line.p_value for line in lines], np.float64),
-        rows=np.array([line.rows for line in lines], np.intp),
-        note=object_array([line.note for line in lines]),
-    )
+    kinds = (object, object, object, np.float64, np.float64, np.intp, object)
+    columns = zip(zip(*lines, strict=True), kinds, strict=True)
+    return FitTests(*(np.array(column, dtype=kind) for column, kind in columns))
 
 
 def check_similarity(similarity: ArrayLike | None, classes: int) -> NDArray[np.float64] | None:
@@ -150,10 +142,16 @@ def check_similarity(similarity: ArrayLike | None, classes: int) -> NDArray[np.f
     return matrix
 
 
+def _line(distribution: str, test: str, model: str, found: Any, rows: int, note: str) -> _Line:
+    """The line of a result with `statistic` and a p-value, as scipy's and ours have, or of none."""
+    if found is None:
+        return _Line(distribution, test, model, np.nan, np.nan, rows, note)
+    p_value = found.p_value if isinstance(found, TestResult) else found.pvalue
+    return _Line(distribution, test, model, float(found.statistic), float(p_value), rows, note)
+
+
 def _too_few(distribution: str, rows: int) -> _Line:
-    return _Line(
-        distribution, "none", "", np.nan, np.nan, rows, f"not applicable: fewer than {LEAST_ROWS} observations"
-    )
+    return _line(distribution, "none", "", None, rows, f"not applicable: fewer than {LEAST_ROWS} observations")
 
 
 def _of_shifts(seen: Observations) -> Iterator[_Line]:
@@ -177,15 +175,7 @@ def _of_sizes(distribution: str, size: NDArray[np.float64], area: NDArray[np.flo
     fits = {"Student t": fit_student(size, area), "normal": fit_normal(size, area)}
     for name, found in fits.items():
         gap = ks_of_shift(found, size, area)
-        yield _Line(
-            distribution,
-            "KS",
-            name,
-            gap.statistic,
-            gap.p_value,
-            len(size),
-            "0: the distribution describes the residuals",
-        )
+        yield _line(distribution, "KS", name, gap, len(size), "0: the distribution describes the residuals")
     best = min(fits, key=lambda name: fits[name].aic)
     for name, found in fits.items():
         yield _Line(distribution, "AIC", name, found.aic, np.nan, len(size), "fits better" if name == best else "")
@@ -208,9 +198,7 @@ def _of_angles(distribution: str, angles: NDArray[np.float64]) -> Iterator[_Line
     for name, test in (("Rayleigh", rayleigh), ("Kuiper", kuiper)):
         result = test(angles)
         note = "no one direction" if name == "Rayleigh" else "no direction more often than others"
-        yield _Line(
-            distribution, name, "uniform", result.statistic, result.p_value, len(angles), f"null hypothesis: {note}"
-        )
+        yield _line(distribution, name, "uniform", result, len(angles), f"null hypothesis: {note}")
     models = angle_models(angles)
     best = min(models, key=lambda found: found.aic)
     for found in models:
@@ -224,14 +212,13 @@ def _of_areas(
 ) -> Iterator[_Line]:
     rows = len(chosen) + len(others)
     if not len(chosen) or not len(others):
-        yield _Line(
-            distribution, "Mann-Whitney U", "same areas", np.nan, np.nan, rows, f"not applicable: no {name} annotation"
-        )
+        note = f"not applicable: no {name} annotation"
+        yield _line(distribution, "Mann-Whitney U", "same areas", None, rows, note)
         return
     result = scipy.stats.mannwhitneyu(chosen, others, alternative="two-sided")
     share = float(result.statistic) / (len(chosen) * len(others))
     note = f"an annotation ({name}) is larger than one ({other}) with probability {share:.3f}"
-    yield _Line(distribution, "Mann-Whitney U", "same areas", float(result.statistic), float(result.pvalue), rows, note)
+    yield _line(distribution, "Mann-Whitney U", "same areas", result, rows, note)
 
 
 def _of_rates(seen: Observations, rate: EventRate, draws: int, rng: np.random.Generator) -> Iterator[_Line]:
@@ -242,7 +229,7 @@ def _of_rates(seen: Observations, rate: EventRate, draws: int, rng: np.random.Ge
     name = "unmatched.rate"
     fits = rate_fits(seen)
     if not fits:
-        yield _Line(name, "none", "", np.nan, np.nan, len(seen.events), "not applicable: no trend over annotations")
+        yield _line(name, "none", "", None, len(seen.events), "not applicable: no trend over annotations")
         return
     best = min(fits, key=lambda fit: fit.aic)
     for fit in fits:
@@ -258,7 +245,7 @@ def _of_rates(seen: Observations, rate: EventRate, draws: int, rng: np.random.Ge
         expected = candidate.expected(own[some]).sum(axis=1)
         result = pearson(count, expected, candidate.dispersion, parameters, draws, rng)
         verdict = "0.05 or more: the counts may be of this distribution"
-        yield _Line(name, "Pearson chi-squared / df", model, result.statistic, result.p_value, len(count), verdict)
+        yield _line(name, "Pearson chi-squared / df", model, result, len(count), verdict)
 
 
 def pearson(
@@ -306,11 +293,11 @@ def pearson(
 def _of_opposition(seen: Observations, distribution: Opposition) -> Iterator[_Line]:
     rows = len(seen.opposition)
     if not rows:
-        yield _Line("topology.opposition", "KS", "Beta", np.nan, np.nan, 0, "not applicable: no pair of fragments")
+        yield _line("topology.opposition", "KS", "Beta", None, 0, "not applicable: no pair of fragments")
         return
     result = scipy.stats.kstest(seen.opposition, scipy.stats.beta(distribution.alpha, distribution.beta).cdf)
     note = f"alpha {distribution.alpha:.3g}, beta {distribution.beta:.3g}"
-    yield _Line("topology.opposition", "KS", "Beta", float(result.statistic), float(result.pvalue), rows, note)
+    yield _line("topology.opposition", "KS", "Beta", result, rows, note)
 
 
 def _of_classes(
@@ -321,7 +308,7 @@ def _of_classes(
     first, second = seen.category_a[wrong], seen.category_b[wrong]
     found = independence(first, second, permutations, rng)
     note = "not applicable: fewer than 2 confusions" if found is None else number_of(permutations, "permutation")
-    yield _line_of(distribution, "chi-squared, permuted", "independent classes", found, len(first), note)
+    yield _line(distribution, "chi-squared, permuted", "independent classes", found, len(first), note)
     if similarity is None:
         result, note = None, "not applicable: no similarity of classes given, such as that of embeddings"
     else:
@@ -329,13 +316,7 @@ def _of_classes(
         note = f"{number_of(permutations, 'permutation')}; correlation with the similarity of classes"
         if result is None:
             note = "not applicable: fewer than 3 confused classes, or all counts or similarities the same"
-    yield _line_of(distribution, "Mantel", "unrelated to similarity", result, len(first), note)
-
-
-def _line_of(distribution: str, test: str, model: str, found: TestResult | None, rows: int, note: str) -> _Line:
-    if found is None:
-        return _Line(distribution, test, model, np.nan, np.nan, rows, note)
-    return _Line(distribution, test, model, found.statistic, found.p_value, rows, note)
+    yield _line(distribution, "Mantel", "unrelated to similarity", result, len(first), note)
 
 
 def confusion_matrix(first: NDArray[np.intp], second: NDArray[np.intp], classes: int) -> NDArray[np.intp]:

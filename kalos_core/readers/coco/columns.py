@@ -7,11 +7,11 @@ so they stay JSON until the numbers of each annotation are put into one array wi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import compress
-from operator import attrgetter
+from operator import attrgetter, not_
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +20,19 @@ import numpy as np
 
 from kalos_core.annotations.shapes.faults import decoded
 from kalos_core.arrays import run_starts
+from kalos_core.errors import is_hashable, repr_of
 from kalos_core.files import parse_json
-from kalos_core.readers.coco.raters import RATER_FIELDS, SESSION_FIELD
+
+RATER_FIELDS = (
+    "rater_id", "rater", "annotator", "rad_id", "annotator_id", "user", "user_id", "worker", "worker_id", "labeler",
+    "labeler_id",
+)  # fmt: skip
+"""Names under which files hold the rater of an annotation."""
+
+KNOWN_FIELDS = (*RATER_FIELDS, *(f"attributes.{name}" for name in RATER_FIELDS))
+"""Where the rater of an annotation is looked for; the first that occurs is read."""
+
+SESSION_FIELD = "session_id"
 
 OUTLINE, BOX, NAMED = "segmentation", "bbox", "named"
 
@@ -41,9 +52,20 @@ OPENING, MINUS, NINE = b"[-9"
 """In ASCII; numbers begin with a letter from the minus to the nine."""
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Records:
     """Annotations: mappings, or objects with the fields that are read and the outline as JSON.
+
+    Parameters
+    ----------
+    rows : sequence (N,)
+    are_mappings : bool
+    named : tuple of str
+        Fields of objects that are read besides `FIELDS`.
+    positions : sequence (N,) of int, optional
+        Where each stands in the file; these are all of it unless given.
+    names : sequence of str, optional
+        What messages call each record of the file, where it is not by its position.
 
     Examples
     --------
@@ -52,12 +74,19 @@ class Records:
     ([1, 2], [1, 0], False)
     >>> records.outlines()
     ([[[0, 0, 4, 0, 4, 2]], None], [None, None])
+    >>> records.where([False, True]).name_of(0)
+    'annotations[1] (id 2)'
     """
 
     rows: Sequence[Any]
     are_mappings: bool = True
     named: tuple[str, ...] = ()
-    _read: dict[str, list[Any]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    positions: Sequence[int] = ()
+    names: Sequence[str] = ()
+    _read: dict[str, list[Any]] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self.positions = self.positions or range(len(self.rows))
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -100,9 +129,50 @@ class Records:
         masks = [shape if isinstance(shape, Mapping) else None for shape in shapes]
         return [None if mask is not None else shape for shape, mask in zip(shapes, masks, strict=True)], masks
 
-    def where(self, chosen: Iterable[bool]) -> Records:
+    def keys(self, name: str) -> list[Any]:
+        """(N,) values of a field by which something is looked up; None for lists and objects."""
+        values = self.column(name)
+        if set(map(type, values)) <= {str, int, type(None)}:
+            return values
+        return [value if is_hashable(value) else None for value in values]
+
+    def ids(self, replaced: bool) -> list[Any]:
+        """(N,) ids; of a record without one its position in the file, counted from 1.
+
+        `replaced`: whether `write_coco` replaced them by numbers, see `own_ids`.
+        """
+        written = zip(self.positions, self.column("id", ...), strict=True)
+        ids = [position + 1 if key is ... else key for position, key in written]
+        return own_ids(self.column("source_id"), ids) if replaced else ids
+
+    @cached_property
+    def _written_ids(self) -> list[Any]:
+        return self.column("id")
+
+    def name_of(self, row: int) -> str:
+        """A record, for messages."""
+        position = self.positions[row]
+        return self.names[position] if self.names else record_name("annotations", position, self._written_ids[row])
+
+    def where(self, chosen: Sequence[bool]) -> Records:
         """The chosen records."""
-        return Records(list(compress(self.rows, chosen)), self.are_mappings, self.named)
+        rows, positions = (list(compress(values, chosen)) for values in (self.rows, self.positions))
+        return Records(rows, self.are_mappings, self.named, positions, self.names)
+
+    def parted(self, chosen: Sequence[bool]) -> tuple[Records, Records]:
+        """The records that are not chosen, and those that are."""
+        others = self.where(list(map(not_, chosen))) if any(chosen) else self
+        return others, self.where(chosen)
+
+
+def record_name(key: str, position: int, id: Any) -> str:
+    """The record of an image, a category or an annotation, for messages."""
+    return f"{key}[{position}] (id {repr_of(id)})"
+
+
+def own_ids(own: list[Any], ids: list[Any]) -> list[Any]:
+    """The ids that `write_coco` replaced by numbers, from ``source_id``; the others stay."""
+    return [name if isinstance(name, (str, int)) else key for name, key in zip(own, ids, strict=True)]
 
 
 def _without_nothing(values: list[msgspec.Raw]) -> list[Any]:
@@ -152,12 +222,12 @@ def decode_coco(content: bytes, named: tuple[str, ...], with_classes: bool) -> d
     }
 
 
-def decode_list(content: bytes, path: Path) -> Records:
+def decode_list(content: bytes, path: Path, positions: Sequence[int]) -> Records:
     """Annotations from JSON of a list of them, which stand in that file; they may be no objects at all."""
     try:
-        return Records(_list_decoder().decode(content), are_mappings=False)
+        return Records(_list_decoder().decode(content), are_mappings=False, positions=positions)
     except (msgspec.MsgspecError, ValueError, RecursionError):
-        return Records(parse_json(path, content, "COCO file"))
+        return Records(parse_json(path, content, "COCO file"), positions=positions)
 
 
 @lru_cache(maxsize=1)

@@ -6,25 +6,10 @@ from collections import Counter
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from itertools import compress
-from typing import Annotated, Any, Literal
 
-from kalos_core.errors import is_hashable, listed, repr_of
-from kalos_core.options import Option
+from kalos_core.errors import listed, repr_of
 from kalos_core.readers.coco.columns import Records
-
-Crowds = Annotated[
-    Literal["auto", "regions", "objects"],
-    Option(
-        "Annotations marked as a crowd",
-        "Meaning of iscrowd.",
-        choices={
-            "auto": "regions, unless most of a rater's annotations carry the mark, or marked ones have the attribute "
-            "occluded, as of a tool that marks every mask; the account says so",
-            "regions": "regions of many objects, kept apart",
-            "objects": "single objects like any other",
-        },
-    ),
-]
+from kalos_core.readers.coco.settings import Crowds
 
 OCCLUDED = "occluded"
 """An attribute that CVAT and Datumaro write on each annotation: they write ``iscrowd`` on each mask."""
@@ -51,8 +36,9 @@ class CrowdMarks:
     ... ]
     >>> marks = CrowdMarks()
     >>> marks.add(Records(rows), "rater_id")
-    >>> marks.regions(Records(rows), "rater_id", "auto")
-    [False, False, True, False]
+    >>> objects, regions = marks.parted(Records(rows), "rater_id", "auto")
+    >>> objects.positions, regions.positions
+    ([0, 1, 3], [2])
     """
 
     annotations: Counter[Hashable] = field(default_factory=Counter)
@@ -61,7 +47,7 @@ class CrowdMarks:
 
     def add(self, records: Records, rater_field: str) -> None:
         """Count those of some annotations."""
-        raters = _raters(records, rater_field)
+        raters = records.keys(rater_field)
         crowd = records.column("iscrowd")
         self.annotations.update(raters)
         if not any(crowd):
@@ -77,14 +63,14 @@ class CrowdMarks:
             return set(self.marked) if rule == "objects" else set()
         return {rater for rater, count in self.marked.items() if self.exported or 2 * count > self.annotations[rater]}
 
-    def regions(self, records: Records, rater_field: str, rule: Crowds) -> list[bool]:
-        """(N,) which annotations are regions of many objects."""
+    def parted(self, records: Records, rater_field: str, rule: Crowds) -> tuple[Records, Records]:
+        """Annotations of single objects, and regions of many."""
         crowd = list(map(bool, records.column("iscrowd")))
         single = self.objects_of(rule) if any(crowd) else ()
-        if not single:
-            return crowd
-        raters = _raters(records, rater_field)
-        return [mark and rater not in single for mark, rater in zip(crowd, raters, strict=True)]
+        if single:
+            raters = records.keys(rater_field)
+            crowd = [mark and rater not in single for mark, rater in zip(crowd, raters, strict=True)]
+        return records.parted(crowd)
 
     def note(self, rule: Crowds) -> str | None:
         """What was assumed of the marks; None where nothing was."""
@@ -97,17 +83,3 @@ class CrowdMarks:
             "many objects are: it is taken for how the tool writes masks, and they are compared like any other. Pass "
             "crowds='regions' to keep them out"
         )
-
-
-def rule_of(data: Mapping[str, Any], crowds: Crowds) -> Crowds:
-    """What was asked for; of a file that `write_coco` wrote, what it says of itself."""
-    info = data.get("info")
-    says = info.get("crowds") if isinstance(info, Mapping) else None
-    return "regions" if crowds == "auto" and says == "regions" else crowds
-
-
-def _raters(records: Records, rater_field: str) -> list[Any]:
-    raters = records.column(rater_field)
-    if set(map(type, raters)) <= {str, int, type(None)}:
-        return raters
-    return [rater if is_hashable(rater) else None for rater in raters]

@@ -6,83 +6,98 @@ their sessions (KaLOS files), each annotation says its ``session_id`` and every 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from kalos_core.annotations import as_name
-from kalos_core.errors import InputError, Problems, is_hashable, listed, repr_of
-from kalos_core.options import Option
-
-if TYPE_CHECKING:
-    from kalos_core.readers.coco.columns import Records
-
-RATER_FIELDS = (
-    "rater_id", "rater", "annotator", "rad_id", "annotator_id", "user", "user_id", "worker", "worker_id", "labeler",
-    "labeler_id",
-)  # fmt: skip
-"""Names under which files hold the rater of an annotation."""
-
-KNOWN_FIELDS = (*RATER_FIELDS, *(f"attributes.{name}" for name in RATER_FIELDS))
-"""Where the rater of an annotation is looked for; the first that occurs is read."""
-
-SESSION_FIELD = "session_id"
-
-Assignment = Annotated[
-    Literal["all", "drew"],
-    Option(
-        "Assigned where rater_list is absent",
-        "Who was assigned to images without rater_list.",
-        choices={"all": "every rater of the file", "drew": "those who annotated something there"},
-    ),
-]
+from kalos_core.errors import Problems, listed, repr_of
+from kalos_core.readers.coco.columns import KNOWN_FIELDS, RATER_FIELDS, SESSION_FIELD, Records
+from kalos_core.readers.coco.settings import Assignment
 
 Identity = tuple[str, str]
 """Person and session, "" where there are no sessions."""
 
 
-@dataclass(frozen=True)
 class Raters:
-    """The raters of a file.
+    """The raters of a file: those of ``info.raters`` first, then those of images' lists, then any other.
 
     Parameters
     ----------
-    identity : dict
-        Name of each rater, in order -> person and session.
-    of_annotation : list (N,)
-        The rater of each annotation; what is no name stays as it is, to be refused.
-    listed : list (I,)
-        Who each image lists, None where it has no list.
+    data : mapping
+        The file.
+    problems : Problems
+
+    Examples
+    --------
+    >>> raters = Raters({}, Problems("labels.json"))
+    >>> images = [{"id": 7, "rater_list": {"ann": [1, 2]}}]
+    >>> raters.listed(images)
+    [['ann (S1)', 'ann (S2)']]
+    >>> raters.annotators(Records([{"image_id": 7, "rater_id": "ann", "session_id": 2}]), "rater_id", images)
+    ['ann (S2)']
+    >>> raters.identity
+    {'ann (S1)': ('ann', '1'), 'ann (S2)': ('ann', '2')}
     """
 
-    identity: dict[str, Identity]
-    of_annotation: list[Any]
-    listed: list[list[str] | None]
+    def __init__(self, data: Mapping[str, Any], problems: Problems) -> None:
+        self._described = _described(data)
+        self.problems = problems
+        self._name_of = {identity: name for name, identity in self._described.items() if identity[1]}
+        self.identity: dict[str, Identity] = dict(self._described)
+        """Name of each rater, in order -> person and session."""
 
-    @property
-    def names(self) -> list[str]:
-        """The raters' names, in the source's order."""
-        return list(self.identity)
+    def _name(self, person: str, session: str = "") -> str:
+        """The rater who is that person in that session, who is one of the raters from now on."""
+        name = self._name_of.get((person, session)) or (f"{person} (S{session})" if session else person)
+        identity = self.identity.setdefault(name, (person, session))
+        if identity != (person, session) and name not in self._described:
+            actual = f"also session {repr_of(session)} of {repr_of(person)}"
+            self.problems.add(f"rater {repr_of(name)}", "a name of its own", actual)
+        return name
+
+    def listed(self, images: Sequence[Mapping[str, Any]]) -> list[list[str] | None]:
+        """(I,) who each image lists, None where it has no list."""
+        return [self._listed(image.get("rater_list")) for image in images]
+
+    def _listed(self, value: Any) -> list[str] | None:
+        if value is None:
+            return None
+        if isinstance(value, Mapping):
+            return [self._name(as_name(person), as_name(session)) for person, of in value.items() for session in of]
+        return [self._name(as_name(name)) for name in value]
+
+    def annotators(self, annotations: Records, rater_field: str, images: Sequence[Mapping[str, Any]]) -> list[Any]:
+        """(N,) the rater of each annotation; what is no name stays as it is, to be refused."""
+        persons = annotations.column(rater_field)
+        list_of = {image.get("id"): image.get("rater_list") for image in images}
+        without = not annotations.has(SESSION_FIELD) and not any(isinstance(of, Mapping) for of in list_of.values())
+        if without and set(map(type, persons)) <= {str, int, type(None)}:  # no truth value, which is like 0 or 1
+            name_as = {person: as_name(person) for person in dict.fromkeys(persons)}
+            for name in filter(None, name_as.values()):
+                self._name(name)
+            return [name_as[person] for person in persons]
+        found: list[Any] = []
+        written = zip(annotations.keys("image_id"), annotations.column(SESSION_FIELD, ...), strict=True)
+        for row, (person, (image, given)) in enumerate(zip(map(as_name, persons), written, strict=True)):
+            raters, session = list_of.get(image), ""
+            if isinstance(raters, Mapping) or (raters is None and given is not ...):
+                session = as_name(None if given is ... else given)
+                if not isinstance(session, str):
+                    actual = "nothing" if session is None else repr_of(session)
+                    record = annotations.name_of(row)
+                    self.problems.add(record, f"a {SESSION_FIELD}, as its image lists sessions", actual)
+                    session = ""
+            found.append(self._name(person, session) if isinstance(person, str) else person)
+        return found
+
+    def described(self) -> list[dict[str, str]]:
+        """As ``info.raters``."""
+        return [{"name": name, "person": who, "session": session} for name, (who, session) in self.identity.items()]
 
     def facts(self) -> dict[str, Any]:
         """The fields of `kalos_core.annotations.Source` that raters decide."""
         person, session = zip(*self.identity.values(), strict=True) if self.identity else ((), ())
-        return {"raters": self.names, "person": person, "session": session}
-
-    def assigned(
-        self, image_of_annotation: Sequence[Any], images: Sequence[Any], rule: Assignment
-    ) -> list[list[str] | None]:
-        """Who was assigned in each image, None for every rater."""
-        if rule == "all":
-            return list(self.listed)
-        annotated: dict[Any, set[str]] = {}
-        for image, rater in zip(image_of_annotation, self.of_annotation, strict=True):
-            if isinstance(rater, str) and is_hashable(image):
-                annotated.setdefault(image, set()).add(rater)
-        return [
-            sorted(annotated.get(image, ())) if names is None else names
-            for image, names in zip(images, self.listed, strict=True)
-        ]
+        return {"raters": list(self.identity), "person": person, "session": session}
 
     def rows_of(self, person_or_name: str) -> list[str]:
         """The rater of that name, else all sessions of that person, else the name as it is."""
@@ -91,53 +106,36 @@ class Raters:
         return [name for name, (person, _) in self.identity.items() if person == person_or_name] or [person_or_name]
 
 
-def find_raters(
-    data: Mapping[str, Any],
-    images: Sequence[Mapping[str, Any]],
-    annotations: Records,
-    rater_field: str,
-    record_name: Callable[[int], str],
-    problems: Problems,
-) -> Raters:
-    """The raters of a file: those of ``info.raters`` first, then those of images' lists, then any other."""
-    known = _described(data)
-    name_of = {identity: name for name, identity in known.items() if identity[1]}
-    found: dict[str, Identity] = dict(known)
+def assigned_raters(
+    listed: Sequence[list[str] | None],
+    images: Sequence[Any],
+    annotators: Sequence[Any],
+    image_of: Sequence[Any],
+    rule: Assignment,
+) -> list[list[str] | None]:
+    """(I,) who was assigned to each image, None for every rater.
 
-    def note(person: str, session: str) -> str:
-        name = name_of.get((person, session)) or (f"{person} (S{session})" if session else person)
-        identity = found.setdefault(name, (person, session))
-        if identity != (person, session) and name not in known:
-            problems.add(
-                f"rater {repr_of(name)}", "a name of its own", f"also session {repr_of(session)} of {repr_of(person)}"
-            )
-        return name
-
-    listed = [_listed(image.get("rater_list"), note) for image in images]
-    in_sessions = {image.get("id"): isinstance(image.get("rater_list"), Mapping) for image in images}
-    has_list = {image.get("id") for image in images if image.get("rater_list") is not None}
-    persons = annotations.column(rater_field)
-    without = not any(in_sessions.values()) and not annotations.has(SESSION_FIELD)
-    if without and set(map(type, persons)) <= {str, int, type(None)}:  # no truth value, which is like 0 or 1
-        name_as = {person: as_name(person) for person in dict.fromkeys(persons)}
-        for name in filter(None, name_as.values()):
-            note(name, "")
-        return Raters(found, [name_as[person] for person in persons], listed)
-    of_annotation: list[Any] = []
-    rows = zip(
-        map(as_name, persons), annotations.column("image_id"), annotations.column(SESSION_FIELD, ...), strict=True
-    )
-    for position, (person, image, written) in enumerate(rows):
-        session: Any = ""
-        known_image = is_hashable(image)
-        if known_image and (in_sessions.get(image) or (written is not ... and image not in has_list)):
-            session = as_name(None if written is ... else written)
-            if not isinstance(session, str):
-                actual = "nothing" if session is None else repr_of(session)
-                problems.add(record_name(position), f"a {SESSION_FIELD}, as its image lists sessions", actual)
-                session = ""
-        of_annotation.append(note(person, session) if isinstance(person, str) else person)
-    return Raters(found, of_annotation, listed)
+    Parameters
+    ----------
+    listed : sequence (I,)
+        Who each image lists.
+    images : sequence (I,)
+        Their ids.
+    annotators, image_of : sequences (N,)
+        Rater and image of each annotation.
+    rule : "all" or "drew"
+        Who was assigned to an image that lists nobody.
+    """
+    if rule == "all":
+        return list(listed)
+    annotated: dict[Any, set[str]] = {}
+    for image, rater in zip(image_of, annotators, strict=True):
+        if isinstance(rater, str):
+            annotated.setdefault(image, set()).add(rater)
+    return [
+        sorted(annotated.get(image, ())) if names is None else names
+        for image, names in zip(images, listed, strict=True)
+    ]
 
 
 def find_rater_field(annotations: Records) -> str:
@@ -170,30 +168,15 @@ def are_names(value: object) -> bool:
     return isinstance(value, (list, tuple)) and all(isinstance(as_name(name), str) for name in value)
 
 
-def class_limits(info: Mapping[str, Any], source: str) -> dict[str, list[Any]] | None:
-    """``info.rater_categories``: the classes each rater is assigned to, by name or by id."""
-    limits = info.get("rater_categories")
-    if limits is None:
-        return None
-    if not isinstance(limits, Mapping) or not all(isinstance(keys, (list, tuple)) for keys in limits.values()):
-        raise InputError(
-            f"{source}: expected info.rater_categories to map raters to lists of classes, got {repr_of(limits)}"
-        )
-    return {as_name(rater): list(keys) for rater, keys in limits.items()}
-
-
-def _listed(value: Any, note: Any) -> list[str] | None:
-    if value is None:
-        return None
-    if isinstance(value, Mapping):
-        return [note(as_name(person), as_name(session)) for person, of in value.items() for session in of]
-    return [note(as_name(name), "") for name in value]
+def info_of(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a file says of itself."""
+    info = data.get("info")
+    return info if isinstance(info, Mapping) else {}
 
 
 def _described(data: Mapping[str, Any]) -> dict[str, Identity]:
     """``info.raters``: names, or records of ``name``, ``person`` and ``session``. Another file's may be anything."""
-    info = data.get("info")
-    entries = info.get("raters", ()) if isinstance(info, Mapping) else ()
+    entries = info_of(data).get("raters", ())
     if are_names(entries):
         return {as_name(name): (as_name(name), "") for name in entries}
     records = isinstance(entries, (list, tuple)) and all(

@@ -15,30 +15,22 @@ from array import array
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import compress
-from operator import not_
 from pathlib import Path
-from typing import IO, Annotated, Any
+from typing import IO, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.errors import InputError, Problems, is_hashable, repr_of
 from kalos_core.files import as_path, parse_json
-from kalos_core.options import Option, takes
-from kalos_core.readers.coco.columns import Records, decode_list
-from kalos_core.readers.coco.crowds import CrowdMarks, Crowds, rule_of
-from kalos_core.readers.coco.raters import (
-    KNOWN_FIELDS,
-    RATER_FIELDS,
-    find_rater_field,
-    find_raters,
-    without_raters,
-)
-from kalos_core.readers.coco.reading import OWN_ID, CocoFileSettings, CocoSettings, Content, build_content, source_ids
-from kalos_core.readers.coco.records import check_images, record_list
+from kalos_core.options import takes
+from kalos_core.readers.coco.columns import KNOWN_FIELDS, RATER_FIELDS, Records, decode_list
+from kalos_core.readers.coco.content import Content, as_object, check_images, has_own_ids, objects, record_list, rule_of
+from kalos_core.readers.coco.crowds import CrowdMarks
+from kalos_core.readers.coco.raters import Raters, find_rater_field, info_of, without_raters
+from kalos_core.readers.coco.reading import OWN_ID, build_content
 from kalos_core.readers.coco.scanning import Batch, scan
+from kalos_core.readers.coco.settings import CocoSettings, Crowds, StreamSettings
 
 LISTS = ("images", "annotations")
 
@@ -51,15 +43,6 @@ MARKED = re.compile(rb'"iscrowd"\s*:\s*(?:[1-9]|true)')
 NAMES: list[str] = []
 SESSIONS: dict[str, list[str]] = {}
 """For a list of raters of the one and of the other kind, where it does not matter who they are."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class StreamSettings(CocoFileSettings):
-    """Options of `stream_coco`."""
-
-    images_per_block: Annotated[
-        int, Option("Images in a table", "How many images each table has, the last one fewer.", low=1)
-    ] = field(default=1000, kw_only=False)
 
 
 @takes(StreamSettings)
@@ -109,7 +92,7 @@ def _stream(path: Path, settings: StreamSettings) -> Iterator[Annotations]:
     with tempfile.TemporaryFile() as file:
         blocks = _Blocks(path, settings.images_per_block, settings.crowds, _Shelves(file))
         blocks.sort()
-        if blocks.repeats and settings.on_invalid == "raise":
+        if blocks.hashes and settings.on_invalid == "raise":
             blocks.check_ids()
         for number in range(len(blocks)):
             yield build_content(blocks.content(number), of_block)
@@ -168,10 +151,8 @@ class _Blocks:
         The file without its images and annotations.
     marks : CrowdMarks
         Of all annotations.
-    repeats : bool
-        Whether annotations share ids.
     hashes : set of int
-        Those of such ids.
+        Those of ids that annotations share.
     field : str
         Of an annotation, which holds its rater.
     """
@@ -184,7 +165,6 @@ class _Blocks:
     lists: list[Any] = field(default_factory=list)
     data: dict[str, Any] = field(default_factory=dict)
     marks: CrowdMarks = field(default_factory=CrowdMarks)
-    repeats: bool = False
     hashes: set[int] = field(default_factory=set)
     field: str = RATER_FIELDS[0]
 
@@ -199,11 +179,9 @@ class _Blocks:
             if batch.key == "images":
                 self._sort_images(batch, rater_lists)
             elif MARKED.search(batch.text):
-                records = decode_list(batch.together, self.path)
+                records = decode_list(batch.together, self.path, ())
                 self.marks.add(records, find_rater_field(records))
-        data = parse_json(self.path, bytes(rest), "COCO file")
-        if not isinstance(data, Mapping):
-            raise InputError(f"{self.path}: expected a COCO object, got a JSON {type(data).__name__}")
+        data = as_object(parse_json(self.path, bytes(rest), "COCO file"), self.path)
         for key in LISTS:  # nothing but {} in the place of each batch
             record_list(data, key, self.path.name)
         if not self.position:
@@ -214,7 +192,7 @@ class _Blocks:
 
     def _sort_images(self, batch: Batch, rater_lists: dict[str, Any]) -> None:
         first = len(self.position)
-        images = _objects(parse_json(self.path, batch.together, "COCO file"), "images", first, self.path.name)
+        images = objects(parse_json(self.path, batch.together, "COCO file"), "images", self.path.name, first)
         check_images(images, Problems(self.path.name), first, self.position)
         texts = batch.each()
         for start in range(first - first % self.size, first + len(images), self.size):
@@ -227,163 +205,76 @@ class _Blocks:
             self.lists.append(SESSIONS if isinstance(names, Mapping) else None if names is None else NAMES)
 
     def _sort_annotations(self, with_lists: list[dict[str, Any]]) -> None:
-        found = {name: _Found(self.data, self.path.name, with_lists, name) for name in KNOWN_FIELDS}
-        ids = _Ids()
+        found = {name: Raters(self.data, Problems(self.path.name)) for name in KNOWN_FIELDS}
+        for raters in found.values():
+            raters.listed(with_lists)
+        occurring: set[str] = set()
+        hashes = array("q")
         seen: list[Any] = []
         first = 0
         for batch in scan(self.path, ["annotations"], bytearray()):
-            records = decode_list(batch.together, self.path)
-            if records.are_mappings:
-                _objects(records.rows, "annotations", first, self.path.name)
-            keys = records.column("image_id")
-            images = [self.position.get(key) if is_hashable(key) else None for key in keys]
-            shelf_of = np.array(
-                [(image or 0) // self.size for image in images], np.intp
-            )  # unknown ones are refused there
             texts = batch.each()
+            records = decode_list(batch.together, self.path, range(first, first + len(texts)))
+            if records.are_mappings:
+                objects(records.rows, "annotations", self.path.name, first)
             seen = seen or [_names_in(text) for text in texts[:SEEN]]
+            keys = records.keys("image_id")
+            images = [self.position.get(key) for key in keys]
+            shelf_of = np.array([(image or 0) // self.size for image in images], np.intp)  # unknown: refused there
             for shelf in np.unique(shelf_of).tolist():
                 rows = np.flatnonzero(shelf_of == shelf).tolist()
                 self.shelves.put("annotations", shelf, [texts[row] for row in rows])
                 self.shelves.put("positions", shelf, [b"%d" % (first + row) for row in rows])
             known = {keys[row]: self.lists[image] for row, image in enumerate(images) if image is not None}
             pseudo = [{"id": key, "rater_list": names} for key, names in known.items()]
-            regions = self.marks.regions(records, find_rater_field(records), self.crowds)
-            kept = list(map(not_, regions))
-            positions = list(compress(range(first, first + len(records)), kept))
+            kept, _ = self.marks.parted(records, find_rater_field(records), self.crowds)
             for name in filter(records.has, KNOWN_FIELDS):
-                found[name].add(pseudo, records.where(kept), positions)
-            ids.add(records.where(kept), positions, self.data)
-            first += len(records)
-        self.field = next((name for name in KNOWN_FIELDS if found[name].occurs), RATER_FIELDS[0])
-        if seen and not found[self.field].occurs:
+                occurring.add(name)
+                found[name].annotators(kept, name, pseudo)
+            hashes.extend(number for number in map(_hash, kept.ids(has_own_ids(self.data))) if number is not None)
+            first += len(texts)
+        self.field = next(filter(occurring.__contains__, KNOWN_FIELDS), RATER_FIELDS[0])
+        if seen and self.field not in occurring:
             raise InputError(f"{self.path.name}: {without_raters(seen, None)}")
-        found[self.field].problems.raise_if_any()
-        self.data["info"] = self._info | {"raters": found[self.field].described()}
-        self.hashes = set(ids.repeated().tolist())
-        self.repeats = bool(self.hashes)
-
-    @property
-    def _info(self) -> dict[str, Any]:
-        info = self.data.get("info")
-        return dict(info) if isinstance(info, Mapping) else {}
+        raters = found[self.field]
+        raters.problems.raise_if_any()
+        self.data["info"] = {**info_of(self.data), "raters": raters.described()}
+        self.hashes = _repeated(hashes)
 
     def check_ids(self) -> None:
         """An error if ids are the same, of those whose hashes are."""
-        entries: list[tuple[int, Any, Any]] = []
+        entries: list[tuple[int, Any, str]] = []
         for number in range(len(self)):
-            records, positions = self._annotations(number)
-            kept = list(map(not_, self.marks.regions(records, self.field, self.crowds)))
-            records, positions = records.where(kept), list(compress(positions, kept))
-            rows = zip(positions, _ids(records, positions, self.data), records.column("id"), strict=True)
-            entries += [row for row in rows if _hash(row[1]) in self.hashes]
+            records, _ = self.marks.parted(self._annotations(number), self.field, self.crowds)
+            rows = enumerate(zip(records.positions, records.ids(has_own_ids(self.data)), strict=True))
+            entries += [(at, key, records.name_of(row)) for row, (at, key) in rows if _hash(key) in self.hashes]
         problems, seen = Problems(self.path.name), set()
-        for position, key, written in sorted(entries, key=lambda entry: entry[0]):
+        for _, key, record in sorted(entries, key=lambda entry: entry[0]):
             if key in seen:
-                problems.add(_name(position, written), OWN_ID, f"{repr_of(key)} a second time")
+                problems.add(record, OWN_ID, f"{repr_of(key)} a second time")
             seen.add(key)
         problems.raise_if_any()
 
-    def _annotations(self, number: int) -> tuple[Records, list[int]]:
-        """Of a block, with where they stand in the file."""
+    def _annotations(self, number: int) -> Records:
+        """Of a block."""
         positions: list[int] = parse_json(self.path, self.shelves.take("positions", number), "COCO file")
-        return decode_list(self.shelves.take("annotations", number), self.path), positions
+        return decode_list(self.shelves.take("annotations", number), self.path, positions)
 
     def content(self, number: int) -> Content:
         """A block as if it were a file of its own, but for the positions of its records."""
         first = number * self.size
         images = parse_json(self.path, self.shelves.take("images", number), "COCO file")
         name = f"{self.path.name}, images {first + 1:,} to {first + len(images):,}"
-        records, positions = self._annotations(number)
-        return Content(
-            self.data,
-            name,
-            images,
-            records,
-            positions,
-            self.field,
-            self.marks,
-            self.crowds,
-            first,
-            repeats=self.repeats,
-        )
+        records, repeats = self._annotations(number), bool(self.hashes)
+        return Content(self.data, name, images, records, self.field, self.marks, self.crowds, first, repeats)
 
 
-@dataclass
-class _Found:
-    """The raters in one field of the annotations, those of images' lists before them."""
-
-    data: Mapping[str, Any]
-    source: str
-    images: list[dict[str, Any]]
-    field: str
-    occurs: bool = False
-
-    def __post_init__(self) -> None:
-        self.problems = Problems(self.source)
-        self.identity = find_raters(self.data, self.images, Records([]), self.field, str, self.problems).identity
-
-    def add(self, images: list[dict[str, Any]], records: Records, positions: list[int]) -> None:
-        """Those of some annotations of these images."""
-        self.occurs = True
-        keys = records.column("id")
-        raters = find_raters(
-            self.data, images, records, self.field, lambda row: _name(positions[row], keys[row]), self.problems
-        )
-        for name, (person, session) in raters.identity.items():
-            if self.identity.setdefault(name, (person, session)) != (person, session):
-                self.problems.add(
-                    f"rater {repr_of(name)}",
-                    "a name of its own",
-                    f"also session {repr_of(session)} of {repr_of(person)}",
-                )
-
-    def described(self) -> list[dict[str, str]]:
-        """As ``info.raters``."""
-        return [{"name": name, "person": who, "session": session} for name, (who, session) in self.identity.items()]
-
-
-@dataclass
-class _Ids:
-    """Hashes of the ids of annotations, which are enough to see that all are different."""
-
-    hashes: array[int] = field(default_factory=lambda: array("q"))
-
-    def add(self, records: Records, positions: list[int], data: Mapping[str, Any]) -> None:
-        """Those of some annotations."""
-        found = map(_hash, _ids(records, positions, data))
-        self.hashes.extend(number for number in found if number is not None)
-
-    def repeated(self) -> NDArray[np.int64]:
-        """Hashes that occur twice."""
-        ordered = np.sort(np.array(self.hashes, dtype=np.int64))
-        return np.asarray(ordered[1:][ordered[1:] == ordered[:-1]])
-
-
-def _ids(records: Records, positions: list[int], data: Mapping[str, Any]) -> list[Any]:
-    """Ids as they are in the table."""
-    keys = [
-        position + 1 if key is ... else key for position, key in zip(positions, records.column("id", ...), strict=True)
-    ]
-    info = data.get("info")
-    if isinstance(info, Mapping) and info.get("ids") == "source_id":
-        return source_ids(records.column("source_id"), keys)
-    return keys
+def _repeated(hashes: array[int]) -> set[int]:
+    """Those that occur twice."""
+    ordered = np.sort(np.array(hashes, dtype=np.int64))
+    return set(ordered[1:][ordered[1:] == ordered[:-1]].tolist())
 
 
 def _hash(key: Any) -> int | None:
     """None of what is no id, which is refused where its record is read."""
     return None if key is None or isinstance(key, bool) or not is_hashable(key) else hash(key)
-
-
-def _name(position: int, key: Any) -> str:
-    return f"annotations[{position}] (id {repr_of(key)})"
-
-
-def _objects(records: Sequence[Any], key: str, first: int, source: str) -> list[Mapping[str, Any]]:
-    """Records that are objects; an error that names those that are not."""
-    problems = Problems(source)
-    wrong = [row for row, record in enumerate(records) if not isinstance(record, Mapping)]
-    problems.add_all(wrong, lambda row: f"{key}[{first + row}]", "an object", lambda row: repr_of(records[row]))
-    problems.raise_if_any()
-    return list(records)

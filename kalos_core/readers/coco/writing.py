@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from kalos_core.annotations import Annotations
-from kalos_core.arguments import check_arguments
 from kalos_core.errors import InputError, listed
 from kalos_core.files import as_path, write_whole
-from kalos_core.readers.coco.raters import RATER_FIELDS, SESSION_FIELD
-from kalos_core.readers.coco.records import EXCLUDED_FIELD
-from kalos_core.results import plain
+from kalos_core.options import check_arguments
+from kalos_core.readers.coco.classes import EXCLUDED_FIELD
+from kalos_core.readers.coco.columns import RATER_FIELDS, SESSION_FIELD
+from kalos_core.results import plain_values
 from kalos_core.shapes import Boxes, Keypoints, Masks, Polygons
 
 SHAPES = ("box", "polygon", "mask", "keypoints")
@@ -226,7 +226,7 @@ def _annotation_records(
             record["area"] = float(areas[row])
         for write in writers:
             record |= write(row)
-        attributes = {name: plain(values[row]) for name, values in annotations.attributes.items()}
+        attributes = {name: plain_values(values[row]) for name, values in annotations.attributes.items()}
         if any(value is not None for value in attributes.values()):
             record["attributes"] = {name: value for name, value in attributes.items() if value is not None}
         records.append(record | _source_id(annotations.id[row], annotation_id))

@@ -191,7 +191,7 @@ def test_the_key_of_an_analysis_is_that_of_each_of_its_kinds(once, analysed):
         assert kf.load_details(analysed, "first", kind).metrics == once[1].runs[kind].metrics
     assert kf.load_metrics(analysed, "first").kind == "agreement"
     kf.choose_threshold(analysed, "first", "box_iou", 0.3)
-    assert kf.load_metrics(analysed, "first_calibration").metrics["chosen"][0]["threshold"] == 0.3
+    assert kf.load_metrics(analysed, "first_calibration").metrics["chosen"]["box_iou"]["threshold"] == 0.3
     with pytest.raises(InputError, match="expected one of the pixels runs, of which there are none yet, got 'first'"):
         kf.load_metrics(analysed, "first", "pixels")
 

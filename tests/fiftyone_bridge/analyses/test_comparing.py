@@ -14,8 +14,8 @@ from kalos_core.fiftyone.analyses import analysis
 from kalos_core.fiftyone.analyses.comparing import view_of_change
 from kalos_core.fiftyone.kinds.agreement.stored import stored_agreement
 from kalos_core.fiftyone.runs.analyses import Analysis
-from kalos_core.fiftyone.runs.records import plain
 from kalos_core.fiftyone.runs.stored import describe_run
+from kalos_core.results import plain_values
 from tests.fiftyone_bridge.quiz import RATERS as QUIZ_RATERS
 from tests.fiftyone_bridge.quiz import quiz
 from tests.fiftyone_bridge.scenes import (
@@ -83,7 +83,7 @@ def test_the_same_labels_give_the_same_run(make, kind):
     assert keys_of(kf.update_analysis(dataset, "one", "two")) == {kind: "two"}
     after = kf.load_details(dataset, "two")
     assert (after.settings, after.selection, after.metrics) == (before.settings, before.selection, before.metrics)
-    assert json.dumps(plain(after.details)) == json.dumps(plain(kf.load_details(dataset, "one").details))
+    assert json.dumps(plain_values(after.details)) == json.dumps(plain_values(kf.load_details(dataset, "one").details))
     if kind == "pixels":
         for key in ("one", "two"):
             kf.delete_run(dataset, key)  # with the files of masks

@@ -15,8 +15,8 @@ from kalos_core.errors import InputError, or_reason
 from kalos_core.fiftyone.analyses.summaries import threshold_advice as advice_of
 from kalos_core.fiftyone.kinds.agreement.stored import narrowed_metrics
 from kalos_core.fiftyone.kinds.variations.kind import narrowed_variations as narrowed_variations_of
-from kalos_core.fiftyone.runs.records import plain
 from kalos_core.fiftyone.runs.stored import count_changes
+from kalos_core.results import plain_values
 from kalos_core.statements import statements
 from kalos_core.variation import narrowed_variations, rater_scorecards
 from tests.fiftyone_bridge.scenes import THREE, crowded, make_samples
@@ -54,8 +54,10 @@ def test_findings(dataset, table, category, rater, names):
     alone = narrowed_variations(variations(table.select(images=images)), category, rater)
     assert sum(alone.counts.values()) > 0
     assert (found.counts, found.by_rater) == (alone.counts, alone.by_rater)
-    assert plain(found.rates) == plain(alone.rates)
-    assert plain(found.confusions.to_pandas().to_dict("list")) == plain(alone.confusions.to_pandas().to_dict("list"))
+    assert plain_values(found.rates) == plain_values(alone.rates)
+    assert plain_values(found.confusions.to_pandas().to_dict("list")) == plain_values(
+        alone.confusions.to_pandas().to_dict("list")
+    )
     assert found.boundary.median == pytest.approx(alone.boundary.median, nan_ok=True)
     assert found.merged.whole.tolist() == alone.merged.whole.tolist()
 

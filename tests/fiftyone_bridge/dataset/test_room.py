@@ -15,7 +15,6 @@ from pymongo.errors import BulkWriteError, DocumentTooLarge, OperationFailure
 
 import kalos_core.fiftyone as kf
 from kalos_core import Annotations, InputError, KalosError
-from kalos_core.fiftyone.dataset import database as room
 from kalos_core.fiftyone.dataset import writing
 from kalos_core.fiftyone.dataset.encoding import LABEL_TYPES, rough_bytes
 from kalos_core.fiftyone.importing import objects
@@ -34,7 +33,7 @@ def table(count: int, **shape: Any) -> Annotations:
 
 
 def lower(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
-    monkeypatch.setattr(room, "MOST", most)
+    monkeypatch.setattr(writing, "MOST", most)
     monkeypatch.setattr(objects, "MOST", most)
 
 
@@ -67,7 +66,7 @@ class TestLoading:
             shapes = {**annotations.shapes, "mask": Masks.from_arrays(list(noise))}
             annotations = replace(annotations, shapes=shapes)
         made = kind.labels(annotations, np.arange(len(annotations)))
-        assert (rough_bytes(annotations) >= [room.bytes_of(document) for document in made]).all()
+        assert (rough_bytes(annotations) >= [writing.bytes_of(document) for document in made]).all()
 
 
 class TestRuns:
@@ -115,10 +114,10 @@ class TestRuns:
 
         def leave(spare: int) -> None:
             sample = dataset.first()
-            for more in (0, room.MOST - spare):
+            for more in (0, writing.MOST - spare):
                 sample["more"] = "x" * (more and more - stored_bytes(dataset, sample.id))
                 sample.save()
-            assert stored_bytes(dataset, sample.id) == room.MOST - spare
+            assert stored_bytes(dataset, sample.id) == writing.MOST - spare
 
         leave(20)
         message = re.escape("would pass 16,777,216 bytes: MongoDB holds no more")
@@ -129,7 +128,7 @@ class TestRuns:
 
 
 def stored_bytes(dataset: fo.Dataset, sample_id: str) -> int:
-    return room._stored_bytes(dataset, [sample_id])[sample_id]
+    return writing._stored_bytes(dataset._sample_collection, [sample_id])[sample_id]
 
 
 def plain(dataset: fo.Dataset) -> list[dict[str, Any]]:
@@ -160,4 +159,4 @@ def plain(dataset: fo.Dataset) -> list[dict[str, Any]]:
     ],
 )
 def test_errors_of_documents_that_are_too_large(error: Exception, expected: bool) -> None:
-    assert room.is_too_large(error) is expected
+    assert writing.is_too_large(error) is expected

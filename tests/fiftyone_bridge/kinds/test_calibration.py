@@ -15,8 +15,8 @@ from kalos_core.fiftyone.dataset.raters import store_raters
 from kalos_core.fiftyone.dataset.similarities import fitting_similarities
 from kalos_core.fiftyone.kinds.calibration import compute
 from kalos_core.fiftyone.kinds.calibration.kind import default_threshold
-from kalos_core.fiftyone.runs.records import plain
 from kalos_core.fiftyone.runs.table import Run
+from kalos_core.results import plain_values
 from tests.fiftyone_bridge.scenes import CAT, THREE, crowded, make_samples, untouched
 
 BOTH = ["box_iou", "box_giou"]
@@ -47,7 +47,7 @@ def test_it_holds_what_the_library_computes(calibrated):
     intervals = ("ks_interval", "tau_interval", "threshold_interval")
     for entry, found in zip(run.metrics["similarities"], expected, strict=True):
         for name in ("name", "ks", "tau", "threshold", *intervals, "reason", "trusted", "why", "coordinates"):
-            assert entry[name] == plain(getattr(found, name)), name
+            assert entry[name] == plain_values(getattr(found, name)), name
     assert (run.metrics["images"], run.metrics["annotations"]) == (len(dataset), len(annotations))
     assert run.settings == settings
 
@@ -55,7 +55,7 @@ def test_it_holds_what_the_library_computes(calibrated):
 def test_it_holds_what_is_plotted(calibrated):
     dataset, run = calibrated
     stored = kf.load_details(dataset, "run").details
-    assert plain(stored) == plain(run.details) == json.loads(json.dumps(plain(run.details)))
+    assert plain_values(stored) == plain_values(run.details) == json.loads(json.dumps(plain_values(run.details)))
     for entry, found in zip(stored, run.result, strict=True):
         assert len(entry.observed) == len(entry.expected) == 0
         for shares, distances in zip(entry.shares, (found.observed, found.expected), strict=True):
@@ -117,7 +117,7 @@ class TestChosenThreshold:
         with pytest.warns(KalosWarning, match=r"box_iou: the calibrated threshold .* is not to be trusted: observed"):
             chosen = kf.choose_threshold(dataset, "run", "box_iou")
         value = next(entry["threshold"] for entry in chosen.metrics["similarities"] if entry["name"] == "box_iou")
-        assert chosen.metrics["chosen"] == [{"similarity": "box_iou", "threshold": value}]
+        assert chosen.metrics["chosen"]["box_iou"]["threshold"] == value
         assert default_threshold(dataset, "box_iou") == default_threshold(dataset.limit(2), "box_iou") == value
         assert default_threshold(dataset, "box_giou") is None
         assert kf.load_metrics(dataset, "run").metrics == chosen.metrics
@@ -138,10 +138,10 @@ class TestChosenThreshold:
     def test_of_two_people_at_once_each_is_kept(self, dataset, meanwhile):
         """The other chooses after this one has read the choices, and before it writes its own."""
         kf.choose_threshold(dataset, "run", "box_iou", 0.3)
-        meanwhile(compute, "store_choice", before=lambda: kf.choose_threshold(dataset, "run", "box_giou", 0.6))
+        meanwhile(compute, "set_config", before=lambda: kf.choose_threshold(dataset, "run", "box_giou", 0.6))
         run = kf.choose_threshold(dataset, "run", "box_iou", 0.4)
-        chosen = [(entry["similarity"], entry["threshold"]) for entry in run.metrics["chosen"]]
-        assert chosen == [("box_giou", 0.6), ("box_iou", 0.4)]
+        chosen = {similarity: entry["threshold"] for similarity, entry in run.metrics["chosen"].items()}
+        assert chosen == {"box_giou": 0.6, "box_iou": 0.4}
         assert [default_threshold(dataset, name) for name in BOTH] == [0.4, 0.6]
 
     def test_what_is_refused(self, dataset):

@@ -13,11 +13,10 @@ import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosWarning, check_convergence, label_convergence
 from kalos_core.convergence import PUBLISHED_LINE, Line, map_of_predictions
 from kalos_core.fiftyone.kinds.convergence.compute import place_predictions
-from kalos_core.fiftyone.kinds.convergence.kind import view_of_tag
-from kalos_core.fiftyone.kinds.convergence.stored import poolable_runs, pooled_replicates
-from kalos_core.fiftyone.runs.records import plain
+from kalos_core.fiftyone.kinds.convergence.kind import poolable_runs, pooled_replicates, view_of_tag
 from kalos_core.fiftyone.runs.table import Run
 from kalos_core.figures import plot_regression
+from kalos_core.results import plain_values
 from tests.fiftyone_bridge.lively import IMAGES, LEVELS, RATERS, lively, unsure
 from tests.fiftyone_bridge.scenes import detection, untouched
 
@@ -88,13 +87,15 @@ class TestTheRun:
 
     def test_replicates_give_the_metrics_of_some_thresholds(self, estimated):
         dataset, run = estimated
-        assert plain(kf.convergence_metrics(dataset, "kept")) == json.loads(json.dumps(plain(run.details)))
+        assert plain_values(kf.convergence_metrics(dataset, "kept")) == json.loads(
+            json.dumps(plain_values(run.details))
+        )
         found = kf.convergence_metrics(dataset, "kept", least=0.6, greatest=0.9)
         whole, summary = found.whole, found.whole.summary()
         alone = own(dataset, thresholds=LEVELS[1:])
         assert whole.thresholds.tolist() == [0.7, 0.9]
         assert whole.whole_convergence == summary["whole"][1] == pytest.approx(alone.whole_convergence)
-        assert plain(found.sizes) == plain(run.details.sizes)
+        assert plain_values(found.sizes) == plain_values(run.details.sizes)
         np.testing.assert_allclose(whole.convergence.interval, alone.interval, atol=1e-12)
         naive = 0.836 * alone.alpha.mean(axis=1) + 0.197  # Eq. 1 of the paper
         assert whole.convergence.mean == pytest.approx(naive.mean())

@@ -9,8 +9,8 @@ import kalos_core.fiftyone as kf
 from kalos_core import Annotations, agreement, class_difficulty, collaboration, rater_vitality, sensitivity
 from kalos_core.fiftyone.dataset.raters import rater_facts, store_raters
 from kalos_core.fiftyone.kinds.agreement.stored import narrowed_metrics
-from kalos_core.fiftyone.runs.records import plain
 from kalos_core.pairs import compute_pairs
+from kalos_core.results import plain_values
 from tests.fiftyone_bridge.scenes import (
     MEAN,
     RATERS,
@@ -33,16 +33,16 @@ class TestStored:
         run = kf.compute_agreement(crowd, "run", raters=THREE, bootstrap=50, thresholds=(0.3, 0.7))
         annotations = kf.read_annotations(crowd, raters=THREE)
         expected = agreement(annotations, bootstrap=50)
-        stored = plain(kf.load_details(crowd, "run").details)
-        assert stored == json.loads(json.dumps(plain(run.details)))
-        assert stored["class_difficulty"] == plain(class_difficulty(expected))
-        assert stored["vitality"] == plain(rater_vitality(expected))
-        assert stored["collaboration"] == plain(collaboration(expected))
+        stored = plain_values(kf.load_details(crowd, "run").details)
+        assert stored == json.loads(json.dumps(plain_values(run.details)))
+        assert stored["class_difficulty"] == plain_values(class_difficulty(expected))
+        assert stored["vitality"] == plain_values(rater_vitality(expected))
+        assert stored["collaboration"] == plain_values(collaboration(expected))
         curve = sensitivity(annotations, (0.3, 0.7), anchor=0.5, strict=0.9, bootstrap=50)
         without = {"image_alpha": {"shape": [2, 0]}}  # nothing shows those of images
-        assert stored["sensitivity"] == plain(curve) | without
+        assert stored["sensitivity"] == plain_values(curve) | without
         assert "person with two sessions" in stored["intra_rater"]["reason"]
-        assert plain(kf.load_run(crowd, "run").details) == stored
+        assert plain_values(kf.load_run(crowd, "run").details) == stored
 
     def test_pairs_go_down_to_the_lowest_threshold(self, crowd):
         run = kf.compute_agreement(crowd, "pairs", raters=THREE, threshold=0.6, thresholds=(0.3, 0.7))
@@ -55,19 +55,19 @@ class TestStored:
         kf.calibrate_threshold(crowd, "calibration", raters=THREE, similarities=["box_iou", "box_giou"])
         kf.choose_threshold(crowd, "calibration", "box_iou", 0.25)
         run = kf.compute_agreement(crowd, "chosen", raters=THREE, thresholds=(0.3, 0.7))
-        found = plain(run.details)["sensitivity"]
+        found = plain_values(run.details)["sensitivity"]
         assert (found["anchor"], found["strict"], found["calibrated"]) == (0.25, 0.9, True)
         assert run.result.pairs.floor == 0.25
         kf.choose_threshold(crowd, "calibration", "box_iou", 0.95)
-        found = plain(kf.compute_agreement(crowd, "strict", raters=THREE).details)["sensitivity"]
+        found = plain_values(kf.compute_agreement(crowd, "strict", raters=THREE).details)["sensitivity"]
         assert (found["anchor"], found["strict"]) == (0.95, 0.95)
         kf.delete_run(crowd, "calibration")
-        found = plain(kf.compute_agreement(crowd, "later", raters=THREE).details)["sensitivity"]
+        found = plain_values(kf.compute_agreement(crowd, "later", raters=THREE).details)["sensitivity"]
         assert (found["anchor"], found["calibrated"]) == (0.5, False)
 
     def test_worked_out_by_hand(self, make):
         """Cats: scenes 0 to 2 (and 5, undefined): 1, 0, 0. Dogs: scene 1. Benches: scene 3."""
-        found = plain(kf.compute_agreement(make(), "run", raters=RATERS).details)
+        found = plain_values(kf.compute_agreement(make(), "run", raters=RATERS).details)
         assert found["vitality"]["reason"].startswith("vitality: expected at least three raters")
         assert found["collaboration"]["alpha"][0][1] == pytest.approx(MEAN)
         classes = found["class_difficulty"]
@@ -80,9 +80,9 @@ class TestStored:
         passes = Annotations.from_rows([], raters=RATERS, person=["eve", "eve"], session=["1", "2"])
         store_raters(dataset, {}, passes)
         run = kf.compute_agreement(dataset, "run", raters=RATERS)
-        assert plain(run.details)["intra_rater"]["person"] == ["eve"]
-        assert plain(run.details)["intra_rater"]["alpha"] == pytest.approx([MEAN])
-        assert plain(run.details)["team_agreement"]["session"] == ["1", "2"]
+        assert plain_values(run.details)["intra_rater"]["person"] == ["eve"]
+        assert plain_values(run.details)["intra_rater"]["alpha"] == pytest.approx([MEAN])
+        assert plain_values(run.details)["team_agreement"]["session"] == ["1", "2"]
 
 
 class TestAssignedClasses:

@@ -13,8 +13,8 @@ from kalos_core.diagnostics import class_image_alpha, narrowed, pair_image_alpha
 from kalos_core.diagnostics.thresholds import THRESHOLDS
 from kalos_core.fiftyone.kinds.agreement import views
 from kalos_core.fiftyone.kinds.agreement.stored import narrowed_metrics
-from kalos_core.fiftyone.runs.records import plain
 from kalos_core.reliability import NO_OBJECT
+from kalos_core.results import plain_values
 from tests.diagnostics.naive import alpha_of, columns
 from tests.fiftyone_bridge.scenes import THREE, crowded, make_samples, metrics_of
 
@@ -50,13 +50,13 @@ def test_without_a_filter_they_are_those_of_the_run(dataset, result):
     for name in ("alpha", "global_alpha", "alpha_interval", "global_alpha_interval", "units"):
         assert found[name] == pytest.approx(summary[name]), name
     assert numbers(found["image_alpha"]) == pytest.approx(result.image_alpha, nan_ok=True)
-    stored = plain(kf.load_details(dataset, "run").details)
+    stored = plain_values(kf.load_details(dataset, "run").details)
     for name in ("class_difficulty", "collaboration"):
         assert found[name] == stored[name]
 
 
 def test_a_class_is_that_of_class_difficulty(dataset, result):
-    expected = plain(class_difficulty(result))
+    expected = plain_values(class_difficulty(result))
     for row, category in enumerate(expected["category"]):
         found = metrics(dataset, category=category)
         assert numbers(found["image_alpha"]) == pytest.approx(class_image_alpha(result, category), nan_ok=True)
@@ -101,8 +101,8 @@ def test_some_samples_have_the_numbers_of_their_own_annotations(dataset, result,
     for name in expected:
         assert flat(found[name]) == pytest.approx(flat(expected[name]), nan_ok=True), name
     if not part:
-        assert flat(found["alpha_interval"]) == pytest.approx(flat(plain(alone.alpha_interval)))
-        assert flat(found["vitality"]) == pytest.approx(flat(plain(rater_vitality(alone))), nan_ok=True)
+        assert flat(found["alpha_interval"]) == pytest.approx(flat(plain_values(alone.alpha_interval)))
+        assert flat(found["vitality"]) == pytest.approx(flat(plain_values(rater_vitality(alone))), nan_ok=True)
 
 
 def flat(value: Any) -> dict[Any, Any]:
@@ -141,7 +141,7 @@ def test_alpha_of_images_at_each_threshold(dataset, result):
     thresholds = kf.load_metrics(dataset, "run").metrics["thresholds"]
     assert thresholds == pytest.approx(THRESHOLDS)
     by_threshold = diagnostics.image_alphas(result, thresholds)
-    assert len({tuple(plain(alphas)) for alphas in by_threshold}) > 1
+    assert len({tuple(plain_values(alphas)) for alphas in by_threshold}) > 1
     for threshold, alphas in zip(thresholds, by_threshold, strict=True):
         assert numbers(views.image_alphas(dataset, "run", threshold=threshold)[1]) == pytest.approx(alphas, nan_ok=True)
         worst = worst_first(dataset, alphas)

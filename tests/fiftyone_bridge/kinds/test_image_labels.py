@@ -22,8 +22,8 @@ from kalos_core.fiftyone.dataset.database import stream
 from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS
 from kalos_core.fiftyone.kinds.image_labels.views import disputed_images
 from kalos_core.fiftyone.kinds.labelled import view_of_difference
-from kalos_core.fiftyone.runs.records import plain
 from kalos_core.nominal import SKILL_MODELS, cohen_matrix, merge_raters
+from kalos_core.results import plain_values
 from tests.fiftyone_bridge.quiz import (
     AGREEMENT,
     ANSWERS,
@@ -74,7 +74,9 @@ class TestTheRun:
         assert run.details.accuracy.to_majority == pytest.approx(rater_accuracy(table).to_majority)
         assert run.metrics["disputed"] == 3
         assert (run.metrics["images"], run.metrics["answers"], run.metrics["breaches"]) == (6, 15, 0)
-        assert json.loads(json.dumps(plain(run.details))) == plain(kf.load_details(dataset, "run").details)
+        assert json.loads(json.dumps(plain_values(run.details))) == plain_values(
+            kf.load_details(dataset, "run").details
+        )
 
     def test_writes_fields_of_samples(self, computed):
         dataset, _ = computed

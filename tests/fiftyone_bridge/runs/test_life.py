@@ -237,7 +237,7 @@ class TestFullDisk:
         agree(dataset)
         kf.calibrate_threshold(dataset, "sure", raters=RATERS, bootstrap=0)
         for owner, name, act, outcome in [
-            (loads, "_claim", lambda: kf.load_label_table(ROWS, dataset), "nothing is loaded"),
+            (loads, "claim", lambda: kf.load_label_table(ROWS, dataset), "nothing is loaded"),
             (arranging, "refresh", lambda: kf.arrange_app(dataset), "the labels are there"),
             (results, "update_info", lambda: kf.hand_over(dataset, "run", "arbiter"), "nothing is handed over"),
             (  # it is stored, and what follows finds no room
@@ -359,7 +359,7 @@ class TestWhileRenaming:
     def test_somebody_else_who_sweeps_leaves_the_run(self, dataset, meanwhile):
         """Between two steps of it the run is listed under its new key, and does not know that yet."""
         alpha = agree(dataset).result.alpha
-        meanwhile(upkeep, "_take_over", before=lambda: upkeep.sweep(dataset))
+        meanwhile(upkeep, "_take_over", before=lambda: upkeep.sweep(dataset._doc.id))
         kf.rename_run(dataset, "run", "other")
         assert kf.list_runs(dataset) == ["other"]
         assert kf.load_run(dataset, "other").result.alpha == alpha

@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 
 import kalos_core.fiftyone as kf
 from kalos_core.annotations import object_array
+from kalos_core.fiftyone.internals import id_of
 from kalos_core.fiftyone.runs import records
 from kalos_core.fiftyone.runs.arrays import StoredArrays, delete_arrays, store_arrays
-from kalos_core.fiftyone.runs.records import MANY, Undefined, apart, joined, plain, restored
+from kalos_core.fiftyone.runs.records import MANY, Undefined, apart, joined, restored
 from kalos_core.fiftyone.runs.stored import load_arrays
 from kalos_core.fiftyone.runs.writers import writing_now
+from kalos_core.results import plain_values
 from tests.fiftyone_bridge.scenes import THREE, crowded, make_samples
 
 
@@ -52,10 +54,10 @@ def test_long_arrays_are_stored_beside_the_rest(make):
         with writing_now() as writer:
             store_arrays(dataset, arrays, writer, file := str(ObjectId()))
         again = restored(Outer, joined(json.loads(json.dumps(stored)), StoredArrays("run", file)))
-        assert plain(again) == plain(made)
+        assert plain_values(again) == plain_values(made)
         assert (again.inner[0].names.dtype, again.count.dtype) == (object, np.intp)
         assert again.inner[1] == Undefined("because")
-        delete_arrays(dataset, file)
+        delete_arrays(id_of(dataset), file)
 
 
 def test_details_of_a_run_are_the_same_from_either_place(make, monkeypatch):
@@ -65,4 +67,4 @@ def test_details_of_a_run_are_the_same_from_either_place(make, monkeypatch):
         dataset.add_samples(make_samples(crowded(2, images)), progress=False)
         run = kf.find_variations(dataset, key, raters=THREE, threshold=0.3)
         assert any(name.startswith("details/") for name in load_arrays(dataset, key)) == beside
-        assert plain(kf.load_details(dataset, key).details) == plain(run.details)
+        assert plain_values(kf.load_details(dataset, key).details) == plain_values(run.details)

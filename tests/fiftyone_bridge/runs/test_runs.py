@@ -8,6 +8,7 @@ from typing import Any
 import fiftyone as fo
 import pytest
 from fiftyone import ViewField as F
+from pymongo.collection import Collection
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosError
@@ -295,7 +296,7 @@ STEPS: list[tuple[str, Any, str]] = [
     ("agreement", life, "declare"),
     ("agreement", life, "write_values"),
     ("variations", life, "write_values"),
-    ("variations", fo.core.odm, "bulk_write"),
+    ("variations", Collection, "bulk_write"),
     ("agreement", life, "store_results"),
     ("variations", life, "set_config"),
     ("agreement", life, "store_arrays"),
@@ -343,7 +344,7 @@ def remove_sample(dataset: fo.Dataset) -> None:
     dataset.delete_samples(dataset.skip(3).first())
 
 
-COMPUTED, WRITING = (writing, "_stored_ids"), (fo.core.odm, "bulk_write")
+COMPUTED, WRITING = (writing, "_stored_ids"), (Collection, "bulk_write")
 
 
 class TestChangesMeanwhile:
@@ -390,7 +391,7 @@ class TestOtherProcesses:
             check_run_key(dataset, "theirs")
         elsewhere(dataset, lambda there: kf.delete_run(there, "theirs"))
         elsewhere(dataset, lambda there: kf.choose_threshold(there, "tuned", "box_iou", 0.3))
-        assert kf.load_metrics(dataset, "tuned").metrics["chosen"] == [{"similarity": "box_iou", "threshold": 0.3}]
+        assert kf.load_metrics(dataset, "tuned").metrics["chosen"]["box_iou"]["threshold"] == 0.3
         assert default_threshold(dataset, "box_iou") == 0.3
         elsewhere(dataset, lambda there: kf.rename_run(there, "run", "other"))
         assert kf.list_runs(dataset) == ["tuned", "other"]

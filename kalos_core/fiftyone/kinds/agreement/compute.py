@@ -27,11 +27,11 @@ from kalos_core.fiftyone.kinds.agreement.values import queue_index, sample_value
 from kalos_core.fiftyone.kinds.calibration.kind import default_threshold
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, Found, analysing, store
-from kalos_core.fiftyone.runs.records import plain
 from kalos_core.options import takes
 from kalos_core.pairs import compute_pairs
 from kalos_core.pixels import unit_boundaries
 from kalos_core.pixels.rater_boundaries import check_outlines
+from kalos_core.results import plain_values
 from kalos_core.similarity import get_similarity
 
 DIAGNOSING = 0.5
@@ -45,7 +45,8 @@ def compute_agreement(samples: Any, run_key: str, settings: AgreementRunArgument
     Writes the sample field ``<run_key>_alpha`` (None where undefined) with those of classes, raters and pairs of
     raters, by which views are sorted, ``<run_key>_threshold_alphas``, a list in the order of the `thresholds`, and the
     label attribute ``<run_key>_unit``; and for `decide` the units in dispute in ``<run_key>_queue``, how many of them
-    are open in ``<run_key>_disputes``, and what was decided in ``<run_key>_decisions``.
+    are open in ``<run_key>_disputes``, and what was decided in ``<run_key>_decisions``; and ``<run_key>_next``, empty
+    until `next_to_rate` is called.
 
     Similarities are stored from the least of the thresholds upwards; the loss begins at the threshold that
     `choose_threshold` chose for this similarity, else at `threshold`. With `boundaries`, `unit_boundaries_of` has the
@@ -73,6 +74,7 @@ def compute_agreement(samples: Any, run_key: str, settings: AgreementRunArgument
 
     Examples
     --------
+    >>> import fiftyone as fo
     >>> dataset = fo.Dataset()
     >>> cat = dict(label="cat", bounding_box=[0.1, 0.1, 0.5, 0.5])
     >>> _ = dataset.add_sample(
@@ -114,7 +116,7 @@ def compute_agreement(samples: Any, run_key: str, settings: AgreementRunArgument
         report(STORING, f"Writing {len(result.units):,} units")
         stored = [of.without_items() for of in graded]
         found = Found(
-            settings=plain(told.record()),
+            settings=plain_values(told.record()),
             metrics=agreement_metrics(result, details),
             details=AgreementDetails(**vars(details.without_image_alphas()), attributes=stored),
             result=result,

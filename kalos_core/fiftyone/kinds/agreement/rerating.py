@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 from bson import ObjectId
 
 from kalos_core.diagnostics import NextToRate
 from kalos_core.diagnostics import next_to_rate as find_next
-from kalos_core.diagnostics.rerating import Statistic
-from kalos_core.errors import InputError
+from kalos_core.diagnostics.rerating import NextSettings
+from kalos_core.errors import InputError, check_text
 from kalos_core.fiftyone.dataset.database import (
     collection,
     journaled,
@@ -20,14 +21,32 @@ from kalos_core.fiftyone.kinds.agreement.stored import stored_agreement
 from kalos_core.fiftyone.runs.explaining import explained
 from kalos_core.fiftyone.runs.stored import load_metrics
 from kalos_core.fiftyone.runs.upkeep import writing_beside
+from kalos_core.options import Option, takes
 
 REPLICATES = 1000
 """Of the intervals, where the run has none."""
 
 
-def next_to_rate(
-    samples: Any, key: str, n: int = 10, *, statistic: Statistic = "global_alpha", tag: str | None = None
-) -> NextToRate:
+def _check_tag(tag: str | None, name: str) -> str | None:
+    if tag is not None and not check_text(tag, name).strip():
+        raise InputError(f"{name}: expected a text, got {tag!r}")
+    return tag
+
+
+@dataclass(frozen=True)
+class NextRunSettings(NextSettings):
+    """Which images of a run are looked for, and what they are tagged."""
+
+    tag: Annotated[
+        str | None,
+        Option(
+            "Tag these samples, too", "To find or assign them by; it stays when the run is deleted.", check=_check_tag
+        ),
+    ] = None
+
+
+@takes(NextRunSettings)
+def next_to_rate(samples: Any, key: str, settings: NextRunSettings) -> NextToRate:
     """Which images of a run to give to one more rater, so that the interval on alpha narrows most for each label.
 
     Writes their order, from 1, into the sample field ``<key>_next``, in place of that of an earlier call; it goes with
@@ -38,12 +57,6 @@ def next_to_rate(
     samples : fiftyone.core.collections.SampleCollection
     key : str
         Of an agreement.
-    n : int
-        At most how many images; fewer where fewer help.
-    statistic : "alpha" or "global_alpha"
-        On which of the two the interval shall narrow; see `kalos_core.next_to_rate`.
-    tag : str, optional
-        Given to the samples, too, for whoever assigns them. It stays when the run goes.
 
     Returns
     -------
@@ -59,6 +72,7 @@ def next_to_rate(
     --------
     Raters agree on a cat and a dog, not on the third image; there a third rater brings least:
 
+    >>> import fiftyone as fo
     >>> dataset = fo.Dataset()
     >>> def image(*given):
     ...     both = [fo.Detections(detections=[fo.Detection(label=name, bounding_box=[0, 0, 1, 1])]) for name in given]
@@ -73,14 +87,12 @@ def next_to_rate(
     ([1, 2, None], [1, 2])
     >>> dataset.delete()
     """
-    if tag is not None and not tag.strip():
-        raise InputError(f"tag: expected a text, got {tag!r}")
     run = load_metrics(samples, key, "agreement")
     matched = stored_agreement(samples, run.key, run.settings["bootstrap"] or REPLICATES)
-    found = find_next(matched, n, statistic)
+    found = find_next(matched, settings.n, settings.statistic)
     order = [ObjectId(image) for image in found.image]
     with explained(samples, "the order is not written"), writing_beside(samples, run.key):
-        _write(samples, run.names.next, order, tag)
+        _write(samples, run.names.next, order, settings.tag)
     return found
 
 
@@ -103,7 +115,6 @@ def view_of_next(samples: Any, run_key: str) -> Any:
         Where `next_to_rate` was not asked for this run.
     """
     run = load_metrics(samples, run_key, "agreement")
-    view = run.view.exists(run.names.next)
-    if not len(view):
+    if collection(samples).find_one({run.names.next: {"$ne": None}}, {"_id": True}) is None:
         raise InputError(f"run key: expected a run of which next_to_rate named images, got {run.key!r}")
-    return view.sort_by(run.names.next)
+    return run.view.exists(run.names.next).sort_by(run.names.next)

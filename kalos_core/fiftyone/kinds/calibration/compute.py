@@ -25,9 +25,9 @@ from kalos_core.fiftyone.kinds.matched import table_arrays
 from kalos_core.fiftyone.runs.explaining import explained
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, Found, analysing, set_config, store
 from kalos_core.fiftyone.runs.progress import RunArguments
-from kalos_core.fiftyone.runs.records import plain
 from kalos_core.fiftyone.runs.stored import load_metrics
 from kalos_core.options import Replicates, takes
+from kalos_core.results import plain_values
 from kalos_core.similarity import SIMILARITIES, check_threshold
 
 
@@ -100,7 +100,7 @@ def calibrate_threshold(samples: Any, run_key: str, settings: CalibrationRunArgu
         result = calibrate(labels.annotations, **told.record())
         report(STORING, "Storing the calibration")
         found = Found(
-            settings=plain(told.record()),
+            settings=plain_values(told.record()),
             metrics=calibration_metrics(result, labels.annotations),
             details=result.without_distances(),
             result=result,

@@ -11,9 +11,9 @@ from kalos_core.fiftyone.dataset.database import refresh
 from kalos_core.fiftyone.internals import root_of
 from kalos_core.fiftyone.kinds.matched import annotations_again, read_compared
 from kalos_core.fiftyone.runs.keys import own_runs
-from kalos_core.fiftyone.runs.records import plain
 from kalos_core.fiftyone.runs.table import Changes, Demo, Kind, Run, register
 from kalos_core.fiftyone.runs.writers import COMPLETE
+from kalos_core.results import plain_values
 
 OF_SIMILARITY = (
     *("name", "ks", "ks_interval", "tau", "tau_interval", "threshold", "threshold_interval"),
@@ -32,7 +32,7 @@ class Chosen(TypedDict):
 def calibration_metrics(result: Calibration, annotations: Annotations) -> dict[str, Any]:
     """The summary of a calibration, the similarity that separates best first; None for what is undefined."""
     return {
-        "similarities": [{name: plain(getattr(found, name)) for name in OF_SIMILARITY} for found in result],
+        "similarities": [{name: plain_values(getattr(found, name)) for name in OF_SIMILARITY} for found in result],
         "chosen": {},
         "images": len(annotations.images),
         "annotations": len(annotations),

@@ -18,14 +18,19 @@ from kalos_core.fiftyone.dataset.objects import Labels, labels_of_field, read_la
 from kalos_core.fiftyone.dataset.raters import label_fields
 from kalos_core.fiftyone.dataset.samples import check_samples
 from kalos_core.fiftyone.dataset.selection import Selection
-from kalos_core.fiftyone.kinds.convergence.kind import CONVERGENCE, ConvergenceRun
-from kalos_core.fiftyone.kinds.convergence.stored import ConvergenceRunArguments, ConvergenceRunSettings, metrics_of
+from kalos_core.fiftyone.kinds.convergence.kind import (
+    CONVERGENCE,
+    ConvergenceRun,
+    ConvergenceRunArguments,
+    ConvergenceRunSettings,
+    metrics_of,
+)
 from kalos_core.fiftyone.kinds.matched import matched_arrays
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, Found, analysing, store
-from kalos_core.fiftyone.runs.records import plain
 from kalos_core.fiftyone.runs.stored import load_details
 from kalos_core.options import takes
 from kalos_core.pairs import compute_pairs
+from kalos_core.results import plain_values
 from kalos_core.similarity import get_similarity
 from kalos_core.variation.find import TOUCHING
 
@@ -101,7 +106,7 @@ def estimate_convergence(samples: Any, run_key: str, settings: ConvergenceRunArg
         )
         report(STORING, "Storing label convergence")
         found = Found(
-            settings=plain(told.record()),
+            settings=plain_values(told.record()),
             metrics=metrics_of(study, len(labels.annotations)),
             details=study,
             result=result,

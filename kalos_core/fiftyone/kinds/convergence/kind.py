@@ -1,16 +1,198 @@
-"""Label convergence as a kind of run."""
+"""Label convergence as a kind of run: what it is told and stores, of some thresholds, of several data sets together."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Annotated, Any, TypedDict
 
-from kalos_core.convergence import ConvergenceStudy, LabelConvergence, label_convergence
-from kalos_core.fiftyone.kinds.convergence.stored import ConvergenceRunSettings
+import fiftyone as fo
+
+from kalos_core.convergence import ConvergenceStudy, LabelConvergence, Replicates, label_convergence, read_models
+from kalos_core.convergence.interval import CeilingSettings, ConvergenceSettings, Subsets
+from kalos_core.fiftyone.internals import database, id_of, root_of
 from kalos_core.fiftyone.kinds.matched import matched_again, read_compared
-from kalos_core.fiftyone.runs.stored import load_metrics
+from kalos_core.fiftyone.runs.keys import METHOD
+from kalos_core.fiftyone.runs.progress import RunArguments
+from kalos_core.fiftyone.runs.stored import load_details, load_metrics
 from kalos_core.fiftyone.runs.table import Changes, Demo, Kind, Run, register
+from kalos_core.fiftyone.runs.writers import COMPLETE
+from kalos_core.options import Option
+from kalos_core.results import plain_values
+
+
+class ModelRecord(TypedDict):
+    """A model and its mAP, as it was typed; a list of these, since a key of a database may not hold every name."""
+
+    name: str
+    map: float
+
+
+def model_records(models: Any, name: str = "models") -> list[ModelRecord]:  # noqa: ARG001 - `read_models` says it
+    """Models as they are stored; records stay as they are.
+
+    Examples
+    --------
+    >>> model_records("YOLO 0.4") == model_records(model_records({"YOLO": 0.4})) == [{"name": "YOLO", "map": 0.4}]
+    True
+    """
+    if isinstance(models, list) and all(isinstance(entry, dict) and {*entry} == {"name", "map"} for entry in models):
+        models = {entry["name"]: entry["map"] for entry in models}
+    return [{"name": model, "map": value} for model, value in read_models(models).items()]
+
+
+@dataclass(frozen=True)
+class ConvergenceRunSettings(CeilingSettings):
+    """The settings of label convergence, and what is placed beside it."""
+
+    _: KW_ONLY
+    subsets: Subsets = 1000
+    models: Annotated[
+        str | Mapping[str, float] | Sequence[ModelRecord] | None,
+        Option(
+            "Models with a known mAP",
+            "Names with their mAP from 0 to 1 at the same thresholds, such as YOLO 0.412, DETR 0.437",
+            type="str or mapping, optional",
+            check=model_records,
+        ),
+    ] = None
+    predictions: Annotated[
+        str | None,
+        Option(
+            "Field with the predictions of a model",
+            "A label field whose mAP is computed with each rater as ground truth; every prediction needs a confidence.",
+        ),
+    ] = None
+    tags: Annotated[
+        bool,
+        Option(
+            "An interval for each sample tag, too", "Also of the images with each tag, in subsets of as large a share."
+        ),
+    ] = False
+
+    def of_library(self) -> dict[str, Any]:
+        """As arguments of `label_convergence`."""
+        return self.part(ConvergenceSettings, samples=self.subsets).record()
+
+    def known_models(self) -> dict[str, float]:
+        """Name -> mAP."""
+        return {entry["name"]: entry["map"] for entry in model_records(self.models)}
+
+
+@dataclass(frozen=True)
+class ConvergenceRunArguments(ConvergenceRunSettings, RunArguments):
+    """What `estimate_convergence` takes."""
+
 
 ConvergenceRun = Run[dict[str, Any], dict[str, Any], ConvergenceStudy, LabelConvergence]
+
+
+def metrics_of(study: ConvergenceStudy, annotations: int) -> dict[str, Any]:
+    """The summary of a study: of all images at once, then over subsets; None for what is undefined."""
+    whole = study.whole
+    found = whole.convergence
+    metrics = {
+        "whole": whole.whole_convergence,
+        "mean": found.mean,
+        "std": found.std,
+        "interval": found.interval,
+        "route": whole.route,
+        "images": whole.images,
+        "images_per_subset": whole.images_per_replicate,
+        "subsets": len(whole.map),
+        "thresholds": whole.thresholds,
+        "raters": study.raters,
+        "summary": whole.summary().to_dict("records"),
+        "models": study.placed,
+        "checklist": study.checklist,
+        "annotations": annotations,
+    }
+    summary: dict[str, Any] = plain_values(metrics)
+    return summary
+
+
+def convergence_metrics(
+    samples: Any,
+    run_key: str,
+    *,
+    least: float | None = None,
+    greatest: float | None = None,
+    models: str | Mapping[str, float] | None = None,
+) -> ConvergenceStudy:
+    """What a run of `estimate_convergence` stored, at some of its thresholds and with other models placed.
+
+    Parameters
+    ----------
+    samples : fiftyone.core.collections.SampleCollection
+    run_key : str
+    least, greatest : float, optional
+        Thresholds of the run from one to the other, both included; by default all.
+    models : str or mapping, optional
+        Placed beside those of the run, such as ``"YOLO 0.412, DETR 0.437"``: see `read_models`. Their mAP has to be of
+        the same thresholds.
+
+    Returns
+    -------
+    ConvergenceStudy
+
+    Raises
+    ------
+    InputError
+        If the run has no such thresholds, or for models that cannot be read.
+    """
+    study: ConvergenceStudy = load_details(samples, run_key, "convergence").details
+    return study.between(least, greatest).with_models(models)
+
+
+def poolable_runs(samples: Any) -> dict[str, str]:
+    """Other data sets -> the key of their newest run of label convergence of two raters.
+
+    More than two raters have no one mAP, so that no line can be fitted on their runs.
+    """
+    connection = database()
+    names = {found["_id"]: found["name"] for found in connection.datasets.find({}, {"name": True})}
+    names.pop(id_of(root_of(samples)), None)
+    asked = {"config.method": f"{METHOD}/convergence", "config.status": COMPLETE, "config.metrics.raters": {"$size": 2}}
+    found = connection.runs.find(asked, {"_dataset_id": True, "key": True}).sort("timestamp", 1)
+    keys = {names[run["_dataset_id"]]: run["key"] for run in found if run["_dataset_id"] in names}
+    return dict(sorted(keys.items()))
+
+
+def pooled_replicates(
+    samples: Any,
+    run_key: str,
+    others: Mapping[str, str],
+    *,
+    least: float | None = None,
+    greatest: float | None = None,
+) -> dict[str, Replicates]:
+    """The replicates of a run and of runs of other data sets, for `plot_regression` and `fit_line`.
+
+    Parameters
+    ----------
+    samples : fiftyone.core.collections.SampleCollection
+    run_key : str
+    others : mapping
+        Other data sets -> a key of theirs, as `poolable_runs` answers them.
+    least, greatest : float, optional
+        Thresholds, as of `convergence_metrics`.
+
+    Returns
+    -------
+    dict
+        Data set -> `Replicates`, that of the samples first.
+
+    Raises
+    ------
+    InputError
+        If a run has no such thresholds.
+    """
+    runs = {root_of(samples).name: (samples, run_key)}
+    runs |= {name: (fo.load_dataset(name), key) for name, key in others.items()}
+    return {
+        name: convergence_metrics(dataset, key, least=least, greatest=greatest).whole
+        for name, (dataset, key) in runs.items()
+    }
 
 
 def view_of_tag(samples: Any, run_key: str, tag: str) -> Any:

@@ -3,48 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypedDict
+from typing import Any, Literal, TypedDict
 
 from kalos_core.fiftyone.dataset.raters import MASKS
-from kalos_core.fiftyone.kinds.masked import MaskSettings, newer_files, read_masks_or_objects
-from kalos_core.fiftyone.kinds.truth.details import ConsensusSettings
-from kalos_core.fiftyone.runs.records import plain
+from kalos_core.fiftyone.kinds.masked import newer_files, read_masks_or_objects
 from kalos_core.fiftyone.runs.table import Changes, Kind, Run, register
 from kalos_core.ranking import BoundaryEvaluation, DetectorRanking, ModelRanking, Rankings
+from kalos_core.results import plain_values
+
+Subject = Literal["pixels", "objects"]
 
 Numbers = list[float | None]
 """None where undefined."""
-
-
-class ScoreMapSettings(MaskSettings):
-    """How score maps were ranked.
-
-    `truths`: further references; `shares`: thresholds of agreement that are references; `boundaries`: thresholds of the
-    Berkeley evaluation.
-    """
-
-    of: Literal["pixels"]
-    detectors: list[str]
-    methods: list[str]
-    truths: list[str]
-    skew: list[float] | None
-    tolerance: float
-    thin: bool
-    shares: str | list[float]
-    boundaries: int
-    bootstrap: int
-    seed: int
-
-
-class ModelSettings(ConsensusSettings):
-    """How models were ranked, and how raters were matched for the consensus."""
-
-    detectors: list[str]
-    truths: list[str]
-    thresholds: list[float]
-
-
-DetectorSettings = ScoreMapSettings | ModelSettings
 
 
 class DetectorMetrics(TypedDict):
@@ -53,7 +23,7 @@ class DetectorMetrics(TypedDict):
     `values` and `ranks`: (T, S); `undefined`: sentences.
     """
 
-    of: Literal["pixels", "objects"]
+    of: Subject
     detectors: list[str]
     truths: list[str]
     raters: list[str]
@@ -71,22 +41,22 @@ class DetectorDetails:
     boundaries: BoundaryEvaluation | None = None
 
 
-def ranking_metrics(settings: DetectorSettings, ranking: Rankings, raters: list[str]) -> DetectorMetrics:
+def ranking_metrics(of: Subject, ranking: Rankings, raters: list[str]) -> DetectorMetrics:
     """The summary of a ranking as plain values."""
     return {
-        "of": settings["of"],
+        "of": of,
         "detectors": ranking.systems.tolist(),
         "truths": ranking.truths.tolist(),
         "raters": raters,
         "measure": ranking.measure,
-        "values": plain(ranking.values),
-        "ranks": plain(ranking.ranks),
+        "values": plain_values(ranking.values),
+        "ranks": plain_values(ranking.ranks),
         "undefined": list(ranking.undefined),
     }
 
 
 Result = DetectorRanking | ModelRanking
-DetectorRun = Run[DetectorSettings, DetectorMetrics, DetectorDetails, Result]
+DetectorRun = Run[dict[str, Any], DetectorMetrics, DetectorDetails, Result]
 
 
 def _restore(changes: Changes) -> Result:
@@ -95,7 +65,7 @@ def _restore(changes: Changes) -> Result:
     return details.ranking
 
 
-DETECTORS: Kind[DetectorSettings, DetectorMetrics, DetectorDetails, Result] = register(
+DETECTORS: Kind[dict[str, Any], DetectorMetrics, DetectorDetails, Result] = register(
     Kind(
         name="detectors",
         title="Ranking of detectors",
@@ -105,7 +75,7 @@ DETECTORS: Kind[DetectorSettings, DetectorMetrics, DetectorDetails, Result] = re
         read=read_masks_or_objects,
         restore=_restore,
         written=lambda run: (
-            f"{run.names.f1!r} on samples" if run.settings.get("boundaries") else "nothing on samples or labels"
+            f"{run.names.f1!r} on samples" if run.settings["boundaries"] else "nothing on samples or labels"
         ),
         details=DetectorDetails,
         newer=newer_files,

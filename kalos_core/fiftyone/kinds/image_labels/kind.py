@@ -29,7 +29,6 @@ from kalos_core.fiftyone.kinds.labelled import (
 )
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.progress import Progress
-from kalos_core.fiftyone.runs.records import plain
 from kalos_core.fiftyone.runs.table import Changes, Kind, Run, register
 from kalos_core.nominal import (
     LabelAgreement,
@@ -48,6 +47,7 @@ from kalos_core.nominal.answers import split_reference
 from kalos_core.nominal.decisions import ConceptVotes
 from kalos_core.nominal.findings import FindingsSettings
 from kalos_core.nominal.questions import check_comparable
+from kalos_core.results import plain_values
 
 
 class LabelMetrics(TypedDict):
@@ -107,8 +107,8 @@ def label_metrics(found: LabelFindings, quorum: float) -> LabelMetrics:
         "answers": len(table),
         "raters": table.raters.tolist(),
         "questions": len(table.questions),
-        "with_majority": plain(found.majority.means),
-        "accuracy": plain(found.accuracy.mean),
+        "with_majority": plain_values(found.majority.means),
+        "accuracy": plain_values(found.accuracy.mean),
         "disputed": int(found.disputes.below(quorum).sum()),
         "quorum": quorum,
         "ties": int(found.agreement.ties.sum()),
@@ -164,11 +164,11 @@ def sample_values(found: LabelFindings, names: RunNames, settings: LabelRunSetti
     """Field -> (I,) values; an image that two raters did not answer for has neither agreement nor dispute."""
     table, disputes, votes = found.table, found.disputes, ConceptVotes.of(found.table)
     mixed, items = votes.chose < votes.decided, len(found.table.items)
-    agreement, disputed = plain(disputes.agreement), disputes.below(settings.quorum).tolist()
+    agreement, disputed = plain_values(disputes.agreement), disputes.below(settings.quorum).tolist()
     return {
         names.agreement: agreement,
-        names.accuracy: plain(found.items.accuracy),
-        names.to_reference: plain(found.items.to_reference),
+        names.accuracy: plain_values(found.items.accuracy),
+        names.to_reference: plain_values(found.items.to_reference),
         names.disputed: [flag if value is not None else None for flag, value in zip(disputed, agreement, strict=True)],
         names.questions: by_item(disputes.item, object_array(table.questions)[disputes.question], items),
         names.concepts: by_item(votes.item[mixed], table.concepts[votes.concept[mixed]], items),

@@ -15,10 +15,10 @@ from kalos_core.fiftyone.dataset.database import FieldArguments, label_field
 from kalos_core.fiftyone.dataset.raters import ESTIMATED
 from kalos_core.fiftyone.kinds.labelled import label_documents
 from kalos_core.fiftyone.runs.keys import RunNames
-from kalos_core.fiftyone.runs.records import plain
 from kalos_core.nominal import LabelTable, LabelTruth
 from kalos_core.nominal.build import OPTIONAL
 from kalos_core.nominal.grouping import Groups
+from kalos_core.results import plain_values
 
 
 def truth_schema(names: RunNames, groups: Groups) -> dict[str, FieldArguments]:
@@ -40,7 +40,7 @@ def truth_values(
     pairs = object_array(list(zip(label.tolist(), share.tolist(), strict=True)))
     sure = np.fmin.reduce([truth.confidence for truth in found])
     documents = label_documents(by_item(item, pairs, len(sure)), np.isfinite(sure).tolist(), groups)
-    return {names.truth: documents, names.confidence: plain(sure)}
+    return {names.truth: documents, names.confidence: plain_values(sure)}
 
 
 def _likeliest(truth: LabelTruth, table: LabelTable) -> tuple[NDArray[Any], ...]:

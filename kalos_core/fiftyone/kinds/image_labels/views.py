@@ -12,10 +12,10 @@ from fiftyone import ViewField as F
 from kalos_core.errors import InputError, listed
 from kalos_core.fiftyone.dataset.expressions import files_of, list_of, text
 from kalos_core.fiftyone.kinds.labelled import stored_table
-from kalos_core.fiftyone.runs.records import plain
 from kalos_core.fiftyone.runs.stored import load_arrays, load_details, load_metrics, load_run_view
 from kalos_core.nominal import LabelTable
 from kalos_core.nominal.answers import split_reference
+from kalos_core.results import plain_values
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def disputed_images(samples: Any, run_key: str, limit: int = 25) -> list[Dispute
     answers, _ = split_reference(stored_table(arrays), run.selection.reference)
     table = answers.without_answers(arrays["rejected"]).select(items=items)
     files = files_of(load_run_view(samples, run_key, "image_labels"), table.items.tolist())
-    numbers = (plain(arrays[name][items]) for name in ("agreement", "item_all", "item_chosen"))
+    numbers = (plain_values(arrays[name][items]) for name in ("agreement", "item_all", "item_chosen"))
     rows = zip(table.items.tolist(), questions.tolist(), *numbers, strict=True)
     return [
         DisputedImage(

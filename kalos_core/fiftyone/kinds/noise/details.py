@@ -9,7 +9,7 @@ import numpy as np
 
 from kalos_core.annotations import Annotations
 from kalos_core.errors import listed
-from kalos_core.fiftyone.runs.records import Undefined, plain
+from kalos_core.fiftyone.runs.records import Undefined
 from kalos_core.noise import (
     Fidelity,
     FitTests,
@@ -20,6 +20,7 @@ from kalos_core.noise import (
     SignalLoss,
 )
 from kalos_core.noise.experiments import SignalLossTable, signal_loss_table
+from kalos_core.results import plain_values
 
 MOST_DRAWS, ANNOTATIONS_DRAWN = 10, 100_000
 """How often all raters are generated to compare them with the real ones: less often where annotations are many."""
@@ -102,7 +103,7 @@ def noise_metrics(result: GeneratedRaters, noise: InjectedNoise, model: str) -> 
         "generated_from": int(raters.given.sum()),
         "annotations": len(result.annotations),
         "events": raters.by_kind(),
-        "signal_loss": plain(result.signal_loss().ratio),
+        "signal_loss": plain_values(result.signal_loss().ratio),
         "changed": raters.changed,
         "changed_images": int((noise.changes > 0).sum()),
         "model": model,

@@ -15,8 +15,7 @@ from kalos_core.errors import InputError, listed, lookup, repr_of
 from kalos_core.fiftyone.dataset.database import stream
 from kalos_core.fiftyone.dataset.encoding import LABEL_TYPES, LabelType
 from kalos_core.fiftyone.dataset.objects import Labels, labels_of_field, read_labels
-from kalos_core.fiftyone.dataset.opened import ASSIGNED_FIELD
-from kalos_core.fiftyone.dataset.raters import label_fields, rater_fields, rater_names, resolve_fields
+from kalos_core.fiftyone.dataset.raters import ASSIGNED_FIELD, label_fields, rater_fields, rater_names, resolve_fields
 from kalos_core.fiftyone.dataset.samples import check_sizes
 from kalos_core.fiftyone.dataset.selection import LabelSelection, Selection
 from kalos_core.fiftyone.kinds.noise.settings import NoiseArguments

@@ -14,7 +14,7 @@ from kalos_core.fiftyone.dataset.database import add_index, label_field
 from kalos_core.fiftyone.dataset.masks import RaterMasks, open_masks
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.dataset.writing import write_documents
-from kalos_core.fiftyone.kinds.masked import MapFiles, mask_settings, with_progress
+from kalos_core.fiftyone.kinds.masked import MapFiles, are_local, with_progress
 from kalos_core.fiftyone.kinds.pixels.boundaries import BoundaryCounter
 from kalos_core.fiftyone.kinds.pixels.divisions import DivisionCounter
 from kalos_core.fiftyone.kinds.pixels.kind import PIXELS, PixelRun, pixel_metrics, result_of
@@ -24,10 +24,10 @@ from kalos_core.fiftyone.kinds.pixels.settings import PixelRunArguments, PixelRu
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.life import STORING, analysing, writing
 from kalos_core.fiftyone.runs.progress import Report
-from kalos_core.fiftyone.runs.records import plain
 from kalos_core.fiftyone.runs.upkeep import new_folder
 from kalos_core.options import takes
 from kalos_core.pixels import PixelAccumulator, rater_count_map
+from kalos_core.results import plain_values
 
 
 @takes(PixelRunArguments)
@@ -81,8 +81,8 @@ def compute_pixel_agreement(samples: Any, run_key: str, settings: PixelRunArgume
     chosen, told = settings.part(Selection), settings.part(PixelRunSettings)
     with analysing(samples, run_key, settings.progress) as report:
         masks = open_masks(samples, chosen, told.ignore_value, divisions=told.divisions)
-        common = mask_settings(masks, told.ignore_value, told.raters_are_local)
-        stored: dict[str, Any] = {**told.record(), **common}
+        local = are_local(masks, told.raters_are_local)
+        stored: dict[str, Any] = {**told.record(), "raters_are_local": local, "classes": masks.values}
         names, folder = RunNames(run_key), new_folder(samples)
         fields = {
             names.rater_count: label_field(
@@ -94,14 +94,15 @@ def compute_pixel_agreement(samples: Any, run_key: str, settings: PixelRunArgume
         paired = _pair_counters(names, masks, told)
         fields |= {counter.field: {"ftype": fo.FloatField} for counter in paired}
         with writing(PIXELS, masks, run_key, stored, fields, folder) as draft:
-            local = common["raters_are_local"]
             counted = {name: PixelAccumulator(masks.raters, told.channels, local) for name in masks.classes}
             regional = RegionWriter(names, told)
             more = [*([regional] if told.regions else []), *paired]
             maps = _maps(masks, counted, MapFiles(folder), stored, names.rater_count, more, report)
             write_documents(masks.view, maps, len(masks))
             result = result_of({name: accumulator.result() for name, accumulator in counted.items()})
-            values = ((key, {names.f1: f1}) for key, f1 in zip(result.images, plain(result.image_f1), strict=True))
+            values = (
+                (key, {names.f1: f1}) for key, f1 in zip(result.images, plain_values(result.image_f1), strict=True)
+            )
             write_documents(masks.view, values, len(result.images), report.within(STORING, 1.0, "Writing F1"))
             if told.regions:
                 add_index(masks.view, [names.f1, "_id", names.disputes])

@@ -7,12 +7,12 @@ from typing import Any, TypedDict
 
 from kalos_core.annotations import object_array
 from kalos_core.fiftyone.dataset.raters import MASKS
-from kalos_core.fiftyone.kinds.masked import newer_files, read_masks_or_objects
+from kalos_core.fiftyone.kinds.masked import newer_files, read_masks
 from kalos_core.fiftyone.kinds.pixels.views import view_of_mask_rater
-from kalos_core.fiftyone.runs.records import plain
 from kalos_core.fiftyone.runs.table import Kind, Run, register
 from kalos_core.pixels import ClassPixelAgreement, PixelAgreement
 from kalos_core.pixels.stored import MARKED
+from kalos_core.results import plain_values
 
 
 class PixelMetrics(TypedDict):
@@ -40,8 +40,8 @@ def pixel_metrics(result: PixelAgreement | ClassPixelAgreement, regions: int | N
         "rater_count": max((each.rater_count for each in found), key=len),
         "images": len(result.images),
         "pixels": found[0].sums.pixels,
-        "smyth_bound": plain(result.smyth_bound),
-        "f1": plain(result.mean_f1),
+        "smyth_bound": plain_values(result.smyth_bound),
+        "f1": plain_values(result.mean_f1),
         "regions": regions,
     }
 
@@ -86,7 +86,7 @@ PIXELS: Kind[dict[str, Any], PixelMetrics, Result, Result] = register(
         suffix="pixels",
         again=lambda run: {name: value for name, value in run.settings.items() if name != "classes"},
         family=MASKS,
-        read=read_masks_or_objects,
+        read=read_masks,
         restore=None,
         written=_written,
         views={"rater": view_of_mask_rater},

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.kinds.masked import IgnoreValue, RatersAreLocal
 from kalos_core.fiftyone.runs.progress import Progress
 from kalos_core.options import Option, Settings
+from kalos_core.pixels.agreement import ChosenChannels
 from kalos_core.pixels.boundaries import TOLERANCE, Tolerance
-from kalos_core.pixels.disputed import LEAST_AREA, LEAST_WIDTH
-from kalos_core.pixels.properties import Channels
-
-
-def _stored_channels(given: Any, _: str) -> list[str] | dict[str, int] | None:
-    """As they are stored; whether the images have them is seen when they are read."""
-    return dict(given) if isinstance(given, Mapping) else None if given is None else list(given)
+from kalos_core.pixels.disputed import LEAST_AREA, LEAST_WIDTH, LeastArea, LeastWidth
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +21,7 @@ class PixelRunSettings(Settings):
     Examples
     --------
     >>> PixelRunSettings(channels=("red", "nir")).record()["channels"]
-    ['red', 'nir']
+    ('red', 'nir')
     """
 
     ignore_value: IgnoreValue = None
@@ -38,16 +32,7 @@ class PixelRunSettings(Settings):
             "Whether agreement goes with their intensity, contrast and colours; reads every image.",
         ),
     ] = False
-    channels: Annotated[
-        Channels | None,
-        Option(
-            "Channels",
-            "Names of all channels in the order of the files, or those to compare with their numbers from 0, such as "
-            "nir to 3; by default all.",
-            type="names, or mapping of names to int, optional",
-            check=_stored_channels,
-        ),
-    ] = None
+    channels: ChosenChannels = None
     raters_are_local: RatersAreLocal = None
     regions: Annotated[
         bool,
@@ -56,16 +41,8 @@ class PixelRunSettings(Settings):
             "Where raters differ most, as labels with their areas, to be decided one by one in *Decide*.",
         ),
     ] = False
-    region_area: Annotated[int, Option("Least area", "Pixels of a region.", low=1, high=1_000_000)] = LEAST_AREA
-    region_width: Annotated[
-        int,
-        Option(
-            "Least width",
-            "Pixels of the squares that cover a region; 1: also the rims along which all outlines differ.",
-            low=1,
-            high=1_000_000,
-        ),
-    ] = LEAST_WIDTH
+    region_area: LeastArea = LEAST_AREA
+    region_width: LeastWidth = LEAST_WIDTH
     region_most: Annotated[
         int, Option("Most regions of an image", "Those that become labels: the largest.", low=1, high=10_000)
     ] = 100

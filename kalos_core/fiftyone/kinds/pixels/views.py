@@ -11,8 +11,8 @@ from fiftyone import ViewField as F
 
 from kalos_core.errors import lookup
 from kalos_core.fiftyone.dataset.expressions import files_of, list_of, text
-from kalos_core.fiftyone.dataset.opened import ASSIGNED_FIELD, rule_of
-from kalos_core.fiftyone.dataset.raters import mask_sources, sources_of
+from kalos_core.fiftyone.dataset.opened import rule_of
+from kalos_core.fiftyone.dataset.raters import ASSIGNED_FIELD, mask_sources, sources_of
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.runs.stored import load_details, load_metrics, load_run_view
 

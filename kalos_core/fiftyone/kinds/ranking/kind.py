@@ -12,7 +12,6 @@ from kalos_core.annotations import object_array
 from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS
 from kalos_core.fiftyone.kinds.labelled import read_compared, stored_table, table_again, view_of_difference
 from kalos_core.fiftyone.kinds.ranking.settings import RankingRunSettings
-from kalos_core.fiftyone.runs.records import plain
 from kalos_core.fiftyone.runs.stored import load_details
 from kalos_core.fiftyone.runs.table import Changes, Kind, Run, register
 from kalos_core.nominal import LabelTable
@@ -27,6 +26,7 @@ from kalos_core.ranking import (
     rank_systems,
 )
 from kalos_core.ranking.systems import RankingSettings
+from kalos_core.results import plain_values
 
 PERMUTATIONS = 1000
 """Random orders with which concordance is compared."""
@@ -77,7 +77,7 @@ def ranking_metrics(result: SystemRanking, unknown: int) -> RankingMetrics:
         "concepts": len(result.concepts),
         "skipped_images": result.skipped_images,
         "unknown_concepts": unknown,
-        "best_changes": {name: plain(ranking.best_changes) for name, ranking in result.rankings.items()},
+        "best_changes": {name: plain_values(ranking.best_changes) for name, ranking in result.rankings.items()},
         "left_out": [
             {"truth": truth, "concepts": result.concepts[gone].tolist()}
             for truth, gone in zip(result.truths.tolist(), result.left_out, strict=True)

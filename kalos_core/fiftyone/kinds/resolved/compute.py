@@ -66,6 +66,7 @@ def resolved(
 
     Examples
     --------
+    >>> import fiftyone as fo
     >>> from kalos_core.fiftyone.deciding.decide import decide
     >>> from kalos_core.fiftyone.kinds.agreement.compute import compute_agreement
     >>> dataset, box = fo.Dataset(), [0.1, 0.1, 0.5, 0.5]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import replace
+from typing import Any
 
 import fiftyone as fo
 import numpy as np
@@ -12,10 +13,9 @@ from numpy.typing import NDArray
 from kalos_core._agreement import check_comparable
 from kalos_core.consensus import TRUTH_METHODS, ClassTruth, CountedTruth, Truth, class_truth
 from kalos_core.consensus import estimate_truth as estimate
-from kalos_core.consensus.instances import Ties
-from kalos_core.consensus.methods import JOINTLY, WITHOUT_OUTLIERS
+from kalos_core.consensus.methods import JOINTLY, WITHOUT_OUTLIERS, check_methods
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, listed, lookup
+from kalos_core.errors import InputError, listed
 from kalos_core.fiftyone.dataset.database import label_field
 from kalos_core.fiftyone.dataset.masks import ImageMasks, RaterMasks, Stacks, open_masks
 from kalos_core.fiftyone.dataset.objects import read_labels
@@ -24,37 +24,24 @@ from kalos_core.fiftyone.dataset.samples import check_sizes
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.dataset.similarities import similarity_to_store
 from kalos_core.fiftyone.dataset.writing import write_documents
-from kalos_core.fiftyone.kinds.masked import FULL, MapFiles, mask_settings, outliers_of_study, with_progress
+from kalos_core.fiftyone.kinds.masked import FULL, MapFiles, are_local, outliers_of_study, with_progress
 from kalos_core.fiftyone.kinds.matched import matched_arrays
-from kalos_core.fiftyone.kinds.truth.details import (
-    ObjectTruth,
-    ObjectTruthSettings,
-    PixelTruthSettings,
-    TruthDetails,
-)
+from kalos_core.fiftyone.kinds.truth.details import ObjectTruth, TruthDetails
 from kalos_core.fiftyone.kinds.truth.kind import TRUTH, TruthRun
 from kalos_core.fiftyone.kinds.truth.objects import (
     consensus_of,
     declared_fields,
     match_objects,
     object_documents,
-    quorum_names,
     type_of,
 )
+from kalos_core.fiftyone.kinds.truth.settings import TruthRunArguments, TruthRunSettings
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
-from kalos_core.fiftyone.runs.progress import Progress, Report
+from kalos_core.fiftyone.runs.progress import Report
 from kalos_core.fiftyone.runs.upkeep import new_folder
-from kalos_core.nominal import SKILL_MODELS
+from kalos_core.options import takes
 from kalos_core.pixels.stored import joined_stacks
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    from kalos_core.fiftyone.dataset.selection import SelectionArguments
-
-METHODS = ("0.5", "staple")
-"""Truths of pixels by default."""
 
 MAPS: dict[str, Callable[[Truth], NDArray[np.float64]]] = {
     "probability": lambda truth: truth.probability,
@@ -68,29 +55,9 @@ SHARE_OF_OUTLIERS = 0.3
 MOST_NOTES = 100
 """On single images, that are kept."""
 
-Subject = Literal["auto", "pixels", "objects"]
 
-
-def estimate_truth(
-    samples: Any,
-    run_key: str,
-    *,
-    methods: str | Sequence[str] = METHODS,
-    quorum: float | Sequence[float] = 0.5,
-    of: Subject = "auto",
-    ignore_value: int | None = None,
-    raters_are_local: bool | None = None,
-    maps: bool = False,
-    similarity: str | None = None,
-    threshold: float = 0.5,
-    solver: str = "greedy",
-    cost: str = "soft",
-    ties: Ties = "apart",
-    region: Literal["vote", "staple"] = "vote",
-    model: str | None = None,
-    progress: Progress | bool | None = None,
-    **selection: Unpack[SelectionArguments],
-) -> TruthRun:
+@takes(TruthRunArguments)
+def estimate_truth(samples: Any, run_key: str, settings: TruthRunArguments) -> TruthRun:
     """Estimate what is true from the labels of several raters, each truth in a field of its own.
 
     Of pixels: a `Segmentation` field for each method, called after the run key and the method, whose files stand with
@@ -107,33 +74,6 @@ def estimate_truth(
     ----------
     samples, run_key, progress
         As in `compute_agreement`.
-    methods : names in `kalos_core.consensus.TRUTH_METHODS`
-        Of pixels. ``"excl-0.5"`` leaves out the raters who stand out over all images, which are read twice.
-        ``"staple-classes"`` looks at all classes of label maps at once; the others take each class against the rest.
-    quorum : float or sequence of float
-        Of objects: least share of the assigned raters who annotated it; with a `model` the least probability that it
-        exists.
-    of : "auto", "pixels" or "objects"
-        Auto: pixels of `Segmentation` masks, objects of all other labels. Pixels of rasterised labels are those of all
-        labels of a rater together.
-    ignore_value : int, optional
-        A pixel that any rater gives this value counts for nothing.
-    raters_are_local : bool, optional
-        As in `compute_pixel_agreement`, of pixels.
-    maps : bool
-        Whether each method writes two `Heatmap` fields more, with files of their own: ``..._probability``, how likely
-        each pixel is marked (of several classes: the likeliest of them), 255 = certain; and ``..._entropy``, how much
-        of it is not known (`Truth.entropy`; of several classes: of the one known least), 255 = one bit.
-    similarity, threshold, solver, cost
-        How raters are matched on objects, as in `kalos_core.agreement`.
-    ties, region
-        As in `kalos_core.consensus.instance_consensus`.
-    model : name in `kalos_core.nominal.SKILL_MODELS`, optional
-        Of objects: estimate who is right in place of counting votes, see `kalos_core.unit_truth`, which says what that
-        assumes. ``<run_key>_confidence`` of an image is then how sure it is of what it is least sure of
-        (`view_least_sure_first`), and the details hold the skill and the confusion of each rater.
-    **selection
-        Which masks are read, see `read_masks`, or which labels, as in `compute_agreement`.
 
     Returns
     -------
@@ -163,43 +103,26 @@ def estimate_truth(
     ([0.1, 0.1, 0.5, 0.45], 0.667)
     >>> dataset.delete()
     """
-    chosen = Selection.of(selection)
-    lookup(dict.fromkeys(("auto", "pixels", "objects")), of, "of")
-    with analysing(samples, run_key, progress) as report:
-        if of == "pixels" or (of == "auto" and mask_sources(samples, chosen) is not None):
-            names = [methods] if isinstance(methods, str) else list(dict.fromkeys(methods))
-            _check_methods(names)
-            masks = open_masks(samples, chosen, ignore_value)
-            common = mask_settings(masks, ignore_value, raters_are_local)
-            settings_of_pixels = PixelTruthSettings(of="pixels", methods=names, maps=bool(maps), **common)
-            return _of_pixels(masks, run_key, settings_of_pixels, report)
-        settings = ObjectTruthSettings(
-            of="objects",
-            similarity=similarity_to_store(samples, chosen, similarity),
-            threshold=threshold,
-            solver=solver,
-            cost=cost,
-            ties=ties,
-            region=region,
-            quorum=list(quorum_names(quorum).values()),
-            model=None if model is None else _check_model(model),
+    chosen, told = settings.part(Selection), settings.part(TruthRunSettings)
+    with analysing(samples, run_key, settings.progress) as report:
+        if told.of == "pixels" or (told.of == "auto" and mask_sources(samples, chosen) is not None):
+            if not told.methods:
+                raise InputError(f"methods: expected at least one of {listed(TRUTH_METHODS, 20)}, got none")
+            masks = open_masks(samples, chosen, told.ignore_value)
+            local = are_local(masks, told.raters_are_local)
+            return _of_pixels(masks, run_key, replace(told, of="pixels", raters_are_local=local), report)
+        measure = similarity_to_store(samples, chosen, told.similarity)
+        return _of_objects(
+            samples, run_key, told.part(TruthRunSettings, of="objects", similarity=measure), chosen, report
         )
-        return _of_objects(samples, run_key, settings, chosen, report)
 
 
 # ---- pixels ----
 
 
-def _check_methods(methods: list[str]) -> None:
-    if not methods:
-        raise InputError(f"methods: expected at least one of {listed(TRUTH_METHODS, 20)}, got none")
-    for method in methods:
-        lookup(TRUTH_METHODS, method, "methods")
-
-
-def _of_pixels(masks: RaterMasks, run_key: str, settings: PixelTruthSettings, report: Report) -> TruthRun:
-    methods, local = settings["methods"], settings["raters_are_local"]
-    wanted = [f"{method} {what}" for method in methods for what in MAPS if settings["maps"]]
+def _of_pixels(masks: RaterMasks, run_key: str, settings: TruthRunSettings, report: Report) -> TruthRun:
+    methods, local = check_methods(settings.methods), bool(settings.raters_are_local)
+    wanted = [f"{method} {what}" for method in methods for what in MAPS if settings.maps]
     every, folder = RunNames(run_key).fields_for(masks.view, [*methods, *wanted]), new_folder(masks.view)
     fields, maps = {name: every[name] for name in methods}, {name: every[name] for name in wanted}
     declared = {
@@ -210,7 +133,7 @@ def _of_pixels(masks: RaterMasks, run_key: str, settings: PixelTruthSettings, re
         )
         for name, field in every.items()
     }
-    with writing(TRUTH, masks, run_key, settings, declared, folder) as draft:
+    with writing(TRUTH, masks, run_key, {**settings.record(), "classes": masks.values}, declared, folder) as draft:
         begin = SHARE_OF_OUTLIERS if WITHOUT_OUTLIERS in methods and not local else 0.0
         truths = _Truths(masks, fields, () if local else masks.raters, maps)
         if begin:
@@ -291,15 +214,10 @@ def _map_of(masks: RaterMasks, truths: dict[str, Truth]) -> NDArray[Any]:
 # ---- objects ----
 
 
-def _check_model(model: str) -> str:
-    lookup(SKILL_MODELS, model, "model")
-    return model
-
-
 def _of_objects(
-    samples: Any, run_key: str, settings: ObjectTruthSettings, selection: Selection, report: Report
+    samples: Any, run_key: str, settings: TruthRunSettings, selection: Selection, report: Report
 ) -> TruthRun:
-    labels = read_labels(samples, selection, [settings["similarity"]])
+    labels = read_labels(samples, selection, [settings.measure])
     annotations = labels.annotations
     check_sizes(annotations.files, annotations.image_size)
     check_comparable(annotations)
@@ -307,8 +225,8 @@ def _of_objects(
     matched = match_objects(annotations, settings)
     truths = consensus_of(matched, settings)
     fields, kind = RunNames(run_key).fields_for(samples, truths), type_of(truths)
-    declared = declared_fields(run_key, fields, kind, settings["model"])
-    with writing(TRUTH, labels, run_key, settings, declared) as draft:
+    declared = declared_fields(run_key, fields, kind, settings.model)
+    with writing(TRUTH, labels, run_key, settings.record(), declared) as draft:
         progress = report.within(STORING, 1.0, f"Writing {number_of(len(fields), 'field')}")
         documents = object_documents(run_key, truths, fields, kind)
         write_documents(labels.view, documents, len(annotations.images), progress)

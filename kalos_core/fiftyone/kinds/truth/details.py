@@ -9,38 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.consensus import CountedTruth, InstanceConsensus
-from kalos_core.fiftyone.kinds.masked import MaskSettings
 from kalos_core.nominal import LabelTruth
-
-
-class PixelTruthSettings(MaskSettings):
-    """How the truth of pixels was estimated: with local raters, outliers were decided image by image."""
-
-    of: Literal["pixels"]
-    methods: list[str]
-    maps: bool
-
-
-class ConsensusSettings(TypedDict):
-    """How raters were matched on objects, and what became of the units."""
-
-    of: Literal["objects"]
-    similarity: str
-    threshold: float
-    solver: str
-    cost: str
-    ties: str
-    region: str
-    quorum: list[float]
-
-
-class ObjectTruthSettings(ConsensusSettings):
-    """The same, and how raters are taken to answer; None for votes."""
-
-    model: str | None
-
-
-TruthSettings = PixelTruthSettings | ObjectTruthSettings
 
 
 class TruthMetrics(TypedDict):

@@ -6,23 +6,25 @@ from typing import Any
 
 from kalos_core.consensus import CountedTruth
 from kalos_core.fiftyone.dataset.raters import MASKS
+from kalos_core.fiftyone.kinds.labelled import estimates
 from kalos_core.fiftyone.kinds.masked import newer_files, read_masks_or_objects
 from kalos_core.fiftyone.kinds.matched import matched_again
-from kalos_core.fiftyone.kinds.truth.details import TruthDetails, TruthMetrics, TruthSettings
+from kalos_core.fiftyone.kinds.truth.details import TruthDetails, TruthMetrics
 from kalos_core.fiftyone.kinds.truth.objects import ObjectTruths, consensus_of, match_objects
+from kalos_core.fiftyone.kinds.truth.settings import TruthRunSettings
 from kalos_core.fiftyone.runs.table import Changes, Kind, Run, register
 
 Result = dict[str, CountedTruth] | ObjectTruths
-TruthRun = Run[TruthSettings, TruthMetrics, TruthDetails, Result]
+TruthRun = Run[dict[str, Any], TruthMetrics, TruthDetails, Result]
 
 
 def _restore(changes: Changes) -> Result:
     """Of pixels as it was stored; of objects as they are now."""
-    settings = changes.run.settings
-    if settings["of"] == "pixels":
+    if changes.run.settings["of"] == "pixels":
         stored: dict[str, CountedTruth] = changes.run.details.truths
         return stored
-    annotations, pairs = matched_again(changes, settings["similarity"])
+    annotations, pairs = matched_again(changes, changes.run.settings["similarity"])
+    settings = TruthRunSettings(**changes.run.settings)
     return consensus_of(match_objects(annotations, settings, pairs), settings)
 
 
@@ -32,11 +34,11 @@ def written_fields(metrics: TruthMetrics) -> list[str]:
 
 
 def _written(run: Run[Any, Any, Any, Any]) -> str:
-    right = [run.names.confidence, run.names.left_out] if run.settings.get("model") is not None else []
+    right = [run.names.confidence, run.names.left_out] if estimates(run) else []
     return f"the fields {', '.join(map(repr, [*written_fields(run.metrics), *right]))}"
 
 
-TRUTH: Kind[TruthSettings, TruthMetrics, TruthDetails, Result] = register(
+TRUTH: Kind[dict[str, Any], TruthMetrics, TruthDetails, Result] = register(
     Kind(
         name="truth",
         title="Estimated truth",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import fiftyone as fo
@@ -12,10 +12,10 @@ from kalos_core._agreement import Agreement, agreement
 from kalos_core.annotations import Annotations
 from kalos_core.arrays import by_item
 from kalos_core.consensus import InstanceConsensus, UnitTruth, instance_consensus, unit_truth
-from kalos_core.errors import InputError
 from kalos_core.fiftyone.dataset.database import FieldArguments
 from kalos_core.fiftyone.dataset.encoding import LABEL_TYPES, Document, LabelType, Rows, choose_label_type
 from kalos_core.fiftyone.dataset.raters import ESTIMATED
+from kalos_core.fiftyone.kinds.truth.settings import ConsensusRunSettings, check_quorums
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.pairs import Pairs
 
@@ -23,33 +23,20 @@ ObjectTruths = dict[str, InstanceConsensus]
 """Name of a quorum, such as ``"quorum 0.5"`` or ``"confusion 0.5"`` -> the consensus."""
 
 
-def quorum_names(quorum: float | Sequence[float], model: str | None = None) -> dict[str, float]:
-    """What each truth is called: a share of raters, or a probability by a model of who is right.
-
-    Examples
-    --------
-    >>> quorum_names([0.5, 1]), quorum_names(0.5, "confusion")
-    ({'quorum 0.5': 0.5, 'quorum 1': 1.0}, {'confusion 0.5': 0.5})
-    """
-    values = [quorum] if isinstance(quorum, (int, float)) else list(quorum)
-    if not values:
-        raise InputError("quorum: expected at least one share of raters, got none")
-    return {f"{model or 'quorum'} {value:g}": float(value) for value in values}
-
-
-def match_objects(annotations: Annotations, settings: Mapping[str, Any], pairs: Pairs | None = None) -> Agreement:
+def match_objects(annotations: Annotations, settings: ConsensusRunSettings, pairs: Pairs | None = None) -> Agreement:
     """Raters matched on objects as the settings of a run say."""
-    how = {name: settings[name] for name in ("similarity", "threshold", "solver", "cost")}
+    how = {name: getattr(settings, name) for name in ("similarity", "threshold", "solver", "cost")}
     return agreement(annotations, **how, bootstrap=0, pairs=pairs)
 
 
-def consensus_of(matched: Agreement, settings: Mapping[str, Any]) -> ObjectTruths:
-    """The consensus at every quorum of the settings, by votes or by who is right."""
-    model = settings.get("model")
-    truth = None if model is None else unit_truth(matched, model=model)
+def consensus_of(matched: Agreement, settings: ConsensusRunSettings) -> ObjectTruths:
+    """The consensus at every quorum of the settings, by votes or by who is right, called after that and the quorum."""
+    truth = None if settings.model is None else unit_truth(matched, model=settings.model)
     return {
-        name: instance_consensus(matched, quorum, settings["ties"], settings["region"], truth=truth)
-        for name, quorum in quorum_names(settings["quorum"], model).items()
+        f"{settings.model or 'quorum'} {quorum:g}": instance_consensus(
+            matched, quorum, settings.ties, settings.region, truth=truth
+        )
+        for quorum in check_quorums(settings.quorum, "quorum")
     }
 
 

@@ -10,6 +10,7 @@ from fiftyone import ViewField as F
 from kalos_core.errors import InputError, index_of, lookup
 from kalos_core.fiftyone.dataset.expressions import list_of, only_labels, text
 from kalos_core.fiftyone.dataset.raters import label_fields
+from kalos_core.fiftyone.kinds.labelled import estimates
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.stored import load_metrics, load_run_view
 
@@ -36,7 +37,7 @@ def view_of_objections(samples: Any, run_key: str, rater: str, consensus: str | 
         For a run that did not estimate who is right, or an unknown rater or truth.
     """
     run = load_metrics(samples, run_key, "truth")
-    if run.settings.get("model") is None:
+    if not estimates(run):
         raise InputError(f"run key: expected a run made with model=..., got {run.key!r}, which estimated nothing")
     number, fields = index_of(run.metrics["raters"], rater, "rater"), run.metrics["fields"]
     name = next(iter(fields)) if consensus is None else consensus

@@ -22,8 +22,8 @@ from kalos_core.fiftyone.kinds.variations.kind import (
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, Found, analysing, store
 from kalos_core.fiftyone.runs.progress import RunArguments
-from kalos_core.fiftyone.runs.records import plain
 from kalos_core.options import takes
+from kalos_core.results import plain_values
 from kalos_core.variation import variations
 from kalos_core.variation.find import VariationSettings
 
@@ -63,6 +63,7 @@ def find_variations(samples: Any, run_key: str, settings: VariationRunArguments)
 
     Examples
     --------
+    >>> import fiftyone as fo
     >>> dataset = fo.Dataset()
     >>> box = [0.1, 0.1, 0.5, 0.5]
     >>> _ = dataset.add_sample(
@@ -91,7 +92,7 @@ def find_variations(samples: Any, run_key: str, settings: VariationRunArguments)
         give_back_memory()
         report(STORING, f"Writing {number_of(len(result), 'finding')}")
         found = Found(
-            settings=plain(told.record()),
+            settings=plain_values(told.record()),
             metrics=variation_metrics(result),
             details=details,
             result=result,

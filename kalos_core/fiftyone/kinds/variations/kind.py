@@ -1,4 +1,4 @@
-"""Variations as a kind of run."""
+"""Variations as a kind of run: what it is told, stores and writes on labels, and its findings as a lens leaves them."""
 
 from __future__ import annotations
 
@@ -27,10 +27,11 @@ from kalos_core.fiftyone.kinds.variations.views import (
 from kalos_core.fiftyone.runs.arrays import part_of
 from kalos_core.fiftyone.runs.kept import kept
 from kalos_core.fiftyone.runs.keys import RunNames
-from kalos_core.fiftyone.runs.records import Undefined, plain
+from kalos_core.fiftyone.runs.records import Undefined
 from kalos_core.fiftyone.runs.stored import load_metrics
 from kalos_core.fiftyone.runs.table import Arrays, Changes, Demo, Kind, Run, register
 from kalos_core.pairs import Pairs
+from kalos_core.results import plain_values
 from kalos_core.similarity import get_similarity
 from kalos_core.variation import (
     TOUCHING,
@@ -75,7 +76,7 @@ def variation_metrics(result: Variations) -> dict[str, Any]:
         "counts": result.counts(),
         "confusions": result.confusions().to_pandas().to_dict("records"),
         "by_rater": result.counts_by_rater(),
-        "identical_share": plain(result.identical_share),
+        "identical_share": plain_values(result.identical_share),
         "findings": len(result),
         "images": len(annotations.images),
         "annotations": len(annotations),

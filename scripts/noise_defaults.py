@@ -1,13 +1,18 @@
-"""How the shipped parameters are made: fitted on data, with what the paper prints where the data are too few."""
+"""Make the shipped parameters of the noise model, from data and, where these are too few, from what the paper prints.
+
+python scripts/noise_defaults.py lvis200.json > kalos_core/noise/defaults.json
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy  # slow to import: each part is loaded when it is first used
+import scipy
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
@@ -34,6 +39,7 @@ from kalos_core.noise.parameters import (
     Provenance,
     Shift,
 )
+from kalos_core.readers import read_labels
 
 DIGITS = 5
 """Significant digits of a shipped number: what any machine finds again."""
@@ -159,3 +165,8 @@ def _round(value: Any) -> Any:
 
 def _short(value: float) -> float:
     return float(f"{value:.{DIGITS}g}")
+
+
+if __name__ == "__main__":
+    source = Path(sys.argv[1])
+    print(default_model(read_labels(source), source.name).to_json(), end="")

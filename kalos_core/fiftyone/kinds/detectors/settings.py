@@ -1,0 +1,100 @@
+"""What a ranking of detectors is told: who they are, and under which references they are ranked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from kalos_core.consensus.methods import Methods
+from kalos_core.convergence import THRESHOLDS
+from kalos_core.convergence.modified import HitThresholds
+from kalos_core.fiftyone.kinds.masked import IgnoreValue, RatersAreLocal
+from kalos_core.fiftyone.kinds.truth.settings import ConsensusRunSettings
+from kalos_core.fiftyone.runs.progress import RunArguments
+from kalos_core.options import Option, Replicates, Seed
+from kalos_core.pixels.contours import TOLERANCE
+from kalos_core.ranking.accumulator import METHODS, AgreedShares
+from kalos_core.ranking.skew import Skew
+
+BERKELEY = 33
+"""Thresholds of the Berkeley evaluation unless others are asked for."""
+
+
+def _fields(given: Any, _: str) -> list[str]:
+    return [given] if isinstance(given, str) else list(given)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DetectorRunSettings(ConsensusRunSettings):
+    """How detectors are ranked: score maps on pixels, or models on objects."""
+
+    detectors: Annotated[
+        str | Sequence[str],
+        Option(
+            "Detectors",
+            "Fields of `Heatmap`, each with a score map for every image a rater is assigned to; or label fields of "
+            "models, every label with its confidence. Maps of whole numbers are scores from 0 to the most their type "
+            "holds, of floats from 0 to 1, unless the heatmap says another range.",
+            type="str or sequence of str",
+            check=_fields,
+        ),
+    ]
+    methods: Methods = METHODS
+    truths: Annotated[
+        str | Sequence[str],
+        Option(
+            "Estimated truths",
+            "Further references: fields of `Segmentation` or, for models, of labels, such as `estimate_truth` writes.",
+            type="str or sequence of str",
+            check=_fields,
+        ),
+    ] = ()
+    skew: Skew = None
+    contours: Annotated[bool, Option("The task is to find contours", "Which decides how far one may be off.")] = False
+    tolerance: Annotated[
+        float | None,
+        Option(
+            "How far a contour may be off",
+            "As a share of the image's diagonal; by default .0075 for contours, 0 else.",
+            low=0,
+        ),
+    ] = None
+    thin: Annotated[
+        bool | None, Option("Thin references to lines", "By default for contours only.", type="bool, optional")
+    ] = None
+    shares: AgreedShares = ()
+    berkeley: Annotated[
+        bool,
+        Option(
+            "Boundaries, Berkeley evaluation",
+            "Lines matched one to one with each rater's, the best F1 over thresholds, which takes long "
+            "(`kalos_core.boundary_evaluation`). A pixel may be off by `tolerance`, by .0075 where that is 0.",
+        ),
+    ] = False
+    boundaries: Annotated[
+        int | None,
+        Option(
+            "Number of thresholds",
+            "Of the Berkeley evaluation, which it asks for, too; 33 by default, the benchmark takes 99. About a sixth "
+            "of a second for each on an image of 481 x 321 pixels with five raters, for every detector.",
+        ),
+    ] = None
+    ignore_value: IgnoreValue = None
+    raters_are_local: RatersAreLocal = None
+    thresholds: HitThresholds = THRESHOLDS
+    bootstrap: Replicates = 1000
+    seed: Seed = 0
+
+    def for_maps(self) -> dict[str, Any]:
+        """What follows from whether contours and boundaries are looked for."""
+        return {
+            "tolerance": (TOLERANCE if self.contours else 0.0) if self.tolerance is None else self.tolerance,
+            "thin": self.contours if self.thin is None else self.thin,
+            "boundaries": (BERKELEY if self.berkeley else 0) if self.boundaries is None else self.boundaries,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class DetectorRunArguments(DetectorRunSettings, RunArguments):
+    """What `rank_detectors` takes."""

@@ -1,0 +1,113 @@
+"""One builder a form of plot: curves, points, bands and histograms, with the text that the mouse shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from kalos_core.figures.common import NEUTRAL, Layout, as_numbers, as_plain
+
+Values: TypeAlias = Sequence[Any] | NDArray[Any]
+"""Numbers, None or NaN where undefined, or names."""
+
+NO_NAME = "<extra></extra>"
+"""Keeps the name of a trace out of its hover text."""
+
+
+def curve(
+    x: Values,
+    y: Values,
+    colour: str,
+    name: str | None = None,
+    hover: str = "",
+    *,
+    texts: Sequence[Any] | None = None,
+    width: float | None = 2,
+    dash: str | None = None,
+    extra: str = NO_NAME,
+    **more: Any,
+) -> go.Scatter:
+    """A line through (n,) points, with a gap where y is undefined.
+
+    Parameters
+    ----------
+    x, y : (n,)
+    colour : str
+    name : str, optional
+    hover : str
+        Template of the hover text; without it, and without texts, there is none.
+    texts : (n,), optional
+        Customdata of the hover text, which is the text itself without a template.
+    width : float, optional
+    dash : str, optional
+    extra : str
+        What plotly shows next to the hover text.
+    **more
+        Of the trace.
+    """
+    line = {"color": colour, "width": width, "dash": dash}
+    given = {"mode": "lines", "line": line, "name": name, **_hover(hover, texts, extra), **more}
+    return go.Scatter(x=np.asarray(x).tolist(), y=as_plain(as_numbers(y)), **given)
+
+
+def points(
+    x: Values,
+    y: Values,
+    colour: str | Sequence[str],
+    name: str | None = None,
+    hover: str = "",
+    *,
+    texts: Sequence[Any] | None = None,
+    size: float | Sequence[float] = 10,
+    symbol: str | Sequence[str] | None = None,
+    **more: Any,
+) -> go.Scatter:
+    """A mark at each of (n,) points; `hover` and `texts` as in `curve`."""
+    marker = {"color": colour, "size": size, "symbol": symbol}
+    given = {"mode": "markers", "marker": marker, "name": name, **_hover(hover, texts, NO_NAME), **more}
+    return go.Scatter(x=as_plain(as_numbers(x)), y=np.asarray(y).tolist(), **given)
+
+
+def interval_band(x: NDArray[Any], ends: NDArray[np.float64], colour: str, name: str, **more: Any) -> go.Scatter:
+    """The (n, 2) intervals at (n,) places as one closed outline, without those that are undefined."""
+    known = np.isfinite(ends).all(axis=1) & np.isfinite(x)
+    there = x[known].tolist()
+    given = {"fill": "toself", "fillcolor": colour, "line": {"width": 0}, "mode": "lines", "hoverinfo": "skip", **more}
+    return go.Scatter(
+        x=there + there[::-1], y=[*ends[known, 1].tolist(), *ends[known, 0].tolist()[::-1]], name=name, **given
+    )
+
+
+def histogram(
+    edges: NDArray[np.float64],
+    heights: Values,
+    hover: str,
+    texts: Sequence[Any],
+    name: str | None = None,
+    *,
+    colour: str = NEUTRAL,
+    share: float = 1.0,
+    **more: Any,
+) -> go.Bar:
+    """Bars of (n,) heights between (n + 1,) edges, each as wide as a share of its bin."""
+    return go.Bar(
+        x=((edges[:-1] + edges[1:]) / 2).tolist(),
+        y=np.asarray(heights).tolist(),
+        width=(share * np.diff(edges)).tolist(),
+        marker={"color": colour},
+        name=name,
+        **_hover(hover, texts, NO_NAME),
+        **more,
+    )
+
+
+def _hover(template: str, texts: Sequence[Any] | None, extra: str) -> Layout:
+    if not template and texts is None:
+        return {"hoverinfo": "skip"}
+    template = template or "%{customdata}"
+    customdata = None if texts is None else list(texts)
+    return {"customdata": customdata, "hovertemplate": template if "<extra>" in template else template + extra}

@@ -1,0 +1,93 @@
+"""Options of the readers of COCO files, each declared once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+from kalos_core.errors import InputError
+from kalos_core.options import Option
+from kalos_core.readers.settings import AliasSettings, CategoryField, ReaderSettings
+
+Assignment = Annotated[
+    Literal["all", "drew"],
+    Option(
+        "Assigned where rater_list is absent",
+        "Who was assigned to images without rater_list.",
+        choices={"all": "every rater of the file", "drew": "those who annotated something there"},
+    ),
+]
+
+Crowds = Annotated[
+    Literal["auto", "regions", "objects"],
+    Option(
+        "Annotations marked as a crowd",
+        "Meaning of iscrowd.",
+        choices={
+            "auto": "regions, unless most of a rater's annotations carry the mark, or marked ones have the attribute "
+            "occluded, as of a tool that marks every mask; the account says so",
+            "regions": "regions of many objects, kept apart",
+            "objects": "single objects like any other",
+        },
+    ),
+]
+
+NotExhaustive = Annotated[
+    Literal["ignore", "exclude"],
+    Option(
+        "Classes annotated in part",
+        "Of LVIS files, by category id: images whose not_exhaustive_category_ids name a class of which a rater "
+        "annotated nothing.",
+        choices={
+            "ignore": "the rater counts as assigned, as in published numbers",
+            "exclude": "the rater counts as not assigned to the class there (`Annotations.excluded`)",
+        },
+    ),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CocoFileSettings(ReaderSettings):
+    """Options of `read_coco` and `stream_coco`.
+
+    Annotations that share an id are refused; with ``on_invalid="skip"`` all are numbered anew.
+    """
+
+    assigned: Assignment = "all"
+    not_exhaustive: NotExhaustive = "ignore"
+    crowds: Crowds = "auto"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CocoSettings(CocoFileSettings, AliasSettings):
+    """Options of `read_coco`."""
+
+    rater_field: Annotated[
+        str | None,
+        Option(
+            "Field of the rater",
+            "Field of an annotation that holds its rater, such as created_by or attributes.annotator; by default "
+            "rater_id and the like.",
+            type="str, optional",
+        ),
+    ] = None
+    category_field: CategoryField = None
+
+    @property
+    def by_id(self) -> bool:
+        """Whether classes are those of ``category_id``."""
+        return self.category_field is None and not self.aliases
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.not_exhaustive == "exclude" and not self.by_id:
+            raise InputError("not_exhaustive: expected 'ignore' where classes are text or have aliases, got 'exclude'")
+
+
+@dataclass(frozen=True, kw_only=True)
+class StreamSettings(CocoFileSettings):
+    """Options of `stream_coco`."""
+
+    images_per_block: Annotated[
+        int, Option("Images in a table", "How many images each table has, the last one fewer.", low=1)
+    ] = field(default=1000, kw_only=False)
