@@ -107,7 +107,7 @@ def _interval(found: Separation, own: Separation) -> NDArray[np.float64]:
     """(2,) of the difference of KS; all similarities of a calibration are drawn alike."""
     if len(found.ks_replicates) != len(own.ks_replicates):
         return np.full(2, np.nan)
-    return np.asarray(intervals((found.ks_replicates - own.ks_replicates)[:, None])[0])
+    return np.asarray(intervals((found.ks_replicates - own.ks_replicates)[:, None], own.images)[0])
 
 
 def _same(threshold: float, calibrated: float) -> bool:

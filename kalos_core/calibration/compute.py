@@ -254,9 +254,10 @@ def _separation(
         ks_at=float(ks_at[0]),
         tau=tau,
         reason=_reason(targets) if np.isnan(tau) else "",
-        ks_interval=intervals(of_ks[:, None])[0],
-        tau_interval=intervals(of_tau[:, None])[0],
+        ks_interval=intervals(of_ks[:, None], images)[0],
+        tau_interval=intervals(of_tau[:, None], images)[0],
         ks_replicates=of_ks,
+        images=images,
         coordinates=compared,
         crosses=crosses,
     )

@@ -69,6 +69,8 @@ class Separation(Result):
         `shares` where the distances themselves were dropped (`without_distances`), else empty.
     ks_replicates : (B,) float64
         KS of each replicate of the bootstrap; all similarities of a calibration see the same draws of images.
+    images : int
+        How many images were drawn from.
 
     Examples
     --------
@@ -95,6 +97,7 @@ class Separation(Result):
     crosses: bool = True
     plotted: tuple[Shares, ...] = ()
     ks_replicates: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    images: int = 0
 
     @property
     def shares(self) -> tuple[Shares, ...]:

@@ -14,7 +14,7 @@ solver     joins                                                              tw
 =========  =================================================================  ====================================
 
 * the units: `correspond`
-* solvers: `SOLVERS`, `usable_solvers`, `Solver`, `greedy`, `shm`, `ahc`, `mgm`
+* solvers: `SOLVERS`, `usable_solvers`, `Solver`, `greedy`, `shm`, `shm_by_name`, `ahc`, `mgm`
 * costs: `COSTS`, `Cost`, `soft_cost`, `neg_cost`
 * the strict order: `strict_order`, `rank_rows`
 * how large units are, and whether they hang on the solver: `UnitSizes` (`Agreement.unit_sizes`)
@@ -34,7 +34,7 @@ from kalos_core.correspondence.best_first import greedy
 from kalos_core.correspondence.costs import COSTS, Cost, neg_cost, soft_cost
 from kalos_core.correspondence.multigraph import mgm, mgm_is_installed
 from kalos_core.correspondence.order import rank_rows, strict_order
-from kalos_core.correspondence.sequential import shm
+from kalos_core.correspondence.sequential import shm, shm_by_name
 from kalos_core.correspondence.sizes import UnitSizes
 from kalos_core.errors import lookup
 from kalos_core.options import Option
@@ -53,6 +53,7 @@ __all__ = [
     "neg_cost",
     "rank_rows",
     "shm",
+    "shm_by_name",
     "soft_cost",
     "strict_order",
     "usable_solvers",
@@ -61,7 +62,7 @@ __all__ = [
 Solver = Callable[[Annotations, Pairs, Cost], NDArray[np.intp]]
 """``solver(annotations, candidates, cost)`` -> (N,) any label per cluster."""
 
-SOLVERS: dict[str, Solver] = {"greedy": greedy, "shm": shm, "ahc": ahc, "mgm": mgm}
+SOLVERS: dict[str, Solver] = {"greedy": greedy, "shm": shm, "shm_by_name": shm_by_name, "ahc": ahc, "mgm": mgm}
 """Name -> solver; the App's drop-downs and the tests of all solvers read this table."""
 
 
@@ -72,7 +73,8 @@ SolverName = Annotated[
         "How pairs become units: which annotations of several raters are of the same object.",
         choices={
             "greedy": "the most similar first, as the paper",
-            "shm": "rater after rater by name, as many partners as possible",
+            "shm": "rater after rater, who overlaps the others most first, as many partners as possible",
+            "shm_by_name": "the same with raters by name, as the authors' code: other names give other units",
             "ahc": "every two annotations of a unit reach the threshold",
             "mgm": "the best sum over all pairs of a unit; slower, an optional library",
         },
@@ -87,7 +89,7 @@ def usable_solvers() -> list[str]:
     Examples
     --------
     >>> usable_solvers()[:3]
-    ['greedy', 'shm', 'ahc']
+    ['greedy', 'shm', 'shm_by_name']
     """
     return [name for name in SOLVERS if name != "mgm" or mgm_is_installed()]
 

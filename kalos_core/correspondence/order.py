@@ -51,6 +51,23 @@ def rank_rows(annotations: Annotations, rows: NDArray[np.intp], kind: str) -> ND
     return rank
 
 
+def rank_contents(annotations: Annotations, rows: NDArray[np.intp], kind: str) -> NDArray[np.uint64]:
+    """(M,) a number for what each row shows, shape and class, the same for equal ones of an image, whoever gave them.
+
+    Sums of them tell what raters annotated in an image apart, in no order of raters or rows.
+    """
+    keys = [_alphabetical(annotations.categories)[annotations.category[rows]], *annotations.shapes[kind].tie_keys(rows)]
+    keys.append(annotations.image[rows])
+    order = np.lexsort(keys)
+    changes = np.any([np.diff(key[order]) != 0 for key in keys], axis=0)
+    rank = np.concatenate([[0], np.cumsum(changes)])[: len(rows)]
+    image = annotations.image[rows][order]
+    within = rank - rank[np.searchsorted(image, image)]
+    number = np.empty(len(rows), np.uint64)
+    number[order] = np.random.default_rng(0).integers(0, 1 << 64, int(within.max(initial=0)) + 1, np.uint64)[within]
+    return number
+
+
 def rank_raters(annotations: Annotations) -> NDArray[np.intp]:
     """(R,) the position of each rater's name in alphabetical order."""
     return _alphabetical(annotations.raters)

@@ -140,8 +140,14 @@ class DetectorRanking(Result):
             f"{AREA} is undefined under {truth}: it marks every pixel" for truth in self.truths[all_ & ~nothing]
         ]
         reasons += [self.no_intervals] if self.no_intervals else []
-        names = self.truths, self.detectors
-        return Rankings(AREA, *names, self.area, undefined=tuple(reasons), replicates=self.replicates)
+        return Rankings(
+            AREA,
+            *(self.truths, self.detectors),
+            self.area,
+            undefined=tuple(reasons),
+            replicates=self.replicates,
+            images=len(_ids(self)),
+        )
 
     @property
     def area_interval(self) -> NDArray[np.float64]:
@@ -306,8 +312,14 @@ def rank_over_classes(by_class: Mapping[str, DetectorRanking]) -> Rankings:
     without = first.truths[np.isnan(values).all(axis=1)]
     reasons = tuple(f"{AREA} is undefined under {truth}: no class is marked in part" for truth in without)
     reasons += tuple(f"{name}: {found.no_intervals}" for name, found in by_class.items() if found.no_intervals)
-    names = first.truths, first.detectors
-    return Rankings(f"mean {AREA}", *names, values, undefined=reasons, replicates=_joint_replicates(by_class))
+    return Rankings(
+        f"mean {AREA}",
+        *(first.truths, first.detectors),
+        values,
+        undefined=reasons,
+        replicates=_joint_replicates(by_class),
+        images=len(_ids(first)),
+    )
 
 
 def _joint_replicates(by_class: Mapping[str, DetectorRanking]) -> NDArray[np.float64] | None:
@@ -319,8 +331,8 @@ def _joint_replicates(by_class: Mapping[str, DetectorRanking]) -> NDArray[np.flo
     return mean_of_defined(np.stack(drawn))
 
 
-def _ids(found: DetectorRanking) -> list[object] | None:
-    return None if found.image_ids is None else found.image_ids.tolist()
+def _ids(found: DetectorRanking) -> list[object]:
+    return [] if found.image_ids is None else found.image_ids.tolist()
 
 
 def sureness_text(ranking: Rankings) -> str:

@@ -50,6 +50,8 @@ class Rankings(Result):
     replicates : (B, T, S) float64, optional
         The values in each bootstrap replicate over images, all from the same draws; B is 0 without a bootstrap, None
         where images cannot be drawn again.
+    images : int
+        How many images they were drawn from.
 
     Examples
     --------
@@ -82,6 +84,7 @@ class Rankings(Result):
     less_is_better: bool = False
     undefined: tuple[str, ...] = ()
     replicates: NDArray[np.float64] | None = None
+    images: int = 0
 
     @property
     def interval(self) -> NDArray[np.float64]:
@@ -127,7 +130,7 @@ class Rankings(Result):
         return np.where(np.isnan(values), np.nan, ranks)
 
     def _interval_of(self, drawn: NDArray[np.float64]) -> NDArray[np.float64]:
-        return intervals(drawn.reshape(len(drawn), self.values.size)).reshape(*self.values.shape, 2)
+        return intervals(drawn.reshape(len(drawn), self.values.size), self.images).reshape(*self.values.shape, 2)
 
     @property
     def ranks(self) -> NDArray[np.float64]:
