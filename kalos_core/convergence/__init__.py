@@ -1,6 +1,6 @@
 """Label convergence: the ceiling that disagreement puts on any model's mAP (Tschirschwitz & Rodehorst, WACV 2025).
 
-* the ceiling: `label_convergence` -> `LabelConvergence`, its `Replicates` and their `Spread`; `SHARES`, `FEW_IMAGES`,
+* the ceiling: `label_convergence` -> `LabelConvergence`, its `Replicates` and their `Spread`; `SHARES`,
   `MEANINGS`
 * raters against raters: `modified_map` -> `ModifiedMap`; `THRESHOLDS`, `SIZES`
 * from alpha to mAP, of one data set or several pooled: `fit_line` -> `Line`, `PUBLISHED_LINE`
@@ -13,7 +13,6 @@
 from kalos_core.convergence.criteria import Criteria as Criteria
 from kalos_core.convergence.criteria import Criterion as Criterion
 from kalos_core.convergence.criteria import check_convergence as check_convergence
-from kalos_core.convergence.interval import FEW_IMAGES as FEW_IMAGES
 from kalos_core.convergence.interval import SHARES as SHARES
 from kalos_core.convergence.interval import LabelConvergence as LabelConvergence
 from kalos_core.convergence.interval import SubsetSize as SubsetSize

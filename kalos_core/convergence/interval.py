@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
@@ -27,11 +26,11 @@ from kalos_core.convergence.modified import (
 )
 from kalos_core.convergence.regression import PUBLISHED_LINE, GivenLine, Line
 from kalos_core.convergence.replicates import Replicates
-from kalos_core.convergence.spread import Spread
+from kalos_core.convergence.spread import FEWEST_IMAGES, Spread
 from kalos_core.correspondence import SolverName
 from kalos_core.correspondence.costs import CostName
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, KalosWarning, as_number, check_whole, repr_of
+from kalos_core.errors import InputError, as_number, check_whole, repr_of
 from kalos_core.limits import check_replicates
 from kalos_core.options import Option, Seed, Settings, no_progress, takes
 from kalos_core.pairs import Pairs, refuse_pairs
@@ -42,14 +41,14 @@ from kalos_core.similarity.fitting import ComparedBy, measure_for, sent
 if TYPE_CHECKING:
     import pandas as pd
 
-FEW_IMAGES = 100
-"""Images of a replicate below which its interval is too wide to be set next to the paper's."""
-
 SHARES = (0.1, 0.25, 0.5)
 """Of the images in a subset, at which `LabelConvergence.by_size` looks unless told otherwise."""
 
 MATCHED, COUNTED = 0.1, 0.4
 """Share of the work done when annotations are matched, and when every image has its alpha."""
+
+HALVES = 200
+"""Halves of the images that the interval comes from: its width is then known to a twentieth."""
 
 AT_ONCE = 50
 """Subsets between two words of progress."""
@@ -74,7 +73,7 @@ class SubsetSize:
     convergence : float
         Mean of `LabelConvergence.convergence`.
     std, low, high, percentile_low, percentile_high : float
-        As of `Spread`; NaN for all images.
+        As of `Spread`; for all images `low` and `high` are `LabelConvergence.interval`, and the others NaN.
     map, alpha : float
         Mean modified mAP and alpha.
 
@@ -126,6 +125,8 @@ class LabelConvergence(Result):
         Codes of the images they were drawn from, in the order in which they are drawn.
     image_alpha : (I, T) float64
         Alpha of every image, NaN where undefined.
+    halves_map, halves_alpha : (H, T) float64
+        `map` and `alpha` of halves of the images.
     counted : sequence of Counted
         What modified mAP of any subset is computed from, once for each order of detections.
     settings : ConvergenceSettings
@@ -141,8 +142,8 @@ class LabelConvergence(Result):
     >>> result = label_convergence(Annotations.from_rows(rows), samples=50, fraction=0.5, thresholds=(0.5, 0.75))
     >>> result.summary()["figure"].tolist()
     ['modified mAP', 'mAP inferred from alpha', 'alpha']
-    >>> result.convergence.position(0.1)
-    'below'
+    >>> bool(result.interval[0] <= result.whole_convergence <= result.interval[1])
+    True
     """
 
     _call = "label_convergence(annotations)"
@@ -157,6 +158,8 @@ class LabelConvergence(Result):
     fitted: Line | None
     usable: NDArray[np.intp]
     image_alpha: NDArray[np.float64]
+    halves_map: NDArray[np.float64]
+    halves_alpha: NDArray[np.float64]
     counted: Sequence[Counted]
     settings: ConvergenceSettings
 
@@ -189,6 +192,8 @@ class LabelConvergence(Result):
             line=self.line,
             whole_map=mean_of_directions(self.whole.directions),
             whole_alpha=self.whole_alpha,
+            halves_map=self.halves_map,
+            halves_alpha=self.halves_alpha,
         )
 
     @property
@@ -216,7 +221,8 @@ class LabelConvergence(Result):
         DataFrame
             A row for each size, ascending, all images last: ``share``, ``images``, ``subsets`` (those without
             annotations to compare left out), ``convergence`` (as of the property) with ``std``, ``low``, ``high``,
-            ``percentile_low`` and ``percentile_high``, which the whole set does not have (NaN), ``map`` and ``alpha``.
+            ``percentile_low`` and ``percentile_high`` (of all images ``low`` and ``high`` are the interval, the others
+            NaN), ``map`` and ``alpha``.
 
         Raises
         ------
@@ -288,8 +294,8 @@ class LabelConvergence(Result):
 
     @property
     def interval(self) -> NDArray[np.float64]:
-        """(2,) of `convergence`."""
-        return self.convergence.interval
+        """(2,) 95 % interval of `whole_convergence`; NaN of fewer than 50 images (see `interval_of_all`)."""
+        return self.replicates.interval
 
     def summary(self) -> pd.DataFrame:
         """A row each for measured mAP, inferred mAP and alpha: see `Replicates`."""
@@ -312,13 +318,12 @@ class LabelConvergence(Result):
     @property
     def headline(self) -> str:
         """The finding, in words."""
-        found, whole = self.convergence, 100 * self.whole_convergence
-        low, high = 100 * found.interval
+        found, (low, high) = 100 * self.whole_convergence, 100 * self.interval
+        interval = f"no interval of fewer than {FEWEST_IMAGES} images" if np.isnan(low) else f"[{low:.2f}, {high:.2f}]"
         return (
-            f"label convergence {whole:.2f} mAP@{self.whole.span} on all {number_of(self.images, 'image')}, "
-            f"{self.route}; "
-            f"{100 * found.mean:.2f} [{low:.2f}, {high:.2f}] on {number_of(len(self.alpha), 'subset')} of "
-            f"{self.images_per_replicate:,} of them"
+            f"label convergence {found:.2f} mAP@{self.whole.span} on all {number_of(self.images, 'image')}, "
+            f"{interval}, {self.route}; {100 * self.convergence.mean:.2f} in the mean of "
+            f"{number_of(len(self.alpha), 'subset')} of {self.images_per_replicate:,} of them"
         )
 
     def _table(self) -> pd.DataFrame:
@@ -424,13 +429,6 @@ def label_convergence(
     -------
     LabelConvergence
 
-    Warns
-    -----
-    KalosWarning
-        With both numbers, if the mean over the subsets is more than one standard deviation away from the value of all
-        images, or if a subset has fewer than 100 images: modified mAP depends on the size of the set it is computed
-        on, and intervals belong to subsets of their size. See `LabelConvergence.by_size`.
-
     Raises
     ------
     InputError
@@ -446,7 +444,7 @@ def label_convergence(
     >>> result = label_convergence(Annotations.from_rows(rows), samples=50, fraction=0.5, thresholds=(0.5, 0.75))
     >>> result.images_per_replicate, result.route
     (100, 'measured: modified mAP of both directions')
-    >>> bool(result.interval[0] < result.convergence.mean < result.interval[1])
+    >>> bool(result.interval[0] < result.whole_convergence < result.interval[1])
     True
     """
     known, measure = known_of(annotations), measure_for(settings.similarity, kinds_of(annotations))
@@ -465,6 +463,7 @@ def label_convergence(
     task = MatchTask(sent(measure), thresholds, chosen.ties, pairs=settings.pairs, alpha=alpha, tell=told)
     counted, image_alpha = count_in_orders(annotations, task, chosen.orders, chosen.seed, "Label convergence")
     drawn = _draw(usable, size, chosen.samples, np.random.default_rng(chosen.seed))
+    halves = _draw(usable, len(usable) // 2, HALVES if len(usable) > 1 else 0, np.random.default_rng([chosen.seed, 1]))
     of_paper = (chosen.solver, chosen.cost) == (PAPER_SOLVER, PAPER_COST)
     result = LabelConvergence(
         whole=map_of(counted, known, measure.name, np.array(thresholds), chosen.ties),
@@ -477,6 +476,8 @@ def label_convergence(
         fitted=None,
         usable=usable,
         image_alpha=image_alpha,
+        halves_map=mean_of_directions(_pair_map(counted, halves, len(known.raters), no_progress)),
+        halves_alpha=_mean_alpha(image_alpha, halves),
         counted=tuple(counted),
         settings=chosen,
     )
@@ -501,17 +502,6 @@ def _check_replicates(result: LabelConvergence) -> None:
             f"fraction: expected subsets with annotations to compare, got {empty:,} of {samples:,} subsets of {size:,} "
             "images without any; choose a larger fraction"
         )
-    found, whole = result.convergence, result.whole_convergence
-    if size >= FEW_IMAGES and not abs(found.mean - whole) > found.std:
-        return
-    low, high = 100 * found.interval
-    warnings.warn(
-        f"label convergence is {100 * whole:.1f} mAP on all {result.images:,} images and {100 * found.mean:.1f} "
-        f"[{low:.1f}, {high:.1f}] on {samples:,} subsets of {size:,}: it depends on how many images it is computed on. "
-        "Quote the value of all images; the interval belongs to subsets of its size (`by_size()` shows other sizes)",
-        KalosWarning,
-        stacklevel=4,
-    )
 
 
 def _size_row(found: Replicates) -> SubsetSize:
@@ -547,8 +537,8 @@ def _whole_row(found: Replicates) -> SubsetSize:
         subsets=1,
         convergence=found.whole_convergence,
         std=unknown,
-        low=unknown,
-        high=unknown,
+        low=float(found.interval[0]),
+        high=float(found.interval[1]),
         percentile_low=unknown,
         percentile_high=unknown,
         map=float(found.whole_map.mean()),

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kalos_core._agreement import AgreementSettings
 from kalos_core.convergence.regression import PUBLISHED_LINE, SAME_ALPHA, Line, fit_line
-from kalos_core.convergence.spread import Spread
+from kalos_core.convergence.spread import Spread, interval_of_all
 from kalos_core.display import number_of
 from kalos_core.errors import InputError
 from kalos_core.results import Result
@@ -46,6 +46,8 @@ class Replicates(Result):
     whole_map, whole_alpha : (T,) float64, optional
         The same on all images at once: what `convergence` would be without subsets. Both depend on how many images
         there are, so that the mean of the replicates is another number.
+    halves_map, halves_alpha : (H, T) float64, optional
+        `map` and `alpha` of halves of the images: what `interval` comes from.
 
     Examples
     --------
@@ -67,6 +69,8 @@ class Replicates(Result):
     line: Line | None
     whole_map: NDArray[np.float64] | None = None
     whole_alpha: NDArray[np.float64] | None = None
+    halves_map: NDArray[np.float64] | None = None
+    halves_alpha: NDArray[np.float64] | None = None
 
     def between(self, least: float | None = None, greatest: float | None = None) -> Replicates:
         """The same at the thresholds from the least to the greatest, both included; by default those there are.
@@ -85,6 +89,8 @@ class Replicates(Result):
             alpha=self.alpha[:, chosen],
             whole_map=None if self.whole_map is None else self.whole_map[chosen],
             whole_alpha=None if self.whole_alpha is None else self.whole_alpha[chosen],
+            halves_map=None if self.halves_map is None else self.halves_map[:, chosen],
+            halves_alpha=None if self.halves_alpha is None else self.halves_alpha[:, chosen],
             configuration=replace(self.configuration, threshold=float(thresholds[0])),
         )
 
@@ -130,6 +136,17 @@ class Replicates(Result):
     def whole_convergence(self) -> float:
         """`convergence` of all images at once, the number to quote; NaN where it is not known."""
         return self._whole[0 if self.is_measured else 1]
+
+    @property
+    def interval(self) -> NDArray[np.float64]:
+        """(2,) 95 % interval of `whole_convergence`, see `interval_of_all`; models are placed against it."""
+        halves = self.halves_map if self.line is None or self.is_measured else self._mapped(self.halves_alpha)
+        if halves is None:
+            return np.full(2, np.nan)
+        return interval_of_all(self.whole_convergence, halves.mean(axis=1), self.images // 2, self.images)
+
+    def _mapped(self, alpha: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+        return None if alpha is None or self.line is None else self.line.map_of(alpha)
 
     @property
     def _whole(self) -> tuple[float, float, float]:

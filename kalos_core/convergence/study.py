@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,13 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.convergence.criteria import Criterion, check_convergence
-from kalos_core.convergence.interval import FEW_IMAGES, SHARES, LabelConvergence, SubsetSize, label_convergence
+from kalos_core.convergence.interval import SHARES, LabelConvergence, SubsetSize, label_convergence
 from kalos_core.convergence.models import read_models
 from kalos_core.convergence.predictions import map_of_predictions
 from kalos_core.convergence.replicates import Replicates
-from kalos_core.convergence.spread import Spread
-from kalos_core.display import number_of, points_text
-from kalos_core.errors import InputError, KalosWarning, listed
+from kalos_core.convergence.spread import meaning_of, position_of
+from kalos_core.display import number_of, with_interval
+from kalos_core.errors import InputError
 from kalos_core.options import Option, Settings, no_progress, takes
 from kalos_core.pairs import Pairs, compute_pairs
 from kalos_core.results import Result
@@ -48,8 +47,8 @@ class PlacedModel:
     name : str
     map : float
         From 0 to 1.
-    place : "below", "inside" or "above"
-        Towards the interval.
+    place : "below", "inside", "above" or "unknown"
+        Towards the interval of label convergence; unknown where there is none.
     meaning : str
         What that means, in words.
     by_rater : dict
@@ -63,15 +62,18 @@ class PlacedModel:
     by_rater: dict[str, float] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, spread: Spread, name: str, value: float, by_rater: Mapping[str, float] | None = None) -> PlacedModel:
-        """Against the interval of a spread.
+    def of(
+        cls, interval: NDArray[np.float64], name: str, value: float, by_rater: Mapping[str, float] | None = None
+    ) -> PlacedModel:
+        """Against an interval (2,) of label convergence.
 
         Examples
         --------
-        >>> PlacedModel.of(Spread(np.array([0.4, 0.5, 0.6])), "net", 0.1).place
+        >>> PlacedModel.of(np.array([0.4, 0.6]), "net", 0.1).place
         'below'
         """
-        return cls(name, value, spread.position(value), spread.meaning(value), dict(by_rater or {}))
+        place, meaning = position_of(value, interval), meaning_of(value, interval)
+        return cls(name, value, place, meaning, dict(by_rater or {}))
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,11 +171,11 @@ class ConvergenceStudy(Result):
     @property
     def placed(self) -> list[PlacedModel]:
         """Every model against label convergence of all images, those with predictions last."""
-        spread, whole = self.whole.convergence, self.parts[0]
-        models = [PlacedModel.of(spread, name, value) for name, value in self.models.items()]
+        interval, whole = self.whole.interval, self.parts[0]
+        models = [PlacedModel.of(interval, name, value) for name, value in self.models.items()]
         for name, value in whole.models.items():
             by_rater = dict(zip(map(str, self.raters), whole.predicted[name].mean(axis=0).tolist(), strict=True))
-            models.append(PlacedModel.of(spread, name, value, by_rater))
+            models.append(PlacedModel.of(interval, name, value, by_rater))
         return models
 
     def largest(self, count: int = 20) -> list[TagConvergence]:
@@ -208,22 +210,22 @@ class ConvergenceStudy(Result):
     @property
     def headline(self) -> str:
         """The finding, in words."""
-        found = points_text(self.whole.convergence.mean)
+        found = with_interval(100 * self.whole.whole_convergence, 100 * self.whole.interval, 1)
         return (
-            f"Label convergence {found} mAP on subsets; {number_of(len(self.parts) - 1, 'tag')}, "
+            f"Label convergence {found} mAP; {number_of(len(self.parts) - 1, 'tag')}, "
             f"{number_of(len(self.models), 'model')}"
         )
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row for all images and for each tag: label convergence on subsets, from 0 to 1, and why there is none."""
+        """One row for all images and for each tag: label convergence from 0 to 1, and why there is none."""
         import pandas as pd
 
         rows = []
         for part in self.parts:
-            found = None if part.replicates is None else part.replicates.convergence
+            found = part.replicates
             low, high = (np.nan, np.nan) if found is None else found.interval
-            mean = np.nan if found is None else found.mean
-            rows.append((part.name, part.images, mean, low, high, part.reason))
+            value = np.nan if found is None else found.whole_convergence
+            rows.append((part.name, part.images, value, low, high, part.reason))
         return pd.DataFrame(rows, columns=["name", "images", "map", "map_low", "map_high", "reason"])
 
 
@@ -261,11 +263,6 @@ def convergence_study(annotations: Annotations, result: LabelConvergence, settin
         All that touch.
     progress : callable, optional
         ``progress(share, label)``, as of `label_convergence`.
-
-    Warns
-    -----
-    KalosWarning
-        If subsets of tags have fewer than 100 images.
 
     Raises
     ------
@@ -315,17 +312,14 @@ def convergence_study(annotations: Annotations, result: LabelConvergence, settin
             settings.progress((number + share) / len(masks), f"{tag}: {label}")
 
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", KalosWarning)  # said of all tags at once
-                near, chosen = pairs.within(annotations, images), {**result.settings.record(), "similarity": measure}
-                found = label_convergence(part, **chosen, pairs=near, progress=tell)
+            near, chosen = pairs.within(annotations, images), {**result.settings.record(), "similarity": measure}
+            found = label_convergence(part, **chosen, pairs=near, progress=tell)
         except InputError as error:
             return TagConvergence(tag, count, None, {}, str(error))
         return TagConvergence(tag, found.images, found.replicates, predicted(part, images))
 
     whole = TagConvergence(WHOLE, result.images, result.replicates, predicted(annotations))
     of_tags = [of_tag(number, tag, images) for number, (tag, images) in enumerate(masks.items())]
-    _warn_of_small(of_tags)
     settings.progress(1.0, "Looking at subsets of other sizes")
     return ConvergenceStudy(
         parts=(whole, *of_tags),
@@ -345,16 +339,3 @@ def _sizes(result: LabelConvergence) -> tuple[SubsetSize, ...]:
         return tuple(result.sizes(shares, samples))
     except InputError:
         return tuple(result.sizes((), samples))
-
-
-def _warn_of_small(tags: Sequence[TagConvergence]) -> None:
-    small = [
-        part.name for part in tags if part.replicates is not None and part.replicates.images_per_replicate < FEW_IMAGES
-    ]
-    if small:
-        warnings.warn(
-            f"tags: subsets of {listed(small)} have fewer than {FEW_IMAGES} images: compare their means, not their "
-            "widths",
-            KalosWarning,
-            stacklevel=3,
-        )

@@ -115,7 +115,8 @@ def pixel_intervals(
             f1s.append(np.where(there, np.where(marked > 0, 2 * (times @ both) / marked, 1.0), np.nan))
             means.append(np.nansum(f1s[-1], axis=1) / there.sum(axis=1))
     matrix, (first, second) = np.full((raters, raters, 2), np.nan), np.triu_indices(raters, 1)
-    matrix[first, second] = matrix[second, first] = intervals(np.concatenate(f1s), (shared > 0).sum(axis=0)) if raters else np.zeros((0, 2))
+    if raters:
+        matrix[first, second] = matrix[second, first] = intervals(np.concatenate(f1s), (shared > 0).sum(axis=0))
     return PixelIntervals(
         mean_f1=intervals(np.concatenate(means)[:, None], len(ordered))[0],
         smyth_bound=intervals(np.concatenate(bounds)[:, None], len(ordered))[0],
