@@ -46,6 +46,7 @@ COMMON, RARE, RAREST = 0, 5, 9
 """Classes of 30, 5 and 2 % of the objects."""
 
 SKILLS = (0.9, 0.8, 0.7, 0.85, 0.75, 0.95)
+LENIENCE = (0.0, 0.2, -0.2, 0.1, -0.1, 0.3)
 GRADES = 5
 SIDE = 24
 """Pixels of a mask's edge."""
@@ -173,8 +174,8 @@ def convergence(images: int, raters: int, bootstrap: int, rng: np.random.Generat
 
 
 def grades(images: int, raters: int, bootstrap: int, rng: np.random.Generator) -> Figures:
-    """Grades of 1 to 5 of a latent quality, which each rater sees with an error of their own."""
-    seen = rng.normal(0, 1, (images, 1)) + rng.normal(0, 0.6, (images, raters)) + rng.normal(0, 0.2, raters)
+    """Grades of 1 to 5 of a latent quality, which each rater sees with an error and a lenience of their own."""
+    seen = rng.normal(0, 1, (images, 1)) + rng.normal(0, 0.6, (images, raters)) + np.array(LENIENCE[:raters])
     values = np.clip(np.round(3 + seen), 1, GRADES)
     found, icc = grade_agreement(values, bootstrap=bootstrap), intraclass_correlation(values)
     figures: Figures = {

@@ -17,12 +17,23 @@ from kalos_core.display import alpha_text, number_of, signed
 from kalos_core.errors import InputError, listed, repr_of
 from kalos_core.limits import check_replicates
 from kalos_core.options import BootstrapSettings, takes
-from kalos_core.resampling import Cells, interval_columns, intervals, join_cells, resample
+from kalos_core.resampling import (
+    Cells,
+    clear_of_chance,
+    detectable,
+    interval_columns,
+    intervals,
+    join_cells,
+    resample,
+)
 from kalos_core.results import Result
 from kalos_core.sharding import Sharded
 
 if TYPE_CHECKING:
     import pandas as pd
+
+STUDIES = (50, 200, 1000)
+"""Images of the studies whose power a comparison names."""
 
 OF_RESULTS = ("similarity", "threshold", "solver", "cost")
 """What of a configuration decides an alpha; the rest decides its interval."""
@@ -74,8 +85,13 @@ class Differences(Result):
 
     @property
     def is_clear(self) -> NDArray[np.bool_]:
-        """(F,) whether the interval leaves 0 out: the difference is more than chance."""
-        return (self.interval[:, 0] > 0) | (self.interval[:, 1] < 0)
+        """(F,) whether the difference is more than chance; of those of a table that are clear, one in twenty is not."""
+        return clear_of_chance(self.difference, self.interval, self.images)
+
+    @property
+    def detectable(self) -> NDArray[np.float64]:
+        """(F,) how large a difference must be to be found in four of five studies of as many images; NaN if unknown."""
+        return detectable(self.interval, self.images, self.images)
 
     @property
     def headline(self) -> str:
@@ -94,6 +110,7 @@ class Differences(Result):
                 "difference": self.difference,
                 **interval_columns(difference=self.interval),
                 "images": self.images,
+                "detectable": self.detectable,
                 "clear": self.is_clear,
             }
         )
@@ -199,9 +216,19 @@ class Comparison(Result):
                 f"mean alpha {before} -> {after}: {signed(self.difference)}{interval} over "
                 f"{number_of(images, 'image')}; "
                 f"better on {len(self.improved):,}, worse on {len(self.worsened):,}",
+                *([] if np.isnan(low) else [self._power]),
                 *self.notes,
             ]
         )
+
+    @property
+    def _power(self) -> str:
+        """How large a difference of mean alpha such studies find."""
+        whole = self.whole
+        found = {of: float(detectable(whole.interval, whole.images, of)[0]) for of in STUDIES}
+        shown = ", ".join(f"{alpha_text(value, 3)} with {of:,} images" for of, value in found.items())
+        least = alpha_text(whole.detectable[0], 3)
+        return f"four of five such studies find a difference of {least} or more ({shown})"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row for all, and for each class and rater that both have; `part` says which it is."""

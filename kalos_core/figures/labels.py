@@ -281,7 +281,7 @@ def plot_teams(result: TeamComparison, question: int = 0) -> go.Figure:
     names, kappa = result.names, result.kappa[question]
     verb = "agree more among themselves" if kappa[-1] > 0 else "agree less among themselves"
     finding = "no clear difference"
-    if result.differs(question):
+    if result.differs[question]:
         finding = f"{shown(result.first)} {verb} than {shown(result.second)}"
     difference = with_interval(kappa[-1], result.kappa_interval[question, -1])
     title = f"{shown(result.question[question])}: {finding} (difference of kappa {difference})"

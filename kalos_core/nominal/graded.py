@@ -34,7 +34,7 @@ from kalos_core.limits import check_replicates
 from kalos_core.nominal.levels import MetricName
 from kalos_core.nominal.values import Grades, encode_grades
 from kalos_core.options import Option, Replicates, Seed, Settings, takes
-from kalos_core.resampling import Draws, intervals
+from kalos_core.resampling import Draws, intervals, intervals_below_one
 from kalos_core.results import Result
 from kalos_core.text import plain
 
@@ -243,7 +243,9 @@ def agreement_of_grades(
         every = np.zeros((len(times), sums.groups))
         every[:, used] = times
         drawn.append(sums.coefficients(every))
-    interval = intervals(np.concatenate(drawn), len(used))
+    replicates = np.concatenate(drawn)
+    interval = intervals(replicates, len(used))
+    interval[1] = intervals_below_one(value[1:2], replicates[:, 1:2], len(used))[0]
     why = NO_PAIR if not len(used) else MANY if len(grades.levels) > MOST_GRADES else ONE_GRADE
     reason = ["" if np.isfinite(each) else why for each in value]
     if not same_raters:

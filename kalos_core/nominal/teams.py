@@ -21,7 +21,7 @@ from kalos_core.nominal.majority import majority_vote
 from kalos_core.nominal.questions import check_two_raters
 from kalos_core.nominal.table import LabelTable
 from kalos_core.options import BootstrapSettings, takes
-from kalos_core.resampling import draws_of_kinds, intervals
+from kalos_core.resampling import clear_of_chance, draws_of_kinds, intervals
 from kalos_core.results import Result, crossed
 from kalos_core.sharding import Sharded, known_of, parts_of
 
@@ -85,15 +85,15 @@ class TeamComparison(Result):
         between = f"{self.first} with {self.second}"
         return (self.first, self.second, between, "majorities", f"{self.first} − {self.second}")
 
-    def differs(self, row: int) -> bool:
-        """Whether the interval of the difference of a question leaves out 0."""
-        low, high = self.agreement_interval[row, -1]
-        return bool(low > 0 or high < 0)
+    @property
+    def differs(self) -> NDArray[np.bool_]:
+        """(Q,) whether the difference is more than chance; of the questions that differ, one in twenty does not."""
+        return clear_of_chance(self.agreement[:, -1], self.agreement_interval[:, -1], self.items[:, -1])
 
     @property
     def headline(self) -> str:
         """The finding, in words."""
-        differing = sum(self.differs(row) for row in range(len(self)))
+        differing = int(self.differs.sum())
         of = f"of {number_of(len(self), 'question')}"
         return f"{self.first} and {self.second}: {number_of(differing, f'{of} differs', f'{of} differ')}"
 

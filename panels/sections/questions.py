@@ -243,7 +243,7 @@ class TeamsSection(RunSection):
         parts = kf.figures_of(run, team_question=state.team_question)
         state.headline = NO_TEAMS if teams is None else ""
         if teams is not None:
-            apart = [teams.question[row] for row in range(len(teams)) if teams.differs(row)]
+            apart = teams.question[teams.differs].tolist()
             where = f"{', such as' * (len(apart) > 3)}: {', '.join(map(shown, apart[:3]))}" if apart else ""
             title = (
                 f"{teams.first} and {teams.second} differ on {len(apart)} of {number_of(len(teams), 'question')}{where}"
