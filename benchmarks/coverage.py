@@ -124,16 +124,18 @@ def _table(
 def objects(images: int, raters: int, bootstrap: int, rng: np.random.Generator) -> Figures:
     """Agreement of all, of classes, of a rater and of a pair."""
     found = agreement(Scenes.drawn(images, rng).annotated(raters, rng), bootstrap=bootstrap)
-    classes, vitality, pairs = class_difficulty(found), rater_vitality(found), collaboration(found)
+    classes, pairs = class_difficulty(found), collaboration(found)
     figures: Figures = {
         "mean alpha": (found.alpha, found.alpha_interval),
         "median alpha": (found.median_alpha, found.median_interval),
         "global alpha": (found.global_alpha, found.global_alpha_interval),
-        "rater: vitality": (vitality.vitality[0], vitality.vitality_interval[0]),
-        "rater: vitality, global": (vitality.global_vitality[0], vitality.global_vitality_interval[0]),
         "pair: mean alpha": (pairs.alpha[0, 1], pairs.alpha_interval[0, 1]),
         "pair: global alpha": (pairs.global_alpha[0, 1], pairs.global_alpha_interval[0, 1]),
     }
+    if raters > 2:
+        vitality = rater_vitality(found)
+        figures["rater: vitality"] = (vitality.vitality[0], vitality.vitality_interval[0])
+        figures["rater: global vitality"] = (vitality.global_vitality[0], vitality.global_vitality_interval[0])
     names = classes.category.tolist()
     for code in (COMMON, RARE, RAREST):
         what = f"class of {100 * CLASS_SHARES[code]:.0f} % of the objects"
@@ -190,7 +192,7 @@ def answers(images: int, raters: int, bootstrap: int, rng: np.random.Generator) 
     right = rng.random((images, raters)) < np.array(SKILLS[:raters])
     values = np.where(right, true[:, None], (true[:, None] + rng.integers(1, 3, (images, raters))) % 3)
     counts = np.stack([(values == code).sum(axis=1) for code in range(3)], axis=1)
-    found, skill = sparse_agreement(counts, bootstrap=bootstrap), dawid_skene(values, model="one_coin", added=0.0)
+    found, skill = sparse_agreement(counts, bootstrap=bootstrap), dawid_skene(values)
     return {
         "sparse agreement": (found.value, found.interval),
         "skill of a rater": (skill.skill[0], skill.skill_interval[0]),

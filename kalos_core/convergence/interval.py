@@ -494,6 +494,28 @@ def _drawn_from(annotations: Annotations, settings: ConvergenceSettings) -> tupl
     return usable, _subset_size(len(usable), settings.fraction)
 
 
+def map_of_halves(annotations: Annotations, similarity: ComparedBy) -> tuple[float, NDArray[np.float64]]:
+    """Modified mAP of all images, mean over thresholds and directions, and (H,) of halves of them.
+
+    Examples
+    --------
+    >>> rows = [
+    ...     {"image": image, "rater": rater, "category": "cat", "box": [0, 0, 10, 10 - shift * (image % 3)]}
+    ...     for image in range(40)
+    ...     for rater, shift in (("ann", 0), ("bob", 2))
+    ... ]
+    >>> whole, halves = map_of_halves(Annotations.from_rows(rows), "box_iou")
+    >>> len(halves), bool(abs(whole - halves.mean()) < 0.1)
+    (200, True)
+    """
+    task = MatchTask(similarity, THRESHOLDS, "coco")
+    counted, _ = count_in_orders(annotations, task, 1, 0, "")
+    usable, every = np.flatnonzero(usable_images(annotations)), len(annotations.raters)
+    halves = _draw(usable, len(usable) // 2, HALVES if len(usable) > 1 else 0, np.random.default_rng(0))
+    whole = mean_of_directions(_pair_map(counted, usable[None], every, no_progress)).mean()
+    return float(whole), mean_of_directions(_pair_map(counted, halves, every, no_progress)).mean(axis=1)
+
+
 def _check_replicates(result: LabelConvergence) -> None:
     size, samples = result.images_per_replicate, len(result.drawn)
     empty = int(np.isnan(result.map).any(axis=1).sum())

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import NDArray
 
-from kalos_core._agreement import agreement, image_coincidences
+from kalos_core._agreement import agreement
 from kalos_core.annotations import Annotations, object_array
+from kalos_core.arrays import divide
+from kalos_core.convergence.interval import map_of_halves
+from kalos_core.convergence.modified import SIZES
+from kalos_core.diagnostics.parts import Part
 from kalos_core.display import alpha_text, number_of, significant
 from kalos_core.errors import InputError, listed, lookup
 from kalos_core.noise.fit.observations import MOST_MERGED, THRESHOLD, observe, relative_boxes
@@ -46,8 +50,11 @@ LEAST_VALUES = 30
 COUNTED = ("correct", "merged", "merged_wrong_class", "wrong_class", "unmatched")
 """Findings of one pair of raters; missing and additional are both unmatched, since neither rater is the truth."""
 
-NUMBERS = ("alpha", "global_alpha", *COUNTED, "unmatched_per_image")
-"""The quantities that are numbers, not distances of distributions."""
+SIZED = ("unmatched_small", "unmatched_medium", "unmatched_large")
+"""Unmatched annotations by the area of their box, in COCO's sizes."""
+
+MOST_COUNTS = 2000
+"""Draws of the counts of all images behind the interval of the largest of them."""
 
 DECIMALS = 9
 """Of the values that are compared: beyond is rounding, by which copies would be far from copies."""
@@ -82,9 +89,18 @@ class Fidelity(Result):
     quantity                   what it is
     =========================  =====================================================================================
     alpha, global_alpha        of two raters: the mean over all images and pairs, and that of all their units
+    alpha_deviation            standard deviation of the alphas of images
+    images_of_one              share of images with an alpha of 1
+    images_at_most_0           share of images with an alpha of 0 or less
+    class_alpha                mean over the classes of their alphas
+    classes_below_0            share of the classes with an alpha below 0
+    modified_map               mean of both directions
     correct, merged, ...       findings of `variations` with fragments of two, over all pairs
     unmatched                  missing and additional
+    unmatched_small, ...       the same by the area of the box, in COCO's sizes
+    own_class                  share of the unmatched of a class that the other rater has in the image, too
     unmatched_per_image        their mean
+    most_unmatched             the largest number of an image
     ks_...                     Kolmogorov-Smirnov distance, 0 to 1, of the synthetic values from the real ones: number
                                of unmatched annotations of an image, similarity, translation, angle, change of width
                                and of height of correct annotations, area of unmatched ones
@@ -98,8 +114,9 @@ class Fidelity(Result):
     real : (Q,) float64
         Of the real raters. Of a distance, the mean of what two samples of their images have from one another.
     low, high : (Q,) float64
-        95 % interval of the real data: percentile bootstrap over images; of counts the wider of that and Poisson's
-        exact interval, since few events resample too alike. Of a distance 0, and the 95 % quantile.
+        95 % interval of the real data: bootstrap over images; of counts the wider of that and Poisson's exact interval,
+        since few events resample too alike; of `modified_map` from halves of the images; of `most_unmatched` of what
+        the numbers of resampled images predict. Of a distance 0, and the 95 % quantile.
     by_draw : (D, Q) float64
         Of each draw of synthetic raters.
     pairs, images : int
@@ -205,8 +222,8 @@ def measure_fidelity(parameters: NoiseParameters, annotations: Annotations, sett
         by_draw.append(gaps.values(_Measured.of(table, tables, pairs)))
     low, high = gaps.ends(seed)
     return Fidelity(
-        quantity=object_array([*NUMBERS, *(f"ks_{name}" for name in gaps.names)]),
-        real=np.concatenate([real.numbers, gaps.usual]),
+        quantity=object_array([*real.numbers, *(f"ks_{name}" for name in gaps.names)]),
+        real=np.array([*real.numbers.values(), *gaps.usual]),
         low=low,
         high=high,
         by_draw=np.array(by_draw),
@@ -265,36 +282,45 @@ class _Measured:
 
     Parameters
     ----------
-    cells : Cells
-        One statistic, with a cell for each pair and image.
-    counts : (5, I) int
-        Of `COUNTED`, over all pairs.
+    cells, class_cells : Cells
+        One statistic, and one for each class, with a cell for each pair and image.
+    counts : mapping name -> (I,) int
+        Over all pairs: findings by `COUNTED`, unmatched annotations by `SIZED`, and those of an `own_class`.
     pairs_on : (I,) int
         Pairs that share each image.
+    maps : list of float and (H,) float64
+        Modified mAP of each pair, and of halves of its images.
     samples : mapping name -> values (n,) and their images (n,)
     rank : (I,) int
         See `Annotations.image_rank`.
     """
 
     cells: Cells
-    counts: NDArray[np.intp]
+    class_cells: Cells
+    counts: dict[str, NDArray[np.intp]]
     pairs_on: NDArray[np.intp]
+    maps: list[tuple[float, NDArray[np.float64]]]
     samples: dict[str, _Sample]
     rank: NDArray[np.intp]
 
     @classmethod
     def of(cls, table: Annotations, tables: list[Annotations], pairs: list[Pair]) -> _Measured:
         images = len(table.images)
-        counts, pairs_on = np.zeros((len(COUNTED), images), np.intp), np.zeros(images, np.intp)
-        cells, samples = [], []
+        counts = {name: np.zeros(images, np.intp) for name in (*COUNTED, *SIZED, "own_class")}
+        pairs_on = np.zeros(images, np.intp)
+        cells, class_cells, maps, samples = [], [], [], []
         for two, (_, _, shared) in zip(tables, pairs, strict=True):
-            sums = image_coincidences(two, agreement(two, "box_iou", bootstrap=0).units)[0]
-            cells.append(Cells.of(np.zeros(len(shared), np.intp), shared, sums))
+            part = Part.of(agreement(two, "box_iou", bootstrap=0))
+            of_classes, _, codes = part.class_cells()
+            cells.append(replace(part.cells(), image=shared[part.cells().image]))
+            class_cells.append(
+                replace(of_classes, statistic=codes[of_classes.statistic], image=shared[of_classes.image])
+            )
             found = variations(two, "box_iou", threshold=THRESHOLD, max_merge=MOST_MERGED)
-            kinds = np.where(np.isin(found.type, ("missing", "additional")), "unmatched", found.type)
-            for row, kind in enumerate(COUNTED):
-                counts[row, shared] += np.bincount(found.image[kinds == kind], minlength=len(shared))
+            for name, image in _counted(two, found).items():
+                counts[name][shared] += np.bincount(image, minlength=len(shared))
             pairs_on[shared] += 1
+            maps.append(map_of_halves(two, "box_iou"))
             samples.append(_samples(two, found, shared))
         joined = {
             name: (
@@ -303,30 +329,131 @@ class _Measured:
             )
             for name in samples[0]
         }
-        return cls(join_cells(cells), counts, pairs_on, joined, table.image_rank)
+        return cls(join_cells(cells), join_cells(class_cells), counts, pairs_on, maps, joined, table.image_rank)
 
-    @property
-    def numbers(self) -> NDArray[np.float64]:
-        """Of `NUMBERS`."""
-        totals = self.counts.sum(axis=1)
-        return np.array([self.cells.mean(1)[0], self.cells.whole(1)[0], *totals, totals[-1] / self.pairs_on.sum()])
+    @cached_property
+    def numbers(self) -> dict[str, float]:
+        """The quantities that are numbers, not distances of distributions."""
+        classes, once = len(np.unique(self.class_cells.statistic)), np.ones((1, len(self.images)))
+        return {
+            "alpha": self.cells.mean(1)[0],
+            "global_alpha": self.cells.whole(1)[0],
+            **{name: values[0] for name, values in self._of_images(once).items()},
+            **_of_classes(self._by_class().mean(classes)[None]),
+            "modified_map": float(np.mean([whole for whole, _ in self.maps])),
+            **{name: float(count.sum()) for name, count in self.counts.items() if name != "own_class"},
+            **{name: values[0] for name, values in self._ratios(once).items()},
+            "most_unmatched": float(self.counts["unmatched"].max(initial=0)),
+        }
 
-    def intervals(self, seed: int) -> NDArray[np.float64]:
-        """(N, 2) of `NUMBERS`."""
+    def intervals(self, seed: int) -> dict[str, NDArray[np.float64]]:
+        """Name -> (2,) of `numbers`.
+
+        Classes of few images are in some replicates only, which moves these all one way: they are moved back.
+        """
+        on, classes = self.images, len(np.unique(self.class_cells.statistic))
+        times = np.concatenate(list(draws_of(len(on), REPLICATES, seed))).astype(np.float64)
         drawn = resample(self.cells, 1, REPLICATES, seed, self.rank)
-        on = self.images
-        alphas = intervals(np.concatenate([drawn.mean, drawn.whole], axis=1), len(on))
-        times = np.concatenate(list(draws_of(len(on), REPLICATES, seed)))
-        per_image = intervals((times @ self.counts[-1, on] / (times @ self.pairs_on[on]))[:, None], len(on))
-        resampled, exact = intervals(times @ self.counts[:, on].T, len(on)), poisson_interval(self.counts.sum(axis=1))
-        wider = np.stack([np.minimum(resampled, exact)[:, 0], np.maximum(resampled, exact)[:, 1]], axis=1)
-        return np.concatenate([alphas, wider, per_image])
+        of_classes = resample(self._by_class(), classes, REPLICATES, seed, self.rank).mean
+        replicates = {
+            "alpha": drawn.mean[:, 0],
+            "global_alpha": drawn.whole[:, 0],
+            **self._of_images(times),
+            **{name: values - values.mean() + self.numbers[name] for name, values in _of_classes(of_classes).items()},
+            **self._ratios(times),
+        }
+        found = {name: intervals(values[:, None], len(on))[0] for name, values in replicates.items()}
+        for name, count in self.counts.items():
+            if name != "own_class":
+                resampled, exact = (
+                    intervals((times @ count[on])[:, None], len(on))[0],
+                    poisson_interval(count.sum()[None])[0],
+                )
+                found[name] = np.array([np.fmin(resampled, exact)[0], np.fmax(resampled, exact)[1]])
+        for name, ends in found.items():
+            ends[np.isnan(ends)] = self.numbers[name]  # the same in all replicates
+        return found | {"modified_map": self._map_interval(), "most_unmatched": self._most_interval(seed)}
 
-    @property
+    def _of_images(self, times: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+        """Of draws (B, J) of the images: how alphas of images differ."""
+        weight, value = times[:, self._place[self.cells.image]], self.cells.value
+        known = np.isfinite(value)
+        weight, value = weight[:, known], value[known]
+        count = weight.sum(axis=1)
+        mean, square = divide(weight @ value, count), divide(weight @ value**2, count)
+        return {
+            "alpha_deviation": np.sqrt(np.maximum(square - mean**2, 0)),
+            "images_of_one": divide(weight @ (value == 1), count),
+            "images_at_most_0": divide(weight @ (value <= 0), count),
+        }
+
+    def _ratios(self, times: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+        """Of draws (B, J) of the images: what is in relation to the unmatched annotations and to the images."""
+        on = self.images
+        unmatched = times @ self.counts["unmatched"][on]
+        return {
+            "own_class": divide(times @ self.counts["own_class"][on], unmatched),
+            "unmatched_per_image": divide(unmatched, times @ self.pairs_on[on]),
+        }
+
+    def _by_class(self) -> Cells:
+        """The cells of classes, the statistics numbered."""
+        return replace(self.class_cells, statistic=np.unique(self.class_cells.statistic, return_inverse=True)[1])
+
+    def _map_interval(self) -> NDArray[np.float64]:
+        """(2,) of mAP: halves differ from one another as data sets of this size do (the delete-d jackknife)."""
+        whole = float(np.mean([value for value, _ in self.maps]))
+        deviation = np.mean([halves.std(ddof=1) if len(halves) > 1 else np.nan for _, halves in self.maps])
+        reach = scipy.stats.t.ppf(0.975, max(len(self.images) - 1, 1)) * deviation
+        return np.array([whole - reach, whole + reach])
+
+    def _most_interval(self, seed: int) -> NDArray[np.float64]:
+        """(2,) of the largest number of an image: resampled images alone have none that is larger than the largest.
+
+        Draws predict the number of another such image from that of each (Poisson's distribution, Jeffreys' prior).
+        """
+        rng, count = np.random.default_rng(seed), self.counts["unmatched"][self.images]
+        some = count[rng.integers(0, len(count), (MOST_COUNTS, len(count)))]
+        drawn = rng.poisson(np.where(some > 0, rng.gamma(some + 0.5), 0.0)).max(axis=1)
+        return np.asarray(np.quantile(drawn, [OUTSIDE / 2, 1 - OUTSIDE / 2]))
+
+    @cached_property
     def images(self) -> NDArray[np.intp]:
         """(J,) the images that any pair shares, in the order of their ids."""
         on = np.flatnonzero(self.pairs_on)
         return on[np.argsort(self.rank[on])]
+
+    @cached_property
+    def _place(self) -> NDArray[np.intp]:
+        """(I,) the place of each image among `images`."""
+        place = np.zeros(len(self.pairs_on), np.intp)
+        place[self.images] = np.arange(len(self.images))
+        return place
+
+
+def _of_classes(alphas: NDArray[np.float64]) -> dict[str, Any]:
+    """Of alphas (B, C) of classes, NaN where undefined: numbers of one, arrays of several."""
+    defined = np.isfinite(alphas).sum(axis=1)
+    mean = divide(np.nansum(alphas, axis=1), defined)
+    below = divide((alphas < 0).sum(axis=1), defined)
+    return {"class_alpha": mean if len(mean) > 1 else mean[0], "classes_below_0": below if len(below) > 1 else below[0]}
+
+
+def _counted(two: Annotations, found: Variations) -> dict[str, NDArray[np.intp]]:
+    """The images of the findings by `COUNTED`, of the unmatched by `SIZED`, and of those of an `own_class`."""
+    alone = np.isin(found.type, ("missing", "additional"))
+    kinds = np.where(alone, "unmatched", found.type)
+    rows = np.array([(*found.rows_a[at], *found.rows_b[at])[0] for at in np.flatnonzero(alone)], np.intp)
+    area = two.shapes["box"].area()[rows]
+    given = {*zip(two.image.tolist(), two.rater.tolist(), two.category.tolist(), strict=True)}
+    image, rater, category = two.image[rows], two.rater[rows], two.category[rows]
+    own = [key in given for key in zip(image.tolist(), (1 - rater).tolist(), category.tolist(), strict=True)]
+    sizes = {name: SIZES[name.removeprefix("unmatched_")] for name in SIZED}
+    return {
+        **{kind: found.image[kinds == kind] for kind in COUNTED},
+        **{name: image[(low <= area) & (area < high)] for name, (low, high) in sizes.items()},
+        "own_class": image[np.array(own, np.bool_)],
+    }
 
 
 def _samples(two: Annotations, found: Variations, shared: NDArray[np.intp]) -> dict[str, _Sample]:
@@ -378,14 +505,12 @@ class _Gaps:
     def values(self, other: _Measured) -> NDArray[np.float64]:
         """Numbers and distances of one draw of synthetic raters."""
         gaps = [gap(self.real.samples[name][0], other.samples[name][0]) for name in self.names]
-        return np.concatenate([other.numbers, gaps])
+        return np.array([*other.numbers.values(), *gaps])
 
     @cached_property
     def resampled(self) -> NDArray[np.float64]:
         """(B, G) distances of two resamples of the images."""
-        images = self.real.images
-        index = np.zeros(len(self.real.pairs_on), np.intp)
-        index[images] = np.arange(len(images))
+        images, index = self.real.images, self.real._place
         one, other = (
             np.concatenate(list(draws_of(len(images), RESAMPLED_GAPS, seed))).astype(np.float64) for seed in (1, 2)
         )
@@ -406,7 +531,8 @@ class _Gaps:
 
     def ends(self, seed: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """(Q,) least and largest value of each quantity."""
-        ends = self.real.intervals(seed)
+        found = self.real.intervals(seed)
+        ends = np.array([found[name] for name in self.real.numbers])
         most = np.nanpercentile(self.resampled, MOST_GAP, axis=0) if self.names else np.zeros(0)
         return np.concatenate([ends[:, 0], np.zeros(len(self.names))]), np.concatenate([ends[:, 1], most])
 

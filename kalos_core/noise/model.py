@@ -49,7 +49,7 @@ OVERLAPS = {
 """What may become of a shift that parts an annotation from its reference."""
 
 FORMAT = "kalos noise model"
-VERSION = 2
+VERSION = 3
 """Of the layout of the JSON document; a file of another version is refused."""
 
 AS_IS = FitSettings()
@@ -86,7 +86,7 @@ class NoiseModel(Result, NoiseParameters):
     True
     >>> NoiseModel.from_json('{"format": "kalos noise model", "version": 0}')
     Traceback (most recent call last):
-    kalos_core.errors.InputError: noise model: expected version 2, got 0
+    kalos_core.errors.InputError: noise model: expected version 3, got 0
     """
 
     _call = "NoiseModel.fit(annotations)"

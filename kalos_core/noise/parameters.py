@@ -28,8 +28,12 @@ CLIP = (0.001, 0.999)
 """Quantiles at which a drawn residual is clipped (Eq. 12)."""
 
 
-FORMS = ("exponential", "power")
-"""How an expected number of events may grow with the number of annotations: as in the paper, or as a power."""
+MOST_VARIANCE = 0.95
+"""Of a share, against that of one that is 0 or 1."""
+
+FORMS = ("exponential", "power", "each")
+"""How an expected number of events may grow with the number of annotations: as in the paper, as a power, or so many for
+the first annotation and so many for each further one."""
 
 
 def _four(value: Any, name: str, high: float | None = None) -> tuple[float, ...]:
@@ -198,18 +202,21 @@ class SizeCurve(Parameters):
 
 @dataclass(frozen=True)
 class EventRate(Parameters):
-    """Expected number of annotations of a rater that another rater has not, on an image where the rater has n.
+    """Expected number of annotations of a rater that another rater has not, where the rater has n.
+
+    Of one class in one image, as objects of a class are easy or hard together; of an image, whatever their classes, in
+    the paper (see `OwnClass`).
 
     Parameters
     ----------
     intercept, slope : float
-        Of the line that the logarithm of the number follows.
+        Of the line that the logarithm of the number follows; of ``"each"``, the logarithms of the two numbers.
     form : str
-        One of `FORMS`: ``"exponential"``, exp(intercept + slope · n) (KαLOS Eq. 16), or ``"power"``,
-        exp(intercept) · (1 + n)^slope.
-    dispersion : float, at least 0
-        Variance of the factor, of mean 1, by which the number of an image differs from what is expected, for both
-        raters of a pair alike: the difficulty of the image. 0 gives Poisson's distribution, as in the paper.
+        One of `FORMS`: ``"exponential"``, exp(intercept + slope · n) (KαLOS Eq. 16), ``"power"``,
+        exp(intercept) · (1 + n)^slope, or ``"each"``, exp(intercept) + exp(slope) · (n - 1).
+    dispersion, class_dispersion : float, at least 0
+        Variance of the factors, of mean 1, by which the number of an image, and of a class in it, differs from what is
+        expected, for both raters of a pair alike: how hard they are. 0 gives Poisson's distribution, as in the paper.
     empty : float, at least 0, or None
         Expected number on an image where the rater has nothing and another rater has something; nothing is added where
         nobody has anything. None: as `form` says, wherever n is 0 (the paper's).
@@ -220,6 +227,8 @@ class EventRate(Parameters):
     [1.0, 2.718]
     >>> EventRate(intercept=-3.0, slope=1.5, form="power", empty=0.0).expected([0, 1, 10]).round(3).tolist()
     [0.0, 0.141, 1.816]
+    >>> EventRate(intercept=-3.0, slope=-1.3, form="each", empty=0.0).expected([0, 1, 10]).round(3).tolist()
+    [0.0, 0.05, 2.503]
     """
 
     with_interval: ClassVar = ("intercept", "slope")
@@ -228,13 +237,22 @@ class EventRate(Parameters):
     slope: Number
     form: Annotated[str, Option("Form", "How the rate grows.", known=dict.fromkeys(FORMS))] = "exponential"
     dispersion: NotNegative = 0.0
+    class_dispersion: NotNegative = 0.0
     empty: Annotated[float | None, Option("On empty images", "A finite number.", low=0)] = None
 
     def expected(self, annotations: ArrayLike) -> NDArray[np.float64]:
         """For numbers of annotations of the rater on an image."""
         count = np.asarray(annotations, dtype=np.float64)
-        found = np.exp(self.intercept + self.slope * rate_measure(self.form, count))
+        if self.form == "each":
+            found = np.exp(self.intercept) + np.exp(self.slope) * np.maximum(count - 1, 0)
+        else:
+            found = np.exp(self.intercept + self.slope * rate_measure(self.form, count))
         return np.asarray(found if self.empty is None else np.where(count == 0, self.empty, found))
+
+    @property
+    def whole_dispersion(self) -> float:
+        """Variance of the factor of an image and a class in it together."""
+        return (1 + self.dispersion) * (1 + self.class_dispersion) - 1
 
 
 def rate_measure(form: str, annotations: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -242,11 +260,47 @@ def rate_measure(form: str, annotations: NDArray[np.float64]) -> NDArray[np.floa
     return np.log1p(annotations) if form == "power" else annotations
 
 
+def share_law(mean: NDArray[np.float64], dispersion: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Both parameters of the Beta distributions of shares of these means (n,), above 0 and below 1.
+
+    Their variance is `dispersion` times that of the squared mean, as far as a share can vary so much.
+
+    Examples
+    --------
+    >>> [parameter.tolist() for parameter in share_law(np.array([0.5]), 1 / 3)]
+    [[1.0], [1.0]]
+    """
+    variance = np.minimum(dispersion * mean**2, MOST_VARIANCE * mean * (1 - mean))
+    size = mean * (1 - mean) / variance - 1
+    return mean * size, (1 - mean) * size
+
+
 @dataclass(frozen=True)
 class Chance(Parameters):
     """Probability of an event."""
 
     probability: Share
+
+
+@dataclass(frozen=True)
+class OwnClass(Parameters):
+    """Which classes added annotations have; without a share the paper's.
+
+    Raters who differ see more of what they both see: of the additions of LVIS-200 98 % are of a class that the rater
+    has in the image, and a class of which all annotations are missed is nearly always added, elsewhere or too far
+    away to be matched. The paper counts events of an image whatever their classes, and gives an addition the class that
+    one of the image's is taken for, always another one (KαLOS §9.3.3).
+
+    Parameters
+    ----------
+    share : float in [0, 1], or None
+        Of the added annotations those of a class that the rater has in the image.
+    stays : float in [0, 1]
+        Chance that a class of which all annotations are missed is added in the image.
+    """
+
+    share: Annotated[float | None, Option("Share", "A share.", low=0, high=1)] = None
+    stays: Share = 0.0
 
 
 @dataclass(frozen=True)
@@ -341,10 +395,13 @@ class Unmatched:
 
     Parameters
     ----------
-    rate : EventRate
+    rate, added : EventRate
         Events on an image by its number of reference annotations. Where changes keep an `Overlap`, these are the
-        annotations of one rater: as many of the reference's are missed, and as many added. Where they need not (the
-        paper's), missed and added together, since changes that part annotations make the others.
+        annotations of one rater: `rate` of those of the reference that are missed, `added` of those of its class that
+        are added; in all as many. Where they need not (the paper's), `rate` is of missed and added together, since
+        changes that part annotations make the others, and `added` is not used.
+    own_class : OwnClass
+        Which class an added annotation has, and whether events are those of an image or of a class in it.
     selection : SizeCurve
         Weight of an annotation, or of a proposed one, by its area.
     deletion : Chance
@@ -352,6 +409,8 @@ class Unmatched:
     """
 
     rate: EventRate
+    added: EventRate
+    own_class: OwnClass
     selection: SizeCurve
     deletion: Chance
 

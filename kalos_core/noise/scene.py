@@ -71,16 +71,16 @@ class Scene:
         return np.bincount(self.image, minlength=len(self.image_size))
 
     @cached_property
-    def by_image(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """(N,) rows in the order of their images, and (I + 1,) where each image begins there."""
-        return np.argsort(self.image, kind="stable"), run_starts(self.annotation_count)
-
-    @cached_property
     def classes(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Codes of the distinct classes of one image after the other, and (I + 1,) where each image begins there."""
         count = len(self.transitions.categories)
         image, category = np.divmod(np.unique(self.image * count + self.category), count)
         return category, run_starts(np.bincount(image, minlength=len(self.image_size)))
+
+    def has(self, image: NDArray[np.intp], category: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """(M,) whether images have an annotation of a class."""
+        count = len(self.transitions.categories)
+        return np.isin(image * count + category, self.image * count + self.category)
 
     @cached_property
     def proposed_area(self) -> NDArray[np.float64]:

@@ -13,9 +13,11 @@ Rate = Annotated[
     str,
     Option(
         "Growth of the number of unmatched annotations",
-        "How the number of unmatched annotations of an image grows with that of a rater's annotations.",
+        "How the number of unmatched annotations grows with that of a rater's annotations, of a class in an image; in "
+        "the paper, of an image.",
         choices={
             "auto": "whichever has the lower AIC",
+            "each": "so many for the first annotation, so many for each further one",
             "power": "a power of a rater's annotations",
             "exponential": "exponential, the paper's Eq. 16",
         },
@@ -27,8 +29,8 @@ Preset = Annotated[
         "Distributions that are fitted",
         "Families of distributions that a model is fitted with.",
         choices={
-            "faithful": "changes of position and size grow with a power of the area, the number of unmatched "
-            "annotations is over-dispersed, and nothing is added where nobody has anything",
+            "faithful": "changes of position and size grow with a power of the area; annotations are unmatched class "
+            "by class, with images and classes harder than others, and nothing is added where nobody has anything",
             "paper": "the paper's, with free shifts and the exponential rate unless given otherwise",
         },
     ),

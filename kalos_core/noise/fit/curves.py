@@ -10,7 +10,7 @@ import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import NDArray
 
-from kalos_core.noise.parameters import Opposition
+from kalos_core.noise.parameters import Opposition, share_law
 
 ROUNDS = 100
 ENOUGH = 1e-10
@@ -25,8 +25,14 @@ RESOLUTION = 1e-3
 CLOSE: dict[str, Any] = {"method": "Nelder-Mead", "options": {"xatol": 1e-6, "fatol": 1e-8}}
 """How a Beta distribution is searched, and to which end: without slopes, since far out it is infinitely unlikely."""
 
+LEAST_SHARE = 1e-9
+"""Of annotations that are missed, and of those that are not: what was seen cannot be impossible."""
+
 DISPERSIONS = (-10.0, 5.0)
 """Least and largest logarithm of a dispersion."""
+
+RATES = (-20.0, 10.0)
+"""Least and largest logarithm of an expected number of events."""
 
 MOST_LOGARITHM = (-5.0, 5.0)
 """Least and largest logarithm of the parameters of the Beta distribution."""
@@ -76,6 +82,33 @@ def fit_poisson(count: NDArray[np.intp], measure: NDArray[np.float64]) -> LineFi
         return float((count * line - expected).sum()), np.asarray(count - expected, np.float64), expected
 
     return _climb(likelihood, measure, float(np.log(count.mean())))
+
+
+def fit_each(count: NDArray[np.intp], number: NDArray[np.float64]) -> LineFit:
+    """Expected count exp(intercept) + exp(slope) · (number - 1): for the first, and for each further one.
+
+    Examples
+    --------
+    >>> found = fit_each(np.array([1, 5, 1, 5]), np.array([1.0, 3.0, 1.0, 3.0]))
+    >>> round(float(np.exp(found.intercept)), 3), round(float(np.exp(found.slope)), 3)
+    (1.0, 2.0)
+    """
+    further = number - 1
+
+    def parts(logarithms: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.stack([np.full(len(further), np.exp(logarithms[0])), np.exp(logarithms[1]) * further], axis=1)
+
+    def misfit(logarithms: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        each = parts(logarithms)
+        expected = each.sum(axis=1)
+        return float((expected - count * np.log(expected)).sum()), ((1 - count / expected)[:, None] * each).sum(axis=0)
+
+    start = np.log(np.full(2, max(float(count.sum()), 1.0) / float(number.sum())))
+    found = scipy.optimize.minimize(misfit, start, jac=True, method="L-BFGS-B", bounds=[RATES] * 2)
+    each = parts(found.x)
+    error = NORMAL_95 * np.sqrt(np.diag(np.linalg.pinv((each / each.sum(axis=1)[:, None]).T @ each)))
+    interval = found.x[:, None] + error[:, None] * np.array([-1, 1])
+    return LineFit(float(found.x[0]), float(found.x[1]), interval, -float(found.fun))
 
 
 def fit_logistic(chosen: NDArray[np.bool_], measure: NDArray[np.float64], weight: NDArray[np.float64]) -> LineFit:
@@ -142,28 +175,30 @@ def poisson_log_likelihood(count: NDArray[np.intp], expected: NDArray[np.float64
     return float(np.sum(scipy.stats.poisson.logpmf(count, expected)))
 
 
-def fit_dispersion(count: NDArray[np.intp], expected: NDArray[np.float64]) -> tuple[float, float]:
-    """The likeliest variance of a Gamma factor of mean 1 on the expected numbers (n,), and the log likelihood with it.
+def fit_dispersion(
+    number: NDArray[np.intp], count: NDArray[np.intp], expected: NDArray[np.float64]
+) -> tuple[float, float]:
+    """The likeliest variance of a factor of mean 1 on expected counts (n,) of so many, and by how much AIC falls.
 
-    Counts are then negative binomial, with variance expected + dispersion · expected².
+    Counts are beta-binomial then: see `share_law`.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> mean = np.full(4000, 5.0)
-    >>> found, _ = fit_dispersion(rng.poisson(mean * rng.gamma(2, 0.5, 4000)), mean)
-    >>> round(found, 1)
-    0.5
+    >>> number, expected = np.full(4000, 20), np.full(4000, 5.0)
+    >>> found, gain = fit_dispersion(number, rng.binomial(20, rng.beta(*share_law(expected / 20, 0.5))), expected)
+    >>> round(found, 1), gain > 100
+    (0.5, True)
     """
-    some = expected > 0
-    count, expected = count[some], expected[some]
+    share = np.clip(expected / number, LEAST_SHARE, 1 - LEAST_SHARE)
 
     def misfit(logarithm: float) -> float:
-        size = float(np.exp(-logarithm))
-        return -float(np.sum(scipy.stats.nbinom.logpmf(count, size, size / (size + expected))))
+        law = share_law(share, float(np.exp(logarithm)))
+        return -float(np.sum(scipy.stats.betabinom.logpmf(count, number, *law)))
 
     found = scipy.optimize.minimize_scalar(misfit, bounds=DISPERSIONS, method="bounded")
-    return float(np.exp(found.x)), -float(found.fun)
+    alike = float(np.sum(scipy.stats.binom.logpmf(count, number, share)))
+    return float(np.exp(found.x)), 2 * (-float(found.fun) - alike) - 2
 
 
 def _information(design: NDArray[np.float64], curvature: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -9,12 +9,14 @@ import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import NDArray
 
+from kalos_core.arrays import divide, total
 from kalos_core.display import number_of
 from kalos_core.noise.fit.angles import fit_axial, fit_cardinal
 from kalos_core.noise.fit.coupling import fit_coupling
 from kalos_core.noise.fit.curves import (
     LineFit,
     fit_dispersion,
+    fit_each,
     fit_logistic,
     fit_opposition,
     fit_poisson,
@@ -29,6 +31,7 @@ from kalos_core.noise.parameters import (
     Coupling,
     Enlargement,
     EventRate,
+    OwnClass,
     Parameters,
     Shift,
     SizeCurve,
@@ -132,8 +135,11 @@ def _event_distributions(
     matched = len(seen.category_a)
     yield "category.occurrence", _or_too_few(matched, "annotation matched one to one", lambda: occurrence(seen))
     pairs = len(seen.events)
-    rate = _or_too_few(pairs, "image of two raters", lambda: estimate_rate(seen, form, paper=paper))
+    what = "image of two raters"
+    rate = _or_too_few(pairs, what, lambda: estimate_rate(seen, form, paper=paper))
     yield "unmatched.rate", rate
+    yield "unmatched.added", _added(rate) if paper else _or_too_few(pairs, what, lambda: estimate_added(seen, form))
+    yield "unmatched.own_class", _own_class(seen, paper)
     yield "unmatched.selection", _curve(seen.unmatched_area, seen.matched_area, "unmatched annotation", 1.0)
     yield "topology.susceptibility", _susceptibility(seen, fragmented)
     rows = len(seen.opposition)
@@ -188,9 +194,8 @@ def _angle(shifts: Shifts, fit: Callable[[NDArray[np.float64]], Parameters], wha
 def occurrence(seen: Observations) -> Estimate:
     """Share of classes that differ, of annotations matched one to one, with Wilson's interval."""
     wrong, matched = int((seen.category_a != seen.category_b).sum()), len(seen.category_a)
-    interval = scipy.stats.binomtest(wrong, matched).proportion_ci(method="wilson")
-    ends = ((float(interval.low), float(interval.high)),)
-    return Estimate(Chance(wrong / matched), matched, number_of(matched, "annotation matched one to one"), ends)
+    reason = number_of(matched, "annotation matched one to one")
+    return Estimate(Chance(wrong / matched), matched, reason, (_wilson(wrong, matched),))
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,29 +227,37 @@ class RateFit:
         return float(((self.count - self.expected) ** 2 / self.expected).sum() / max(len(self.count) - 2, 1))
 
 
-def rate_fits(seen: Observations, *, paper: bool = False) -> list[RateFit]:
-    """The rates of all `FORMS`, on the same rows: one for each image, pair of raters and rater of the pair.
+def rate_fits(seen: Observations, *, paper: bool = False, added: bool = False) -> list[RateFit]:
+    """The rates of all `FORMS`, on the same rows: one for each image, pair of raters, class and rater of the pair.
 
-    Where a rater has no annotation, none of theirs is unmatched: these rows say nothing. The paper counts them.
+    Where a rater has no annotation, none of theirs is unmatched: these rows say nothing. The paper counts them, and
+    images whatever their classes; ``"each"`` is none of its forms. `added`: of the annotations that the other rater has
+    and this one has not, of a class that this one has.
     None where these show no trend: all with the same number of annotations, or all unmatched ones where it is largest
     or smallest, which the steepest trend describes best; see `constant_rate`.
     """
-    count, measure = _rate_rows(seen, paper)
+    count, measure = _rate_rows(seen, paper, added)
     with_events = np.unique(measure[count > 0])
     if not len(with_events) or (len(with_events) == 1 and with_events[0] in (measure.min(), measure.max())):
         return []
-    lines = {form: fit_poisson(count, rate_measure(form, measure)) for form in FORMS}
+    forms = [form for form in FORMS if form != "each" or not paper]
+    lines = {
+        form: fit_each(count, measure) if form == "each" else fit_poisson(count, rate_measure(form, measure))
+        for form in forms
+    }
     return [
-        RateFit(form, line, count, np.exp(line.intercept + line.slope * rate_measure(form, measure)))
+        RateFit(form, line, count, EventRate(line.intercept, line.slope, form).expected(measure))
         for form, line in lines.items()
     ]
 
 
-def _rate_rows(seen: Observations, paper: bool) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Unmatched annotations, and all, of each image, pair of raters and rater of the pair that says anything."""
-    count, own = seen.events.ravel(), seen.annotations_per_rater.ravel()
-    rows = slice(None) if paper else own > 0
-    return count[rows], own[rows].astype(np.float64)
+def _rate_rows(seen: Observations, paper: bool, added: bool = False) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Unmatched annotations, and all, of whatever says anything: see `rate_fits`."""
+    if paper:
+        return seen.events.ravel(), seen.annotations_per_rater.ravel().astype(np.float64)
+    events = seen.class_events[:, ::-1] if added else seen.class_events
+    count, own = events.ravel(), seen.class_annotations.ravel()
+    return count[own > 0], own[own > 0].astype(np.float64)
 
 
 def estimate_rate(seen: Observations, form: str, *, paper: bool = False) -> Estimate:
@@ -272,9 +285,8 @@ def estimate_rate(seen: Observations, form: str, *, paper: bool = False) -> Esti
     ends = tuple((float(low), float(high)) for low, high in line.interval)
     found = EventRate(line.intercept, line.slope, fit.form)
     if not paper:
-        dispersion, gain = pair_dispersion(seen, found)
-        found = replace(found, dispersion=dispersion, empty=_on_empty(seen))
-        if dispersion:
+        found, gain = with_dispersion(seen, replace(found, empty=_on_empty(seen)))
+        if gain:
             reason += f"; over-dispersed, which lowers AIC by {gain:,.0f}"
     return Estimate(found, rows, reason, ends)
 
@@ -311,20 +323,82 @@ def constant_rate(seen: Observations, form: str, *, paper: bool = False) -> Esti
     )
     found = EventRate(float(np.log(count.mean())), 0.0, form)
     if not paper:
-        found = replace(found, dispersion=pair_dispersion(seen, found)[0], empty=_on_empty(seen))
+        found, _ = with_dispersion(seen, replace(found, empty=_on_empty(seen)))
     return Estimate(found, rows, reason)
 
 
-def pair_dispersion(seen: Observations, rate: EventRate) -> tuple[float, float]:
-    """Variance of the factor that both raters of a pair share, 0 unless it fits better, and by how much AIC falls."""
-    expected = rate.expected(seen.annotations_per_rater)
-    both = (seen.annotations_per_rater > 0).all(axis=1)
-    if not both.any():
-        return 0.0, 0.0
-    count, expected = seen.events[both].sum(axis=1), expected[both].sum(axis=1)
-    dispersion, likelihood = fit_dispersion(count, expected)
-    gain = 2 * (likelihood - poisson_log_likelihood(count, expected)) - 2
-    return (dispersion, gain) if gain > 0 else (0.0, 0.0)
+def with_dispersion(seen: Observations, rate: EventRate) -> tuple[EventRate, float]:
+    """The rate with the variances of the factors that both raters of a pair share, and by how much AIC falls.
+
+    The whole variance is the likeliest one of the numbers of classes and raters, 0 unless it fits better. The part of
+    the image is what numbers of two classes of one image vary together: the sum of the products of their Pearson
+    residuals, over that of the products of the roots of their expected numbers.
+    """
+    own = seen.class_annotations
+    count, expected = np.where(own > 0, seen.class_events, 0), np.where(own > 0, rate.expected(own), 0.0)
+    some = expected > 0
+    if not some.any():
+        return rate, 0.0
+    whole, gain = fit_dispersion(own[some], count[some], expected[some])
+    root = np.sqrt(expected.sum(axis=1))
+    residual = np.nan_to_num(divide(count.sum(axis=1) - root**2, root))
+    together, usual = (_of_two(seen.class_image, each) for each in (residual, root))
+    of_image = max(together / usual, 0.0) if usual > 0 else 0.0
+    of_class = (1 + whole) / (1 + of_image) - 1 if gain > 0 else 0.0
+    return replace(rate, dispersion=of_image, class_dispersion=max(of_class, 0.0)), max(gain, 0.0)
+
+
+def _of_two(image: NDArray[np.intp], value: NDArray[np.float64]) -> float:
+    """Sum of the products of the values of each two classes of an image."""
+    return float((total(image, value, int(image.max()) + 1) ** 2).sum() - (value**2).sum()) / 2
+
+
+def estimate_added(seen: Observations, form: str) -> Estimate:
+    """The rate of annotations of another rater that one has not, by those of the class that this one has."""
+    fits = {fit.form: fit for fit in rate_fits(seen, added=True)}
+    count, _ = _rate_rows(seen, paper=False, added=True)
+    if not fits:
+        mean = float(np.log(count.mean())) if count.any() else NEVER
+        chosen = "exponential" if form == "auto" else form
+        return Estimate(EventRate(mean, NEVER if chosen == "each" else 0.0, chosen), len(count), "no trend: their mean")
+    fit = min(fits.values(), key=lambda fit: fit.aic) if form == "auto" else fits[form]
+    line = fit.line.widened(max(1.0, fit.pearson) ** 0.5)
+    ends = tuple((float(low), float(high)) for low, high in line.interval)
+    reason = f"{number_of(len(count), 'class of an image and rater', 'classes of an image and rater')}, {fit.form}"
+    return Estimate(EventRate(line.intercept, line.slope, fit.form), len(count), reason, ends)
+
+
+def _added(rate: Estimate) -> Estimate:
+    """Of the paper, whose `rate` is of both."""
+    return replace(rate, reason=f"not used: the rate is of missed and added; {rate.reason}")
+
+
+def _own_class(seen: Observations, paper: bool) -> Estimate:
+    """Which share of a rater's additions to another's annotations are of a class the other has in the image."""
+    if paper:
+        return Estimate(OwnClass(), 0, "a class that one of the image's is taken for, as in the paper")
+    added, own = seen.class_events[:, ::-1], seen.class_annotations
+    some = seen.annotations_per_rater[seen.class_image] > 0  # who has something there, seen from either side
+    of_own, of_any = int(added[own > 0].sum()), int(added[some].sum())
+    lost = (own > 0) & (seen.class_events == own)  # all of them are missed
+    stayed = int((lost & (own[:, ::-1] > 0)).sum())
+    what = "unmatched annotation beside others of the image"
+
+    def shares() -> Estimate:
+        found = OwnClass(of_own / of_any, stayed / lost.sum() if lost.any() else 1.0)
+        return Estimate(
+            found,
+            of_any,
+            f"{number_of(of_any, what)}; {number_of(int(lost.sum()), 'class')} of an image of which all are missed",
+            (_wilson(of_own, of_any), _wilson(stayed, int(lost.sum()))),
+        )
+
+    return _or_too_few(of_any, what, shares)
+
+
+def _wilson(some: int, of: int) -> tuple[float, float]:
+    interval = scipy.stats.binomtest(some, of).proportion_ci(method="wilson") if of else None
+    return (float(interval.low), float(interval.high)) if interval else (0.0, 1.0)
 
 
 def _on_empty(seen: Observations) -> float:

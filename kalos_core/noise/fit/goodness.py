@@ -227,7 +227,8 @@ def _of_rates(seen: Observations, rate: EventRate, draws: int, rng: np.random.Ge
     For each form, with Poisson's distribution, and, where the model's rate is over-dispersed, for that.
     """
     name = "unmatched.rate"
-    fits = rate_fits(seen)
+    paper = rate.empty is None
+    fits = rate_fits(seen, paper=paper)
     if not fits:
         yield _line(name, "none", "", None, len(seen.events), "not applicable: no trend over annotations")
         return
@@ -236,14 +237,16 @@ def _of_rates(seen: Observations, rate: EventRate, draws: int, rng: np.random.Ge
         note = "fits better" if fit is best else ""
         yield _Line(name, "AIC", fit.form, fit.aic, np.nan, len(fit.count), note)
     models = [(fit.form, EventRate(fit.line.intercept, fit.line.slope, fit.form), 2) for fit in fits]
-    if rate.dispersion > 0:
+    if rate.whole_dispersion > 0:
         models.append((f"{rate.form}, over-dispersed", replace(rate, empty=None), 3))
-    own = seen.annotations_per_rater
+    own, events = seen.class_annotations, seen.class_events
+    if paper:
+        own, events = seen.annotations_per_rater, seen.events
     some = (own > 0).all(axis=1)
-    count = seen.events[some].sum(axis=1)
+    count = events[some].sum(axis=1)
     for model, candidate, parameters in models:
         expected = candidate.expected(own[some]).sum(axis=1)
-        result = pearson(count, expected, candidate.dispersion, parameters, draws, rng)
+        result = pearson(count, expected, candidate.whole_dispersion, parameters, draws, rng)
         verdict = "0.05 or more: the counts may be of this distribution"
         yield _line(name, "Pearson chi-squared / df", model, result, len(count), verdict)
 

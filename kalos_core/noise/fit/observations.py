@@ -66,6 +66,10 @@ class Observations:
         Their names.
     events, annotations_per_rater : (v, 2) int
         Of each image and pair of raters, for either rater: the annotations that the other has not, and all.
+    class_events, class_annotations : (w, 2) int
+        The same of each image, pair of raters and class that either of them gave there.
+    class_image : (w,) int
+        The row of `events` that each of them is of.
     matched_area, unmatched_area : float64
         Areas of the annotations that the other rater has too, and of those that the other has not.
     parent_area, other_area : float64
@@ -83,6 +87,9 @@ class Observations:
     categories: NDArray[np.object_]
     events: NDArray[np.intp]
     annotations_per_rater: NDArray[np.intp]
+    class_events: NDArray[np.intp]
+    class_annotations: NDArray[np.intp]
+    class_image: NDArray[np.intp]
     matched_area: NDArray[np.float64]
     unmatched_area: NDArray[np.float64]
     parent_area: NDArray[np.float64]
@@ -184,7 +191,8 @@ def observe(annotations: Annotations, found: Variations | None = None) -> Observ
     shared_rows = [row for side in (found.rows_a[~alone], found.rows_b[~alone]) for rows in side for row in rows]
     whole, first, second = _fragments(found, np.flatnonzero(count_a + count_b > MOST_MERGED), boxes.area)
     everything = np.array([*alone_rows, *shared_rows], np.intp)
-    events, per_rater = _events(annotations, found, alone)
+    shared, events, per_rater = _events(annotations, found, alone)
+    class_image, class_events, class_annotations = _events_of_classes(annotations, found, alone, shared)
     return Observations(
         correct=_pairs(boxes, start[~wrong], end[~wrong]),
         wrong_class=_pairs(boxes, start[wrong], end[wrong]),
@@ -193,6 +201,9 @@ def observe(annotations: Annotations, found: Variations | None = None) -> Observ
         categories=annotations.categories,
         events=events,
         annotations_per_rater=per_rater,
+        class_events=class_events,
+        class_annotations=class_annotations,
+        class_image=class_image,
         matched_area=boxes.area[np.array(shared_rows, np.intp)],
         unmatched_area=boxes.area[np.array(alone_rows, np.intp)],
         parent_area=boxes.area[whole],
@@ -252,16 +263,49 @@ def _without(area: NDArray[np.float64], rows: NDArray[np.intp], whole: NDArray[n
 
 def _events(
     annotations: Annotations, found: Variations, alone: NDArray[np.bool_]
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """(v, 2) unmatched annotations of either rater, and all of theirs, of each image and pair assigned to it."""
+) -> tuple[NDArray[np.bool_], NDArray[np.intp], NDArray[np.intp]]:
+    """Which images (I, P) each pair shares; (v, 2) unmatched annotations of either rater, and all of theirs, there."""
     raters, images = len(annotations.raters), len(annotations.images)
     left, right = np.triu_indices(raters, 1)
     shared = annotations.assigned_any_class[:, left] & annotations.assigned_any_class[:, right]
-    index = np.zeros((raters, raters), np.intp)
-    index[left, right] = np.arange(len(left))
     count = np.zeros((images, len(left), 2), np.intp)
-    side = (found.type[alone] == "additional").astype(np.intp)
-    np.add.at(count, (found.image[alone], index[found.rater_a, found.rater_b][alone], side), 1)
+    np.add.at(count, (found.image[alone], _pairs_of(found, raters)[alone], _sides(found)[alone]), 1)
     own = np.zeros((images, raters), np.intp)
     np.add.at(own, (annotations.image, annotations.rater), 1)
-    return count[shared], np.stack([own[:, left], own[:, right]], axis=2)[shared]
+    return shared, count[shared], np.stack([own[:, left], own[:, right]], axis=2)[shared]
+
+
+def _events_of_classes(
+    annotations: Annotations, found: Variations, alone: NDArray[np.bool_], shared: NDArray[np.bool_]
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    """(w,) the row of `events`, and (w, 2) unmatched annotations and all, of each class that either rater gave."""
+    raters, classes = len(annotations.raters), len(annotations.categories)
+    row_of = np.cumsum(shared.ravel()).reshape(shared.shape) - 1  # as a mask takes them
+    rows = [(*found.rows_a[at], *found.rows_b[at])[0] for at in np.flatnonzero(alone)]
+    at_events = row_of[found.image[alone], _pairs_of(found, raters)[alone]] * classes
+    event_key = at_events + annotations.category[np.array(rows, np.intp)]
+    keys, sides = [np.zeros(0, np.intp)], [np.zeros(0, np.intp)]
+    for pair, both in enumerate(zip(*np.triu_indices(raters, 1), strict=True)):
+        for side, rater in enumerate(both):
+            own = np.flatnonzero((annotations.rater == rater) & shared[annotations.image, pair])
+            keys.append(row_of[annotations.image[own], pair] * classes + annotations.category[own])
+            sides.append(np.full(len(own), side))
+    key, side = np.concatenate(keys), np.concatenate(sides)
+    distinct, place = np.unique(key, return_inverse=True)
+    own_count, events = np.zeros((2, len(distinct), 2), np.intp)
+    np.add.at(own_count, (place.reshape(-1), side), 1)
+    np.add.at(events, (np.searchsorted(distinct, event_key), _sides(found)[alone]), 1)
+    return distinct // max(classes, 1), events, own_count
+
+
+def _pairs_of(found: Variations, raters: int) -> NDArray[np.intp]:
+    """The pair of raters of each finding, as `numpy.triu_indices` numbers them."""
+    left, right = np.triu_indices(raters, 1)
+    index = np.zeros((raters, raters), np.intp)
+    index[left, right] = np.arange(len(left))
+    return np.asarray(index[found.rater_a, found.rater_b])
+
+
+def _sides(found: Variations) -> NDArray[np.intp]:
+    """1 where an unmatched annotation is that of the second rater of the pair, else 0."""
+    return (found.type == "additional").astype(np.intp)
