@@ -598,7 +598,7 @@ def _pair_map(
     counted: Sequence[Counted], drawn: NDArray[Any], raters: int, tell: Callable[[float, str], None]
 ) -> NDArray[np.float64]:
     """(B, T, R, R) modified mAP of every subset, mean over the orders of detections."""
-    found = []
+    found = [np.zeros((0, len(counted[0].hit), raters, raters))]
     for start in range(0, len(drawn), AT_ONCE):
         tell(COUNTED + (1 - COUNTED) * start / len(drawn), f"Subset {start + 1:,} of {len(drawn):,}")
         part = _as_subsets(drawn[start : start + AT_ONCE], counted[0].images)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from kalos_core._agreement import agreement
 from kalos_core.annotations import Annotations, object_array
-from kalos_core.arrays import divide
+from kalos_core.arrays import divide, mean_of_defined
 from kalos_core.convergence.interval import map_of_halves
 from kalos_core.convergence.modified import SIZES
 from kalos_core.diagnostics.parts import Part
@@ -241,15 +241,16 @@ Pair = tuple[int, int, NDArray[np.intp]]
 
 
 def _pairs(table: Annotations, seed: int) -> list[Pair]:
-    """The pairs of raters who share an image and of whom one has annotated any; of too many a sample."""
-    annotating = np.bincount(table.rater, minlength=len(table.raters)) > 0
+    """The pairs of raters who share images and annotated any of them; of too many a sample."""
+    annotated = np.zeros((len(table.images), len(table.raters)), np.bool_)
+    annotated[table.image, table.rater] = True
     found = []
     for a, b in zip(*np.triu_indices(len(table.raters), 1), strict=True):
         images = np.flatnonzero(table.assigned_any_class[:, a] & table.assigned_any_class[:, b])
-        if len(images) and (annotating[a] or annotating[b]):
+        if annotated[np.ix_(images, [a, b])].any():
             found.append((int(a), int(b), images))
     if not found:
-        raise InputError("annotations: expected two raters who are assigned to the same image, got none")
+        raise InputError("annotations: expected two raters who annotated the same image, got none")
     if len(found) > MOST_PAIRS:
         chosen = np.random.default_rng(seed).choice(len(found), MOST_PAIRS, replace=False)
         found = [found[index] for index in np.sort(chosen)]
@@ -340,7 +341,7 @@ class _Measured:
             "global_alpha": self.cells.whole(1)[0],
             **{name: values[0] for name, values in self._of_images(once).items()},
             **_of_classes(self._by_class().mean(classes)[None]),
-            "modified_map": float(np.mean([whole for whole, _ in self.maps])),
+            "modified_map": float(mean_of_defined(np.array([whole for whole, _ in self.maps]))),
             **{name: float(count.sum()) for name, count in self.counts.items() if name != "own_class"},
             **{name: values[0] for name, values in self._ratios(once).items()},
             "most_unmatched": float(self.counts["unmatched"].max(initial=0)),
@@ -402,10 +403,9 @@ class _Measured:
 
     def _map_interval(self) -> NDArray[np.float64]:
         """(2,) of mAP: halves differ from one another as data sets of this size do (the delete-d jackknife)."""
-        whole = float(np.mean([value for value, _ in self.maps]))
-        deviation = np.mean([halves.std(ddof=1) if len(halves) > 1 else np.nan for _, halves in self.maps])
-        reach = scipy.stats.t.ppf(0.975, max(len(self.images) - 1, 1)) * deviation
-        return np.array([whole - reach, whole + reach])
+        deviations = [halves.std(ddof=1) if len(halves) > 1 else np.nan for _, halves in self.maps]
+        reach = scipy.stats.t.ppf(0.975, max(len(self.images) - 1, 1)) * mean_of_defined(np.array(deviations))
+        return np.array(self.numbers["modified_map"] + reach * np.array([-1, 1]))
 
     def _most_interval(self, seed: int) -> NDArray[np.float64]:
         """(2,) of the largest number of an image: resampled images alone have none that is larger than the largest.
