@@ -27,6 +27,13 @@ METRICS = {
 KAPPA_WEIGHTS = {
     "linear": "1 - d / d_max, d the difference of two grades",
     "quadratic": "1 - (d / d_max)²",
+    "linear_ranks": "as linear, d counted in steps from grade to grade, as scikit-learn and psych have it",
+    "quadratic_ranks": "as quadratic, d counted in steps from grade to grade",
+    "ordinal": "1 - (n + 1) n / ((K - 1) K), n the steps from grade to grade of K",
+    "radical": "1 - √(d / d_max)",
+    "ratio": "1 - (d / sum)² / (d_max / sum of the least and the greatest)², for numbers above 0",
+    "circular": "1 - sin²(π d / (d_max + 1)) over its greatest value: the last grade is next to the first",
+    "bipolar": "1 - d² / ((x + y - 2 least) (2 greatest - x - y)) over its greatest value",
 }
 """Weight by name -> how far two grades agree (Cohen 1968; Fleiss & Cohen 1973; Gwet 2014, §3.5)."""
 
@@ -295,10 +302,8 @@ def weight_distance(weights: str | ArrayLike, levels: NDArray[np.float64]) -> Di
     """
     if isinstance(weights, str):
         lookup(KAPPA_WEIGHTS, weights, "weights")
-        place = _from_0_to_1(levels)
-        if weights == "quadratic":
-            return SquaredDifference(place)
-        return Distance(lambda one, other: np.asarray(np.abs(place[one] - place[other])))
+        form, _, ranks = weights.partition("_")
+        return _of_form(form, np.arange(len(levels), dtype=np.float64) if ranks else levels)
     table, size = as_floats(weights, "weights"), len(levels)
     if table.shape != (size, size):
         raise InputError(
@@ -308,6 +313,35 @@ def weight_distance(weights: str | ArrayLike, levels: NDArray[np.float64]) -> Di
     if not (((table >= 0) & (table <= 1)).all() and (table == table.T).all() and (np.diag(table) == 1).all()):
         raise InputError("weights: expected agreement from 0 to 1, symmetric, 1 on the diagonal, got other numbers")
     return Distance(lambda one, other: np.asarray(1 - table[one, other]))
+
+
+def _of_form(form: str, levels: NDArray[np.float64]) -> Distance:
+    """Distances of the name of a weight, from 0 to 1."""
+    place, least, greatest = _from_0_to_1(levels), levels.min(initial=np.inf), levels.max(initial=-np.inf)
+    if form == "quadratic":
+        return SquaredDifference(place)
+    if form == "linear":
+        return Distance(lambda one, other: np.asarray(np.abs(place[one] - place[other])))
+    if form == "radical":
+        return Distance(lambda one, other: np.sqrt(np.abs(place[one] - place[other])))
+    if form == "ordinal":
+        pairs = max(len(levels) * (len(levels) - 1), 1)
+        return Distance(lambda one, other: np.abs(one - other) * (np.abs(one - other) + 1) / pairs)
+    if form == "ratio" and len(levels) and not least > 0:
+        raise InputError(f"weights: expected grades above 0 for 'ratio', got {least:g}")
+
+    def between(one: NDArray[np.intp], other: NDArray[np.intp]) -> NDArray[np.float64]:
+        apart, both = levels[one] - levels[other], levels[one] + levels[other]
+        if form == "ratio":
+            return np.asarray((apart / both) ** 2)
+        if form == "circular":
+            return np.asarray(np.sin(np.pi * apart / (greatest - least + 1)) ** 2)
+        within = (both - 2 * least) * (2 * greatest - both)
+        return np.divide(apart**2, within, out=np.zeros(np.shape(apart)), where=apart != 0)
+
+    every = np.arange(len(levels))
+    most = between(every[:, None], every[None]).max(initial=0) or 1.0
+    return Distance(lambda one, other: np.asarray(between(one, other) / most))
 
 
 def _from_0_to_1(levels: NDArray[np.float64]) -> NDArray[np.float64]:

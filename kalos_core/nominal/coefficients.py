@@ -70,7 +70,7 @@ def label_counts(values: ArrayLike) -> scipy.sparse.csr_array:
     Returns
     -------
     (I, K) int64, sparse
-        A column for each value that occurs, by ascending code (names in order of first occurrence).
+        A column for each value that occurs, ascending; names that cannot be compared as they first occur.
 
     Examples
     --------

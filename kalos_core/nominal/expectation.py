@@ -13,7 +13,7 @@ import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import NDArray
 
 SETTLED = 1e-6
-"""Least change between two iterations: of the probabilities of an item, summed over classes, in the mean of items."""
+"""Largest change of an item between two iterations, of its probabilities summed over classes, that ends them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +187,7 @@ def expectation_maximisation(patterns: Patterns, shares: Shares, added: float, i
         prior = patterns.count @ probability / items
         confusion = shares(patterns.expected(probability), added)
         before, probability = probability, _probability(patterns, confusion, prior, probability)
-        if patterns.count @ np.abs(probability - before).sum(axis=1) <= SETTLED * items:
+        if np.abs(probability - before).sum(axis=1).max() <= SETTLED:
             return Expectation(probability, confusion, prior, iteration, True)
     return Expectation(probability, confusion, prior, iterations, False)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,7 +16,7 @@ from kalos_core.errors import InputError, repr_of
 from kalos_core.limits import check_limit
 from kalos_core.nominal.expectation import Expectation, Patterns, expectation_maximisation, one_coin, own_confusion
 from kalos_core.nominal.table import LabelTable
-from kalos_core.nominal.values import encode_values
+from kalos_core.nominal.values import encode_values, in_order
 from kalos_core.options import Option, Settings, takes
 from kalos_core.reliability import NOT_ASSIGNED
 from kalos_core.results import Result, crossed
@@ -389,10 +388,7 @@ def _classes_of(given: NDArray[Any]) -> tuple[NDArray[np.object_], NDArray[np.in
     if given.dtype.kind != "O":
         distinct, codes = np.unique(given, return_inverse=True)
         return object_array(distinct.tolist()), codes.reshape(-1)
-    code = {value: at for at, value in enumerate(dict.fromkeys(given.tolist()))}
-    names = list(code)
-    with suppress(TypeError):  # text beside numbers
-        names = sorted(names)
+    names = in_order(given.tolist())
     place = {name: at for at, name in enumerate(names)}
     return object_array(names), np.array([place[value] for value in given.tolist()], np.intp)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,7 +41,7 @@ def encode_values(values: ArrayLike) -> NDArray[np.int64]:
     """
     given = _table(values)
     if not np.issubdtype(given.dtype, np.integer):
-        codes, _ = _by_occurrence(given)
+        codes, _ = _by_name(given)
         return np.where(codes < 0, NOT_ASSIGNED, codes)
     if given.size and given.min() < NOT_ASSIGNED:
         raise InputError(f"values: expected codes of at least {NOT_ASSIGNED}, got {given.min()}")
@@ -50,17 +51,33 @@ def encode_values(values: ArrayLike) -> NDArray[np.int64]:
     return given.astype(np.int64, copy=False)
 
 
-def _by_occurrence(given: NDArray[Any]) -> tuple[NDArray[np.int64], list[Any]]:
-    """Codes of values in order of first occurrence, -1 where missing, and the values they stand for."""
-    code: dict[Any, int] = {}
+def in_order(values: Iterable[Any]) -> list[Any]:
+    """The distinct values, ascending where they can be compared, else in the order in which they first occur.
+
+    Examples
+    --------
+    >>> in_order(["dog", "cat", "dog"]), in_order(["dog", 1])
+    (['cat', 'dog'], ['dog', 1])
+    """
+    distinct = list(dict.fromkeys(values))
+    with suppress(TypeError):  # text beside numbers
+        distinct.sort()
+    return distinct
+
+
+def _by_name(given: NDArray[Any]) -> tuple[NDArray[np.int64], list[Any]]:
+    """Codes of values, -1 where missing, and the values they stand for: see `in_order`."""
     some = given.astype(object)
     if given.dtype.kind == "i":
         some[given == NOT_ASSIGNED] = None
+    every = some.ravel().tolist()
     try:
-        codes = [-1 if is_missing(value) else code.setdefault(value, len(code)) for value in some.ravel().tolist()]
+        names = in_order(value for value in every if not is_missing(value))
     except TypeError as error:
         raise InputError(f"values: expected names or numbers, which can be compared, got {error}") from None
-    return np.array(codes, dtype=np.int64).reshape(given.shape), list(code)
+    code = {name: at for at, name in enumerate(names)}
+    codes = [-1 if is_missing(value) else code[value] for value in every]
+    return np.array(codes, dtype=np.int64).reshape(given.shape), names
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +132,7 @@ pass order=[...] with the categories from lowest to highest
     if order is not None:
         return _in_order(_table(values), metric, order)
     if metric == "nominal":
-        codes, found = _by_occurrence(_table(values))
+        codes, found = _by_name(_table(values))
         return Grades(codes, np.arange(len(found), dtype=np.float64), object_array(found))
     numbers, missing = _numbers(_table(values), metric)
     levels, codes = _distinct(numbers[~missing] if missing.any() else numbers.ravel())

@@ -20,7 +20,7 @@ from kalos_core.pixels.patterns import Patterns, find_patterns
 from kalos_core.pixels.performance import RaterPerformance
 from kalos_core.pixels.properties import Channels, property_moments
 from kalos_core.pixels.replicates import ImageCounts, pixel_intervals
-from kalos_core.pixels.stack import LabelStack, Masks3D, MaskStack, Stacks, as_stack, each_stack
+from kalos_core.pixels.stack import Masks3D, MaskStack, Stacks, as_stack, each_stack
 from kalos_core.pixels.sums import PixelSums
 from kalos_core.results import Result
 
@@ -223,17 +223,18 @@ class PixelAccumulator:
 
     Parameters
     ----------
-    raters : sequence of str
-        All raters of the data set. One who is not among an image's raters is not assigned to it, and counts for
-        nothing there; one who is assigned and marked nothing has an empty mask.
+    raters : sequence of str, optional
+        All raters of the data set, in their order; by default as images bring them. One who is not among an image's
+        raters is not assigned to it, and counts for nothing there; one who is assigned and marked nothing has an empty
+        mask.
     channels : sequence of str, or mapping of str to int, optional
         Which channels of the images are compared, see `pixel_agreement`.
     raters_are_local : bool, optional
-        Whether a name means a rater within one image only; by default as the stacks say. `raters` are not needed then.
+        Whether a name means a rater within one image only; by default as the stacks say.
 
     Examples
     --------
-    >>> accumulator = PixelAccumulator(["ann", "bob", "cid"])
+    >>> accumulator = PixelAccumulator()
     >>> accumulator.add(MaskStack.of({"ann": [[0, 1]], "bob": [[1, 1]]}))  # cid is not assigned
     >>> accumulator.add(MaskStack.of({"ann": [[0, 1]], "bob": [[0, 1]], "cid": None}))
     >>> accumulator.result().f1.round(2).tolist()
@@ -241,15 +242,19 @@ class PixelAccumulator:
     """
 
     def __init__(
-        self, raters: Sequence[str] = (), channels: Channels | None = None, raters_are_local: bool | None = None
+        self,
+        raters: Sequence[str] | None = None,
+        channels: Channels | None = None,
+        raters_are_local: bool | None = None,
     ) -> None:
         check_arguments(PixelAccumulator.__init__, locals())
-        self._code = {name: index for index, name in enumerate(raters) if is_hashable(name)}
-        self._are_local = raters_are_local
-        if len(self._code) != len(raters) or (len(raters) < 2 and not raters_are_local):
-            raise InputError(f"raters: expected at least two names, each once, got {listed(map(repr_of, raters), 20)}")
+        names = raters or ()
+        self._code = {name: index for index, name in enumerate(names) if is_hashable(name)}
+        self._grows, self._are_local = raters is None, raters_are_local
+        if len(self._code) != len(names) or (raters is not None and len(names) < 2 and not raters_are_local):
+            raise InputError(f"raters: expected at least two names, each once, got {listed(map(repr_of, names), 20)}")
         self._channels = channels
-        self._sums = PixelSums.nothing(0 if raters_are_local else len(raters))
+        self._sums = PixelSums.nothing(0 if raters_are_local else len(names))
         self._rows: list[tuple[Any, float, float, int, int]] = []
         self._counted: list[ImageCounts] = []
         self._alone = 0
@@ -259,8 +264,10 @@ class PixelAccumulator:
         """Count one image."""
         check_arguments(PixelAccumulator.add, locals())
         local = self._is_local(stack)
-        strangers = [] if local else [name for name in stack.raters if name not in self._code]
-        if strangers:
+        strangers = [] if local else [name for name in stack.raters.tolist() if name not in self._code]
+        if self._grows:
+            self._code |= {name: len(self._code) + number for number, name in enumerate(strangers)}
+        elif strangers:
             raise InputError(
                 f"image {stack.image!r}: expected raters among {listed(self._code, 20)}, got {listed(strangers, 20)}"
             )
@@ -354,7 +361,7 @@ class PixelSettings(Settings):
     raters: Annotated[
         Sequence[str] | None,
         Option(
-            "Raters", "All of them, needed where the first image does not have them all.", check=lambda given, _: given
+            "Raters", "All of them, in their order; by default as the images bring them.", check=lambda given, _: given
         ),
     ] = None
     channels: ChosenChannels = None
@@ -369,12 +376,6 @@ class PixelSettings(Settings):
     ] = None
     bootstrap: Replicates = 1000
     seed: Seed = 0
-
-    def accumulator(self, first: MaskStack | LabelStack) -> PixelAccumulator:
-        """Of no image yet; `first` says what the settings leave open."""
-        names = self.raters if self.raters is not None else first.raters.tolist()
-        are_local = first.raters_are_local if self.raters_are_local is None else self.raters_are_local
-        return PixelAccumulator(names, self.channels, are_local)
 
 
 @takes(PixelSettings, but=("stacks",))
@@ -402,11 +403,11 @@ def pixel_agreement(stacks: Stacks, settings: PixelSettings) -> PixelAgreement:
     >>> pixel_agreement([[[[0, 1]], [[1, 1]]], [[[1, 0]], [[1, 0]], [[0, 1]]]], raters_are_local=True)
     PixelAgreement(2 to 3 raters an image, 2 images, 4 pixels: mean F1 0.500, Smyth bound 29.17%, without names)
     """
-    accumulator: PixelAccumulator | None = None
+    accumulator, images = PixelAccumulator(settings.raters, settings.channels, settings.raters_are_local), 0
     for stack in each_stack(stacks, least=1):
-        accumulator = accumulator or settings.accumulator(stack)
         accumulator.add(stack)
-    if accumulator is None:
+        images += 1
+    if not images:
         raise InputError("stacks: expected at least one image, got none")
     return accumulator.result(settings.bootstrap, settings.seed)
 

@@ -84,8 +84,7 @@ class BoundaryDistance(Result):
     def average(self) -> float:
         """Average symmetric surface distance: the mean over both boundaries together (Heimann et al. 2009).
 
-        As MONAI has it; medpy takes the mean of the two directed means, so that a short boundary counts as much as a
-        long one.
+        As MONAI and medpy have it; a long boundary counts more than a short one.
         """
         return float(self.length @ self._means() / self.length.sum()) if self.length.all() else self._without()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +18,7 @@ from kalos_core.resampling import draws, intervals
 
 @dataclass(frozen=True, eq=False)
 class ImageCounts:
-    """What one image adds to the replicates. P pairs of all raters, as `numpy.triu_indices` has them.
+    """What one image adds to the replicates. P pairs of the raters known then, as `numpy.triu_indices` has them.
 
     Parameters
     ----------
@@ -102,8 +103,10 @@ def pixel_intervals(
     ordered = sorted(counted, key=lambda each: repr(each.image))
     columns = (np.array([getattr(each, name) for each in ordered], np.float64) for name in ("least", "pixels", "f1"))
     least, pixels, own = columns
-    pairs = (np.array([getattr(each, name) for each in ordered], np.float64) for name in ("both", "either", "shared"))
-    both, either, shared = pairs
+    places = [_places(len(each.both), raters) for each in ordered]
+    both, either, shared = np.zeros((3, len(ordered), raters * (raters - 1) // 2))
+    for row, (each, place) in enumerate(zip(ordered, places, strict=True)):
+        both[row, place], either[row, place], shared[row, place] = each.both, each.either, each.shared
     means, bounds, f1s = [np.zeros(0)], [np.zeros(0)], [np.zeros((0, both.shape[-1]))]
     for times in draws(len(ordered), replicates, seed) if ordered else ():
         bounds.append(times @ least / (times @ pixels))
@@ -122,3 +125,10 @@ def pixel_intervals(
         smyth_bound=intervals(np.concatenate(bounds)[:, None], len(ordered))[0],
         f1=matrix,
     )
+
+
+def _places(pairs: int, raters: int) -> NDArray[np.intp]:
+    """(P,) where the pairs of the first raters stand among those of all."""
+    known = (1 + math.isqrt(1 + 8 * pairs)) // 2
+    first, second = np.triu_indices(known, 1)
+    return np.asarray(first * raters - first * (first + 1) // 2 + second - first - 1)

@@ -74,10 +74,7 @@ class PixelSums:
         return replace(PixelSums.nothing(0), by_rater_count=self.by_rater_count)
 
     def __add__(self, other: PixelSums) -> PixelSums:
-        most = max(len(self.by_rater_count), len(other.by_rater_count))
-        by_count = [np.pad(each.by_rater_count, (0, most - len(each.by_rater_count))) for each in (self, other)]
-        rest = (getattr(self, each.name) + getattr(other, each.name) for each in fields(self)[1:])
-        return PixelSums(by_count[0] + by_count[1], *rest)
+        return PixelSums(*(_sum(getattr(self, each.name), getattr(other, each.name)) for each in fields(self)))
 
     @property
     def pixels(self) -> int:
@@ -112,3 +109,11 @@ class PixelSums:
         either = self.marked + self.marked.T
         shared = divide(2 * self.both, either)
         return np.where((either == 0) & (self.common > 0), 1.0, shared)
+
+
+def _sum(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The sum of arrays of which one may know fewer raters."""
+    summed = np.zeros(np.maximum(one.shape, other.shape), np.int64)
+    for part in (one, other):
+        summed[tuple(map(slice, part.shape))] += part
+    return summed

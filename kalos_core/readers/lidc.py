@@ -48,6 +48,13 @@ _Nodule = tuple[str, list[Any], dict[str, Any]]
 """Its name, its contours, and its characteristics."""
 
 
+KINDS: dict[str, dict[float, str]] = {
+    "calcification": dict(enumerate(["popcorn", "laminated", "solid", "non-central", "central", "absent"], start=1)),
+    "internalStructure": dict(enumerate(["soft tissue", "fluid", "fat", "air"], start=1)),
+}
+"""Scores that number kinds, not grades (McNitt-Gray et al. 2007, Table 1) -> number -> name."""
+
+
 @dataclass
 class _Scan:
     """One scan: what the files say of it, and the contours of each nodule of each session.
@@ -92,7 +99,7 @@ def read_lidc(path: str | os.PathLike[str], settings: ReaderSettings) -> Annotat
         "session 2", ..., local to their scan; the one class is "nodule", the one shape a volume. A session without a
         nodule looked and found none. Annotations of nodules under 3 mm and of non-nodules are points: they are left out
         and counted in `skipped`. What a session scored of a nodule (malignancy, subtlety, texture and so on, from 1 to
-        5, calcification to 6, internalStructure to 4) is in `attributes`. XML knows neither pixel spacing nor the
+        5) is in `attributes`; calcification and internalStructure, which are kinds, by name (`KINDS`). XML knows neither pixel spacing nor the
         slices without an annotation: these are laid between the annotated ones, the smallest distance between two
         annotated slices apart.
 
@@ -268,10 +275,10 @@ def _json_nodules(session: Mapping[str, Any], where: str, scan: _Scan) -> list[_
 
 
 def _characteristics(scores: Mapping[Any, Any]) -> dict[str, Any]:
-    """Scores that are numbers above 0, whole ones as such: 0 is none given."""
+    """Scores that are numbers above 0, whole ones as such, those of `KINDS` by name: 0 is none given."""
     numbers = {str(name): as_number(score) for name, score in scores.items()}
     return {
-        name: int(number) if number == int(number) else number
+        name: KINDS.get(name, {}).get(number, int(number) if number == int(number) else number)
         for name, number in numbers.items()
         if number is not None and 0 < number < np.inf
     }

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations.table import object_array
+from kalos_core.display import number_of
 from kalos_core.errors import InputError, Problems, listed
 from kalos_core.files import BROKEN, open_image, read_text, reason
 from kalos_core.limits import check_limit
@@ -56,7 +57,7 @@ class _About(TypedDict):
     raters_are_local: bool
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MaskFolders:
     """Masks on disk, read one image at a time. I images, R raters. Made by `read_mask_folders`.
 
@@ -96,6 +97,10 @@ class MaskFolders:
 
     def __len__(self) -> int:
         return len(self.images)
+
+    def __repr__(self) -> str:
+        raters = f"{number_of(len(self.raters), 'rater')}: {listed(self.raters)}"
+        return f"MaskFolders({number_of(len(self.images), 'image')}, {number_of(len(self.files), 'file')}, {raters})"
 
     def stacks(self) -> Iterator[MaskStack]:
         """Binary masks, 0 and 1 or 0 and 255, one stack an image.

@@ -316,15 +316,20 @@ def constant_rate(seen: Observations, form: str, *, paper: bool = False) -> Esti
     if not count.any():
         most = -np.log(0.025) / len(count)  # Poisson's exact interval
         reason = f"no annotation is unmatched on {images}: 0, at most {most:.2g} an image and rater (95 %)"
-        return Estimate(EventRate(NEVER, 0.0, form, empty=None if paper else 0.0), rows, reason)
+        return Estimate(replace(_flat(NEVER, form), empty=None if paper else 0.0), rows, reason)
     reason = (
         f"{number_of(int(count.sum()), 'unmatched annotation')} on {images}, which show no trend over the number of "
         "annotations: their mean"
     )
-    found = EventRate(float(np.log(count.mean())), 0.0, form)
+    found = _flat(float(np.log(count.mean())), form)
     if not paper:
         found, _ = with_dispersion(seen, replace(found, empty=_on_empty(seen)))
     return Estimate(found, rows, reason)
+
+
+def _flat(logarithm: float, form: str) -> EventRate:
+    """The same number whatever that of annotations."""
+    return EventRate(logarithm, NEVER if form == "each" else 0.0, form)
 
 
 def with_dispersion(seen: Observations, rate: EventRate) -> tuple[EventRate, float]:
@@ -359,8 +364,8 @@ def estimate_added(seen: Observations, form: str) -> Estimate:
     count, _ = _rate_rows(seen, paper=False, added=True)
     if not fits:
         mean = float(np.log(count.mean())) if count.any() else NEVER
-        chosen = "exponential" if form == "auto" else form
-        return Estimate(EventRate(mean, NEVER if chosen == "each" else 0.0, chosen), len(count), "no trend: their mean")
+        flat = _flat(mean, "exponential" if form == "auto" else form)
+        return Estimate(flat, len(count), "no trend over the number of annotations: their mean")
     fit = min(fits.values(), key=lambda fit: fit.aic) if form == "auto" else fits[form]
     line = fit.line.widened(max(1.0, fit.pearson) ** 0.5)
     ends = tuple((float(low), float(high)) for low, high in line.interval)
