@@ -52,7 +52,7 @@ KINDS: dict[str, dict[float, str]] = {
     "calcification": dict(enumerate(["popcorn", "laminated", "solid", "non-central", "central", "absent"], start=1)),
     "internalStructure": dict(enumerate(["soft tissue", "fluid", "fat", "air"], start=1)),
 }
-"""Scores that number kinds, not grades (McNitt-Gray et al. 2007, Table 1) -> number -> name."""
+"""Scores that number kinds, not grades (as the XML of LIDC-IDRI defines them) -> number -> name."""
 
 
 @dataclass
@@ -99,9 +99,9 @@ def read_lidc(path: str | os.PathLike[str], settings: ReaderSettings) -> Annotat
         "session 2", ..., local to their scan; the one class is "nodule", the one shape a volume. A session without a
         nodule looked and found none. Annotations of nodules under 3 mm and of non-nodules are points: they are left out
         and counted in `skipped`. What a session scored of a nodule (malignancy, subtlety, texture and so on, from 1 to
-        5) is in `attributes`; calcification and internalStructure, which are kinds, by name (`KINDS`). XML knows neither pixel spacing nor the
-        slices without an annotation: these are laid between the annotated ones, the smallest distance between two
-        annotated slices apart.
+        5) is in `attributes`; calcification and internalStructure, which are kinds, by name (`KINDS`). XML knows
+        neither pixel spacing nor the slices without an annotation: these are laid between the annotated ones, the
+        smallest distance between two annotated slices apart.
 
     Warns
     -----

@@ -75,14 +75,19 @@ class Experiments(Result):
     schools: SchoolImpact
     response: MagnitudeResponse
     loss: SignalLossTable
+    again: tuple[tuple[RaterReturn, SchoolImpact, MagnitudeResponse, SignalLossTable], ...] = ()
+    """The last four of further draws of synthetic raters: one draw alone decides little."""
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        """Each table by its name."""
-        return {entry.name: getattr(self, entry.name).to_pandas() for entry in fields(self)}
+        """Each table by its name; of further draws none."""
+        return {entry.name: getattr(self, entry.name).to_pandas() for entry in fields(self)[:-1]}
 
     def claims(self) -> list[Claim]:
-        """The statements of the paper, against what was found."""
-        return [claim for entry in fields(self) for claim in getattr(self, entry.name).claims()]
+        """The statements of the paper, against what was found in each draw."""
+        of_solvers = [claim for found in (self.accuracy, self.cases, self.stability) for claim in found.claims()]
+        drawn = [(self.raters, self.schools, self.response, self.loss), *self.again]
+        claims = [[claim for found in draw for claim in found.claims()] for draw in drawn]
+        return [*of_solvers, *map(Claim.over, zip(*claims, strict=True))]
 
     @property
     def headline(self) -> str:
@@ -130,7 +135,7 @@ class ExperimentSettings(Settings):
             check=partial(check_counts, least=2),
         ),
     ] = COUNTS
-    repeats: Annotated[int, Option("Repeats", "Draws of each setting of experiments 1 to 3.", low=1)] = 3
+    repeats: Annotated[int, Option("Repeats", "Draws of each setting; statements are judged in each.", low=1)] = 3
     seed: Seed = 0
     progress: Progress | None = None
 
@@ -186,16 +191,20 @@ def run_experiments(annotations: Annotations, settings: ExperimentSettings) -> E
     if len(two) > 1:
         tables["as given"] = annotations
     stability = permutation_stability(tables, seed=seed)
-    report(0.75, "More and more raters")
-    raters = return_on_raters(
-        chosen, annotations, first, counts=settings.counts, magnitudes=given_or(COUNTED_AT), seed=seed
-    )
-    report(0.9, "Schools of thought")
-    schools = school_impact(chosen, annotations, two, seed=seed)
-    report(0.93, "Alpha over noise")
-    response = magnitude_response(chosen, annotations, first, magnitudes=[0.0, *given_or(RESPONSE)], seed=seed)
-    report(0.97, "Signal loss")
     lost = [lam for lam in given_or(tuple(LOSS)) if lam > 0]
-    loss = signal_loss_table(chosen, annotations, first, magnitudes=lost, seed=seed)
+    drawn = []
+    for draw in range(repeats):
+        report(0.7 + 0.3 * draw / repeats, f"Raters, schools and magnitudes: draw {draw + 1:,} of {repeats:,}")
+        own = seed + draw
+        drawn.append(
+            (
+                return_on_raters(
+                    chosen, annotations, first, counts=settings.counts, magnitudes=given_or(COUNTED_AT), seed=own
+                ),
+                school_impact(chosen, annotations, two, seed=own),
+                magnitude_response(chosen, annotations, first, magnitudes=[0.0, *given_or(RESPONSE)], seed=own),
+                signal_loss_table(chosen, annotations, first, magnitudes=lost, seed=own),
+            )
+        )
     report(1.0, "Done")
-    return Experiments(accuracy, cases, stability, raters, schools, response, loss)
+    return Experiments(accuracy, cases, stability, *drawn[0], again=tuple(drawn[1:]))

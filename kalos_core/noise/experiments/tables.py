@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,9 +27,11 @@ class Claim:
     statement : str
         In our words.
     holds : bool or None
-        None if this data set cannot decide it.
+        Whether it does in every draw; None if this data set cannot decide it.
     found : str
-        The numbers it was judged by.
+        The numbers it was judged by, those of the first draw.
+    held, draws : int
+        In how many draws of synthetic raters it holds, of those that decide it.
 
     Examples
     --------
@@ -41,10 +43,28 @@ class Claim:
     statement: str
     holds: bool | None
     found: str
+    held: int = 0
+    draws: int = 0
+
+    @classmethod
+    def over(cls, claims: Sequence[Claim]) -> Claim:
+        """What several draws of synthetic raters say of one statement.
+
+        Examples
+        --------
+        >>> drawn = [Claim("Table 3", "signal loss grows with noise", holds, "...") for holds in (True, False, True)]
+        >>> Claim.over(drawn).verdict, Claim.over(drawn[:1]).verdict
+        ('holds in 2 of 3 draws', 'holds')
+        """
+        decided = [claim.holds for claim in claims if claim.holds is not None]
+        holds = all(decided) if decided else None
+        return replace(claims[0], holds=holds, held=sum(decided), draws=len(decided))
 
     @property
     def verdict(self) -> str:
         """In words."""
+        if self.draws > 1 and 0 < self.held < self.draws:
+            return f"holds in {self.held:,} of {self.draws:,} draws"
         return "undecided" if self.holds is None else "holds" if self.holds else "does not hold"
 
     def __str__(self) -> str:
