@@ -18,6 +18,7 @@ from kalos_core.errors import InputError
 from kalos_core.limits import check_replicates
 from kalos_core.options import Option, Seed, Settings, takes
 from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED, coincidences
+from kalos_core.resampling import FEWEST_IMAGES, standard_error
 from kalos_core.results import Result
 from kalos_core.sharding import Sharded
 
@@ -42,8 +43,11 @@ SAID = {"alpha": "the mean alpha of images", "global_alpha": "the alpha of all u
 INTERVALS = {"alpha": "alpha_interval", "global_alpha": "global_alpha_interval"}
 """Statistic -> the field of an agreement with its interval."""
 
-DEVIATIONS = 2 * 1.959963984540054
-"""Standard deviations between the ends of a 95 % interval."""
+IN_TRIALS = {
+    "alpha": "in trials about half of that narrowing was reached, more than by random images",
+    "global_alpha": "in trials about half of that narrowing was reached, and random images reached as much",
+}
+"""Statistic -> what came of the expectation where withheld or generated raters were given back."""
 
 LEAST_SHARE = 1e-12
 """A share of the variance below it is rounding."""
@@ -81,13 +85,13 @@ class NextToRate(Result):
     Examples
     --------
     >>> from kalos_core import Annotations, agreement, next_to_rate
-    >>> given = [("cat", "cat"), ("dog", "dog"), ("cat", "dog")]
+    >>> given = [("cat", "cat"), ("dog", "dog"), ("cat", "dog")] * 3
     >>> rows = [
     ...     {"image": image, "rater": rater, "category": category, "box": [0, 0, 9, 9]}
     ...     for image, both in enumerate(given)
     ...     for rater, category in zip(("ann", "bob"), both)
     ... ]
-    >>> found = next_to_rate(agreement(Annotations.from_rows(rows)), statistic="alpha")
+    >>> found = next_to_rate(agreement(Annotations.from_rows(rows)), n=2, statistic="alpha")
     >>> found.image.tolist(), found.raters.tolist(), found.labels.tolist()
     ([0, 1], [2, 2], [1.0, 1.0])
     """
@@ -128,7 +132,7 @@ class NextToRate(Result):
         images = f"{number_of(len(self), 'image')} (labels: about {round(float(self.labels.sum())):,})"
         return (
             f"One more rater on {images}: the interval on {what} is expected to be {self.expected_width:.3f} wide, now "
-            f"{self.width:.3f}, and alpha to move by {signed(self.shift.sum())}\n"
+            f"{self.width:.3f}, and alpha to move by {signed(self.shift.sum())}; {IN_TRIALS[self.statistic]}\n"
             f"One more on all images takes away about {percent_text(min(self.reducible, 1.0))} of its variance{rest}"
         )
 
@@ -209,37 +213,42 @@ def next_to_rate(agreement: Agreement | Annotations | Sharded[Annotations], sett
     Raises
     ------
     InputError
-        For an agreement without intervals, or another statistic.
+        For an agreement without intervals or of fewer than 8 images, or another statistic.
 
     Examples
     --------
-    Both raters say cat, both say dog, one says each: alpha = 4/9, k = 5/4. A third rater differs from the two of the
-    first image in (1 - 2/3.25) / 2 = 5/26 of all cases, and its alpha goes from 1 to 0. The third image stays at 0.
+    Both raters say cat, both say dog, one says each, of three images each: alpha = 10/27, k = 1.7. A third rater
+    differs from the two of the first image in (1 - 2/3.7) / 2 = 17/74 of all cases, and its alpha goes from 1 to 0.
 
     >>> from kalos_core import Annotations, agreement
-    >>> given = [("cat", "cat"), ("dog", "dog"), ("cat", "dog")]
+    >>> given = [("cat", "cat"), ("dog", "dog"), ("cat", "dog")] * 3
     >>> rows = [
     ...     {"image": image, "rater": rater, "category": category, "box": [0, 0, 9, 9]}
     ...     for image, both in enumerate(given)
     ...     for rater, category in zip(("ann", "bob"), both)
     ... ]
-    >>> found = next_to_rate(agreement(Annotations.from_rows(rows)), statistic="alpha", draws=2600)
-    >>> found.image.tolist(), (found.shift * 3).round(4).tolist(), round(-5 / 26, 4)
-    ([0, 1], [-0.1923, -0.1923], -0.1923)
+    >>> found = next_to_rate(agreement(Annotations.from_rows(rows)), n=2, statistic="alpha", draws=2960)
+    >>> found.image.tolist(), (found.shift * 9).round(4).tolist(), round(-17 / 74, 4)
+    ([0, 1], [-0.2297, -0.2297], -0.2297)
     """
     agreement, statistic = agreement_of(agreement), settings.statistic
-    low, high = getattr(agreement, INTERVALS[statistic])
-    images = len(agreement.image_alpha)
+    interval, images = getattr(agreement, INTERVALS[statistic]), len(agreement.image_alpha)
     draws = check_replicates(settings.draws, images, "draws", 1)
-    if np.isnan(low):
-        raise InputError(f"agreement: expected one with an interval on {statistic}, got one without (bootstrap=0?)")
-    width = float(high - low)
+    seen = agreement.defined_images
+    if not agreement.configuration.bootstrap or seen < FEWEST_IMAGES:
+        actual = f"one of {number_of(seen, 'image')}" if agreement.configuration.bootstrap else "one with bootstrap=0"
+        raise InputError(
+            f"agreement: expected one with an interval on {statistic}, of {FEWEST_IMAGES} images or more, got {actual}"
+        )
+    width, error = 0.0, np.zeros(1)  # where no image differs from the others
+    if np.isfinite(interval).all():
+        width, error = float(interval[1] - interval[0]), standard_error(interval[None], np.array([seen]))
     changes = _Further(agreement).changes(statistic, draws, settings.seed)
     squared, shift = np.zeros(images), np.zeros(images)
     for change in changes:
         squared += change**2 / draws
         shift += change / draws
-    share = squared / (width / DEVIATIONS) ** 2 if width else np.zeros(images)
+    share = squared / error**2 if width else np.zeros(images)
     share[share < LEAST_SHARE] = 0
     raters = agreement.annotations.assigned_any_class.sum(axis=1)
     labels = np.maximum(agreement.annotations_per_image / np.maximum(raters, 1), 1.0)

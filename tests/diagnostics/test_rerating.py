@@ -1,17 +1,16 @@
 """Which images to rate once more: by hand, and against all answers of a further rater written out one by one."""
 
-from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from kalos_core import NO_OBJECT, InputError, agreement, next_to_rate
 from kalos_core.diagnostics import rerating
 from tests.diagnostics.naive import alpha_of, columns, marks, mean
 from tests.tiers import extended
 
-DEVIATIONS = 2 * 1.959963984540054
 THREE = ("ann", "bob", "cid")
 
 
@@ -28,35 +27,41 @@ def answered(*images, **more):
     return agreement(marks(*rows, raters=raters, images=range(len(images)), **more), bootstrap=200)
 
 
+def variance(interval, images):
+    """Of a statistic, as Student's t reads its interval."""
+    return (np.diff(interval)[0] / 2 / stats.t.ppf(0.975, images - 1)) ** 2
+
+
 def test_by_hand():
-    # c c | d d | c d: n = 6, D_o = 2/6, D_e = (36 - 18)/30, alpha = 1 - (1/3)/(3/5) = 4/9, k = (5/9)/(4/9) = 5/4.
-    # c c: a third says d with (5/4)/(2 + 5/4) * 1/2 = 5/26; c c d has one unit, so D_o = D_e: alpha goes from 1 to 0.
-    # d d: likewise. c d: alpha is 0 already, c c d and c d d have 0, too.
-    result = answered("cc", "dd", "cd")
-    draws = 2600  # 5/26 of them are a whole number, and the first unit of every image has one draw of each
-    found = next_to_rate(result, 3, "alpha", draws=draws)
-    assert found.image.tolist() == [0, 1]
-    np.testing.assert_allclose(found.shift, -5 / 26 / 3, atol=1 / draws)
-    variance = (np.diff(result.alpha_interval)[0] / DEVIATIONS) ** 2
-    np.testing.assert_allclose(found.share, 5 / 26 / 9 / variance, rtol=0.01)
+    # c c | d d | c d, three times: n = 18, D_o = 6/18, D_e = (324 - 162)/306 = 9/17, alpha = 1 - (1/3)/(9/17) = 10/27,
+    # k = (17/27)/(10/27) = 17/10. c c: a third says d with (17/10)/(2 + 17/10) * 1/2 = 17/74; c c d has one unit, so
+    # D_o = D_e: alpha goes from 1 to 0. d d: likewise. c d: alpha is 0 already, c c d and c d d have 0, too.
+    result = answered(*["cc", "dd", "cd"] * 3)
+    draws = 2960  # 17/74 of them are a whole number, and the first unit of every image has one draw of each
+    found = next_to_rate(result, 9, "alpha", draws=draws)
+    assert found.image.tolist() == [0, 1, 3, 4, 6, 7]
+    np.testing.assert_allclose(found.shift, -17 / 74 / 9, atol=1 / draws)
+    np.testing.assert_allclose(found.share, 17 / 74 / 81 / variance(result.alpha_interval, 9), rtol=0.01)
     np.testing.assert_allclose(found.narrowing, found.width - np.sqrt(found.width**2 * (1 - found.share)))
     assert found.reducible == pytest.approx(found.share.sum())
     assert found.expected_width == pytest.approx(found.width * np.sqrt(1 - found.share.sum()))
-    assert found.labels.tolist() == [1, 1]
+    assert found.labels.tolist() == [1] * 6
 
 
 def test_by_hand_of_the_whole():
-    # the same images. With c c c: n = 7, o = 3 + 2 + 0, n_c = 4, 3: D_o = 2/7, D_e = (49 - 25)/42 = 4/7: alpha 1/2.
-    # c c d: o = 2 (1)/2 + 2 + 0 = 3, n_c = 3, 4: D_o = 4/7: alpha 0. Before: 4/9.
-    # c d c: o = 2 + 2 + 1 = 5, n_c = 4, 3: as c c c, alpha 1/2; c d d the same by symmetry.
-    result = answered("cc", "dd", "cd")
-    found = next_to_rate(result, 3, "global_alpha", draws=2600)
-    assert sorted(found.image.tolist()) == [0, 1, 2]
-    expected = [21 / 26 * (1 / 2 - 4 / 9) - 5 / 26 * 4 / 9] * 2 + [1 / 2 - 4 / 9]
-    np.testing.assert_allclose(found.shift, expected, atol=1 / 2600)
-    variance = (np.diff(result.global_alpha_interval)[0] / DEVIATIONS) ** 2
-    squares = np.array([21 / 26 / 18**2 + 5 / 26 * 16 / 81] * 2 + [1 / 18**2])
-    np.testing.assert_allclose(found.share * variance, squares, atol=1 / 2600)
+    # the same. With c c c: n = 19, o = 3 + 10, n_c = 10, 9: D_o = 6/19, D_e = (361 - 181)/342 = 10/19: alpha 2/5.
+    # c c d: o = 1 + 10, n_c = 9, 10: D_o = 8/19: alpha 1/5. Before: 10/27.
+    # c d c: o = 12 + 1, n_c = 10, 9: as c c c, alpha 2/5; c d d the same by symmetry.
+    result, before = answered(*["cc", "dd", "cd"] * 3), 10 / 27
+    found = next_to_rate(result, 9, "global_alpha", draws=2960)
+    assert sorted(found.image.tolist()) == list(range(9))
+    disputed = found.image % 3 == 2
+    shift = np.where(disputed, 2 / 5 - before, 57 / 74 * (2 / 5 - before) + 17 / 74 * (1 / 5 - before))
+    np.testing.assert_allclose(found.shift, shift, atol=1 / 2960)
+    squares = np.where(
+        disputed, (2 / 5 - before) ** 2, 57 / 74 * (2 / 5 - before) ** 2 + 17 / 74 * (1 / 5 - before) ** 2
+    )
+    np.testing.assert_allclose(found.share * variance(result.global_alpha_interval, 9), squares, atol=1 / 2960)
 
 
 def written_out(result, statistic):
@@ -120,15 +125,15 @@ def test_beside_every_answer(statistic, images):
 @pytest.mark.parametrize("statistic", ["alpha", "global_alpha"])
 def test_images_of_one_rater_and_of_none(statistic):
     #  image 0, 1: two raters; 2: ann alone, with an object; 3: ann alone, who found nothing; 4: nobody; 5: two, nothing
-    annotations = marks(
+    rows = [
         ("ann", "c", 0, 0), ("bob", "c", 0, 0), ("ann", "d", 50, 0), ("bob", "d", 50, 0), ("ann", "c", 0, 1),
         ("bob", "d", 0, 1), ("ann", "d", 50, 1), ("bob", "d", 50, 1), ("ann", "c", 0, 2),
-        images=range(6), assigned={0: ["ann", "bob"], 1: ["ann", "bob"], 2: ["ann"], 3: ["ann"], 4: [],
-                                   5: ["ann", "bob"]},
-    )  # fmt: skip
-    result = agreement(annotations, bootstrap=200)
-    check(result, statistic)
-    found = next_to_rate(result, 6, statistic)
+    ]  # fmt: skip
+    assigned = {0: ["ann", "bob"], 1: ["ann", "bob"], 2: ["ann"], 3: ["ann"], 4: [], 5: ["ann", "bob"]}
+    check(agreement(marks(*rows, images=range(6), assigned=assigned), bootstrap=0), statistic)
+    rows += [(name, "cd"[at % 2 and name == "bob"], 0, at) for at in range(6, 12) for name in ("ann", "bob")]
+    assigned |= {at: ["ann", "bob"] for at in range(6, 12)}
+    found = next_to_rate(agreement(marks(*rows, images=range(12), assigned=assigned), bootstrap=200), 12, statistic)
     assert 4 not in found.image.tolist()
     assert {2, 3} <= set(found.image.tolist())
     assert found.raters[found.image == 2].tolist() == [1]
@@ -137,16 +142,18 @@ def test_images_of_one_rater_and_of_none(statistic):
 
 @pytest.mark.parametrize("statistic", ["alpha", "global_alpha"])
 def test_where_all_agree_nothing_narrows(statistic):
-    found = next_to_rate(answered("cc", "dd"), statistic=statistic)
+    found = next_to_rate(answered(*["cc", "dd"] * 4), statistic=statistic)
     assert (len(found), found.width, found.expected_width, found.reducible) == (0, 0, 0, 0)
     what = rerating.SAID[statistic]
     assert found.headline == f"No image is expected to narrow the interval on {what} with one more rater"
 
 
 def test_bad_input():
-    result = answered("cc", "dd", "cd")
-    with pytest.raises(InputError, match="agreement: expected one with an interval"):
-        next_to_rate(replace(result, global_alpha_interval=np.full(2, np.nan)))
+    result = answered(*["cc", "dd", "cd"] * 3)
+    with pytest.raises(InputError, match="of 8 images or more, got one with bootstrap=0"):
+        next_to_rate(agreement(result.annotations, bootstrap=0))
+    with pytest.raises(InputError, match="of 8 images or more, got one of 7 images"):
+        next_to_rate(answered(*["cc"] * 7))
     with pytest.raises(InputError, match="statistic"):
         next_to_rate(result, statistic="kappa")
     with pytest.raises(InputError, match="n: expected a whole number of at least 1, got 0"):
