@@ -114,7 +114,7 @@ def interval_of_all(whole: float, halves: NDArray[np.float64], size: int, images
     Returns
     -------
     (2,) float64
-        NaN of fewer than `FEWEST_IMAGES` images, and where subsets have nothing to compare.
+        NaN of fewer than `FEWEST_IMAGES` images, where subsets have nothing to compare, and where none differ.
 
     Examples
     --------
@@ -126,6 +126,8 @@ def interval_of_all(whole: float, halves: NDArray[np.float64], size: int, images
         return np.full(2, np.nan)
     to_many = TO_MANY * (whole - halves.mean())
     deviation = math.hypot(float(halves.std(ddof=1)) * math.sqrt(size / (images - size)), to_many)
+    if not deviation:  # nothing differs: that says nothing of what other images would bring
+        return np.full(2, np.nan)
     reach = scipy.stats.t.ppf(0.975, images - 1) * deviation
     return np.clip([whole + to_many - reach, whole + to_many + reach], 0, 1)
 

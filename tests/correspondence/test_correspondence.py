@@ -86,8 +86,8 @@ def test_a_crowd_has_the_same_units_in_any_order(solver, cost, raters, marks, st
     [
         ("greedy", "soft", 0.688879, 0.648286),
         ("greedy", "neg", 0.679935, 0.637584),
-        ("shm", "soft", 0.688879, 0.648286),
-        ("shm", "neg", 0.679026, 0.635151),
+        ("shm_by_name", "soft", 0.688879, 0.648286),
+        ("shm_by_name", "neg", 0.679026, 0.635151),
         ("ahc", "neg", 0.679935, 0.637584),
     ],
 )
@@ -239,7 +239,7 @@ def test_costs_by_hand():
 
 
 @pytest.mark.parametrize(
-    ("argument", "known"), [("solver", "'ahc', 'greedy', 'mgm', 'shm'"), ("cost", "'neg', 'soft'")]
+    ("argument", "known"), [("solver", "'ahc', 'greedy', 'mgm', 'shm', 'shm_by_name'"), ("cost", "'neg', 'soft'")]
 )
 def test_unknown_names_list_the_known_ones(argument, known):
     annotations = table(("ann", "cat", 0, 10))

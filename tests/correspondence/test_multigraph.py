@@ -35,7 +35,7 @@ def test_without_the_library_it_says_what_to_install(monkeypatch):
     monkeypatch.setattr(multigraph, "LIBRARY", "a_library_nobody_has")
     with pytest.raises(InputError, match=r"package pylibmgm for 'mgm', got none: pip install kalos-fiftyone\[mgm\]"):
         mgm(table(("ann", "cat", 0, 10)))
-    assert usable_solvers() == ["greedy", "shm", "ahc"]
+    assert usable_solvers() == ["greedy", "shm", "shm_by_name", "ahc"]
 
 
 @extended

@@ -1,29 +1,44 @@
 """Sequential Hungarian matching: who is matched with whom, by hand and against the peer."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kalos_core.correspondence import COSTS, correspond
 from kalos_core.pairs import Pairs, compute_pairs
 from tests.correspondence.witnesses import by_peer, crowd, table
-from tests.strategies import partition
+from tests.strategies import partition, tables
 
 every_cost = pytest.mark.parametrize("cost", COSTS)
 
 
-def units(annotations, cost="soft", threshold=0.5):
-    unit_of = correspond(annotations, compute_pairs(annotations, floor=threshold), threshold, "shm", cost)
+def units(annotations, cost="soft", threshold=0.5, solver="shm"):
+    unit_of = correspond(annotations, compute_pairs(annotations, floor=threshold), threshold, solver, cost)
     return {tuple(sorted(ids)) for ids in partition(annotations, unit_of) if len(ids) > 1}
 
 
 @every_cost
-@pytest.mark.parametrize(("name", "expected"), [("ann", {(1, 3)}), ("zoe", {(1, 2, 3)})])
-def test_raters_join_by_name(cost, name, expected):
+@pytest.mark.parametrize(("name", "by_name"), [("ann", {(1, 3)}), ("zoe", {(1, 2, 3)})])
+def test_raters_join_by_overlap_or_by_name(cost, name, by_name):
     #   1   7.........17          1-3 .54, 2-3 .90, 1-2 .48
-    #   2 bob 10.5......20.5      ann stands first: cid is matched with her, and bob stays alone.
-    #   3 cid 10.......20         Called zoe, she comes last, to the unit of bob and cid.
+    #   2 bob 10.5......20.5      By name ann stands first: cid is matched with her, and bob stays alone.
+    #   3 cid 10.......20         Called zoe, she comes last, to the unit of bob and cid; by overlap in any case:
+    #                             1.44 of cid, .90 of bob, .54 of her.
     annotations = table((name, "cat", 7, 10), ("bob", "cat", 10.5, 10), ("cid", "cat", 10, 10))
-    assert units(annotations, cost) == expected
+    assert units(annotations, cost, solver="shm_by_name") == by_name
+    assert units(annotations, cost) == {(1, 2, 3)}
+
+
+@every_cost
+@given(tables(raters=5, marks=20), st.sampled_from([0.1, 0.3, 0.5]), st.permutations(range(5)))
+def test_other_names_of_raters_give_the_same_units(cost, annotations, threshold, order):
+    pairs = compute_pairs(annotations, floor=threshold)
+    other = replace(annotations, raters=np.array([f"r{order[k]}" for k in range(len(annotations.raters))], object))
+    found, again = (partition(each, correspond(each, pairs, threshold, "shm", cost)) for each in (annotations, other))
+    assert found == again
 
 
 @every_cost
@@ -72,6 +87,6 @@ def test_the_peer_without_ties(peer_package, cost, raters, seed):
     annotations = crowd(raters, 25, seed, step=None)
     pairs = compute_pairs(annotations, floor=0.3)
     assert len(np.unique(pairs.similarity)) == len(pairs)
-    assert partition(annotations, correspond(annotations, pairs, 0.3, "shm", cost)) == by_peer(
+    assert partition(annotations, correspond(annotations, pairs, 0.3, "shm_by_name", cost)) == by_peer(
         peer.match_shm, annotations, pairs, cost
     )

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 from fractions import Fraction
+from functools import partial
 from itertools import product
 
 import numpy as np
 import shapely
 
 from kalos_core import Annotations
+from kalos_core.correspondence.order import rank_contents
 from kalos_core.pairs import Pairs
 
 Candidate = tuple[float, int, int]  # cost, row, row
@@ -103,22 +105,43 @@ def first_best(pairs: list[Candidate]) -> list[Candidate]:
     return chosen
 
 
-def shm_one_by_one(annotations: Annotations, pairs: Pairs, cost: str) -> set[frozenset]:
-    """Raters by name; each against the free units of every one before, trying all assignments."""
+def by_name(annotations: Annotations, pairs: Pairs, cost: str, image: int) -> list[str]:
+    """All raters, as the peer takes them."""
+    return sorted(annotations.raters)
+
+
+def by_overlap(annotations: Annotations, pairs: Pairs, cost: str, image: int) -> list[str]:
+    """Those of an image: the greatest sum of similarities first, of equal sums by what they annotated."""
+    names, inside = annotations.raters[annotations.rater], annotations.image == image
+    sums = dict.fromkeys(sorted(set(names[inside])), 0.0)
+    similarity = {(a, b): s for a, b, s in zip(pairs.left, pairs.right, pairs.similarity.tolist(), strict=True)}
+    for _, a, b in in_strict_order(annotations, pairs, cost):
+        for row in (a, b) if inside[a] else ():
+            sums[names[row]] += similarity[a, b]
+    tied = [name for name, value in sums.items() if value and list(sums.values()).count(value) > 1]
+    rows = np.flatnonzero(inside & np.isin(names, tied))
+    content = dict.fromkeys(sums, 0)  # any number will do that says what they annotated, and not who they are
+    for row, number in zip(rows, rank_contents(annotations, rows, pairs.kind).tolist(), strict=True):
+        content[names[row]] += number
+    return sorted(sums, key=lambda name: (-sums[name], content[name] % (1 << 64), name))
+
+
+def shm_one_by_one(annotations: Annotations, pairs: Pairs, cost: str, turns: Callable = by_overlap) -> set[frozenset]:
+    """One rater after the other, each against the free units of every one before, trying all assignments."""
     candidates = in_strict_order(annotations, pairs, cost)
     names = annotations.raters[annotations.rater]
     unit_of: dict[int, set[int]] = {row: {row} for row in range(len(annotations))}
     for image in range(len(annotations.images)):
         inside = np.flatnonzero(annotations.image == image).tolist()
-        for k, new in enumerate(sorted(set(annotations.raters))):
-            for placed in sorted(set(annotations.raters))[:k]:
-                own = {row for row in inside if names[row] == new and len(unit_of[row]) == 1}
-                before = [row for row in inside if names[row] == placed]
-                free = {row for row in before if new not in {names[other] for other in unit_of[row]}}
-                open_ = [(c, *sorted((a, b), key=own.__contains__)) for c, a, b in candidates]
-                for _, old, mark in first_best([(c, a, b) for c, a, b in open_ if a in free and b in own]):
-                    unit_of[old].add(mark)
-                    unit_of[mark] = unit_of[old]
+        order = turns(annotations, pairs, cost, image)
+        for new, placed in ((new, placed) for k, new in enumerate(order) for placed in order[:k]):
+            own = {row for row in inside if names[row] == new and len(unit_of[row]) == 1}
+            before = [row for row in inside if names[row] == placed]
+            free = {row for row in before if new not in {names[other] for other in unit_of[row]}}
+            open_ = [(c, *sorted((a, b), key=own.__contains__)) for c, a, b in candidates]
+            for _, old, mark in first_best([(c, a, b) for c, a, b in open_ if a in free and b in own]):
+                unit_of[old].add(mark)
+                unit_of[mark] = unit_of[old]
     return as_ids(annotations, unit_of.values())
 
 
@@ -199,4 +222,9 @@ def crowd(raters: int, marks: int, seed: int, *, images: int = 1, step: float | 
 
 
 Solve = Callable[[Annotations, Pairs, str], set[frozenset]]
-ONE_BY_ONE: dict[str, Solve] = {"greedy": greedy_one_by_one, "shm": shm_one_by_one, "ahc": ahc_one_by_one}
+ONE_BY_ONE: dict[str, Solve] = {
+    "greedy": greedy_one_by_one,
+    "shm": shm_one_by_one,
+    "shm_by_name": partial(shm_one_by_one, turns=by_name),
+    "ahc": ahc_one_by_one,
+}
