@@ -55,9 +55,11 @@ def tables(
     everyone: bool = False,
     limits: bool = False,
     exclusions: bool = False,
+    copies: int = 1,
 ) -> Annotations:
     """Tables of boxes and polygons on a small grid, up to the given number of each.
 
+    `copies`: every image so many times, as intervals need.
     `everyone`: all raters are assigned to all images. `limits`: some raters are assigned to some classes only.
     `exclusions`: some raters were not asked for some class on some image.
     """
@@ -74,7 +76,9 @@ def tables(
             for rater in draw(st.lists(st.sampled_from(rater_names), unique=True))
         }
         drawn = [mark for mark in drawn if mark[2] in asked.get(mark[1], class_names)]
-    ids = draw(st.permutations(range(1, len(drawn) + 1)))
+    ids = draw(st.permutations(range(1, len(drawn) * copies + 1)))
+    again = {image: [image.replace(".", f"{copy}.") for copy in ["", *"abcdefg"][:copies]] for image in image_names}
+    drawn = [(copy, *mark) for image, *mark in drawn for copy in again[image]]
     rows = [
         {"id": key, "image": image, "rater": rater, "category": name, "polygon": polygon, "box": bounds(polygon)}
         for key, (image, rater, name, polygon) in zip(ids, drawn, strict=True)
@@ -88,7 +92,10 @@ def tables(
             )
             for image in image_names
         }
-    excluded = draw(st.lists(st.tuples(*map(st.sampled_from, names.values())))) if exclusions else None
+        assigned = {copy: asked_there for image, asked_there in assigned.items() for copy in again[image]}
+    excluded = draw(st.lists(st.tuples(*map(st.sampled_from, names.values())))) if exclusions else []
+    excluded = [(copy, *rest) for image, *rest in excluded for copy in again[image]]
+    names["images"] = sum(again.values(), [])
     return Annotations.from_rows(rows, **names, assigned=assigned, assigned_categories=asked, exclusions=excluded)
 
 

@@ -21,6 +21,7 @@ from kalos_core._agreement import AgreementSettings, band, convergence_band
 from kalos_core.diagnostics import narrowed, pair_image_alpha
 from kalos_core.pairs import compute_pairs
 from kalos_core.statements import statements
+from tests.expanded import expanded
 from tests.strategies import SIMILARITIES_OF_TABLES, tables
 
 HERE, THERE, ELSEWHERE = [0, 0, 10, 10], [50, 0, 10, 10], [90, 0, 10, 10]
@@ -90,17 +91,18 @@ def test_nothing_drawn_anywhere_is_undefined():
 
 
 def test_images_that_all_left_empty_count_or_are_excluded():
-    """As if nobody had been assigned: image 1 agreed, 2 with an object of ann alone, 3 left empty by both."""
-    whole = table(*AGREED, ("ann", "cat", HERE, 2), images=(1, 2, 3))
+    """As if nobody had been assigned: odd images agreed, even ones with an object of ann alone, a third left empty."""
+    marks = [(*mark, image) for image in range(8) for mark in AGREED[: 1 + image % 2]]
+    whole = table(*marks, images=range(12))
     counted, excluded = agreement(whole), agreement(whole, empty="exclude")
     assert (counted.alpha, excluded.alpha) == (pytest.approx(2 / 3), 0.5)
-    drawn = agreement(whole.select(images=[0, 1]))
+    drawn = agreement(whole.select(images=range(8)))
     assert (drawn.alpha, drawn.global_alpha, *drawn.alpha_interval) == (
         excluded.alpha,
         excluded.global_alpha,
         *excluded.alpha_interval,
     )
-    assert (excluded.empty_images, excluded.undefined_images) == (0, 1)
+    assert (excluded.empty_images, excluded.undefined_images) == (0, 4)
     assert sensitivity(whole, [0.5], empty="exclude", bootstrap=0).alpha.tolist() == [0.5]
     assert narrowed(excluded).alpha == collaboration(excluded).alpha[0, 1] == 0.5
 
@@ -205,7 +207,7 @@ def test_every_alpha_equals_the_krippendorff_package_on_the_units(annotations):
     np.testing.assert_allclose(result.alpha, np.mean(defined) if defined else np.nan, atol=1e-12)
 
 
-@given(tables(images=4), st.integers(0, 9), st.sampled_from([1, 30, 100, 130]))
+@given(tables(images=4, copies=4), st.integers(0, 9), st.sampled_from([1, 30, 100, 130]))
 def test_the_interval_is_the_percentiles_of_a_plain_loop(annotations, seed, replicates):
     result = agreement(annotations, bootstrap=replicates, seed=seed)
     images = np.flatnonzero(np.isfinite(result.image_alpha))
@@ -218,8 +220,8 @@ def test_the_interval_is_the_percentiles_of_a_plain_loop(annotations, seed, repl
         drawn = images[rng.integers(0, len(images), len(images))]
         means.append(result.image_alpha[drawn].mean())
         wholes.append(krippendorff_of(whole_matrix(result, drawn)))
-    np.testing.assert_allclose(result.alpha_interval, np.percentile(means, [2.5, 97.5]), atol=1e-12)
-    np.testing.assert_allclose(result.global_alpha_interval, np.percentile(wholes, [2.5, 97.5]), atol=1e-12)
+    np.testing.assert_allclose(result.alpha_interval, expanded(means, len(images)), atol=1e-12)
+    np.testing.assert_allclose(result.global_alpha_interval, expanded(wholes, len(images)), atol=1e-12)
 
 
 @given(tables(), st.sampled_from(SIMILARITIES_OF_TABLES))
@@ -266,8 +268,20 @@ def test_the_median_is_of_defined_image_alphas():
     assert result.image_alpha[[0, 1, 3]].tolist() == [1, 0, 1]  # image 4 is empty for both
     assert np.isnan(result.image_alpha[2])
     assert result.median_alpha == 1
+    assert np.isnan(result.median_interval).all()
     assert agreement(result.annotations.select(images=[0, 1]), bootstrap=0).median_alpha == 0.5
     assert np.isnan(agreement(table(assigned={1: []}), bootstrap=0).median_alpha)
+
+
+def test_the_interval_of_the_median_by_hand():
+    # 15 images: three of alpha 0, eight of 6/11 (the worked image above), four of 1. Of 15 values the 4th and the 12th:
+    # the median is below the 4th or above the 12th with 2 (1 + 15 + 105 + 455) / 2^15 = .035, the 5th and the 11th .118
+    worked = [*AGREED, ("ann", "dog", THERE), ("bob", "dog", THERE), ("bob", "dog", ELSEWHERE)]
+    of_images = [AGREED[:1]] * 3 + [worked] * 8 + [AGREED] * 4
+    marks = [(*mark, image) for image, marks in enumerate(of_images) for mark in marks]
+    result = agreement(table(*marks, images=range(15)), bootstrap=0)
+    assert result.median_alpha == pytest.approx(6 / 11)
+    assert result.median_interval.tolist() == pytest.approx([6 / 11, 1])
 
 
 # ---- what cannot be computed

@@ -6,11 +6,24 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from kalos_core import NO_OBJECT, NOT_ASSIGNED, resampling
 from kalos_core.reliability import coincidences
-from kalos_core.resampling import Cells, WeightedSums, estimate, intervals, join_cells, resample
+from kalos_core.resampling import (
+    Cells,
+    WeightedSums,
+    clear_of_chance,
+    detectable,
+    estimate,
+    intervals,
+    intervals_below_one,
+    join_cells,
+    median_interval,
+    resample,
+)
 from tests.diagnostics.naive import alpha_of, mean
+from tests.expanded import expanded
 from tests.tiers import pairwise
 
 STATISTICS, IMAGES = 3, 4
@@ -68,22 +81,83 @@ def test_the_replicates_are_those_of_a_plain_loop(drawn, seed, replicates):
             np.testing.assert_allclose(made.whole[replicate, statistic], alpha_of(units), atol=1e-9)
 
 
-@given(st.lists(st.lists(st.floats(-1, 1) | st.just(np.nan), min_size=2, max_size=2), max_size=9))
-def test_intervals_are_percentiles_of_what_is_defined(rows):
+counts = st.sampled_from([0, 1, 7, 8, 9, 30, 10**6])
+
+
+@given(st.lists(st.lists(st.integers(-9, 9) | st.just(np.nan), min_size=2, max_size=2), max_size=9), counts, counts)
+def test_intervals_are_percentiles_of_what_is_defined(rows, *images):
     replicates = np.array(rows, dtype=float).reshape(-1, 2)
-    for column, interval in zip(replicates.T, intervals(replicates), strict=True):
-        known = column[np.isfinite(column)]
-        expected = np.percentile(known, [2.5, 97.5]) if len(known) else [np.nan, np.nan]
-        np.testing.assert_allclose(interval, expected, atol=1e-12)
+    for column, interval, of in zip(replicates.T, intervals(replicates, np.array(images)), images, strict=True):
+        np.testing.assert_allclose(interval, expanded(column, of), atol=1e-12)
 
 
 def test_a_worked_interval():
-    # two images, alpha 1 and 0: the mean of two draws is 0, .5 or 1, and 1,000 replicates hold many of each
-    sums = coincidences(np.array([[0, 0], [0, NO_OBJECT]]), np.array([0, 1]), 2)
-    made = estimate(Cells.of(np.array([0, 0]), np.array([0, 1]), sums), 1, 1000, 0)
-    assert made.alpha.tolist() == [0.5]
-    assert made.alpha_interval.tolist() == [[0, 1]]
-    assert made.images.tolist() == [2]
+    # eight images, alpha 1 and 0 of four each: k of 1 among eight draws is binomial; of 10,000 replicates .0057 lie
+    # below, k = 0 is .0039 and k <= 1 is .0352: from 1/8 to 7/8. Percentiles of .025 would be the same; those of 0 and 2
+    # (.1445) are not. Statistic 1 has seven of the images.
+    sums = coincidences(np.array([[0, 0], [0, NO_OBJECT]] * 4 + [[0, 0]] * 7), np.arange(15), 15)
+    cells = Cells.of(np.repeat([0, 1], [8, 7]), np.array([*range(8), *range(7)]), sums)
+    made = estimate(cells, 2, 10_000, 0)
+    assert made.alpha.tolist() == [0.5, 1]
+    np.testing.assert_array_equal(made.alpha_interval, [[1 / 8, 7 / 8], [np.nan, np.nan]])
+    assert made.images.tolist() == [8, 7]
+
+
+def test_levels_of_intervals_by_hand():
+    # of 8 images t(.025, 7) = 2.3646, times sqrt(8 / 7) 2.5279, below which .00574 of a normal law lie; of 21 images
+    # 2.0860 and 2.1375, .01628; of many .025; of 1,001 replicates 0 to 1,000 that share is a place
+    replicates = np.arange(1001.0)[::-1, None]
+    for images, low in ((8, 5.74), (21, 16.28), (10**9, 25.0)):
+        assert intervals(replicates, images)[0] == pytest.approx([low, 1000 - low], abs=0.005)
+    assert np.isnan(intervals(replicates, 7)).all()
+    assert np.isnan(intervals(np.ones((5, 1)), 99)).all()
+
+
+def test_intervals_below_one_by_hand():
+    # log(1 - x) is -1 -+ .5 in the replicates, as often as not: deviation .5 sqrt(9 / 8), t(.025, 8) = 2.3060, so
+    # 1 - x is e^-1 times or over e^(1.2229); what is 1 or undefined among replicates says nothing
+    drawn = np.array([-1.5, -0.5, -1.5, -0.5])
+    drawn = np.append(1 - np.exp(drawn), [1, np.nan])[:, None].repeat(3, axis=1)
+    value = np.array([1 - np.exp(-1), 1 - np.exp(-1), 1])
+    found = intervals_below_one(value, drawn, np.array([9, 7, 9]))
+    assert found[0] == pytest.approx([1 - np.exp(-1 + 1.2229), 1 - np.exp(-1 - 1.2229)], abs=1e-4)
+    assert np.isnan(found[1:]).all()
+    assert np.isnan(intervals_below_one(value, drawn[:0], 9)).all()
+
+
+def test_of_a_table_no_more_than_chance_is_clear():
+    """p of each by SciPy's t, and the step-up of Benjamini and Hochberg by hand."""
+    rng = np.random.default_rng(0)
+    difference, images = rng.normal(0.1, 0.06, 40), rng.integers(8, 60, 40)
+    half = rng.uniform(0.05, 0.15, 40)
+    ends = np.stack([difference - half, difference + half], axis=1)
+    ends[3] = np.nan
+    p = 2 * stats.t.sf(np.abs(difference) * stats.t.ppf(0.975, images - 1) / half, images - 1)
+    known = sorted(p[np.isfinite(ends[:, 0])])
+    most = max(level for rank, level in enumerate(known, 1) if level <= 0.05 * rank / len(known))
+    found = clear_of_chance(difference, ends, images)
+    assert found.tolist() == ((p <= most) & np.isfinite(ends[:, 0])).tolist()
+    assert 0 < found.sum() < (np.abs(difference) > half).sum()  # some intervals without 0 are chance
+
+
+def test_what_a_study_can_find_by_hand():
+    # of 21 images .2086 wide to either side is t(.025, 20) = 2.0860 of .1; found in four of five: .8600 more, .2946;
+    # of 84 images half as far, by t(83) = 1.9890 and .8466
+    ends, images = np.array([[-0.2086, 0.2086], [np.nan, np.nan]]), np.array([21, 21])
+    assert detectable(ends, images, images) == pytest.approx([0.2946, np.nan], abs=1e-4, nan_ok=True)
+    assert detectable(ends, images, 84)[0] == pytest.approx(0.05 * (1.9890 + 0.8466), abs=1e-4)
+
+
+@pytest.mark.parametrize("count", range(5, 60))
+def test_the_interval_of_a_median_is_the_narrowest_of_order_statistics(count):
+    """The k-th from either end holds the median unless fewer than k values lie on that side of it (binomial)."""
+    values = np.random.default_rng(count).permutation(np.arange(1.0, count + 1))
+    found = median_interval(np.append(values, np.nan))
+    if count < 8:
+        assert np.isnan(found).all()
+        return
+    k = max(k for k in range(1, count) if 2 * stats.binom.cdf(k - 1, count, 0.5) <= 0.05)
+    assert found.tolist() == [k, count + 1 - k]
 
 
 def test_no_bootstrap_has_no_interval():

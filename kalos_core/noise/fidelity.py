@@ -221,12 +221,14 @@ def measure_fidelity(parameters: NoiseParameters, annotations: Annotations, sett
         tables = [both[code].select(images=images) for code, (_, _, images) in zip(references, pairs, strict=True)]
         by_draw.append(gaps.values(_Measured.of(table, tables, pairs)))
     low, high = gaps.ends(seed)
+    values = np.array([*real.numbers.values(), *gaps.usual])
+    known = np.isfinite(values)  # the share of unmatched annotations, where there are none, is not
     return Fidelity(
-        quantity=object_array([*real.numbers, *(f"ks_{name}" for name in gaps.names)]),
-        real=np.array([*real.numbers.values(), *gaps.usual]),
-        low=low,
-        high=high,
-        by_draw=np.array(by_draw),
+        quantity=object_array([*real.numbers, *(f"ks_{name}" for name in gaps.names)])[known],
+        real=values[known],
+        low=low[known],
+        high=high[known],
+        by_draw=np.array(by_draw)[:, known],
         pairs=len(pairs),
         images=int(np.unique(np.concatenate([images for *_, images in pairs])).size),
     )

@@ -299,6 +299,8 @@ class OwnClass(Parameters):
         Chance that a class of which all annotations are missed is added in the image.
     """
 
+    with_interval: ClassVar = ()
+
     share: Annotated[float | None, Option("Share", "A share.", low=0, high=1)] = None
     stays: Share = 0.0
 

@@ -121,7 +121,8 @@ def by_overlap(annotations: Annotations, pairs: Pairs, cost: str, image: int) ->
     tied = [name for name, value in sums.items() if value and list(sums.values()).count(value) > 1]
     rows = np.flatnonzero(inside & np.isin(names, tied))
     content = dict.fromkeys(sums, 0)  # any number will do that says what they annotated, and not who they are
-    for row, number in zip(rows, rank_contents(annotations, rows, pairs.kind).tolist(), strict=True):
+    numbers = rank_contents(annotations, rows, pairs.kind).tolist() if len(rows) else []
+    for row, number in zip(rows, numbers, strict=True):
         content[names[row]] += number
     return sorted(sums, key=lambda name: (-sums[name], content[name] % (1 << 64), name))
 

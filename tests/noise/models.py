@@ -30,12 +30,12 @@ def towards(direction: int) -> CardinalAngle:
 
 
 def quiet(**groups: dict[str, Any]) -> NoiseModel:
-    """A model in which nothing happens but what the given distributions say; shifts are free and independent."""
+    """A model in which nothing happens but what the given distributions say, as in the paper's families."""
     model = NoiseModel.default()
     still = {"translation": always(0), "width": always(0), "height": always(0)}
     alone = {"overlap": parameters.Overlap(0.0), "coupling": parameters.Coupling(0.0)}
     distributions: dict[str, dict[str, Any]] = {
-        "unmatched": {"rate": EventRate(-60.0, 0.0)},
+        "unmatched": {"rate": EventRate(-60.0, 0.0), "own_class": parameters.OwnClass()},
         "topology": {"susceptibility": NEVER},
         "category": still | {"occurrence": Chance(0.0), "angle": AxialAngle(0.0, SHARP)},
         "localization": still | alone | {"angle": towards(0)},

@@ -10,8 +10,8 @@ from kalos_core import InputError, NoiseModel, variations
 from kalos_core.noise.draws import draw_change
 from kalos_core.noise.fit.coupling import fit_coupling
 from kalos_core.noise.fit.observations import Shifts
-from kalos_core.noise.parameters import Chance, Coupling, EventRate, Overlap, Shift, SizeCurve
-from kalos_core.noise.sources import TransplantedFalsePositives
+from kalos_core.noise.parameters import Chance, Coupling, EventRate, Overlap, OwnClass, Shift, SizeCurve
+from kalos_core.noise.sources import ConfusionClasses, TransplantedFalsePositives
 from tests.noise.models import always, by_raters, halves, many, quiet, table
 
 MATCHED = {"overlap": Overlap(0.5)}
@@ -79,6 +79,32 @@ def test_both_raters_of_a_pair_have_as_many_unmatched_as_the_rate_says(dispersio
         assert counts[0].var() == pytest.approx(4 * 0.25 * 0.75, rel=0.15)  # binomial of 4 annotations
     else:  # a difficulty that both share
         assert np.corrcoef(counts)[0, 1] > 0.15
+
+
+@pytest.mark.parametrize(("share", "stays"), [(1.0, 0.0), (1.0, 1.0), (0.5, 0.0)])
+def test_additions_are_of_classes_of_the_image_as_often_as_the_share_says(share, stays):
+    places = [("cat", 0), ("cat", 20), ("dog", 60), ("dog", 80)]
+    rows = [(i, name, [x, 40, 15, 15]) for i in range(600) for name, x in places]
+    rows += [(600 + i, "emu", [150, 40, 15, 15]) for i in range(600)]
+    rate = EventRate(np.log(0.5), np.log(0.5), "each", empty=0.0)  # each annotation with a chance of one half
+    unmatched = {"rate": rate, "added": rate, "own_class": OwnClass(share, stays), "selection": SizeCurve(0.0, 0.0)}
+    made = quiet(unmatched=unmatched, localization=MATCHED).generate(
+        table(*rows), raters=1, class_source=ConfusionClasses(), false_positive_source=TransplantedFalsePositives(32)
+    )
+    events = made.events
+    added = events.event == "addition"
+    names = made.annotations.categories[events.category_to[added]]
+    own = np.where(events.image[added] < 600, np.isin(names, ("cat", "dog")), names == "emu")
+    assert own.mean() == pytest.approx(share, abs=0.05)
+    deleted = events.event == "deletion"
+    emus = np.bincount(events.image[deleted], minlength=1200)[600:] == 1
+    again = np.bincount(events.image[added], minlength=1200)[600:] > 0
+    assert emus.mean() == pytest.approx(0.5, abs=0.08)
+    if stays:  # what is missed altogether is added
+        assert again[emus].all()
+        assert again[~emus].mean() < 0.15
+    # in all as many are added as missed; of a share of one half, twice as many of any class as of own ones
+    assert added.sum() / deleted.sum() == pytest.approx(1 / share, rel=0.12)
 
 
 def test_nothing_is_added_where_nobody_has_seen_anything():

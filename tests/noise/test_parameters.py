@@ -65,7 +65,7 @@ def test_chances_rates_and_opposition_by_hand():
         (lambda: Chance(1.5), "probability: expected a number from 0 to 1, got 1.5"),
         (lambda: CardinalAngle((0.5, 0.5), (1,) * 4), "weights: expected 4 numbers, got"),
         (lambda: CardinalAngle((0.5,) * 4, (1,) * 4), "expected numbers that add up to 1"),
-        (lambda: EventRate(0, 1, "cubic"), "form: expected one of 'exponential', 'power', got 'cubic'"),
+        (lambda: EventRate(0, 1, "cubic"), "form: expected one of 'each', 'exponential', 'power', got 'cubic'"),
         (lambda: Provenance("guessed", ""), "source: expected one of 'chosen', 'default', 'fitted', 'paper', got"),
         (lambda: Provenance("fitted", "", 3, ((1,),)), "interval: expected pairs of numbers"),
         (lambda: NoiseModel.from_json("{not json"), "noise model: expected JSON, got"),
@@ -111,7 +111,7 @@ BEYOND = "probability: expected a number from 0 to 1, got 2 @ $.category.occurre
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (lambda d: d.update(version=1), "noise model: expected version 2, got 1"),
+        (lambda d: d.update(version=1), "noise model: expected version 3, got 1"),
         (lambda d: d["unmatched"]["rate"].pop("slope"), "required field missing @ $.unmatched.rate.slope"),
         (lambda d: d["unmatched"]["rate"].update(slop=1), "extra fields found (slop) @ $.unmatched.rate"),
         (lambda d: d["category"]["occurrence"].update(probability=2), BEYOND),

@@ -135,10 +135,10 @@ def _event_distributions(
     matched = len(seen.category_a)
     yield "category.occurrence", _or_too_few(matched, "annotation matched one to one", lambda: occurrence(seen))
     pairs = len(seen.events)
-    what = "image of two raters"
+    what, there = "image of two raters", int((seen.annotations_per_rater > 0).any(axis=1).sum())
     rate = _or_too_few(pairs, what, lambda: estimate_rate(seen, form, paper=paper))
     yield "unmatched.rate", rate
-    yield "unmatched.added", _added(rate) if paper else _or_too_few(pairs, what, lambda: estimate_added(seen, form))
+    yield "unmatched.added", _added(rate) if paper else _or_too_few(there, what, lambda: estimate_added(seen, form))
     yield "unmatched.own_class", _own_class(seen, paper)
     yield "unmatched.selection", _curve(seen.unmatched_area, seen.matched_area, "unmatched annotation", 1.0)
     yield "topology.susceptibility", _susceptibility(seen, fragmented)
@@ -194,8 +194,9 @@ def _angle(shifts: Shifts, fit: Callable[[NDArray[np.float64]], Parameters], wha
 def occurrence(seen: Observations) -> Estimate:
     """Share of classes that differ, of annotations matched one to one, with Wilson's interval."""
     wrong, matched = int((seen.category_a != seen.category_b).sum()), len(seen.category_a)
-    reason = number_of(matched, "annotation matched one to one")
-    return Estimate(Chance(wrong / matched), matched, reason, (_wilson(wrong, matched),))
+    interval = scipy.stats.binomtest(wrong, matched).proportion_ci(method="wilson")
+    ends = ((float(interval.low), float(interval.high)),)
+    return Estimate(Chance(wrong / matched), matched, number_of(matched, "annotation matched one to one"), ends)
 
 
 @dataclass(frozen=True, eq=False)
@@ -395,15 +396,9 @@ def _own_class(seen: Observations, paper: bool) -> Estimate:
             found,
             of_any,
             f"{number_of(of_any, what)}; {number_of(int(lost.sum()), 'class')} of an image of which all are missed",
-            (_wilson(of_own, of_any), _wilson(stayed, int(lost.sum()))),
         )
 
     return _or_too_few(of_any, what, shares)
-
-
-def _wilson(some: int, of: int) -> tuple[float, float]:
-    interval = scipy.stats.binomtest(some, of).proportion_ci(method="wilson") if of else None
-    return (float(interval.low), float(interval.high)) if interval else (0.0, 1.0)
 
 
 def _on_empty(seen: Observations) -> float:
