@@ -9,6 +9,7 @@ from kalos_core import InputError, agreement, class_difficulty
 from kalos_core.diagnostics import class_image_alpha
 from kalos_core.reliability import NOT_ASSIGNED
 from tests.diagnostics.naive import alpha_of, marks, mean
+from tests.expanded import expanded
 from tests.strategies import tables
 
 
@@ -16,6 +17,11 @@ def with_class(result, code, images):
     """Values of the units of some images in which a class occurs, one image after the other."""
     values = result.units.values[np.isin(result.units.image, images)]
     return np.where(values == NOT_ASSIGNED, np.nan, values.astype(float))[(values == code).any(axis=1)]
+
+
+def in_turn(result, code, images):
+    """The same, an image drawn twice being there twice."""
+    return [row for image in images for row in with_class(result, code, [image])]
 
 
 def test_two_worked_images():
@@ -47,7 +53,8 @@ def test_a_unit_of_two_classes_counts_for_both():
     figures = ["alpha", "global_alpha", "alpha_low", "alpha_high", "global_alpha_low", "global_alpha_high"]
     frame = found.to_pandas()
     assert list(frame) == ["category", *figures, "images", "units"]
-    assert frame.loc[0].tolist() == ["cat", *[0] * 6, 1, 1]
+    np.testing.assert_array_equal(frame.loc[0, figures].tolist(), [0, 0, *[np.nan] * 4])  # of one image
+    assert frame.loc[0, ["category", "images", "units"]].tolist() == ["cat", 1, 1]
     with pytest.raises(InputError, match=r"category: expected one of 'cat', 'dog', got 'emu'"):
         class_image_alpha(result, "emu")
 
@@ -68,7 +75,7 @@ def test_nothing_drawn_has_no_rows():
     assert len(found.to_pandas()) == 0
 
 
-@given(tables(images=4, limits=True, exclusions=True), st.integers(0, 9))
+@given(tables(images=4, limits=True, exclusions=True, copies=4), st.integers(0, 9))
 def test_every_number_as_a_plain_loop(annotations, seed):
     result = agreement(annotations, "polygon_iou", 0.25, bootstrap=8, seed=seed)
     found = class_difficulty(result)
@@ -88,7 +95,8 @@ def test_every_number_as_a_plain_loop(annotations, seed):
     rng = np.random.default_rng(seed)
     draws = [pool[rng.integers(0, len(pool), len(pool))] for _ in range(8)]
     for row, code in enumerate(drawn):
-        means = np.array([mean(np.array(of_images[code])[images]) for images in draws])
-        known = means[np.isfinite(means)]
-        expected = np.percentile(known, [2.5, 97.5]) if len(known) else [np.nan, np.nan]
-        np.testing.assert_allclose(found.alpha_interval[row], expected, atol=1e-12)
+        means = [mean(np.array(of_images[code])[images]) for images in draws]
+        np.testing.assert_allclose(found.alpha_interval[row], expanded(means, found.images[row]), atol=1e-12)
+        wholes = [alpha_of(in_turn(result, code, images)) for images in draws]
+        pairable = sum(np.isfinite(of_images[code]))
+        np.testing.assert_allclose(found.global_alpha_interval[row], expanded(wholes, pairable), atol=1e-9)

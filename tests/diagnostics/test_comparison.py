@@ -14,42 +14,49 @@ from kalos_core.diagnostics.parts import Part
 from tests.diagnostics.naive import marks
 from tests.strategies import tables
 
-# image     0            1               2      3
+# image     0, 4, ...    1, 5, ...       2, ... 3, ...
 # before    both a cat   only ann a cat  empty  cat by ann, dog by bob
 # after     both a cat   both a cat      empty  not read
 BEFORE = [("ann", "cat", 0, 0), ("bob", "cat", 0, 0), ("ann", "cat", 0, 1), ("ann", "cat", 0, 3), ("bob", "dog", 0, 3)]
 AFTER = [("ann", "cat", 0, 0), ("bob", "cat", 0, 0), ("ann", "cat", 0, 1), ("bob", "cat", 0, 1)]
 
 
-def before():
-    return agreement(marks(*BEFORE, images=(0, 1, 2, 3)), bootstrap=0)
-
-
-def after():
-    return agreement(marks(*AFTER, images=(0, 1, 2)), bootstrap=0)
+def five_times(rows, images):
+    starts = range(0, 20, 4)
+    rows = [(*row, start + image) for start in starts for *row, image in rows]
+    return agreement(marks(*rows, images=[start + image for start in starts for image in images]), bootstrap=0)
 
 
 def test_worked_out_by_hand():
-    found = compare(before(), after(), bootstrap=200)
-    assert found.image.tolist() == [0, 1, 2]
-    assert found.image_alpha.tolist() == [[1, 1], [0, 1], [1, 1]]
+    found = compare(five_times(BEFORE, (0, 1, 2, 3)), five_times(AFTER, (0, 1, 2)), bootstrap=10_000)
+    assert found.image.tolist() == [image for image in range(20) if image % 4 < 3]
+    assert found.image_alpha.tolist() == [[1, 1], [0, 1], [1, 1]] * 5
     assert found.difference == pytest.approx(1 / 3)
     assert (found.whole.alpha_a[0], found.whole.alpha_b[0]) == (pytest.approx(2 / 3), 1)
-    assert found.whole.images.tolist() == [3]
-    assert (found.improved.tolist(), found.worsened.tolist()) == ([1], [])
-    assert found.interval.tolist() == pytest.approx([0, 1])
-    # over all units: before cat cat | cat none | none none, n = 6, D_o = 2/6, D_e = (36 - 9 - 9)/30, alpha 4/9; after 1
-    assert found.whole.global_difference[0] == pytest.approx(1 - 4 / 9)
+    assert found.whole.images.tolist() == [15]
+    assert (found.improved.tolist(), found.worsened.tolist()) == ([1, 5, 9, 13, 17], [])
+    # k of 15 draws of an image that improved, each a third: k <= 1 is .0194, k = 0 .0023, k >= 9 .0308, k >= 10 .0085;
+    # of 15 images t(.025, 14) = 2.1448, times sqrt(15 / 14) 2.2201, below which .0132 lie
+    assert found.interval.tolist() == pytest.approx([1 / 15, 9 / 15])
+    assert found.whole.is_clear.tolist() == [True]
+    # (9/15 - 1/15) / (2 · 2.1448) = .12433; found in four of five studies of 15 images: times 2.1448 + .8681
+    assert found.whole.detectable == pytest.approx([0.3746], abs=1e-4)
+    assert found.to_pandas()["detectable"][0] == found.whole.detectable[0]
+    # over all units: before cat cat | cat none | none none, five times: n = 30, D_o = 1/3, D_e = (900 - 450)/870
+    assert found.whole.global_difference[0] == pytest.approx(29 / 45)
     assert found.by_class().category.tolist() == ["cat"]  # nobody drew a dog afterwards
     assert found.by_class().difference.tolist() == [0.5]  # image 0: 1 to 1; image 1: 0 to 1
     assert found.by_rater().rater.tolist() == ["ann", "bob"]
     assert found.by_rater().difference.tolist() == pytest.approx([1 / 3, 1 / 3])  # of two, each one's pairs are all
     assert found.notes == (
         "Only one of both has the classes 'dog'.",
-        "The first read 4 images, the second 3; compared are the 3 of both.",
+        "The first read 20 images, the second 15; compared are the 15 of both.",
     )
+    # studies of 50: .12433 sqrt(15/50) (2.0096 + .8490); of 200: .12433 sqrt(15/200) (1.9720 + .8434); of 1,000: ...
     assert repr(found).startswith(
-        "mean alpha 0.667 -> 1.000: +0.333 [+0.000, +1.000] over 3 images; better on 1, worse"
+        "mean alpha 0.667 -> 1.000: +0.333 [+0.067, +0.600] over 15 images; better on 5, worse on 0\n"
+        "four of five such studies find a difference of 0.375 or more "
+        "(0.195 with 50 images, 0.096 with 200 images, 0.043 with 1,000 images)\n"
     )
 
 

@@ -15,32 +15,30 @@ from tests.strategies import tables
 FOUR = ("ann", "bob", "cid", "dan")
 
 
-def two_schools(**more):
-    """ann and cid draw the same, so do bob and dan, and the two schools have one of two objects in common."""
-    rows = [(rater, "cat", 0) for rater in FOUR]
-    rows += [(rater, "dog", x) for rater, x in zip(FOUR, (50, 90, 50, 90), strict=True)]
-    return agreement(marks(*rows, raters=FOUR, **more))
-
-
 def test_two_worked_schools():
+    """ann and cid draw the same, so do bob and dan; the schools have one of two objects in common on half of images."""
     # of one school all equal, 1; across: cat cat | dog none | none dog, n = 6, diagonal 2, cat 2, dog 2, none 2:
-    # 1 - (4/6) / ((36 - 12)/30) = 1/6
-    result = two_schools()
+    # 1 - (4/6) / ((36 - 12)/30) = 1/6, and 1 on four images with the cat alone; of all units n = 32, cat 16, dog 8,
+    # none 8: 1 - (1/2) / ((1024 - 256 - 128)/992) = .225
+    rows = [(rater, "cat", 0, image) for rater in FOUR for image in range(8)]
+    rows += [(rater, "dog", x, image) for rater, x in zip(FOUR, (50, 90, 50, 90), strict=True) for image in range(4)]
+    result = agreement(marks(*rows, raters=FOUR, images=range(8)), bootstrap=10_000)
     found = collaboration(result)
-    same, other = 1, 1 - (4 / 6) / (24 / 30)
-    expected = [[1, other, same, other], [other, 1, other, same], [same, other, 1, other], [other, same, other, 1]]
-    np.testing.assert_allclose(found.alpha, expected)
-    np.testing.assert_allclose(found.global_alpha, expected)
-    assert (found.images == 1).all()
+    of_schools = np.array([[1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 1, 0], [0, 1, 0, 1]], bool)
+    np.testing.assert_allclose(found.alpha, np.where(of_schools, 1, 7 / 12))
+    np.testing.assert_allclose(found.global_alpha, np.where(of_schools, 1, 0.225))
+    assert (found.images == 8).all()
     # schools stand side by side
     order = found.raters[found.order].tolist()
     assert {frozenset(order[:2]), frozenset(order[2:])} == {frozenset({"ann", "cid"}), frozenset({"bob", "dan"})}
-    np.testing.assert_allclose(found.linkage[:, 2], [0, 0, 5 / 6])
+    np.testing.assert_allclose(found.linkage[:, 2], [0, 0, 5 / 12])
     assert np.isnan(found.alpha_interval[[0, 1], [0, 1]]).all()
     frame = found.to_pandas()
     assert frame["rater_a"].tolist() == ["ann", "ann", "ann", "bob", "bob", "cid"]
     assert frame["rater_b"].tolist() == ["bob", "cid", "dan", "cid", "dan", "dan"]
-    assert (frame["alpha_low"].tolist(), frame["alpha_high"].tolist()) == (frame["alpha"].tolist(),) * 2
+    # k of eight draws of an image with dogs is none in .0039, at most one in .0352; of 8 images .0057 lie outside
+    ends = np.where(of_schools[np.triu_indices(4, 1)], np.nan, np.array([[1 - 5 / 6 * 7 / 8], [1 - 5 / 6 / 8]]))
+    np.testing.assert_allclose(frame[["alpha_low", "alpha_high"]].T, ends)
     for raters in (("ann", "eve"), ("ann", "ann")):
         with pytest.raises(InputError, match=r"expected two of .* got '"):
             pair_image_alpha(result, *raters)

@@ -15,26 +15,27 @@ TWICE = {"raters": ("a1", "b1", "a2", "b2"), "person": ["ann", "bob", "ann", "bo
 
 
 def test_two_people_twice():
-    #  image 1   a1 cat, a2 cat; b1 cat, b2 dog, all in one place      ann 1, bob cat dog: 0; session 1: 1, session 2: 0
-    #  image 2   nobody annotated: 1 for everybody
-    result = agreement(
-        marks(("a1", "cat", 0), ("a2", "cat", 0), ("b1", "cat", 0), ("b2", "dog", 0), images=(1, 2), **TWICE)
-    )
+    #  images 0-3   a1 cat, a2 cat; b1 cat, b2 dog, in one place    ann 1, bob cat dog: 0; session 1: 1, session 2: 0
+    #  images 4-7   nobody annotated: 1 for everybody
+    given_ = zip(TWICE["raters"], ("cat", "cat", "cat", "dog"), strict=True)
+    rows = [(rater, name, 0, image) for rater, name in given_ for image in range(4)]
+    result = agreement(marks(*rows, images=range(8), **TWICE), bootstrap=10_000)
     own = intra_rater(result)
     assert own.person.tolist() == ["ann", "bob"]
     assert own.sessions.tolist() == [2, 2]
     assert own.alpha.tolist() == [1, 0.5]
-    # bob: cat dog | none none: n = 4, diagonal 2, 1 - (2/4)/((16 - 6)/12) = 2/5
-    np.testing.assert_allclose(own.global_alpha, [1, 0.4])
-    assert own.images.tolist() == [2, 2]
-    assert own.alpha_interval.tolist() == [[1, 1], [0, 1]]
-    assert own.to_pandas().loc[1].tolist() == ["bob", 2, 0.5, 0.4, 0, 1, *own.global_alpha_interval[1], 2]
+    # bob: cat dog | none none, four times: n = 16, diagonal 8, 1 - (8/16)/((256 - 96)/240) = 1/4
+    np.testing.assert_allclose(own.global_alpha, [1, 0.25])
+    assert own.images.tolist() == [8, 8]
+    # k of eight draws of an empty image is none in .0039, at most one in .0352; of 8 images .0057 lie outside
+    np.testing.assert_array_equal(own.alpha_interval, [[np.nan] * 2, [1 / 8, 7 / 8]])
+    assert own.to_pandas().loc[1].tolist() == ["bob", 2, 0.5, 0.25, 1 / 8, 7 / 8, *own.global_alpha_interval[1], 8]
     team = team_agreement(result)
     assert team.to_pandas()["raters"].tolist() == [2, 2]
     assert team.session.tolist() == ["1", "2"]
     assert team.raters.tolist() == [2, 2]
     assert team.alpha.tolist() == [1, 0.5]
-    np.testing.assert_allclose(team.global_alpha, [1, 0.4])
+    np.testing.assert_allclose(team.global_alpha, [1, 0.25])
 
 
 def test_one_session_only_is_undefined():
@@ -80,8 +81,10 @@ def test_every_number_as_a_plain_loop(annotations, seed):
 
 
 def test_intervals_are_those_of_the_people_alone():
-    rows = [("a1", "cat", 0, 1), ("a2", "cat", 0, 1), ("a1", "cat", 0, 2), ("b1", "cat", 0, 2), ("b2", "cat", 0, 2)]
-    result = agreement(marks(*rows, images=(1, 2), **TWICE))
+    rows = [("a1", "cat", 0, 0), ("a2", "cat", 0, 0), ("a1", "cat", 0, 1), ("b1", "cat", 0, 1), ("b2", "cat", 0, 1)]
+    rows = [(*row, start + image) for start in range(0, 8, 2) for *row, image in rows]
+    result = agreement(marks(*rows, images=range(8), **TWICE))
     alone = agreement(result.annotations.select(raters=["a1", "a2"]))
+    assert np.isfinite([alone.alpha_interval, alone.global_alpha_interval]).all()
     np.testing.assert_array_equal(intra_rater(result).alpha_interval[0], alone.alpha_interval)
     np.testing.assert_array_equal(intra_rater(result).global_alpha_interval[0], alone.global_alpha_interval)

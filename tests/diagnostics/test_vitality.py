@@ -7,26 +7,32 @@ from hypothesis import strategies as st
 
 from kalos_core import InputError, agreement, rater_vitality
 from tests.diagnostics.naive import alpha_of, among, columns, marks, mean
+from tests.expanded import expanded
 from tests.strategies import tables
 
 THREE = ("ann", "bob", "cid")
 
 
 def test_two_agree_and_the_third_annotated_elsewhere():
-    #        0     50          all: n = 6, diagonal 1 + 1, cat 3, none 3: 1 - (4/6)/(18/30) = -1/9
+    #        0     50          images 0-3: n = 6, diagonal 1 + 1, cat 3, none 3: 1 - (4/6)/(18/30) = -1/9
     #  ann   cat   none        without cid, matched again: cat cat, 1. The row dropped: cat cat | none none, also 1
     #  bob   cat   none        without ann: cat none | none cat, n = 4, 1 - 1/((16 - 8)/12) = -1/2
-    #  cid   none  cat
-    found = rater_vitality(agreement(marks(("ann", "cat", 0), ("bob", "cat", 0), ("cid", "cat", 50), raters=THREE)))
-    expected = [-1 / 9 + 1 / 2, -1 / 9 + 1 / 2, -1 / 9 - 1]
-    np.testing.assert_allclose(found.vitality, expected)
+    #  cid   none  cat         images 4-7: three cats at 0, 1 whoever is left out
+    # all in one: n = 36, cat 24, none 12: 1 - (16/36)/((1296 - 720)/1260) = 1/36; without cid 1; without ann n = 24,
+    # cat 16, none 8: 1 - (16/24)/((576 - 320)/552) = -7/16
+    rows = [(rater, "cat", 50 if (rater, image // 4) == ("cid", 0) else 0, image) for rater in THREE for image in range(8)]
+    found = rater_vitality(agreement(marks(*rows, raters=THREE, images=range(8)), bootstrap=10_000))
+    lost = np.array([-1 / 9 + 1 / 2, -1 / 9 + 1 / 2, -1 / 9 - 1])
+    np.testing.assert_allclose(found.vitality, lost / 2)
+    expected = [1 / 36 + 7 / 16, 1 / 36 + 7 / 16, 1 / 36 - 1]
     np.testing.assert_allclose(found.global_vitality, expected)
     np.testing.assert_allclose(found.global_rematched, expected)
-    assert found.images.tolist() == [1, 1, 1]
+    assert found.images.tolist() == [8, 8, 8]
     frame = found.to_pandas()
-    assert (frame["rater"].tolist(), frame["images"].tolist()) == (list(THREE), [1, 1, 1])
-    assert frame["global_rematched_high"].tolist() == pytest.approx(expected)
-    np.testing.assert_allclose(found.vitality_interval, np.stack([expected, expected], axis=1))
+    assert (frame["rater"].tolist(), frame["images"].tolist()) == (list(THREE), [8, 8, 8])
+    assert frame["global_rematched_high"].tolist() == found.global_rematched_interval[:, 1].tolist()
+    # k of eight draws of images 0-3 is none in .0039, at most one in .0352; of 8 images .0057 lie outside
+    np.testing.assert_allclose(found.vitality_interval, np.sort(lost[:, None] * [1 / 8, 7 / 8]))
 
 
 def test_the_dropped_row_leaves_agreement_on_absence_and_rematching_does_not():
@@ -97,7 +103,7 @@ def test_every_number_as_a_plain_loop(annotations, seed):
 
 
 @settings(max_examples=8)
-@given(tables(images=4, everyone=True), st.integers(0, 9))
+@given(tables(images=4, everyone=True, copies=4), st.integers(0, 9))
 def test_intervals_as_a_plain_loop(annotations, seed):
     # everybody is assigned to everything: every image is defined, and is in the draws
     assume(len(annotations.raters) > 2)
@@ -112,7 +118,7 @@ def test_intervals_as_a_plain_loop(annotations, seed):
         alone = among(result, rest)
         lost = result.image_alpha - alone.image_alpha
         means = [lost[images].mean() for images in draws]
-        np.testing.assert_allclose(found.vitality_interval[rater], np.percentile(means, [2.5, 97.5]), atol=1e-12)
+        np.testing.assert_allclose(found.vitality_interval[rater], expanded(means, count), atol=1e-12)
         wholes = [alpha_of(columns(result, images)) for images in draws]
         dropped = [
             whole - alpha_of(columns(result, images)[:, rest]) for whole, images in zip(wholes, draws, strict=True)
@@ -122,7 +128,7 @@ def test_intervals_as_a_plain_loop(annotations, seed):
             (found.global_vitality_interval, dropped),
             (found.global_rematched_interval, rematched),
         ):
-            np.testing.assert_allclose(interval[rater], np.percentile(replicates, [2.5, 97.5]), atol=1e-9)
+            np.testing.assert_allclose(interval[rater], expanded(replicates, count), atol=1e-9)
 
 
 def test_two_raters_are_refused_with_the_reason():

@@ -83,16 +83,18 @@ def test_both_raters_of_a_pair_have_as_many_unmatched_as_the_rate_says(dispersio
 
 @pytest.mark.parametrize(("share", "stays"), [(1.0, 0.0), (1.0, 1.0), (0.5, 0.0)])
 def test_additions_are_of_classes_of_the_image_as_often_as_the_share_says(share, stays):
-    places = [("cat", 0), ("cat", 20), ("dog", 60), ("dog", 80)]
-    rows = [(i, name, [x, 40, 15, 15]) for i in range(600) for name, x in places]
-    rows += [(600 + i, "emu", [150, 40, 15, 15]) for i in range(600)]
+    rows, names = [], [*[("cat", "cat", "dog", "dog")] * 600, *[("emu",)] * 600]
+    for image, given in enumerate(names):
+        places = RNG(image).permutation(30)[: len(given)]  # elsewhere in each image, so that others fit in between
+        boxes = [[20 * (at % 10), 25 * (at // 10), 15, 15] for at in places.tolist()]
+        rows += [(image, name, box) for name, box in zip(given, boxes, strict=True)]
     rate = EventRate(np.log(0.5), np.log(0.5), "each", empty=0.0)  # each annotation with a chance of one half
     unmatched = {"rate": rate, "added": rate, "own_class": OwnClass(share, stays), "selection": SizeCurve(0.0, 0.0)}
     made = quiet(unmatched=unmatched, localization=MATCHED).generate(
         table(*rows), raters=1, class_source=ConfusionClasses(), false_positive_source=TransplantedFalsePositives(32)
     )
     events = made.events
-    added = events.event == "addition"
+    added = (events.event == "addition") & (events.outcome == "done")
     names = made.annotations.categories[events.category_to[added]]
     own = np.where(events.image[added] < 600, np.isin(names, ("cat", "dog")), names == "emu")
     assert own.mean() == pytest.approx(share, abs=0.05)
