@@ -84,7 +84,10 @@ def test_the_replicates_are_those_of_a_plain_loop(drawn, seed, replicates):
 counts = st.sampled_from([0, 1, 7, 8, 9, 30, 10**6])
 
 
-@given(st.lists(st.lists(st.integers(-9, 9) | st.just(np.nan), min_size=2, max_size=2), max_size=9), st.tuples(counts, counts))
+@given(
+    st.lists(st.lists(st.integers(-9, 9) | st.just(np.nan), min_size=2, max_size=2), max_size=9),
+    st.tuples(counts, counts),
+)
 def test_intervals_are_percentiles_of_what_is_defined(rows, images):
     replicates = np.array(rows, dtype=float).reshape(-1, 2)
     for column, interval, of in zip(replicates.T, intervals(replicates, np.array(images)), images, strict=True):

@@ -20,7 +20,9 @@ def test_two_agree_and_the_third_annotated_elsewhere():
     #  cid   none  cat         images 4-7: three cats at 0, 1 whoever is left out
     # all in one: n = 36, cat 24, none 12: 1 - (16/36)/((1296 - 720)/1260) = 1/36; without cid 1; without ann n = 24,
     # cat 16, none 8: 1 - (16/24)/((576 - 320)/552) = -7/16
-    rows = [(rater, "cat", 50 if (rater, image // 4) == ("cid", 0) else 0, image) for rater in THREE for image in range(8)]
+    rows = [
+        (rater, "cat", 50 if (rater, image // 4) == ("cid", 0) else 0, image) for rater in THREE for image in range(8)
+    ]
     found = rater_vitality(agreement(marks(*rows, raters=THREE, images=range(8)), bootstrap=10_000))
     lost = np.array([-1 / 9 + 1 / 2, -1 / 9 + 1 / 2, -1 / 9 - 1])
     np.testing.assert_allclose(found.vitality, lost / 2)
