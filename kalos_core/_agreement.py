@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.annotations.thin import annotated_classes, thinned
+from kalos_core.arguments import check_type
 from kalos_core.correspondence import SolverName, correspond
 from kalos_core.correspondence.costs import CostName
 from kalos_core.correspondence.sizes import UnitCounts, UnitSizes
@@ -34,7 +35,7 @@ from kalos_core.reliability import (
     join_units,
 )
 from kalos_core.resampling import Cells, intervals, resample
-from kalos_core.results import Result, check_result
+from kalos_core.results import Result
 from kalos_core.sharding import Sharded, kinds_of, known_of
 from kalos_core.similarity import Similarity, get_similarity
 from kalos_core.similarity.base import Threshold
@@ -591,7 +592,7 @@ def check_comparable(annotations: Annotations) -> None:
 
 def check_agreement(result: Agreement) -> None:
     """An error for anything but an `Agreement` that holds its annotations."""
-    check_result(result, "agreement", Agreement)
+    check_type("agreement", Agreement, result)
     if result.of_shards is not None:
         raise InputError(
             "agreement: expected one of a table, whose annotations are read, got one of shards; call "
@@ -607,7 +608,7 @@ def agreement_of(
         if check is not None:
             check(known_of(source))
         return agreement(source)
-    check_result(source, "agreement", Agreement)
+    check_type("agreement", Agreement, source)
     return source
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -15,9 +14,9 @@ from kalos_core.annotations import Annotations
 from kalos_core.annotations.blocks import AT_ONCE, ByImage, Take
 from kalos_core.arrays import expand_runs, run_ends, run_starts, short
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, KalosWarning, repr_of
+from kalos_core.errors import InputError, repr_of, warn
 from kalos_core.limits import check_limit
-from kalos_core.options import check_arguments
+from kalos_core.options import checked
 from kalos_core.results import Result
 from kalos_core.shapes.borrowed import Borrowed
 from kalos_core.sharding import Sharded
@@ -138,6 +137,7 @@ class Pairs(Result):
         )
 
 
+@checked
 def compute_pairs(
     annotations: Annotations,
     similarity: ComparedBy = "auto",
@@ -181,7 +181,6 @@ def compute_pairs(
     >>> len(compute_pairs(Annotations.from_rows([])))
     0
     """
-    check_arguments(compute_pairs, locals())
     measure = measure_for(similarity, annotations)
     floor = check_threshold(floor, "floor")
     none = np.zeros(0, np.intp)
@@ -246,14 +245,12 @@ def _warn_of_many(annotations: Annotations, counts: NDArray[np.intp], limit: int
         return
     image = int(counts.argmax())
     beyond = np.count_nonzero(counts > limit)
-    warnings.warn(
+    warn(
         f"annotations: {counts[image]:,} {what} among the {np.count_nonzero(annotations.image == image):,} annotations "
         f"of image {annotations.images[image]!r}"
         + (f" ({beyond:,} images have more than {limit:,})" if beyond > 1 else "")
         + f": {COSTS_OF_A_MILLION}. Annotations that were loaded twice lie on each other: leave them out, or raise "
-        "the threshold",
-        KalosWarning,
-        stacklevel=3,
+        "the threshold"
     )
 
 

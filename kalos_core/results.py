@@ -79,6 +79,11 @@ class Result:
     """Whether JSON of another result names it by its fingerprint, in place of its content."""
 
     @property
+    def _instead(self) -> str:
+        """What to do with it where another result is expected, for messages."""
+        return f"it is drawn by .plot({self.plots[0]!r})" if self.plots else ""
+
+    @property
     def headline(self) -> str:
         """The finding, in a line or a few."""
         rows = len(self._table())
@@ -337,28 +342,6 @@ def part_text(category: str | None, rater: str | None) -> str:
     """
     given = [f"{kind} {plain_text(name)}" for kind, name in (("class", category), ("rater", rater)) if name is not None]
     return f" of {' and '.join(given)}" if given else ""
-
-
-def check_result(given: Any, name: str, *kinds: type[Any]) -> None:
-    """An error that names the right call, unless an argument is a result of one of some classes.
-
-    Raises
-    ------
-    InputError
-
-    Examples
-    --------
-    >>> from kalos_core import Agreement
-    >>> check_result(5, "agreement", Agreement)
-    Traceback (most recent call last):
-    kalos_core.errors.InputError: agreement: expected Agreement, the result of agreement(annotations), got int
-    """
-    if isinstance(given, kinds):
-        return
-    calls = [f", the result of {kind._call}" if issubclass(kind, Result) and kind._call else "" for kind in kinds]
-    expected = " or ".join(f"{kind.__name__}{call}" for kind, call in zip(kinds, calls, strict=True))
-    own = f", which is drawn by .plot({given.plots[0]!r})" if isinstance(given, Result) and given.plots else ""
-    raise InputError(f"{name}: expected {expected}, got {type(given).__name__}{own}")
 
 
 # ---- plain values ----

@@ -33,7 +33,7 @@ from kalos_core.annotations.shapes import SHAPE_FIELDS
 from kalos_core.arrays import as_array, as_rows, freeze
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, Problems, check_iterable, check_writable, is_hashable, listed, repr_of, warn
-from kalos_core.options import check_arguments
+from kalos_core.options import checked
 from kalos_core.results import Result
 from kalos_core.shapes import Boxes, ShapeColumn
 
@@ -288,6 +288,7 @@ class Annotations(Result):
         return {"table": self.to_pandas().to_dict("list")}
 
     @classmethod
+    @checked
     def from_rows(
         cls,
         rows: Iterable[Mapping[str, Any]],
@@ -369,7 +370,6 @@ class Annotations(Result):
         >>> seen_by_both.assigned.tolist()
         [[True, True]]
         """
-        check_arguments(Annotations.from_rows, locals(), but=("rows", "images", "image_size"))
         records = list(check_iterable(rows, "rows", "mappings, one an annotation"))
         if images is not None:
             images = list(check_iterable(images, "images", "ids of images"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
@@ -31,7 +30,7 @@ from kalos_core.convergence.spread import Spread
 from kalos_core.correspondence import SolverName
 from kalos_core.correspondence.costs import CostName
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, KalosWarning, as_number, check_whole, repr_of
+from kalos_core.errors import InputError, as_number, check_whole, repr_of, warn
 from kalos_core.limits import check_replicates
 from kalos_core.options import Option, Seed, Settings, no_progress, takes
 from kalos_core.pairs import Pairs, refuse_pairs
@@ -505,12 +504,10 @@ def _check_replicates(result: LabelConvergence) -> None:
     if size >= FEW_IMAGES and not abs(found.mean - whole) > found.std:
         return
     low, high = 100 * found.interval
-    warnings.warn(
+    warn(
         f"label convergence is {100 * whole:.1f} mAP on all {result.images:,} images and {100 * found.mean:.1f} "
         f"[{low:.1f}, {high:.1f}] on {samples:,} subsets of {size:,}: it depends on how many images it is computed on. "
-        "Quote the value of all images; the interval belongs to subsets of its size (`by_size()` shows other sizes)",
-        KalosWarning,
-        stacklevel=4,
+        "Quote the value of all images; the interval belongs to subsets of its size (`by_size()` shows other sizes)"
     )
 
 

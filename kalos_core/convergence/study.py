@@ -18,7 +18,7 @@ from kalos_core.convergence.predictions import map_of_predictions
 from kalos_core.convergence.replicates import Replicates
 from kalos_core.convergence.spread import Spread
 from kalos_core.display import number_of, points_text
-from kalos_core.errors import InputError, KalosWarning, listed
+from kalos_core.errors import InputError, KalosWarning, listed, warn
 from kalos_core.options import Option, Settings, no_progress, takes
 from kalos_core.pairs import Pairs, compute_pairs
 from kalos_core.results import Result
@@ -352,9 +352,7 @@ def _warn_of_small(tags: Sequence[TagConvergence]) -> None:
         part.name for part in tags if part.replicates is not None and part.replicates.images_per_replicate < FEW_IMAGES
     ]
     if small:
-        warnings.warn(
+        warn(
             f"tags: subsets of {listed(small)} have fewer than {FEW_IMAGES} images: compare their means, not their "
-            "widths",
-            KalosWarning,
-            stacklevel=3,
+            "widths"
         )

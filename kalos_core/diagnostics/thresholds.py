@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
@@ -18,7 +17,7 @@ from kalos_core.correspondence import SolverName, correspond
 from kalos_core.correspondence.costs import CostName
 from kalos_core.diagnostics.parts import Part
 from kalos_core.display import with_interval
-from kalos_core.errors import InputError, KalosWarning, repr_of
+from kalos_core.errors import InputError, repr_of, warn
 from kalos_core.limits import check_replicates
 from kalos_core.options import Option, Replicates, Seed, Settings, takes
 from kalos_core.pairs import Pairs, compute_pairs, pairs_from, refuse_pairs
@@ -373,9 +372,5 @@ def _anchor(anchor: float | None, calibration: Calibration | Separation | None, 
     if not np.isfinite(found.tau):
         raise InputError(f"calibration: expected a τ* of {similarity}, got none: {found.reason}")
     if not found.trusted:
-        warnings.warn(
-            f"calibration: the anchor {found.threshold:.3g} is not to be trusted: {found.why}",
-            KalosWarning,
-            stacklevel=5,
-        )
+        warn(f"calibration: the anchor {found.threshold:.3g} is not to be trusted: {found.why}")
     return found.threshold

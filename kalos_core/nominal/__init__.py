@@ -2,7 +2,7 @@
 
 After Nowak & Rüger, *How reliable are annotations via crowdsourcing?* (MIR 2010).
 
-* The table: `LabelTable`, `check_table`, `OPTIONAL`; readers make it by `RawLabels` and `build_table`, with `OnRepeat`,
+* The table: `LabelTable`, `OPTIONAL`; readers make it by `RawLabels` and `build_table`, with `OnRepeat`,
   `OnEmpty`, `OnUnknown`. Labels that exclude each other: `Groups`, as text `read_groups`; `suggest_groups`,
   `SuggestedGroup`, `SuggestedGroups`, `SUGGESTED`: which seem to; `check_groups`, `GroupBreaches`: answers that break
   such a group; `reject_answers`, `Rejection`: answers left out by rule.
@@ -63,7 +63,7 @@ from kalos_core.nominal.questions import LabelAgreement, label_agreement, runnin
 from kalos_core.nominal.rejection import Rejection, reject_answers
 from kalos_core.nominal.skill import MODELS, SKILL_MODELS, LabelTruth, dawid_skene
 from kalos_core.nominal.suggestions import SuggestedGroup, SuggestedGroups, suggest_groups
-from kalos_core.nominal.table import LabelTable, build_table, check_table
+from kalos_core.nominal.table import LabelTable, build_table
 from kalos_core.nominal.teams import COMPARISONS, TeamComparison, compare_teams
 from kalos_core.nominal.values import encode_values
 
@@ -109,7 +109,6 @@ __all__ = [
     "attributes_table",
     "build_table",
     "check_groups",
-    "check_table",
     "cohen_kappa",
     "cohen_matrix",
     "compare_teams",

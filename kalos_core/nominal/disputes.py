@@ -15,10 +15,10 @@ from kalos_core.errors import check_number
 from kalos_core.nominal.build import OPTIONAL
 from kalos_core.nominal.decisions import ConceptVotes
 from kalos_core.nominal.majority import majority_vote
-from kalos_core.nominal.table import LabelTable, check_table
-from kalos_core.options import Option
+from kalos_core.nominal.table import LabelTable
+from kalos_core.options import Option, checked
 from kalos_core.results import Result
-from kalos_core.sharding import Sharded, known_of
+from kalos_core.sharding import Sharded
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -117,6 +117,7 @@ Quorum = Annotated[
 ]
 
 
+@checked
 def find_disputes(table: LabelTable | Sharded[LabelTable]) -> Disputes:
     """Every item and question that two raters or more answered, and not all of them alike.
 
@@ -137,7 +138,6 @@ def find_disputes(table: LabelTable | Sharded[LabelTable]) -> Disputes:
     >>> found.to_pandas()[["question", "share", "tied"]].values.tolist(), found.agreement.tolist()
     ([['sea', 0.5, True]], [0.5])
     """
-    check_table(known_of(table))
     if isinstance(table, Sharded):
         parts = table.parts(_disputes_alone, "Disputes")
         columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in OF_DISPUTES}

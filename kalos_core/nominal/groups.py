@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from kalos_core.display import number_of
 from kalos_core.errors import Problems
-from kalos_core.nominal.table import LabelTable, check_table
+from kalos_core.nominal.table import LabelTable
+from kalos_core.options import checked
 from kalos_core.results import Result
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ class GroupBreaches(Result):
         )
 
 
+@checked
 def check_groups(table: LabelTable) -> GroupBreaches:
     """Validate that each answer chose exactly one concept of each exclusive group (Nowak & Rüger §3.2, §3.3).
 
@@ -108,7 +110,6 @@ def check_groups(table: LabelTable) -> GroupBreaches:
     kalos_core.errors.InputError: labels: 1 record cannot be used.
       bob on 1: expected exactly one of 'time', got none
     """
-    check_table(table)
     parts = []
     for code in range(len(table.groups)):
         within = table.group_of == code

@@ -218,7 +218,7 @@ class DisputeArguments(Settings):
     min_width: LeastWidth = LEAST_WIDTH
 
 
-@takes(DisputeArguments, but=("stacks",))
+@takes(DisputeArguments)
 def disputed_regions(
     stacks: Stacks | Iterable[LabelStack | Mapping[str, Any]], settings: DisputeArguments
 ) -> DisputedRegions:

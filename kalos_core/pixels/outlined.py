@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.errors import InputError, check_text, repr_of
-from kalos_core.options import check_arguments
+from kalos_core.options import checked
 from kalos_core.pixels.boundaries import (
     ROUNDING,
     TOLERANCE,
@@ -66,6 +66,7 @@ class OutlinedShapes:
         return self._outlines[key]
 
 
+@checked
 def surface_dice(tolerance: float = TOLERANCE, kind: str = "polygon", name: str | None = None) -> Similarity:
     """Surface Dice (Nikolov et al. 2018) at a tolerance, as a similarity: for objects that matter by their boundary.
 
@@ -107,7 +108,6 @@ def surface_dice(tolerance: float = TOLERANCE, kind: str = "polygon", name: str 
     >>> agreement(annotations, surface_dice(3)).pairs.similarity.tolist()
     [1.0]
     """
-    check_arguments(surface_dice, locals(), but=("kind",))
     if kind not in OUTLINED:
         raise InputError(f"kind: expected 'polygon' or 'mask', got {repr_of(kind)}")
     called = f"{kind}_surface_dice" if name is None else check_text(name, "name")

@@ -188,7 +188,7 @@ class BoundaryArguments(BoundarySettings):
     classes: Mapping[int, str] | None = None
 
 
-@takes(BoundaryArguments, but=("stacks",))
+@takes(BoundaryArguments)
 def boundary_agreement(
     stacks: Stacks | Iterable[LabelStack | Mapping[str, Any]], settings: BoundaryArguments
 ) -> BoundaryAgreement:

@@ -76,7 +76,7 @@ class RegionAgreement(PairedRaters):
         )
 
 
-@takes(BootstrapSettings, but=("stacks",))
+@takes(BootstrapSettings)
 def region_agreement(
     stacks: Iterable[Regions] | Callable[[], Iterable[Regions]], settings: BootstrapSettings
 ) -> RegionAgreement:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from kalos_core.arrays import mean_of_defined
 from kalos_core.display import number_of, percent_text
 from kalos_core.errors import InputError, listed
-from kalos_core.options import check_arguments
+from kalos_core.options import checked
 from kalos_core.pixels.moments import Correlation
 from kalos_core.ranking.ranks import Rankings
 from kalos_core.ranking.skew import curve_area, mean_precision, sample_curve
@@ -259,6 +259,7 @@ class DetectorRanking(Result):
         )
 
 
+@checked
 def rank_over_classes(by_class: Mapping[str, DetectorRanking]) -> Rankings:
     """Detectors of several classes ranked under each truth by the mean over the classes of the area.
 
@@ -293,7 +294,6 @@ def rank_over_classes(by_class: Mapping[str, DetectorRanking]) -> Rankings:
     >>> rank_over_classes(found).values.round(3).tolist()
     [[0.845], [1.0], [0.845]]
     """
-    check_arguments(rank_over_classes, locals())
     if not by_class:
         raise InputError("by_class: expected at least one class, got none")
     first = next(iter(by_class.values()))

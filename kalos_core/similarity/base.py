@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.errors import InputError, as_number, listed, repr_of
-from kalos_core.options import Option, check_arguments
+from kalos_core.options import Option, checked
 from kalos_core.shapes import ShapeColumn
 
 Compare = Callable[[Any, NDArray[np.intp], Any, NDArray[np.intp], float], NDArray[np.float64]]
@@ -106,9 +106,9 @@ class Similarity:
 
         return cls(name, "", name, compare, merges=False, prepare=lambda annotations, _: annotations)
 
+    @checked
     def kind_in(self, annotations: Annotations) -> str:
         """The kind that is compared in these annotations."""
-        check_arguments(Similarity.kind_in, locals())
         if self.kind:
             return self.kind
         whole = [kind for kind, column in annotations.shapes.items() if not column.absent().any()]
@@ -116,9 +116,9 @@ class Similarity:
             raise InputError(f"{self.name}: expected a kind of shape that every annotation has, got none")
         return min(whole, key=EXACTNESS.index)
 
+    @checked
     def column(self, annotations: Annotations) -> Any:
         """What this similarity compares; an error names the annotations that lack such a shape."""
-        check_arguments(Similarity.column, locals())
         kind = self.kind_in(annotations)
         column = annotations.shapes.get(kind)
         if column is None:

@@ -15,7 +15,7 @@ from kalos_core.chance import alpha_of_sums
 from kalos_core.display import number_of, with_interval
 from kalos_core.errors import InputError, check_number, check_whole, listed, lookup
 from kalos_core.limits import check_replicates
-from kalos_core.options import Option, Replicates, Seed, Settings, check_arguments, takes
+from kalos_core.options import Option, Replicates, Seed, Settings, checked, takes
 from kalos_core.resampling import intervals
 from kalos_core.results import Result
 from kalos_core.sparse.weights import WEIGHTS
@@ -147,6 +147,7 @@ class RunningAgreement:
         self._steps: list[tuple[float, ...]] = []
         self._intervals: list[NDArray[np.float64]] = []
 
+    @checked
     def add(self, items: Iterable[Hashable], categories: Iterable[Hashable], time: float = float("nan")) -> None:
         """Count a batch of annotations, and record the agreement after it.
 
@@ -157,7 +158,6 @@ class RunningAgreement:
         time : float
             When the last of them arrived.
         """
-        check_arguments(RunningAgreement.add, locals())
         item = _encode(items, self._item_code, "items")
         category = _encode(categories, self._category_code, "categories")
         if len(item) != len(category):

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from kalos_core._agreement import check_comparable
 from kalos_core.annotations import Annotations
 from kalos_core.display import alpha_text, number_of
-from kalos_core.errors import InputError, check_whole
-from kalos_core.options import Option, Settings, takes
+from kalos_core.errors import InputError
+from kalos_core.options import Option, Settings, checked, takes
 from kalos_core.pairs import Pairs, refuse_pairs
-from kalos_core.results import Result, check_result
+from kalos_core.results import Result
 from kalos_core.sharding import Sharded, kinds_of, known_of, parts_of
 from kalos_core.similarity.base import check_thresholds
 from kalos_core.similarity.fitting import ComparedBy, measure_for, sent
@@ -247,7 +247,11 @@ class BoundaryQuality(Result):
         return pd.DataFrame({"low": self.edges[:-1], "high": self.edges[1:], "count": self.counts})
 
 
-def boundary_quality(found: Variations, bins: int = 20) -> BoundaryQuality:
+Bins = Annotated[int, Option("Bins", "Bins of equal width.", low=1, high=MOST_BINS)]
+
+
+@checked
+def boundary_quality(found: Variations, bins: Bins = 20) -> BoundaryQuality:
     """The distances of correct findings in bins of equal width (label convergence Fig. 7).
 
     Parameters
@@ -262,10 +266,8 @@ def boundary_quality(found: Variations, bins: int = 20) -> BoundaryQuality:
     >>> boundary_quality(variations(Annotations.from_rows(rows)), bins=2).counts.tolist()
     [1, 0]
     """
-    check_result(found, "found", Variations)
-    number = check_whole(bins, "bins", least=1, most=MOST_BINS)
     distance = 1 - found.similarity[found.type_code == CORRECT]
     widest = 1 - found.threshold or 1.0  # with threshold 1 all distances are 0
-    counts, edges = np.histogram(distance, np.linspace(0, widest, number + 1))
+    counts, edges = np.histogram(distance, np.linspace(0, widest, bins + 1))
     median = float(np.median(distance)) if len(distance) else float("nan")
     return BoundaryQuality(edges, counts, median, int((distance == 0).sum()))
