@@ -128,9 +128,8 @@ def or_reason(compute: Callable[..., T], *arguments: Any) -> T | Undefined:
 
     Examples
     --------
-    >>> from kalos_core.similarity import check_threshold
-    >>> or_reason(check_threshold, 0.5), or_reason(check_threshold, 2).reason[:9]
-    (0.5, 'threshold')
+    >>> or_reason(check_whole, 2, "bins"), or_reason(check_whole, 0.5, "bins").reason[:4]
+    (2, 'bins')
     """
     try:
         return compute(*arguments)

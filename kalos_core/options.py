@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, Field, dataclass, fields
 from functools import cache, wraps
@@ -31,7 +31,7 @@ from typing import (
 )
 
 from kalos_core.arguments import check_type
-from kalos_core.errors import InputError, check_number, check_whole, listed, lookup
+from kalos_core.errors import InputError, as_number, check_iterable, check_number, check_whole, listed, lookup
 from kalos_core.limits import check_replicates
 
 P = ParamSpec("P")
@@ -53,9 +53,13 @@ class Option:
     help : str
         One or two sentences for people, with the unit.
     low, high : float, optional
-        Its range, both ends included.
+        Its range, both ends included; of a sequence of numbers that of each.
     above, below : float, optional
         Ends of its range that are not included.
+    required : bool
+        Whether a sequence has at least one entry.
+    ordered : bool
+        Whether entries of a sequence count once each, in ascending order.
     choices : mapping of str to str, optional
         Each value and what it means. A value is looked up in `known`, where there is such a table.
     known : mapping of str, optional
@@ -81,6 +85,8 @@ class Option:
     high: float | None = None
     above: float | None = None
     below: float | None = None
+    required: bool = False
+    ordered: bool = False
     choices: Mapping[str, str] | None = None
     known: Mapping[str, Any] | None = None
     type: str = ""
@@ -113,11 +119,25 @@ class Option:
             lookup(self.known or self.choices or {}, value, name)
             return value
         if parts <= {int, NoneType}:
-            return check_whole(value, name, int(self.low or 0), None if self.high is None else int(self.high))
+            return self._whole(value, name)
         if parts <= {float, NoneType}:
-            return check_number(value, name, self.low, self.high, self.above, self.below)
+            return self._number(value, name)
+        if Sequence[int] in parts or Sequence[float] in parts:
+            one, words = (self._whole, "whole numbers") if Sequence[int] in parts else (self._number, "numbers")
+            if float in parts and as_number(value) is not None:
+                return self._number(value, name)
+            found = [one(entry, name) for entry in check_iterable(value, name, f"several {words}")]
+            if self.required and not found:
+                raise InputError(f"{name}: expected at least one, got none")
+            return tuple(sorted(set(found)) if self.ordered else found)
         check_type(name, kind, value)
         return value
+
+    def _whole(self, value: Any, name: str) -> int:
+        return check_whole(value, name, int(self.low or 0), None if self.high is None else int(self.high))
+
+    def _number(self, value: Any, name: str) -> float:
+        return check_number(value, name, self.low, self.high, self.above, self.below)
 
 
 Replicates = Annotated[

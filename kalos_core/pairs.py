@@ -14,13 +14,13 @@ from kalos_core.annotations import Annotations
 from kalos_core.annotations.blocks import AT_ONCE, ByImage, Take
 from kalos_core.arrays import expand_runs, run_ends, run_starts, short
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, repr_of, warn
+from kalos_core.errors import InputError, check_number, repr_of, warn
 from kalos_core.limits import check_limit
 from kalos_core.options import checked
 from kalos_core.results import Result
 from kalos_core.shapes.borrowed import Borrowed
 from kalos_core.sharding import Sharded
-from kalos_core.similarity import SIMILARITIES, Similarity, check_threshold
+from kalos_core.similarity import SIMILARITIES, Similarity
 from kalos_core.similarity.fitting import ComparedBy, measure_for
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class Pairs(Result):
 
     def at_least(self, threshold: float) -> Pairs:
         """The pairs that reach `threshold`, which may not be below the floor they were computed for."""
-        threshold = check_threshold(threshold)
+        threshold = check_number(threshold, "threshold", 0, 1)
         if threshold < self.floor:
             raise InputError(
                 f"threshold: expected at least {self.floor}, from which these pairs were computed, got {threshold}"
@@ -182,7 +182,7 @@ def compute_pairs(
     0
     """
     measure = measure_for(similarity, annotations)
-    floor = check_threshold(floor, "floor")
+    floor = check_number(floor, "floor", 0, 1)
     none = np.zeros(0, np.intp)
     found, many = [(none, none, np.zeros(0))], 0
     _warn_of_many(annotations, _most_pairs(annotations), MANY_COMPARED, "pairs to compare")

@@ -87,7 +87,7 @@ def add_option(
         prop = inputs.str(entry.name, **about)
     else:
         low = int(option.low or 0) if int in kinds else float(option.low or option.above or 0)
-        prop = add_number(ctx, inputs, entry.name, low, option.high, **about)
+        prop = add_number(ctx, inputs, entry.name, low, option.high or option.below, **about)
     value = ctx.params.get(entry.name)
     if value is not None and not prop.invalid:
         check(prop, lambda: option.checked(value, entry.name, entry.kind))

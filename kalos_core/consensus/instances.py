@@ -15,7 +15,7 @@ from kalos_core.arrays import as_floats, divide, run_starts
 from kalos_core.consensus.fusing import Members, fused_annotations
 from kalos_core.consensus.objects import UnitTruth
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, check_number
+from kalos_core.errors import InputError
 from kalos_core.options import Option, Settings, takes
 from kalos_core.reliability import NOT_ASSIGNED, Units
 from kalos_core.results import Result
@@ -205,11 +205,6 @@ class InstanceConsensus(Result):
                 **decided.to_dict("series"),
             }
         )
-
-
-def check_quorum(value: object, name: str) -> float:
-    """A share of raters, above 0 and at most 1."""
-    return check_number(value, name, above=0, high=1)
 
 
 @dataclass(frozen=True)

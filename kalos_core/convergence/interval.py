@@ -30,7 +30,7 @@ from kalos_core.convergence.spread import Spread
 from kalos_core.correspondence import SolverName
 from kalos_core.correspondence.costs import CostName
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, as_number, check_whole, repr_of, warn
+from kalos_core.errors import InputError, check_number, check_whole, warn
 from kalos_core.limits import check_replicates
 from kalos_core.options import Option, Seed, Settings, no_progress, takes
 from kalos_core.pairs import Pairs, refuse_pairs
@@ -241,7 +241,9 @@ class LabelConvergence(Result):
     def sizes(self, shares: Sequence[float] = SHARES, samples: int | None = None) -> list[SubsetSize]:
         """The rows of `by_size`."""
         count = len(self.drawn) if samples is None else check_whole(samples, "samples", least=2)
-        sizes = {_subset_size(self.images, check_share(share, "shares"), "shares") for share in shares}
+        sizes = {
+            _subset_size(self.images, check_number(share, "shares", above=0, below=1), "shares") for share in shares
+        }
         rows = [
             _size_row(self._of_size(size, count))
             for size in sorted({*sizes, self.images_per_replicate} - {self.images})
@@ -324,20 +326,6 @@ class LabelConvergence(Result):
         return self.summary()
 
 
-def check_share(value: Any, name: str) -> float:
-    """A share that is neither nothing nor all.
-
-    Raises
-    ------
-    InputError
-        If it is none.
-    """
-    share = as_number(value)
-    if share is None or not 0 < share < 1:
-        raise InputError(f"{name}: expected a share of the images between 0 and 1, got {repr_of(value)}")
-    return share
-
-
 Subsets = Annotated[
     int,
     Option(
@@ -347,15 +335,15 @@ Subsets = Annotated[
         check=lambda value, name: check_replicates(value, name=name, least=2),
     ),
 ]
+SomeSubsets = Annotated[int | None, Option("Subsets", "Of each size; by default as many as drawn.", low=2)]
+SubsetShares = Annotated[Sequence[float], Option("Shares", "Of the images in each subset.", above=0, below=1)]
 Share = Annotated[
     float,
     Option(
         "Share of the images in each subset",
         "How many of the images, as a share; intervals belong to subsets of their size: the paper's have 500 images.",
-        low=0,
-        high=1,
-        type="float in (0, 1)",
-        check=check_share,
+        above=0,
+        below=1,
     ),
 ]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,6 @@ from kalos_core.reliability import alpha_by_group
 from kalos_core.results import Result
 from kalos_core.sharding import Sharded, kinds_of, known_of, parts_of, starts_of
 from kalos_core.similarity import Similarity, get_similarity
-from kalos_core.similarity.base import check_thresholds
 from kalos_core.similarity.fitting import ComparedBy, measure_for, sent
 
 if TYPE_CHECKING:
@@ -32,27 +31,15 @@ THRESHOLDS = tuple(np.linspace(0.5, 0.95, 10).tolist())
 """COCO's: .5 to .95 in steps of .05, as pycocotools has them: its .9 is a last bit below .9, which decides ties."""
 
 
-def check_hit_thresholds(value: Any, name: str) -> tuple[float, ...]:
-    """Thresholds that nothing apart reaches, at least one.
-
-    Raises
-    ------
-    InputError
-        If there is none, or one that is no similarity above 0.
-    """
-    checked = check_thresholds(value, name)
-    if not checked or 0 in checked:
-        raise InputError(f"{name}: expected similarities above 0, at least one, got {repr_of(value)}")
-    return checked
-
-
 HitThresholds = Annotated[
     Sequence[float] | NDArray[np.float64],
     Option(
         "Thresholds τ_s",
         "Least similarities at which a detection hits; mAP is the mean over them.",
+        above=0,
+        high=1,
+        required=True,
         type="(T,) floats in (0, 1]",
-        check=check_hit_thresholds,
     ),
 ]
 Ties = Annotated[

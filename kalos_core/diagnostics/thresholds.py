@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +19,13 @@ from kalos_core.diagnostics.parts import Part
 from kalos_core.display import with_interval
 from kalos_core.errors import InputError, repr_of, warn
 from kalos_core.limits import check_replicates
-from kalos_core.options import Option, Replicates, Seed, Settings, takes
+from kalos_core.options import Option, Replicates, Seed, Settings, checked, takes
 from kalos_core.pairs import Pairs, compute_pairs, pairs_from, refuse_pairs
 from kalos_core.reliability import build_units
 from kalos_core.resampling import Cells, Draws, Resampled, interval_columns, intervals, join_images
 from kalos_core.results import Result
 from kalos_core.sharding import Sharded, known_of
-from kalos_core.similarity import Similarity, check_threshold, get_similarity
+from kalos_core.similarity import Similarity, get_similarity
 from kalos_core.similarity.base import Thresholds
 from kalos_core.similarity.fitting import ComparedBy, sent
 
@@ -115,10 +115,6 @@ class Sensitivity(Result):
         )
 
 
-def _threshold_or_none(value: Any, name: str) -> float | None:
-    return None if value is None else check_threshold(value, name)
-
-
 @dataclass(frozen=True)
 class SensitivitySettings(Settings):
     """Where alpha is computed, and how, as for `agreement`.
@@ -136,8 +132,8 @@ class SensitivitySettings(Settings):
         Option(
             "Anchor",
             "Where the loss begins. By default τ*_s of the `calibration`, and without one 0.5, the usual threshold.",
-            type="float in [0, 1], optional",
-            check=_threshold_or_none,
+            low=0,
+            high=1,
         ),
     ] = None
     strict: Annotated[
@@ -147,7 +143,6 @@ class SensitivitySettings(Settings):
             "Where the loss ends. The paper leaves it open; .9 is where its polygons fall off (§14.1).",
             low=0,
             high=1,
-            check=check_threshold,
         ),
     ] = 0.9
     similarity: ComparedBy = "auto"
@@ -258,7 +253,7 @@ def _plan_curve(
     requested, strict = np.array(settings.thresholds, dtype=np.float64), settings.strict
     if not len(requested):
         raise InputError("thresholds: expected at least one, got none")
-    start = check_threshold(_anchor(settings.anchor, calibration, similarity), "anchor")
+    start = _anchor(settings.anchor, calibration, similarity)
     if strict < start:
         raise InputError(f"strict: expected a threshold of at least the anchor {start:g}, got {strict:g}")
     return CurvePlan(requested, start, strict, calibration is not None)
@@ -312,7 +307,8 @@ def _drawn_from(annotations: Annotations, curve: Iterable[Cells], empty: str) ->
     return np.sort(annotations.image_rank[there])
 
 
-def image_alphas(agreement: Agreement, thresholds: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
+@checked
+def image_alphas(agreement: Agreement, thresholds: Thresholds) -> NDArray[np.float64]:
     """Alpha of each image at several thresholds, all else as in the agreement; similarities are compared once.
 
     Parameters
@@ -343,13 +339,12 @@ def image_alphas(agreement: Agreement, thresholds: Sequence[float] | NDArray[np.
     [[1.0], [-0.5]]
     """
     check_agreement(agreement)
-    if np.ndim(thresholds) != 1 or not len(thresholds):
-        raise InputError(f"thresholds: expected one or more similarities, got {repr_of(thresholds)}")
-    requested = [check_threshold(value, "thresholds") for value in thresholds]
+    if not len(thresholds):
+        raise InputError("thresholds: expected at least one, got none")
     settings, pairs = agreement.configuration, agreement.pairs
-    if min(requested) < pairs.floor:
-        pairs = compute_pairs(agreement.annotations, get_similarity(settings.measure), min(requested))
-    return np.stack([_cells_at(agreement.annotations, pairs, value, settings).seen().value for value in requested])
+    if min(thresholds) < pairs.floor:
+        pairs = compute_pairs(agreement.annotations, get_similarity(settings.measure), min(thresholds))
+    return np.stack([_cells_at(agreement.annotations, pairs, value, settings).seen().value for value in thresholds])
 
 
 def _cells_at(annotations: Annotations, pairs: Pairs, threshold: float, settings: AgreementSettings) -> Cells:
@@ -364,8 +359,6 @@ def _anchor(anchor: float | None, calibration: Calibration | Separation | None, 
         return USUAL_ANCHOR if anchor is None else anchor
     if anchor is not None:
         raise InputError(f"anchor: expected it from the calibration or as a number, got both ({repr_of(anchor)})")
-    if not isinstance(calibration, (Calibration, Separation)):
-        raise InputError(f"calibration: expected what `calibrate` returns, got {type(calibration).__name__}")
     found = calibration[similarity] if isinstance(calibration, Calibration) else calibration
     if found.name != similarity:
         raise InputError(f"calibration: expected one of {similarity!r}, got {repr_of(found.name)}")

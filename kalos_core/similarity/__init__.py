@@ -4,7 +4,7 @@ A similarity compares rows of two columns of one shape kind. It is given the sma
 may answer 0 for a pair that is certain to stay below.
 
 * the table: `SIMILARITIES`, `get_similarity`, `register_similarity`
-* what a similarity is: `Similarity`, `Compare`, `Rows`, `Bound`, `check_threshold`, `ROUNDING`
+* what a similarity is: `Similarity`, `Compare`, `Rows`, `Bound`, `ROUNDING`
 * boxes: `box_iou`, `box_giou`, `centroid_box`
 * polygons and masks: `polygon_iou`, `polygon_giou`, `polygon_raster_iou`, `mask_iou`, `iou_bound`
 * keypoints: `pose`, `oks`
@@ -22,7 +22,6 @@ from kalos_core.similarity.base import (
     Compare,
     Rows,
     Similarity,
-    check_threshold,
     iou_bound,
 )
 from kalos_core.similarity.boxes import box_giou, box_iou, centroid_box
@@ -44,7 +43,6 @@ __all__ = [
     "box_iou",
     "centroid",
     "centroid_box",
-    "check_threshold",
     "cuboid_iou",
     "get_similarity",
     "iou_bound",

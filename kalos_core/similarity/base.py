@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
-from kalos_core.errors import InputError, as_number, listed, repr_of
+from kalos_core.errors import InputError, listed, repr_of
 from kalos_core.options import Option, checked
 from kalos_core.shapes import ShapeColumn
 
@@ -198,14 +198,6 @@ def check_image_sizes(name: str, annotations: Annotations) -> None:
         )
 
 
-def check_threshold(threshold: object, name: str = "threshold") -> float:
-    """A threshold is a similarity: a number in [0, 1]."""
-    number = as_number(threshold)
-    if number is None or not 0 <= number <= 1:
-        raise InputError(f"{name}: expected a similarity from 0 to 1, got {repr_of(threshold)}")
-    return number
-
-
 Threshold = Annotated[
     float,
     Option(
@@ -213,29 +205,19 @@ Threshold = Annotated[
         "Least similarity, from 0 to 1, at which two annotations may be of the same object.",
         low=0,
         high=1,
-        check=check_threshold,
     ),
 ]
 """Called as the papers write a similarity; τ is a distance."""
 
 
-def check_thresholds(value: Any, name: str) -> tuple[float, ...]:
-    """Thresholds as they were given, each looked at.
-
-    Raises
-    ------
-    InputError
-        If it is no list of them.
-    """
-    if getattr(value, "ndim", 1) != 1 or isinstance(value, str) or not isinstance(value, Iterable):
-        raise InputError(f"{name}: expected a list of similarities, got {repr_of(value)}")
-    return tuple(check_threshold(entry, name) for entry in value)
-
-
 Thresholds = Annotated[
     Sequence[float] | NDArray[np.float64],
     Option(
-        "Thresholds", "Similarities at which alpha is computed.", type="(T,) floats in [0, 1]", check=check_thresholds
+        "Thresholds",
+        "Similarities at which alpha is computed.",
+        low=0,
+        high=1,
+        type="(T,) floats in [0, 1]",
     ),
 ]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 from kalos_core._agreement import check_comparable
 from kalos_core.annotations import Annotations
 from kalos_core.arrays import run_starts
-from kalos_core.errors import InputError
 from kalos_core.options import Option, Settings, takes
 from kalos_core.pairs import Pairs, pairs_from, refuse_pairs, with_pairs
 from kalos_core.shapes import ShapeColumn
 from kalos_core.sharding import Sharded, kinds_of
-from kalos_core.similarity import Similarity, check_threshold
+from kalos_core.similarity import Similarity
 from kalos_core.similarity.fitting import ComparedBy, measure_for, sent
 from kalos_core.variation.search import Ground, Search
 from kalos_core.variation.tables import CORRECT, MERGED, MERGED_WRONG_CLASS, WRONG_CLASS, VariationPart, Variations
@@ -27,27 +26,13 @@ TOUCHING = float(np.nextafter(0.0, 1.0))
 """Floor of the pairs a merge is made of: any similarity at all."""
 
 
-def check_touching(value: Any, name: str = "threshold") -> float:
-    """A threshold that annotations which do not touch cannot reach.
-
-    Raises
-    ------
-    InputError
-        If it is no similarity above 0.
-    """
-    threshold = check_threshold(value, name)
-    if threshold == 0:
-        raise InputError(f"{name}: expected a similarity above 0, got 0: annotations that do not touch would match")
-    return threshold
-
-
 SameObject = Annotated[
     float,
     Option(
         "Threshold τ_s",
         "Least similarity at which what two raters annotated is the same object.",
-        type="float in (0, 1]",
-        check=check_touching,
+        above=0,
+        high=1,
     ),
 ]
 MaxMerge = Annotated[

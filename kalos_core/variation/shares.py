@@ -18,9 +18,8 @@ from kalos_core.options import Option, Settings, checked, takes
 from kalos_core.pairs import Pairs, refuse_pairs
 from kalos_core.results import Result
 from kalos_core.sharding import Sharded, kinds_of, known_of, parts_of
-from kalos_core.similarity.base import check_thresholds
 from kalos_core.similarity.fitting import ComparedBy, measure_for, sent
-from kalos_core.variation.find import MaxMerge, check_touching, searches, touching_pairs
+from kalos_core.variation.find import MaxMerge, searches, touching_pairs
 from kalos_core.variation.tables import ADDITIONAL, CORRECT, MISSING, VARIATION_TYPES, Variations
 
 if TYPE_CHECKING:
@@ -130,8 +129,9 @@ CountedAt = Annotated[
     Option(
         "Thresholds",
         "Similarities at which the findings of each type are counted.",
+        above=0,
+        high=1,
         type="(T,) floats in (0, 1]",
-        check=lambda value, name: tuple(check_touching(each, name) for each in check_thresholds(value, name)),
     ),
 ]
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import fiftyone.operators.types as types
+import numpy as np
 
 import kalos_core.fiftyone as kf
 from kalos_core.display import TRUTH_LABELS, alpha_text, count_text, number_of, percent_text, significant
@@ -373,7 +374,7 @@ def filled_in(dataset: Any, run: Any) -> dict[str, Any]:
         **selected_in_form(run.selection, "classes", *assignment),
         **({} if settings["model"] is None else {"model": settings["model"]}),
         "of": "objects",
-        "quorum": ", ".join(f"{share:g}" for share in settings["quorum"]),
+        "quorum": ", ".join(f"{share:g}" for share in np.ravel(settings["quorum"])),
         "similarity": settings["similarity"],
         name: settings["threshold"],
     }

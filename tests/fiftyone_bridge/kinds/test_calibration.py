@@ -148,7 +148,7 @@ class TestChosenThreshold:
         kf.compute_agreement(dataset, "other", raters=THREE[:2], bootstrap=0, thresholds=())
         for arguments, message in (
             (("run", "pose"), "similarity: expected one of 'box_giou', 'box_iou', got 'pose'"),
-            (("run", "box_iou", 4), "threshold: expected a similarity from 0 to 1, got 4"),
+            (("run", "box_iou", 4), "threshold: expected a number from 0 to 1, got 4"),
             (("other", "box_iou"), "one of the calibration runs run, got 'other'"),
         ):
             with pytest.raises(InputError, match=message):

@@ -9,7 +9,7 @@ from typing import Any
 from kalos_core.calibration import calibrate
 from kalos_core.calibration.compute import CalibrationSettings, Similarities
 from kalos_core.display import alpha_text, number_of
-from kalos_core.errors import InputError, KalosWarning, lookup
+from kalos_core.errors import InputError, KalosWarning, check_number, lookup
 from kalos_core.fiftyone.dataset.database import now
 from kalos_core.fiftyone.dataset.objects import read_labels
 from kalos_core.fiftyone.dataset.selection import Selection
@@ -28,7 +28,7 @@ from kalos_core.fiftyone.runs.progress import RunArguments
 from kalos_core.fiftyone.runs.stored import load_metrics
 from kalos_core.options import Replicates, takes
 from kalos_core.results import plain_values
-from kalos_core.similarity import SIMILARITIES, check_threshold
+from kalos_core.similarity import SIMILARITIES
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ def choose_threshold(samples: Any, run_key: str, similarity: str, threshold: flo
     found = lookup({entry["name"]: entry for entry in run.metrics["similarities"]}, similarity, "similarity")
     if threshold is None and found["threshold"] is None:
         raise InputError(f"{similarity}: expected a calibrated threshold, got none: {found['reason']}")
-    value = check_threshold(found["threshold"] if threshold is None else threshold)
+    value = check_number(found["threshold"] if threshold is None else threshold, "threshold", 0, 1)
     if threshold is None and not found["trusted"]:
         text = f"{similarity}: the calibrated threshold {alpha_text(value)} is not to be trusted: {found['why']}"
         warnings.warn(text, KalosWarning, stacklevel=2)

@@ -15,7 +15,7 @@ from kalos_core.consensus import InstanceConsensus, UnitTruth, instance_consensu
 from kalos_core.fiftyone.dataset.database import FieldArguments
 from kalos_core.fiftyone.dataset.encoding import LABEL_TYPES, Document, LabelType, Rows, choose_label_type
 from kalos_core.fiftyone.dataset.raters import ESTIMATED
-from kalos_core.fiftyone.kinds.truth.settings import ConsensusRunSettings, check_quorums
+from kalos_core.fiftyone.kinds.truth.settings import ConsensusRunSettings
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.pairs import Pairs
 
@@ -36,7 +36,7 @@ def consensus_of(matched: Agreement, settings: ConsensusRunSettings) -> ObjectTr
         f"{settings.model or 'quorum'} {quorum:g}": instance_consensus(
             matched, quorum, settings.ties, settings.region, truth=truth
         )
-        for quorum in check_quorums(settings.quorum, "quorum")
+        for quorum in np.atleast_1d(settings.quorum).tolist()
     }
 
 
