@@ -14,7 +14,7 @@ from kalos_core.pixels.boundaries import (
     ROUNDING,
     TOLERANCE,
     BoundaryDistance,
-    check_tolerance,
+    Tolerance,
     distance_of_borders,
     distance_of_outlines,
 )
@@ -67,7 +67,7 @@ class OutlinedShapes:
 
 
 @checked
-def surface_dice(tolerance: float = TOLERANCE, kind: str = "polygon", name: str | None = None) -> Similarity:
+def surface_dice(tolerance: Tolerance = TOLERANCE, kind: str = "polygon", name: str | None = None) -> Similarity:
     """Surface Dice (Nikolov et al. 2018) at a tolerance, as a similarity: for objects that matter by their boundary.
 
     The share of both boundaries that lies within the tolerance of the other, see `boundary_distance`. It depends on the
@@ -111,7 +111,7 @@ def surface_dice(tolerance: float = TOLERANCE, kind: str = "polygon", name: str 
     if kind not in OUTLINED:
         raise InputError(f"kind: expected 'polygon' or 'mask', got {repr_of(kind)}")
     called = f"{kind}_surface_dice" if name is None else check_text(name, "name")
-    compare = partial(_surface_dice, tolerance=check_tolerance(tolerance))
+    compare = partial(_surface_dice, tolerance=tolerance)
     return Similarity(called, kind, f"surface Dice of {OUTLINED[kind]}", compare)
 
 

@@ -21,7 +21,6 @@ from kalos_core.pixels.boundaries import (
     BoundaryDistance,
     Spacings,
     check_spacing,
-    check_tolerance,
     of_pixels,
 )
 from kalos_core.pixels.classes import masks_of_classes
@@ -141,9 +140,9 @@ class BoundarySettings(Settings):
     """How boundaries are compared."""
 
     spacing: Spacings = 1
-    tolerance: Annotated[
-        float, Option("Tolerance", "Of the surface Dice, in the unit of the spacing.", low=0, check=check_tolerance)
-    ] = TOLERANCE
+    tolerance: Annotated[float, Option("Tolerance", "Of the surface Dice, in the unit of the spacing.", low=0)] = (
+        TOLERANCE
+    )
     bootstrap: Replicates = 1000
     seed: Seed = 0
 

@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from kalos_core.annotations.columns import object_array
 from kalos_core.arrays import as_floats, divide
 from kalos_core.consensus import estimate_truth
-from kalos_core.consensus.methods import WITHOUT_OUTLIERS, check_methods
+from kalos_core.consensus.methods import WITHOUT_OUTLIERS, Methods
 from kalos_core.consensus.voting import ROUNDING
-from kalos_core.errors import InputError, as_number, check_number, check_whole, listed, repr_of, warn
-from kalos_core.limits import check_replicates, limit
-from kalos_core.options import Option, checked
-from kalos_core.pixels.contours import near, thinned, tolerance_in_pixels
+from kalos_core.errors import InputError, as_number, check_iterable, check_number, listed, repr_of, warn
+from kalos_core.limits import limit
+from kalos_core.options import Option, Replicates, Seed, checked
+from kalos_core.pixels.contours import DiagonalShare, near, thinned, tolerance_in_pixels
 from kalos_core.pixels.moments import Moments, correlation
 from kalos_core.pixels.stack import Masks3D, MaskStack, as_binary, as_stack, check_surroundings
 from kalos_core.ranking.contours import highest_near
@@ -41,6 +41,18 @@ def check_shares(shares: Any, name: str) -> str | list[float]:
     return [check_number(share, name, above=0, high=1) for share in shares]
 
 
+def _check_range(score_range: Any, name: str) -> tuple[float, float]:
+    ends = [as_number(end) for end in check_iterable(score_range, name, "two numbers in order")]
+    low, high = ends if len(ends) == 2 else (None, None)
+    if low is None or high is None or not np.isfinite([low, high]).all() or low >= high:
+        raise InputError(f"{name}: expected two numbers in order, got {repr_of(tuple(score_range))}")
+    return low, high
+
+
+Levels = Annotated[int, Option("Levels", "Equal steps that scores are rounded to.", low=2)]
+ScoreRange = Annotated[
+    Sequence[float], Option("Range of scores", "The least and the greatest there can be.", check=_check_range)
+]
 AgreedShares = Annotated[
     str | Sequence[float],
     Option(
@@ -138,26 +150,23 @@ class DetectorAccumulator:
     @checked
     def __init__(
         self,
-        levels: int = LEVELS,
-        score_range: Sequence[float] = (0.0, 1.0),
-        methods: Sequence[str] = METHODS,
-        tolerance: float = 0.0,
+        levels: Levels = LEVELS,
+        score_range: ScoreRange = (0.0, 1.0),
+        methods: Methods = METHODS,
+        tolerance: DiagonalShare = 0.0,
         thin: bool = False,
-        shares: str | Sequence[float] = (),
+        shares: AgreedShares = (),
         outliers: Iterable[str] | None = None,
-        bootstrap: int = 1000,
-        seed: int = 0,
+        bootstrap: Replicates = 1000,
+        seed: Seed = 0,
     ) -> None:
-        self._levels = check_whole(levels, "levels", least=2)
-        self._low, self._high = _check_range(score_range)
-        self._methods = tuple(check_methods(methods))
-        tolerance_in_pixels((1, 1), tolerance)
+        self._levels, self._methods = levels, tuple(methods)
+        self._low, self._high = score_range
         self._tolerance, self._thin = tolerance, thin
-        agreed = check_shares(shares, "shares")
-        self._all_shares, given = agreed == "all", () if isinstance(agreed, str) else agreed
+        self._all_shares, given = shares == "all", () if isinstance(shares, str) else shares
         self._shares = {f"at least {share:.4g}": share for share in given}
         self._outliers = None if outliers is None else list(outliers)
-        self._replicates, self._seed = check_replicates(bootstrap), check_whole(seed, "seed")
+        self._replicates, self._seed = bootstrap, seed
         self._estimated = 0
         self._are_local: bool | None = None
         self._local_fractions: list[float] = []
@@ -411,14 +420,6 @@ def _rates(counts: NDArray[np.int64]) -> NDArray[np.float64]:
     """(S, L) share of the pixels (S, L) at or above each level, from the highest down; NaN without any."""
     above = np.cumsum(counts[:, ::-1], axis=1)
     return divide(above, np.broadcast_to(above[:, -1:], above.shape))
-
-
-def _check_range(score_range: Sequence[float]) -> tuple[float, float]:
-    ends = [as_number(end) for end in score_range]
-    low, high = ends if len(ends) == 2 else (None, None)
-    if low is None or high is None or not np.isfinite([low, high]).all() or low >= high:
-        raise InputError(f"score_range: expected two numbers in order, got {repr_of(tuple(score_range))}")
-    return low, high
 
 
 def _of_size(array: NDArray[Any], size: tuple[int, ...], what: str) -> NDArray[Any]:

@@ -18,7 +18,7 @@ from kalos_core.files import BROKEN, open_image, read_text, reason
 from kalos_core.limits import check_limit
 from kalos_core.options import Option, Settings, takes
 from kalos_core.pixels.stack import LabelStack, MaskStack
-from kalos_core.pixels.stored import check_ignored, without_ignored
+from kalos_core.pixels.stored import IgnoreValue, without_ignored
 from kalos_core.readers.folders import (
     IMAGE_FOLDERS,
     AssignedFiles,
@@ -176,17 +176,6 @@ class MaskFolders:
 ImageFolder = Annotated[
     str | os.PathLike[str] | None,
     Option("Folder of the images", "Folder of the images, named as the masks.", type="path, optional"),
-]
-
-
-IgnoreValue = Annotated[
-    int | None,
-    Option(
-        "Ignored value",
-        "A pixel that any rater gives this value is ignored. Without it every value counts.",
-        type="int, optional",
-        check=lambda value, _: check_ignored(value),
-    ),
 ]
 
 

@@ -67,7 +67,7 @@ BOXES = Annotations.from_rows([{"image": 1, "rater": r, "category": "cat", "box"
         (lambda: surface_dice(kind="box"), "kind: expected 'polygon' or 'mask', got 'box'"),
         (lambda: surface_dice(tolerance=-1), "tolerance: expected a number of at least 0"),
         (lambda: surface_dice(name=3), "name: expected"),
-        (lambda: tolerance_in_pixels((2, 2), -0.1), "expected a share of the diagonal"),
+        (lambda: tolerance_in_pixels((2, 2), -0.1), "tolerance: expected a number of at least 0 and below 1"),
         (lambda: match_contours([[1]], [[1, 0]]), "expected the size of the truth"),
         # ---- regions
         (lambda: region_agreement(5), "stacks: expected several entries or a function, got 5"),

@@ -10,10 +10,11 @@ from kalos_core.consensus.instances import Region, Ties
 from kalos_core.consensus.methods import Methods
 from kalos_core.correspondence import SolverName
 from kalos_core.correspondence.costs import CostName
-from kalos_core.fiftyone.kinds.masked import IgnoreValue, RatersAreLocal
+from kalos_core.fiftyone.kinds.masked import RatersAreLocal
 from kalos_core.fiftyone.runs.progress import RunArguments
 from kalos_core.nominal import MODELS
 from kalos_core.options import Option, Settings
+from kalos_core.pixels.stored import IgnoreValue
 from kalos_core.similarity.base import Threshold
 from kalos_core.similarity.fitting import ComparedBy
 
