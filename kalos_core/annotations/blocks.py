@@ -52,23 +52,13 @@ class ByImage:
         """
         given, rows = self.annotations, self.rows(first, last)
         excluded = given.excluded[self._exclusions[first] : self._exclusions[last]]
-        return replace(
-            given,
-            image=given.image[rows] - first,
-            rater=given.rater[rows],
-            category=given.category[rows],
-            id=given.id[rows],
-            shapes={kind: take(column, rows) for kind, column in given.shapes.items()},
-            images=given.images[first:last],
-            files=given.files[first:last],
-            image_size=given.image_size[first:last],
-            assigned=given.assigned[first:last],
-            crowds=given.crowds[first:last],
-            skipped=given.skipped[first:last],
-            excluded=excluded - (first, 0, 0),
-            crowd_regions=None,
-            attributes={name: values[rows] for name, values in given.attributes.items()},
-        )
+        fields = given.taken(N=rows, I=slice(first, last)) | {
+            "image": given.image[rows] - first,
+            "shapes": {kind: take(column, rows) for kind, column in given.shapes.items()},
+            "excluded": excluded - (first, 0, 0),
+            "crowd_regions": None,
+        }
+        return replace(given, **fields)
 
     def blocks(self, size: int = AT_ONCE) -> Iterator[tuple[int, int]]:
         """The first image of each block, and the one after its last; `size`: about how many annotations it has.

@@ -155,22 +155,16 @@ class _Source:
         """Each cell an image of its own; the annotations at `rows` lie in the images `cell`."""
         given = self.annotations
         names = object_array(range(len(image)))
-        return replace(
-            given,
-            image=cell,
-            rater=given.rater[rows],
-            category=given.category[rows],
-            id=given.id[rows],
-            shapes={kind: Borrowed(column, rows) for kind, column in given.shapes.items()},
-            images=names,
-            files=names,
-            image_size=given.image_size[image],
-            assigned=given.assigned[image] & self.groups[statistic],
-            crowds=given.crowds[image],
-            skipped=given.skipped[image],
-            excluded=self._excluded(statistic, image),
-            attributes={},
-        )
+        fields = given.taken(N=rows, I=image) | {
+            "image": cell,
+            "shapes": {kind: Borrowed(column, rows) for kind, column in given.shapes.items()},
+            "images": names,
+            "files": names,
+            "assigned": given.assigned[image] & self.groups[statistic],
+            "excluded": self._excluded(statistic, image),
+            "attributes": {},
+        }
+        return replace(given, **fields)
 
     def _excluded(self, statistic: NDArray[np.intp], image: NDArray[np.intp]) -> NDArray[np.intp]:
         """The exclusions of the cells' images, of the raters of their groups."""
