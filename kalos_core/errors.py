@@ -329,21 +329,6 @@ def check_text(value: object, name: str) -> str:
     )
 
 
-def check_choice(value: object, name: str, *choices: str) -> None:
-    """Refuse an argument that is none of a few words.
-
-    Examples
-    --------
-    >>> check_choice("coco", "ties", "coco", "shuffle", "joint")
-    >>> check_choice("x", "ties", "coco", "shuffle", "joint")
-    Traceback (most recent call last):
-    kalos_core.errors.InputError: ties: expected 'coco', 'shuffle' or 'joint', got 'x'
-    """
-    if not isinstance(value, str) or value not in choices:  # arrays and the NA of pandas equal nothing
-        *others, last = map(repr, choices)
-        raise InputError(f"{name}: expected {', '.join(others)} or {last}, got {repr_of(value)}")
-
-
 def check_writable(names: Iterable[object], what: str) -> None:
     r"""Names of which the texts are such that UTF-8 can hold them: no table and no file takes others.
 

@@ -389,8 +389,6 @@ class Annotations(Result):
             odd = [image for image in images if not is_hashable(image)]
             if odd:
                 raise InputError(f"images: expected ids of images, got {listed(map(repr_of, odd))}")
-        if image_size is not None and not isinstance(image_size, Mapping):
-            raise InputError(f"image_size: expected a mapping of images to (width, height), got {repr_of(image_size)}")
         problems = Problems("rows")
         maps = [isinstance(row, Mapping) for row in records]
         strange = [position for position, is_map in enumerate(maps) if not is_map]
