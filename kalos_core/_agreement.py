@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from kalos_core.annotations import Annotations
 from kalos_core.annotations.thin import annotated_classes, thinned
 from kalos_core.arguments import check_type
-from kalos_core.correspondence import SolverName, correspond
 from kalos_core.correspondence.costs import CostName
 from kalos_core.correspondence.sizes import UnitCounts, UnitSizes
+from kalos_core.correspondence.units import SolverName, correspond
 from kalos_core.display import number_of
 from kalos_core.errors import InputError
 from kalos_core.limits import check_replicates

@@ -53,8 +53,6 @@ UNSAID = (
     "assigned='drew' to count only those who annotated something in an image (then agreement on absence is lost)."
 )
 
-__all__ = ["Annotations", "as_name", "build_annotations", "id_array", "object_array"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Annotations(Result):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.annotations.table import object_array
+from kalos_core.annotations.columns import object_array
 from kalos_core.arrays import as_array
 from kalos_core.consensus._staple import ITERATIONS, SETTLED
 from kalos_core.consensus.methods import JOINTLY

@@ -27,8 +27,8 @@ from kalos_core.convergence.modified import (
 from kalos_core.convergence.regression import PUBLISHED_LINE, GivenLine, Line
 from kalos_core.convergence.replicates import Replicates
 from kalos_core.convergence.spread import Spread
-from kalos_core.correspondence import SolverName
 from kalos_core.correspondence.costs import CostName
+from kalos_core.correspondence.units import SolverName
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, check_number, check_whole, warn
 from kalos_core.limits import check_replicates

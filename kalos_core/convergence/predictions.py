@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations import Annotations
-from kalos_core.annotations.table import object_array
+from kalos_core.annotations.columns import object_array
 from kalos_core.convergence.counting import match, orders_of
 from kalos_core.convergence.crowds import crowd_overlaps
 from kalos_core.convergence.matching import ALMOST_ONE

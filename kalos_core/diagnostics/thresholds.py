@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from kalos_core._agreement import Agreement, AgreementSettings, Empty, check_agreement, check_comparable, compared
 from kalos_core.annotations import Annotations
 from kalos_core.calibration import Calibration, Separation
-from kalos_core.correspondence import SolverName, correspond
 from kalos_core.correspondence.costs import CostName
+from kalos_core.correspondence.units import SolverName, correspond
 from kalos_core.diagnostics.parts import Part
 from kalos_core.display import with_interval
 from kalos_core.errors import InputError, repr_of, warn

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.annotations.table import object_array
+from kalos_core.annotations.columns import object_array
 from kalos_core.arrays import mean_of_defined
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, is_hashable, listed, repr_of

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core._agreement import Agreement, check_agreement
-from kalos_core.annotations.table import Annotations, object_array
+from kalos_core.annotations.columns import object_array
+from kalos_core.annotations.table import Annotations
 from kalos_core.display import number_of, percent_text, significant
 from kalos_core.errors import InputError
 from kalos_core.limits import check_replicates

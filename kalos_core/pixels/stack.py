@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.annotations.table import object_array
+from kalos_core.annotations.columns import object_array
 from kalos_core.arrays import as_array
 from kalos_core.errors import InputError, as_number, check_iterable, check_writable, is_hashable, listed, repr_of
 from kalos_core.options import checked
@@ -209,7 +209,7 @@ def each_stack(stacks: Stacks, least: int = 2) -> Iterator[MaskStack]:
     Traceback (most recent call last):
     kalos_core.errors.InputError: image 1: masks: expected those of at least 2 raters, got 1
     """
-    given = stacks() if callable(stacks) else stacks
+    given: Any = stacks() if callable(stacks) else stacks
     if isinstance(given, (MaskStack, Mapping)) or (isinstance(given, np.ndarray) and given.ndim == 3):
         given = [given]
     for number, entry in enumerate(check_iterable(given, "stacks", "masks of one image or more"), start=1):

@@ -12,7 +12,7 @@ from typing import Annotated, Any, TypeAlias, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.annotations.table import object_array
+from kalos_core.annotations.columns import object_array
 from kalos_core.errors import InputError, Problems, listed
 from kalos_core.files import BROKEN, open_image, read_text, reason
 from kalos_core.limits import check_limit

@@ -8,8 +8,8 @@ from typing import Annotated
 
 from kalos_core.consensus.instances import Region, Ties
 from kalos_core.consensus.methods import Methods
-from kalos_core.correspondence import SolverName
 from kalos_core.correspondence.costs import CostName
+from kalos_core.correspondence.units import SolverName
 from kalos_core.fiftyone.kinds.masked import RatersAreLocal
 from kalos_core.fiftyone.runs.progress import RunArguments
 from kalos_core.nominal import MODELS
