@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, reduce
 from operator import add
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -40,9 +40,6 @@ from kalos_core.sharding import Sharded, kinds_of, known_of
 from kalos_core.similarity import Similarity, get_similarity
 from kalos_core.similarity.base import Threshold
 from kalos_core.similarity.fitting import AUTO, ComparedBy, measure_for, sent
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 BANDS = ((0.8, "near perfect"), (0.6, "substantial"), (0.4, "moderate"), (0.0, "low"))
 """Least alpha of each band, best first; below the last is systematic disagreement (KαLOS §3.3).
@@ -228,6 +225,10 @@ class Agreement(Result):
     """
 
     _call = "agreement(annotations)"
+    _columns = (
+        "image:annotations.images file:annotations.files alpha:image_alpha units:units_per_image "
+        "annotations:annotations_per_image"
+    )
     _shows_table = False
 
     annotations: Annotations
@@ -327,20 +328,6 @@ class Agreement(Result):
             "raters": self.annotations.raters.tolist(),
             "note": self.unit_sizes.note,
         }
-
-    def to_pandas(self) -> pd.DataFrame:
-        """One row an image: its id, file, alpha, and how many units and annotations it has."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "image": self.annotations.images,
-                "file": self.annotations.files,
-                "alpha": self.image_alpha,
-                "units": self.units_per_image,
-                "annotations": self.annotations_per_image,
-            }
-        )
 
     @property
     def headline(self) -> str:

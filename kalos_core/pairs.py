@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +22,6 @@ from kalos_core.shapes.borrowed import Borrowed
 from kalos_core.sharding import Sharded
 from kalos_core.similarity import SIMILARITIES, Similarity
 from kalos_core.similarity.fitting import ComparedBy, measure_for
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 MANY_CANDIDATES = 1_000_000
 """Candidates of one image beyond which `compute_pairs` says what matching them costs."""
@@ -72,6 +68,7 @@ class Pairs(Result):
     """
 
     _call = "compute_pairs(annotations)"
+    _columns = "left right similarity"
     _shows_table = False
 
     left: NDArray[np.intp]
@@ -123,18 +120,6 @@ class Pairs(Result):
     def headline(self) -> str:
         """The finding, in words."""
         return f"{number_of(len(self.left), 'pair')} of annotations, {self.name}"
-
-    def to_pandas(self) -> pd.DataFrame:
-        """One row a pair: rows of the annotations, and their similarity."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "left": self.left,
-                "right": self.right,
-                "similarity": self.similarity,
-            }
-        )
 
 
 @checked

@@ -545,15 +545,6 @@ class Estimates(Result):
     def __len__(self) -> int:
         return len(self.alpha)
 
-    def columns(self) -> dict[str, NDArray[Any]]:
-        """As the columns of a table."""
-        return {
-            "alpha": self.alpha,
-            "global_alpha": self.global_alpha,
-            **interval_columns(alpha=self.alpha_interval, global_alpha=self.global_alpha_interval),
-            "images": self.images,
-        }
-
 
 def estimate(
     cells: Cells, statistics: int, replicates: int, seed: int, rank: NDArray[np.intp] | None = None

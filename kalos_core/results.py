@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from functools import lru_cache, partial
 from importlib import import_module
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, get_args, get_origin
 
 import numpy as np
@@ -67,7 +68,10 @@ class Result:
     """
 
     _columns: ClassVar[str] = ""
-    """Columns of its table, apart by spaces: names of its fields, or ``column:field``. An interval (N, 2) makes two."""
+    """Columns of its table, apart by spaces, by default all fields: names of fields, or ``column:field``.
+
+    A field may be ``part.field``, or ``names[codes]``: the name of each code. An interval (N, 2) makes two columns.
+    """
 
     _call: ClassVar[str] = ""
     """The call that makes it, for messages."""
@@ -91,14 +95,19 @@ class Result:
 
     def to_pandas(self) -> pd.DataFrame:
         """All of it as a table."""
-        return self._frame(self._columns)
+        return self._frame(self._columns or " ".join(entry.name for entry in _own_fields(self)))
 
     def _frame(self, columns: str) -> pd.DataFrame:
         """A table of fields, named as `_columns` has them."""
         import pandas as pd
 
         pairs = (entry.partition(":") for entry in columns.split())
-        return pd.DataFrame(_with_ends({column: getattr(self, name or column) for column, _, name in pairs}, 1))
+        return pd.DataFrame(_with_ends({column: self._column(source or column) for column, _, source in pairs}, 1))
+
+    def _column(self, source: str) -> Any:
+        field, _, codes = source.partition("[")
+        values = attrgetter(field)(self)
+        return values[self._column(codes.removesuffix("]"))] if codes else values
 
     def _table(self) -> pd.DataFrame:
         """The table of `repr` and HTML."""
@@ -314,6 +323,21 @@ def crossed(axes: Mapping[str, Any], **values: NDArray[Any]) -> pd.DataFrame:
     index = np.indices([len(names) for names in axes.values()])
     columns = {name: np.asarray(of)[at.ravel()] for (name, of), at in zip(axes.items(), index, strict=True)}
     return pd.DataFrame(columns | {name: of.ravel() for name, of in _with_ends(values, len(axes)).items()})
+
+
+def of_pairs(names: Any, **matrices: NDArray[Any]) -> pd.DataFrame:
+    """A row for every two of some raters: the entries of matrices above their diagonal; intervals are two columns.
+
+    Examples
+    --------
+    >>> of_pairs(np.array(["ann", "bob"]), alpha=np.array([[1, 0.5], [0.5, 1]])).values.tolist()
+    [['ann', 'bob', 0.5]]
+    """
+    import pandas as pd
+
+    a, b = np.triu_indices(len(names), 1)
+    columns = {"rater_a": names[a], "rater_b": names[b], **{name: matrix[a, b] for name, matrix in matrices.items()}}
+    return pd.DataFrame(_with_ends(columns, 1))
 
 
 def lowest(what: str, names: NDArray[np.object_], of: str, values: NDArray[np.float64]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,6 @@ from kalos_core.options import Option, Seed, Settings, takes
 from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED, coincidences
 from kalos_core.results import Result
 from kalos_core.sharding import Sharded
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Statistic = Annotated[
     Literal["alpha", "global_alpha"],
@@ -93,6 +90,7 @@ class NextToRate(Result):
     """
 
     _call = "next_to_rate(agreement(annotations))"
+    _columns = "image file alpha raters labels narrowing narrowing_per_label shift"
 
     image: NDArray[np.object_]
     file: NDArray[np.object_]
@@ -114,6 +112,11 @@ class NextToRate(Result):
         return np.asarray(self.width * (1 - np.sqrt(1 - np.minimum(self.share, 1))))
 
     @property
+    def narrowing_per_label(self) -> NDArray[np.float64]:
+        """(n,) `narrowing` for each of `labels`."""
+        return self.narrowing / self.labels
+
+    @property
     def expected_width(self) -> float:
         """Width of the interval to expect after one more rater on all n images."""
         return float(self.width * np.sqrt(max(1 - self.share.sum(), 0)))
@@ -130,23 +133,6 @@ class NextToRate(Result):
             f"One more rater on {images}: the interval on {what} is expected to be {self.expected_width:.3f} wide, now "
             f"{self.width:.3f}, and alpha to move by {signed(self.shift.sum())}\n"
             f"One more on all images takes away about {percent_text(min(self.reducible, 1.0))} of its variance{rest}"
-        )
-
-    def to_pandas(self) -> pd.DataFrame:
-        """One row an image, the most narrowing for each label first."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "image": self.image,
-                "file": self.file,
-                "alpha": self.alpha,
-                "raters": self.raters,
-                "labels": self.labels,
-                "narrowing": self.narrowing,
-                "narrowing_per_label": self.narrowing / self.labels,
-                "shift": self.shift,
-            }
         )
 
 

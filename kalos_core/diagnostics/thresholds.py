@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,15 +22,12 @@ from kalos_core.limits import check_replicates
 from kalos_core.options import Option, Replicates, Seed, Settings, checked, takes
 from kalos_core.pairs import Pairs, compute_pairs, pairs_from, refuse_pairs
 from kalos_core.reliability import build_units
-from kalos_core.resampling import Cells, Draws, Resampled, interval_columns, intervals, join_images
+from kalos_core.resampling import Cells, Draws, Resampled, intervals, join_images
 from kalos_core.results import Result
 from kalos_core.sharding import Sharded, known_of
 from kalos_core.similarity import Similarity, get_similarity
 from kalos_core.similarity.base import Thresholds
 from kalos_core.similarity.fitting import ComparedBy, sent
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 """Where agreement is computed unless other thresholds are given."""
@@ -73,6 +70,7 @@ class Sensitivity(Result):
     """
 
     _call = "sensitivity(annotations)"
+    _columns = "threshold alpha global_alpha alpha_interval global_alpha_interval images"
 
     threshold: NDArray[np.float64]
     alpha: NDArray[np.float64]
@@ -99,20 +97,6 @@ class Sensitivity(Result):
         if np.isnan(self.delta):
             return f"How alpha changes {over} is undefined"
         return f"Alpha changes by {with_interval(self.delta, self.delta_interval)} {over}"
-
-    def to_pandas(self) -> pd.DataFrame:
-        """One row a threshold."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "threshold": self.threshold,
-                "alpha": self.alpha,
-                "global_alpha": self.global_alpha,
-                **interval_columns(alpha=self.alpha_interval, global_alpha=self.global_alpha_interval),
-                "images": self.images,
-            }
-        )
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from kalos_core.nominal.majority import merge_raters
 from kalos_core.nominal.table import LabelTable, build_table
 from kalos_core.options import checked
 from kalos_core.reliability import NOT_ASSIGNED
-from kalos_core.results import Result
+from kalos_core.results import Result, of_pairs
 from kalos_core.sharding import Sharded, parts_of
 
 if TYPE_CHECKING:
@@ -110,17 +110,8 @@ class RaterAccuracy(Result):
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a pair of raters."""
-        import pandas as pd
-
-        a, b = np.triu_indices(len(self.raters), 1)
         columns = ("accuracy", "questions", "decision_accuracy", "decisions")
-        return pd.DataFrame(
-            {
-                "rater_a": self.raters[a],
-                "rater_b": self.raters[b],
-                **{name: getattr(self, name)[a, b] for name in columns},
-            }
-        )
+        return of_pairs(self.raters, **{name: getattr(self, name) for name in columns})
 
     def raters_to_pandas(self) -> pd.DataFrame:
         """One row a rater: accuracy to the majority and to the reference."""

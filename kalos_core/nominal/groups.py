@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +12,6 @@ from kalos_core.errors import Problems
 from kalos_core.nominal.table import LabelTable
 from kalos_core.options import checked
 from kalos_core.results import Result
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,6 +37,9 @@ class GroupBreaches(Result):
     """
 
     _call = "check_groups(table)"
+    _columns = (
+        "item:table.items[table.item[answer]] rater:table.raters[table.rater[answer]] group:table.groups[group] chosen"
+    )
 
     table: LabelTable
     answer: NDArray[np.intp]
@@ -70,19 +69,6 @@ class GroupBreaches(Result):
         """The finding, in words."""
         return (
             f"{number_of(len(self.answer), 'answer breaks', 'answers break')} a group of labels that exclude each other"
-        )
-
-    def to_pandas(self) -> pd.DataFrame:
-        """One row a breach."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "item": self.table.items[self.table.item[self.answer]],
-                "rater": self.table.raters[self.table.rater[self.answer]],
-                "group": self.table.groups[self.group],
-                "chosen": self.chosen,
-            }
         )
 
 

@@ -25,7 +25,7 @@ from kalos_core.ranking.ranks import Rankings
 from kalos_core.ranking.scores import ConceptTruths, SystemScores
 from kalos_core.ranking.ties import means_of_ratios, settle
 from kalos_core.reliability import NOT_ASSIGNED
-from kalos_core.results import Result
+from kalos_core.results import Result, crossed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -124,18 +124,8 @@ class SystemRanking(Result):
 
     def by_concept(self) -> pd.DataFrame:
         """One row for each truth, classifier and concept that is not left out."""
-        import pandas as pd
-
-        truth, system, concept = np.nonzero(np.isfinite(self.auc))
-        return pd.DataFrame(
-            {
-                "truth": self.truths[truth],
-                "system": self.systems[system],
-                "concept": self.concepts[concept],
-                "auc": self.auc[truth, system, concept],
-                "eer": self.eer[truth, system, concept],
-            }
-        )
+        axes = {"truth": self.truths, "system": self.systems, "concept": self.concepts}
+        return crossed(axes, auc=self.auc, eer=self.eer).dropna(subset="auc", ignore_index=True)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +20,6 @@ from kalos_core.sharding import Sharded
 from kalos_core.sparse.estimate import ratio_interval
 from kalos_core.sparse.independence import Independence, independence_of
 from kalos_core.sparse.weights import WeightName, item_weights
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,6 +61,7 @@ class UnitAgreement(Result):
     """
 
     _call = "unit_agreement(agreement(annotations))"
+    _columns = "image:images[image] assigned agreeing agreement:unit_agreement weight:weights"
 
     value: float
     interval: NDArray[np.float64]
@@ -91,20 +88,6 @@ class UnitAgreement(Result):
         """The finding, in words."""
         found = with_interval(self.value, self.interval)
         return f"Sparse agreement {found} over {number_of(len(self.image), 'unit')}, weights {self.weighting}"
-
-    def to_pandas(self) -> pd.DataFrame:
-        """One row a unit."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "image": self.images[self.image],
-                "assigned": self.assigned,
-                "agreeing": self.agreeing,
-                "agreement": self.unit_agreement,
-                "weight": self.weights,
-            }
-        )
 
 
 @dataclass(frozen=True)

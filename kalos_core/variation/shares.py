@@ -16,7 +16,7 @@ from kalos_core.display import alpha_text, number_of
 from kalos_core.errors import InputError
 from kalos_core.options import Option, Settings, checked, takes
 from kalos_core.pairs import Pairs, refuse_pairs
-from kalos_core.results import Result
+from kalos_core.results import Result, crossed
 from kalos_core.sharding import Sharded, kinds_of, known_of, parts_of
 from kalos_core.similarity.fitting import ComparedBy, measure_for, sent
 from kalos_core.variation.find import MaxMerge, searches, touching_pairs
@@ -112,16 +112,7 @@ class VariationShares(Result):
 
     def to_pandas(self) -> pd.DataFrame:
         """One row for each threshold and type."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "threshold": np.repeat(self.threshold, len(VARIATION_TYPES)),
-                "type": np.tile(VARIATION_TYPES, len(self.threshold)),
-                "count": self.counts.ravel(),
-                "share": self.shares.ravel(),
-            }
-        )
+        return crossed({"threshold": self.threshold, "type": VARIATION_TYPES}, count=self.counts, share=self.shares)
 
 
 CountedAt = Annotated[

@@ -413,6 +413,7 @@ class Confusions(Result):
     """
 
     _call = "variations(annotations).confusions()"
+    _columns = "category_a category_b count"
 
     category_a: NDArray[np.object_]
     category_b: NDArray[np.object_]
@@ -427,12 +428,6 @@ class Confusions(Result):
             f"{number_of(len(self.count), 'pair')} of classes taken for one another, in "
             f"{number_of(int(self.count.sum()), 'finding')}"
         )
-
-    def to_pandas(self) -> pd.DataFrame:
-        """One row a pair of classes."""
-        import pandas as pd
-
-        return pd.DataFrame({"category_a": self.category_a, "category_b": self.category_b, "count": self.count})
 
 
 @dataclass(frozen=True, eq=False, repr=False)

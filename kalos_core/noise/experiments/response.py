@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from kalos_core._agreement import Agreement, agreement
 from kalos_core.annotations import Annotations
 from kalos_core.display import number_of
-from kalos_core.noise.experiments.tables import Claim, Columns, Magnitudes, RaterCounts, rises
+from kalos_core.noise.experiments.tables import Claim, Magnitudes, RaterCounts, rises
 from kalos_core.noise.model import NoiseModel
 from kalos_core.options import checked
+from kalos_core.results import Result
 
 COUNTS = tuple(range(2, 19))
 COUNTED_AT = (0.5, 1.0, 2.0)
@@ -39,7 +40,7 @@ STEEP = 7
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AlphaTable(Columns):
+class AlphaTable(Result):
     """What all tables of alpha have."""
 
     raters: NDArray[np.intp]
@@ -134,7 +135,7 @@ class MagnitudeResponse(AlphaTable):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SignalLossTable(Columns):
+class SignalLossTable(Result):
     """A row for each magnitude (KαLOS Table 3); `paper` is what the paper prints for the whole of LVIS, or NaN.
 
     Figures: ``"loss"``.

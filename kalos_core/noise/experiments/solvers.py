@@ -14,11 +14,12 @@ from kalos_core._agreement import agreement
 from kalos_core.annotations import Annotations
 from kalos_core.correspondence import COSTS, usable_solvers
 from kalos_core.display import number_of
-from kalos_core.noise.experiments.tables import Claim, Columns, Magnitudes, RaterCounts
+from kalos_core.noise.experiments.tables import Claim, Magnitudes, RaterCounts
 from kalos_core.noise.experiments.truth import Truth
 from kalos_core.noise.fit.goodness import Permutations
 from kalos_core.noise.model import NoiseModel
 from kalos_core.options import Option, Seed, checked
+from kalos_core.results import Result
 from kalos_core.similarity.base import Threshold
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ HIGH_PRECISION = 0.97
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SolverAccuracy(Columns):
+class SolverAccuracy(Result):
     """A row for each solver, cost, number of raters, magnitude and repeat. See `Score` for the metrics.
 
     `out_of_reach` counts the pairs of one object below the threshold, which are in `fn` for every solver.
@@ -118,7 +119,7 @@ class SolverAccuracy(Columns):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SolverCases(Columns):
+class SolverCases(Result):
     """A row for each pair of annotations that a solver matched, or could have (KαLOS §5.1, experiment 3).
 
     Figures: ``"cases"``.
@@ -173,7 +174,7 @@ class SolverCases(Columns):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PermutationStability(Columns):
+class PermutationStability(Result):
     """A row for each data set and solver: whether units depend on the order of raters and annotations.
 
     `least` and `mean` are the adjusted Rand index of the units of permuted tables with those of the table itself.

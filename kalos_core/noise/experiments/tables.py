@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.options import Option
-from kalos_core.results import Result
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -49,17 +45,6 @@ class Claim:
 
     def __str__(self) -> str:
         return f"{self.verdict}: {self.statement} ({self.source}). Found: {self.found}"
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Columns(Result):
-    """A table whose fields are its columns, arrays of one length."""
-
-    def to_pandas(self) -> pd.DataFrame:
-        """One row a line."""
-        import pandas as pd
-
-        return pd.DataFrame({column.name: getattr(self, column.name) for column in fields(self)})
 
 
 Magnitudes = Annotated[

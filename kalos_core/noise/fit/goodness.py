@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
@@ -21,9 +21,6 @@ from kalos_core.noise.fit.shifts import ShiftFit, fit_normal, fit_student, varie
 from kalos_core.noise.parameters import EventRate, Opposition
 from kalos_core.options import Option
 from kalos_core.results import Result
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 PERMUTATIONS = 999
 
@@ -86,12 +83,6 @@ class FitTests(Result):
     def headline(self) -> str:
         """The finding, in words."""
         return f"{number_of(len(self.test), 'test')} of the fit of a noise model"
-
-    def to_pandas(self) -> pd.DataFrame:
-        """One row a test."""
-        import pandas as pd
-
-        return pd.DataFrame({name: getattr(self, name) for name in self.__dataclass_fields__})
 
 
 Permutations = Annotated[int, Option("Permutations", "That are drawn for a p-value.", low=1)]
