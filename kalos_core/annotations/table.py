@@ -446,21 +446,12 @@ class Annotations(Result):
         >>> Annotations.from_rows([row]).to_pandas()[["image", "rater", "category", "x", "width"]].values.tolist()
         [['a.jpg', 'ann', 'cat', 10.0, 30.0]]
         """
-        import pandas as pd
-
-        columns = {
-            "id": self.id,
-            "image": self.images[self.image],
-            "file": self.files[self.image],
-            "rater": self.raters[self.rater],
-            "person": self.person[self.rater],
-            "session": self.session[self.rater],
-            "category": self.categories[self.category],
-        }
+        people = "rater:raters[rater] person:person[rater] session:session[rater]"
+        table = self._frame(f"id image:images[image] file:files[image] {people} category:categories[category]")
         boxes = self.shapes.get("box")
         if isinstance(boxes, Boxes):
-            columns |= dict(zip(("x", "y", "width", "height"), boxes.xywh().T, strict=True))
-        return pd.DataFrame(columns | {name: self.attributes[name] for name in self.attributes if name not in columns})
+            table[["x", "y", "width", "height"]] = boxes.xywh()
+        return table.assign(**{name: self.attributes[name] for name in self.attributes if name not in table})
 
     def select(
         self,

@@ -93,17 +93,10 @@ class Disputes(Result):
 
     def to_pandas(self) -> pd.DataFrame:
         """One row an item and question, in the order of the table."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "item": self.table.items[self.item],
-                "question": np.array(self.table.questions, dtype=object)[self.question],
-                "share": self.share,
-                "tied": self.tied,
-                "answers": self.answers,
-            }
-        )
+        questions = np.array(self.table.questions, dtype=object)[self.question]
+        table = self._frame("item:table.items[item] share tied answers")
+        table.insert(1, "question", questions)
+        return table
 
 
 Quorum = Annotated[

@@ -101,16 +101,8 @@ class PairedRaters(Result):
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a pair."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "image": self.images[self.image],
-                "rater_a": self.raters[self.rater_a],
-                "rater_b": self.raters[self.rater_b],
-                **{name: self.values[:, place] for place, name in enumerate(self.measures)},
-            }
-        )
+        codes = self._frame("image:images[image] rater_a:raters[rater_a] rater_b:raters[rater_b]")
+        return codes.assign(**dict(zip(self.measures, self.values.T, strict=True)))
 
     def _numbers_of_pairs(self) -> dict[str, NDArray[np.bool_]]:
         """Name -> (P,) which pairs are counted under it."""

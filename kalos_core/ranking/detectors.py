@@ -17,7 +17,7 @@ from kalos_core.options import checked
 from kalos_core.pixels.moments import Correlation
 from kalos_core.ranking.ranks import Rankings
 from kalos_core.ranking.skew import curve_area, mean_precision, sample_curve
-from kalos_core.results import Result
+from kalos_core.results import Result, crossed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -243,20 +243,10 @@ class DetectorRanking(Result):
 
     def curves(self) -> pd.DataFrame:
         """One row for each truth, detector and threshold at which something more is detected than above it."""
-        import pandas as pd
-
         rising = (np.diff(self.tpr, axis=2, prepend=0) > 0) | (np.diff(self.fpr, axis=2, prepend=0) > 0)
-        truth, detector, point = np.nonzero(rising)
-        return pd.DataFrame(
-            {
-                "truth": self.truths[truth],
-                "detector": self.detectors[detector],
-                "threshold": self.thresholds[point],
-                "tpr": self.tpr[rising],
-                "fpr": self.fpr[rising],
-                "precision": self.precision[rising],
-            }
-        )
+        axes = {"truth": self.truths, "detector": self.detectors, "threshold": self.thresholds}
+        every = crossed(axes, tpr=self.tpr, fpr=self.fpr, precision=self.precision)
+        return every[rising.ravel()].reset_index(drop=True)
 
 
 @checked

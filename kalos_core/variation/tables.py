@@ -344,20 +344,13 @@ class Variations(Result):
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a finding, with names and ids instead of codes and rows; those of shards without ids."""
-        import pandas as pd
-
-        columns: dict[str, Any] = {
-            "image": self.annotations.images[self.image],
-            "rater_a": self.annotations.raters[self.rater_a],
-            "rater_b": self.annotations.raters[self.rater_b],
-            "type": self.type,
-            "similarity": self.similarity,
-        }
+        raters = "rater_a:annotations.raters[rater_a] rater_b:annotations.raters[rater_b]"
+        table = self._frame(f"image:annotations.images[image] {raters} type similarity")
         if self.of_shards is None:
             ids = self.annotations.id
-            columns["ids_a"] = [ids[list(rows)].tolist() for rows in self.rows_a]
-            columns["ids_b"] = [ids[list(rows)].tolist() for rows in self.rows_b]
-        return pd.DataFrame(columns)
+            table["ids_a"] = [ids[list(rows)].tolist() for rows in self.rows_a]
+            table["ids_b"] = [ids[list(rows)].tolist() for rows in self.rows_b]
+        return table
 
 
 OF_FINDINGS = ("image", "rater_a", "rater_b", "type_code", "similarity")
