@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.errors import InputError, repr_of
+from kalos_core.errors import InputError, listed, repr_of
 
 
 def as_floats(values: ArrayLike, name: str) -> NDArray[np.float64]:
@@ -61,6 +61,29 @@ def as_rows(values: Any, name: str, dtype: Any, columns: int) -> NDArray[Any]:
     if array.size % columns:
         raise InputError(f"{name}: expected rows of {columns}, got shape {array.shape}")
     return array.reshape(-1, columns)
+
+
+def as_weights(weights: ArrayLike | None, count: int, of: str, above_zero: bool = False) -> NDArray[np.float64]:
+    """(count,) a weight of each; all 1 unless given.
+
+    Examples
+    --------
+    >>> as_weights(None, 2, "rater").tolist(), as_weights([0, 2], 2, "rater").tolist()
+    ([1.0, 1.0], [0.0, 2.0])
+    >>> as_weights([1, -1], 2, "rater")
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: weights: expected a number of at least 0 for each of 2 raters, got 1.0, -1.0
+    """
+    if weights is None:
+        return np.ones(count)
+    given = as_floats(weights, "weights")
+    enough = given > 0 if above_zero else given >= 0
+    if given.shape != (count,) or not (np.isfinite(given) & enough).all():
+        least = "above 0" if above_zero else "of at least 0"
+        raise InputError(
+            f"weights: expected a number {least} for each of {count} {of}s, got {listed(given.ravel(), 20)}"
+        )
+    return given
 
 
 def object_array(values: ArrayLike | Sequence[Any] | Iterable[Any]) -> NDArray[np.object_]:

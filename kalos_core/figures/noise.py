@@ -14,7 +14,7 @@ from kalos_core.figures.tables import text_rows
 from kalos_core.figures.traces import curve, histogram, points
 from kalos_core.noise.fidelity import Fidelity
 from kalos_core.noise.fit.angles import angle_models
-from kalos_core.noise.fit.goodness import FitTests, check_similarity, confusion_matrix, ks_of_shift
+from kalos_core.noise.fit.goodness import FitTests, class_similarity, confusion_matrix, ks_of_shift
 from kalos_core.noise.fit.observations import Observations, Shifts
 from kalos_core.noise.fit.permutation import mantel
 from kalos_core.noise.fit.shifts import ShiftFit, fit_normal, fit_student
@@ -301,7 +301,7 @@ def plot_confusions(
         Of Mantel's test.
     """
     seen = observations_of(model)
-    alike = check_similarity(similarity, len(seen.categories))
+    alike = class_similarity(similarity, len(seen.categories))
     wrong = seen.category_a != seen.category_b
     counts = confusion_matrix(seen.category_a[wrong], seen.category_b[wrong], len(seen.categories))
     total = counts.sum(axis=1)

@@ -97,7 +97,7 @@ def goodness_of_fit(
     seed: int,
 ) -> FitTests:
     """Every test of fit, of the distributions fitted to these observations; see `NoiseModel.tests`."""
-    alike = check_similarity(similarity, len(seen.categories))
+    alike = class_similarity(similarity, len(seen.categories))
     rng = np.random.default_rng(seed)
     lines = [
         *_of_shifts(seen),
@@ -123,7 +123,7 @@ def _together(lines: list[_Line]) -> FitTests:
     return FitTests(*(np.array(column, dtype=kind) for column, kind in columns))
 
 
-def check_similarity(similarity: ArrayLike | None, classes: int) -> NDArray[np.float64] | None:
+def class_similarity(similarity: ArrayLike | None, classes: int) -> NDArray[np.float64] | None:
     """The similarity of each two classes (K, K) as an array."""
     if similarity is None:
         return None
