@@ -34,7 +34,7 @@ from kalos_core.errors import InputError, check_number, check_whole, warn
 from kalos_core.limits import check_replicates
 from kalos_core.options import Option, Seed, Settings, no_progress, takes
 from kalos_core.pairs import Pairs, refuse_pairs
-from kalos_core.results import Result, crossed
+from kalos_core.results import Result
 from kalos_core.sharding import Sharded, kinds_of, known_of
 from kalos_core.similarity.fitting import ComparedBy, measure_for, sent
 
@@ -298,8 +298,7 @@ class LabelConvergence(Result):
 
     def to_pandas(self) -> pd.DataFrame:
         """One row for each replicate and threshold: modified mAP and alpha."""
-        axes = {"replicate": range(len(self.alpha)), "threshold": self.thresholds}
-        return crossed(axes, map=self.map, alpha=self.alpha)
+        return self.replicates.to_pandas()
 
     @property
     def headline(self) -> str:
