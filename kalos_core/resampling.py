@@ -510,18 +510,6 @@ def draws_of_kinds(count: NDArray[Any], replicates: int, seed: int) -> Iterator[
         yield rng.multinomial(items, count / items, size=min(REPLICATES_AT_ONCE, replicates - start))
 
 
-def interval_columns(**named: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
-    """Intervals (F, 2) as the columns ``<name>_low`` and ``<name>_high`` of a table.
-
-    Examples
-    --------
-    >>> {name: column.tolist() for name, column in interval_columns(alpha=np.array([[0.1, 0.2]])).items()}
-    {'alpha_low': [0.1], 'alpha_high': [0.2]}
-    """
-    sides = ("low", "high")
-    return {f"{name}_{side}": values[:, at] for name, values in named.items() for at, side in enumerate(sides)}
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimates(Result):
     """F statistics with their intervals.

@@ -102,7 +102,7 @@ class Result:
         import pandas as pd
 
         pairs = (entry.partition(":") for entry in columns.split())
-        return pd.DataFrame(_with_ends({column: self._column(source or column) for column, _, source in pairs}, 1))
+        return pd.DataFrame(with_ends({column: self._column(source or column) for column, _, source in pairs}))
 
     def _column(self, source: str) -> Any:
         field, _, codes = source.partition("[")
@@ -298,8 +298,14 @@ def _plot_of(part: Result, _: Result, **options: Any) -> go.Figure:
     return part.plot(**options)
 
 
-def _with_ends(columns: Mapping[str, Any], axes: int) -> dict[str, Any]:
-    """Arrays with one axis more than that many are intervals: two columns each, ``<name>_low`` and ``<name>_high``."""
+def with_ends(columns: Mapping[str, Any], axes: int = 1) -> dict[str, Any]:
+    """Arrays with one axis more than that many are intervals: two columns each, ``<name>_low`` and ``<name>_high``.
+
+    Examples
+    --------
+    >>> {name: column.tolist() for name, column in with_ends({"alpha_interval": np.array([[0.1, 0.2]])}).items()}
+    {'alpha_low': [0.1], 'alpha_high': [0.2]}
+    """
     made: dict[str, Any] = {}
     for name, values in columns.items():
         if np.ndim(values) > axes:
@@ -322,7 +328,7 @@ def crossed(axes: Mapping[str, Any], **values: NDArray[Any]) -> pd.DataFrame:
 
     index = np.indices([len(names) for names in axes.values()])
     columns = {name: np.asarray(of)[at.ravel()] for (name, of), at in zip(axes.items(), index, strict=True)}
-    return pd.DataFrame(columns | {name: of.ravel() for name, of in _with_ends(values, len(axes)).items()})
+    return pd.DataFrame(columns | {name: of.ravel() for name, of in with_ends(values, len(axes)).items()})
 
 
 def of_pairs(names: Any, **matrices: NDArray[Any]) -> pd.DataFrame:
@@ -337,7 +343,7 @@ def of_pairs(names: Any, **matrices: NDArray[Any]) -> pd.DataFrame:
 
     a, b = np.triu_indices(len(names), 1)
     columns = {"rater_a": names[a], "rater_b": names[b], **{name: matrix[a, b] for name, matrix in matrices.items()}}
-    return pd.DataFrame(_with_ends(columns, 1))
+    return pd.DataFrame(with_ends(columns))
 
 
 def lowest(what: str, names: NDArray[np.object_], of: str, values: NDArray[np.float64]) -> str:

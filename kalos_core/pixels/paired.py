@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from kalos_core.arrays import total
 from kalos_core.errors import InputError
 from kalos_core.reliability import Coincidences
-from kalos_core.resampling import Cells, interval_columns, intervals, resample
-from kalos_core.results import Result
+from kalos_core.resampling import Cells, intervals, resample
+from kalos_core.results import Result, with_ends
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -122,7 +122,7 @@ class PairedRaters(Result):
         means, bounds = cells.mean(statistics).reshape(-1, groups), intervals(drawn.mean).reshape(-1, groups, 2)
         columns: dict[str, NDArray[Any]] = {}
         for place, name in enumerate(self.measures):
-            columns |= {name: means[place], **interval_columns(**{name: bounds[place]})}
+            columns |= with_ends({name: means[place], f"{name}_interval": bounds[place]})
         columns["images"] = cells.count(statistics).reshape(-1, groups)[-1]
         for name, counted in self._numbers_of_pairs().items():
             columns[name] = np.bincount(group[counted & (group >= 0)], minlength=groups)
