@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from kalos_core.fiftyone.kinds.matched import read_compared
-from kalos_core.fiftyone.kinds.noise.details import NoiseDetails, NoiseMetrics, NoiseSettings
+from kalos_core.fiftyone.kinds.noise.details import NoiseDetails
 from kalos_core.fiftyone.kinds.noise.views import PREFIX, view_of_changes, view_of_event
 from kalos_core.fiftyone.runs.arrays import as_texts, part_of
 from kalos_core.fiftyone.runs.table import Changes, Kind, Run, register
 from kalos_core.noise import InjectedNoise
 
-NoiseRun = Run[NoiseSettings, NoiseMetrics, NoiseDetails, InjectedNoise]
+NoiseRun = Run[dict[str, Any], dict[str, Any], NoiseDetails, InjectedNoise]
 
 
 def _restore(changes: Changes) -> InjectedNoise:
@@ -26,7 +26,7 @@ def _written(run: Run[Any, Any, Any, Any]) -> str:
     )
 
 
-NOISE: Kind[NoiseSettings, NoiseMetrics, NoiseDetails, InjectedNoise] = register(
+NOISE: Kind[dict[str, Any], dict[str, Any], NoiseDetails, InjectedNoise] = register(
     Kind(
         name="noise",
         title="Synthetic raters",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,26 +32,6 @@ PERMUTATIONS = 1000
 """Random orders with which concordance is compared."""
 
 
-class LeftOut(TypedDict):
-    """Concepts that a truth finds in no image, or in all of them."""
-
-    truth: str
-    concepts: list[str]
-
-
-class RankingMetrics(TypedDict):
-    """The summary of a ranking."""
-
-    truths: list[str]
-    systems: list[str]
-    images: int
-    concepts: int
-    skipped_images: int
-    unknown_concepts: int
-    best_changes: dict[str, float | None]
-    left_out: list[LeftOut]
-
-
 @dataclass(frozen=True, eq=False)
 class RankingDetails:
     """What lies behind a ranking, by measure; areas and equal error rates of T truths x S systems x K concepts."""
@@ -68,8 +48,8 @@ def rank(table: LabelTable, scores: SystemScores, settings: RankingRunSettings) 
     return rank_systems(scores, truths, **settings.part(RankingSettings).record())
 
 
-def ranking_metrics(result: SystemRanking, unknown: int) -> RankingMetrics:
-    """The summary of a ranking."""
+def ranking_metrics(result: SystemRanking, unknown: int) -> dict[str, Any]:
+    """The summary of a ranking; ``left_out``: concepts that a truth finds in no image, or in all of them."""
     return {
         "truths": result.truths.tolist(),
         "systems": result.systems.tolist(),
@@ -99,7 +79,7 @@ def stored_rankings(samples: Any, run_key: str) -> dict[str, Rankings]:
     return details.rankings
 
 
-RankingRun = Run[dict[str, Any], RankingMetrics, RankingDetails, SystemRanking]
+RankingRun = Run[dict[str, Any], dict[str, Any], RankingDetails, SystemRanking]
 
 
 def _restore(changes: Changes) -> SystemRanking:
@@ -111,7 +91,7 @@ def _restore(changes: Changes) -> SystemRanking:
     return rank(table, scores, settings)
 
 
-RANKING: Kind[dict[str, Any], RankingMetrics, RankingDetails, SystemRanking] = register(
+RANKING: Kind[dict[str, Any], dict[str, Any], RankingDetails, SystemRanking] = register(
     Kind(
         name="ranking",
         title="Ranking of classifiers",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, TypedDict
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,24 +20,6 @@ from kalos_core.fiftyone.runs.table import Changes, Kind, Run, register
 TEXTS = ("origin", "note", "who")
 
 
-class ResolvedSettings(TypedDict):
-    """Of which agreement, how its annotations are compared, and what became of undecided units."""
-
-    agreement: str
-    similarity: str
-    undecided: str
-
-
-class ResolvedMetrics(TypedDict):
-    """How many labels there are, and of which origin; ``left_out``: decisions whose labels are others now."""
-
-    labels: int
-    origins: dict[str, int]
-    decided: int
-    open: int
-    left_out: int
-
-
 @dataclass(frozen=True)
 class ResolvedDetails:
     """Origin -> class -> how many labels."""
@@ -45,7 +27,7 @@ class ResolvedDetails:
     classes: dict[str, dict[str, int]]
 
 
-ResolvedRun = Run[ResolvedSettings, ResolvedMetrics, ResolvedDetails, Resolved]
+ResolvedRun = Run[dict[str, Any], dict[str, Any], ResolvedDetails, Resolved]
 
 
 def resolved_arrays(result: Resolved) -> dict[str, NDArray[Any]]:
@@ -71,7 +53,7 @@ def _restore(changes: Changes) -> Resolved:
     )
 
 
-RESOLVED: Kind[ResolvedSettings, ResolvedMetrics, ResolvedDetails, Resolved] = register(
+RESOLVED: Kind[dict[str, Any], dict[str, Any], ResolvedDetails, Resolved] = register(
     Kind(
         name="resolved",
         title="Resolved labels",
