@@ -17,7 +17,7 @@ from kalos_core.annotations import object_array
 from kalos_core.annotations.joining import narrow
 from kalos_core.arrays import by_item
 from kalos_core.errors import InputError, listed
-from kalos_core.fiftyone.dataset.database import FieldArguments
+from kalos_core.fiftyone.dataset.database import FieldArguments, label_field
 from kalos_core.fiftyone.dataset.expressions import list_of, text
 from kalos_core.fiftyone.dataset.image_labels import ImageLabels, known_classes, read_image_labels, table_of
 from kalos_core.fiftyone.dataset.opened import rule_of
@@ -42,8 +42,6 @@ OF_LABELS = ("image_labels", "ranking")
 
 TRUTH = "truth"
 """What the estimated labels of a run are called beside its raters."""
-
-TEXTS: FieldArguments = {"ftype": fo.ListField, "subfield": fo.StringField}
 
 
 # ---- the table ----
@@ -87,13 +85,9 @@ def table_again(changes: Changes) -> LabelTable:
 
 def majority_schema(names: RunNames, groups: Groups) -> dict[str, FieldArguments]:
     """The fields of `majority_values`: one label an image where all labels exclude each other, else several."""
-    majority = {
-        "ftype": fo.EmbeddedDocumentField,
-        "embedded_doc_type": fo.Classification if isinstance(groups, str) else fo.Classifications,
-        "description": f"What most raters chose, of the run {names.key!r}; confidence: the share who did",
-        "info": {ESTIMATED: names.key},
-    }
-    return {names.majority: majority, names.tied: TEXTS}
+    about = f"What most raters chose, of the run {names.key!r}; confidence: the share who did"
+    document = fo.Classification if isinstance(groups, str) else fo.Classifications
+    return {names.majority: label_field(document, about, {ESTIMATED: names.key}), **names.declared(names.tied)}
 
 
 def majority_values(table: LabelTable, names: RunNames, groups: Groups) -> dict[str, Iterator[Any]]:

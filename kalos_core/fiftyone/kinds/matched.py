@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.annotations.joining import from_arrays, join, narrow, to_arrays
-from kalos_core.fiftyone.dataset.database import FieldArguments
 from kalos_core.fiftyone.dataset.objects import Labels, read_labels
 from kalos_core.fiftyone.runs.arrays import part_of
 from kalos_core.fiftyone.runs.table import Arrays, Changes, Run
@@ -113,8 +112,3 @@ def _with_used_classes(annotations: Annotations) -> Annotations:
         categories=annotations.categories[used],
         assigned_categories=None if limits is None else limits[:, used],
     )
-
-
-def label_schema(labels: Labels, attributes: dict[str, FieldArguments]) -> dict[str, FieldArguments]:
-    """Paths of label attributes in every list that was read, with the arguments that declare them."""
-    return {f"{path}.{name}": arguments for path in labels.paths for name, arguments in attributes.items()}

@@ -56,9 +56,6 @@ DETECTORS: Kind[dict[str, Any], dict[str, Any], DetectorDetails, Result] = regis
         family=MASKS,
         read=read_masks_or_objects,
         restore=_restore,
-        written=lambda run: (
-            f"{run.names.f1!r} on samples" if run.settings["boundaries"] else "nothing on samples or labels"
-        ),
         details=DetectorDetails,
         newer=newer_files,
     )

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import fiftyone as fo
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,7 +18,6 @@ from kalos_core.fiftyone.kinds.image_labels.settings import LabelRunSettings
 from kalos_core.fiftyone.kinds.image_labels.truth import truth_schema, truth_values
 from kalos_core.fiftyone.kinds.image_labels.views import view_of_disputes
 from kalos_core.fiftyone.kinds.labelled import (
-    TEXTS,
     majority_schema,
     majority_values,
     read_compared,
@@ -122,16 +120,11 @@ def label_details(found: LabelFindings) -> LabelDetails:
 
 def sample_schema(names: RunNames, settings: LabelRunSettings) -> dict[str, FieldArguments]:
     """The fields of `sample_values`."""
-    number, groups = {"ftype": fo.FloatField}, settings.groups
+    numbers, disputes = (names.agreement, names.accuracy, names.to_reference), (names.questions, names.concepts)
     return {
-        names.agreement: number,
-        names.accuracy: number,
-        names.to_reference: number,
-        names.disputed: {"ftype": fo.BooleanField},
-        names.questions: TEXTS,
-        names.concepts: TEXTS,
-        **majority_schema(names, groups),
-        **(truth_schema(names, groups) if settings.truth else {}),
+        **names.declared(*numbers, names.disputed, *disputes),
+        **majority_schema(names, settings.groups),
+        **(truth_schema(names, settings.groups) if settings.truth else {}),
     }
 
 
@@ -176,12 +169,6 @@ def _restore(changes: Changes) -> LabelFindings:
     return find_all(table_again(changes), changes.run.selection, settings, lambda *_: None)
 
 
-def _written(run: Run[Any, Any, Any, Any]) -> str:
-    names = run.names
-    last = f", {names.majority!r}, and {names.truth!r}" if run.settings["truth"] else f" and {names.majority!r}"
-    return f"{names.agreement!r} and {names.disputed!r} on samples, with the questions and concepts in dispute{last}"
-
-
 LABEL_AGREEMENT: Kind[dict[str, Any], dict[str, Any], LabelDetails, LabelFindings] = register(
     Kind(
         name="image_labels",
@@ -192,7 +179,6 @@ LABEL_AGREEMENT: Kind[dict[str, Any], dict[str, Any], LabelDetails, LabelFinding
         family=IMAGE_LABELS,
         read=read_compared,
         restore=_restore,
-        written=_written,
         views={
             "disputes": view_of_disputes,
             "difference": view_of_difference,

@@ -18,14 +18,6 @@ def _restore(changes: Changes) -> InjectedNoise:
     return InjectedNoise.from_arrays(part_of(changes.arrays, PREFIX), as_texts(changes.arrays["image_ids"]))
 
 
-def _written(run: Run[Any, Any, Any, Any]) -> str:
-    names = run.names
-    return (
-        f"the fields {', '.join(map(repr, run.metrics['fields']))}; {names.changes!r} on samples, and {names.all!r}, "
-        f"{names.outcomes!r} and {names.fields!r} on labels of the reference"
-    )
-
-
 NOISE: Kind[dict[str, Any], dict[str, Any], NoiseDetails, InjectedNoise] = register(
     Kind(
         name="noise",
@@ -34,7 +26,6 @@ NOISE: Kind[dict[str, Any], dict[str, Any], NoiseDetails, InjectedNoise] = regis
         section="Noise",
         read=read_compared,
         restore=_restore,
-        written=_written,
         details=NoiseDetails,
         views={"event": view_of_event, "changes": view_of_changes},
         fixed_because="whose fields are raters of other runs; the same settings give the same labels under another key",

@@ -88,11 +88,10 @@ def compute_pixel_agreement(samples: Any, run_key: str, settings: PixelRunArgume
             names.rater_count: label_field(
                 fo.Heatmap, description=f"How many raters marked each pixel, of the run {run_key!r}"
             ),
-            names.f1: {"ftype": fo.FloatField},
             **(region_fields(names) if told.regions else {}),
         }
         paired = _pair_counters(names, masks, told)
-        fields |= {counter.field: {"ftype": fo.FloatField} for counter in paired}
+        fields |= names.declared(names.f1, *(counter.field for counter in paired))
         with writing(PIXELS, masks, run_key, stored, fields, folder) as draft:
             counted = {name: PixelAccumulator(masks.raters, told.channels, local) for name in masks.classes}
             regional = RegionWriter(names, told)

@@ -53,14 +53,6 @@ def has_regions(run: Run[Any, Any, Any, Any]) -> bool:
     return bool(run.settings["regions"])
 
 
-def _written(run: PixelRun) -> str:
-    regions = f", the regions {run.names.regions!r}" if has_regions(run) else ""
-    boundary = f", {run.names.boundary!r}" if run.settings["boundaries"] else ""
-    divided = f", {run.names.adjusted_rand!r}" if run.settings["divisions"] else ""
-    own = f"{run.names.rater_count!r}, with files of its own{regions}{boundary}{divided}"
-    return f"{own}, and {run.names.f1!r} on samples"
-
-
 Result = PixelAgreement | ClassPixelAgreement
 PixelRun = Run[dict[str, Any], dict[str, Any], Result, Result]
 
@@ -76,7 +68,6 @@ PIXELS: Kind[dict[str, Any], dict[str, Any], Result, Result] = register(
         family=MASKS,
         read=read_masks,
         restore=None,
-        written=_written,
         views={"rater": view_of_mask_rater},
         details=Result,  # type: ignore[arg-type]
         newer=newer_files,

@@ -100,7 +100,6 @@ RANKING: Kind[dict[str, Any], dict[str, Any], RankingDetails, SystemRanking] = r
         family=IMAGE_LABELS,
         read=read_compared,
         restore=_restore,
-        written=lambda run: f"{run.names.majority!r} and {run.names.tied!r} on samples",
         views={"difference": view_of_difference},
         details=RankingDetails,
     )

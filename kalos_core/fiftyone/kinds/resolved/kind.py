@@ -62,7 +62,6 @@ RESOLVED: Kind[dict[str, Any], dict[str, Any], ResolvedDetails, Resolved] = regi
         read=read_compared,
         restore=_restore,
         details=ResolvedDetails,
-        written=lambda run: f"the label field {run.key!r}",
         fixed_because="whose key is its field; the same decisions give the same labels in another field",
     )
 )

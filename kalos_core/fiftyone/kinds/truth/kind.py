@@ -6,7 +6,6 @@ from typing import Any
 
 from kalos_core.consensus import CountedTruth
 from kalos_core.fiftyone.dataset.raters import MASKS
-from kalos_core.fiftyone.kinds.labelled import estimates
 from kalos_core.fiftyone.kinds.masked import newer_files, read_masks_or_objects
 from kalos_core.fiftyone.kinds.matched import matched_again
 from kalos_core.fiftyone.kinds.truth.details import TruthDetails
@@ -31,16 +30,6 @@ def _restore(changes: Changes) -> Result:
     return consensus_of(match_objects(annotations, settings, pairs), settings)
 
 
-def written_fields(metrics: dict[str, Any]) -> list[str]:
-    """Of truths and maps."""
-    return [*metrics["fields"].values(), *metrics["maps"].values()]
-
-
-def _written(run: Run[Any, Any, Any, Any]) -> str:
-    right = [run.names.confidence, run.names.left_out] if estimates(run) else []
-    return f"the fields {', '.join(map(repr, [*written_fields(run.metrics), *right]))}"
-
-
 TRUTH: Kind[dict[str, Any], dict[str, Any], TruthDetails, Result] = register(
     Kind(
         name="truth",
@@ -50,7 +39,6 @@ TRUTH: Kind[dict[str, Any], dict[str, Any], TruthDetails, Result] = register(
         family=MASKS,
         read=read_masks_or_objects,
         restore=_restore,
-        written=_written,
         details=TruthDetails,
         newer=newer_files,
         fixed_because=(

@@ -163,9 +163,6 @@ VARIATIONS: Kind[dict[str, Any], dict[str, Any], VariationDetails, Variations] =
         suffix="variations",
         read=read_compared,
         restore=_restore,
-        written=lambda run: (
-            f"{run.names.main!r}, {run.names.all!r}, {run.names.similarity!r} and {run.names.match!r} on labels"
-        ),
         demo=Demo(_findings),
         views={
             "variation": view_of_variation,
