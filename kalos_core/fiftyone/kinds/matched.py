@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
-from kalos_core.annotations.joining import from_arrays, join, narrow, to_arrays
+from kalos_core.annotations.joining import from_arrays, join, to_arrays
 from kalos_core.fiftyone.dataset.objects import Labels, read_labels
+from kalos_core.fiftyone.kinds.columns import columns_of, made_from
 from kalos_core.fiftyone.runs.arrays import part_of
 from kalos_core.fiftyone.runs.table import Arrays, Changes, Run
 from kalos_core.pairs import Pairs, compute_pairs
@@ -22,19 +23,12 @@ TABLE, PAIRS = "table/", "pairs/"
 
 def matched_arrays(labels: Labels, pairs: Pairs) -> dict[str, NDArray[Any]]:
     """What `matched_again` reads back."""
-    return table_arrays(labels) | {
-        f"{PAIRS}left": narrow(pairs.left),
-        f"{PAIRS}right": narrow(pairs.right),
-        f"{PAIRS}similarity": pairs.similarity,
-        f"{PAIRS}floor": np.array(pairs.floor),
-    }
+    return table_arrays(labels) | columns_of(pairs, PAIRS)
 
 
 def stored_pairs(arrays: Arrays, similarity: str) -> Pairs:
     """The pairs a run stored, of the rows of the table it stored."""
-    stored = part_of(arrays, PAIRS)
-    left, right = stored["left"].astype(np.intp), stored["right"].astype(np.intp)
-    return Pairs(left, right, stored["similarity"], similarity, float(stored["floor"]))
+    return made_from(Pairs, arrays, PAIRS, name=similarity)
 
 
 def table_arrays(labels: Labels) -> dict[str, NDArray[Any]]:

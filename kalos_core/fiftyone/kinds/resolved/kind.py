@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.annotations import object_array
-from kalos_core.annotations.joining import from_arrays, narrow, to_arrays
+from kalos_core.annotations.joining import from_arrays, to_arrays
 from kalos_core.arrays import run_starts
 from kalos_core.decisions import Resolved
+from kalos_core.fiftyone.kinds.columns import columns_of, made_from
 from kalos_core.fiftyone.kinds.matched import TABLE, read_compared
 from kalos_core.fiftyone.runs.arrays import as_texts, part_of, text_array
 from kalos_core.fiftyone.runs.table import Changes, Kind, Run, register
 
-TEXTS = ("origin", "note", "who")
+OWN = "resolved/"
+"""What the names of the arrays of a `Resolved` begin with."""
 
 
 @dataclass(frozen=True)
@@ -34,23 +35,19 @@ def resolved_arrays(result: Resolved) -> dict[str, NDArray[Any]]:
     """What `_restore` reads back."""
     return {
         **{f"{TABLE}{name}": array for name, array in to_arrays(result.annotations).items()},
-        **{name: text_array(getattr(result, name)) for name in TEXTS},
+        **columns_of(result, OWN, but=("annotations",)),
         "sources": text_array([key for keys in result.sources for key in keys]),
         "source_counts": np.array([len(keys) for keys in result.sources], dtype=np.intp),
-        "open_units": narrow(result.open_units),
     }
 
 
 def _restore(changes: Changes) -> Resolved:
     arrays = changes.arrays
     ids = as_texts(arrays["sources"])
-    return Resolved(
-        annotations=from_arrays(part_of(arrays, TABLE)),
-        **{name: object_array(as_texts(arrays[name])) for name in TEXTS},
-        sources=tuple(tuple(ids[begin:end]) for begin, end in pairwise(run_starts(arrays["source_counts"]).tolist())),
-        open_units=arrays["open_units"].astype(np.intp),
-        decided=changes.run.metrics["decided"],
-    )
+    ends = run_starts(arrays["source_counts"]).tolist()
+    sources = tuple(tuple(ids[begin:end]) for begin, end in pairwise(ends))
+    table = from_arrays(part_of(arrays, TABLE))
+    return made_from(Resolved, arrays, OWN, annotations=table, sources=sources)
 
 
 RESOLVED: Kind[dict[str, Any], dict[str, Any], ResolvedDetails, Resolved] = register(

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kalos_core.variation
-from kalos_core.annotations.joining import from_arrays, narrow
-from kalos_core.arrays import run_starts
+from kalos_core.annotations.joining import from_arrays
 from kalos_core.display import VARIATION_LABELS
 from kalos_core.fiftyone.dataset.lens import Lens
 from kalos_core.fiftyone.dataset.writing import Values, nested, or_none
+from kalos_core.fiftyone.kinds.columns import columns_of, made_from
 from kalos_core.fiftyone.kinds.matched import TABLE, matched_again, read_compared
 from kalos_core.fiftyone.kinds.variations.views import (
     view_of_boundary,
@@ -204,7 +204,7 @@ def narrowed_variations(samples: Any, run_key: str, lens: Lens = Lens()) -> Narr
         For a class or rater the run does not know.
     """
     run = load_metrics(samples, run_key, "variations")
-    found = kept(samples, run, "findings", lambda: stored_variations(run.arrays, run.settings))
+    found = kept(samples, run, "findings", lambda: stored_variations(run.arrays, run.settings["similarity"]))
     if lens.limits_images:
         images = lens.images_in(samples, found.annotations.images)
         return kalos_core.variation.narrowed_variations(found, lens.category, lens.rater, images)
@@ -213,26 +213,13 @@ def narrowed_variations(samples: Any, run_key: str, lens: Lens = Lens()) -> Narr
 
 
 def finding_arrays(found: Variations) -> dict[str, NDArray[Any]]:
-    """Findings as arrays that can be stored, which `stored_variations` reads beside the table of annotations."""
-    columns = {name: narrow(getattr(found, name)) for name in ("image", "rater_a", "rater_b", "side_row")}
-    columns |= {"type_code": found.type_code, "similarity": found.similarity}
-    columns["side_size"] = narrow(np.diff(found.side_start))
-    return {FINDINGS + name: array for name, array in columns.items()}
+    """What `stored_variations` reads."""
+    return columns_of(found, FINDINGS, but=("annotations", "pairs"))
 
 
-def stored_variations(arrays: Arrays, settings: Any) -> Variations:
-    """The variations of a run as they were found, without shapes and pairs."""
-    columns = part_of(arrays, FINDINGS)
-    codes = {name: columns[name].astype(np.intp) for name in ("image", "rater_a", "rater_b", "side_row")}
+def stored_variations(arrays: Arrays, similarity: str) -> Variations:
+    """The findings as they were stored, without shapes and without similarities of pairs."""
     nothing = np.zeros(0, np.intp)
-    return Variations(
-        annotations=from_arrays(part_of(arrays, TABLE, without=".")),
-        pairs=Pairs(nothing, nothing, np.zeros(0), settings["similarity"], TOUCHING),
-        similarity_name=settings["similarity"],
-        threshold=settings["threshold"],
-        max_merge=settings["max_merge"],
-        type_code=columns["type_code"],
-        similarity=columns["similarity"],
-        side_start=run_starts(columns["side_size"].astype(np.intp)),
-        **codes,
-    )
+    table = from_arrays(part_of(arrays, TABLE, without="."))
+    pairs = Pairs(nothing, nothing, np.zeros(0), similarity, TOUCHING)
+    return made_from(Variations, arrays, FINDINGS, annotations=table, pairs=pairs, similarity_name=similarity)
