@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields, is_dataclass
-from functools import cache
 from typing import Any, TypeVar, get_type_hints
 
 import numpy as np
@@ -60,21 +59,20 @@ def columns_of(found: Any, prefix: str, but: Collection[str] = ()) -> dict[str, 
     return made
 
 
-def made_from(kind: type[Made], arrays: Mapping[str, NDArray[Any]], prefix: str, **others: Any) -> Made:
+def made_from(kind: Callable[..., Made], arrays: Mapping[str, NDArray[Any]], prefix: str, **others: Any) -> Made:
     """What `columns_of` took apart, or `Undefined`; `others`: fields that were not stored."""
     if f"{prefix}{REASON}" in arrays:
         why: Any = Undefined(arrays[f"{prefix}{REASON}"].item().decode())
         return why  # type: ignore[no-any-return] # of a type that the caller's field allows
     made: dict[str, Any] = {}
     for name, hint in _hints(kind).items():
-        if name not in others and is_dataclass(hint):
+        if name not in others and isinstance(hint, type) and is_dataclass(hint):
             made[name] = made_from(hint, arrays, f"{prefix}{name}/")
         elif name not in others and f"{prefix}{name}" in arrays:
             made[name] = restored(hint, arrays[f"{prefix}{name}"])
     return kind(**made, **others)
 
 
-@cache
 def _hints(kind: Any) -> dict[str, Any]:
     hints = get_type_hints(kind)
     return {entry.name: hints[entry.name] for entry in fields(kind) if entry.init}

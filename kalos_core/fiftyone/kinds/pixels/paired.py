@@ -38,7 +38,7 @@ class PairCounter:
         Of the setting that asks for them, with which the names of their arrays begin.
     made : type
         The class of the numbers.
-    shown, field : str
+    shown, on_samples : str
         One of its measures, and the field of samples for its mean on an image.
     raters : tuple of str
         Names of all.
@@ -49,7 +49,7 @@ class PairCounter:
     name: str
     made: type[PairedRaters]
     shown: str
-    field: str
+    on_samples: str
     raters: tuple[str, ...]
     compare: Callable[[ImageMasks], Compared]
     images: list[str] = field(default_factory=list)
@@ -57,7 +57,7 @@ class PairCounter:
     values: list[NDArray[np.float64]] = field(default_factory=list)
 
     def documents(self, sample_id: str, masks: ImageMasks) -> dict[str, float | None]:
-        """Field -> mean over pairs of raters and classes of one image, None without any."""
+        """Field of samples -> mean over pairs of raters and classes of one image, None without any."""
         compared = self.compare(masks)
         for category, found in compared.items():
             code = np.array([self.raters.index(rater) for rater in found.raters], dtype=np.intp)
@@ -68,7 +68,7 @@ class PairCounter:
         column = self.made.measures.index(self.shown)
         own = np.concatenate([np.zeros(0), *(found.values[:, column] for found in compared.values())])
         known = own[np.isfinite(own)]
-        return {self.field: float(known.mean()) if len(known) else None}
+        return {self.on_samples: float(known.mean()) if len(known) else None}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What the run stores of them."""
@@ -84,8 +84,10 @@ def pair_counters(names: RunNames, masks: RaterMasks, told: PixelRunSettings) ->
 
     def boundaries(found: ImageMasks) -> Compared:
         stacks = {name: stack for name, stack in found.stacks.items() if len(stack.raters) > 1}
-        apart = {"tolerance": told.tolerance, "bootstrap": 0}
-        return {number[name]: boundary_agreement(stack, **apart) for name, stack in stacks.items()}
+        return {
+            number[name]: boundary_agreement(stack, tolerance=told.tolerance, bootstrap=0)
+            for name, stack in stacks.items()
+        }
 
     def divisions(found: ImageMasks) -> Compared:
         labels = found.labels
