@@ -164,7 +164,6 @@ class LabelStudioChoicesSettings(RepeatableSettings):
         Option(
             "Question",
             "Name of the question's control tag (from_name); needed where annotators answered several questions.",
-            type="str, optional",
         ),
     ] = None
 

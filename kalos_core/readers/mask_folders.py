@@ -184,7 +184,6 @@ IgnoreValue = Annotated[
     Option(
         "Ignored value",
         "A pixel that any rater gives this value is ignored. Without it every value counts.",
-        type="int, optional",
         check=lambda value, _: check_ignored(value),
     ),
 ]

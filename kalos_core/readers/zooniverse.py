@@ -58,16 +58,13 @@ class ZooniverseSettings(AliasSettings):
     """Options of `read_zooniverse`."""
 
     workflow: Workflow = None
-    task: Annotated[
-        str | None, Option("Task", "Key of the drawing task, such as T0; by default all of them.", type="str, optional")
-    ] = None
+    task: Annotated[str | None, Option("Task", "Key of the drawing task, such as T0; by default all of them.")] = None
     file_field: Annotated[
         str | None,
         Option(
             "Field of the image",
             "Field of the subject's metadata that holds the name of its image; by default a usual name, or one with a "
             "number (image1).",
-            type="str, optional",
         ),
     ] = None
     frames: Annotated[
@@ -147,11 +144,7 @@ class ZooniverseAnswersSettings(RepeatableSettings):
 
     task: Annotated[
         str | None,
-        Option(
-            "Task",
-            "Key of the question or survey, such as T0; needed where volunteers answered several.",
-            type="str, optional",
-        ),
+        Option("Task", "Key of the question or survey, such as T0; needed where volunteers answered several."),
     ] = None
     workflow: Workflow = None
 
