@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from kalos_core.annotations import Account, Annotations, RawTable, Source, build_annotations
-from kalos_core.annotations.build import ATTRIBUTE, check_records
+from kalos_core.annotations.build import check_records
 from kalos_core.annotations.shapes.faults import decoded
 from kalos_core.errors import Problems, as_number, is_hashable, text_of, warn
 from kalos_core.options import takes
@@ -20,6 +20,7 @@ from kalos_core.readers.coco.columns import Records
 from kalos_core.readers.coco.content import Content
 from kalos_core.readers.coco.raters import Raters, assigned_raters, info_of
 from kalos_core.readers.coco.settings import CocoSettings
+from kalos_core.readers.findings import attributes_in
 from kalos_core.readers.shapes import box_or_polygon, rectangle
 from kalos_core.readers.vocabulary import Vocabulary
 
@@ -160,7 +161,7 @@ def _raw_table(content: Content, records: Records, annotators: list[Any], classe
         polygon=polygons,
         mask=masks,
         keypoints=records.column("keypoints"),
-        attributes=[None if entry is None else _attributes(entry) for entry in records.column("attributes")],
+        attributes=[None if entry is None else attributes_in(entry) for entry in records.column("attributes")],
     )
 
 
@@ -221,12 +222,6 @@ def _turn_boxes(table: RawTable) -> None:
 def _rotation(entry: Any) -> float:
     value = as_number(entry.get("rotation")) if isinstance(entry, Mapping) else None
     return (value or 0.0) % 360
-
-
-def _attributes(entry: Any) -> dict[str, Any] | None:
-    """Those of an annotation that are numbers, truth values or text: other files keep something else there."""
-    found = entry.items() if isinstance(entry, Mapping) else ()
-    return {name: value for name, value in found if isinstance(name, str) and isinstance(value, ATTRIBUTE)} or None
 
 
 def _assumptions(content: Content, vocabulary: Vocabulary, result: Annotations, unlisted: int) -> Iterator[str]:
