@@ -92,8 +92,7 @@ def add_selection(ctx: Context, inputs: types.Object) -> bool:
     add_raters(ctx, inputs, property_name, offered, usual)
     add_reference(ctx, inputs, property_name, offered, usual)
     add_assignment(ctx, inputs)
-    widgets.add_switch(inputs, "more", label="Choose classes, sizes and confidence")
-    if ctx.params.get("more"):
+    if widgets.is_on(ctx, inputs, "more", label="Choose classes, sizes and confidence"):
         widgets.add_list(
             inputs, "classes", class_names(ctx.dataset), label="Classes", description="Only these; empty for all"
         )

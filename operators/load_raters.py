@@ -54,8 +54,7 @@ class LoadRaters(base.Action):
         _refuse_unless(images, ctx.params.get("images"), os.path.isdir, "There is no such folder")
         self._add_target(ctx, inputs)
         widgets.add_switch(inputs, "analyse", label="Analyse right after")
-        widgets.add_switch(inputs, "more", label="Reconcile class names, choose label type")
-        if ctx.params.get("more"):
+        if widgets.is_on(ctx, inputs, "more", label="Reconcile class names, choose label type"):
             self._add_more(ctx, inputs)
         if self._lacks_images(ctx, inputs) or ctx.params.get("canvas"):
             inputs.str(

@@ -1,7 +1,6 @@
 """What operators on masks offer first: raters with masks or labels, classes, and the value to ignore."""
 
-from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import fiftyone.operators.types as types
 from fiftyone import ViewField as F
@@ -24,6 +23,7 @@ UNKNOWN_SIZE = 1_000_000
 class MaskAnalysis(base.Analysis[base.RunOfKind]):
     """An analysis that reads masks, or outlines as masks; a subclass says what any `Analysis` does."""
 
+    TYPED: ClassVar = {"quorum": widgets.numbers}
     DELEGATED_FROM = 1_000_000_000  # pixels of all raters: about a minute
 
     def amount_of_work(self, ctx: Context) -> float:
@@ -49,13 +49,6 @@ class MaskAnalysis(base.Analysis[base.RunOfKind]):
         forms.add_assignment(ctx, inputs)
         _add_classes(ctx, inputs)
         return True
-
-    def add_quorum(self, ctx: Context, inputs: types.Object) -> None:
-        """The shares of raters at which there is an object."""
-        option = self.declared["quorum"].option
-        about = f"{option.help} Such as 0.5, 1"
-        prop = inputs.str("quorum", default="0.5", label=option.label, description=about)
-        widgets.check(prop, lambda: _check_shares(ctx.params.get("quorum", "0.5")))
 
     def selection(self, ctx: Context) -> kf.Selection:
         return forms.read_selection(ctx, _everybody)
@@ -141,24 +134,3 @@ def pixels_of(ctx: Context) -> int:
     known: int = view.sum(F("metadata.width") * F("metadata.height")) if view.has_field("metadata.width") else 0
     unknown = len(view) - (view.count("metadata.width") if known else 0)
     return (known + unknown * UNKNOWN_SIZE) * len(selected_raters(ctx))
-
-
-def read_quorum(params: Mapping[str, Any]) -> dict[str, Any]:
-    """The quorum as far as it is set."""
-    return {name: numbers(value) for name, value in widgets.given(params, "quorum").items()}
-
-
-def numbers(text: Any) -> list[float]:
-    """The numbers of a quorum as one types them, such as 0.5, 1; numbers and lists of them from Python."""
-    entries = text.replace(",", " ").split() if isinstance(text, str) else text
-    entries = entries if isinstance(entries, (list, tuple)) else [entries]
-    try:
-        return [float(entry) for entry in entries]
-    except (TypeError, ValueError):
-        raise InputError(f"quorum: expected numbers, such as 0.5, 1, got {text!r}") from None
-
-
-def _check_shares(text: Any) -> None:
-    values = numbers(text)
-    if not values or not all(0 < value <= 1 for value in values):
-        raise InputError(f"quorum: expected shares above 0 and up to 1, got {text!r}")
