@@ -12,7 +12,6 @@ from kalos_core.annotations import object_array
 from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS
 from kalos_core.fiftyone.kinds.labelled import read_compared, stored_table, table_again, view_of_difference
 from kalos_core.fiftyone.kinds.ranking.settings import RankingRunSettings
-from kalos_core.fiftyone.runs.stored import load_details
 from kalos_core.fiftyone.runs.table import Changes, Kind, Run, register
 from kalos_core.nominal import LabelTable
 from kalos_core.nominal.answers import split_reference
@@ -71,12 +70,6 @@ def ranking_details(result: SystemRanking, seed: int) -> RankingDetails:
     rankings = result.rankings
     near = {name: concordance(ranking, PERMUTATIONS, seed) for name, ranking in rankings.items()}
     return RankingDetails(rankings, near, result.auc, result.eer)
-
-
-def stored_rankings(samples: Any, run_key: str) -> dict[str, Rankings]:
-    """The rankings of a run by each measure, as they were stored."""
-    details: RankingDetails = load_details(samples, run_key, "ranking").details
-    return details.rankings
 
 
 RankingRun = Run[dict[str, Any], dict[str, Any], RankingDetails, SystemRanking]

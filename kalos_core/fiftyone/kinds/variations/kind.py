@@ -14,7 +14,7 @@ from kalos_core.annotations.joining import from_arrays
 from kalos_core.display import VARIATION_LABELS
 from kalos_core.fiftyone.dataset.lens import Lens
 from kalos_core.fiftyone.dataset.writing import Values, nested, or_none
-from kalos_core.fiftyone.kinds.columns import columns_of, made_from
+from kalos_core.fiftyone.kinds.columns import made_from
 from kalos_core.fiftyone.kinds.matched import TABLE, matched_again, read_compared
 from kalos_core.fiftyone.kinds.variations.views import (
     view_of_boundary,
@@ -180,6 +180,9 @@ VARIATIONS: Kind[dict[str, Any], dict[str, Any], VariationDetails, Variations] =
 FINDINGS = "findings/"
 """What the names of the arrays of findings begin with."""
 
+OTHERS = ("annotations", "pairs")
+"""Fields of `Variations` that are stored otherwise."""
+
 
 def narrowed_variations(samples: Any, run_key: str, lens: Lens = Lens()) -> NarrowedVariations:  # noqa: B008
     """The findings of a run as a lens leaves them; see `kalos_core.variation.narrowed_variations`.
@@ -210,11 +213,6 @@ def narrowed_variations(samples: Any, run_key: str, lens: Lens = Lens()) -> Narr
         return kalos_core.variation.narrowed_variations(found, lens.category, lens.rater, images)
     part = lens.category, lens.rater
     return kept(samples, run, part, lambda: kalos_core.variation.narrowed_variations(found, *part))
-
-
-def finding_arrays(found: Variations) -> dict[str, NDArray[Any]]:
-    """What `stored_variations` reads."""
-    return columns_of(found, FINDINGS, but=("annotations", "pairs"))
 
 
 def stored_variations(arrays: Arrays, similarity: str) -> Variations:
