@@ -315,11 +315,17 @@ class Part:
     note: str = ""
 
     @classmethod
-    def of(cls, found: Result | Undefined, plot: Callable[[Result], Any], note: str = "") -> Part:
-        """A plot of a result, titled with its finding; where there is no result, why."""
+    def of(cls, found: Any, plot: str | Callable[..., Any] | None = None, note: str = "", **options: Any) -> Part:
+        """A plot of a result by its name, the usual one if not given, or by a function; titled with its finding.
+
+        Where there is no result, the title says why.
+        """
         from kalos_core.figures.common import untitled  # draws in plotly, which is loaded when something is shown
 
-        return cls(found.reason) if isinstance(found, Undefined) else cls(*untitled(plot(found)), note)
+        if isinstance(found, Undefined):
+            return cls(found.reason)
+        drawn = plot(found, **options) if callable(plot) else found.plot(plot, **options)
+        return cls(*untitled(drawn), note)
 
 
 Maker: TypeAlias = Callable[[], Part]
