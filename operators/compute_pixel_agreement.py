@@ -36,7 +36,7 @@ class ComputePixelAgreement(mask_forms.MaskAnalysis[PixelRun]):
 
     def add_options(self, ctx: Context, inputs: types.Object) -> None:
         mask_forms.add_ignored(ctx, inputs)
-        mask_forms.add_local(ctx, inputs)
+        self.add_local(ctx, inputs)
         self.ask(ctx, inputs, "images", "regions", "boundaries")
         if mask_forms.are_masks(ctx):
             self.ask(ctx, inputs, "divisions")

@@ -52,7 +52,7 @@ class EstimateTruth(mask_forms.MaskAnalysis[TruthRun]):
         if _of_pixels(ctx):
             _add_methods(ctx, inputs)
             mask_forms.add_ignored(ctx, inputs)
-            mask_forms.add_local(ctx, inputs)
+            self.add_local(ctx, inputs)
             self.ask(ctx, inputs, "maps")
         else:
             self.ask(ctx, inputs, "quorum", default="0.5")

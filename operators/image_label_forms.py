@@ -33,17 +33,14 @@ class ImageLabelAnalysis(base.Analysis[base.RunOfKind]):
 
     def add_selection(self, ctx: Context, inputs: types.Object) -> bool:
         """Raters, reference, labels, confidence, exclusive labels."""
-        if ctx.dataset is None:
-            widgets.block(inputs, "No data set is open", "Open one that has image-level labels.")
+        text = (
+            "This reads fields of Classification or Classifications. kalos_core.fiftyone.load_label_table writes a "
+            "table of images, raters and labels into them."
+        )
+        there = partial(kf.label_fields, ctx.dataset, IMAGE_LABELS)
+        if not forms.has_any(ctx, inputs, there, "No image-level labels yet", text):
             return False
-        fields = kf.label_fields(ctx.dataset, IMAGE_LABELS)
-        if not fields:
-            text = (
-                "This reads fields of Classification or Classifications. kalos_core.fiftyone.load_label_table writes a "
-                "table of images, raters and labels into them."
-            )
-            widgets.block(inputs, "No image-level labels yet", text)
-            return False
+        fields = there()
         storage = _add_raters(ctx, inputs, fields)
         _add_exclusive(ctx, inputs, storage == forms.BY_ATTRIBUTE or not _has_lists(ctx, fields))
         if widgets.is_on(ctx, inputs, "more", label="Choose labels and confidence"):

@@ -31,24 +31,25 @@ class MaskAnalysis(base.Analysis[base.RunOfKind]):
 
     def add_selection(self, ctx: Context, inputs: types.Object) -> bool:
         """Raters, reference, classes."""
-        if ctx.dataset is None:
-            text = "Open one, or load masks of several raters from Python first."
-            widgets.block(inputs, "No data set is open", text)
+        text = (
+            "Add a field of Segmentation masks for each rater (load_mask_folders in Python), or load labels of several "
+            "raters (Load labels of several raters)."
+        )
+        if not forms.has_any(ctx, inputs, lambda: _offered(ctx), "No masks yet", text):
             return False
-        offered = list(dict.fromkeys([*kf.rater_fields(ctx.dataset, MASKS), *forms.real_raters(ctx)]))
-        if not offered:
-            text = (
-                "Add a field of Segmentation masks for each rater (load_mask_folders in Python), or load labels of "
-                "several raters (Load labels of several raters)."
-            )
-            widgets.block(inputs, "No masks yet", text)
-            return False
+        offered = _offered(ctx)
         usual = _usual(ctx)
         forms.add_raters(ctx, inputs, "raters", offered, usual, _read)
         forms.add_reference(ctx, inputs, "raters", offered, usual)
         forms.add_assignment(ctx, inputs)
         _add_classes(ctx, inputs)
         return True
+
+    def add_local(self, ctx: Context, inputs: types.Object) -> None:
+        """Whether raters have names within an image only; as it is stored unless it is set."""
+        facts = rater_facts(ctx.dataset)
+        local = any(facts[name]["is_local"] for name in selected_raters(ctx) if name in facts)
+        self.ask(ctx, inputs, "raters_are_local", default=local)
 
     def selection(self, ctx: Context) -> kf.Selection:
         return forms.read_selection(ctx, _everybody)
@@ -61,6 +62,10 @@ def _read(samples: Any, selection: kf.Selection) -> RaterMasks:
 def _everybody(ctx: Context) -> tuple[str, ...] | None:
     """Masks of two raters are found without naming them."""
     return None if len(kf.rater_fields(ctx.dataset, MASKS)) > 1 else forms.everybody(ctx)
+
+
+def _offered(ctx: Context) -> list[str]:
+    return list(dict.fromkeys([*kf.rater_fields(ctx.dataset, MASKS), *forms.real_raters(ctx)]))
 
 
 def _usual(ctx: Context) -> list[str]:
@@ -114,18 +119,6 @@ def add_ignored(ctx: Context, inputs: types.Object) -> None:
     if are_masks(ctx):
         description = "A pixel that any rater gives this value counts for nothing; empty for none"
         widgets.add_number(ctx, inputs, "ignore_value", 1, 65535, label="Value to ignore", description=description)
-
-
-def add_local(ctx: Context, inputs: types.Object) -> None:
-    """Whether raters have names within an image only; as it is stored unless it is set."""
-    facts = rater_facts(ctx.dataset)
-    widgets.add_switch(
-        inputs,
-        "raters_are_local",
-        default=any(facts[name]["is_local"] for name in selected_raters(ctx) if name in facts),
-        label="Raters have no names",
-        description="Rater 1 of one image is not rater 1 of the next: only raters of one image are compared",
-    )
 
 
 def pixels_of(ctx: Context) -> int:

@@ -54,7 +54,7 @@ class RankDetectors(mask_forms.MaskAnalysis[DetectorRun]):
                 description="What at least 1, 2, ... of the N raters marked; every image needs as many raters",
             )
             mask_forms.add_ignored(ctx, inputs)
-            mask_forms.add_local(ctx, inputs)
+            self.add_local(ctx, inputs)
             self._add_skew(ctx, inputs)
             self.ask(ctx, inputs, "contours", "berkeley", "bootstrap", "seed")
         else:
