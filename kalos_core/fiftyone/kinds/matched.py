@@ -23,7 +23,7 @@ TABLE, PAIRS = "table/", "pairs/"
 
 def matched_arrays(labels: Labels, pairs: Pairs) -> dict[str, NDArray[Any]]:
     """What `matched_again` reads back."""
-    return table_arrays(labels) | columns_of(pairs, PAIRS)
+    return table_arrays(labels.annotations) | columns_of(pairs, PAIRS)
 
 
 def stored_pairs(arrays: Arrays, similarity: str) -> Pairs:
@@ -31,9 +31,14 @@ def stored_pairs(arrays: Arrays, similarity: str) -> Pairs:
     return made_from(Pairs, arrays, PAIRS, name=similarity)
 
 
-def table_arrays(labels: Labels) -> dict[str, NDArray[Any]]:
-    """What `annotations_again` reads back."""
-    return {f"{TABLE}{name}": array for name, array in to_arrays(labels.annotations).items()}
+def table_arrays(annotations: Annotations) -> dict[str, NDArray[Any]]:
+    """What `stored_table` and `annotations_again` read back."""
+    return {f"{TABLE}{name}": array for name, array in to_arrays(annotations).items()}
+
+
+def stored_table(arrays: Arrays, *, with_shapes: bool = True) -> Annotations:
+    """The annotations as a run stored them."""
+    return from_arrays(part_of(arrays, TABLE) if with_shapes else part_of(arrays, TABLE, without="."))
 
 
 def read_compared(view: Any, run: Run[Any, Any, Any, Any]) -> Labels:
@@ -69,7 +74,7 @@ def matched_again(changes: Changes, similarity: str) -> tuple[Annotations, Pairs
 
 def _again(changes: Changes) -> tuple[Annotations, NDArray[np.intp], NDArray[np.intp]]:
     """The annotations as they are now, the row of each stored one among them (-1: gone), and the rows of fresh ones."""
-    stored = from_arrays(part_of(changes.arrays, TABLE))
+    stored = stored_table(changes.arrays)
     rows = np.arange(len(stored))
     if not changes.all and stored.images.tolist() == changes.images:
         return stored, rows, np.zeros(0, np.intp)

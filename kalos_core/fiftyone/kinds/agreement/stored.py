@@ -21,8 +21,7 @@ from kalos_core.fiftyone.dataset.lens import Lens
 from kalos_core.fiftyone.dataset.objects import Labels
 from kalos_core.fiftyone.kinds.agreement.settings import AgreementRun, matching
 from kalos_core.fiftyone.kinds.columns import columns_of, made_from
-from kalos_core.fiftyone.kinds.matched import TABLE, matched_arrays, stored_pairs
-from kalos_core.fiftyone.runs.arrays import part_of
+from kalos_core.fiftyone.kinds.matched import TABLE, matched_arrays, stored_pairs, stored_table
 from kalos_core.fiftyone.runs.kept import kept
 from kalos_core.fiftyone.runs.stored import load_details, load_metrics
 from kalos_core.fiftyone.runs.table import Arrays
@@ -33,7 +32,7 @@ from kalos_core.resampling import Cells, Estimates
 
 def stored_units(arrays: Arrays) -> tuple[Annotations, NDArray[np.intp]]:
     """The annotations of a run without their shapes, and (N,) the unit of each."""
-    return from_arrays(part_of(arrays, TABLE, without=".")), arrays["unit_of"].astype(np.intp)
+    return stored_table(arrays, with_shapes=False), arrays["unit_of"].astype(np.intp)
 
 
 def stored_agreement(samples: Any, run_key: str, bootstrap: int = 0) -> Agreement:

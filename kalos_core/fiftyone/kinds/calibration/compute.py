@@ -103,7 +103,7 @@ def calibrate_threshold(samples: Any, run_key: str, settings: CalibrationRunArgu
             metrics=calibration_metrics(result, labels.annotations),
             details=result.without_distances(),
             result=result,
-            arrays=lambda: table_arrays(labels),
+            arrays=lambda: table_arrays(labels.annotations),
         )
         return store(CALIBRATION, labels, run_key, found, report)
 

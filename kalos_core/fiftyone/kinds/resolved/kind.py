@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.annotations.joining import from_arrays, to_arrays
 from kalos_core.arrays import run_starts
 from kalos_core.decisions import Resolved
 from kalos_core.fiftyone.kinds.columns import columns_of, made_from
-from kalos_core.fiftyone.kinds.matched import TABLE, read_compared
-from kalos_core.fiftyone.runs.arrays import as_texts, part_of, text_array
+from kalos_core.fiftyone.kinds.matched import read_compared, stored_table, table_arrays
+from kalos_core.fiftyone.runs.arrays import as_texts, text_array
 from kalos_core.fiftyone.runs.table import Changes, Kind, Run, register
 
 OWN = "resolved/"
@@ -34,7 +33,7 @@ ResolvedRun = Run[dict[str, Any], dict[str, Any], ResolvedDetails, Resolved]
 def resolved_arrays(result: Resolved) -> dict[str, NDArray[Any]]:
     """What `_restore` reads back."""
     return {
-        **{f"{TABLE}{name}": array for name, array in to_arrays(result.annotations).items()},
+        **table_arrays(result.annotations),
         **columns_of(result, OWN, but=("annotations",)),
         "sources": text_array([key for keys in result.sources for key in keys]),
         "source_counts": np.array([len(keys) for keys in result.sources], dtype=np.intp),
@@ -46,8 +45,7 @@ def _restore(changes: Changes) -> Resolved:
     ids = as_texts(arrays["sources"])
     ends = run_starts(arrays["source_counts"]).tolist()
     sources = tuple(tuple(ids[begin:end]) for begin, end in pairwise(ends))
-    table = from_arrays(part_of(arrays, TABLE))
-    return made_from(Resolved, arrays, OWN, annotations=table, sources=sources)
+    return made_from(Resolved, arrays, OWN, annotations=stored_table(arrays), sources=sources)
 
 
 RESOLVED: Kind[dict[str, Any], dict[str, Any], ResolvedDetails, Resolved] = register(

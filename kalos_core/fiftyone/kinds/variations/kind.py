@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kalos_core.variation
-from kalos_core.annotations.joining import from_arrays
 from kalos_core.display import VARIATION_LABELS
 from kalos_core.fiftyone.dataset.lens import Lens
 from kalos_core.fiftyone.dataset.writing import Values, nested, or_none
 from kalos_core.fiftyone.kinds.columns import made_from
-from kalos_core.fiftyone.kinds.matched import TABLE, matched_again, read_compared
+from kalos_core.fiftyone.kinds.matched import matched_again, read_compared, stored_table
 from kalos_core.fiftyone.kinds.variations.views import (
     view_of_boundary,
     view_of_confusion,
@@ -24,7 +23,6 @@ from kalos_core.fiftyone.kinds.variations.views import (
     view_of_merged,
     view_of_variation,
 )
-from kalos_core.fiftyone.runs.arrays import part_of
 from kalos_core.fiftyone.runs.kept import kept
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.records import Undefined
@@ -218,6 +216,6 @@ def narrowed_variations(samples: Any, run_key: str, lens: Lens = Lens()) -> Narr
 def stored_variations(arrays: Arrays, similarity: str) -> Variations:
     """The findings as they were stored, without shapes and without similarities of pairs."""
     nothing = np.zeros(0, np.intp)
-    table = from_arrays(part_of(arrays, TABLE, without="."))
     pairs = Pairs(nothing, nothing, np.zeros(0), similarity, TOUCHING)
+    table = stored_table(arrays, with_shapes=False)
     return made_from(Variations, arrays, FINDINGS, annotations=table, pairs=pairs, similarity_name=similarity)
