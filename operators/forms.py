@@ -1,6 +1,6 @@
 """What every analysis offers first: raters, a reference to keep out, classes, smallest size, confidence."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Sized
 from typing import Any
 
 import fiftyone.operators.types as types
@@ -92,8 +92,7 @@ def add_selection(ctx: Context, inputs: types.Object) -> bool:
     add_raters(ctx, inputs, property_name, offered, usual)
     add_reference(ctx, inputs, property_name, offered, usual)
     add_assignment(ctx, inputs)
-    widgets.add_switch(inputs, "more", label="Choose classes, sizes and confidence")
-    if ctx.params.get("more"):
+    if widgets.is_on(ctx, inputs, "more", label="Choose classes, sizes and confidence"):
         widgets.add_list(
             inputs, "classes", class_names(ctx.dataset), label="Classes", description="Only these; empty for all"
         )
@@ -104,14 +103,19 @@ def add_selection(ctx: Context, inputs: types.Object) -> bool:
 
 def has_labels(ctx: Context, inputs: types.Object) -> bool:
     """Whether there are labels; shows in the form that there are none."""
+    text = "Load labels of several raters first (Load labels of several raters)."
+    return has_any(ctx, inputs, lambda: kf.label_fields(ctx.dataset), "No labels yet", text)
+
+
+def has_any(ctx: Context, inputs: types.Object, there: Callable[[], Sized], title: str, text: str) -> bool:
+    """Whether there are labels to read in an open data set; where not, the form says what to do."""
     if ctx.dataset is None:
         widgets.block(inputs, "No data set is open", "Open one, or load labels of several raters (Load labels).")
-        return False
-    if not kf.label_fields(ctx.dataset):
-        text = "Load labels of several raters first (Load labels of several raters)."
-        widgets.block(inputs, "No labels yet", text)
-        return False
-    return True
+    elif not len(there()):
+        widgets.block(inputs, title, text)
+    else:
+        return True
+    return False
 
 
 def _add_source(ctx: Context, inputs: types.Object) -> tuple[list[str], list[str], str]:

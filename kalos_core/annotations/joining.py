@@ -149,11 +149,12 @@ def _storable(ids: NDArray[Any]) -> NDArray[Any]:
 
 
 def narrow(codes: NDArray[np.intp]) -> NDArray[Any]:
-    """Whole numbers from 0 in the smallest type that holds them.
+    """Whole numbers in the smallest type that holds them.
 
     Examples
     --------
-    >>> narrow(np.array([0, 300])).dtype
-    dtype('uint16')
+    >>> narrow(np.array([0, 300])).dtype, narrow(np.array([-1, 3])).dtype
+    (dtype('uint16'), dtype('int8'))
     """
-    return codes.astype(np.min_scalar_type(int(codes.max(initial=0))))
+    least, most = int(codes.min(initial=0)), int(codes.max(initial=0))
+    return codes.astype(np.min_scalar_type(min(least, -most - 1) if least < 0 else most))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kalos_core.annotations.joining import narrow
 from kalos_core.display import number_of
 from kalos_core.noise.events import DONE, EVENTS, OUTCOMES, SHIFT, STAGE_OF_EVENT, STAGES, codes_of
 from kalos_core.noise.generated import GeneratedRaters
@@ -138,7 +139,7 @@ class InjectedNoise(Result):
             if name in TEXTS:
                 stored[name] = np.char.encode(array, "utf-8")
             elif name in CODES or array.dtype.kind == "i":
-                stored[name] = _narrow(codes_of(array, CODES[name]) if name in CODES else array)
+                stored[name] = narrow(codes_of(array, CODES[name]) if name in CODES else array)
         return stored
 
     @property
@@ -198,12 +199,6 @@ class InjectedNoise(Result):
                 "scale_y": self.scale[:, 1],
             }
         )
-
-
-def _narrow(numbers: NDArray[np.intp]) -> NDArray[Any]:
-    """In the smallest type that holds them, -1 included."""
-    ends = (int(numbers.min(initial=0)), int(numbers.max(initial=0)))
-    return numbers.astype(np.result_type(*map(np.min_scalar_type, ends)))
 
 
 def _ids(ids: NDArray[np.str_], rows: NDArray[np.intp]) -> list[list[str]]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias, TypedDict
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,14 +46,6 @@ REMEDY = f"; for colours, put a {LABEL_MAPS[0]} with a line name:red,green,blue:
 BACKGROUND = "background"
 
 Color: TypeAlias = tuple[int, int, int]
-
-
-class _About(TypedDict):
-    """What stacks of an image say besides the masks."""
-
-    image_pixels: NDArray[Any] | None
-    channels: tuple[str, ...] | None
-    raters_are_local: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +132,7 @@ class MaskFolders:
         """The pixels of an image; None where its file is not there."""
         return read_image_pixels(self.image_files[image]) if image in self.image_files else None
 
-    def _about(self, image: str) -> _About:
+    def _about(self, image: str) -> dict[str, Any]:
         return {
             "image_pixels": self.image_pixels(image),
             "channels": self.channels,

@@ -211,6 +211,7 @@ def writing(
                 details=draft.details,
                 result=draft.result,
                 analysis=config.analysis,
+                fields=tuple(fields or ()),
                 dataset=dataset,
                 arrays=StoredArrays(run_key, config.arrays),
             )

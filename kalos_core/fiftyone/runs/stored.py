@@ -248,6 +248,7 @@ def _run(samples: Any, info: Any) -> AnyRun:
         analysis=config.analysis,
         note=config.note,
         status=config.review,
+        fields=tuple(config.fields),
         dataset=root_of(samples),
         arrays=StoredArrays(info.key, config.arrays),
     )

@@ -93,6 +93,8 @@ class Run(Generic[Settings, Metrics, Details, Result]):
         The key of the analysis it was made for; None: it was made alone.
     note, status : str
         What people say of it, see `describe_run`.
+    fields : tuple of str
+        The sample fields and the attributes of labels that it wrote.
     dataset : fiftyone.core.dataset.Dataset
         That it is of.
     arrays : mapping
@@ -114,6 +116,7 @@ class Run(Generic[Settings, Metrics, Details, Result]):
     analysis: str | None = None
     note: str = ""
     status: str = ""
+    fields: tuple[str, ...] = ()
     dataset: Any = field(default=None, repr=False)
     arrays: Arrays = field(default_factory=dict, repr=False)
 
@@ -129,8 +132,11 @@ class Run(Generic[Settings, Metrics, Details, Result]):
 
     @property
     def written(self) -> str:
-        """What it wrote, for people."""
-        return KINDS[self.kind].written(self)
+        """What it wrote on samples and labels, for people."""
+        on_labels = dict.fromkeys(path.rpartition(".")[2] for path in self.fields if "." in path)
+        places = {"samples": [path for path in self.fields if "." not in path], "labels": list(on_labels)}
+        found = [f"{', '.join(map(repr, names))} on {of}" for of, names in places.items() if names]
+        return " and ".join(found) or NOTHING
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,8 +253,6 @@ class Kind(Generic[Settings, Metrics, Details, Result]):
         the result, as it was stored.
     details : type
         The dataclass of `Run.details`.
-    written : callable
-        ``written(run)``: what it wrote, for people.
     views : dict
         Name -> ``view(samples, run_key, ...)``: what a click leads to.
     newer : callable, optional
@@ -274,7 +278,6 @@ class Kind(Generic[Settings, Metrics, Details, Result]):
     read: Callable[[Any, Run[Settings, Metrics, Details, Result]], Read]
     restore: Callable[[Changes], Result] | None
     details: type[Details]
-    written: Callable[[Run[Settings, Metrics, Details, Result]], str] = lambda _: NOTHING
     views: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     newer: Callable[..., list[str]] | None = None
     fixed_because: str = ""
@@ -312,11 +315,17 @@ class Part:
     note: str = ""
 
     @classmethod
-    def of(cls, found: Result | Undefined, plot: Callable[[Result], Any], note: str = "") -> Part:
-        """A plot of a result, titled with its finding; where there is no result, why."""
+    def of(cls, found: Any, plot: str | Callable[..., Any] | None = None, note: str = "", **options: Any) -> Part:
+        """A plot of a result by its name, the usual one if not given, or by a function; titled with its finding.
+
+        Where there is no result, the title says why.
+        """
         from kalos_core.figures.common import untitled  # draws in plotly, which is loaded when something is shown
 
-        return cls(found.reason) if isinstance(found, Undefined) else cls(*untitled(plot(found)), note)
+        if isinstance(found, Undefined):
+            return cls(found.reason)
+        drawn = plot(found, **options) if callable(plot) else found.plot(plot, **options)
+        return cls(*untitled(drawn), note)
 
 
 Maker: TypeAlias = Callable[[], Part]

@@ -264,13 +264,9 @@ _WRITERS: dict[str, Callable[[Any], Callable[[int], Fields]]] = {
 
 
 def _source_id(source_id: Any, written_id: int) -> Fields:
-    if source_id == written_id:
+    if source_id == written_id or not isinstance(source_id, (str, int, np.integer)):
         return {}
-    return {"source_id": source_id if isinstance(source_id, str) else int(source_id)} if _is_kept(source_id) else {}
-
-
-def _is_kept(source_id: Any) -> bool:
-    return isinstance(source_id, (str, int, np.integer))
+    return {"source_id": source_id if isinstance(source_id, str) else int(source_id)}
 
 
 def _plain(number: float) -> int | float:

@@ -18,7 +18,6 @@ from kalos_core.fiftyone.internals import root_of
 from kalos_core.fiftyone.kinds.calibration.kind import (
     CALIBRATION,
     CalibrationRun,
-    Chosen,
     calibration_metrics,
 )
 from kalos_core.fiftyone.kinds.matched import table_arrays
@@ -104,7 +103,7 @@ def calibrate_threshold(samples: Any, run_key: str, settings: CalibrationRunArgu
             metrics=calibration_metrics(result, labels.annotations),
             details=result.without_distances(),
             result=result,
-            arrays=lambda: table_arrays(labels),
+            arrays=lambda: table_arrays(labels.annotations),
         )
         return store(CALIBRATION, labels, run_key, found, report)
 
@@ -145,7 +144,7 @@ def choose_threshold(samples: Any, run_key: str, similarity: str, threshold: flo
     if threshold is None and not found["trusted"]:
         text = f"{similarity}: the calibrated threshold {alpha_text(value)} is not to be trusted: {found['why']}"
         warnings.warn(text, KalosWarning, stacklevel=2)
-    chosen = Chosen(threshold=value, at=now())
+    chosen = {"threshold": value, "at": now()}
     with explained(samples, "it is not stored"):
         set_config(root_of(samples), [run.key], **{f"metrics.chosen.{similarity}": chosen})
     with explained(samples, "the threshold is stored"):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Any, TypedDict
+from typing import Any
 
 from kalos_core.annotations import Annotations
 from kalos_core.calibration import Calibration, calibrate
@@ -20,13 +19,6 @@ OF_SIMILARITY = (
     *("reason", "trusted", "why", "coordinates"),
 )
 """What the summary says of each similarity, see `Separation`."""
-
-
-class Chosen(TypedDict):
-    """A threshold somebody chose from it for a similarity."""
-
-    threshold: float
-    at: datetime
 
 
 def calibration_metrics(result: Calibration, annotations: Annotations) -> dict[str, Any]:

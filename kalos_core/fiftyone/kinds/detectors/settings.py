@@ -61,9 +61,7 @@ class DetectorRunSettings(ConsensusRunSettings):
             low=0,
         ),
     ] = None
-    thin: Annotated[
-        bool | None, Option("Thin references to lines", "By default for contours only.", type="bool, optional")
-    ] = None
+    thin: Annotated[bool | None, Option("Thin references to lines", "By default for contours only.")] = None
     shares: AgreedShares = ()
     berkeley: Annotated[
         bool,

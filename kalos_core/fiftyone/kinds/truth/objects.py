@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import fiftyone as fo
 import numpy as np
 
 from kalos_core._agreement import Agreement, agreement
@@ -51,11 +50,10 @@ def declared_fields(
 ) -> dict[str, FieldArguments]:
     """With what each path is declared. `fields`: truth -> field."""
     names = RunNames(run_key)
-    texts: FieldArguments = {"ftype": fo.ListField, "subfield": fo.StringField}
-    own, declared = {names.match: texts}, dict[str, FieldArguments]()
+    own, declared = names.declared(names.match), dict[str, FieldArguments]()
     if model is not None:
-        own[names.existence] = declared[names.confidence] = {"ftype": fo.FloatField}
-        own[names.against] = declared[names.left_out] = texts
+        own |= names.declared(names.existence, names.against)
+        declared = names.declared(names.confidence, names.left_out)
     for truth, field in fields.items():
         about = f"Consensus of raters, {truth}, of the run {run_key!r}"
         declared |= kind.declared(field, about, {ESTIMATED: run_key}, own)

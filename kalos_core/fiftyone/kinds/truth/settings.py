@@ -34,7 +34,7 @@ class ConsensusRunSettings(Settings):
         Option(
             "Quorum",
             "Of objects: least share of the assigned raters who annotated it, one or several; with a model of who is "
-            "right the least probability that it exists.",
+            "right the least probability that it exists. Such as 0.5, 1.",
             above=0,
             high=1,
             required=True,
