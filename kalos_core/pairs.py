@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.annotations.blocks import AT_ONCE, ByImage, Take
-from kalos_core.arrays import expand_runs, run_ends, run_starts, short
+from kalos_core.arrays import blocks_of_runs, run_ends, short
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, KalosWarning, repr_of
 from kalos_core.limits import check_limit
@@ -36,15 +35,6 @@ MANY_COMPARED = 20_000_000
 
 COSTS_OF_A_MILLION = "each million takes about 0.3 s with greedy, 10 s with shm, and 100 MB"
 """What candidates cost, once they are to be matched."""
-
-BLOCK = 1 << 14
-"""Pairs compared at a time: small enough for their temporary arrays to stay in the processor's cache."""
-
-BLOCKS = 6
-"""Of few pairs that many are made, so that their temporary arrays stay small beside the annotations."""
-
-LEAST_BLOCK = 1 << 12
-"""Pairs of a block that are not worth to be divided further."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -295,7 +285,7 @@ def with_pairs(
 def image_pairs(
     annotations: Annotations, *, same_class: bool = False
 ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """All pairs of rows of one image and two raters (and one class), each once, about `BLOCK` at a time.
+    """All pairs of rows of one image and two raters (and one class), each once, some at a time, see `blocks_of_runs`.
 
     Examples
     --------
@@ -312,21 +302,3 @@ def image_pairs(
     first = run_ends(place * len(annotations.raters) + annotations.rater[order])
     for left, right in blocks_of_runs(first, run_ends(place) - first):
         yield order.take(left), order.take(right)
-
-
-def blocks_of_runs(
-    first: NDArray[np.intp], count: NDArray[np.intp]
-) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """`expand_runs`, about `BLOCK` positions at a time, or a share of few.
-
-    Examples
-    --------
-    >>> [(owner.tolist(), position.tolist()) for owner, position in blocks_of_runs(np.array([5, 9]), np.array([2, 1]))]
-    [([0, 0, 1], [5, 6, 9])]
-    """
-    edges = run_starts(count)
-    size = min(BLOCK, max(LEAST_BLOCK, int(edges[-1]) // BLOCKS))
-    cuts = np.minimum(np.searchsorted(edges, np.arange(0, edges[-1] + size, size)), len(count))
-    for start, stop in pairwise(cuts):
-        owner, position = expand_runs(first[start:stop], count[start:stop])
-        yield start + owner, position

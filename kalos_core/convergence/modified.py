@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import AgreementSettings, agreement, check_comparable, image_coincidences
+from kalos_core._agreement import AgreementSettings, agreement, check_comparable
 from kalos_core.annotations import Annotations
 from kalos_core.convergence.counting import Counted, Matches, Order, join_matches, match, orders_of
 from kalos_core.convergence.crowds import crowd_overlaps
@@ -18,7 +18,7 @@ from kalos_core.display import number_of
 from kalos_core.errors import InputError, repr_of
 from kalos_core.options import Option, Seed, Settings, takes
 from kalos_core.pairs import Pairs, pairs_from, refuse_pairs
-from kalos_core.reliability import alpha_by_group
+from kalos_core.reliability import alpha_by_group, image_coincidences
 from kalos_core.results import Result
 from kalos_core.sharding import Sharded, kinds_of, known_of, parts_of, starts_of
 from kalos_core.similarity import Similarity, get_similarity
