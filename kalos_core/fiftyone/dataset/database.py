@@ -21,11 +21,10 @@ from kalos_core.fiftyone.internals import (
     collection_of,
     create_field,
     database,
-    forget_fields,
-    hold_changed_at,
     id_of,
     merge_schema,
     reload_held,
+    reload_runs,
     root_of,
 )
 
@@ -163,29 +162,44 @@ def refresh(dataset: Any) -> None:
 
     FiftyOne notes the time of every change of a data set's fields, information and list of runs.
     """
-    stored = database().datasets.find_one({"_id": id_of(dataset)}, {"last_modified_at": True})
-    if not _is_known(dataset, stored):
+    if stored_document(dataset, "last_modified_at")["last_modified_at"] != changed_at(dataset):
         dataset.reload()
 
 
-def touch(dataset: Any) -> None:
-    """Note that a data set changed now, so that other processes read it again; this one, too, where others changed it.
+def stored_document(dataset: Any, *names: str) -> dict[str, Any]:
+    """Entries of the document of a data set as the database has them; an error where it is gone."""
+    found: dict[str, Any] | None = database().datasets.find_one({"_id": id_of(dataset)}, dict.fromkeys(names, True))
+    if found is None:
+        raise _gone(dataset)
+    return found
 
-    FiftyOne's own way holds microseconds, which the database does not keep: this process would always read it again.
+
+def change(dataset: Any, entries: Mapping[str, Any], where: Mapping[str, Any] | None = None) -> bool:
+    """Set entries of the document of a data set in one step, on disk, and take up what this and others changed.
+
+    Returns False, and changes nothing, where `where` does not hold. Other processes read the data set again. FiftyOne's
+    own way holds microseconds, which the database does not keep: this process would always read it again.
     """
-    time = now()
-    before = database().datasets.find_one_and_update(
-        {"_id": id_of(dataset)}, {"$set": {"last_modified_at": time}}, {"last_modified_at": True}
+    before = journaled(database().datasets).find_one_and_update(
+        {"_id": id_of(dataset), **(where or {})},
+        {"$set": {**entries, "last_modified_at": now()}},
+        {"last_modified_at": True},
     )
-    if _is_known(dataset, before):
-        hold_changed_at(dataset, time)
+    if before is not None and before.get("last_modified_at") == changed_at(dataset):
+        reload_runs(dataset)
+    elif before is not None:  # others changed it since it was looked at
+        dataset.reload()
+    return before is not None
 
 
-def _is_known(dataset: Any, stored: Mapping[str, Any] | None) -> bool:
-    """Whether this process knows of all changes of a data set, by when the database says that the last was."""
-    if stored is None:
-        raise KalosError(f"the data set {dataset.name!r} is gone: it was deleted meanwhile")
-    return bool(stored.get("last_modified_at") == changed_at(dataset))
+def touch(dataset: Any) -> None:
+    """Note that the runs of a data set changed now; an error where it is gone."""
+    if not change(dataset, {}):
+        raise _gone(dataset)
+
+
+def _gone(dataset: Any) -> KalosError:
+    return KalosError(f"the data set {dataset.name!r} is gone: it was deleted meanwhile")
 
 
 def with_tag(tag: str, tags: str) -> dict[str, Any]:
@@ -213,23 +227,6 @@ def declare(dataset: Any, fields: Mapping[str, FieldArguments]) -> None:
     for part in ({path: field for path, field in made.items() if path not in inner}, inner):
         if part:
             merge_schema(dataset, part)
-
-
-def delete_fields(dataset: Any, paths: Iterable[str]) -> None:
-    """Delete fields and attributes, in all slices, from the data set as it was last loaded.
-
-    Values, indexes and what the App is to show of it go whether or not the field is still there: a database that died
-    may have lost that it was made, or that they went before it.
-    """
-    every = list(paths)
-    outer = [path for path in every if not any(path.startswith(f"{other}.") for other in every)]
-    if not outer:
-        return
-    for name, about in collection(dataset).index_information().items():
-        if not {path for path, _ in about["key"]}.isdisjoint(outer):
-            collection(dataset).drop_index(name)
-    collection(dataset).update_many({}, [{"$unset": outer}])
-    forget_fields(dataset, outer)
 
 
 def copy_fields(dataset: Any, moves: Mapping[str, str]) -> None:

@@ -24,7 +24,6 @@ from kalos_core.fiftyone.dataset.database import (
     check_server,
     collection,
     declare,
-    delete_fields,
     journaled,
     keep,
     refresh,
@@ -36,7 +35,7 @@ from kalos_core.fiftyone.dataset.opened import check_assigned_field
 from kalos_core.fiftyone.dataset.raters import ASSIGNED_FIELD, forget_raters
 from kalos_core.fiftyone.dataset.samples import every_sample
 from kalos_core.fiftyone.dataset.writing import Progress, write_documents
-from kalos_core.fiftyone.internals import database, forget_unlisted_samples
+from kalos_core.fiftyone.internals import database, delete_fields, forget_unlisted_samples
 from kalos_core.fiftyone.runs.explaining import explained
 from kalos_core.fiftyone.runs.writers import is_alive, writing_now
 from kalos_core.readers.images import KnownImages

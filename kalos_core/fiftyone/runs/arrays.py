@@ -13,7 +13,7 @@ from bson import ObjectId
 from numpy.typing import NDArray
 
 from kalos_core.errors import InputError
-from kalos_core.fiftyone.internals import DETAILS, database, id_of
+from kalos_core.fiftyone.internals import database
 
 BUCKET = "kalos"
 """Of the files, in FiftyOne's database."""
@@ -22,9 +22,9 @@ AT_ONCE = 1 << 22
 """Bytes that are copied at a time."""
 
 
-def store_arrays(dataset: Any, arrays: Mapping[str, NDArray[Any]], writer: Mapping[str, Any], file_id: str) -> None:
-    """Write arrays as one file of this id, one after the other."""
-    about = {"dataset": id_of(dataset), "writer": dict(writer)}
+def store_arrays(owner: ObjectId, arrays: Mapping[str, NDArray[Any]], writer: Mapping[str, Any], file_id: str) -> None:
+    """Write arrays as one file of this id, one after the other. `owner`: the id of the data set."""
+    about = {"dataset": owner, "writer": dict(writer)}
     with _files().new_file(_id=ObjectId(file_id), metadata=about) as file:
         index, at = {}, 0
         for name, array in arrays.items():
@@ -83,12 +83,11 @@ class StoredArrays(Mapping[str, NDArray[Any]]):
         return len(self._index)
 
 
-def delete_arrays(owner: ObjectId, file: str | None, bucket: str = BUCKET) -> None:
+def delete_arrays(owner: ObjectId, file: str) -> None:
     """Delete the file of a run, or what there is of one half written; not that of another data set."""
-    if file is not None:
-        found = database()[bucket].files.find_one({"_id": ObjectId(file)}, {"metadata.dataset": True})
-        if found is None or found.get("metadata", {}).get("dataset") == owner:
-            gridfs.GridFS(database(), collection=bucket).delete(ObjectId(file))
+    found = database()[BUCKET].files.find_one({"_id": ObjectId(file)}, {"metadata.dataset": True})
+    if found is None or found["metadata"]["dataset"] == owner:
+        drop(file)
 
 
 def orphans(known: Collection[str], of: Any = None) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -107,9 +106,8 @@ def orphans(known: Collection[str], of: Any = None) -> Iterator[tuple[str, Mappi
 
 
 def drop(file: str) -> None:
-    """Delete the arrays of a run, and its details, which FiftyOne keeps in a file of the same id."""
-    for bucket in (DETAILS, BUCKET):
-        gridfs.GridFS(database(), collection=bucket).delete(ObjectId(file))
+    """Delete the arrays of a run."""
+    _files().delete(ObjectId(file))
 
 
 def _files() -> Any:

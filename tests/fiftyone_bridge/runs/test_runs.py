@@ -17,6 +17,7 @@ from kalos_core.fiftyone.dataset import database, writing
 from kalos_core.fiftyone.kinds.agreement.views import image_alphas
 from kalos_core.fiftyone.kinds.calibration.kind import default_threshold
 from kalos_core.fiftyone.runs import life, upkeep
+from kalos_core.fiftyone.runs.arrays import drop
 from kalos_core.fiftyone.runs.keys import RunNames, check_run_key, free_run_key
 from kalos_core.fiftyone.runs.table import Run
 from kalos_core.fiftyone.runs.writers import writing_now
@@ -286,8 +287,7 @@ class TestDeleteAndRename:
 
     def test_a_result_that_is_gone(self, dataset):
         run_analysis("agreement", dataset)
-        config = dataset.get_run_info("run").config
-        dataset.register_run("run", config, overwrite=True)  # deletes the results
+        drop(dataset.get_run_info("run").config.arrays)
         with pytest.raises(InputError, match="'run': its stored result is gone; delete the run"):
             kf.load_run(dataset, "run")
 
@@ -297,7 +297,6 @@ STEPS: list[tuple[str, Any, str]] = [
     ("agreement", life, "write_values"),
     ("variations", life, "write_values"),
     ("variations", Collection, "bulk_write"),
-    ("agreement", life, "store_results"),
     ("variations", life, "set_config"),
     ("agreement", life, "store_arrays"),
 ]
@@ -376,7 +375,7 @@ class TestChangesMeanwhile:
 def register_as_writing(dataset: fo.Dataset, **writer: Any) -> None:
     """A run that somebody has only begun to write."""
     with writing_now() as now:
-        config = {"method": "kalos/agreement", "status": "writing", "fields": [], "folder": None, "arrays": None}
+        config = {"method": "kalos/agreement", "status": "writing", "fields": [], "folder": None, "arrays": "0" * 24}
         dataset.register_run("run", dataset.init_run(**config, writer={**now, **writer}))
 
 
@@ -423,7 +422,7 @@ class TestOtherProcesses:
         dataset = make(persistent=True)
 
         def writes(there: fo.Dataset) -> None:
-            life.store_results = dying
+            life.store_arrays = dying
             kf.compute_agreement(there, "run", raters=("ann", "bob"))
 
         with untouched(dataset):

@@ -26,7 +26,7 @@ from kalos_core.fiftyone.internals import attributes_of, root_of
 from kalos_core.fiftyone.kinds.agreement.settings import AgreementRun, AttributeRecord
 from kalos_core.fiftyone.kinds.agreement.stored import stored_agreement, stored_units
 from kalos_core.fiftyone.kinds.matched import TABLE
-from kalos_core.fiftyone.runs.keys import own_runs, written_attributes
+from kalos_core.fiftyone.runs.keys import own_runs, written_fields
 from kalos_core.fiftyone.runs.stored import load_metrics
 from kalos_core.nominal import GradeAgreement
 from kalos_core.nominal import attribute_agreement as of_attribute
@@ -128,7 +128,7 @@ def attributes_to_compare(samples: Any) -> list[str]:
     >>> dataset.delete()
     """
     dataset, found = root_of(samples), set()
-    written = {path for key in own_runs(dataset) for path in written_attributes(dataset, key)}
+    written = {path for key in own_runs(dataset) for path in written_fields(dataset, key)}
     for path in label_fields(dataset).values():
         labels = dataset.get_field(path)
         kind = getattr(labels, "field", labels)

@@ -25,7 +25,7 @@ from kalos_core.fiftyone.kinds.matched import table_arrays
 from kalos_core.fiftyone.runs.explaining import explained
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, Found, analysing, set_config, store
 from kalos_core.fiftyone.runs.progress import RunArguments
-from kalos_core.fiftyone.runs.stored import load_metrics
+from kalos_core.fiftyone.runs.stored import find_run, load_metrics
 from kalos_core.options import Replicates, takes
 from kalos_core.results import plain_values
 from kalos_core.similarity import SIMILARITIES, check_threshold
@@ -147,6 +147,6 @@ def choose_threshold(samples: Any, run_key: str, similarity: str, threshold: flo
         warnings.warn(text, KalosWarning, stacklevel=2)
     chosen = Chosen(threshold=value, at=now())
     with explained(samples, "it is not stored"):
-        set_config(root_of(samples), [run.key], **{f"metrics.chosen.{similarity}": chosen})
+        set_config(root_of(samples), [find_run(samples, run.key)], **{f"metrics.chosen.{similarity}": chosen})
     with explained(samples, "the threshold is stored"):
         return load_metrics(samples, run_key, "calibration")

@@ -169,7 +169,7 @@ def _store(
     report(STORING, "Storing the ranking")
     field, boundaries = RunNames(run_key).f1, details.boundaries
     declared: dict[str, FieldArguments] = {} if boundaries is None else {field: {"ftype": fo.FloatField}}
-    with writing(DETECTORS, read, run_key, settings, declared) as draft:
+    with writing(DETECTORS, read, run_key, settings, report, declared) as draft:
         if boundaries is not None:
             best = plain_values(boundaries.image_best[np.argmax(np.nan_to_num(boundaries.ods))])
             values = ((image, {field: f1}) for image, f1 in zip(boundaries.images, best, strict=True))

@@ -93,7 +93,7 @@ def compute_pixel_agreement(samples: Any, run_key: str, settings: PixelRunArgume
         }
         paired = _pair_counters(names, masks, told)
         fields |= {counter.field: {"ftype": fo.FloatField} for counter in paired}
-        with writing(PIXELS, masks, run_key, stored, fields, folder) as draft:
+        with writing(PIXELS, masks, run_key, stored, report, fields, folder) as draft:
             counted = {name: PixelAccumulator(masks.raters, told.channels, local) for name in masks.classes}
             regional = RegionWriter(names, told)
             more = [*([regional] if told.regions else []), *paired]
