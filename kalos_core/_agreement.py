@@ -21,7 +21,7 @@ from kalos_core.display import number_of
 from kalos_core.errors import InputError
 from kalos_core.limits import check_replicates
 from kalos_core.options import Option, Replicates, Seed, Settings, takes
-from kalos_core.pairs import Pairs, pairs_from, refuse_pairs
+from kalos_core.pairs import Pairs, pairs_from
 from kalos_core.reliability import (
     NOT_ASSIGNED,
     Coincidences,
@@ -473,10 +473,9 @@ def agreement(annotations: Annotations | Sharded[Annotations], settings: Agreeme
     (0.5455, [[0, 0], [1, 1], [-1, 1]])
     """
     measure, chosen = settings.for_kinds(annotations)
-    known = known_of(annotations)
+    known = known_of(annotations, settings.pairs)
     check_comparable(known)
     check_replicates(chosen.bootstrap, len(known.images))
-    refuse_pairs(annotations, settings.pairs)
     if isinstance(annotations, Sharded):
         parts = annotations.parts(partial(AgreementPart.of, measure=sent(measure), settings=chosen), "Agreement")
         return _of_shards(annotations, measure, chosen, AgreementPart.merged(parts))

@@ -19,7 +19,6 @@ from kalos_core.limits import check_limit
 from kalos_core.options import check_arguments
 from kalos_core.results import Result
 from kalos_core.shapes.borrowed import Borrowed
-from kalos_core.sharding import Sharded
 from kalos_core.similarity import SIMILARITIES, Similarity, check_threshold
 from kalos_core.similarity.fitting import ComparedBy, measure_for
 
@@ -191,12 +190,6 @@ def compute_pairs(
     return Pairs(left, right, values, measure.name, floor, kind)
 
 
-def refuse_pairs(source: Any, pairs: Pairs | None) -> None:
-    """An error for pairs of a table that are given with shards."""
-    if pairs is not None and isinstance(source, Sharded):
-        raise InputError("pairs: expected none with shards, whose pairs are computed where they are read")
-
-
 def pairs_from(
     annotations: Annotations, measure: Similarity, floor: float, given: Pairs | None, *, same_class: bool = False
 ) -> Pairs:
@@ -248,11 +241,12 @@ def _warn_of_many(annotations: Annotations, counts: NDArray[np.intp], limit: int
 
 
 def with_pairs(
-    annotations: Annotations, pairs: Pairs, take: Take = Borrowed
+    annotations: Annotations, pairs: Pairs, threshold: float, take: Take = Borrowed
 ) -> Iterator[tuple[NDArray[np.intp], int, Annotations, Pairs]]:
-    """Some images at a time: the rows of their annotations, their first image, their table, and their pairs in it.
+    """Some images at a time: rows of their annotations, their first image, their table, and their pairs in it.
 
-    Images come in their order, and rows of an image in theirs. A small table comes whole, as it is.
+    Of the pairs those that reach the threshold. Images come in their order, and rows of an image in theirs. A small
+    table comes whole, as it is.
 
     Examples
     --------
@@ -260,12 +254,12 @@ def with_pairs(
     >>> annotations = Annotations.from_rows(rows)
     >>> [
     ...     (rows.tolist(), first, len(near))
-    ...     for rows, first, _, near in with_pairs(annotations, compute_pairs(annotations))
+    ...     for rows, first, _, near in with_pairs(annotations, compute_pairs(annotations), 0.5)
     ... ]
     [([0, 1], 0, 1)]
     """
     if len(annotations) <= AT_ONCE:
-        yield np.arange(len(annotations)), 0, annotations, pairs
+        yield np.arange(len(annotations)), 0, annotations, pairs.at_least(threshold)
         return
     by_image = ByImage(annotations)
     place = np.empty(len(annotations), np.intp)
@@ -279,7 +273,7 @@ def with_pairs(
         start = by_image.start[first]
         left, right = place[pairs.left[chosen]] - start, place[pairs.right[chosen]] - start
         near = replace(pairs, left=left, right=right, similarity=pairs.similarity[chosen])
-        yield by_image.rows(first, last), first, by_image.table(first, last, take), near
+        yield by_image.rows(first, last), first, by_image.table(first, last, take), near.at_least(threshold)
 
 
 def image_pairs(

@@ -139,8 +139,8 @@ def correspond(
     solve = lookup(SOLVERS, solver, "solver")
     cost_function = lookup(COSTS, cost, "cost")
     unit_of, units = np.empty(len(annotations), np.intp), 0
-    for rows, _, table, near in with_pairs(annotations, pairs):
-        label = solve(table, near.at_least(threshold), cost_function)
+    for rows, _, table, near in with_pairs(annotations, pairs, threshold):
+        label = solve(table, near, cost_function)
         _, first, inverse = np.unique(label, return_index=True, return_inverse=True)
         number = np.empty(len(first), np.intp)
         number[np.lexsort((first, table.image[first]))] = units + np.arange(len(first))

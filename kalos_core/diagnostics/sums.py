@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core._agreement import Agreement, AgreementSettings
-from kalos_core.annotations.joining import narrow
 from kalos_core.diagnostics.classes import ClassDifficulty, class_difficulty_of
 from kalos_core.diagnostics.parts import Part
 from kalos_core.diagnostics.rater_pairs import Collaboration, collaboration_of, pair_cells
@@ -116,14 +115,14 @@ def cell_arrays(cells: Cells) -> dict[str, NDArray[Any]]:
     sums = cells.sums
     order = np.argsort(sums.group, kind="stable")
     return {
-        "statistic": narrow(cells.statistic),
-        "image": narrow(cells.image),
+        "statistic": cells.statistic,
+        "image": cells.image,
         "value": cells.value,
-        "pairable": narrow(sums.pairable.astype(np.intp)),
+        "pairable": sums.pairable.astype(np.intp),
         "agreeing": sums.agreeing,
-        "entries": narrow(np.bincount(sums.group, minlength=len(cells))),
-        "values": narrow(sums.value[order] - NO_OBJECT),
-        "counts": narrow(sums.count[order].astype(np.intp)),
+        "entries": np.bincount(sums.group, minlength=len(cells)),
+        "values": sums.value[order] - NO_OBJECT,
+        "counts": sums.count[order].astype(np.intp),
     }
 
 

@@ -21,7 +21,7 @@ from kalos_core.display import with_interval
 from kalos_core.errors import InputError, KalosWarning, repr_of
 from kalos_core.limits import check_replicates
 from kalos_core.options import Option, Replicates, Seed, Settings, takes
-from kalos_core.pairs import Pairs, compute_pairs, pairs_from, refuse_pairs
+from kalos_core.pairs import Pairs, compute_pairs, pairs_from
 from kalos_core.reliability import build_units
 from kalos_core.resampling import Cells, Draws, Resampled, interval_columns, intervals, join_images
 from kalos_core.results import Result
@@ -212,9 +212,8 @@ def sensitivity(annotations: Annotations | Sharded[Annotations], settings: Sensi
     >>> curve.alpha.tolist(), curve.delta
     ([1.0, 1.0, -0.5], 1.5)
     """
-    known = known_of(annotations)
+    known = known_of(annotations, settings.pairs)
     check_comparable(known)
-    refuse_pairs(annotations, settings.pairs)
     measure, chosen = settings.at(0.0).for_kinds(annotations)
     plan = _plan_curve(settings, measure.name, settings.calibration)
     check_replicates(chosen.bootstrap, len(known.images))

@@ -78,10 +78,10 @@ def write_values(
     KalosError
         If labels were added or removed by somebody else meanwhile.
     """
-    stored = collection(labels.view)
-    check_room(stored, _needed(labels, attributes, fields))
+    stored, by_image = collection(labels.view), ByImage(labels.annotations)
+    check_room(stored, _needed(labels, by_image, attributes, fields))
     with uncollected():
-        missed = write_samples(stored, _updates(labels, stored, attributes, fields, progress))
+        missed = write_samples(stored, _updates(labels, by_image, stored, attributes, fields, progress))
     reload_samples(labels.view)
     if missed:
         were = number_of(missed, "sample was", "samples were")
@@ -108,9 +108,9 @@ def write_samples(stored: Any, updates: Iterable[Update]) -> int:
     return missed
 
 
-def _needed(labels: Labels, attributes: Values, fields: Values) -> Iterator[tuple[str, str, int]]:
+def _needed(labels: Labels, by_image: ByImage, attributes: Values, fields: Values) -> Iterator[tuple[str, str, int]]:
     """File, id and bytes of what is written to each sample of many labels."""
-    by_image, table = ByImage(labels.annotations), labels.annotations
+    table = labels.annotations
     for image in np.flatnonzero(np.diff(by_image.start) > MANY).tolist():
         of_sample = {name: column[0] for name, column in fields(np.array([image])).items()}
         rows = by_image.rows(image, image + 1)
@@ -119,9 +119,9 @@ def _needed(labels: Labels, attributes: Values, fields: Values) -> Iterator[tupl
 
 
 def _updates(
-    labels: Labels, stored: Any, attributes: Values, fields: Values, progress: Progress | None
+    labels: Labels, by_image: ByImage, stored: Any, attributes: Values, fields: Values, progress: Progress | None
 ) -> Iterator[Update]:
-    by_image, count = ByImage(labels.annotations), len(labels.images)
+    count = len(labels.images)
     for begin in range(0, count, BLOCK):
         if progress is not None:
             progress(begin / count)

@@ -14,7 +14,6 @@ from fiftyone import ViewField as F
 from numpy.typing import NDArray
 
 from kalos_core.annotations import object_array
-from kalos_core.annotations.joining import narrow
 from kalos_core.arrays import by_item
 from kalos_core.errors import InputError, listed
 from kalos_core.fiftyone.dataset.database import FieldArguments
@@ -57,7 +56,7 @@ def read_compared(view: Any, run: Run[Any, Any, Any, Any]) -> ImageLabels:
 def table_arrays(table: LabelTable) -> dict[str, NDArray[Any]]:
     """What `stored_table` reads back; its items are those of the run."""
     return {
-        **{f"{TABLE}{name}": narrow(getattr(table, name)) for name in CODES},
+        **{f"{TABLE}{name}": getattr(table, name) for name in CODES},
         **{f"{TABLE}{name}": text_array(getattr(table, name)) for name in NAMES},
         f"{TABLE}group_of": table.group_of,
         f"{TABLE}time": table.time,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
-from kalos_core.annotations.joining import from_arrays, join, narrow, to_arrays
+from kalos_core.annotations.joining import from_arrays, join, to_arrays
 from kalos_core.fiftyone.dataset.database import FieldArguments
 from kalos_core.fiftyone.dataset.objects import Labels, read_labels
 from kalos_core.fiftyone.runs.arrays import part_of
@@ -24,8 +24,8 @@ TABLE, PAIRS = "table/", "pairs/"
 def matched_arrays(labels: Labels, pairs: Pairs) -> dict[str, NDArray[Any]]:
     """What `matched_again` reads back."""
     return table_arrays(labels) | {
-        f"{PAIRS}left": narrow(pairs.left),
-        f"{PAIRS}right": narrow(pairs.right),
+        f"{PAIRS}left": pairs.left,
+        f"{PAIRS}right": pairs.right,
         f"{PAIRS}similarity": pairs.similarity,
         f"{PAIRS}floor": np.array(pairs.floor),
     }

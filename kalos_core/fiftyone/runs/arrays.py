@@ -28,13 +28,27 @@ def store_arrays(owner: ObjectId, arrays: Mapping[str, NDArray[Any]], writer: Ma
     with _files().new_file(_id=ObjectId(file_id), metadata=about) as file:
         index, at = {}, 0
         for name, array in arrays.items():
-            lines = np.atleast_1d(array)
+            stored = narrow(array)
+            lines = np.atleast_1d(stored)
             at_once = max(1, AT_ONCE // max(lines[:1].nbytes, 1))
             for begin in range(0, len(lines), at_once):
                 file.write(lines[begin : begin + at_once].tobytes())
-            index[name] = [at, array.dtype.str, list(array.shape)]
-            at += array.nbytes
+            index[name] = [at, stored.dtype.str, array.dtype.str, list(array.shape)]
+            at += stored.nbytes
         file.index = json.dumps(index)
+
+
+def narrow(array: NDArray[Any]) -> NDArray[Any]:
+    """Whole numbers from 0 in the smallest type that holds them; anything else as it is.
+
+    Examples
+    --------
+    >>> narrow(np.array([0, 300])).dtype, narrow(np.array([-1, 300])).dtype
+    (dtype('uint16'), dtype('int64'))
+    """
+    if array.dtype.kind not in "iu" or array.min(initial=0) < 0:
+        return array
+    return array.astype(np.min_scalar_type(int(array.max(initial=0))))
 
 
 class StoredArrays(Mapping[str, NDArray[Any]]):
@@ -68,12 +82,12 @@ class StoredArrays(Mapping[str, NDArray[Any]]):
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         if name not in self._fetched:
-            at, kind, shape = self._index[name]
+            at, kind, wide, shape = self._index[name]
             dtype = np.dtype(kind)
             self._file.seek(at)
             content = self._file.read(dtype.itemsize * int(np.prod(shape, dtype=np.int64)))
             array = np.frombuffer(content, dtype).reshape(shape)
-            self._fetched[name] = array
+            self._fetched[name] = array.astype(wide, copy=False)
         return self._fetched[name]
 
     def __iter__(self) -> Iterator[str]:

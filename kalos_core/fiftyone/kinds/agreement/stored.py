@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kalos_core._agreement import Agreement, AgreementSettings, compared, matched
 from kalos_core.annotations import Annotations
-from kalos_core.annotations.joining import from_arrays, narrow
+from kalos_core.annotations.joining import from_arrays
 from kalos_core.diagnostics.narrowing import NarrowedAgreement, narrowed
 from kalos_core.diagnostics.parts import Part
 from kalos_core.diagnostics.sums import ImageSums, cell_arrays, cells_from
@@ -106,22 +106,6 @@ def _estimates(metrics: Mapping[str, Any]) -> Estimates:
     return Estimates(alpha, alpha_ends, whole, whole_ends, np.array([metrics["defined_images"]]))
 
 
-def stored_sums(sums: ImageSums, unit_of: NDArray[np.intp]) -> dict[str, NDArray[Any]]:
-    """What `load_sums` reads back, beside the table of annotations."""
-    units = sums.part.units
-    arrays = {
-        "unit_of": narrow(unit_of),
-        "units/image": narrow(units.image),
-        "units/values": narrow((units.values - NOT_ASSIGNED).astype(np.intp)),
-    }
-    for prefix, cells in ((PAIR_CELLS, sums.pairs), (LEFT_OUT, sums.left_out)):
-        if isinstance(cells, Undefined):
-            arrays[f"{prefix}reason"] = np.array(cells.reason.encode())
-        else:
-            arrays |= {prefix + name: array for name, array in cell_arrays(cells).items()}
-    return arrays
-
-
 def load_sums(arrays: Mapping[str, NDArray[Any]], configuration: AgreementSettings) -> ImageSums:
     """The sums of a stored agreement."""
     units = Units(
@@ -162,14 +146,21 @@ def arrays_of(
     labels: Labels, result: Agreement, sums: ImageSums, apart: BoundaryAgreement | None
 ) -> dict[str, NDArray[Any]]:
     """All arrays that an agreement stores."""
-    arrays = matched_arrays(labels, result.pairs) | stored_sums(sums, result.unit_of)
-    return arrays | ({} if apart is None else boundary_arrays(apart))
-
-
-def boundary_arrays(found: BoundaryAgreement) -> dict[str, NDArray[Any]]:
-    """What the run stores of them."""
-    arrays: dict[str, NDArray[Any]] = {f"boundary_{name}": getattr(found, name).astype(np.int32) for name in CODES}
-    return {**arrays, "boundary_values": found.values}
+    units = sums.part.units
+    arrays = matched_arrays(labels, result.pairs)
+    arrays |= {
+        "unit_of": result.unit_of,
+        "units/image": units.image,
+        "units/values": units.values - NOT_ASSIGNED,
+    }
+    if apart is not None:
+        arrays |= {f"boundary_{name}": getattr(apart, name) for name in (*CODES, "values")}
+    for prefix, cells in ((PAIR_CELLS, sums.pairs), (LEFT_OUT, sums.left_out)):
+        if isinstance(cells, Undefined):
+            arrays[f"{prefix}reason"] = np.array(cells.reason.encode())
+        else:
+            arrays |= {prefix + name: array for name, array in cell_arrays(cells).items()}
+    return arrays
 
 
 def unit_boundaries_of(samples: Any, run_key: str) -> BoundaryAgreement:
@@ -190,7 +181,7 @@ def unit_boundaries_of(samples: Any, run_key: str) -> BoundaryAgreement:
         images=annotations.images,
         raters=annotations.raters,
         classes=annotations.categories,
-        **{name: arrays[f"boundary_{name}"].astype(np.intp) for name in CODES},
+        **{name: arrays[f"boundary_{name}"] for name in CODES},
         values=arrays["boundary_values"],
         bootstrap=run.settings["bootstrap"],
         seed=run.settings["seed"],

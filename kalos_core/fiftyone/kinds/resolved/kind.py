@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import object_array
-from kalos_core.annotations.joining import from_arrays, narrow, to_arrays
+from kalos_core.annotations.joining import from_arrays, to_arrays
 from kalos_core.arrays import run_starts
 from kalos_core.decisions import Resolved
 from kalos_core.fiftyone.kinds.matched import TABLE, read_compared
@@ -55,7 +55,7 @@ def resolved_arrays(result: Resolved) -> dict[str, NDArray[Any]]:
         **{name: text_array(getattr(result, name)) for name in TEXTS},
         "sources": text_array([key for keys in result.sources for key in keys]),
         "source_counts": np.array([len(keys) for keys in result.sources], dtype=np.intp),
-        "open_units": narrow(result.open_units),
+        "open_units": result.open_units,
     }
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kalos_core.variation
-from kalos_core.annotations.joining import from_arrays, narrow
+from kalos_core.annotations.joining import from_arrays
 from kalos_core.arrays import run_starts
 from kalos_core.display import VARIATION_LABELS
 from kalos_core.fiftyone.dataset.lens import Lens
@@ -217,9 +217,9 @@ def narrowed_variations(samples: Any, run_key: str, lens: Lens = Lens()) -> Narr
 
 def finding_arrays(found: Variations) -> dict[str, NDArray[Any]]:
     """Findings as arrays that can be stored, which `stored_variations` reads beside the table of annotations."""
-    columns = {name: narrow(getattr(found, name)) for name in ("image", "rater_a", "rater_b", "side_row")}
+    columns = {name: getattr(found, name) for name in ("image", "rater_a", "rater_b", "side_row")}
     columns |= {"type_code": found.type_code, "similarity": found.similarity}
-    columns["side_size"] = narrow(np.diff(found.side_start))
+    columns["side_size"] = np.diff(found.side_start)
     return {FINDINGS + name: array for name, array in columns.items()}
 
 
