@@ -17,14 +17,12 @@ from pymongo import WriteConcern
 from kalos_core.errors import KalosError
 from kalos_core.fiftyone.internals import (
     aggregate,
-    changed_at,
     collection_of,
     create_field,
     database,
     id_of,
     merge_schema,
     reload_held,
-    reload_runs,
     root_of,
 )
 
@@ -155,51 +153,6 @@ def _reader(steps: Sequence[str]) -> Callable[[Any], Any]:
 def edited_since(view: Any, since: datetime) -> Any:
     """The samples of a view that somebody changed at a time or later; an indexed look, whatever the size."""
     return view.match(fo.ViewField("last_modified_at") >= since)
-
-
-def refresh(dataset: Any) -> None:
-    """Take up what other processes did to a data set and its runs; next to nothing where that is nothing.
-
-    FiftyOne notes the time of every change of a data set's fields, information and list of runs.
-    """
-    if stored_document(dataset, "last_modified_at")["last_modified_at"] != changed_at(dataset):
-        dataset.reload()
-
-
-def stored_document(dataset: Any, *names: str) -> dict[str, Any]:
-    """Entries of the document of a data set as the database has them; an error where it is gone."""
-    found: dict[str, Any] | None = database().datasets.find_one({"_id": id_of(dataset)}, dict.fromkeys(names, True))
-    if found is None:
-        raise _gone(dataset)
-    return found
-
-
-def change(dataset: Any, entries: Mapping[str, Any], where: Mapping[str, Any] | None = None) -> bool:
-    """Set entries of the document of a data set in one step, on disk, and take up what this and others changed.
-
-    Returns False, and changes nothing, where `where` does not hold. Other processes read the data set again. FiftyOne's
-    own way holds microseconds, which the database does not keep: this process would always read it again.
-    """
-    before = journaled(database().datasets).find_one_and_update(
-        {"_id": id_of(dataset), **(where or {})},
-        {"$set": {**entries, "last_modified_at": now()}},
-        {"last_modified_at": True},
-    )
-    if before is not None and before.get("last_modified_at") == changed_at(dataset):
-        reload_runs(dataset)
-    elif before is not None:  # others changed it since it was looked at
-        dataset.reload()
-    return before is not None
-
-
-def touch(dataset: Any) -> None:
-    """Note that the runs of a data set changed now; an error where it is gone."""
-    if not change(dataset, {}):
-        raise _gone(dataset)
-
-
-def _gone(dataset: Any) -> KalosError:
-    return KalosError(f"the data set {dataset.name!r} is gone: it was deleted meanwhile")
 
 
 def with_tag(tag: str, tags: str) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from kalos_core.errors import InputError, KalosWarning, Problems, check_iterable
 from kalos_core.fiftyone.dataset.coordinates import CROWD, Fault, is_crowd, shapes_of
 from kalos_core.fiftyone.dataset.database import Columns, stream
 from kalos_core.fiftyone.dataset.digests import digests
-from kalos_core.fiftyone.dataset.info import RaterRecord
+from kalos_core.fiftyone.dataset.document import RaterRecord
 from kalos_core.fiftyone.dataset.opened import Opened
 from kalos_core.fiftyone.dataset.raters import ASSIGNED_FIELD
 from kalos_core.fiftyone.dataset.samples import check_samples, check_sizes

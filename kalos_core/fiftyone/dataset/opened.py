@@ -14,7 +14,7 @@ import fiftyone as fo
 from kalos_core.annotations import as_name
 from kalos_core.errors import InputError, KalosWarning, listed
 from kalos_core.fiftyone.dataset.database import now
-from kalos_core.fiftyone.dataset.info import RaterRecord
+from kalos_core.fiftyone.dataset.document import RaterRecord
 from kalos_core.fiftyone.dataset.raters import (
     ASSIGNED_FIELD,
     OBJECTS,

@@ -26,11 +26,10 @@ from kalos_core.fiftyone.dataset.database import (
     declare,
     journaled,
     keep,
-    refresh,
     reload_samples,
     server,
 )
-from kalos_core.fiftyone.dataset.info import claim, read_info, update_info
+from kalos_core.fiftyone.dataset.document import claim, read_info, refresh, update_info
 from kalos_core.fiftyone.dataset.opened import check_assigned_field
 from kalos_core.fiftyone.dataset.raters import ASSIGNED_FIELD, forget_raters
 from kalos_core.fiftyone.dataset.samples import every_sample

@@ -6,23 +6,15 @@ import keyword
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from dataclasses import fields as dataclass_fields
-from datetime import datetime
-from types import SimpleNamespace
 from typing import Any
 
 import fiftyone as fo
-from bson import ObjectId
 
 from kalos_core.errors import InputError, listed
-from kalos_core.fiftyone.dataset.database import FieldArguments, collection, refresh, stored_document
+from kalos_core.fiftyone.dataset.database import FieldArguments, collection
+from kalos_core.fiftyone.dataset.document import own_runs, refresh
 from kalos_core.fiftyone.dataset.raters import ASSIGNED_FIELD, derive_field_names, label_fields
-from kalos_core.fiftyone.internals import attributes_of, database, root_of
-
-METHOD = "kalos"
-"""Runs of this plugin have the method ``kalos/<kind>``."""
-
-OURS = {"config.method": {"$regex": f"^{METHOD}/"}}
-"""Of the documents of runs, those of this plugin."""
+from kalos_core.fiftyone.internals import attributes_of, root_of
 
 NUMBER: FieldArguments = {"ftype": fo.FloatField}
 WHOLE: FieldArguments = {"ftype": fo.IntField}
@@ -152,40 +144,6 @@ def written_fields(dataset: Any, run_key: str, fields: Iterable[str] = ()) -> li
     paths, names = label_fields(dataset).values(), RunNames(run_key).of_labels
     there = [found for path in paths for name in names if dataset.has_field(found := f"{path}.{name}")]
     return list(dict.fromkeys([*fields, *there]))
-
-
-@dataclass(frozen=True)
-class StoredRun:
-    """A run as the database has it, for reading only."""
-
-    id: ObjectId
-    key: str
-    timestamp: datetime
-    config: Any
-
-
-_OWN: dict[Any, tuple[Any, dict[str, StoredRun]]] = {}
-"""Id of a data set -> when it changed last, and its runs as they were then."""
-
-
-def own_runs(dataset: Any) -> dict[str, StoredRun]:
-    """The runs of this plugin as they are stored, by key: complete ones, and those that somebody is writing.
-
-    They are read again when the data set has changed.
-    """
-    stored = stored_document(dataset, "runs", "last_modified_at")
-    at, own = _OWN.get(stored["_id"], (None, {}))
-    if at is None or at != stored["last_modified_at"]:
-        keys = {run: key for key, run in stored.get("runs", {}).items()}
-        wanted = {"_id": {"$in": list(keys)}, **OURS}
-        own = {
-            keys[found["_id"]]: StoredRun(
-                found["_id"], keys[found["_id"]], found["timestamp"], SimpleNamespace(**found["config"])
-            )
-            for found in database().runs.find(wanted, {"timestamp": True, "config": True})
-        }
-        _OWN[stored["_id"]] = stored["last_modified_at"], own
-    return dict(own)
 
 
 def free_run_key(samples: Any, base: str, check: Callable[[Any, str], None] | None = None) -> str:

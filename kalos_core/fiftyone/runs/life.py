@@ -10,41 +10,31 @@ from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, Generic
 
-import fiftyone as fo
-import fiftyone.constants as foc
-from bson import ObjectId, json_util
+from bson import ObjectId
 from numpy.typing import NDArray
 
 from kalos_core.arrays import give_back_memory
-from kalos_core.errors import InputError, KalosError, listed
 from kalos_core.fiftyone.dataset.database import (
     FieldArguments,
     add_index,
-    change,
     check_server,
     declare,
-    journaled,
-    now,
     server,
-    touch,
 )
+from kalos_core.fiftyone.dataset.document import METHOD, StoredRun, own_runs, register_run, set_config
 from kalos_core.fiftyone.dataset.objects import Labels
 from kalos_core.fiftyone.dataset.samples import check_samples
 from kalos_core.fiftyone.dataset.writing import NOTHING, Values, names_in, write_values
 from kalos_core.fiftyone.internals import (
-    RunDocument,
-    database,
     id_of,
     root_of,
-    serialized,
 )
 from kalos_core.fiftyone.runs.arranging import place_fields
 from kalos_core.fiftyone.runs.arrays import store_arrays
 from kalos_core.fiftyone.runs.explaining import explained
-from kalos_core.fiftyone.runs.keys import METHOD, RunNames, StoredRun, check_run_key, own_runs
+from kalos_core.fiftyone.runs.keys import RunNames, check_run_key
 from kalos_core.fiftyone.runs.progress import Progress, Report
 from kalos_core.fiftyone.runs.records import details_to_arrays, keyless
 from kalos_core.fiftyone.runs.table import Details, Kind, Metrics, Read, Result, Run, Settings
@@ -161,6 +151,7 @@ def writing(
     """
     dataset, together = root_of(read.view), _TOGETHER.get()
     with writing_now() if together is None else nullcontext(together.writer) as writer:
+        check_run_key(dataset, run_key)
         config = {
             "method": f"{METHOD}/{kind.name}",
             "status": WRITING,
@@ -179,7 +170,7 @@ def writing(
             "note": "",
             "review": "",
         }
-        known, run = server(), _register(read.view, run_key, config)
+        known, run = server(), register_run(read.view, run_key, config)
         folders = [] if folder is None else [folder]
         if together is not None:
             together.folders.extend(folders)
@@ -249,44 +240,6 @@ def store(
         draft.metrics, draft.details, draft.result = found.metrics, found.details, found.result
         draft.arrays = found.arrays()
     return draft.run
-
-
-def _register(samples: Any, run_key: str, config: dict[str, Any]) -> StoredRun:
-    """Enter a run into the list of a data set's runs; of two processes the database refuses one."""
-    check_run_key(samples, run_key)
-    dataset = root_of(samples)
-    is_view = isinstance(samples, fo.DatasetView)
-    document = RunDocument(
-        id=ObjectId(),
-        dataset_id=id_of(dataset),
-        key=run_key,
-        version=foc.VERSION,
-        timestamp=now(),
-        config=dataset.init_run(**config).serialize(),
-        view_stages=[json_util.dumps(stage) for stage in serialized(samples)] if is_view else None,
-    )
-    journaled(database().runs).insert_one(document.to_mongo())  # on disk before any list names it
-    entry = f"runs.{run_key}"
-    if not change(dataset, {entry: document.id}, {entry: {"$exists": False}}):  # on disk before any field is declared
-        database().runs.delete_one({"_id": document.id})
-        raise InputError(f"run key: {run_key!r} is the key of another run; choose another or delete that run first")
-    return StoredRun(document.id, run_key, document.timestamp, SimpleNamespace(**config))
-
-
-def set_config(dataset: Any, runs: Sequence[StoredRun], **entries: Any) -> None:
-    """Store other values in the configurations of runs, in one step, so that other processes see it.
-
-    Raises
-    ------
-    KalosError
-        If somebody deleted one of them.
-    """
-    wanted = {"_id": {"$in": [run.id for run in runs]}}
-    values = {"$set": {f"config.{name}": value for name, value in entries.items()}}
-    found = journaled(database().runs).update_many(wanted, values).matched_count
-    touch(dataset)
-    if found < len(runs):
-        raise KalosError(f"run key: {listed(repr(run.key) for run in runs)} was deleted by somebody else meanwhile")
 
 
 @contextmanager

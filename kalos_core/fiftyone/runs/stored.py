@@ -12,11 +12,12 @@ from fiftyone import ViewField as F
 
 from kalos_core.errors import InputError, check_text, listed, lookup
 from kalos_core.fiftyone.dataset.database import edited_since
+from kalos_core.fiftyone.dataset.document import METHOD, StoredRun, own_runs, set_config
 from kalos_core.fiftyone.internals import root_of
 from kalos_core.fiftyone.runs.analyses import Analysis, AnyRun, analyses_of
 from kalos_core.fiftyone.runs.explaining import explained
-from kalos_core.fiftyone.runs.keys import METHOD, StoredRun, check_run_key, own_runs
-from kalos_core.fiftyone.runs.life import is_listed, set_config
+from kalos_core.fiftyone.runs.keys import check_run_key
+from kalos_core.fiftyone.runs.life import is_listed
 from kalos_core.fiftyone.runs.records import details_from, restored
 from kalos_core.fiftyone.runs.table import KINDS, Arrays, Changes, Part, Parts, Run
 from kalos_core.fiftyone.runs.upkeep import move_of, remove_run, rename_runs, settle

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from kalos_core.errors import Undefined
 from kalos_core.fiftyone.dataset.database import edited_since
-from kalos_core.fiftyone.dataset.info import RaterRecord
+from kalos_core.fiftyone.dataset.document import RaterRecord, StoredRun
 from kalos_core.fiftyone.dataset.raters import OBJECTS, Family, facts_of
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.runs.arrays import StoredArrays
-from kalos_core.fiftyone.runs.keys import RunNames, StoredRun
+from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.records import keyed
 
 Settings = TypeVar("Settings", bound=Mapping[str, Any])

@@ -17,13 +17,24 @@ import fiftyone as fo
 from bson import ObjectId
 
 from kalos_core.errors import InputError, KalosError
-from kalos_core.fiftyone.dataset.database import check_server, copy_fields, journaled, now, refresh, server, touch
-from kalos_core.fiftyone.dataset.info import INFO_KEY, claim, read_info, update_info
+from kalos_core.fiftyone.dataset.database import check_server, copy_fields, journaled, now, server
+from kalos_core.fiftyone.dataset.document import (
+    INFO_KEY,
+    OURS,
+    StoredRun,
+    claim,
+    own_runs,
+    read_info,
+    refresh,
+    touch,
+    unlist,
+    update_info,
+)
 from kalos_core.fiftyone.internals import database, delete_fields, id_of, root_of
 from kalos_core.fiftyone.runs.arranging import place_fields
 from kalos_core.fiftyone.runs.arrays import delete_arrays, drop, orphans
-from kalos_core.fiftyone.runs.keys import OURS, RunNames, StoredRun, own_runs, written_fields
-from kalos_core.fiftyone.runs.writers import COMPLETE, DELETING, is_alive, writing_now
+from kalos_core.fiftyone.runs.keys import RunNames, written_fields
+from kalos_core.fiftyone.runs.writers import COMPLETE, DELETING, Writer, is_alive, writing_now
 
 ENTRY = f"info.{INFO_KEY}.renaming"
 """Where in the document of a data set it is noted."""
@@ -198,41 +209,39 @@ def remove_run(dataset: Any, *run_keys: str) -> None:
         If somebody is changing runs of the data set, or has renamed one of these; nothing is deleted then.
     """
     with writing_now() as writer:
-        dataset.reload()
-        before = {run.id: run for key, run in own_runs(dataset).items() if key in run_keys}
-        these, stored, known = {"_id": {"$in": list(before)}}, database().runs, server()
-        works = {"$in": [run.config.writer["work"] for run in before.values()]}
-        mark = {"$set": {"config.status": DELETING, "config.writer": dict(writer)}}
-        journaled(stored).update_many({**these, "config.writer.work": works}, mark)
-        touch(dataset)
-        own = [found["_id"] for found in stored.find({**these, "config.writer.work": writer["work"]}, {"_id": True})]
-        held = {"_id": id_of(dataset), ENTRY: {"$exists": True}}
-        renaming = database().datasets.find_one(held, {"writer": f"${ENTRY}.writer"})
-        unmoved = {run.id for key, run in own_runs(dataset).items() if key in run_keys}
-        is_busy = (renaming is not None and is_alive(renaming["writer"])) or not unmoved.issuperset(own)
-        if is_busy and any(run.config.status == COMPLETE for run in before.values()):
-            stored.update_many({"_id": {"$in": own}}, {"$set": {"config.status": COMPLETE}})
-            touch(dataset)
-            raise InputError(f"{BUSY} {dataset.name!r}; wait until it is done")
+        known = server()
         try:
-            for identity in own:
-                _remove_marked(dataset, before[identity], known)
+            for run in _marked(dataset, run_keys, writer):
+                if run.config.folder is not None:
+                    _delete_folder(dataset, Path(run.config.folder))
+                delete_fields(dataset, written_fields(dataset, run.key, run.config.fields))
+                delete_arrays(id_of(dataset), run.config.arrays)
+                check_server(known)
+                unlist(dataset, run)
         except BaseException:
             forget_deleted(dataset, ())
             raise
 
 
-def _remove_marked(dataset: Any, run: StoredRun, known: Any) -> None:
-    """Delete what a run wrote, then the run. `known`: the server that noted it as being deleted."""
-    delete_fields(dataset, written_fields(dataset, run.key, run.config.fields))
-    if run.config.folder is not None:
-        _delete_folder(dataset, Path(run.config.folder))
-    delete_arrays(id_of(dataset), run.config.arrays)
-    check_server(known)
-    entry = f"runs.{run.key}"
-    journaled(database().datasets).update_one({"_id": id_of(dataset), entry: run.id}, {"$unset": {entry: ""}})
-    database().runs.delete_one({"_id": run.id})  # before what fails where the data set was renamed meanwhile
+def _marked(dataset: Any, run_keys: Sequence[str], writer: Writer) -> list[StoredRun]:
+    """Note runs as being deleted by this process; those that it may delete now."""
+    dataset.reload()
+    before = {run.id: run for key, run in own_runs(dataset).items() if key in run_keys}
+    these, stored = {"_id": {"$in": list(before)}}, database().runs
+    works = {"$in": [run.config.writer["work"] for run in before.values()]}
+    mark = {"$set": {"config.status": DELETING, "config.writer": dict(writer)}}
+    journaled(stored).update_many({**these, "config.writer.work": works}, mark)
     touch(dataset)
+    own = [found["_id"] for found in stored.find({**these, "config.writer.work": writer["work"]}, {"_id": True})]
+    held = {"_id": id_of(dataset), ENTRY: {"$exists": True}}
+    renaming = database().datasets.find_one(held, {"writer": f"${ENTRY}.writer"})
+    unmoved = {run.id for key, run in own_runs(dataset).items() if key in run_keys}
+    is_busy = (renaming is not None and is_alive(renaming["writer"])) or not unmoved.issuperset(own)
+    if is_busy and any(run.config.status == COMPLETE for run in before.values()):
+        stored.update_many({"_id": {"$in": own}}, {"$set": {"config.status": COMPLETE}})
+        touch(dataset)
+        raise InputError(f"{BUSY} {dataset.name!r}; wait until it is done")
+    return [before[identity] for identity in own]
 
 
 def sweep(owner: ObjectId) -> None:

@@ -18,7 +18,7 @@ from pymongo.errors import AutoReconnect, OperationFailure
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosError, KalosWarning
-from kalos_core.fiftyone.dataset.info import update_info
+from kalos_core.fiftyone.dataset.document import update_info
 from kalos_core.fiftyone.deciding import decide, results
 from kalos_core.fiftyone.importing import life as loads
 from kalos_core.fiftyone.importing import objects
@@ -163,7 +163,7 @@ class TestAtTheSameTime:
         def other() -> None:
             kept.append(kf.find_variations(fo.load_dataset(dataset.name), "run", raters=RATERS))
 
-        meanwhile(life, "now", before=other)
+        meanwhile(life, "register_run", before=other)
         with pytest.raises(InputError, match="'run' is the key of another run"):
             agree(dataset)
         assert kf.list_runs(dataset, "variations") == ["run"]
@@ -204,12 +204,12 @@ class TestAtTheSameTime:
     def test_a_run_that_somebody_was_quicker_with(self, dataset, meanwhile):
         """After it was looked up to be deleted, and before that is noted: a renamed run stays under its new key."""
         alpha = agree(dataset).result.alpha
-        meanwhile(upkeep, "server", before=lambda: kf.rename_run(dataset, "run", "other"))
+        meanwhile(upkeep, "journaled", before=lambda: kf.rename_run(dataset, "run", "other"))
         with pytest.raises(InputError, match=SOMEBODY):
             kf.delete_run(dataset, "run")
         assert kf.list_runs(dataset) == ["other"]
         assert kf.load_run(dataset, "other").result.alpha == alpha
-        meanwhile(upkeep, "server", before=lambda: kf.delete_run(dataset, "other"))
+        meanwhile(upkeep, "journaled", before=lambda: kf.delete_run(dataset, "other"))
         kf.delete_run(dataset, "other")
         assert kf.list_runs(dataset) == []
 

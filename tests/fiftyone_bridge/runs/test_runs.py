@@ -13,7 +13,7 @@ from pymongo.collection import Collection
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosError
 from kalos_core.fiftyone import internals
-from kalos_core.fiftyone.dataset import database, writing
+from kalos_core.fiftyone.dataset import document, writing
 from kalos_core.fiftyone.kinds.agreement.views import image_alphas
 from kalos_core.fiftyone.kinds.calibration.kind import default_threshold
 from kalos_core.fiftyone.runs import life, upkeep
@@ -399,13 +399,13 @@ class TestOtherProcesses:
         assert (kf.list_runs(dataset), default_threshold(dataset, "box_iou")) == (["other"], None)
 
     def test_what_others_changed_before_this_process_noted_a_change_is_seen(self, dataset):
-        database.refresh(dataset)
-        database.touch(dataset)
+        document.refresh(dataset)
+        document.touch(dataset)
         stored, own = internals.database().datasets, {"_id": internals.id_of(dataset)}
         assert internals.changed_at(dataset) == stored.find_one(own)["last_modified_at"]  # nothing to read again
-        stored.update_one(own, {"$set": {"info.about": "cats", "last_modified_at": database.now()}})
-        database.touch(dataset)
-        database.refresh(dataset)
+        stored.update_one(own, {"$set": {"info.about": "cats", "last_modified_at": document.now()}})
+        document.touch(dataset)
+        document.refresh(dataset)
         assert dataset.info == {"about": "cats"}
 
     def test_what_others_change_while_it_is_computed_is_seen(self, make, meanwhile):
@@ -414,7 +414,7 @@ class TestOtherProcesses:
         def act() -> None:
             elsewhere(dataset, lambda there: there.add_sample_field("theirs", fo.IntField))
 
-        meanwhile(life, "_register", before=act)
+        meanwhile(life, "register_run", before=act)
         kf.find_variations(dataset, "run", raters=RATERS)
         assert dataset.has_field("theirs")
 

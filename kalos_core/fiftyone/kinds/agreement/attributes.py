@@ -20,13 +20,14 @@ from kalos_core.annotations.joining import ATTRIBUTES, attributes_from
 from kalos_core.errors import InputError, check_text, index_of, listed
 from kalos_core.fiftyone.dataset.coordinates import CROWD, FILE_ID
 from kalos_core.fiftyone.dataset.database import stream
+from kalos_core.fiftyone.dataset.document import own_runs
 from kalos_core.fiftyone.dataset.found import RATER_ATTRIBUTES
 from kalos_core.fiftyone.dataset.raters import label_fields
 from kalos_core.fiftyone.internals import attributes_of, root_of
 from kalos_core.fiftyone.kinds.agreement.settings import AgreementRun, AttributeRecord
 from kalos_core.fiftyone.kinds.agreement.stored import stored_agreement, stored_units
 from kalos_core.fiftyone.kinds.matched import TABLE
-from kalos_core.fiftyone.runs.keys import own_runs, written_fields
+from kalos_core.fiftyone.runs.keys import written_fields
 from kalos_core.fiftyone.runs.stored import load_metrics
 from kalos_core.nominal import GradeAgreement
 from kalos_core.nominal import attribute_agreement as of_attribute

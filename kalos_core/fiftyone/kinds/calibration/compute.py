@@ -11,6 +11,7 @@ from kalos_core.calibration.compute import CalibrationSettings, Similarities
 from kalos_core.display import alpha_text, number_of
 from kalos_core.errors import InputError, KalosWarning, lookup
 from kalos_core.fiftyone.dataset.database import now
+from kalos_core.fiftyone.dataset.document import set_config
 from kalos_core.fiftyone.dataset.objects import read_labels
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.dataset.similarities import fitting_similarities
@@ -23,7 +24,7 @@ from kalos_core.fiftyone.kinds.calibration.kind import (
 )
 from kalos_core.fiftyone.kinds.matched import table_arrays
 from kalos_core.fiftyone.runs.explaining import explained
-from kalos_core.fiftyone.runs.life import COMPARING, STORING, Found, analysing, set_config, store
+from kalos_core.fiftyone.runs.life import COMPARING, STORING, Found, analysing, store
 from kalos_core.fiftyone.runs.progress import RunArguments
 from kalos_core.fiftyone.runs.stored import find_run, load_metrics
 from kalos_core.options import Replicates, takes

@@ -7,9 +7,9 @@ from typing import Any, TypedDict
 
 from kalos_core.annotations import Annotations
 from kalos_core.calibration import Calibration, calibrate
+from kalos_core.fiftyone.dataset.document import own_runs
 from kalos_core.fiftyone.internals import root_of
 from kalos_core.fiftyone.kinds.matched import annotations_again, read_compared
-from kalos_core.fiftyone.runs.keys import own_runs
 from kalos_core.fiftyone.runs.table import Changes, Demo, Kind, Run, register
 from kalos_core.fiftyone.runs.writers import COMPLETE
 from kalos_core.results import plain_values
