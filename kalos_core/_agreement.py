@@ -473,8 +473,7 @@ def agreement(annotations: Annotations | Sharded[Annotations], settings: Agreeme
     (0.5455, [[0, 0], [1, 1], [-1, 1]])
     """
     measure, chosen = settings.for_kinds(annotations)
-    known = known_of(annotations, settings.pairs)
-    check_comparable(known)
+    known = check_comparable(annotations, settings.pairs)
     check_replicates(chosen.bootstrap, len(known.images))
     if isinstance(annotations, Sharded):
         parts = annotations.parts(partial(AgreementPart.of, measure=sent(measure), settings=chosen), "Agreement")
@@ -577,8 +576,9 @@ def numbers_of(
     }
 
 
-def check_comparable(annotations: Annotations) -> None:
-    """Agreement needs an image and two raters; anything less is refused here, before any work."""
+def check_comparable(source: Annotations | Sharded[Annotations], pairs: Pairs | None = None) -> Annotations:
+    """What is known of a table or shards; fewer than an image and two raters, and pairs of shards, are refused."""
+    annotations = known_of(source, pairs)
     if not isinstance(annotations, Annotations):
         raise InputError(f"annotations: expected Annotations, got {type(annotations).__name__}")
     if not len(annotations.images):
@@ -586,6 +586,7 @@ def check_comparable(annotations: Annotations) -> None:
     if len(annotations.raters) < 2:
         names = ", ".join(map(str, annotations.raters)) or "none"
         raise InputError(f"annotations: expected at least two raters, got {len(annotations.raters)} ({names})")
+    return annotations
 
 
 def check_agreement(result: Agreement) -> None:

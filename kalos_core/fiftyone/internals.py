@@ -204,10 +204,9 @@ def stages_of(view: Any) -> list[Any]:
     return list(view._stages)
 
 
-def serialized(view: Any) -> list[dict[str, Any]]:
-    """The stages of a view as they are stored with a run."""
-    found: list[dict[str, Any]] = view._serialize(include_uuids=False)
-    return found
+def serialized(samples: Any) -> list[dict[str, Any]] | None:
+    """The stages of a view as they are stored with a run; None of a data set."""
+    return None if isinstance(samples, fo.Dataset) else samples._serialize(include_uuids=False)
 
 
 def view_of(dataset: Any, stages: Sequence[Mapping[str, Any]]) -> Any:

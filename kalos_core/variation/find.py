@@ -17,7 +17,7 @@ from kalos_core.errors import InputError
 from kalos_core.options import Option, Settings, takes
 from kalos_core.pairs import Pairs, pairs_from, with_pairs
 from kalos_core.shapes import ShapeColumn
-from kalos_core.sharding import Sharded, kinds_of, known_of
+from kalos_core.sharding import Sharded, kinds_of
 from kalos_core.similarity import Similarity, check_threshold
 from kalos_core.similarity.fitting import ComparedBy, measure_for, sent
 from kalos_core.variation.search import Ground, Search
@@ -123,9 +123,9 @@ def variations(annotations: Annotations | Sharded[Annotations], settings: Variat
     [('merged', (0,), (1, 2)), ('additional', (), (3,))]
     """
     measure = measure_for(settings.similarity, kinds_of(annotations))
-    known, threshold, most = known_of(annotations, settings.pairs), settings.threshold, settings.max_merge
+    threshold, most = settings.threshold, settings.max_merge
     if isinstance(annotations, Sharded):
-        check_comparable(known)
+        known = check_comparable(annotations, settings.pairs)
         chosen = settings.part(VariationSettings, similarity=sent(measure))
         found = annotations.parts(partial(_shard_part, settings=chosen), "Variations")
         return _of_shards(known, measure.name, chosen, VariationPart.merged(found, annotations.starts))

@@ -11,7 +11,6 @@ from datetime import datetime
 from types import SimpleNamespace
 from typing import Any, TypedDict, cast
 
-import fiftyone as fo
 import fiftyone.constants as foc
 from bson import ObjectId, json_util
 
@@ -25,7 +24,6 @@ from kalos_core.fiftyone.internals import (
     reload_info,
     reload_runs,
     root_of,
-    serialized,
 )
 
 INFO_KEY = "kalos"
@@ -60,8 +58,7 @@ def read_info(samples: Any) -> Info:
 
     Examples
     --------
-    >>> import fiftyone as fo
-    >>> dataset = fo.Dataset()
+    >>>     >>> dataset = fo.Dataset()
     >>> update_info(dataset, raters={"r1": "ann"})
     >>> read_info(dataset)
     {'raters': {'r1': 'ann'}}
@@ -196,10 +193,13 @@ def own_runs(dataset: Any) -> dict[str, StoredRun]:
     return dict(own)
 
 
-def register_run(samples: Any, run_key: str, config: dict[str, Any]) -> StoredRun:
-    """Enter a run into the list of a data set's runs; of two processes the database refuses one."""
-    dataset = root_of(samples)
-    is_view = isinstance(samples, fo.DatasetView)
+def register_run(
+    dataset: Any, run_key: str, config: dict[str, Any], stages: Sequence[Mapping[str, Any]] | None
+) -> StoredRun:
+    """Enter a run into the list of a data set's runs; of two processes the database refuses one.
+
+    `stages`: of the view it is of, None of the data set.
+    """
     document = RunDocument(
         id=ObjectId(),
         dataset_id=id_of(dataset),
@@ -207,7 +207,7 @@ def register_run(samples: Any, run_key: str, config: dict[str, Any]) -> StoredRu
         version=foc.VERSION,
         timestamp=now(),
         config=dataset.init_run(**config).serialize(),
-        view_stages=[json_util.dumps(stage) for stage in serialized(samples)] if is_view else None,
+        view_stages=None if stages is None else list(map(json_util.dumps, stages)),
     )
     journaled(database().runs).insert_one(document.to_mongo())  # on disk before any list names it
     entry = f"runs.{run_key}"

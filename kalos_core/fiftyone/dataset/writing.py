@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from pymongo import UpdateOne
 from pymongo.errors import BulkWriteError, DocumentTooLarge, OperationFailure
 
-from kalos_core.annotations.blocks import ByImage
 from kalos_core.arrays import run_starts, uncollected
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, KalosError
@@ -78,10 +77,10 @@ def write_values(
     KalosError
         If labels were added or removed by somebody else meanwhile.
     """
-    stored, by_image = collection(labels.view), ByImage(labels.annotations)
-    check_room(stored, _needed(labels, by_image, attributes, fields))
+    stored = collection(labels.view)
+    check_room(stored, _needed(labels, attributes, fields))
     with uncollected():
-        missed = write_samples(stored, _updates(labels, by_image, stored, attributes, fields, progress))
+        missed = write_samples(stored, _updates(labels, stored, attributes, fields, progress))
     reload_samples(labels.view)
     if missed:
         were = number_of(missed, "sample was", "samples were")
@@ -108,9 +107,9 @@ def write_samples(stored: Any, updates: Iterable[Update]) -> int:
     return missed
 
 
-def _needed(labels: Labels, by_image: ByImage, attributes: Values, fields: Values) -> Iterator[tuple[str, str, int]]:
+def _needed(labels: Labels, attributes: Values, fields: Values) -> Iterator[tuple[str, str, int]]:
     """File, id and bytes of what is written to each sample of many labels."""
-    table = labels.annotations
+    by_image, table = labels.by_image, labels.annotations
     for image in np.flatnonzero(np.diff(by_image.start) > MANY).tolist():
         of_sample = {name: column[0] for name, column in fields(np.array([image])).items()}
         rows = by_image.rows(image, image + 1)
@@ -119,9 +118,9 @@ def _needed(labels: Labels, by_image: ByImage, attributes: Values, fields: Value
 
 
 def _updates(
-    labels: Labels, by_image: ByImage, stored: Any, attributes: Values, fields: Values, progress: Progress | None
+    labels: Labels, stored: Any, attributes: Values, fields: Values, progress: Progress | None
 ) -> Iterator[Update]:
-    count = len(labels.images)
+    by_image, count = labels.by_image, len(labels.images)
     for begin in range(0, count, BLOCK):
         if progress is not None:
             progress(begin / count)

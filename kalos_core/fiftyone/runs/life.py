@@ -30,6 +30,7 @@ from kalos_core.fiftyone.dataset.writing import NOTHING, Values, names_in, write
 from kalos_core.fiftyone.internals import (
     id_of,
     root_of,
+    serialized,
 )
 from kalos_core.fiftyone.runs.arranging import place_fields
 from kalos_core.fiftyone.runs.arrays import store_arrays
@@ -170,7 +171,7 @@ def writing(
             "note": "",
             "review": "",
         }
-        known, run = server(), register_run(read.view, run_key, config)
+        known, run = server(), register_run(dataset, run_key, config, serialized(read.view))
         folders = [] if folder is None else [folder]
         if together is not None:
             together.folders.extend(folders)

@@ -13,7 +13,6 @@ from kalos_core.fiftyone.dataset.objects import read_labels
 from kalos_core.fiftyone.dataset.samples import check_sizes
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.dataset.writing import picked
-from kalos_core.fiftyone.kinds.agreement.attributes import compare_attributes
 from kalos_core.fiftyone.kinds.agreement.kind import AGREEMENT
 from kalos_core.fiftyone.kinds.agreement.settings import (
     AgreementDetails,
@@ -27,6 +26,7 @@ from kalos_core.fiftyone.kinds.agreement.values import queue_index, sample_value
 from kalos_core.fiftyone.kinds.calibration.kind import default_threshold
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, Found, analysing, store
+from kalos_core.nominal import attribute_agreement
 from kalos_core.options import takes
 from kalos_core.pairs import compute_pairs
 from kalos_core.pixels import unit_boundaries
@@ -108,7 +108,10 @@ def compute_agreement(samples: Any, run_key: str, settings: AgreementRunArgument
         give_back_memory()
         report(DIAGNOSING, "Looking at thresholds, classes and raters")
         apart = unit_boundaries(result, tolerance=told.tolerance, bootstrap=0) if told.boundaries else None
-        graded = compare_attributes(result, compared)
+        more: Any = {"bootstrap": told.bootstrap, "seed": told.seed}
+        graded = [
+            attribute_agreement(result, of["name"], metric=of["metric"], order=of["order"], **more) for of in compared
+        ]
         sums = ImageSums.of(result)
         details = diagnose(result, list(told.thresholds), calibrated, sums)
         give_back_memory()

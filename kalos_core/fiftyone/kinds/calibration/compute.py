@@ -13,8 +13,8 @@ from kalos_core.errors import InputError, KalosWarning, lookup
 from kalos_core.fiftyone.dataset.database import now
 from kalos_core.fiftyone.dataset.document import set_config
 from kalos_core.fiftyone.dataset.objects import read_labels
+from kalos_core.fiftyone.dataset.opened import fitting_similarities
 from kalos_core.fiftyone.dataset.selection import Selection
-from kalos_core.fiftyone.dataset.similarities import fitting_similarities
 from kalos_core.fiftyone.internals import root_of
 from kalos_core.fiftyone.kinds.calibration.kind import (
     CALIBRATION,

@@ -18,9 +18,9 @@ from kalos_core.errors import InputError, listed, lookup
 from kalos_core.fiftyone.dataset.database import FieldArguments
 from kalos_core.fiftyone.dataset.masks import ImageMasks, RaterMasks, open_masks
 from kalos_core.fiftyone.dataset.objects import Labels, labels_of_field, read_labels
+from kalos_core.fiftyone.dataset.opened import similarity_to_store
 from kalos_core.fiftyone.dataset.raters import MASKS, estimated_fields, label_fields
 from kalos_core.fiftyone.dataset.selection import Selection
-from kalos_core.fiftyone.dataset.similarities import similarity_to_store
 from kalos_core.fiftyone.dataset.writing import write_documents
 from kalos_core.fiftyone.kinds.detectors.kind import DETECTORS, DetectorDetails, DetectorRun, ranking_metrics
 from kalos_core.fiftyone.kinds.detectors.scores import are_score_maps, read_references, read_scores

@@ -19,10 +19,10 @@ from kalos_core.errors import InputError, listed
 from kalos_core.fiftyone.dataset.database import label_field
 from kalos_core.fiftyone.dataset.masks import ImageMasks, RaterMasks, Stacks, open_masks
 from kalos_core.fiftyone.dataset.objects import read_labels
+from kalos_core.fiftyone.dataset.opened import similarity_to_store
 from kalos_core.fiftyone.dataset.raters import ESTIMATED, mask_sources
 from kalos_core.fiftyone.dataset.samples import check_sizes
 from kalos_core.fiftyone.dataset.selection import Selection
-from kalos_core.fiftyone.dataset.similarities import similarity_to_store
 from kalos_core.fiftyone.dataset.writing import write_documents
 from kalos_core.fiftyone.kinds.masked import FULL, MapFiles, are_local, outliers_of_study, with_progress
 from kalos_core.fiftyone.kinds.matched import matched_arrays
