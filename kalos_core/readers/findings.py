@@ -223,8 +223,11 @@ def with_rectangles(columns: Mapping[str, list[Any]]) -> list[Any]:
 def attributes_in(given: object, but: Container[object] = ()) -> dict[str, Any] | None:
     """What a rater said of an annotation besides its class: texts, numbers and truth values. None without any."""
     entries = given.items() if isinstance(given, Mapping) else ()
-    kept = [(name, value) for name, value in entries if isinstance(name, str) and name not in but]
-    return {name: value for name, value in kept if isinstance(value, ATTRIBUTE)} or None
+    return {
+        name: value
+        for name, value in entries
+        if isinstance(name, str) and isinstance(value, ATTRIBUTE) and name not in but
+    } or None
 
 
 def fields_of(content: object) -> str:
