@@ -22,15 +22,14 @@ from kalos_core.display import number_of
 from kalos_core.errors import InputError
 from kalos_core.limits import check_replicates
 from kalos_core.options import Option, Replicates, Seed, Settings, takes
-from kalos_core.pairs import Pairs, pairs_from, refuse_pairs
+from kalos_core.pairs import Pairs, pairs_from
 from kalos_core.reliability import (
-    NO_OBJECT,
     NOT_ASSIGNED,
     Coincidences,
     Units,
     alpha_of_all,
     build_units,
-    coincidences,
+    image_coincidences,
     join_coincidences,
     join_units,
 )
@@ -462,10 +461,8 @@ def agreement(annotations: Annotations | Sharded[Annotations], settings: Agreeme
     (0.5455, [[0, 0], [1, 1], [-1, 1]])
     """
     measure, chosen = settings.for_kinds(annotations)
-    known = known_of(annotations)
+    known = check_comparable(annotations, settings.pairs)
     check_replicates(chosen.bootstrap, len(known.images))
-    check_comparable(known)
-    refuse_pairs(annotations, settings.pairs)
     if isinstance(annotations, Sharded):
         parts = annotations.parts(partial(AgreementPart.of, measure=sent(measure), settings=chosen), "Agreement")
         return _of_shards(annotations, measure, chosen, AgreementPart.merged(parts))
@@ -545,6 +542,7 @@ def numbers_of(
 
     Examples
     --------
+    >>> from kalos_core.reliability import coincidences
     >>> sums = coincidences(np.array([[0, 0], [0, -1]]), np.array([0, 1]), 2)
     >>> found = numbers_of(sums, np.zeros(2, bool), AgreementSettings(bootstrap=0), np.arange(2))
     >>> found["image_alpha"].tolist(), found["alpha"]
@@ -566,8 +564,9 @@ def numbers_of(
     }
 
 
-def check_comparable(annotations: Annotations) -> None:
-    """Agreement needs an image and two raters; anything less is refused here, before any work."""
+def check_comparable(source: Annotations | Sharded[Annotations], pairs: Pairs | None = None) -> Annotations:
+    """What is known of a table or shards; fewer than an image and two raters, and pairs of shards, are refused."""
+    annotations = known_of(source, pairs)
     if not isinstance(annotations, Annotations):
         raise InputError(f"annotations: expected Annotations, got {type(annotations).__name__}")
     if not len(annotations.images):
@@ -575,6 +574,7 @@ def check_comparable(annotations: Annotations) -> None:
     if len(annotations.raters) < 2:
         names = ", ".join(map(str, annotations.raters)) or "none"
         raise InputError(f"annotations: expected at least two raters, got {len(annotations.raters)} ({names})")
+    return annotations
 
 
 def check_agreement(result: Agreement) -> None:
@@ -597,22 +597,6 @@ def agreement_of(
         return agreement(source)
     check_type("agreement", Agreement, source)
     return source
-
-
-def with_empty_images(annotations: Annotations, units: Units) -> tuple[Units, NDArray[np.bool_]]:
-    """The units and one of `NO_OBJECT` for each image empty by agreement, and (I,) which images those are."""
-    annotated = np.zeros(len(annotations.images), np.bool_)
-    annotated[annotations.image] = True
-    empty = ~annotated & annotations.comparable_images
-    where = np.flatnonzero(empty)
-    silent = np.where(annotations.assigned_any_class[where], np.int32(NO_OBJECT), np.int32(NOT_ASSIGNED))
-    return Units(np.concatenate([units.image, where]), np.concatenate([units.values, silent])), empty
-
-
-def image_coincidences(annotations: Annotations, units: Units) -> tuple[Coincidences, NDArray[np.bool_]]:
-    """Counts per image, images empty by agreement with their unit of `NO_OBJECT`, and (I,) which images those are."""
-    whole, empty = with_empty_images(annotations, units)
-    return coincidences(whole.values, whole.image, len(annotations.images)), empty
 
 
 def _mean(values: NDArray[np.float64]) -> float:

@@ -121,6 +121,34 @@ def expand_runs(first: NDArray[np.intp], count: NDArray[np.intp]) -> tuple[NDArr
     return owner, position
 
 
+BLOCK = 1 << 14
+"""Pairs compared at a time: small enough for their temporary arrays to stay in the processor's cache."""
+
+BLOCKS = 6
+"""Of few pairs that many are made, so that their temporary arrays stay small beside the annotations."""
+
+LEAST_BLOCK = 1 << 12
+"""Pairs of a block that are not worth to be divided further."""
+
+
+def blocks_of_runs(
+    first: NDArray[np.intp], count: NDArray[np.intp]
+) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """`expand_runs`, about `BLOCK` positions at a time, or a share of few.
+
+    Examples
+    --------
+    >>> [(owner.tolist(), position.tolist()) for owner, position in blocks_of_runs(np.array([5, 9]), np.array([2, 1]))]
+    [([0, 0, 1], [5, 6, 9])]
+    """
+    edges = run_starts(count)
+    size = min(BLOCK, max(LEAST_BLOCK, int(edges[-1]) // BLOCKS))
+    cuts = np.minimum(np.searchsorted(edges, np.arange(0, edges[-1] + size, size)), len(count))
+    for start, stop in pairwise(cuts):
+        owner, position = expand_runs(first[start:stop], count[start:stop])
+        yield start + owner, position
+
+
 def short(codes: NDArray[np.intp]) -> NDArray[Any]:
     """Whole numbers from 0 in as few bytes as hold them: those of two bytes and less are sorted by their digits.
 

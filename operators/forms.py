@@ -8,7 +8,7 @@ import fiftyone.operators.types as types
 import kalos_core.fiftyone as kf
 from kalos_core import SIMILARITIES, InputError
 from kalos_core.display import alpha_text
-from kalos_core.fiftyone.dataset import similarities
+from kalos_core.fiftyone.dataset import opened
 from kalos_core.fiftyone.dataset.found import RATER_ATTRIBUTES
 from kalos_core.fiftyone.dataset.raters import ASSIGNED_FIELD, class_names, estimated_fields, synthetic_fields
 from kalos_core.fiftyone.dataset.samples import check_samples
@@ -168,7 +168,7 @@ def add_raters(
     property_name: str,
     offered: Sequence[str],
     usual: Sequence[str],
-    resolve: Callable[[Any, kf.Selection], object] = similarities.default_similarity,
+    resolve: Callable[[Any, kf.Selection], object] = opened.default_similarity,
 ) -> None:
     """The list of raters; `resolve` raises for a selection that names unknown ones."""
     raters = widgets.add_list(inputs, property_name, offered, default=usual, label="Raters", description="At least two")
@@ -306,7 +306,7 @@ def original(ctx: Context) -> str:
 def fitting_similarities(ctx: Context) -> list[str]:
     """Names of the similarities that fit the selected labels, the default first."""
     try:
-        return list(similarities.fitting_similarities(ctx.dataset, read_selection(ctx)))
+        return list(opened.fitting_similarities(ctx.dataset, read_selection(ctx)))
     except InputError:  # shown next to the input that is wrong
         return ["box_iou"]
 

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations.table import Annotations
-from kalos_core.arrays import run_starts
 from kalos_core.shapes import ShapeColumn
 from kalos_core.shapes.borrowed import Borrowed
 
@@ -38,8 +37,9 @@ class ByImage:
     def __init__(self, annotations: Annotations) -> None:
         self.annotations = annotations
         self.order = np.argsort(annotations.image, kind="stable")
-        self.start = run_starts(np.bincount(annotations.image, minlength=len(annotations.images)))
-        self._exclusions = np.searchsorted(annotations.excluded[:, 0], np.arange(len(annotations.images) + 1))
+        every_image = np.arange(len(annotations.images) + 1)
+        self.start = np.searchsorted(annotations.image[self.order], every_image)
+        self._exclusions = np.searchsorted(annotations.excluded[:, 0], every_image)
 
     def rows(self, first: int, last: int) -> NDArray[np.intp]:
         """The annotations of the images from `first` to before `last`, image after image."""

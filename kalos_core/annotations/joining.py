@@ -95,20 +95,20 @@ def to_arrays(annotations: Annotations) -> dict[str, NDArray[Any]]:
     >>> again.categories.tolist(), again.shapes["box"].area().tolist()
     (['cat'], [81.0])
     """
-    arrays: dict[str, NDArray[Any]] = {name: narrow(getattr(annotations, name)) for name in CODES}
+    arrays: dict[str, NDArray[Any]] = {name: getattr(annotations, name) for name in CODES}
     arrays |= {name: getattr(annotations, name).astype(str) for name in NAMES}
     arrays |= {name: getattr(annotations, name) for name in OTHERS}
     arrays["id"] = _storable(annotations.id)
     arrays["raters_are_local"] = np.array(annotations.raters_are_local)
     if annotations.assigned_categories is not None:
         arrays["assigned_categories"] = annotations.assigned_categories
+    if annotations.crowd_regions is not None:
+        arrays |= {f"{CROWD}{name}": array for name, array in to_arrays(annotations.crowd_regions).items()}
     for kind, column in annotations.shapes.items():
         arrays |= {f"{kind}.{name}": array for name, array in column_arrays(column).items()}
     if annotations.attributes:
         values = {name: column.tolist() for name, column in annotations.attributes.items()}
         arrays[ATTRIBUTES] = np.frombuffer(json.dumps(plain_values(values)).encode(), np.uint8)
-    if annotations.crowd_regions is not None:
-        arrays |= {f"{CROWD}{name}": array for name, array in to_arrays(annotations.crowd_regions).items()}
     return arrays
 
 
@@ -146,15 +146,3 @@ def _storable(ids: NDArray[Any]) -> NDArray[Any]:
     if ids.dtype.kind == "i":
         return ids
     return ids.astype("S") if ids.dtype == object else ids.astype(f"S{int(np.strings.str_len(ids).max(initial=1))}")
-
-
-def narrow(codes: NDArray[np.intp]) -> NDArray[Any]:
-    """Whole numbers in the smallest type that holds them.
-
-    Examples
-    --------
-    >>> narrow(np.array([0, 300])).dtype, narrow(np.array([-1, 3])).dtype
-    (dtype('uint16'), dtype('int8'))
-    """
-    least, most = int(codes.min(initial=0)), int(codes.max(initial=0))
-    return codes.astype(np.min_scalar_type(min(least, -most - 1) if least < 0 else most))

@@ -33,7 +33,7 @@ from kalos_core.display import number_of
 from kalos_core.errors import InputError, check_number, check_whole, warn
 from kalos_core.limits import check_replicates
 from kalos_core.options import Option, Seed, Settings, no_progress, takes
-from kalos_core.pairs import Pairs, refuse_pairs
+from kalos_core.pairs import Pairs
 from kalos_core.results import Result
 from kalos_core.sharding import Sharded, kinds_of, known_of
 from kalos_core.similarity.fitting import ComparedBy, measure_for, sent
@@ -426,10 +426,9 @@ def label_convergence(
     >>> bool(result.interval[0] < result.convergence.mean < result.interval[1])
     True
     """
-    known, measure = known_of(annotations), measure_for(settings.similarity, kinds_of(annotations))
+    known, measure = known_of(annotations, settings.pairs), measure_for(settings.similarity, kinds_of(annotations))
     chosen = settings.part(ConvergenceSettings, similarity=measure.name)
     usable, size = _drawn_from(known, chosen)
-    refuse_pairs(annotations, settings.pairs)
     tell, thresholds = settings.progress or no_progress, chosen.thresholds
     tell(0.0, f"Matching {number_of(len(known), 'annotation')}")
 

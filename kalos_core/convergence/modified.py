@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import AgreementSettings, agreement, check_comparable, image_coincidences
+from kalos_core._agreement import AgreementSettings, agreement, check_comparable
 from kalos_core.annotations import Annotations
 from kalos_core.convergence.counting import Counted, Matches, Order, join_matches, match, orders_of
 from kalos_core.convergence.crowds import crowd_overlaps
@@ -17,8 +17,8 @@ from kalos_core.convergence.matching import ALMOST_ONE
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, repr_of
 from kalos_core.options import Option, Seed, Settings, takes
-from kalos_core.pairs import Pairs, pairs_from, refuse_pairs
-from kalos_core.reliability import alpha_by_group
+from kalos_core.pairs import Pairs, pairs_from
+from kalos_core.reliability import alpha_by_group, image_coincidences
 from kalos_core.results import Result
 from kalos_core.sharding import Sharded, kinds_of, known_of, parts_of, starts_of
 from kalos_core.similarity import Similarity, get_similarity
@@ -252,9 +252,8 @@ def modified_map(annotations: Annotations | Sharded[Annotations], settings: Modi
     >>> result.per_threshold.round(3).tolist()
     [0.752, 0.752, 0.0]
     """
-    known, measure = known_of(annotations), measure_for(settings.similarity, kinds_of(annotations))
+    known, measure = known_of(annotations, settings.pairs), measure_for(settings.similarity, kinds_of(annotations))
     usable_images(known)
-    refuse_pairs(annotations, settings.pairs)
     task = MatchTask(sent(measure), settings.thresholds, settings.ties, settings.size, settings.pairs)
     found, _ = count_in_orders(annotations, task, settings.orders, settings.seed, "Modified mAP")
     return map_of(found, known, measure.name, np.array(settings.thresholds), settings.ties, settings.size)

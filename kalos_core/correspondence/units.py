@@ -99,16 +99,11 @@ def correspond(
     solve = lookup(SOLVERS, solver, "solver")
     cost_function = lookup(COSTS, cost, "cost")
     unit_of, units = np.empty(len(annotations), np.intp), 0
-    for rows, _, table, near in with_pairs(annotations, pairs):
-        number = _numbered(table, solve(table, near.at_least(threshold), cost_function))
-        unit_of[rows] = units + number
-        units += int(number.max(initial=-1)) + 1
+    for rows, _, table, near in with_pairs(annotations, pairs, threshold):
+        label = solve(table, near, cost_function)
+        _, first, inverse = np.unique(label, return_index=True, return_inverse=True)
+        number = np.empty(len(first), np.intp)
+        number[np.lexsort((first, table.image[first]))] = units + np.arange(len(first))
+        unit_of[rows] = number[inverse]
+        units += len(first)
     return unit_of
-
-
-def _numbered(annotations: Annotations, label: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Labels -> 0 to U - 1, by image and then by the first annotation of the unit."""
-    _, first, inverse = np.unique(label, return_index=True, return_inverse=True)
-    number = np.empty(len(first), np.intp)
-    number[np.lexsort((first, annotations.image[first]))] = np.arange(len(first))
-    return number[inverse]

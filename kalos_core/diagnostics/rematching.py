@@ -13,13 +13,13 @@ from functools import cached_property, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import Agreement, AgreementSettings, compared, image_coincidences
+from kalos_core._agreement import Agreement, AgreementSettings, compared
 from kalos_core.annotations import Annotations, object_array
 from kalos_core.arrays import expand_runs, run_starts
 from kalos_core.correspondence import correspond
 from kalos_core.errors import InputError
 from kalos_core.pairs import Pairs, compute_pairs
-from kalos_core.reliability import build_units
+from kalos_core.reliability import build_units, image_coincidences
 from kalos_core.resampling import Cells, join_cells, join_images
 from kalos_core.shapes.borrowed import Borrowed
 from kalos_core.similarity import Similarity, get_similarity

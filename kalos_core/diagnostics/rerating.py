@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import Agreement, agreement_of, with_empty_images
+from kalos_core._agreement import Agreement, agreement_of
 from kalos_core.annotations import Annotations
 from kalos_core.arrays import find_sorted, run_starts, total
 from kalos_core.chance import alpha_of_sums
@@ -17,7 +17,7 @@ from kalos_core.display import number_of, percent_text, signed
 from kalos_core.errors import InputError
 from kalos_core.limits import check_replicates
 from kalos_core.options import Option, Seed, Settings, takes
-from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED, coincidences
+from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED, coincidences, with_empty_images
 from kalos_core.results import Result
 from kalos_core.sharding import Sharded
 

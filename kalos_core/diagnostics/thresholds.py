@@ -20,11 +20,11 @@ from kalos_core.display import with_interval
 from kalos_core.errors import InputError, repr_of, warn
 from kalos_core.limits import check_replicates
 from kalos_core.options import Option, Replicates, Seed, Settings, checked, takes
-from kalos_core.pairs import Pairs, compute_pairs, pairs_from, refuse_pairs
+from kalos_core.pairs import Pairs, compute_pairs, pairs_from
 from kalos_core.reliability import build_units
 from kalos_core.resampling import Cells, Draws, Resampled, intervals, join_images
 from kalos_core.results import Result
-from kalos_core.sharding import Sharded, known_of
+from kalos_core.sharding import Sharded
 from kalos_core.similarity import Similarity, get_similarity
 from kalos_core.similarity.base import Thresholds
 from kalos_core.similarity.fitting import ComparedBy, sent
@@ -190,9 +190,7 @@ def sensitivity(annotations: Annotations | Sharded[Annotations], settings: Sensi
     >>> curve.alpha.tolist(), curve.delta
     ([1.0, 1.0, -0.5], 1.5)
     """
-    known = known_of(annotations)
-    check_comparable(known)
-    refuse_pairs(annotations, settings.pairs)
+    known = check_comparable(annotations, settings.pairs)
     measure, chosen = settings.at(0.0).for_kinds(annotations)
     plan = _plan_curve(settings, measure.name, settings.calibration)
     check_replicates(chosen.bootstrap, len(known.images))

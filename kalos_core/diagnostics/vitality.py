@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import Agreement, AgreementSettings, agreement_of, with_empty_images
+from kalos_core._agreement import Agreement, AgreementSettings, agreement_of
 from kalos_core.annotations import Annotations
 from kalos_core.diagnostics.parts import Part
 from kalos_core.diagnostics.rematching import refuse_local_raters, rematch, taking_part
 from kalos_core.errors import InputError
-from kalos_core.reliability import NOT_ASSIGNED, coincidences
+from kalos_core.reliability import NOT_ASSIGNED, coincidences, with_empty_images
 from kalos_core.resampling import Cells, intervals, join_cells, resample
 from kalos_core.results import Result, lowest
 from kalos_core.sharding import Sharded

@@ -14,7 +14,7 @@ import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import NDArray
 
-from kalos_core._agreement import agreement, image_coincidences
+from kalos_core._agreement import agreement
 from kalos_core.annotations import Annotations, object_array
 from kalos_core.display import alpha_text, number_of, significant
 from kalos_core.errors import InputError, listed, lookup
@@ -24,6 +24,7 @@ from kalos_core.noise.parameters import NoiseParameters
 from kalos_core.noise.settings import GenerationSettings
 from kalos_core.noise.sources import ConfusionClasses
 from kalos_core.options import Option, Seed, Settings
+from kalos_core.reliability import image_coincidences
 from kalos_core.resampling import INTERVAL, Cells, intervals, join_cells, resample
 from kalos_core.resampling import draws as draws_of
 from kalos_core.results import Result

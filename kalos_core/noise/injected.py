@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.annotations.joining import narrow
 from kalos_core.display import number_of
 from kalos_core.noise.events import DONE, EVENTS, OUTCOMES, SHIFT, STAGE_OF_EVENT, STAGES, codes_of
 from kalos_core.noise.generated import GeneratedRaters
@@ -138,8 +137,8 @@ class InjectedNoise(Result):
         for name, array in stored.items():
             if name in TEXTS:
                 stored[name] = np.char.encode(array, "utf-8")
-            elif name in CODES or array.dtype.kind == "i":
-                stored[name] = narrow(codes_of(array, CODES[name]) if name in CODES else array)
+            elif name in CODES:
+                stored[name] = codes_of(array, CODES[name])
         return stored
 
     @property

@@ -46,7 +46,8 @@ class OutlinedShapes:
     def distance(self, a: int, b: int) -> BoundaryDistance:
         """Of a row of the left and one of the right."""
         if isinstance(self.left, Polygons) and isinstance(self.right, Polygons):
-            return distance_of_outlines(self._outline(self.left, a), self._outline(self.right, b))
+            left, right = self._outline(self.left, a), self._outline(self.right, b)
+            return distance_of_outlines(left, right)
         assert isinstance(self.left, Masks)
         assert isinstance(self.right, Masks)
         masks = self.left.take(np.array([a])), self.right.take(np.array([b]))

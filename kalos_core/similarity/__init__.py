@@ -13,13 +13,16 @@ may answer 0 for a pair that is certain to stay below.
 """
 
 from kalos_core.names import public_names
+from kalos_core.similarity import table as _table  # noqa: F401 - fills `SIMILARITIES`
 from kalos_core.similarity.base import ROUNDING as ROUNDING
 from kalos_core.similarity.base import SIMILARITIES as SIMILARITIES
 from kalos_core.similarity.base import Bound as Bound
 from kalos_core.similarity.base import Compare as Compare
 from kalos_core.similarity.base import Rows as Rows
 from kalos_core.similarity.base import Similarity as Similarity
+from kalos_core.similarity.base import get_similarity as get_similarity
 from kalos_core.similarity.base import iou_bound as iou_bound
+from kalos_core.similarity.base import register_similarity as register_similarity
 from kalos_core.similarity.boxes import box_giou as box_giou
 from kalos_core.similarity.boxes import box_iou as box_iou
 from kalos_core.similarity.boxes import centroid_box as centroid_box
@@ -31,8 +34,6 @@ from kalos_core.similarity.masks import mask_iou as mask_iou
 from kalos_core.similarity.masks import polygon_raster_iou as polygon_raster_iou
 from kalos_core.similarity.polygons import polygon_giou as polygon_giou
 from kalos_core.similarity.polygons import polygon_iou as polygon_iou
-from kalos_core.similarity.table import get_similarity as get_similarity
-from kalos_core.similarity.table import register_similarity as register_similarity
 from kalos_core.similarity.volumes import volume_grid_iou as volume_grid_iou
 from kalos_core.similarity.volumes import volume_iou as volume_iou
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
-from kalos_core.errors import InputError, listed, repr_of
+from kalos_core.errors import InputError, listed, lookup, repr_of
 from kalos_core.options import Option, checked
 from kalos_core.shapes import ShapeColumn
 
@@ -257,6 +257,47 @@ def iou_bound(
 
 SIMILARITIES: dict[str, Similarity] = {}
 """Name -> similarity, read by the App's drop-downs and the tests; the package fills it, `register_similarity` adds."""
+
+
+def get_similarity(similarity: str | Similarity | Rows) -> Similarity:
+    """The similarity of that name, the one given, or one made of a function ``function(annotations, left, right)``."""
+    if isinstance(similarity, Similarity):
+        return similarity
+    return (
+        Similarity.of_function(similarity) if callable(similarity) else lookup(SIMILARITIES, similarity, "similarity")
+    )
+
+
+def register_similarity(similarity: Similarity | Rows) -> Similarity:
+    """Add a similarity to `SIMILARITIES`, so that it can be chosen by name, in the App too.
+
+    Parameters
+    ----------
+    similarity : Similarity or callable
+        As everywhere: a `Similarity`, or a function ``function(annotations, left, right)`` -> (P,).
+
+    Returns
+    -------
+    Similarity
+
+    Raises
+    ------
+    InputError
+        If the name is taken.
+
+    Examples
+    --------
+    >>> def same_class(annotations, left, right):
+    ...     return (annotations.category[left] == annotations.category[right]).astype(float)
+    >>> register_similarity(same_class).name, "same_class" in SIMILARITIES
+    ('same_class', True)
+    >>> del SIMILARITIES["same_class"]
+    """
+    measure = get_similarity(similarity)
+    if measure.name in SIMILARITIES:
+        raise InputError(f"similarity: expected a name of its own, got {repr_of(measure.name)}, which is taken")
+    SIMILARITIES[measure.name] = measure
+    return measure
 
 
 def _named(kinds: Iterable[str]) -> str:

@@ -8,8 +8,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from kalos_core.annotations import Annotations
 from kalos_core.errors import InputError, repr_of, warn
 from kalos_core.options import Option
-from kalos_core.similarity.base import SIMILARITIES, Rows, Similarity, lacking
-from kalos_core.similarity.table import get_similarity
+from kalos_core.similarity.base import SIMILARITIES, Rows, Similarity, get_similarity, lacking
 
 AUTO = "auto"
 """The similarity of the most exact shape that every annotation has: the default everywhere."""

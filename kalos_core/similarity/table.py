@@ -1,14 +1,8 @@
-"""The table of similarities, and what is looked up in it."""
+"""The table of similarities."""
 
 from __future__ import annotations
 
-from kalos_core.errors import InputError, lookup, repr_of
-from kalos_core.similarity.base import (
-    SIMILARITIES,
-    Rows,
-    Similarity,
-    iou_bound,
-)
+from kalos_core.similarity.base import SIMILARITIES, Similarity, iou_bound
 from kalos_core.similarity.boxes import box_giou, box_iou, centroid_box
 from kalos_core.similarity.centroids import Centroids, centroid
 from kalos_core.similarity.cuboids import cuboid_bound, cuboid_iou
@@ -35,44 +29,3 @@ SIMILARITIES.update(
         Similarity("cuboid_iou", "cuboid", "IoU of cuboids", cuboid_iou, merges=False, bound=cuboid_bound),
     )
 )
-
-
-def get_similarity(similarity: str | Similarity | Rows) -> Similarity:
-    """The similarity of that name, the one given, or one made of a function ``function(annotations, left, right)``."""
-    if isinstance(similarity, Similarity):
-        return similarity
-    return (
-        Similarity.of_function(similarity) if callable(similarity) else lookup(SIMILARITIES, similarity, "similarity")
-    )
-
-
-def register_similarity(similarity: Similarity | Rows) -> Similarity:
-    """Add a similarity to `SIMILARITIES`, so that it can be chosen by name, in the App too.
-
-    Parameters
-    ----------
-    similarity : Similarity or callable
-        As everywhere: a `Similarity`, or a function ``function(annotations, left, right)`` -> (P,).
-
-    Returns
-    -------
-    Similarity
-
-    Raises
-    ------
-    InputError
-        If the name is taken.
-
-    Examples
-    --------
-    >>> def same_class(annotations, left, right):
-    ...     return (annotations.category[left] == annotations.category[right]).astype(float)
-    >>> register_similarity(same_class).name, "same_class" in SIMILARITIES
-    ('same_class', True)
-    >>> del SIMILARITIES["same_class"]
-    """
-    measure = get_similarity(similarity)
-    if measure.name in SIMILARITIES:
-        raise InputError(f"similarity: expected a name of its own, got {repr_of(measure.name)}, which is taken")
-    SIMILARITIES[measure.name] = measure
-    return measure

@@ -8,13 +8,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import Agreement, agreement_of, with_empty_images
+from kalos_core._agreement import Agreement, agreement_of
 from kalos_core.annotations import Annotations
 from kalos_core.arrays import total
 from kalos_core.chance import tally_of_codes
 from kalos_core.display import number_of, with_interval
 from kalos_core.options import Settings, takes
-from kalos_core.reliability import NO_OBJECT
+from kalos_core.reliability import NO_OBJECT, with_empty_images
 from kalos_core.results import Result
 from kalos_core.sharding import Sharded
 from kalos_core.sparse.estimate import ratio_interval

@@ -14,7 +14,7 @@ from kalos_core._agreement import check_comparable
 from kalos_core.annotations import Annotations
 from kalos_core.arrays import run_starts
 from kalos_core.options import Option, Settings, takes
-from kalos_core.pairs import Pairs, pairs_from, refuse_pairs, with_pairs
+from kalos_core.pairs import Pairs, pairs_from, with_pairs
 from kalos_core.shapes import ShapeColumn
 from kalos_core.sharding import Sharded, kinds_of
 from kalos_core.similarity import Similarity
@@ -110,11 +110,10 @@ def variations(annotations: Annotations | Sharded[Annotations], settings: Variat
     measure = measure_for(settings.similarity, kinds_of(annotations))
     threshold, most = settings.threshold, settings.max_merge
     if isinstance(annotations, Sharded):
-        check_comparable(annotations.known)
-        refuse_pairs(annotations, settings.pairs)
+        known = check_comparable(annotations, settings.pairs)
         chosen = settings.part(VariationSettings, similarity=sent(measure))
         found = annotations.parts(partial(_shard_part, settings=chosen), "Variations")
-        return _of_shards(annotations.known, measure.name, chosen, VariationPart.merged(found, annotations.starts))
+        return _of_shards(known, measure.name, chosen, VariationPart.merged(found, annotations.starts))
     near = touching_pairs(annotations, measure, settings.pairs)
     parts = [
         search.table(rows, first) for rows, first, search in searches(annotations, measure, near, [threshold], most)
@@ -159,7 +158,7 @@ def searches(
     With it the rows of their annotations and their first image.
     """
     least = min(thresholds) if len(thresholds) > 1 else None
-    for rows, first, table, near in with_pairs(annotations, pairs, _taken):
+    for rows, first, table, near in with_pairs(annotations, pairs, pairs.floor, _taken):
         ground = Ground(table, measure, near, least)
         for threshold in thresholds:
             search = Search(ground, threshold)

@@ -15,9 +15,9 @@ from kalos_core.annotations import Annotations
 from kalos_core.display import alpha_text, number_of
 from kalos_core.errors import InputError
 from kalos_core.options import Option, Settings, checked, takes
-from kalos_core.pairs import Pairs, refuse_pairs
+from kalos_core.pairs import Pairs
 from kalos_core.results import Result, crossed
-from kalos_core.sharding import Sharded, kinds_of, known_of, parts_of
+from kalos_core.sharding import Sharded, kinds_of, parts_of
 from kalos_core.similarity.fitting import ComparedBy, measure_for, sent
 from kalos_core.variation.find import MaxMerge, searches, touching_pairs
 from kalos_core.variation.tables import ADDITIONAL, CORRECT, MISSING, VARIATION_TYPES, Variations
@@ -169,8 +169,7 @@ def variation_shares(annotations: Annotations | Sharded[Annotations], settings: 
     if not len(levels):
         raise InputError("thresholds: expected at least one similarity, got none")
     measure = measure_for(settings.similarity, kinds_of(annotations))
-    check_comparable(known_of(annotations))
-    refuse_pairs(annotations, settings.pairs)
+    check_comparable(annotations, settings.pairs)
     chosen = replace(settings, similarity=sent(measure))
     parts = parts_of(annotations, partial(_counts, levels=levels, settings=chosen), "Variations")
     return VariationShares(levels, np.sum(parts, axis=0))

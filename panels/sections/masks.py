@@ -9,8 +9,8 @@ import numpy as np
 import kalos_core.fiftyone as kf
 from kalos_core.display import TRUTH_LABELS, alpha_text, count_text, number_of, percent_text, significant
 from kalos_core.fiftyone.app import open_sample
+from kalos_core.fiftyone.dataset.opened import fitting_similarities
 from kalos_core.fiftyone.dataset.raters import ASSIGNED_FIELD, MASKS
-from kalos_core.fiftyone.dataset.similarities import fitting_similarities
 from kalos_core.fiftyone.kinds.pixels.kind import pixel_classes
 from kalos_core.fiftyone.kinds.pixels.views import PixelImage, pixel_images, view_of_mask_rater
 from kalos_core.fiftyone.runs.keys import RunNames

@@ -18,7 +18,7 @@ from kalos_core.annotations import Annotations, object_array
 from kalos_core.errors import InputError, KalosError, KalosWarning, listed
 from kalos_core.fiftyone.dataset.coordinates import stored_mask
 from kalos_core.fiftyone.dataset.database import Columns, stream
-from kalos_core.fiftyone.dataset.info import RaterRecord
+from kalos_core.fiftyone.dataset.document import RaterRecord
 from kalos_core.fiftyone.dataset.objects import Labels, read_labels
 from kalos_core.fiftyone.dataset.opened import Opened
 from kalos_core.fiftyone.dataset.raters import ASSIGNED_FIELD, MASKS, LabelSource, mask_classes, mask_sources

@@ -9,7 +9,6 @@ from typing import Any, TypeVar, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.annotations.joining import narrow
 from kalos_core.errors import Undefined
 from kalos_core.fiftyone.runs.arrays import text_array
 from kalos_core.results import restored
@@ -26,7 +25,7 @@ FIRST = 1000
 
 
 def columns_of(found: Any, prefix: str, but: Collection[str] = ()) -> dict[str, NDArray[Any]]:
-    """The arrays and numbers of a dataclass as they are stored: whole numbers as narrow as they fit, texts as UTF-8.
+    """The arrays and numbers of a dataclass as they are stored: whole numbers as such, texts as UTF-8.
 
     Parameters
     ----------
@@ -43,7 +42,7 @@ def columns_of(found: Any, prefix: str, but: Collection[str] = ()) -> dict[str, 
     >>> pairs = Pairs(np.array([0]), np.array([300]), np.array([0.5]), "box_iou", 0.25)
     >>> stored = columns_of(pairs, "pairs/")
     >>> {name: array.dtype.name for name, array in stored.items()}
-    {'pairs/left': 'uint8', 'pairs/right': 'uint16', 'pairs/similarity': 'float64', 'pairs/floor': 'float64'}
+    {'pairs/left': 'int64', 'pairs/right': 'int64', 'pairs/similarity': 'float64', 'pairs/floor': 'float64'}
     >>> made_from(Pairs, stored, "pairs/", name="box_iou").right
     array([300])
     """
@@ -83,7 +82,7 @@ def _stored(array: NDArray[Any]) -> NDArray[Any]:
         return text_array(array)
     if array.dtype.kind == "f" and _are_whole(array):
         array = array.astype(np.intp)
-    return narrow(array) if array.dtype.kind == "i" else array
+    return array
 
 
 def _are_whole(numbers: NDArray[Any]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -14,10 +15,12 @@ from numpy.typing import NDArray
 
 from kalos_core.errors import Undefined
 from kalos_core.fiftyone.dataset.database import edited_since
-from kalos_core.fiftyone.dataset.info import RaterRecord
+from kalos_core.fiftyone.dataset.document import RaterRecord, StoredRun
 from kalos_core.fiftyone.dataset.raters import OBJECTS, Family, facts_of
 from kalos_core.fiftyone.dataset.selection import Selection
+from kalos_core.fiftyone.runs.arrays import StoredArrays
 from kalos_core.fiftyone.runs.keys import RunNames
+from kalos_core.fiftyone.runs.records import keyed
 
 Settings = TypeVar("Settings", bound=Mapping[str, Any])
 Metrics = TypeVar("Metrics", bound=Mapping[str, Any])
@@ -119,6 +122,29 @@ class Run(Generic[Settings, Metrics, Details, Result]):
     fields: tuple[str, ...] = ()
     dataset: Any = field(default=None, repr=False)
     arrays: Arrays = field(default_factory=dict, repr=False)
+
+    @staticmethod
+    def of(dataset: Any, stored: StoredRun) -> Run[Any, Any, Any, Any]:
+        """A run as a data set has it, with settings and metrics only."""
+        config = stored.config
+        return Run(
+            key=stored.key,
+            kind=config.method.split("/", 1)[1],
+            settings=keyed(config.settings),
+            selection=Selection.of(config.selection),
+            metrics=deepcopy(config.metrics),
+            label_fields=tuple(config.label_fields),
+            images=config.images,
+            read_at=config.read_at,
+            made_at=stored.timestamp,
+            details={},
+            analysis=config.analysis,
+            note=config.note,
+            status=config.review,
+            fields=tuple(config.fields),
+            dataset=dataset,
+            arrays=StoredArrays(stored.key, config.arrays),
+        )
 
     @cached_property
     def view(self) -> Any:

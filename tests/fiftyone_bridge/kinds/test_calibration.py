@@ -11,8 +11,8 @@ from scipy.stats import gaussian_kde
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosWarning, calibrate
 from kalos_core.calibration import DISTANCE_EDGES, GRID
+from kalos_core.fiftyone.dataset.opened import fitting_similarities
 from kalos_core.fiftyone.dataset.raters import store_raters
-from kalos_core.fiftyone.dataset.similarities import fitting_similarities
 from kalos_core.fiftyone.kinds.calibration import compute
 from kalos_core.fiftyone.kinds.calibration.kind import default_threshold
 from kalos_core.fiftyone.runs.table import Run

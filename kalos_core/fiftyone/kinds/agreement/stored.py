@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kalos_core._agreement import Agreement, AgreementSettings, compared, matched
 from kalos_core.annotations import Annotations
-from kalos_core.annotations.joining import CODES, NAMES, OTHERS, from_arrays, narrow
+from kalos_core.annotations.joining import CODES, NAMES, OTHERS, from_arrays
 from kalos_core.annotations.thin import thinned
 from kalos_core.diagnostics.narrowing import NarrowedAgreement, narrowed
 from kalos_core.diagnostics.parts import Part
@@ -107,12 +107,6 @@ def _estimates(metrics: Mapping[str, Any]) -> Estimates:
     return Estimates(alpha, alpha_ends, whole, whole_ends, np.array([metrics["defined_images"]]))
 
 
-def stored_sums(sums: ImageSums, unit_of: NDArray[np.intp]) -> dict[str, NDArray[Any]]:
-    """What `load_sums` reads back, beside the table of annotations."""
-    cells = columns_of(sums.pairs, PAIR_CELLS) | columns_of(sums.left_out, LEFT_OUT)
-    return {"unit_of": narrow(unit_of), **columns_of(sums.part.units, UNITS), **cells}
-
-
 def load_sums(arrays: Mapping[str, NDArray[Any]], configuration: AgreementSettings) -> ImageSums:
     """The sums of a stored agreement."""
     table, units = compared(_who_annotated(arrays), configuration.empty), made_from(Units, arrays, UNITS)
@@ -138,7 +132,9 @@ def arrays_of(
     labels: Labels, result: Agreement, sums: ImageSums, apart: BoundaryAgreement | None
 ) -> dict[str, NDArray[Any]]:
     """All arrays that an agreement stores."""
-    arrays = matched_arrays(labels, result.pairs) | stored_sums(sums, result.unit_of)
+    cells = columns_of(sums.pairs, PAIR_CELLS) | columns_of(sums.left_out, LEFT_OUT)
+    arrays = {"unit_of": result.unit_of, **columns_of(sums.part.units, UNITS), **cells}
+    arrays |= matched_arrays(labels, result.pairs)
     return arrays | ({} if apart is None else columns_of(apart, BOUNDARIES, but=OF_TABLE))
 
 

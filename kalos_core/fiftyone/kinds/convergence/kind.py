@@ -10,9 +10,9 @@ import fiftyone as fo
 
 from kalos_core.convergence import ConvergenceStudy, LabelConvergence, Replicates, label_convergence, read_models
 from kalos_core.convergence.interval import CeilingSettings, ConvergenceSettings, Subsets
+from kalos_core.fiftyone.dataset.document import METHOD
 from kalos_core.fiftyone.internals import database, id_of, root_of
 from kalos_core.fiftyone.kinds.matched import matched_again, read_compared
-from kalos_core.fiftyone.runs.keys import METHOD
 from kalos_core.fiftyone.runs.progress import RunArguments
 from kalos_core.fiftyone.runs.stored import load_details, load_metrics
 from kalos_core.fiftyone.runs.table import Changes, Demo, Kind, Run, register

@@ -16,9 +16,9 @@ from kalos_core.display import number_of
 from kalos_core.errors import InputError, listed, lookup
 from kalos_core.fiftyone.dataset.masks import ImageMasks, RaterMasks, open_masks
 from kalos_core.fiftyone.dataset.objects import Labels, labels_of_field, read_labels
+from kalos_core.fiftyone.dataset.opened import similarity_to_store
 from kalos_core.fiftyone.dataset.raters import MASKS, estimated_fields, label_fields
 from kalos_core.fiftyone.dataset.selection import Selection
-from kalos_core.fiftyone.dataset.similarities import similarity_to_store
 from kalos_core.fiftyone.dataset.writing import write_documents
 from kalos_core.fiftyone.kinds.detectors.kind import DETECTORS, DetectorDetails, DetectorRun, ranking_metrics
 from kalos_core.fiftyone.kinds.detectors.scores import are_score_maps, read_references, read_scores
@@ -166,7 +166,7 @@ def _store(
     report(STORING, "Storing the ranking")
     names, boundaries = RunNames(run_key), details.boundaries
     declared = {} if boundaries is None else names.declared(names.f1)
-    with writing(DETECTORS, read, run_key, settings, declared) as draft:
+    with writing(DETECTORS, read, run_key, settings, report, declared) as draft:
         if boundaries is not None:
             best = plain_values(boundaries.image_best[np.argmax(np.nan_to_num(boundaries.ods))])
             values = ((image, {names.f1: f1}) for image, f1 in zip(boundaries.images, best, strict=True))

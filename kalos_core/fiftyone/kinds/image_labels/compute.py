@@ -82,7 +82,7 @@ def compute_label_agreement(samples: Any, run_key: str, settings: LabelRunArgume
         )
         names = RunNames(run_key)
         report(STORING, "Writing agreement")
-        with writing(LABEL_AGREEMENT, labels, run_key, told.record(), sample_schema(names, told)) as draft:
+        with writing(LABEL_AGREEMENT, labels, run_key, told.record(), report, sample_schema(names, told)) as draft:
             write_columns(labels, sample_values(found, names, told), report.within(STORING, 1.0, "Writing"))
             draft.metrics, draft.details = label_metrics(found, told.quorum), label_details(found)
             draft.arrays = table_arrays(labels.answers) | dispute_arrays(found)

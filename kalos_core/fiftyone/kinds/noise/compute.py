@@ -113,7 +113,7 @@ def inject_noise(samples: Any, run_key: str, settings: NoiseArguments) -> NoiseR
         on_reference = report.within(EVENTS_WRITTEN, LABELS_WRITTEN, f"Writing {number_of(len(noise.event), 'event')}")
         on_fields = report.within(LABELS_WRITTEN, 1.0, f"Writing {number_of(len(result.annotations), 'label')}")
         declared = declared_fields(names, fields, origin.label_type, originals)
-        with writing(NOISE, labels, run_key, stored, declared) as draft:
+        with writing(NOISE, labels, run_key, stored, report, declared) as draft:
             changes = picked({names.changes: noise.changes})
             write_values(originals, reference_values(names, noise), changes, on_reference)
             documents = synthetic_labels(names, result, noise, origin.label_type)

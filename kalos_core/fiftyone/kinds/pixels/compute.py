@@ -90,7 +90,7 @@ def compute_pixel_agreement(samples: Any, run_key: str, settings: PixelRunArgume
         }
         paired = pair_counters(names, masks, told)
         fields |= names.declared(names.f1, *(counter.on_samples for counter in paired))
-        with writing(PIXELS, masks, run_key, stored, fields, folder) as draft:
+        with writing(PIXELS, masks, run_key, stored, report, fields, folder) as draft:
             counted = {name: PixelAccumulator(masks.raters, told.channels, local) for name in masks.classes}
             regional = RegionWriter(names, told)
             more = [*([regional] if told.regions else []), *paired]

@@ -98,7 +98,7 @@ def resolved(
         names = RunNames(field)
         own = names.declared(names.main, names.match, names.raters, names.note, names.who)
         declared = kind.declared(field, f"Resolved from the agreement {about.key!r}", {ESTIMATED: field}, own)
-        with writing(RESOLVED, labels, field, settings, declared) as draft:
+        with writing(RESOLVED, labels, field, settings, report, declared) as draft:
             rater_of = dict(zip(found.annotations.id.tolist(), found.annotations.rater.tolist(), strict=True))
             attributes = _attributes(result, names, rater_of, found.annotations.raters.tolist())
             documents: Iterator[tuple[str, dict[str, Document]]] = zip(
