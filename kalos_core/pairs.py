@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,7 @@ from kalos_core.annotations import Annotations
 from kalos_core.annotations.blocks import AT_ONCE, ByImage, Take
 from kalos_core.arrays import blocks_of_runs, run_ends, short
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, KalosWarning, repr_of
+from kalos_core.errors import InputError, repr_of, warn
 from kalos_core.limits import check_limit
 from kalos_core.options import check_arguments
 from kalos_core.results import Result
@@ -172,7 +171,11 @@ def compute_pairs(
     """
     check_arguments(compute_pairs, locals())
     measure = measure_for(similarity, annotations)
-    floor = check_threshold(floor, "floor")
+    return pairs_of(annotations, measure, check_threshold(floor, "floor"), same_class=same_class)
+
+
+def pairs_of(annotations: Annotations, measure: Similarity, floor: float, *, same_class: bool = False) -> Pairs:
+    """`compute_pairs` by a similarity that was looked up, from a floor that was checked."""
     none = np.zeros(0, np.intp)
     found, many = [(none, none, np.zeros(0))], 0
     _warn_of_many(annotations, _most_pairs(annotations), MANY_COMPARED, "pairs to compare")
@@ -201,7 +204,7 @@ def pairs_from(
         If those given are of another similarity or another table.
     """
     if given is None:
-        return compute_pairs(annotations, measure, floor, same_class=same_class)
+        return pairs_of(annotations, measure, floor, same_class=same_class)
     if given.name != measure.name:
         raise InputError(f"pairs: expected pairs of {measure.name!r}, got {repr_of(given.name)}")
     last = max(given.left.max(initial=-1), given.right.max(initial=-1))
@@ -229,14 +232,12 @@ def _warn_of_many(annotations: Annotations, counts: NDArray[np.intp], limit: int
         return
     image = int(counts.argmax())
     beyond = np.count_nonzero(counts > limit)
-    warnings.warn(
+    warn(
         f"annotations: {counts[image]:,} {what} among the {np.count_nonzero(annotations.image == image):,} annotations "
         f"of image {annotations.images[image]!r}"
         + (f" ({beyond:,} images have more than {limit:,})" if beyond > 1 else "")
         + f": {COSTS_OF_A_MILLION}. Annotations that were loaded twice lie on each other: leave them out, or raise "
-        "the threshold",
-        KalosWarning,
-        stacklevel=3,
+        "the threshold"
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -21,7 +20,7 @@ from kalos_core.annotations.columns import TEXT
 from kalos_core.annotations.counting import overview as overview_of
 from kalos_core.annotations.joining import join
 from kalos_core.arrays import give_back_memory, uncollected
-from kalos_core.errors import InputError, KalosWarning, Problems, check_iterable, check_text, listed, repr_of
+from kalos_core.errors import InputError, Problems, check_iterable, check_text, listed, repr_of, warn
 from kalos_core.fiftyone.dataset.coordinates import CROWD, Fault, is_crowd, shapes_of
 from kalos_core.fiftyone.dataset.database import Columns, stream
 from kalos_core.fiftyone.dataset.digests import digests
@@ -416,22 +415,18 @@ class _Reading:
     def _warn_of_outside(self, annotations: Annotations) -> None:
         outside = reaching_outside(annotations.shapes, annotations.image_size[annotations.image])
         if outside.any():
-            warnings.warn(
+            warn(
                 f"view: {outside.sum():,} annotations reach beyond their image and are kept as they are "
-                f"(ids {listed(annotations.id[outside])})",
-                KalosWarning,
-                stacklevel=5,
+                f"(ids {listed(annotations.id[outside])})"
             )
 
 
 def _warn_of_crowds(annotations: Annotations) -> None:
     if annotations.crowds.any():
-        warnings.warn(
+        warn(
             f"view: {annotations.crowds.sum():,} crowd regions (labels with a true {CROWD!r}) on "
             f"{np.count_nonzero(annotations.crowds):,} images are kept out of agreement, as each stands for many "
-            "objects and corresponds to none; in mAP they are ignored regions, as in COCO.",
-            KalosWarning,
-            stacklevel=5,
+            "objects and corresponds to none; in mAP they are ignored regions, as in COCO."
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,7 +13,7 @@ from fiftyone import ViewExpression
 from fiftyone import ViewField as F
 
 from kalos_core.annotations import as_name
-from kalos_core.errors import InputError, KalosWarning, listed, lookup
+from kalos_core.errors import InputError, listed, lookup, warn
 from kalos_core.fiftyone.dataset.coordinates import CROWD, REGION
 from kalos_core.fiftyone.dataset.database import now
 from kalos_core.fiftyone.dataset.document import RaterRecord
@@ -157,12 +156,10 @@ class Opened:
         """Say so where everybody is taken as assigned because nothing says who was."""
         is_guessed = self.selection.assigned == "auto" and self.rule == "all"
         if is_guessed and len(self.raters) > 1 and not self.again:
-            warnings.warn(
+            warn(
                 f"no sample field {ASSIGNED_FIELD!r} says who was assigned: every rater is taken as assigned to every "
                 "sample, so that a sample a rater never saw counts as 'saw it and annotated nothing', which lowers "
-                "alpha. Choose assigned='labelled' to count a rater only where their labels are there.",
-                KalosWarning,
-                stacklevel=5,
+                "alpha. Choose assigned='labelled' to count a rater only where their labels are there."
             )
 
 
@@ -227,12 +224,13 @@ def what_to_read(opened: Opened, similarities: Iterable[Any]) -> tuple[tuple[str
 
     One that compares anything needs all kinds.
     """
-    names = [AUTO if similarity is None else similarity for similarity in similarities]
-    there = _kinds(opened.view, opened.sources) if AUTO in names else ()
-    found = [lookup(SIMILARITIES, resolved(name, there), "similarity") for name in names]
+    given = [AUTO if similarity is None else similarity for similarity in similarities]
+    there = _kinds(opened.view, opened.sources) if AUTO in given else ()
+    usual = "cuboid" if is_3d(opened.view) else "box"
+    names = [resolved(similarity, there) for similarity in given]
+    found = [lookup(SIMILARITIES, name, "similarity") for name in names]
     kinds = {similarity.kind for similarity in found}
-    more = STORED if "" in kinds else ["cuboid" if is_3d(opened.view) else "box"]
-    return tuple(similarity.name for similarity in found), kinds.union(more)
+    return tuple(similarity.name for similarity in found), kinds.union(STORED if "" in kinds else [usual])
 
 
 def default_similarity(samples: Any, selection: Selection) -> str:

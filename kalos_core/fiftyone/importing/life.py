@@ -5,7 +5,6 @@ The next load undoes what a dead process left half done; a load that fails undoe
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ import fiftyone as fo
 from bson import ObjectId
 from pymongo.errors import PyMongoError
 
-from kalos_core.errors import InputError, KalosError, KalosWarning, repr_of
+from kalos_core.errors import InputError, KalosError, repr_of, warn
 from kalos_core.fiftyone.dataset.database import (
     BLOCK,
     FieldArguments,
@@ -167,11 +166,7 @@ def undo_dead_load(dataset: Any) -> bool:
     if record["is_complete"]:
         _finish(dataset, record)
         return False
-    warnings.warn(
-        f"dataset: an earlier load into {dataset.name!r} was cut off half-way; what it left is removed first",
-        KalosWarning,
-        stacklevel=4,
-    )
+    warn(f"dataset: an earlier load into {dataset.name!r} was cut off half-way; what it left is removed first")
     _undo(dataset, record)
     return bool(record["is_new"])
 

@@ -14,8 +14,8 @@ from kalos_core.fiftyone.dataset.database import FieldArguments
 from kalos_core.fiftyone.dataset.objects import Labels, read_labels
 from kalos_core.fiftyone.runs.arrays import part_of
 from kalos_core.fiftyone.runs.table import Arrays, Changes, Run
-from kalos_core.pairs import Pairs, compute_pairs
-from kalos_core.similarity import get_similarity
+from kalos_core.pairs import Pairs, pairs_of
+from kalos_core.similarity import SIMILARITIES
 
 TABLE, PAIRS = "table/", "pairs/"
 """What the names of the arrays of a table and of its pairs begin with."""
@@ -64,7 +64,7 @@ def matched_again(changes: Changes, similarity: str) -> tuple[Annotations, Pairs
     kept = (left >= 0) & (right >= 0)
     if not len(fresh_rows) and kept.all():
         return annotations, Pairs(left, right, stored.similarity, similarity, floor)
-    fresh = compute_pairs(annotations.select(rows=fresh_rows), get_similarity(similarity), floor)
+    fresh = pairs_of(annotations.select(rows=fresh_rows), SIMILARITIES[similarity], floor)
     left = np.concatenate([left[kept], fresh_rows[fresh.left]])
     right = np.concatenate([right[kept], fresh_rows[fresh.right]])
     values = np.concatenate([stored.similarity[kept], fresh.similarity])

@@ -96,7 +96,7 @@ def _written_by(dataset: Any, writer: Writer) -> list[StoredRun]:
 
 
 @dataclass
-class Draft(Generic[Settings, Metrics, Details, Result]):
+class RunDraft(Generic[Settings, Metrics, Details, Result]):
     """A run that is being written: what it will store besides its fields, and the run itself once it is written.
 
     Parameters
@@ -128,7 +128,7 @@ def writing(
     report: Report,
     fields: Mapping[str, FieldArguments] | None = None,
     folder: Path | None = None,
-) -> Iterator[Draft[Settings, Metrics, Details, Result]]:
+) -> Iterator[RunDraft[Settings, Metrics, Details, Result]]:
     """Register a run as being written, declare its fields, and take all of it back if anything goes wrong.
 
     Parameters
@@ -147,7 +147,7 @@ def writing(
 
     Yields
     ------
-    Draft
+    RunDraft
         To be given `metrics`, `details`, `arrays` and `result`; leaving the block makes the run complete.
     """
     dataset, together = root_of(read.view), _TOGETHER.get()
@@ -178,7 +178,7 @@ def writing(
         try:
             declare(dataset, fields or {})
             place_fields(dataset, run_key, fields or ())
-            draft = Draft[Settings, Metrics, Details, Result]()
+            draft = RunDraft[Settings, Metrics, Details, Result]()
             yield draft
             details = details_to_arrays(draft.details)
             give_back_memory()

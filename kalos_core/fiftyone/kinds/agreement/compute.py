@@ -28,7 +28,7 @@ from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, Found, analysing, store
 from kalos_core.nominal import attribute_agreement
 from kalos_core.options import takes
-from kalos_core.pairs import compute_pairs
+from kalos_core.pairs import pairs_of
 from kalos_core.pixels import unit_boundaries
 from kalos_core.pixels.rater_boundaries import check_outlines
 from kalos_core.results import plain_values
@@ -103,7 +103,7 @@ def compute_agreement(samples: Any, run_key: str, settings: AgreementRunArgument
             check_sizes(labels.annotations.files, labels.annotations.image_size)
             check_outlines(labels.annotations)
         report(COMPARING, f"Comparing {len(labels.annotations):,} annotations")
-        pairs = compute_pairs(labels.annotations, SIMILARITIES[measure], floor)
+        pairs = pairs_of(labels.annotations, SIMILARITIES[measure], floor)
         result = agreement(labels.annotations, **told.part(AgreementSettings).record(), pairs=pairs)
         give_back_memory()
         report(DIAGNOSING, "Looking at thresholds, classes and raters")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 from kalos_core.calibration import calibrate
 from kalos_core.calibration.compute import CalibrationSettings, Similarities
 from kalos_core.display import alpha_text, number_of
-from kalos_core.errors import InputError, KalosWarning, lookup
+from kalos_core.errors import InputError, lookup, warn
 from kalos_core.fiftyone.dataset.database import now
 from kalos_core.fiftyone.dataset.document import set_config
 from kalos_core.fiftyone.dataset.objects import read_labels
@@ -145,7 +144,7 @@ def choose_threshold(samples: Any, run_key: str, similarity: str, threshold: flo
     value = check_threshold(found["threshold"] if threshold is None else threshold)
     if threshold is None and not found["trusted"]:
         text = f"{similarity}: the calibrated threshold {alpha_text(value)} is not to be trusted: {found['why']}"
-        warnings.warn(text, KalosWarning, stacklevel=2)
+        warn(text)
     chosen = Chosen(threshold=value, at=now())
     with explained(samples, "it is not stored"):
         set_config(root_of(samples), [find_run(samples, run.key)], **{f"metrics.chosen.{similarity}": chosen})
