@@ -128,7 +128,8 @@ def change(dataset: Any, entries: Mapping[str, Any], where: Mapping[str, Any] | 
     Returns False, and changes nothing, where `where` does not hold. Other processes read the data set again. FiftyOne's
     own way holds microseconds, which the database does not keep: this process would always read it again.
     """
-    before = journaled(database().datasets).find_one_and_update(
+    stored = database().datasets
+    before = (journaled(stored) if entries else stored).find_one_and_update(  # of the time alone nothing can be lost
         {"_id": id_of(dataset), **(where or {})},
         {"$set": {**entries, "last_modified_at": now()}},
         {"last_modified_at": True},
