@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from kalos_core._agreement import Agreement, AgreementSettings, compared, matched
 from kalos_core.annotations import Annotations
-from kalos_core.annotations.joining import CODES, NAMES, OTHERS, from_arrays
+from kalos_core.annotations.columns import CODES, NAMES
+from kalos_core.annotations.joining import OTHERS, from_arrays
 from kalos_core.annotations.thin import thinned
 from kalos_core.diagnostics.narrowing import NarrowedAgreement, narrowed
 from kalos_core.diagnostics.parts import Part
