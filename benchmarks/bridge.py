@@ -20,7 +20,7 @@ import kalos_core.fiftyone as kf
 from benchmarks.tables import Row, Table
 from benchmarks.timing import Subject, alternate
 from kalos_core import Annotations, KalosWarning, read_coco
-from kalos_core.fiftyone.dataset.similarities import default_similarity
+from kalos_core.fiftyone.dataset.opened import default_similarity
 
 ROOT = Path(__file__).resolve().parents[1]
 OPERATORS = ("compute_agreement", "find_variations")

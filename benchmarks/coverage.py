@@ -32,7 +32,6 @@ from kalos_core import (
     grade_agreement,
     intraclass_correlation,
     label_convergence,
-    nominal_alpha,
     pixel_agreement,
     rater_vitality,
     sparse_agreement,
@@ -163,7 +162,7 @@ def comparison(images: int, raters: int, bootstrap: int, rng: np.random.Generato
     return figures
 
 
-def convergence(images: int, raters: int, bootstrap: int, rng: np.random.Generator) -> Figures:
+def convergence(images: int, _: int, bootstrap: int, rng: np.random.Generator) -> Figures:
     """Label convergence, which two raters measure."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", KalosWarning)

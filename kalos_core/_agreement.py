@@ -7,41 +7,38 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, reduce
 from operator import add
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.annotations.thin import annotated_classes, thinned
-from kalos_core.correspondence import SolverName, correspond
+from kalos_core.arguments import check_type
 from kalos_core.correspondence.costs import CostName
 from kalos_core.correspondence.sizes import UnitCounts, UnitSizes
+from kalos_core.correspondence.units import SolverName, correspond
 from kalos_core.display import number_of
 from kalos_core.errors import InputError
 from kalos_core.limits import check_replicates
 from kalos_core.options import Option, Replicates, Seed, Settings, takes
-from kalos_core.pairs import Pairs, pairs_from, refuse_pairs
+from kalos_core.pairs import Pairs, pairs_from
 from kalos_core.reliability import (
-    NO_OBJECT,
     NOT_ASSIGNED,
     Coincidences,
     Units,
     alpha_of_all,
     build_units,
-    coincidences,
+    image_coincidences,
     join_coincidences,
     join_units,
 )
 from kalos_core.resampling import Cells, intervals, median_interval, resample
-from kalos_core.results import Result, check_result
+from kalos_core.results import Result
 from kalos_core.sharding import Sharded, kinds_of, known_of
 from kalos_core.similarity import Similarity, get_similarity
 from kalos_core.similarity.base import Threshold
 from kalos_core.similarity.fitting import AUTO, ComparedBy, measure_for, sent
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 BANDS = ((0.8, "near perfect"), (0.6, "substantial"), (0.4, "moderate"), (0.0, "low"))
 """Least alpha of each band, best first; below the last is systematic disagreement (KαLOS §3.3).
@@ -227,6 +224,10 @@ class Agreement(Result):
     """
 
     _call = "agreement(annotations)"
+    _columns = (
+        "image:annotations.images file:annotations.files alpha:image_alpha units:units_per_image "
+        "annotations:annotations_per_image"
+    )
     _shows_table = False
 
     annotations: Annotations
@@ -331,20 +332,6 @@ class Agreement(Result):
             "raters": self.annotations.raters.tolist(),
             "note": self.unit_sizes.note,
         }
-
-    def to_pandas(self) -> pd.DataFrame:
-        """One row an image: its id, file, alpha, and how many units and annotations it has."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "image": self.annotations.images,
-                "file": self.annotations.files,
-                "alpha": self.image_alpha,
-                "units": self.units_per_image,
-                "annotations": self.annotations_per_image,
-            }
-        )
 
     @property
     def headline(self) -> str:
@@ -479,10 +466,8 @@ def agreement(annotations: Annotations | Sharded[Annotations], settings: Agreeme
     (0.5455, [[0, 0], [1, 1], [-1, 1]])
     """
     measure, chosen = settings.for_kinds(annotations)
-    known = known_of(annotations)
+    known = check_comparable(annotations, settings.pairs)
     check_replicates(chosen.bootstrap, len(known.images))
-    check_comparable(known)
-    refuse_pairs(annotations, settings.pairs)
     if isinstance(annotations, Sharded):
         parts = annotations.parts(partial(AgreementPart.of, measure=sent(measure), settings=chosen), "Agreement")
         return _of_shards(annotations, measure, chosen, AgreementPart.merged(parts))
@@ -562,6 +547,7 @@ def numbers_of(
 
     Examples
     --------
+    >>> from kalos_core.reliability import coincidences
     >>> sums = coincidences(np.array([[0, 0], [0, -1]]), np.array([0, 1]), 2)
     >>> found = numbers_of(sums, np.zeros(2, bool), AgreementSettings(bootstrap=0), np.arange(2))
     >>> found["image_alpha"].tolist(), found["alpha"]
@@ -583,8 +569,9 @@ def numbers_of(
     }
 
 
-def check_comparable(annotations: Annotations) -> None:
-    """Agreement needs an image and two raters; anything less is refused here, before any work."""
+def check_comparable(source: Annotations | Sharded[Annotations], pairs: Pairs | None = None) -> Annotations:
+    """What is known of a table or shards; fewer than an image and two raters, and pairs of shards, are refused."""
+    annotations = known_of(source, pairs)
     if not isinstance(annotations, Annotations):
         raise InputError(f"annotations: expected Annotations, got {type(annotations).__name__}")
     if not len(annotations.images):
@@ -592,11 +579,12 @@ def check_comparable(annotations: Annotations) -> None:
     if len(annotations.raters) < 2:
         names = ", ".join(map(str, annotations.raters)) or "none"
         raise InputError(f"annotations: expected at least two raters, got {len(annotations.raters)} ({names})")
+    return annotations
 
 
 def check_agreement(result: Agreement) -> None:
     """An error for anything but an `Agreement` that holds its annotations."""
-    check_result(result, "agreement", Agreement)
+    check_type("agreement", Agreement, result)
     if result.of_shards is not None:
         raise InputError(
             "agreement: expected one of a table, whose annotations are read, got one of shards; call "
@@ -612,24 +600,8 @@ def agreement_of(
         if check is not None:
             check(known_of(source))
         return agreement(source)
-    check_result(source, "agreement", Agreement)
+    check_type("agreement", Agreement, source)
     return source
-
-
-def with_empty_images(annotations: Annotations, units: Units) -> tuple[Units, NDArray[np.bool_]]:
-    """The units and one of `NO_OBJECT` for each image empty by agreement, and (I,) which images those are."""
-    annotated = np.zeros(len(annotations.images), np.bool_)
-    annotated[annotations.image] = True
-    empty = ~annotated & annotations.comparable_images
-    where = np.flatnonzero(empty)
-    silent = np.where(annotations.assigned_any_class[where], np.int32(NO_OBJECT), np.int32(NOT_ASSIGNED))
-    return Units(np.concatenate([units.image, where]), np.concatenate([units.values, silent])), empty
-
-
-def image_coincidences(annotations: Annotations, units: Units) -> tuple[Coincidences, NDArray[np.bool_]]:
-    """Counts per image, images empty by agreement with their unit of `NO_OBJECT`, and (I,) which images those are."""
-    whole, empty = with_empty_images(annotations, units)
-    return coincidences(whole.values, whole.image, len(annotations.images)), empty
 
 
 def _mean(values: NDArray[np.float64]) -> float:

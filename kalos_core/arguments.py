@@ -22,7 +22,7 @@ def check_type(name: str, hint: Any, value: Any) -> None:
     kalos_core.errors.InputError: sorted: expected True or False, got 'no'
     """
     if not _fits(hint, value):
-        own = any(hasattr(kind, "__dataclass_fields__") for kind in _alternatives(hint))
+        own = any(_is_own(get_origin(kind) or kind) for kind in _alternatives(hint))
         actual = type(value).__name__ if own else repr_of(value)
         instead = "read_labels(path) reads a file" if _is_file(hint, value) else getattr(value, "_instead", "")
         raise InputError(f"{name}: expected {_said(hint, value)}, got {actual}{instead and f'; {instead}'}")
@@ -42,6 +42,8 @@ def _alternatives(hint: Any) -> tuple[Any, ...]:
 
 def _fits(hint: Any, value: Any) -> bool:
     """Whether a value is of a type, as far as that is looked at: entries of mappings and sequences, too."""
+    if type(hint) is type and isinstance(value, hint):  # nearly always
+        return True
     options = _alternatives(hint)
     if len(options) > 1:
         return any(isinstance(value, str) if option is str else _fits(option, value) for option in options)
@@ -63,9 +65,15 @@ def _fits(hint: Any, value: Any) -> bool:
             origin is Iterable or isinstance(value, (str, np.ndarray)) or all(_fits(inner[0], entry) for entry in value)
         )
     kind = hint if origin is None else origin
-    if isinstance(kind, type) and kind.__module__.startswith("kalos_core.") and not getattr(kind, "_is_protocol", 0):
-        return isinstance(value, kind)
+    if _is_own(kind):  # shards have a table without rows, of the type that is expected
+        return isinstance(value, kind) and (not inner or _fits(inner[0], getattr(value, "known", None)))
     return True
+
+
+def _is_own(kind: Any) -> bool:
+    """Whether a type is a class of this library."""
+    own = isinstance(kind, type) and kind.__module__.startswith("kalos_core.")
+    return own and not getattr(kind, "_is_protocol", False)
 
 
 def _is_file(hint: Any, value: Any) -> bool:
@@ -84,6 +92,13 @@ def _is_several(kind: Any, value: Any) -> bool:
         return False
 
 
+def _entries(kind: Any) -> str:
+    """What a sequence is of, in words."""
+    inner = get_args(kind)[0]
+    words = {str: "names", float: "numbers", int: "whole numbers", Mapping: "mappings"}
+    return words.get(get_origin(inner) or inner, "entries")
+
+
 def _said(hint: Any, value: Any) -> str:
     """What is expected, in words; of entries that are wrong the type as Python writes it."""
     words = []
@@ -91,7 +106,7 @@ def _said(hint: Any, value: Any) -> str:
         origin, call = get_origin(kind), getattr(kind, "_call", "")
         if origin in (Mapping, dict, *SEVERAL):
             there = isinstance(value, Mapping) if origin in (Mapping, dict) else _is_several(origin, value)
-            usual = "a mapping" if origin in (Mapping, dict) else "several entries"
+            usual = "a mapping" if origin in (Mapping, dict) else f"several {_entries(kind)}"
             words.append(str(kind).replace("collections.abc.", "").replace("typing.", "") if there else usual)
         elif origin is Literal:
             words += map(repr, get_args(kind))

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.errors import InputError, repr_of
+from kalos_core.errors import InputError, listed, repr_of
 
 
 def as_floats(values: ArrayLike, name: str) -> NDArray[np.float64]:
@@ -63,6 +63,29 @@ def as_rows(values: Any, name: str, dtype: Any, columns: int) -> NDArray[Any]:
     return array.reshape(-1, columns)
 
 
+def as_weights(weights: ArrayLike | None, count: int, of: str, above_zero: bool = False) -> NDArray[np.float64]:
+    """(count,) a weight of each; all 1 unless given.
+
+    Examples
+    --------
+    >>> as_weights(None, 2, "rater").tolist(), as_weights([0, 2], 2, "rater").tolist()
+    ([1.0, 1.0], [0.0, 2.0])
+    >>> as_weights([1, -1], 2, "rater")
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: weights: expected a number of at least 0 for each of 2 raters, got 1.0, -1.0
+    """
+    if weights is None:
+        return np.ones(count)
+    given = as_floats(weights, "weights")
+    enough = given > 0 if above_zero else given >= 0
+    if given.shape != (count,) or not (np.isfinite(given) & enough).all():
+        least = "above 0" if above_zero else "of at least 0"
+        raise InputError(
+            f"weights: expected a number {least} for each of {count} {of}s, got {listed(given.ravel(), 20)}"
+        )
+    return given
+
+
 def object_array(values: ArrayLike | Sequence[Any] | Iterable[Any]) -> NDArray[np.object_]:
     """A one-dimensional array of Python objects, whatever they are (tuples stay tuples)."""
     if isinstance(values, np.ndarray) and not values.ndim:
@@ -96,6 +119,34 @@ def expand_runs(first: NDArray[np.intp], count: NDArray[np.intp]) -> tuple[NDArr
     position = np.arange(len(owner))
     position += np.repeat(first - (np.cumsum(count) - count), count)
     return owner, position
+
+
+BLOCK = 1 << 14
+"""Pairs compared at a time: small enough for their temporary arrays to stay in the processor's cache."""
+
+BLOCKS = 6
+"""Of few pairs that many are made, so that their temporary arrays stay small beside the annotations."""
+
+LEAST_BLOCK = 1 << 12
+"""Pairs of a block that are not worth to be divided further."""
+
+
+def blocks_of_runs(
+    first: NDArray[np.intp], count: NDArray[np.intp]
+) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """`expand_runs`, about `BLOCK` positions at a time, or a share of few.
+
+    Examples
+    --------
+    >>> [(owner.tolist(), position.tolist()) for owner, position in blocks_of_runs(np.array([5, 9]), np.array([2, 1]))]
+    [([0, 0, 1], [5, 6, 9])]
+    """
+    edges = run_starts(count)
+    size = min(BLOCK, max(LEAST_BLOCK, int(edges[-1]) // BLOCKS))
+    cuts = np.minimum(np.searchsorted(edges, np.arange(0, edges[-1] + size, size)), len(count))
+    for start, stop in pairwise(cuts):
+        owner, position = expand_runs(first[start:stop], count[start:stop])
+        yield start + owner, position
 
 
 def short(codes: NDArray[np.intp]) -> NDArray[Any]:

@@ -194,9 +194,10 @@ def disputes(agreement: Agreement, decisions: Iterable[Decision] = ()) -> Disput
     ([1, 2], 0, 1)
     """
     check_agreement(agreement)
+    majority = _majority(agreement)
+    count = np.bincount(majority[_in_dispute(agreement)], minlength=len(agreement.annotations.categories))
     unit = np.flatnonzero(_still_open(agreement, _settled(agreement, decisions)))
-    image, category = agreement.units.image[unit], _majority(agreement)[unit]
-    count = np.bincount(_majority(agreement)[_in_dispute(agreement)], minlength=len(agreement.annotations.categories))
+    image, category = agreement.units.image[unit], majority[unit]
     order = np.lexsort((unit, -count[category], image, np.nan_to_num(agreement.image_alpha[image], nan=np.inf)))
     return Disputes(unit[order], image[order], agreement)
 

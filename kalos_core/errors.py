@@ -128,9 +128,8 @@ def or_reason(compute: Callable[..., T], *arguments: Any) -> T | Undefined:
 
     Examples
     --------
-    >>> from kalos_core.similarity import check_threshold
-    >>> or_reason(check_threshold, 0.5), or_reason(check_threshold, 2).reason[:9]
-    (0.5, 'threshold')
+    >>> or_reason(check_whole, 2, "bins"), or_reason(check_whole, 0.5, "bins").reason[:4]
+    (2, 'bins')
     """
     try:
         return compute(*arguments)
@@ -328,21 +327,6 @@ def check_text(value: object, name: str) -> str:
     raise InputError(
         f"{name}: expected a text of at most {LONGEST_TEXT:,} characters that UTF-8 can hold, got {repr_of(value)}"
     )
-
-
-def check_choice(value: object, name: str, *choices: str) -> None:
-    """Refuse an argument that is none of a few words.
-
-    Examples
-    --------
-    >>> check_choice("coco", "ties", "coco", "shuffle", "joint")
-    >>> check_choice("x", "ties", "coco", "shuffle", "joint")
-    Traceback (most recent call last):
-    kalos_core.errors.InputError: ties: expected 'coco', 'shuffle' or 'joint', got 'x'
-    """
-    if not isinstance(value, str) or value not in choices:  # arrays and the NA of pandas equal nothing
-        *others, last = map(repr, choices)
-        raise InputError(f"{name}: expected {', '.join(others)} or {last}, got {repr_of(value)}")
 
 
 def check_writable(names: Iterable[object], what: str) -> None:

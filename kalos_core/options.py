@@ -10,11 +10,11 @@ from __future__ import annotations
 import difflib
 import inspect
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, Field, dataclass, fields
 from functools import cache, wraps
-from types import MethodType, NoneType, UnionType
+from types import NoneType, UnionType
 from typing import (
     Annotated,
     Any,
@@ -31,7 +31,7 @@ from typing import (
 )
 
 from kalos_core.arguments import check_type
-from kalos_core.errors import InputError, check_number, check_whole, listed, lookup
+from kalos_core.errors import InputError, as_number, check_iterable, check_number, check_whole, listed, lookup
 from kalos_core.limits import check_replicates
 
 P = ParamSpec("P")
@@ -53,9 +53,13 @@ class Option:
     help : str
         One or two sentences for people, with the unit.
     low, high : float, optional
-        Its range, both ends included.
+        Its range, both ends included; of a sequence of numbers that of each.
     above, below : float, optional
         Ends of its range that are not included.
+    required : bool
+        Whether a sequence has at least one entry.
+    ordered : bool
+        Whether entries of a sequence count once each, in ascending order.
     choices : mapping of str to str, optional
         Each value and what it means. A value is looked up in `known`, where there is such a table.
     known : mapping of str, optional
@@ -81,6 +85,8 @@ class Option:
     high: float | None = None
     above: float | None = None
     below: float | None = None
+    required: bool = False
+    ordered: bool = False
     choices: Mapping[str, str] | None = None
     known: Mapping[str, Any] | None = None
     type: str = ""
@@ -113,11 +119,25 @@ class Option:
             lookup(self.known or self.choices or {}, value, name)
             return value
         if parts <= {int, NoneType}:
-            return check_whole(value, name, int(self.low or 0), None if self.high is None else int(self.high))
+            return self._whole(value, name)
         if parts <= {float, NoneType}:
-            return check_number(value, name, self.low, self.high, self.above, self.below)
+            return self._number(value, name)
+        if Sequence[int] in parts or Sequence[float] in parts:
+            one, words = (self._whole, "whole numbers") if Sequence[int] in parts else (self._number, "numbers")
+            if float in parts and as_number(value) is not None:
+                return self._number(value, name)
+            found = [one(entry, name) for entry in check_iterable(value, name, f"several {words}")]
+            if self.required and not found:
+                raise InputError(f"{name}: expected at least one, got none")
+            return tuple(sorted(set(found)) if self.ordered else found)
         check_type(name, kind, value)
         return value
+
+    def _whole(self, value: Any, name: str) -> int:
+        return check_whole(value, name, int(self.low or 0), None if self.high is None else int(self.high))
+
+    def _number(self, value: Any, name: str) -> float:
+        return check_number(value, name, self.low, self.high, self.above, self.below)
 
 
 Replicates = Annotated[
@@ -171,12 +191,8 @@ class Settings:
         own: Any = type(self)
         hints = _hints(own)
         for entry in fields(self):
-            kind, option = _apart(hints[entry.name])
-            value = getattr(self, entry.name)
-            if option is None:
-                check_type(entry.name, kind, value)
-            else:
-                object.__setattr__(self, entry.name, option.checked(value, entry.name, kind))
+            value = _value(entry.name, _apart(hints[entry.name]), getattr(self, entry.name))
+            object.__setattr__(self, entry.name, value)
 
     @classmethod
     def of(cls: type[Chosen], given: Mapping[str, Any]) -> Chosen:
@@ -253,28 +269,16 @@ class BootstrapSettings(Settings):
 # ---- functions that take them ----
 
 
-def check_arguments(function: Callable[..., Any], given: Mapping[str, Any], but: Collection[str] = ()) -> None:
-    """An error that names the first argument of another type than the signature says.
+def checked(function: Callable[P, Answer]) -> Callable[P, Answer]:
+    """Check the arguments of a function against its annotations before each call.
 
-    Types of numbers, texts and arrays are not looked at: whoever uses them checks their range and shape, too.
-
-    Parameters
-    ----------
-    function : callable
-        Whose signature it is.
-    given : mapping
-        Its ``locals()``, before anything else.
-    but : names
-        Parameters that the function checks itself, in its own words.
-
-    Raises
-    ------
-    InputError
+    A parameter annotated with an `Option` is checked by it. Types of numbers, texts and arrays are not looked at: the
+    function checks their range and shape.
 
     Examples
     --------
-    >>> def heights(sizes: Mapping[str, float], sorted: bool = False) -> list[float]:
-    ...     check_arguments(heights, locals())
+    >>> @checked
+    ... def heights(sizes: Mapping[str, float], sorted: bool = False) -> list[float]:
     ...     return list(sizes.values())
     >>> heights({"ann": 3})
     [3]
@@ -285,20 +289,43 @@ def check_arguments(function: Callable[..., Any], given: Mapping[str, Any], but:
     Traceback (most recent call last):
     kalos_core.errors.InputError: sorted: expected True or False, got 'no'
     """
-    for name, hint in _annotated(function.__func__ if isinstance(function, MethodType) else function):
-        if name in given and name not in but:
-            check_type(name, hint, given[name])
+    of_checked: Callable[..., Answer] = function
+
+    @wraps(function)
+    def call(*arguments: P.args, **named: P.kwargs) -> Answer:
+        rules = _rules(function)
+        placed = [_value(name, rules[name], value) for name, value in zip(rules, arguments, strict=False)]
+        given = {name: _value(name, rules[name], value) if name in rules else value for name, value in named.items()}
+        return of_checked(*placed, *arguments[len(placed) :], **given)
+
+    return call
+
+
+Rule = tuple[Any, "Option | None"]
+"""The type of a parameter or field, and its option."""
+
+
+def _value(name: str, rule: Rule, value: Any) -> Any:
+    """An argument as it is used."""
+    kind, option = rule
+    if option is not None:
+        return option.checked(value, name, kind)
+    check_type(name, kind, value)
+    return value
 
 
 @cache
-def _annotated(function: Callable[..., Any]) -> list[tuple[str, Any]]:
-    """The parameters and their types; without those of libraries that are imported late."""
-    names, found = getattr(function, "__globals__", {}), []
+def _rules(function: Callable[..., Any]) -> dict[str, Rule]:
+    """The parameters of a function; types of libraries that are imported late are not looked at."""
+    names = getattr(function, "__globals__", {})
+    found: dict[str, Rule] = {}
     for parameter in inspect.signature(function).parameters.values():
-        hint = parameter.annotation
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            break
+        hint = object if parameter.annotation is parameter.empty else parameter.annotation
         with suppress(NameError, TypeError):
             hint = eval(hint, dict(names)) if isinstance(hint, str) else hint  # our own annotation
-        found.append((parameter.name, str if hint == "str" else hint))
+        found[parameter.name] = _apart(str if hint == "str" else hint)
     return found
 
 
@@ -319,8 +346,8 @@ class takes(Generic[P, Chosen]):
     ((5, 3), (5, 2), ['images', 'seed'])
     """
 
-    def __init__(self, settings: Callable[P, Chosen], but: Collection[str] = ()) -> None:
-        self._settings, self._but = settings, but
+    def __init__(self, settings: Callable[P, Chosen]) -> None:
+        self._settings = settings
 
     @overload
     def __call__(self, function: Callable[[First, Chosen], Answer]) -> Callable[Concatenate[First, P], Answer]: ...
@@ -338,7 +365,6 @@ class takes(Generic[P, Chosen]):
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """The function that takes the fields."""
         settings: Any = self._settings
-        but = self._but  # parameters that the function checks in its own words
         whole = inspect.signature(function)
         first = list(whole.parameters.values())[:-1]
         own = list(inspect.signature(settings).parameters.values())
@@ -351,8 +377,12 @@ class takes(Generic[P, Chosen]):
         def call(*arguments: Any, **named: Any) -> Any:
             refuse_unknown(named, names)
             bound = signature.bind(*arguments, **named).arguments
-            leading = {entry.name: bound.pop(entry.name) for entry in first if entry.name in bound}
-            check_arguments(function, leading, but)
+            rules = _rules(function)
+            leading = {
+                entry.name: _value(entry.name, rules[entry.name], bound.pop(entry.name))
+                for entry in first
+                if entry.name in bound
+            }
             return function(**leading, settings=settings(**bound))
 
         call.__signature__ = signature  # type: ignore[attr-defined]

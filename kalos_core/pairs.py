@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.annotations.blocks import AT_ONCE, ByImage, Take
-from kalos_core.arrays import expand_runs, run_ends, run_starts, short
+from kalos_core.arrays import blocks_of_runs, run_ends, short
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, KalosWarning, repr_of
+from kalos_core.errors import InputError, check_number, repr_of, warn
 from kalos_core.limits import check_limit
-from kalos_core.options import check_arguments
+from kalos_core.options import checked
 from kalos_core.results import Result
 from kalos_core.shapes.borrowed import Borrowed
-from kalos_core.sharding import Sharded
-from kalos_core.similarity import SIMILARITIES, Similarity, check_threshold
+from kalos_core.similarity import SIMILARITIES, Similarity
 from kalos_core.similarity.fitting import ComparedBy, measure_for
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 MANY_CANDIDATES = 1_000_000
 """Candidates of one image beyond which `compute_pairs` says what matching them costs."""
@@ -36,15 +29,6 @@ MANY_COMPARED = 20_000_000
 
 COSTS_OF_A_MILLION = "each million takes about 0.3 s with greedy, 10 s with shm, and 100 MB"
 """What candidates cost, once they are to be matched."""
-
-BLOCK = 1 << 14
-"""Pairs compared at a time: small enough for their temporary arrays to stay in the processor's cache."""
-
-BLOCKS = 6
-"""Of few pairs that many are made, so that their temporary arrays stay small beside the annotations."""
-
-LEAST_BLOCK = 1 << 12
-"""Pairs of a block that are not worth to be divided further."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -73,6 +57,7 @@ class Pairs(Result):
     """
 
     _call = "compute_pairs(annotations)"
+    _columns = "left right similarity"
     _shows_table = False
 
     left: NDArray[np.intp]
@@ -91,7 +76,7 @@ class Pairs(Result):
 
     def at_least(self, threshold: float) -> Pairs:
         """The pairs that reach `threshold`, which may not be below the floor they were computed for."""
-        threshold = check_threshold(threshold)
+        threshold = check_number(threshold, "threshold", 0, 1)
         if threshold < self.floor:
             raise InputError(
                 f"threshold: expected at least {self.floor}, from which these pairs were computed, got {threshold}"
@@ -125,19 +110,8 @@ class Pairs(Result):
         """The finding, in words."""
         return f"{number_of(len(self.left), 'pair')} of annotations, {self.name}"
 
-    def to_pandas(self) -> pd.DataFrame:
-        """One row a pair: rows of the annotations, and their similarity."""
-        import pandas as pd
 
-        return pd.DataFrame(
-            {
-                "left": self.left,
-                "right": self.right,
-                "similarity": self.similarity,
-            }
-        )
-
-
+@checked
 def compute_pairs(
     annotations: Annotations,
     similarity: ComparedBy = "auto",
@@ -181,9 +155,12 @@ def compute_pairs(
     >>> len(compute_pairs(Annotations.from_rows([])))
     0
     """
-    check_arguments(compute_pairs, locals())
     measure = measure_for(similarity, annotations)
-    floor = check_threshold(floor, "floor")
+    return pairs_of(annotations, measure, check_number(floor, "floor", 0, 1), same_class=same_class)
+
+
+def pairs_of(annotations: Annotations, measure: Similarity, floor: float, *, same_class: bool = False) -> Pairs:
+    """`compute_pairs` by a similarity that was looked up, from a floor that was checked."""
     none = np.zeros(0, np.intp)
     found, many = [(none, none, np.zeros(0))], 0
     _warn_of_many(annotations, _most_pairs(annotations), MANY_COMPARED, "pairs to compare")
@@ -201,12 +178,6 @@ def compute_pairs(
     return Pairs(left, right, values, measure.name, floor, kind)
 
 
-def refuse_pairs(source: Any, pairs: Pairs | None) -> None:
-    """An error for pairs of a table that are given with shards."""
-    if pairs is not None and isinstance(source, Sharded):
-        raise InputError("pairs: expected none with shards, whose pairs are computed where they are read")
-
-
 def pairs_from(
     annotations: Annotations, measure: Similarity, floor: float, given: Pairs | None, *, same_class: bool = False
 ) -> Pairs:
@@ -218,7 +189,7 @@ def pairs_from(
         If those given are of another similarity or another table.
     """
     if given is None:
-        return compute_pairs(annotations, measure, floor, same_class=same_class)
+        return pairs_of(annotations, measure, floor, same_class=same_class)
     if given.name != measure.name:
         raise InputError(f"pairs: expected pairs of {measure.name!r}, got {repr_of(given.name)}")
     last = max(given.left.max(initial=-1), given.right.max(initial=-1))
@@ -246,23 +217,22 @@ def _warn_of_many(annotations: Annotations, counts: NDArray[np.intp], limit: int
         return
     image = int(counts.argmax())
     beyond = np.count_nonzero(counts > limit)
-    warnings.warn(
+    warn(
         f"annotations: {counts[image]:,} {what} among the {np.count_nonzero(annotations.image == image):,} annotations "
         f"of image {annotations.images[image]!r}"
         + (f" ({beyond:,} images have more than {limit:,})" if beyond > 1 else "")
         + f": {COSTS_OF_A_MILLION}. Annotations that were loaded twice lie on each other: leave them out, or raise "
-        "the threshold",
-        KalosWarning,
-        stacklevel=3,
+        "the threshold"
     )
 
 
 def with_pairs(
-    annotations: Annotations, pairs: Pairs, take: Take = Borrowed
+    annotations: Annotations, pairs: Pairs, threshold: float, take: Take = Borrowed
 ) -> Iterator[tuple[NDArray[np.intp], int, Annotations, Pairs]]:
-    """Some images at a time: the rows of their annotations, their first image, their table, and their pairs in it.
+    """Some images at a time: rows of their annotations, their first image, their table, and their pairs in it.
 
-    Images come in their order, and rows of an image in theirs. A small table comes whole, as it is.
+    Of the pairs those that reach the threshold. Images come in their order, and rows of an image in theirs. A small
+    table comes whole, as it is.
 
     Examples
     --------
@@ -270,12 +240,12 @@ def with_pairs(
     >>> annotations = Annotations.from_rows(rows)
     >>> [
     ...     (rows.tolist(), first, len(near))
-    ...     for rows, first, _, near in with_pairs(annotations, compute_pairs(annotations))
+    ...     for rows, first, _, near in with_pairs(annotations, compute_pairs(annotations), 0.5)
     ... ]
     [([0, 1], 0, 1)]
     """
     if len(annotations) <= AT_ONCE:
-        yield np.arange(len(annotations)), 0, annotations, pairs
+        yield np.arange(len(annotations)), 0, annotations, pairs.at_least(threshold)
         return
     by_image = ByImage(annotations)
     place = np.empty(len(annotations), np.intp)
@@ -289,13 +259,13 @@ def with_pairs(
         start = by_image.start[first]
         left, right = place[pairs.left[chosen]] - start, place[pairs.right[chosen]] - start
         near = replace(pairs, left=left, right=right, similarity=pairs.similarity[chosen])
-        yield by_image.rows(first, last), first, by_image.table(first, last, take), near
+        yield by_image.rows(first, last), first, by_image.table(first, last, take), near.at_least(threshold)
 
 
 def image_pairs(
     annotations: Annotations, *, same_class: bool = False
 ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """All pairs of rows of one image and two raters (and one class), each once, about `BLOCK` at a time.
+    """All pairs of rows of one image and two raters (and one class), each once, some at a time, see `blocks_of_runs`.
 
     Examples
     --------
@@ -312,21 +282,3 @@ def image_pairs(
     first = run_ends(place * len(annotations.raters) + annotations.rater[order])
     for left, right in blocks_of_runs(first, run_ends(place) - first):
         yield order.take(left), order.take(right)
-
-
-def blocks_of_runs(
-    first: NDArray[np.intp], count: NDArray[np.intp]
-) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """`expand_runs`, about `BLOCK` positions at a time, or a share of few.
-
-    Examples
-    --------
-    >>> [(owner.tolist(), position.tolist()) for owner, position in blocks_of_runs(np.array([5, 9]), np.array([2, 1]))]
-    [([0, 0, 1], [5, 6, 9])]
-    """
-    edges = run_starts(count)
-    size = min(BLOCK, max(LEAST_BLOCK, int(edges[-1]) // BLOCKS))
-    cuts = np.minimum(np.searchsorted(edges, np.arange(0, edges[-1] + size, size)), len(count))
-    for start, stop in pairwise(cuts):
-        owner, position = expand_runs(first[start:stop], count[start:stop])
-        yield start + owner, position

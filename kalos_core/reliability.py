@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
-from kalos_core.arrays import run_starts, total
+from kalos_core.arrays import total
 from kalos_core.chance import Unequal, alpha_of_sums, number_of_values
 
 AT_ONCE = 1 << 16
@@ -69,7 +69,7 @@ def join_units(parts: Sequence[Units], images: Sequence[int]) -> Units:
     >>> join_units([one, one], [3, 1]).image.tolist()
     [0, 3]
     """
-    starts = run_starts(list(images))
+    starts = np.cumsum([0, *images])
     return Units(
         np.concatenate([part.image + start for part, start in zip(parts, starts, strict=False)]),
         np.concatenate([part.values for part in parts]),
@@ -164,6 +164,22 @@ def coincidences(values: NDArray[np.int32], group: NDArray[np.intp], groups: int
     )
 
 
+def with_empty_images(annotations: Annotations, units: Units) -> tuple[Units, NDArray[np.bool_]]:
+    """The units and one of `NO_OBJECT` for each image empty by agreement, and (I,) which images those are."""
+    annotated = np.zeros(len(annotations.images), np.bool_)
+    annotated[annotations.image] = True
+    empty = ~annotated & annotations.comparable_images
+    where = np.flatnonzero(empty)
+    silent = np.where(annotations.assigned_any_class[where], np.int32(NO_OBJECT), np.int32(NOT_ASSIGNED))
+    return Units(np.concatenate([units.image, where]), np.concatenate([units.values, silent])), empty
+
+
+def image_coincidences(annotations: Annotations, units: Units) -> tuple[Coincidences, NDArray[np.bool_]]:
+    """Counts per image, images empty by agreement with their unit of `NO_OBJECT`, and (I,) which images those are."""
+    whole, empty = with_empty_images(annotations, units)
+    return coincidences(whole.values, whole.image, len(annotations.images)), empty
+
+
 def join_coincidences(parts: Sequence[Coincidences]) -> Coincidences:
     """The groups of all parts, one part after the other.
 
@@ -173,7 +189,7 @@ def join_coincidences(parts: Sequence[Coincidences]) -> Coincidences:
     >>> join_coincidences([one, one]).group.tolist()
     [0, 1]
     """
-    starts = run_starts([len(part.pairable) for part in parts])
+    starts = np.cumsum([0, *(len(part.pairable) for part in parts)])
     return Coincidences(
         pairable=np.concatenate([part.pairable for part in parts]),
         agreeing=np.concatenate([part.agreeing for part in parts]),

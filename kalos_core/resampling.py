@@ -665,18 +665,6 @@ def median_interval(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return ordered[[before, len(ordered) - 1 - before]]
 
 
-def interval_columns(**named: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
-    """Intervals (F, 2) as the columns ``<name>_low`` and ``<name>_high`` of a table.
-
-    Examples
-    --------
-    >>> {name: column.tolist() for name, column in interval_columns(alpha=np.array([[0.1, 0.2]])).items()}
-    {'alpha_low': [0.1], 'alpha_high': [0.2]}
-    """
-    sides = ("low", "high")
-    return {f"{name}_{side}": values[:, at] for name, values in named.items() for at, side in enumerate(sides)}
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimates(Result):
     """F statistics with their intervals.
@@ -699,15 +687,6 @@ class Estimates(Result):
 
     def __len__(self) -> int:
         return len(self.alpha)
-
-    def columns(self) -> dict[str, NDArray[Any]]:
-        """As the columns of a table."""
-        return {
-            "alpha": self.alpha,
-            "global_alpha": self.global_alpha,
-            **interval_columns(alpha=self.alpha_interval, global_alpha=self.global_alpha_interval),
-            "images": self.images,
-        }
 
 
 def estimate(

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from functools import lru_cache, partial
 from importlib import import_module
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, get_args, get_origin
 
 import numpy as np
@@ -67,7 +68,10 @@ class Result:
     """
 
     _columns: ClassVar[str] = ""
-    """Columns of its table, apart by spaces: names of its fields, or ``column:field``. An interval (N, 2) makes two."""
+    """Columns of its table, apart by spaces, by default all fields: names of fields, or ``column:field``.
+
+    A field may be ``part.field``, or ``names[codes]``: the name of each code. An interval (N, 2) makes two columns.
+    """
 
     _call: ClassVar[str] = ""
     """The call that makes it, for messages."""
@@ -79,6 +83,11 @@ class Result:
     """Whether JSON of another result names it by its fingerprint, in place of its content."""
 
     @property
+    def _instead(self) -> str:
+        """What to do with it where another result is expected, for messages."""
+        return f"it is drawn by .plot({self.plots[0]!r})" if self.plots else ""
+
+    @property
     def headline(self) -> str:
         """The finding, in a line or a few."""
         rows = len(self._table())
@@ -86,14 +95,19 @@ class Result:
 
     def to_pandas(self) -> pd.DataFrame:
         """All of it as a table."""
-        return self._frame(self._columns)
+        return self._frame(self._columns or " ".join(entry.name for entry in _own_fields(self)))
 
     def _frame(self, columns: str) -> pd.DataFrame:
         """A table of fields, named as `_columns` has them."""
         import pandas as pd
 
         pairs = (entry.partition(":") for entry in columns.split())
-        return pd.DataFrame(_with_ends({column: getattr(self, name or column) for column, _, name in pairs}, 1))
+        return pd.DataFrame(with_ends({column: self._column(source or column) for column, _, source in pairs}))
+
+    def _column(self, source: str) -> Any:
+        field, _, codes = source.partition("[")
+        values = attrgetter(field)(self)
+        return values[self._column(codes.removesuffix("]"))] if codes else values
 
     def _table(self) -> pd.DataFrame:
         """The table of `repr` and HTML."""
@@ -284,8 +298,14 @@ def _plot_of(part: Result, _: Result, **options: Any) -> go.Figure:
     return part.plot(**options)
 
 
-def _with_ends(columns: Mapping[str, Any], axes: int) -> dict[str, Any]:
-    """Arrays with one axis more than that many are intervals: two columns each, ``<name>_low`` and ``<name>_high``."""
+def with_ends(columns: Mapping[str, Any], axes: int = 1) -> dict[str, Any]:
+    """Arrays with one axis more than that many are intervals: two columns each, ``<name>_low`` and ``<name>_high``.
+
+    Examples
+    --------
+    >>> {name: column.tolist() for name, column in with_ends({"alpha_interval": np.array([[0.1, 0.2]])}).items()}
+    {'alpha_low': [0.1], 'alpha_high': [0.2]}
+    """
     made: dict[str, Any] = {}
     for name, values in columns.items():
         if np.ndim(values) > axes:
@@ -308,7 +328,22 @@ def crossed(axes: Mapping[str, Any], **values: NDArray[Any]) -> pd.DataFrame:
 
     index = np.indices([len(names) for names in axes.values()])
     columns = {name: np.asarray(of)[at.ravel()] for (name, of), at in zip(axes.items(), index, strict=True)}
-    return pd.DataFrame(columns | {name: of.ravel() for name, of in _with_ends(values, len(axes)).items()})
+    return pd.DataFrame(columns | {name: of.ravel() for name, of in with_ends(values, len(axes)).items()})
+
+
+def of_pairs(names: Any, **matrices: NDArray[Any]) -> pd.DataFrame:
+    """A row for every two of some raters: the entries of matrices above their diagonal; intervals are two columns.
+
+    Examples
+    --------
+    >>> of_pairs(np.array(["ann", "bob"]), alpha=np.array([[1, 0.5], [0.5, 1]])).values.tolist()
+    [['ann', 'bob', 0.5]]
+    """
+    import pandas as pd
+
+    a, b = np.triu_indices(len(names), 1)
+    columns = {"rater_a": names[a], "rater_b": names[b], **{name: matrix[a, b] for name, matrix in matrices.items()}}
+    return pd.DataFrame(with_ends(columns))
 
 
 def lowest(what: str, names: NDArray[np.object_], of: str, values: NDArray[np.float64]) -> str:
@@ -337,28 +372,6 @@ def part_text(category: str | None, rater: str | None) -> str:
     """
     given = [f"{kind} {plain_text(name)}" for kind, name in (("class", category), ("rater", rater)) if name is not None]
     return f" of {' and '.join(given)}" if given else ""
-
-
-def check_result(given: Any, name: str, *kinds: type[Any]) -> None:
-    """An error that names the right call, unless an argument is a result of one of some classes.
-
-    Raises
-    ------
-    InputError
-
-    Examples
-    --------
-    >>> from kalos_core import Agreement
-    >>> check_result(5, "agreement", Agreement)
-    Traceback (most recent call last):
-    kalos_core.errors.InputError: agreement: expected Agreement, the result of agreement(annotations), got int
-    """
-    if isinstance(given, kinds):
-        return
-    calls = [f", the result of {kind._call}" if issubclass(kind, Result) and kind._call else "" for kind in kinds]
-    expected = " or ".join(f"{kind.__name__}{call}" for kind, call in zip(kinds, calls, strict=True))
-    own = f", which is drawn by .plot({given.plots[0]!r})" if isinstance(given, Result) and given.plots else ""
-    raise InputError(f"{name}: expected {expected}, got {type(given).__name__}{own}")
 
 
 # ---- plain values ----

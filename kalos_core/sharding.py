@@ -12,6 +12,8 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from kalos_core.errors import InputError
+
 Table = TypeVar("Table")
 Part = TypeVar("Part")
 Read = TypeVar("Read", covariant=True)
@@ -65,9 +67,13 @@ class Sharded(ABC, Generic[Table]):
         """The answer of a task for the table of each shard, in the order of the shards; `label` is for the progress."""
 
 
-def known_of(source: Table | Sharded[Table]) -> Table:
-    """A table as it is; of shards the table without rows."""
-    return source.known if isinstance(source, Sharded) else source
+def known_of(source: Table | Sharded[Table], pairs: object = None) -> Table:
+    """A table as it is; of shards the table without rows: pairs of a table are refused with them."""
+    if not isinstance(source, Sharded):
+        return source
+    if pairs is not None:
+        raise InputError("pairs: expected none with shards, whose pairs are computed where they are read")
+    return source.known
 
 
 def instead_of(source: object) -> str:

@@ -37,6 +37,9 @@ PLUGIN = "@kalos/variation"
 NOTHING = "Nothing was written"
 """Above the summary of what was refused, and an entry of it."""
 
+ESTIMATE = "estimate"
+"""The switch that shows a model of who is right."""
+
 PANEL = "raters"
 """The panel that shows analyses."""
 
@@ -57,7 +60,8 @@ class Action(foo.Operator):
     A subclass says `NAME`, `LABEL`, `DESCRIPTION`, `ICON` and `RESULT` (above the summary), fills the form in
     `add_inputs`, and works in `execute`. What `run` executes is `STREAMED`. `FUNCTION` is the one it calls, where
     that has another name; `KEY_NAME` what that calls a key. `ask` asks for the options of the function: `HIDDEN` are
-    those that a switch of the form hides, `OVERRIDES` what the form says in place of what is declared.
+    those that a switch of the form hides, `OVERRIDES` what the form says in place of what is declared, and `TYPED` how
+    those are read that are typed as text.
     """
 
     NAME = LABEL = DESCRIPTION = ICON = RESULT = ""
@@ -66,6 +70,7 @@ class Action(foo.Operator):
     KEY_NAME = "run_key"
     HIDDEN: ClassVar[Mapping[str, Sequence[str]]] = {}
     OVERRIDES: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    TYPED: ClassVar[Mapping[str, widgets.Read]] = {}
 
     @property
     def config(self) -> foo.OperatorConfig:
@@ -108,7 +113,8 @@ class Action(foo.Operator):
             The input of the last.
         """
         for name in names:
-            prop = widgets.add_option(ctx, inputs, self.declared[name], **{**self.OVERRIDES.get(name, {}), **own})
+            about = {"read": self.TYPED.get(name), **self.OVERRIDES.get(name, {}), **own}
+            prop = widgets.add_option(ctx, inputs, self.declared[name], **about)
             if ctx.params.get(name) and name in self.HIDDEN:
                 self.ask(ctx, inputs, *self.HIDDEN[name])
         return prop
@@ -238,6 +244,12 @@ class Analysis(Action, Generic[RunOfKind]):
     def add_options(self, ctx: Context, inputs: types.Object) -> None:
         """How they are analysed."""
 
+    def add_model(self, ctx: Context, inputs: types.Object, name: str, about: str, needs: str) -> None:
+        """A switch to estimate who is right, and by which model."""
+        if widgets.is_on(ctx, inputs, ESTIMATE, label="Estimate who is right, and how sure", description=about):
+            label = "How raters are taken to answer"
+            self.ask(ctx, inputs, name, default="confusion", label=label, description=needs)
+
     def selection(self, ctx: Context) -> kf.Selection:
         """What `add_selection` selects."""
         return forms.read_selection(ctx)
@@ -246,6 +258,7 @@ class Analysis(Action, Generic[RunOfKind]):
         """The arguments of the function that are given by their names, and not hidden by a switch that is off again."""
         hidden = {name for switch, names in self.HIDDEN.items() if params.get(switch) is False for name in names}
         found = widgets.given(params, *[name for name in self.declared if name not in hidden])
+        found = {name: widgets.typed(self.TYPED.get(name), value, name) for name, value in found.items()}
         return found | (forms.read_threshold(params) if "threshold" in self.declared else {})
 
     def analyse(self, samples: foc.SampleCollection, run_key: str, **settings: Any) -> RunOfKind:

@@ -31,8 +31,7 @@ class ComputeAgreement(base.Analysis[AgreementRun]):
         if similarity in SIMILARITIES and SIMILARITIES[similarity].kind in OUTLINED:
             self.ask(ctx, inputs, "boundaries")
         forms.add_attributes(ctx, inputs)
-        widgets.add_switch(inputs, "advanced", label="Choose solver, cost and interval")
-        if ctx.params.get("advanced"):
+        if widgets.is_on(ctx, inputs, "advanced", label="Choose solver, cost and interval"):
             self.ask(ctx, inputs, "solver", offered=usable_solvers())
             self.ask(ctx, inputs, *FURTHER[1:])
 

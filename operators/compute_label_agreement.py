@@ -16,7 +16,7 @@ from kalos_core.nominal import METRICS, LabelAgreement
 from kalos_core.nominal.grouping import read_groups
 from kalos_core.text import shown
 
-from . import image_label_forms, right_forms, widgets
+from . import base, image_label_forms, widgets
 from .widgets import Context
 
 BY_QUESTION = "by question"
@@ -51,7 +51,7 @@ class ComputeLabelAgreement(image_label_forms.ImageLabelAnalysis[LabelRun]):
     NAME, LABEL, KEY = "compute_label_agreement", "Compute agreement on image-level labels", "labels"
     DESCRIPTION = "Kappas of every question, majorities, accuracy of raters, and the images in dispute"
     ICON, RESULT = "/assets/labels.svg", "Agreement on image-level labels"
-    HIDDEN: ClassVar = {"reject": REJECTING, right_forms.SWITCH: ("truth",)}
+    HIDDEN: ClassVar = {"reject": REJECTING, base.ESTIMATE: ("truth",)}
 
     def add_options(self, ctx: Context, inputs: types.Object) -> None:
         self.ask(ctx, inputs, "quorum", "width", "weights")
@@ -64,11 +64,10 @@ class ComputeLabelAgreement(image_label_forms.ImageLabelAnalysis[LabelRun]):
             inputs.str("order", label=label, description=ORDER_HELP)
         self.ask(ctx, inputs, "bootstrap")
         needs = "For three raters an image or more who answered on their own"
-        right_forms.add_model(ctx, inputs, "truth", ESTIMATE_HELP, needs)
+        self.add_model(ctx, inputs, "truth", ESTIMATE_HELP, needs)
         about = "How alike the raters of each are among themselves, with the other team, and by their majorities"
         image_label_forms.add_teams(ctx, inputs, about)
-        widgets.add_switch(inputs, "reject", label="Reject answers by rule", description=REJECT_HELP)
-        if ctx.params.get("reject"):
+        if widgets.is_on(ctx, inputs, "reject", label="Reject answers by rule", description=REJECT_HELP):
             self.ask(ctx, inputs, *REJECTING)
 
     def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """Compute how far raters agree about pixels, and store a map of rater counts for each image."""
 
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import fiftyone.operators.types as types
@@ -17,24 +16,30 @@ from .widgets import Context
 OF_REGIONS = ("region_area", "region_width", "region_most")
 
 
+def read_channels(text: str, name: str) -> Any:
+    """Channels as one types them: names, such as red, green, or some with their numbers, such as nir=3."""
+    entries = [entry.strip() for entry in text.split(",") if entry.strip()]
+    if not any("=" in entry for entry in entries):
+        return entries or None
+    pairs = [entry.partition("=") for entry in entries]
+    if not all(number.strip().isdigit() for _, _, number in pairs):
+        raise InputError(f"{name}: expected names, such as red, green, or each with its number, nir=3, got {text!r}")
+    return {channel.strip(): int(number) for channel, _, number in pairs}
+
+
 class ComputePixelAgreement(mask_forms.MaskAnalysis[PixelRun]):
     NAME, LABEL = "compute_pixel_agreement", "Compute agreement about pixels"
     DESCRIPTION = "How far the masks of raters agree, who stands out, and where they differ"
     ICON, RESULT = "/assets/truth.svg", "Agreement about pixels"
     HIDDEN: ClassVar = {"images": ("channels",), "regions": OF_REGIONS, "boundaries": ("tolerance",)}
+    TYPED: ClassVar = {"channels": read_channels}
 
     def add_options(self, ctx: Context, inputs: types.Object) -> None:
         mask_forms.add_ignored(ctx, inputs)
-        mask_forms.add_local(ctx, inputs)
+        self.add_local(ctx, inputs)
         self.ask(ctx, inputs, "images", "regions", "boundaries")
-        if ctx.params.get("images"):
-            widgets.check(inputs.properties["channels"], lambda: read_channels(ctx.params.get("channels")))
         if mask_forms.are_masks(ctx):
             self.ask(ctx, inputs, "divisions")
-
-    def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        found = super().settings(params)
-        return found | {name: read_channels(text) for name, text in widgets.given(found, "channels").items()}
 
     def summary(self, run: PixelRun) -> str:
         f = run.metrics
@@ -54,16 +59,3 @@ class ComputePixelAgreement(mask_forms.MaskAnalysis[PixelRun]):
             f"the field {shown(run.names.rater_count)} shows how many raters marked each. "
             f"{smyth_note(f['smyth_bound'])}\n\n" + widgets.table(heads, rows)
         )
-
-
-def read_channels(text: Any) -> Any:
-    """Channels as one types them: names, such as red, green, or some with their numbers, such as nir=3."""
-    if not isinstance(text, str):
-        return text
-    entries = [entry.strip() for entry in text.split(",") if entry.strip()]
-    if not any("=" in entry for entry in entries):
-        return entries or None
-    pairs = [entry.partition("=") for entry in entries]
-    if not all(number.strip().isdigit() for _, _, number in pairs):
-        raise InputError(f"channels: expected names, such as red, green, or each with its number, nir=3, got {text!r}")
-    return {name.strip(): int(number) for name, _, number in pairs}

@@ -7,7 +7,6 @@ import fiftyone.operators.types as types
 import numpy as np
 
 import kalos_core.fiftyone as kf
-from kalos_core.convergence import read_models
 from kalos_core.display import alpha_text, number_of, points_text
 from kalos_core.fiftyone.kinds.convergence.kind import ConvergenceRun
 from kalos_core.figures.convergence import convergence_title
@@ -57,8 +56,7 @@ class EstimateConvergence(base.Analysis[ConvergenceRun]):
             widgets.refuse(prop, f"A number of at least {least:g}, the least threshold")
 
     def _add_models(self, ctx: Context, inputs: types.Object) -> None:
-        typed = self.ask(ctx, inputs, "models")
-        widgets.check(typed, lambda: read_models(ctx.params.get("models")))
+        self.ask(ctx, inputs, "models")
         used = forms.selected_fields(forms.read_selection(ctx), kf.rater_fields(ctx.dataset))
         offered = [NO_FIELD, *(field for field in kf.label_fields(ctx.dataset) if field not in used)]
         chosen = ctx.params.get("predictions")

@@ -12,7 +12,7 @@ from kalos_core.display import alpha_text, number_of
 from kalos_core.fiftyone.kinds.truth.kind import TruthRun
 from kalos_core.text import names_shown
 
-from . import forms, mask_forms, right_forms, widgets
+from . import base, forms, mask_forms, widgets
 from .widgets import Context
 
 USUAL = ["0.5", "staple"]
@@ -40,7 +40,7 @@ class EstimateTruth(mask_forms.MaskAnalysis[TruthRun]):
     NAME, LABEL = "estimate_truth", "Estimate the truth"
     DESCRIPTION = "A consensus of several raters: of pixels as a mask, of objects as a label field with scores"
     ICON, RESULT = "/assets/truth.svg", "Estimated truth"
-    HIDDEN: ClassVar = {right_forms.SWITCH: ("model",)}
+    HIDDEN: ClassVar = {base.ESTIMATE: ("model",)}
 
     def amount_of_work(self, ctx: Context) -> float:
         slower = SLOWER if SLOW in (ctx.params.get("methods") or []) else 1
@@ -52,15 +52,12 @@ class EstimateTruth(mask_forms.MaskAnalysis[TruthRun]):
         if _of_pixels(ctx):
             _add_methods(ctx, inputs)
             mask_forms.add_ignored(ctx, inputs)
-            mask_forms.add_local(ctx, inputs)
+            self.add_local(ctx, inputs)
             self.ask(ctx, inputs, "maps")
         else:
-            self.add_quorum(ctx, inputs)
-            right_forms.add_model(ctx, inputs, "model", ESTIMATE_HELP, "For four raters or more who annotated alone")
+            self.ask(ctx, inputs, "quorum", default="0.5")
+            self.add_model(ctx, inputs, "model", ESTIMATE_HELP, "For four raters or more who annotated alone")
             forms.add_similarity(ctx, inputs)
-
-    def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        return super().settings(params) | mask_forms.read_quorum(params)
 
     def summary(self, run: TruthRun) -> str:
         f, truths = run.metrics, run.details.truths

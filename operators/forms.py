@@ -1,6 +1,6 @@
 """What every analysis offers first: raters, a reference to keep out, classes, smallest size, confidence."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Sized
 from typing import Any
 
 import fiftyone.operators.types as types
@@ -8,7 +8,7 @@ import fiftyone.operators.types as types
 import kalos_core.fiftyone as kf
 from kalos_core import SIMILARITIES, InputError
 from kalos_core.display import alpha_text
-from kalos_core.fiftyone.dataset import similarities
+from kalos_core.fiftyone.dataset import opened
 from kalos_core.fiftyone.dataset.found import RATER_ATTRIBUTES
 from kalos_core.fiftyone.dataset.raters import ASSIGNED_FIELD, class_names, estimated_fields, synthetic_fields
 from kalos_core.fiftyone.dataset.samples import check_samples
@@ -92,8 +92,7 @@ def add_selection(ctx: Context, inputs: types.Object) -> bool:
     add_raters(ctx, inputs, property_name, offered, usual)
     add_reference(ctx, inputs, property_name, offered, usual)
     add_assignment(ctx, inputs)
-    widgets.add_switch(inputs, "more", label="Choose classes, sizes and confidence")
-    if ctx.params.get("more"):
+    if widgets.is_on(ctx, inputs, "more", label="Choose classes, sizes and confidence"):
         widgets.add_list(
             inputs, "classes", class_names(ctx.dataset), label="Classes", description="Only these; empty for all"
         )
@@ -104,14 +103,19 @@ def add_selection(ctx: Context, inputs: types.Object) -> bool:
 
 def has_labels(ctx: Context, inputs: types.Object) -> bool:
     """Whether there are labels; shows in the form that there are none."""
+    text = "Load labels of several raters first (Load labels of several raters)."
+    return has_any(ctx, inputs, lambda: kf.label_fields(ctx.dataset), "No labels yet", text)
+
+
+def has_any(ctx: Context, inputs: types.Object, there: Callable[[], Sized], title: str, text: str) -> bool:
+    """Whether there are labels to read in an open data set; where not, the form says what to do."""
     if ctx.dataset is None:
         widgets.block(inputs, "No data set is open", "Open one, or load labels of several raters (Load labels).")
-        return False
-    if not kf.label_fields(ctx.dataset):
-        text = "Load labels of several raters first (Load labels of several raters)."
-        widgets.block(inputs, "No labels yet", text)
-        return False
-    return True
+    elif not len(there()):
+        widgets.block(inputs, title, text)
+    else:
+        return True
+    return False
 
 
 def _add_source(ctx: Context, inputs: types.Object) -> tuple[list[str], list[str], str]:
@@ -164,7 +168,7 @@ def add_raters(
     property_name: str,
     offered: Sequence[str],
     usual: Sequence[str],
-    resolve: Callable[[Any, kf.Selection], object] = similarities.default_similarity,
+    resolve: Callable[[Any, kf.Selection], object] = opened.default_similarity,
 ) -> None:
     """The list of raters; `resolve` raises for a selection that names unknown ones."""
     raters = widgets.add_list(inputs, property_name, offered, default=usual, label="Raters", description="At least two")
@@ -302,7 +306,7 @@ def original(ctx: Context) -> str:
 def fitting_similarities(ctx: Context) -> list[str]:
     """Names of the similarities that fit the selected labels, the default first."""
     try:
-        return list(similarities.fitting_similarities(ctx.dataset, read_selection(ctx)))
+        return list(opened.fitting_similarities(ctx.dataset, read_selection(ctx)))
     except InputError:  # shown next to the input that is wrong
         return ["box_iou"]
 

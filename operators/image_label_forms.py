@@ -33,21 +33,17 @@ class ImageLabelAnalysis(base.Analysis[base.RunOfKind]):
 
     def add_selection(self, ctx: Context, inputs: types.Object) -> bool:
         """Raters, reference, labels, confidence, exclusive labels."""
-        if ctx.dataset is None:
-            widgets.block(inputs, "No data set is open", "Open one that has image-level labels.")
+        text = (
+            "This reads fields of Classification or Classifications. kalos_core.fiftyone.load_label_table writes a "
+            "table of images, raters and labels into them."
+        )
+        there = partial(kf.label_fields, ctx.dataset, IMAGE_LABELS)
+        if not forms.has_any(ctx, inputs, there, "No image-level labels yet", text):
             return False
-        fields = kf.label_fields(ctx.dataset, IMAGE_LABELS)
-        if not fields:
-            text = (
-                "This reads fields of Classification or Classifications. kalos_core.fiftyone.load_label_table writes a "
-                "table of images, raters and labels into them."
-            )
-            widgets.block(inputs, "No image-level labels yet", text)
-            return False
+        fields = there()
         storage = _add_raters(ctx, inputs, fields)
         _add_exclusive(ctx, inputs, storage == forms.BY_ATTRIBUTE or not _has_lists(ctx, fields))
-        widgets.add_switch(inputs, "more", label="Choose labels and confidence")
-        if ctx.params.get("more"):
+        if widgets.is_on(ctx, inputs, "more", label="Choose labels and confidence"):
             description = "Only these, as the options that raters had; empty for all"
             labels = class_names(ctx.dataset, IMAGE_LABELS)
             widgets.add_list(inputs, "classes", labels, label="Labels", description=description)
@@ -96,8 +92,7 @@ def fields_of_raters(ctx: Context) -> set[str]:
 
 def add_teams(ctx: Context, inputs: types.Object, description: str) -> None:
     """Two teams of raters, by name."""
-    widgets.add_switch(inputs, "compare_teams", label="Compare two teams of raters", description=description)
-    if not ctx.params.get("compare_teams"):
+    if not widgets.is_on(ctx, inputs, "compare_teams", label="Compare two teams of raters", description=description):
         return
     raters = _rater_names(ctx)
     chosen = [set(ctx.params.get(f"{team}_team") or ()) for team, _ in TEAMS]
@@ -152,18 +147,12 @@ def _everybody(ctx: Context) -> tuple[str, ...] | None:
 
 def _add_exclusive(ctx: Context, inputs: types.Object, exclusive: bool) -> None:
     """Whether all labels exclude each other, `exclusive` by default; if not, which do, by ticking."""
-    widgets.add_switch(
-        inputs,
-        "exclusive",
-        default=exclusive,
-        label="Each rater chose exactly one label",
-        description="Otherwise a label is a question of its own, chosen or not, unless it belongs to a group",
-    )
-    chosen = ctx.params.get("exclusive")
-    if exclusive if chosen is None else chosen:
+    about = "Otherwise a label is a question of its own, chosen or not, unless it belongs to a group"
+    label = "Each rater chose exactly one label"
+    if widgets.is_on(ctx, inputs, "exclusive", default=exclusive, label=label, description=about):
         return
-    widgets.add_switch(inputs, "named", label="Type groups with their names", description="In place of ticking them")
-    if ctx.params.get("named"):
+    label, about = "Type groups with their names", "In place of ticking them"
+    if widgets.is_on(ctx, inputs, "named", label=label, description=about):
         groups = inputs.str("groups", label="Labels that exclude each other", description=NAMED_HELP)
         widgets.check(groups, lambda: grouping.read_groups(ctx.params.get("groups")))
         return

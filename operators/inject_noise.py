@@ -54,8 +54,7 @@ class InjectNoise(base.Analysis[NoiseRun]):
             return
         real = forms.add_original(ctx, inputs)
         self._add_raters(ctx, inputs)
-        widgets.add_switch(inputs, "more", label="Choose the model and the sources")
-        if ctx.params.get("more"):
+        if widgets.is_on(ctx, inputs, "more", label="Choose the model and the sources"):
             self._add_model(ctx, inputs, len(real) > 1)
             self._add_classes(ctx, inputs)
             self._add_false_positives(ctx, inputs)
@@ -95,8 +94,7 @@ class InjectNoise(base.Analysis[NoiseRun]):
 
     def _add_preview(self, ctx: Context, inputs: types.Object) -> None:
         """One image; each under a name of its own, since the App keeps what stood in a field before."""
-        widgets.add_switch(inputs, "preview", default=True, label="Preview")
-        if ctx.params.get("preview") is False:
+        if not widgets.is_on(ctx, inputs, "preview", default=True, label="Preview"):
             return
         try:
             preview = self._preview(ctx)

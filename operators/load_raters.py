@@ -54,8 +54,7 @@ class LoadRaters(base.Action):
         _refuse_unless(images, ctx.params.get("images"), os.path.isdir, "There is no such folder")
         self._add_target(ctx, inputs)
         widgets.add_switch(inputs, "analyse", label="Analyse right after")
-        widgets.add_switch(inputs, "more", label="Reconcile class names, choose label type")
-        if ctx.params.get("more"):
+        if widgets.is_on(ctx, inputs, "more", label="Reconcile class names, choose label type"):
             self._add_more(ctx, inputs)
         if self._lacks_images(ctx, inputs) or ctx.params.get("canvas"):
             inputs.str(
@@ -88,9 +87,9 @@ class LoadRaters(base.Action):
 
     def _add_more(self, ctx: Context, inputs: types.Object) -> None:
         for name in ("rater_field", "category_field"):
-            inputs.str(name, **_about(name))
-        aliases = inputs.str("aliases", view=types.CodeView(language="json"), **_about("aliases"))
-        widgets.check(aliases, lambda: _aliases(ctx.params.get("aliases")))
+            widgets.add_option(ctx, inputs, DECLARED[name])
+        code = types.CodeView(language="json")
+        widgets.add_option(ctx, inputs, DECLARED["aliases"], read=_aliases, view=code)
         widgets.add_dropdown(inputs, "label_type", LABEL_TYPES, default="auto", label="Label type")
         for name in ("assigned", "crowds", "on_invalid"):
             widgets.add_option(ctx, inputs, DECLARED[name])
@@ -131,12 +130,6 @@ class LoadRaters(base.Action):
         return foo.execute_operator(self.uri, {}, params={"labels": str(labels), **params})
 
 
-def _about(name: str) -> dict[str, str]:
-    """Label and description of an option."""
-    option = DECLARED[name].option
-    return {"label": option.label, "description": option.help}
-
-
 def _new_name(params: Mapping[str, Any]) -> str | None:
     """The name of the new data set, None for one that is made up."""
     name = (params.get("dataset_name") or "").strip()
@@ -151,14 +144,12 @@ def _new_name(params: Mapping[str, Any]) -> str | None:
     return name
 
 
-def _aliases(given: Any) -> Any:
+def _aliases(text: str, name: str) -> Any:
     """The aliases, checked before any file is read: a wrong one is marked while it is typed."""
-    if not given:
-        return None
     try:
-        aliases = json.loads(given) if isinstance(given, str) else given
+        aliases = json.loads(text) if text else None
     except json.JSONDecodeError as error:
-        raise InputError(f"aliases: expected JSON, got {error}") from error
+        raise InputError(f"{name}: expected JSON, got {error}") from error
     Vocabulary.from_aliases(aliases)
     return aliases
 
@@ -168,7 +159,7 @@ def _reading(params: Mapping[str, Any]) -> dict[str, Any]:
     read = widgets.given_if(params, "more", *DECLARED)
     given = {name: value for name, value in read.items() if value and value != DECLARED[name].default}
     given |= widgets.given(params, "format")
-    return given | ({"aliases": _aliases(given["aliases"])} if "aliases" in given else {})
+    return {name: widgets.typed(_aliases if name == "aliases" else None, value, name) for name, value in given.items()}
 
 
 def _is_readable(path: str | None) -> bool:

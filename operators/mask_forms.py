@@ -1,7 +1,6 @@
 """What operators on masks offer first: raters with masks or labels, classes, and the value to ignore."""
 
-from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import fiftyone.operators.types as types
 from fiftyone import ViewField as F
@@ -24,6 +23,7 @@ UNKNOWN_SIZE = 1_000_000
 class MaskAnalysis(base.Analysis[base.RunOfKind]):
     """An analysis that reads masks, or outlines as masks; a subclass says what any `Analysis` does."""
 
+    TYPED: ClassVar = {"quorum": widgets.numbers}
     DELEGATED_FROM = 1_000_000_000  # pixels of all raters: about a minute
 
     def amount_of_work(self, ctx: Context) -> float:
@@ -31,18 +31,13 @@ class MaskAnalysis(base.Analysis[base.RunOfKind]):
 
     def add_selection(self, ctx: Context, inputs: types.Object) -> bool:
         """Raters, reference, classes."""
-        if ctx.dataset is None:
-            text = "Open one, or load masks of several raters from Python first."
-            widgets.block(inputs, "No data set is open", text)
+        text = (
+            "Add a field of Segmentation masks for each rater (load_mask_folders in Python), or load labels of several "
+            "raters (Load labels of several raters)."
+        )
+        if not forms.has_any(ctx, inputs, lambda: _offered(ctx), "No masks yet", text):
             return False
-        offered = list(dict.fromkeys([*kf.rater_fields(ctx.dataset, MASKS), *forms.real_raters(ctx)]))
-        if not offered:
-            text = (
-                "Add a field of Segmentation masks for each rater (load_mask_folders in Python), or load labels of "
-                "several raters (Load labels of several raters)."
-            )
-            widgets.block(inputs, "No masks yet", text)
-            return False
+        offered = _offered(ctx)
         usual = _usual(ctx)
         forms.add_raters(ctx, inputs, "raters", offered, usual, _read)
         forms.add_reference(ctx, inputs, "raters", offered, usual)
@@ -50,12 +45,11 @@ class MaskAnalysis(base.Analysis[base.RunOfKind]):
         _add_classes(ctx, inputs)
         return True
 
-    def add_quorum(self, ctx: Context, inputs: types.Object) -> None:
-        """The shares of raters at which there is an object."""
-        option = self.declared["quorum"].option
-        about = f"{option.help} Such as 0.5, 1"
-        prop = inputs.str("quorum", default="0.5", label=option.label, description=about)
-        widgets.check(prop, lambda: _check_shares(ctx.params.get("quorum", "0.5")))
+    def add_local(self, ctx: Context, inputs: types.Object) -> None:
+        """Whether raters have names within an image only; as it is stored unless it is set."""
+        facts = rater_facts(ctx.dataset)
+        local = any(facts[name]["is_local"] for name in selected_raters(ctx) if name in facts)
+        self.ask(ctx, inputs, "raters_are_local", default=local)
 
     def selection(self, ctx: Context) -> kf.Selection:
         return forms.read_selection(ctx, _everybody)
@@ -68,6 +62,10 @@ def _read(samples: Any, selection: kf.Selection) -> RaterMasks:
 def _everybody(ctx: Context) -> tuple[str, ...] | None:
     """Masks of two raters are found without naming them."""
     return None if len(kf.rater_fields(ctx.dataset, MASKS)) > 1 else forms.everybody(ctx)
+
+
+def _offered(ctx: Context) -> list[str]:
+    return list(dict.fromkeys([*kf.rater_fields(ctx.dataset, MASKS), *forms.real_raters(ctx)]))
 
 
 def _usual(ctx: Context) -> list[str]:
@@ -123,42 +121,9 @@ def add_ignored(ctx: Context, inputs: types.Object) -> None:
         widgets.add_number(ctx, inputs, "ignore_value", 1, 65535, label="Value to ignore", description=description)
 
 
-def add_local(ctx: Context, inputs: types.Object) -> None:
-    """Whether raters have names within an image only; as it is stored unless it is set."""
-    facts = rater_facts(ctx.dataset)
-    widgets.add_switch(
-        inputs,
-        "raters_are_local",
-        default=any(facts[name]["is_local"] for name in selected_raters(ctx) if name in facts),
-        label="Raters have no names",
-        description="Rater 1 of one image is not rater 1 of the next: only raters of one image are compared",
-    )
-
-
 def pixels_of(ctx: Context) -> int:
     """About how many pixels there are to look at, those of every rater."""
     view = ctx.target_view()
     known: int = view.sum(F("metadata.width") * F("metadata.height")) if view.has_field("metadata.width") else 0
     unknown = len(view) - (view.count("metadata.width") if known else 0)
     return (known + unknown * UNKNOWN_SIZE) * len(selected_raters(ctx))
-
-
-def read_quorum(params: Mapping[str, Any]) -> dict[str, Any]:
-    """The quorum as far as it is set."""
-    return {name: numbers(value) for name, value in widgets.given(params, "quorum").items()}
-
-
-def numbers(text: Any) -> list[float]:
-    """The numbers of a quorum as one types them, such as 0.5, 1; numbers and lists of them from Python."""
-    entries = text.replace(",", " ").split() if isinstance(text, str) else text
-    entries = entries if isinstance(entries, (list, tuple)) else [entries]
-    try:
-        return [float(entry) for entry in entries]
-    except (TypeError, ValueError):
-        raise InputError(f"quorum: expected numbers, such as 0.5, 1, got {text!r}") from None
-
-
-def _check_shares(text: Any) -> None:
-    values = numbers(text)
-    if not values or not all(0 < value <= 1 for value in values):
-        raise InputError(f"quorum: expected shares above 0 and up to 1, got {text!r}")

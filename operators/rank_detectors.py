@@ -54,11 +54,11 @@ class RankDetectors(mask_forms.MaskAnalysis[DetectorRun]):
                 description="What at least 1, 2, ... of the N raters marked; every image needs as many raters",
             )
             mask_forms.add_ignored(ctx, inputs)
-            mask_forms.add_local(ctx, inputs)
+            self.add_local(ctx, inputs)
             self._add_skew(ctx, inputs)
             self.ask(ctx, inputs, "contours", "berkeley", "bootstrap", "seed")
         else:
-            self.add_quorum(ctx, inputs)
+            self.ask(ctx, inputs, "quorum", default="0.5")
             forms.add_similarity_field(ctx, inputs, forms.fitting_similarities(ctx))
         estimated = estimated_fields(ctx.dataset)
         if estimated:
@@ -86,8 +86,7 @@ class RankDetectors(mask_forms.MaskAnalysis[DetectorRun]):
         return chosen
 
     def _add_skew(self, ctx: Context, inputs: types.Object) -> None:
-        widgets.add_switch(inputs, "choose_skew", label="Choose the range of skew")
-        if not ctx.params.get("choose_skew"):
+        if not widgets.is_on(ctx, inputs, "choose_skew", label="Choose the range of skew"):
             return
         widgets.add_number(
             ctx,
@@ -107,7 +106,7 @@ class RankDetectors(mask_forms.MaskAnalysis[DetectorRun]):
             widgets.refuse(high, f"A number above {ends[0]:g}, the least fraction")
 
     def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        found = {"detectors": (), **super().settings(params), **mask_forms.read_quorum(params)}
+        found = {"detectors": (), **super().settings(params)}
         skew = widgets.given_if(params, "choose_skew", "skew_low", "skew_high")
         if params.get("all_shares"):
             found["shares"] = "all"

@@ -1,8 +1,7 @@
 """How classifiers of images rank when measured against each rater, and against the majority."""
 
 import math
-from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import fiftyone.core.collections as foc
 import fiftyone.operators.types as types
@@ -22,10 +21,16 @@ from .widgets import Context
 TREE_EXAMPLE = "animal: cat, dog; plant: oak"
 
 
+def read_tree(text: str, _: str) -> dict[str, str] | None:
+    """Node -> the node above it, from a text; None for none."""
+    return {node: above for above, nodes in read_groups(text).items() for node in nodes} or None
+
+
 class RankSystems(image_label_forms.ImageLabelAnalysis[RankingRun]):
     NAME, LABEL = "rank_systems", "Rank classifiers under each rater"
     DESCRIPTION = "Whether the best of several classifiers depends on the labels it is measured against"
     ICON, RESULT = "/assets/labels.svg", "Ranking of classifiers"
+    TYPED: ClassVar = {"tree": read_tree}
 
     def add_options(self, ctx: Context, inputs: types.Object) -> None:
         used = image_label_forms.fields_of_raters(ctx)
@@ -41,15 +46,8 @@ class RankSystems(image_label_forms.ImageLabelAnalysis[RankingRun]):
             widgets.refuse(classifiers, "A ranking needs at least two classifiers")
         self.ask(ctx, inputs, "missing")
         image_label_forms.add_teams(ctx, inputs, "What most of each chose is one reference more")
-        tree = inputs.str(
-            "tree",
-            label="A tree of the labels, for the ontology score",
-            description=f"What stands above which, such as {TREE_EXAMPLE}; empty for none",
-        )
-        widgets.check(tree, lambda: read_tree(ctx.params.get("tree")))
-
-    def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        return super().settings(params) | {"tree": read_tree(params.get("tree"))}
+        about = f"What stands above which, such as {TREE_EXAMPLE}; empty for none"
+        self.ask(ctx, inputs, "tree", label="A tree of the labels, for the ontology score", description=about)
 
     def analyse(self, samples: foc.SampleCollection, run_key: str, **settings: Any) -> RankingRun:
         if "systems" not in settings:  # calls from the SDK fill in no defaults
@@ -75,11 +73,6 @@ class RankSystems(image_label_forms.ImageLabelAnalysis[RankingRun]):
         if f["skipped_images"]:
             counted += f"; {number_of(f['skipped_images'], 'image')} without scores are left out"
         return "\n\n".join([*parts, f"{counted}. In brackets: the rank."])
-
-
-def read_tree(text: str | None) -> dict[str, str] | None:
-    """Node -> the node above it, from a text; None for none."""
-    return {node: above for above, nodes in read_groups(text).items() for node in nodes} or None
 
 
 def _value(value: float, rank: float) -> str:

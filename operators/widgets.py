@@ -12,6 +12,9 @@ from kalos_core.text import plain
 Context: TypeAlias = Any
 """FiftyOne's `ExecutionContext`; FiftyOne ships no types."""
 
+Read: TypeAlias = Callable[[str, str], Any]
+"""``read(text, name)``: the value of an option that was typed; an error names the option."""
+
 Entries: TypeAlias = Mapping[str, str] | Iterable[str]
 """Values with their labels, or values that are their own labels."""
 
@@ -70,10 +73,25 @@ def add_number(
     return prop
 
 
+def is_on(ctx: Context, inputs: types.Object, name: str, *, default: bool = False, **options: Any) -> bool:
+    """Add a switch of the form itself; whether it is on."""
+    add_switch(inputs, name, default=default, **options)
+    chosen = ctx.params.get(name)
+    return default if chosen is None else bool(chosen)
+
+
 def add_option(
-    ctx: Context, inputs: types.Object, entry: Declared, offered: Entries | None = None, **own: Any
+    ctx: Context,
+    inputs: types.Object,
+    entry: Declared,
+    offered: Entries | None = None,
+    read: Read | None = None,
+    **own: Any,
 ) -> types.Property:
-    """An option as it is declared, but for what is given as `own`; of its choices those `offered`, or all."""
+    """An option as it is declared, but for what is given as `own`; of its choices those `offered`, or all.
+
+    With `read` it is typed as text.
+    """
     option, kinds = entry.option, {entry.kind, *get_args(entry.kind)}
     about = {"default": entry.default, "label": option.label, "description": option.help, **own}
     if offered is not None and isinstance(about["default"], (list, tuple)):
@@ -83,15 +101,34 @@ def add_option(
         return add_dropdown(inputs, entry.name, values, descriptions=option.choices, **about)
     if bool in kinds:
         return add_switch(inputs, entry.name, **about)
-    if str in kinds or kinds.isdisjoint((int, float)):
+    if read is not None or str in kinds or kinds.isdisjoint((int, float)):
         prop = inputs.str(entry.name, **about)
     else:
         low = int(option.low or 0) if int in kinds else float(option.low or option.above or 0)
-        prop = add_number(ctx, inputs, entry.name, low, option.high, **about)
+        prop = add_number(ctx, inputs, entry.name, low, option.high or option.below, **about)
     value = ctx.params.get(entry.name)
     if value is not None and not prop.invalid:
-        check(prop, lambda: option.checked(value, entry.name, entry.kind))
+        check(prop, lambda: option.checked(typed(read, value, entry.name), entry.name, entry.kind))
     return prop
+
+
+def typed(read: Read | None, value: Any, name: str) -> Any:
+    """A value that may have been typed: calls from the SDK give it as it is."""
+    return read(value, name) if read is not None and isinstance(value, str) else value
+
+
+def numbers(text: str, name: str) -> list[float]:
+    """Numbers that were typed.
+
+    Examples
+    --------
+    >>> numbers("0.5, 1", "quorum")
+    [0.5, 1.0]
+    """
+    try:
+        return [float(entry) for entry in text.replace(",", " ").split()]
+    except ValueError:
+        raise InputError(f"{name}: expected numbers, such as 0.5, 1, got {text!r}") from None
 
 
 def is_number(value: Any) -> bool:

@@ -290,7 +290,7 @@ def test_the_interval_of_the_median_by_hand():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"threshold": float("nan")}, "threshold: expected a similarity from 0 to 1, got nan"),
+        ({"threshold": float("nan")}, "threshold: expected a number from 0 to 1, got nan"),
         ({"solver": "best"}, "solver: expected one of .* got 'best'"),
         ({"cost": ["soft"]}, "cost: expected one of 'neg', 'soft', got"),
         ({"bootstrap": -1}, "bootstrap: expected a whole number of at least 0, got -1"),

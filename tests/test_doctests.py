@@ -24,7 +24,7 @@ DOORS = ("kalos_core", "kalos_core.variation", *(f"kalos_core.{name}" for name i
 """Where users find functions and results; the others are for who reads files or adds shapes and similarities."""
 INNER = {
     "Sample", "ThresholdAdvice", "once_each", "ClassSource", "Events", "FalsePositiveSource", "Provenance", "RawLabels",
-    "build_table", "check_table", "ContourMatch", "AnnotationVariations", "Cell", "Confused", "Confusions", "Finding",
+    "build_table", "ContourMatch", "AnnotationVariations", "Cell", "Confused", "Confusions", "Finding",
     "Findings", "ImageReport", "MergedCells", "RaterCard", "rater_scorecards",
 }  # fmt: skip
 """Parts of results, and what readers of files call: their examples are those of what has or calls them."""

@@ -43,7 +43,7 @@ def test_every_two_annotations_of_one_image_and_two_raters_once(annotations, flo
 def test_the_size_of_a_block_changes_nothing(annotations, block):
     whole = compute_pairs(annotations, floor=0.0)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("kalos_core.pairs.BLOCK", block)
+        patch.setattr("kalos_core.arrays.BLOCK", block)
         parts = compute_pairs(annotations, floor=0.0)
     np.testing.assert_array_equal(whole.left, parts.left)
     np.testing.assert_array_equal(whole.right, parts.right)
@@ -68,7 +68,7 @@ def test_a_pair_exactly_at_the_floor_is_a_pair():
 
 def test_a_floor_is_a_similarity():
     for floor in ("0.5", float("nan"), -1):
-        with pytest.raises(InputError, match="floor: expected a similarity"):
+        with pytest.raises(InputError, match="floor: expected a number from 0 to 1"):
             compute_pairs(Annotations.from_rows([]), floor=floor)
 
 

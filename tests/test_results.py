@@ -380,7 +380,7 @@ NO_AGREEMENT = r"expected Agreement, the result of agreement\(ann"
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: figures.plot_agreement(result=5), "plot_agreement: expected Agreement, .* got int"),
+        (lambda: figures.plot_agreement(result=5), "result: expected Agreement, .* got int"),
         (lambda: boundary_quality(TABLE), "found: expected Variations, the result of vari"),
         (lambda: k.rater_vitality(5), f"agreement: {NO_AGREEMENT}"),
         (lambda: figures.plot_calibration(made("Calibration"), "mask_iou"), "similarity: expected one of 'box_iou'"),

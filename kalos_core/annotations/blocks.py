@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations.table import Annotations
-from kalos_core.arrays import run_starts
 from kalos_core.shapes import ShapeColumn
 from kalos_core.shapes.borrowed import Borrowed
 
@@ -38,8 +37,9 @@ class ByImage:
     def __init__(self, annotations: Annotations) -> None:
         self.annotations = annotations
         self.order = np.argsort(annotations.image, kind="stable")
-        self.start = run_starts(np.bincount(annotations.image, minlength=len(annotations.images)))
-        self._exclusions = np.searchsorted(annotations.excluded[:, 0], np.arange(len(annotations.images) + 1))
+        every_image = np.arange(len(annotations.images) + 1)
+        self.start = np.searchsorted(annotations.image[self.order], every_image)
+        self._exclusions = np.searchsorted(annotations.excluded[:, 0], every_image)
 
     def rows(self, first: int, last: int) -> NDArray[np.intp]:
         """The annotations of the images from `first` to before `last`, image after image."""
@@ -52,23 +52,13 @@ class ByImage:
         """
         given, rows = self.annotations, self.rows(first, last)
         excluded = given.excluded[self._exclusions[first] : self._exclusions[last]]
-        return replace(
-            given,
-            image=given.image[rows] - first,
-            rater=given.rater[rows],
-            category=given.category[rows],
-            id=given.id[rows],
-            shapes={kind: take(column, rows) for kind, column in given.shapes.items()},
-            images=given.images[first:last],
-            files=given.files[first:last],
-            image_size=given.image_size[first:last],
-            assigned=given.assigned[first:last],
-            crowds=given.crowds[first:last],
-            skipped=given.skipped[first:last],
-            excluded=excluded - (first, 0, 0),
-            crowd_regions=None,
-            attributes={name: values[rows] for name, values in given.attributes.items()},
-        )
+        fields = given.taken(N=rows, I=slice(first, last)) | {
+            "image": given.image[rows] - first,
+            "shapes": {kind: take(column, rows) for kind, column in given.shapes.items()},
+            "excluded": excluded - (first, 0, 0),
+            "crowd_regions": None,
+        }
+        return replace(given, **fields)
 
     def blocks(self, size: int = AT_ONCE) -> Iterator[tuple[int, int]]:
         """The first image of each block, and the one after its last; `size`: about how many annotations it has.

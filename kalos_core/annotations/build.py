@@ -14,7 +14,7 @@ from kalos_core.annotations.account import Account
 from kalos_core.annotations.columns import id_array, object_array
 from kalos_core.annotations.shapes import SHAPE_FIELDS, ShapeFaults, Surroundings, build_shapes
 from kalos_core.arrays import as_rows
-from kalos_core.errors import Problems, check_choice, is_hashable, listed, repr_of
+from kalos_core.errors import Problems, is_hashable, listed, repr_of
 from kalos_core.options import Option
 from kalos_core.shapes import ShapeColumn
 
@@ -130,7 +130,6 @@ class Source:
 
 def check_records(table: RawTable, source: Source) -> tuple[dict[str, Any], list[str]]:
     """The fields of `Annotations`, and what to warn of. Raises one `InputError` that names every unusable record."""
-    check_choice(source.on_invalid, "on_invalid", "raise", "skip")
     name_of = source.describe or (lambda row: f"record {row + 1} (id {repr_of(table.id[row])})")
     problems = source.problems or Problems(source.name)
     codes = _vocabulary_codes(source)

@@ -16,6 +16,22 @@ from kalos_core.errors import InputError, is_hashable, listed, repr_of
 TEXT = np.dtypes.StringDType()
 """Text of any length without a Python object for each: half the memory, and indexing gives `str` all the same."""
 
+CODES = {"image": "images", "rater": "raters", "category": "categories"}
+"""Columns of codes -> the vocabulary they point into."""
+
+NAMES = ("images", "files", "raters", "categories", "person", "session")
+
+AXES = {
+    **dict.fromkeys(("image", "rater", "category", "id"), "N"),
+    **dict.fromkeys(("images", "files", "crowds", "skipped"), "I"),
+    **dict.fromkeys(("raters", "person", "session"), "R"),
+    "categories": "K",
+    "image_size": "I2",
+    "assigned": "IR",
+    "assigned_categories": "RK",
+}
+"""Array of a table -> what its axes count: N annotations, I images, R raters, K categories, 2 numbers."""
+
 
 def id_array(ids: ArrayLike | Sequence[Any]) -> NDArray[Any]:
     """Ids as int64 where all are whole numbers, as they are where NumPy holds them as text, else as Python objects."""

@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations.table import Annotations
-from kalos_core.options import check_arguments
+from kalos_core.options import checked
 from kalos_core.sharding import Sharded, known_of, parts_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
+@checked
 def overview(annotations: Annotations | Sharded[Annotations]) -> pd.DataFrame:
     """How large a data set is and how many raters each image has (KαLOS Table 1, label convergence Table 1).
 
@@ -70,7 +71,6 @@ def overview(annotations: Annotations | Sharded[Annotations]) -> pd.DataFrame:
     annotations_per_image 0.67
     shapes box
     """
-    check_arguments(overview, locals())
     import pandas as pd
 
     known = known_of(annotations)

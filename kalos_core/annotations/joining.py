@@ -10,13 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations.account import Account
-from kalos_core.annotations.columns import TEXT, object_array
+from kalos_core.annotations.columns import AXES, CODES, NAMES, TEXT, object_array
 from kalos_core.annotations.table import Annotations
 from kalos_core.results import plain_values
 from kalos_core.shapes.joining import column_arrays, column_of, join_columns
 
-CODES = ("image", "rater", "category")
-NAMES = ("images", "files", "raters", "categories", "person", "session")
 OTHERS = ("image_size", "assigned", "crowds", "skipped", "excluded")
 CROWD = "crowd_"
 """What the arrays of crowd regions are named with in front."""
@@ -57,24 +55,18 @@ def join(tables: Sequence[Annotations]) -> Annotations:
         np.column_stack([table.excluded[:, 0] + start, table.excluded[:, 1], codes[table.excluded[:, 2]]])
         for table, start, codes in zip(tables, before, recoded, strict=False)
     ]
+    unchanged = [name for name, axes in AXES.items() if axes[0] in "NI" and name not in ("image", "category")]
     return Annotations(
+        **{name: np.concatenate([getattr(table, name) for table in tables]) for name in unchanged},
         image=np.concatenate([table.image + start for table, start in zip(tables, before, strict=False)]),
-        rater=np.concatenate([table.rater for table in tables]),
         category=np.concatenate([codes[table.category] for table, codes in zip(tables, recoded, strict=True)]),
-        id=np.concatenate([table.id for table in tables]),
         shapes={kind: join_columns(kind, [table.shapes.get(kind, len(table)) for table in tables]) for kind in kinds},
-        images=np.concatenate([table.images for table in tables]),
-        files=np.concatenate([table.files for table in tables]),
         raters=first.raters,
         categories=object_array(categories),
-        image_size=np.concatenate([table.image_size for table in tables]),
-        assigned=np.concatenate([table.assigned for table in tables]),
         assigned_categories=limits,
         person=first.person,
         session=first.session,
         raters_are_local=first.raters_are_local,
-        crowds=np.concatenate([table.crowds for table in tables]),
-        skipped=np.concatenate([table.skipped for table in tables]),
         excluded=np.concatenate(excluded),
         crowd_regions=_join_crowds(tables),
         account=Account.of_parts(table.account for table in tables),
@@ -103,20 +95,20 @@ def to_arrays(annotations: Annotations) -> dict[str, NDArray[Any]]:
     >>> again.categories.tolist(), again.shapes["box"].area().tolist()
     (['cat'], [81.0])
     """
-    arrays: dict[str, NDArray[Any]] = {name: narrow(getattr(annotations, name)) for name in CODES}
+    arrays: dict[str, NDArray[Any]] = {name: getattr(annotations, name) for name in CODES}
     arrays |= {name: getattr(annotations, name).astype(str) for name in NAMES}
     arrays |= {name: getattr(annotations, name) for name in OTHERS}
     arrays["id"] = _storable(annotations.id)
     arrays["raters_are_local"] = np.array(annotations.raters_are_local)
     if annotations.assigned_categories is not None:
         arrays["assigned_categories"] = annotations.assigned_categories
+    if annotations.crowd_regions is not None:
+        arrays |= {f"{CROWD}{name}": array for name, array in to_arrays(annotations.crowd_regions).items()}
     for kind, column in annotations.shapes.items():
         arrays |= {f"{kind}.{name}": array for name, array in column_arrays(column).items()}
     if annotations.attributes:
         values = {name: column.tolist() for name, column in annotations.attributes.items()}
         arrays[ATTRIBUTES] = np.frombuffer(json.dumps(plain_values(values)).encode(), np.uint8)
-    if annotations.crowd_regions is not None:
-        arrays |= {f"{CROWD}{name}": array for name, array in to_arrays(annotations.crowd_regions).items()}
     return arrays
 
 
@@ -154,14 +146,3 @@ def _storable(ids: NDArray[Any]) -> NDArray[Any]:
     if ids.dtype.kind == "i":
         return ids
     return ids.astype("S") if ids.dtype == object else ids.astype(f"S{int(np.strings.str_len(ids).max(initial=1))}")
-
-
-def narrow(codes: NDArray[np.intp]) -> NDArray[Any]:
-    """Whole numbers from 0 in the smallest type that holds them.
-
-    Examples
-    --------
-    >>> narrow(np.array([0, 300])).dtype
-    dtype('uint16')
-    """
-    return codes.astype(np.min_scalar_type(int(codes.max(initial=0))))

@@ -17,6 +17,9 @@ from kalos_core.annotations.account import Account
 from kalos_core.annotations.assignment import assigned_any_class, assigned_per_annotation, comparable_images
 from kalos_core.annotations.build import OnInvalid, RawTable, Source, check_records
 from kalos_core.annotations.columns import (
+    AXES,
+    CODES,
+    NAMES,
     as_name,
     by_image,
     codes_in,
@@ -33,7 +36,7 @@ from kalos_core.annotations.shapes import SHAPE_FIELDS
 from kalos_core.arrays import as_array, as_rows, freeze
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, Problems, check_iterable, check_writable, is_hashable, listed, repr_of, warn
-from kalos_core.options import check_arguments
+from kalos_core.options import checked
 from kalos_core.results import Result
 from kalos_core.shapes import Boxes, ShapeColumn
 
@@ -49,8 +52,6 @@ UNSAID = (
     "nothing', which lowers alpha. Pass assigned={{image: [raters]}}, assigned='all' if everybody saw every image, or "
     "assigned='drew' to count only those who annotated something in an image (then agreement on absence is lost)."
 )
-
-__all__ = ["Annotations", "as_name", "build_annotations", "id_array", "object_array"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -152,7 +153,7 @@ class Annotations(Result):
     account: Account = field(default_factory=Account)
 
     def __post_init__(self) -> None:
-        for name in ("images", "files", "raters", "categories", "person", "session"):
+        for name in NAMES:
             freeze(self, name, object_array(getattr(self, name)))
         if not len(self.person):
             freeze(self, "person", self.raters)
@@ -161,7 +162,7 @@ class Annotations(Result):
         for name in ("crowds", "skipped"):
             counts = as_array(getattr(self, name), name, np.intp, "whole numbers").reshape(-1)
             freeze(self, name, counts if len(counts) else np.zeros(len(self.images), np.intp))
-        for name in ("image", "rater", "category"):
+        for name in CODES:
             freeze(self, name, as_array(getattr(self, name), name, np.intp, "whole numbers").reshape(-1))
         freeze(self, "id", id_array(self.id))
         freeze(self, "image_size", as_rows(self.image_size, "image_size", np.float64, 2))
@@ -182,7 +183,7 @@ class Annotations(Result):
         """The crowd regions whose image, rater and class this table names too; None where none is left."""
         codes = [
             codes_in(getattr(self, vocabulary), getattr(crowds, vocabulary))[getattr(crowds, name)]
-            for name, vocabulary in (("image", "images"), ("rater", "raters"), ("category", "categories"))
+            for name, vocabulary in CODES.items()
         ]
         image, rater, category = codes
         kept = np.asarray((np.stack(codes) >= 0).all(axis=0))
@@ -207,40 +208,27 @@ class Annotations(Result):
 
     def _check_lengths(self) -> None:
         n, i, r, k = len(self.image), len(self.images), len(self.raters), len(self.categories)
-        expected: dict[str, tuple[int, ...]] = {
-            "rater": (n,),
-            "category": (n,),
-            "id": (n,),
-            "files": (i,),
-            "image_size": (i, 2),
-            "assigned": (i, r),
-            "person": (r,),
-            "session": (r,),
-            "crowds": (i,),
-            "skipped": (i,),
-        }
-        if self.assigned_categories is not None:
-            expected["assigned_categories"] = (r, k)
-        for name, shape in expected.items():
-            actual = getattr(self, name).shape
-            if actual != shape:
-                raise InputError(f"{name}: expected shape {shape}, got {actual}")
+        size = {"N": n, "I": i, "R": r, "K": k, "2": 2}
+        for name, array in self._arrays().items():
+            shape = tuple(size[axis] for axis in AXES[name])
+            if array.shape != shape:
+                raise InputError(f"{name}: expected shape {shape}, got {array.shape}")
         for kind, column in self.shapes.items():
             if len(column) != n:
                 raise InputError(f"shapes[{kind!r}]: expected {n} shapes, got {len(column)}")
         for name, values in self.attributes.items():
             if len(values) != n:
                 raise InputError(f"attributes[{name!r}]: expected {n} values, got {len(values)}")
-        for name, size in (("image", i), ("rater", r), ("category", k)):
-            codes = getattr(self, name)
-            if n and (codes.min() < 0 or codes.max() >= size):
-                raise InputError(f"{name}: expected codes 0 to {size - 1}, got {codes.min()} to {codes.max()}")
+        for name, vocabulary in CODES.items():
+            codes, known = getattr(self, name), len(getattr(self, vocabulary))
+            if n and (codes.min() < 0 or codes.max() >= known):
+                raise InputError(f"{name}: expected codes 0 to {known - 1}, got {codes.min()} to {codes.max()}")
         if ((self.excluded < 0) | (self.excluded >= (i, r, k))).any():
             raise InputError(f"excluded: expected codes of {i} images, {r} raters and {k} categories, got others")
         sized = self.image_size[~np.isnan(self.image_size)]
         if not ((sized > 0) & np.isfinite(sized)).all():
             raise InputError("image_size: expected positive widths and heights, NaN where unknown, got others")
-        for name in ("images", "raters", "categories"):
+        for name in CODES.values():
             if len(set(getattr(self, name))) != len(getattr(self, name)):
                 raise InputError(f"{name}: expected each entry once, got {listed(repeated(getattr(self, name)))} again")
             check_writable(getattr(self, name), name)
@@ -265,6 +253,29 @@ class Annotations(Result):
             )
         problems.raise_if_any()
 
+    def _arrays(self) -> dict[str, NDArray[Any]]:
+        """The arrays of `AXES` by name, without those that are None."""
+        arrays = {name: getattr(self, name) for name in AXES}
+        return {name: array for name, array in arrays.items() if array is not None}
+
+    def taken(self, **chosen: NDArray[np.intp] | slice) -> dict[str, Any]:
+        """The arrays and attributes of the chosen entries of some axes of `AXES`, with the codes of this table.
+
+        Examples
+        --------
+        >>> rows = [{"image": image, "rater": "ann", "category": "cat", "box": [0, 0, 9, 9]} for image in ("a", "b")]
+        >>> taken = Annotations.from_rows(rows).taken(N=np.array([1]), I=slice(1, 2))
+        >>> taken["image"].tolist(), taken["images"].tolist(), taken["raters"].tolist()
+        ([1], ['b'], ['ann'])
+        """
+        found: dict[str, Any] = self._arrays()
+        for name in found:
+            for position, axis in enumerate(AXES[name]):
+                if axis in chosen:
+                    found[name] = found[name][(slice(None),) * position + (chosen[axis],)]
+        rows = chosen.get("N", slice(None))
+        return found | {"attributes": {name: values[rows] for name, values in self.attributes.items()}}
+
     def __len__(self) -> int:
         return len(self.image)
 
@@ -288,6 +299,7 @@ class Annotations(Result):
         return {"table": self.to_pandas().to_dict("list")}
 
     @classmethod
+    @checked
     def from_rows(
         cls,
         rows: Iterable[Mapping[str, Any]],
@@ -369,15 +381,12 @@ class Annotations(Result):
         >>> seen_by_both.assigned.tolist()
         [[True, True]]
         """
-        check_arguments(Annotations.from_rows, locals(), but=("rows", "images", "image_size"))
         records = list(check_iterable(rows, "rows", "mappings, one an annotation"))
         if images is not None:
             images = list(check_iterable(images, "images", "ids of images"))
             odd = [image for image in images if not is_hashable(image)]
             if odd:
                 raise InputError(f"images: expected ids of images, got {listed(map(repr_of, odd))}")
-        if image_size is not None and not isinstance(image_size, Mapping):
-            raise InputError(f"image_size: expected a mapping of images to (width, height), got {repr_of(image_size)}")
         problems = Problems("rows")
         maps = [isinstance(row, Mapping) for row in records]
         strange = [position for position, is_map in enumerate(maps) if not is_map]
@@ -437,21 +446,12 @@ class Annotations(Result):
         >>> Annotations.from_rows([row]).to_pandas()[["image", "rater", "category", "x", "width"]].values.tolist()
         [['a.jpg', 'ann', 'cat', 10.0, 30.0]]
         """
-        import pandas as pd
-
-        columns = {
-            "id": self.id,
-            "image": self.images[self.image],
-            "file": self.files[self.image],
-            "rater": self.raters[self.rater],
-            "person": self.person[self.rater],
-            "session": self.session[self.rater],
-            "category": self.categories[self.category],
-        }
+        people = "rater:raters[rater] person:person[rater] session:session[rater]"
+        table = self._frame(f"id image:images[image] file:files[image] {people} category:categories[category]")
         boxes = self.shapes.get("box")
         if isinstance(boxes, Boxes):
-            columns |= dict(zip(("x", "y", "width", "height"), boxes.xywh().T, strict=True))
-        return pd.DataFrame(columns | {name: self.attributes[name] for name in self.attributes if name not in columns})
+            table[["x", "y", "width", "height"]] = boxes.xywh()
+        return table.assign(**{name: self.attributes[name] for name in self.attributes if name not in table})
 
     def select(
         self,
@@ -482,30 +482,16 @@ class Annotations(Result):
         rater_code = new_codes(chosen_raters, len(self.raters))
         kept = (image_code[self.image[chosen_rows]] >= 0) & (rater_code[self.rater[chosen_rows]] >= 0)
         take = chosen_rows[kept]
-        limits = self.assigned_categories
         excluded = np.stack(
             [image_code[self.excluded[:, 0]], rater_code[self.excluded[:, 1]], self.excluded[:, 2]], axis=1
         )
-        return replace(
-            self,
-            image=image_code[self.image[take]],
-            rater=rater_code[self.rater[take]],
-            category=self.category[take],
-            id=self.id[take],
-            shapes={kind: column.take(take) for kind, column in self.shapes.items()},
-            images=self.images[chosen_images],
-            files=self.files[chosen_images],
-            raters=self.raters[chosen_raters],
-            person=self.person[chosen_raters],
-            session=self.session[chosen_raters],
-            image_size=self.image_size[chosen_images],
-            assigned=self.assigned[np.ix_(chosen_images, chosen_raters)],
-            assigned_categories=None if limits is None else limits[chosen_raters],
-            crowds=self.crowds[chosen_images],
-            skipped=self.skipped[chosen_images],
-            attributes={name: values[take] for name, values in self.attributes.items()},
-            excluded=excluded[(excluded >= 0).all(axis=1)],
-        )
+        fields = self.taken(N=take, I=chosen_images, R=chosen_raters) | {
+            "image": image_code[self.image[take]],
+            "rater": rater_code[self.rater[take]],
+            "shapes": {kind: column.take(take) for kind, column in self.shapes.items()},
+            "excluded": excluded[(excluded >= 0).all(axis=1)],
+        }
+        return replace(self, **fields)
 
     def _rater_codes(self, raters: ArrayLike | Sequence[str] | None) -> ArrayLike | None:
         names = [raters] if isinstance(raters, str) else list(np.asarray(raters, dtype=object).reshape(-1))

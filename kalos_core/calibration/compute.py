@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,7 +19,7 @@ from kalos_core.calibration.distances import Nearest, draw_for_raters
 from kalos_core.calibration.parts import SIZES, SOLIDS, Distances, DistancesTask, Look
 from kalos_core.calibration.relative import Compared, Coordinates
 from kalos_core.calibration.result import Calibration, Separation
-from kalos_core.errors import InputError, KalosWarning, check_iterable, listed
+from kalos_core.errors import InputError, check_iterable, listed, warn
 from kalos_core.limits import check_replicates
 from kalos_core.options import Option, Replicates, Seed, Settings, takes
 from kalos_core.resampling import draws, intervals
@@ -176,12 +175,10 @@ def _warn_of_sizes(annotations: Annotations, compared: Sequence[Compared], coord
     """Warn where annotations of two images are compared in pixels though that was not asked for."""
     if coordinates == "relative" and "pixels" in compared:
         unknown = np.asarray(np.isnan(annotations.image_size).any(axis=1))
-        warnings.warn(
+        warn(
             f"coordinates: the sizes of {int(unknown.sum()):,} of {len(unknown):,} images are unknown "
             f"({listed(annotations.images[unknown])}), so annotations of two images are compared in pixels, not "
-            'relative to their images; give the sizes, or say coordinates="pixels"',
-            KalosWarning,
-            stacklevel=4,
+            'relative to their images; give the sizes, or say coordinates="pixels"'
         )
 
 

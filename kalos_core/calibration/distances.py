@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
-from kalos_core.arrays import run_starts
+from kalos_core.arrays import blocks_of_runs, run_starts
 from kalos_core.calibration.relative import COORDINATES, Coordinates, relative_column
 from kalos_core.errors import InputError, lookup
-from kalos_core.pairs import blocks_of_runs, image_pairs
+from kalos_core.pairs import image_pairs
 from kalos_core.similarity import Similarity
 
 Block = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]

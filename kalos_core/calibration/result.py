@@ -13,8 +13,7 @@ from kalos_core.calibration.relative import Compared, Coordinates
 from kalos_core.calibration.shares import Shares
 from kalos_core.display import number_of
 from kalos_core.errors import lookup
-from kalos_core.resampling import interval_columns
-from kalos_core.results import Result
+from kalos_core.results import Result, with_ends
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -270,8 +269,8 @@ def _table(separations: Sequence[Separation]) -> pd.DataFrame:
     import pandas as pd
 
     ends = {
-        name: np.array([getattr(found, f"{name}_interval") for found in separations]).reshape(-1, 2)
-        for name in ("ks", "tau", "threshold")
+        name: np.array([getattr(found, name) for found in separations]).reshape(-1, 2)
+        for name in ("ks_interval", "tau_interval", "threshold_interval")
     }
     return pd.DataFrame(
         {
@@ -281,7 +280,7 @@ def _table(separations: Sequence[Separation]) -> pd.DataFrame:
                 name: [getattr(found, name) for found in separations]
                 for name in ("ks", "ks_at", "tau", "threshold", "reason", "trusted", "why", "coordinates")
             },
-            **interval_columns(**ends),
+            **with_ends(ends),
             "observed": [len(found.observed) for found in separations],
             "expected": [len(found.expected) for found in separations],
         }

@@ -20,10 +20,10 @@ from kalos_core.cli.options import Flag, Given, options_of
 from kalos_core.cli.reading import OF_LABEL_MAPS, OF_MASKS, label_stacks_of, stacks_of
 from kalos_core.consensus import ClassStaple, staple_classes
 from kalos_core.display import number_of, percent_text
-from kalos_core.pixels import DisputedRegions, PixelAgreement, disputed_regions
+from kalos_core.pixels import DisputedRegions, disputed_regions
 from kalos_core.pixels.paired import check_images
 from kalos_core.reliability import NO_OBJECT
-from kalos_core.resampling import interval_columns
+from kalos_core.results import of_pairs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,7 +44,7 @@ def _pixels(given: Given) -> Answer:
         raters = found.performance.to_pandas()
         raters.insert(1, "mean_difference", found.mean_difference)
         raters.insert(2, "outlier", found.outliers)
-        tables |= {"raters": raters, "pairs": _pairs(found)}
+        tables |= {"raters": raters, "pairs": of_pairs(found.raters, f1=found.f1, f1_interval=found.f1_interval)}
     if found.correlations:
         tables["properties"] = pd.DataFrame(map(asdict, found.correlations))
     results: dict[str, Any] = {
@@ -75,14 +75,6 @@ def _sides(found: DisputedRegions) -> pd.DataFrame:
     for name, side in (("marked_by", found.values >= 0), ("left_by", found.values == NO_OBJECT)):
         table[name] = [", ".join(map(str, found.raters[row])) for row in side[order]]
     return table
-
-
-def _pairs(found: PixelAgreement) -> pd.DataFrame:
-    import pandas as pd
-
-    a, b = np.triu_indices(len(found.raters), 1)
-    bounds = interval_columns(f1=found.f1_interval[a, b])
-    return pd.DataFrame({"rater_a": found.raters[a], "rater_b": found.raters[b], "f1": found.f1[a, b], **bounds})
 
 
 def _divisions(given: Given) -> Answer:

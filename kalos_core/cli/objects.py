@@ -106,18 +106,8 @@ def _truth_tables(found: UnitTruth) -> dict[str, pd.DataFrame]:
 
 
 def _annotations_table(result: Agreement) -> pd.DataFrame:
-    import pandas as pd
-
-    table = result.annotations
-    return pd.DataFrame(
-        {
-            "id": table.id,
-            "image": table.images[table.image],
-            "rater": table.raters[table.rater],
-            "category": table.categories[table.category],
-            "unit": result.unit_of,
-        }
-    )
+    table = result.annotations.to_pandas()[["id", "image", "rater", "category"]]
+    return table.assign(unit=result.unit_of)
 
 
 def _agreement_answer(

@@ -15,7 +15,7 @@ from kalos_core.consensus.multiclass import BACKGROUND, staple_classes
 from kalos_core.consensus.truth import ROUNDING, Truth
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, listed, repr_of
-from kalos_core.options import check_arguments
+from kalos_core.options import checked
 from kalos_core.pixels.classes import check_classes, check_values
 from kalos_core.pixels.stack import LabelStack
 from kalos_core.results import Result
@@ -84,6 +84,7 @@ class ClassTruth(Result):
         return pd.DataFrame(rows, columns=["value", "class", "method", "pixels", "note"])
 
 
+@checked
 def class_truth(
     labels: LabelStack | Mapping[str, ArrayLike | None],
     classes: Mapping[int, str],
@@ -112,7 +113,6 @@ def class_truth(
     >>> found.labels.tolist(), found.tied.any().item()
     ([[0, 1, 2]], False)
     """
-    check_arguments(class_truth, locals())
     check_classes(classes)
     if 0 in classes:
         raise InputError(f"classes: expected values other than 0 and their names, got {repr_of(dict(classes))}")

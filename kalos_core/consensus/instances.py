@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from kalos_core._agreement import Agreement, check_agreement
 from kalos_core.annotations import Annotations
-from kalos_core.arrays import as_floats, divide, run_starts
+from kalos_core.arrays import as_weights, divide, run_starts
 from kalos_core.consensus.fusing import Members, fused_annotations
 from kalos_core.consensus.objects import UnitTruth
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, check_number
+from kalos_core.errors import InputError
 from kalos_core.options import Option, Settings, takes
 from kalos_core.reliability import NOT_ASSIGNED, Units
 from kalos_core.results import Result
@@ -207,11 +207,6 @@ class InstanceConsensus(Result):
         )
 
 
-def check_quorum(value: object, name: str) -> float:
-    """A share of raters, above 0 and at most 1."""
-    return check_number(value, name, above=0, high=1)
-
-
 @dataclass(frozen=True)
 class ConsensusSettings(Settings):
     """What becomes of the units of an agreement."""
@@ -280,7 +275,7 @@ def instance_consensus(agreement: Agreement, settings: ConsensusArguments) -> In
     """
     check_agreement(agreement)
     source, truth = agreement.annotations, settings.truth
-    weight = _check_weights(settings.weights, len(source.raters))
+    weight = as_weights(settings.weights, len(source.raters), "rater", above_zero=True)
     units = agreement.units
     unit_of, count = agreement.unit_of, len(units)
     annotated = np.bincount(unit_of, minlength=count)
@@ -330,12 +325,3 @@ def _by_truth(truth: UnitTruth, units: Units) -> _Decided:
     if not np.array_equal(truth.units.values, units.values) or not np.array_equal(truth.units.image, units.image):
         raise InputError("truth: expected unit_truth of the same agreement, got one of other units")
     return _Decided(truth.existence, truth.category, truth.confidence, truth.tied)
-
-
-def _check_weights(weights: ArrayLike | None, raters: int) -> NDArray[np.float64]:
-    if weights is None:
-        return np.ones(raters)
-    given = as_floats(weights, "weights")
-    if given.shape != (raters,) or not (np.isfinite(given) & (given > 0)).all():
-        raise InputError(f"weights: expected a positive number for each of {raters} raters, got {given.tolist()}")
-    return given

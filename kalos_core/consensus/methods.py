@@ -11,7 +11,7 @@ from kalos_core.consensus._staple import staple
 from kalos_core.consensus.truth import Truth
 from kalos_core.consensus.voting import vote, vote_any, vote_of_study, vote_without_outliers
 from kalos_core.errors import lookup
-from kalos_core.options import Option, check_arguments
+from kalos_core.options import Option, checked
 from kalos_core.pixels.patterns import find_patterns
 from kalos_core.pixels.stack import Masks3D, as_stack
 
@@ -55,6 +55,7 @@ Methods = Annotated[
 ]
 
 
+@checked
 def estimate_truth(masks: Masks3D, method: str = "staple", outliers: Iterable[str] | None = None) -> Truth:
     """The truth of the masks of one image by the name of a method in `TRUTH_METHODS`.
 
@@ -75,7 +76,6 @@ def estimate_truth(masks: Masks3D, method: str = "staple", outliers: Iterable[st
     >>> list(TRUTH_METHODS)
     ['any', '0.5', '0.75', 'excl-0.5', 'staple', 'staple-classes', 'simple', 'lsml']
     """
-    check_arguments(estimate_truth, locals())
     estimate = lookup(TRUTH_METHODS, method, "method")
     if method == WITHOUT_OUTLIERS and outliers is not None:
         stack = as_stack(masks)

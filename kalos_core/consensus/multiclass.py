@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.annotations.table import object_array
+from kalos_core.annotations.columns import object_array
 from kalos_core.arrays import as_array
 from kalos_core.consensus._staple import ITERATIONS, SETTLED
 from kalos_core.consensus.methods import JOINTLY
 from kalos_core.consensus.truth import ROUNDING, Truth, entropy_bits, truth_of_patterns
 from kalos_core.display import number_of, percent_text
 from kalos_core.errors import InputError, as_number, repr_of
-from kalos_core.options import Option, Settings, check_arguments, takes
+from kalos_core.options import Option, Settings, checked, takes
 from kalos_core.pixels.classes import check_classes, check_values
 from kalos_core.pixels.patterns import Patterns
 from kalos_core.pixels.stack import LabelStack, Masks3D, MaskStack
@@ -97,6 +97,7 @@ class ClassStaple(Result):
         """(P, K) the likeliest class of each pattern, several where they are equally likely."""
         return np.asarray(self.probability >= self.probability.max(axis=1, keepdims=True) - ROUNDING)
 
+    @checked
     def probability_of(self, name: str) -> NDArray[np.float64]:
         """(H, W) or (D, H, W) how likely one class is; 0 where pixels are ignored.
 
@@ -105,7 +106,6 @@ class ClassStaple(Result):
         >>> staple_classes({"ann": [[0, 1]], "bob": [[0, 1]]}, {1: "road"}).probability_of("road").tolist()
         [[0.0, 1.0]]
         """
-        check_arguments(ClassStaple.probability_of, locals())
         return np.append(self.probability[:, self._number(name)], 0.0)[self.pattern]
 
     @cached_property
@@ -119,6 +119,7 @@ class ClassStaple(Result):
         """
         return np.append(entropy_bits(self.probability), 0.0)[self.pattern]
 
+    @checked
     def truth_of(self, name: str) -> Truth:
         """One class against all others: true where it is the likeliest, also of several.
 
@@ -131,7 +132,6 @@ class ClassStaple(Result):
         >>> found.mask.tolist(), found.sensitivity.round(2).tolist(), found.specificity.round(2).tolist()
         ([[False, True, True, False]], [1.0, 1.0, 0.5], [1.0, 1.0, 0.5])
         """
-        check_arguments(ClassStaple.truth_of, locals())
         kind, count = self._number(name), np.bincount(self.pattern[self.pattern >= 0], minlength=len(self.votes))
         ignored = self.pattern < 0
         patterns = Patterns(

@@ -119,21 +119,10 @@ class UnitTruth(Result):
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a unit: its image, likeliest class and how probable it is, whether it exists, and its votes."""
-        import pandas as pd
-
         values = self.units.values
-        return pd.DataFrame(
-            {
-                "image": self.images[self.units.image],
-                "category": self.categories[self.category],
-                "confidence": self.confidence,
-                "existence": self.existence,
-                "tied": self.tied,
-                "overruled": self.overruled,
-                "annotated": (values >= 0).sum(axis=1),
-                "assigned": (values != NOT_ASSIGNED).sum(axis=1),
-            }
-        )
+        about = "image:images[units.image] category:categories[category] confidence existence tied overruled"
+        counts = {"annotated": (values >= 0).sum(axis=1), "assigned": (values != NOT_ASSIGNED).sum(axis=1)}
+        return self._frame(about).assign(**counts)
 
 
 @takes(SkillSettings)

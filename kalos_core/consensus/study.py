@@ -14,7 +14,7 @@ from kalos_core.consensus.truth import Truth
 from kalos_core.consensus.voting import find_outliers, outliers_of, vote_of, vote_of_study
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, lookup
-from kalos_core.options import check_arguments
+from kalos_core.options import checked
 from kalos_core.pixels.patterns import Patterns, find_patterns
 from kalos_core.pixels.stack import Stacks, each_stack, image_name
 from kalos_core.pixels.sums import PixelSums
@@ -47,6 +47,7 @@ class Truths(Results[Truth]):
         return f"References of {number_of(len(self), 'image')}"
 
 
+@checked
 def estimate_truths(stacks: Stacks, method: str = "staple", raters_are_local: bool | None = None) -> Truths:
     """The truth of each image of a study, by the name of a method in `TRUTH_METHODS`.
 
@@ -91,7 +92,6 @@ def estimate_truths(stacks: Stacks, method: str = "staple", raters_are_local: bo
     >>> estimate_truths([second], "excl-0.5")[0].kept.tolist()
     [True, True, False, True]
     """
-    check_arguments(estimate_truths, locals(), but=("stacks",))
     estimate = lookup(TRUTH_METHODS, method, "method")
     if method != WITHOUT_OUTLIERS:
         truths = [estimate(stack) for stack in each_stack(stacks)]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.annotations.columns import codes_in
-from kalos_core.pairs import blocks_of_runs
+from kalos_core.arrays import blocks_of_runs
 from kalos_core.shapes import Boxes, Masks, Polygons
 from kalos_core.shapes.joining import join_columns
 from kalos_core.similarity.base import ratio

@@ -27,13 +27,13 @@ from kalos_core.convergence.modified import (
 from kalos_core.convergence.regression import PUBLISHED_LINE, GivenLine, Line
 from kalos_core.convergence.replicates import Replicates
 from kalos_core.convergence.spread import FEWEST_IMAGES, Spread
-from kalos_core.correspondence import SolverName
 from kalos_core.correspondence.costs import CostName
+from kalos_core.correspondence.units import SolverName
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, as_number, check_whole, repr_of
+from kalos_core.errors import InputError, check_number, check_whole
 from kalos_core.limits import check_replicates
 from kalos_core.options import Option, Seed, Settings, no_progress, takes
-from kalos_core.pairs import Pairs, refuse_pairs
+from kalos_core.pairs import Pairs
 from kalos_core.results import Result
 from kalos_core.sharding import Sharded, kinds_of, known_of
 from kalos_core.similarity.fitting import ComparedBy, measure_for, sent
@@ -248,7 +248,9 @@ class LabelConvergence(Result):
     def sizes(self, shares: Sequence[float] = SHARES, samples: int | None = None) -> list[SubsetSize]:
         """The rows of `by_size`."""
         count = len(self.drawn) if samples is None else check_whole(samples, "samples", least=2)
-        sizes = {_subset_size(self.images, check_share(share, "shares"), "shares") for share in shares}
+        sizes = {
+            _subset_size(self.images, check_number(share, "shares", above=0, below=1), "shares") for share in shares
+        }
         rows = [
             _size_row(self._of_size(size, count))
             for size in sorted({*sizes, self.images_per_replicate} - {self.images})
@@ -303,17 +305,7 @@ class LabelConvergence(Result):
 
     def to_pandas(self) -> pd.DataFrame:
         """One row for each replicate and threshold: modified mAP and alpha."""
-        import pandas as pd
-
-        replicates, thresholds = self.alpha.shape
-        return pd.DataFrame(
-            {
-                "replicate": np.repeat(np.arange(replicates), thresholds),
-                "threshold": np.tile(self.thresholds, replicates),
-                "map": self.map.ravel(),
-                "alpha": self.alpha.ravel(),
-            }
-        )
+        return self.replicates.to_pandas()
 
     @property
     def headline(self) -> str:
@@ -330,20 +322,6 @@ class LabelConvergence(Result):
         return self.summary()
 
 
-def check_share(value: Any, name: str) -> float:
-    """A share that is neither nothing nor all.
-
-    Raises
-    ------
-    InputError
-        If it is none.
-    """
-    share = as_number(value)
-    if share is None or not 0 < share < 1:
-        raise InputError(f"{name}: expected a share of the images between 0 and 1, got {repr_of(value)}")
-    return share
-
-
 Subsets = Annotated[
     int,
     Option(
@@ -353,15 +331,15 @@ Subsets = Annotated[
         check=lambda value, name: check_replicates(value, name=name, least=2),
     ),
 ]
+SomeSubsets = Annotated[int | None, Option("Subsets", "Of each size; by default as many as drawn.", low=2)]
+SubsetShares = Annotated[Sequence[float], Option("Shares", "Of the images in each subset.", above=0, below=1)]
 Share = Annotated[
     float,
     Option(
         "Share of the images in each subset",
         "How many of the images, as a share; intervals belong to subsets of their size: the paper's have 500 images.",
-        low=0,
-        high=1,
-        type="float in (0, 1)",
-        check=check_share,
+        above=0,
+        below=1,
     ),
 ]
 
@@ -447,10 +425,9 @@ def label_convergence(
     >>> bool(result.interval[0] < result.whole_convergence < result.interval[1])
     True
     """
-    known, measure = known_of(annotations), measure_for(settings.similarity, kinds_of(annotations))
+    known, measure = known_of(annotations, settings.pairs), measure_for(settings.similarity, kinds_of(annotations))
     chosen = settings.part(ConvergenceSettings, similarity=measure.name)
     usable, size = _drawn_from(known, chosen)
-    refuse_pairs(annotations, settings.pairs)
     tell, thresholds = settings.progress or no_progress, chosen.thresholds
     tell(0.0, f"Matching {number_of(len(known), 'annotation')}")
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import AgreementSettings, agreement, check_comparable, image_coincidences
+from kalos_core._agreement import AgreementSettings, agreement, check_comparable
 from kalos_core.annotations import Annotations
 from kalos_core.convergence.counting import Counted, Matches, Order, join_matches, match, orders_of
 from kalos_core.convergence.crowds import crowd_overlaps
@@ -17,12 +17,11 @@ from kalos_core.convergence.matching import ALMOST_ONE
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, repr_of
 from kalos_core.options import Option, Seed, Settings, takes
-from kalos_core.pairs import Pairs, pairs_from, refuse_pairs
-from kalos_core.reliability import alpha_by_group
+from kalos_core.pairs import Pairs, pairs_from
+from kalos_core.reliability import alpha_by_group, image_coincidences
 from kalos_core.results import Result
 from kalos_core.sharding import Sharded, kinds_of, known_of, parts_of, starts_of
 from kalos_core.similarity import Similarity, get_similarity
-from kalos_core.similarity.base import check_thresholds
 from kalos_core.similarity.fitting import ComparedBy, measure_for, sent
 
 if TYPE_CHECKING:
@@ -32,27 +31,15 @@ THRESHOLDS = tuple(np.linspace(0.5, 0.95, 10).tolist())
 """COCO's: .5 to .95 in steps of .05, as pycocotools has them: its .9 is a last bit below .9, which decides ties."""
 
 
-def check_hit_thresholds(value: Any, name: str) -> tuple[float, ...]:
-    """Thresholds that nothing apart reaches, at least one.
-
-    Raises
-    ------
-    InputError
-        If there is none, or one that is no similarity above 0.
-    """
-    checked = check_thresholds(value, name)
-    if not checked or 0 in checked:
-        raise InputError(f"{name}: expected similarities above 0, at least one, got {repr_of(value)}")
-    return checked
-
-
 HitThresholds = Annotated[
     Sequence[float] | NDArray[np.float64],
     Option(
         "Thresholds τ_s",
         "Least similarities at which a detection hits; mAP is the mean over them.",
+        above=0,
+        high=1,
+        required=True,
         type="(T,) floats in (0, 1]",
-        check=check_hit_thresholds,
     ),
 ]
 Ties = Annotated[
@@ -265,9 +252,8 @@ def modified_map(annotations: Annotations | Sharded[Annotations], settings: Modi
     >>> result.per_threshold.round(3).tolist()
     [0.752, 0.752, 0.0]
     """
-    known, measure = known_of(annotations), measure_for(settings.similarity, kinds_of(annotations))
+    known, measure = known_of(annotations, settings.pairs), measure_for(settings.similarity, kinds_of(annotations))
     usable_images(known)
-    refuse_pairs(annotations, settings.pairs)
     task = MatchTask(sent(measure), settings.thresholds, settings.ties, settings.size, settings.pairs)
     found, _ = count_in_orders(annotations, task, settings.orders, settings.seed, "Modified mAP")
     return map_of(found, known, measure.name, np.array(settings.thresholds), settings.ties, settings.size)

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations import Annotations
-from kalos_core.annotations.table import object_array
+from kalos_core.annotations.columns import object_array
+from kalos_core.arrays import blocks_of_runs
 from kalos_core.convergence.counting import match, orders_of
 from kalos_core.convergence.crowds import crowd_overlaps
 from kalos_core.convergence.matching import ALMOST_ONE
@@ -18,7 +19,7 @@ from kalos_core.convergence.modified import THRESHOLDS, HitThresholds
 from kalos_core.display import number_of, points_text
 from kalos_core.errors import InputError, as_number, listed, repr_of
 from kalos_core.options import Settings, takes
-from kalos_core.pairs import Pairs, blocks_of_runs
+from kalos_core.pairs import Pairs
 from kalos_core.results import Result
 from kalos_core.similarity import Similarity
 from kalos_core.similarity.fitting import ComparedBy, complete_kinds, measure_for

@@ -13,7 +13,7 @@ from kalos_core.convergence.regression import PUBLISHED_LINE, SAME_ALPHA, Line, 
 from kalos_core.convergence.spread import Spread, interval_of_all
 from kalos_core.display import number_of
 from kalos_core.errors import InputError
-from kalos_core.results import Result
+from kalos_core.results import Result, crossed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -231,17 +231,8 @@ class Replicates(Result):
 
     def to_pandas(self) -> pd.DataFrame:
         """One row for each replicate and threshold: modified mAP and alpha."""
-        import pandas as pd
-
-        replicates, thresholds = self.alpha.shape
-        return pd.DataFrame(
-            {
-                "replicate": np.repeat(np.arange(replicates), thresholds),
-                "threshold": np.tile(self.thresholds, replicates),
-                "map": self.map.ravel(),
-                "alpha": self.alpha.ravel(),
-            }
-        )
+        axes = {"replicate": range(len(self.alpha)), "threshold": self.thresholds}
+        return crossed(axes, map=self.map, alpha=self.alpha)
 
     def _table(self) -> pd.DataFrame:
         return self.summary()

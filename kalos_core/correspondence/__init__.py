@@ -20,137 +20,22 @@ solver     joins                                                              tw
 * how large units are, and whether they hang on the solver: `UnitSizes` (`Agreement.unit_sizes`)
 """
 
-from __future__ import annotations
+from kalos_core.correspondence.agglomerative import ahc as ahc
+from kalos_core.correspondence.best_first import greedy as greedy
+from kalos_core.correspondence.costs import COSTS as COSTS
+from kalos_core.correspondence.costs import Cost as Cost
+from kalos_core.correspondence.costs import neg_cost as neg_cost
+from kalos_core.correspondence.costs import soft_cost as soft_cost
+from kalos_core.correspondence.multigraph import mgm as mgm
+from kalos_core.correspondence.order import rank_rows as rank_rows
+from kalos_core.correspondence.order import strict_order as strict_order
+from kalos_core.correspondence.sequential import shm as shm
+from kalos_core.correspondence.sequential import shm_by_name as shm_by_name
+from kalos_core.correspondence.sizes import UnitSizes as UnitSizes
+from kalos_core.correspondence.units import SOLVERS as SOLVERS
+from kalos_core.correspondence.units import Solver as Solver
+from kalos_core.correspondence.units import correspond as correspond
+from kalos_core.correspondence.units import usable_solvers as usable_solvers
+from kalos_core.names import public_names
 
-from collections.abc import Callable
-from typing import Annotated
-
-import numpy as np
-from numpy.typing import NDArray
-
-from kalos_core.annotations import Annotations
-from kalos_core.correspondence.agglomerative import ahc
-from kalos_core.correspondence.best_first import greedy
-from kalos_core.correspondence.costs import COSTS, Cost, neg_cost, soft_cost
-from kalos_core.correspondence.multigraph import mgm, mgm_is_installed
-from kalos_core.correspondence.order import rank_rows, strict_order
-from kalos_core.correspondence.sequential import shm, shm_by_name
-from kalos_core.correspondence.sizes import UnitSizes
-from kalos_core.errors import lookup
-from kalos_core.options import Option
-from kalos_core.pairs import Pairs, with_pairs
-
-__all__ = [
-    "COSTS",
-    "SOLVERS",
-    "Cost",
-    "Solver",
-    "UnitSizes",
-    "ahc",
-    "correspond",
-    "greedy",
-    "mgm",
-    "neg_cost",
-    "rank_rows",
-    "shm",
-    "shm_by_name",
-    "soft_cost",
-    "strict_order",
-    "usable_solvers",
-]
-
-Solver = Callable[[Annotations, Pairs, Cost], NDArray[np.intp]]
-"""``solver(annotations, candidates, cost)`` -> (N,) any label per cluster."""
-
-SOLVERS: dict[str, Solver] = {"greedy": greedy, "shm": shm, "shm_by_name": shm_by_name, "ahc": ahc, "mgm": mgm}
-"""Name -> solver; the App's drop-downs and the tests of all solvers read this table."""
-
-
-SolverName = Annotated[
-    str,
-    Option(
-        "Solver",
-        "How pairs become units: which annotations of several raters are of the same object.",
-        choices={
-            "greedy": "the most similar first, as the paper",
-            "shm": "rater after rater, who overlaps the others most first, as many partners as possible",
-            "shm_by_name": "the same with raters by name, as the authors' code: other names give other units",
-            "ahc": "every two annotations of a unit reach the threshold",
-            "mgm": "the best sum over all pairs of a unit; slower, an optional library",
-        },
-        known=SOLVERS,
-    ),
-]
-
-
-def usable_solvers() -> list[str]:
-    """Names in `SOLVERS` that work here: all but `mgm` if its optional library is not installed.
-
-    Examples
-    --------
-    >>> usable_solvers()[:3]
-    ['greedy', 'shm', 'shm_by_name']
-    """
-    return [name for name in SOLVERS if name != "mgm" or mgm_is_installed()]
-
-
-def correspond(
-    annotations: Annotations,
-    pairs: Pairs,
-    threshold: float = 0.5,
-    solver: str = "greedy",
-    cost: str = "soft",
-) -> NDArray[np.intp]:
-    """The unit of every annotation: annotations of one unit mean the same thing, at most one of each rater.
-
-    Parameters
-    ----------
-    annotations : Annotations
-    pairs : Pairs
-        Computed from `threshold` or lower.
-    threshold : float in [0, 1]
-        Pairs of a lower similarity never correspond.
-    solver : name in `SOLVERS`
-    cost : name in `COSTS`
-
-    Returns
-    -------
-    (N,) int
-        Units 0 to U - 1, numbered by image and first annotation; an annotation nobody else annotated is a unit by
-        itself.
-
-    Raises
-    ------
-    InputError
-        For an unknown name, a threshold below the floor of the pairs, or `mgm` without its library.
-
-    Examples
-    --------
-    >>> from kalos_core.pairs import compute_pairs
-    >>> rows = [
-    ...     {"image": 1, "rater": r, "category": "cat", "box": [x, 0, 10, 10]}
-    ...     for r, x in [("ann", 0), ("bob", 2.5), ("cid", 5), ("ann", 50)]
-    ... ]
-    >>> annotations = Annotations.from_rows(rows)
-    >>> pairs = compute_pairs(annotations)
-    >>> correspond(annotations, pairs).tolist()
-    [0, 0, 0, 1]
-    >>> correspond(annotations, pairs, solver="ahc").tolist()  # ann and cid overlap too little
-    [0, 0, 1, 2]
-    """
-    solve = lookup(SOLVERS, solver, "solver")
-    cost_function = lookup(COSTS, cost, "cost")
-    unit_of, units = np.empty(len(annotations), np.intp), 0
-    for rows, _, table, near in with_pairs(annotations, pairs):
-        number = _numbered(table, solve(table, near.at_least(threshold), cost_function))
-        unit_of[rows] = units + number
-        units += int(number.max(initial=-1)) + 1
-    return unit_of
-
-
-def _numbered(annotations: Annotations, label: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Labels -> 0 to U - 1, by image and then by the first annotation of the unit."""
-    _, first, inverse = np.unique(label, return_index=True, return_inverse=True)
-    number = np.empty(len(first), np.intp)
-    number[np.lexsort((first, annotations.image[first]))] = np.arange(len(first))
-    return number[inverse]
+__all__ = public_names(vars())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +14,6 @@ from kalos_core.errors import InputError, listed, repr_of
 from kalos_core.resampling import Estimates
 from kalos_core.results import lowest
 from kalos_core.sharding import Sharded
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,6 +49,7 @@ class ClassDifficulty(Estimates):
     """
 
     _call = "class_difficulty(agreement(annotations))"
+    _columns = "category alpha global_alpha alpha_interval global_alpha_interval images units"
 
     category: NDArray[np.object_]
     units: NDArray[np.intp]
@@ -61,18 +58,6 @@ class ClassDifficulty(Estimates):
     def headline(self) -> str:
         """The finding, in words."""
         return lowest("class", self.category, "alpha", self.alpha)
-
-    def to_pandas(self) -> pd.DataFrame:
-        """One row a class."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "category": self.category,
-                **self.columns(),
-                "units": self.units,
-            }
-        )
 
 
 def class_difficulty(agreement: Agreement | Annotations | Sharded[Annotations]) -> ClassDifficulty:

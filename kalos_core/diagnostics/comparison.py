@@ -17,15 +17,7 @@ from kalos_core.display import alpha_text, number_of, signed
 from kalos_core.errors import InputError, listed, repr_of
 from kalos_core.limits import check_replicates
 from kalos_core.options import BootstrapSettings, takes
-from kalos_core.resampling import (
-    Cells,
-    clear_of_chance,
-    detectable,
-    interval_columns,
-    intervals,
-    join_cells,
-    resample,
-)
+from kalos_core.resampling import Cells, clear_of_chance, detectable, intervals, join_cells, resample
 from kalos_core.results import Result
 from kalos_core.sharding import Sharded
 
@@ -73,6 +65,7 @@ class Differences(Result):
     """
 
     _call = "compare(a, b).whole"
+    _columns = "name alpha_a alpha_b difference difference_interval:interval images detectable clear:is_clear"
 
     name: NDArray[np.object_]
     alpha_a: NDArray[np.float64]
@@ -97,23 +90,6 @@ class Differences(Result):
     def headline(self) -> str:
         """The finding, in words."""
         return f"{number_of(len(self.name), 'difference')}, {int(self.is_clear.sum()):,} of them clear"
-
-    def to_pandas(self) -> pd.DataFrame:
-        """One row a statistic."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "name": self.name,
-                "alpha_a": self.alpha_a,
-                "alpha_b": self.alpha_b,
-                "difference": self.difference,
-                **interval_columns(difference=self.interval),
-                "images": self.images,
-                "detectable": self.detectable,
-                "clear": self.is_clear,
-            }
-        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)

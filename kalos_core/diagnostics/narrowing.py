@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +24,6 @@ from kalos_core.display import number_of
 from kalos_core.errors import Undefined, index_of
 from kalos_core.resampling import Cells, Estimates
 from kalos_core.results import Result, part_text
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -54,6 +50,7 @@ class NarrowedAgreement(Result):
     """
 
     _call = "narrowed(agreement)"
+    _columns = "image:annotations.images file:annotations.files alpha:image_alpha"
     _shows_table = False
 
     category: str | None
@@ -77,13 +74,6 @@ class NarrowedAgreement(Result):
             f"mean over {number_of(self.images, 'image')}; {self.global_alpha:.3f} over all "
             f"{number_of(self.units, 'unit')}"
         )
-
-    def to_pandas(self) -> pd.DataFrame:
-        """One row an image: its id, file and alpha."""
-        import pandas as pd
-
-        table = self.annotations
-        return pd.DataFrame({"image": table.images, "file": table.files, "alpha": self.image_alpha})
 
     @property
     def alpha(self) -> float:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import Agreement, AgreementSettings, image_coincidences
+from kalos_core._agreement import Agreement, AgreementSettings
 from kalos_core.annotations import Annotations, object_array
-from kalos_core.reliability import NOT_ASSIGNED, Coincidences, Units, coincidences
+from kalos_core.reliability import NOT_ASSIGNED, Coincidences, Units, coincidences, image_coincidences
 from kalos_core.resampling import Cells, Estimates, estimate
 
 OTHERS = "others"

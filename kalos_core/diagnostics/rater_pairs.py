@@ -14,8 +14,8 @@ from kalos_core.diagnostics.parts import estimate_cells, where_seen
 from kalos_core.diagnostics.rematching import refuse_local_raters, rematch, taking_part
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, listed, repr_of
-from kalos_core.resampling import Cells, Estimates, interval_columns
-from kalos_core.results import Result
+from kalos_core.resampling import Cells, Estimates
+from kalos_core.results import Result, of_pairs
 from kalos_core.sharding import Sharded
 
 if TYPE_CHECKING:
@@ -91,18 +91,13 @@ class Collaboration(Result):
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a pair of raters."""
-        import pandas as pd
-
-        pair = np.triu_indices(len(self.raters), 1)
-        return pd.DataFrame(
-            {
-                "rater_a": self.raters[pair[0]],
-                "rater_b": self.raters[pair[1]],
-                "alpha": self.alpha[pair],
-                "global_alpha": self.global_alpha[pair],
-                **interval_columns(alpha=self.alpha_interval[pair], global_alpha=self.global_alpha_interval[pair]),
-                "images": self.images[pair],
-            }
+        return of_pairs(
+            self.raters,
+            alpha=self.alpha,
+            global_alpha=self.global_alpha,
+            alpha_interval=self.alpha_interval,
+            global_alpha_interval=self.global_alpha_interval,
+            images=self.images,
         )
 
 

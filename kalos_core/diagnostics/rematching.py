@@ -13,13 +13,13 @@ from functools import cached_property, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import Agreement, AgreementSettings, compared, image_coincidences
+from kalos_core._agreement import Agreement, AgreementSettings, compared
 from kalos_core.annotations import Annotations, object_array
 from kalos_core.arrays import expand_runs, run_starts
 from kalos_core.correspondence import correspond
 from kalos_core.errors import InputError
 from kalos_core.pairs import Pairs, compute_pairs
-from kalos_core.reliability import build_units
+from kalos_core.reliability import build_units, image_coincidences
 from kalos_core.resampling import Cells, join_cells, join_images
 from kalos_core.shapes.borrowed import Borrowed
 from kalos_core.similarity import Similarity, get_similarity
@@ -155,22 +155,16 @@ class _Source:
         """Each cell an image of its own; the annotations at `rows` lie in the images `cell`."""
         given = self.annotations
         names = object_array(range(len(image)))
-        return replace(
-            given,
-            image=cell,
-            rater=given.rater[rows],
-            category=given.category[rows],
-            id=given.id[rows],
-            shapes={kind: Borrowed(column, rows) for kind, column in given.shapes.items()},
-            images=names,
-            files=names,
-            image_size=given.image_size[image],
-            assigned=given.assigned[image] & self.groups[statistic],
-            crowds=given.crowds[image],
-            skipped=given.skipped[image],
-            excluded=self._excluded(statistic, image),
-            attributes={},
-        )
+        fields = given.taken(N=rows, I=image) | {
+            "image": cell,
+            "shapes": {kind: Borrowed(column, rows) for kind, column in given.shapes.items()},
+            "images": names,
+            "files": names,
+            "assigned": given.assigned[image] & self.groups[statistic],
+            "excluded": self._excluded(statistic, image),
+            "attributes": {},
+        }
+        return replace(given, **fields)
 
     def _excluded(self, statistic: NDArray[np.intp], image: NDArray[np.intp]) -> NDArray[np.intp]:
         """The exclusions of the cells' images, of the raters of their groups."""

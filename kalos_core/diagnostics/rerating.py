@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import Agreement, agreement_of, with_empty_images
+from kalos_core._agreement import Agreement, agreement_of
 from kalos_core.annotations import Annotations
 from kalos_core.arrays import find_sorted, run_starts, total
 from kalos_core.chance import alpha_of_sums
@@ -17,13 +17,10 @@ from kalos_core.display import number_of, percent_text, signed
 from kalos_core.errors import InputError
 from kalos_core.limits import check_replicates
 from kalos_core.options import Option, Seed, Settings, takes
-from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED, coincidences
+from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED, coincidences, with_empty_images
 from kalos_core.resampling import FEWEST_IMAGES, standard_error
 from kalos_core.results import Result
 from kalos_core.sharding import Sharded
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Statistic = Annotated[
     Literal["alpha", "global_alpha"],
@@ -97,6 +94,7 @@ class NextToRate(Result):
     """
 
     _call = "next_to_rate(agreement(annotations))"
+    _columns = "image file alpha raters labels narrowing narrowing_per_label shift"
 
     image: NDArray[np.object_]
     file: NDArray[np.object_]
@@ -118,6 +116,11 @@ class NextToRate(Result):
         return np.asarray(self.width * (1 - np.sqrt(1 - np.minimum(self.share, 1))))
 
     @property
+    def narrowing_per_label(self) -> NDArray[np.float64]:
+        """(n,) `narrowing` for each of `labels`."""
+        return self.narrowing / self.labels
+
+    @property
     def expected_width(self) -> float:
         """Width of the interval to expect after one more rater on all n images."""
         return float(self.width * np.sqrt(max(1 - self.share.sum(), 0)))
@@ -134,23 +137,6 @@ class NextToRate(Result):
             f"One more rater on {images}: the interval on {what} is expected to be {self.expected_width:.3f} wide, now "
             f"{self.width:.3f}, and alpha to move by {signed(self.shift.sum())}; {IN_TRIALS[self.statistic]}\n"
             f"One more on all images takes away about {percent_text(min(self.reducible, 1.0))} of its variance{rest}"
-        )
-
-    def to_pandas(self) -> pd.DataFrame:
-        """One row an image, the most narrowing for each label first."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "image": self.image,
-                "file": self.file,
-                "alpha": self.alpha,
-                "raters": self.raters,
-                "labels": self.labels,
-                "narrowing": self.narrowing,
-                "narrowing_per_label": self.narrowing / self.labels,
-                "shift": self.shift,
-            }
         )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +15,6 @@ from kalos_core.display import number_of
 from kalos_core.errors import InputError
 from kalos_core.resampling import Estimates
 from kalos_core.sharding import Sharded
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,6 +49,7 @@ class IntraRater(Estimates):
     """
 
     _call = "intra_rater(agreement(annotations))"
+    _columns = "person sessions alpha global_alpha alpha_interval global_alpha_interval images"
 
     person: NDArray[np.object_]
     sessions: NDArray[np.intp]
@@ -61,18 +58,6 @@ class IntraRater(Estimates):
     def headline(self) -> str:
         """The finding, in words."""
         return f"Alpha of {len(self.person):,} people with themselves over sessions"
-
-    def to_pandas(self) -> pd.DataFrame:
-        """One row a person."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "person": self.person,
-                "sessions": self.sessions,
-                **self.columns(),
-            }
-        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -106,6 +91,7 @@ class TeamAgreement(Estimates):
     """
 
     _call = "team_agreement(agreement(annotations))"
+    _columns = "session raters alpha global_alpha alpha_interval global_alpha_interval images"
 
     session: NDArray[np.object_]
     raters: NDArray[np.intp]
@@ -114,18 +100,6 @@ class TeamAgreement(Estimates):
     def headline(self) -> str:
         """The finding, in words."""
         return f"Alpha of the people of {number_of(len(self.session), 'session')} with one another"
-
-    def to_pandas(self) -> pd.DataFrame:
-        """One row a session."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "session": self.session,
-                "raters": self.raters,
-                **self.columns(),
-            }
-        )
 
 
 def intra_rater(agreement: Agreement | Annotations | Sharded[Annotations]) -> IntraRater:

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core._agreement import Agreement, AgreementSettings
-from kalos_core.annotations.joining import narrow
 from kalos_core.diagnostics.classes import ClassDifficulty, class_difficulty_of
 from kalos_core.diagnostics.parts import Part
 from kalos_core.diagnostics.rater_pairs import Collaboration, collaboration_of, pair_cells
 from kalos_core.diagnostics.vitality import RaterVitality, left_out_cells, vitality_of
 from kalos_core.errors import Undefined, or_reason
-from kalos_core.reliability import NO_OBJECT, Coincidences, Units
+from kalos_core.reliability import Units
 from kalos_core.resampling import Cells
 
 
@@ -100,40 +97,3 @@ class ImageSums:
         own = code[units.image] >= 0
         part = Part(annotations, Units(code[units.image[own]], units.values[own]))
         return replace(self, part=part, pairs=kept(self.pairs), left_out=kept(self.left_out))
-
-
-def cell_arrays(cells: Cells) -> dict[str, NDArray[Any]]:
-    """Cells as arrays that can be stored, which `cells_from` reads.
-
-    Examples
-    --------
-    >>> from kalos_core.reliability import coincidences
-    >>> zero = np.array([0])
-    >>> cells = Cells.of(zero, zero, coincidences(np.array([[0, -1]]), zero, 1))
-    >>> cells_from(cell_arrays(cells)).value.tolist()
-    [0.0]
-    """
-    sums = cells.sums
-    order = np.argsort(sums.group, kind="stable")
-    return {
-        "statistic": narrow(cells.statistic),
-        "image": narrow(cells.image),
-        "value": cells.value,
-        "pairable": narrow(sums.pairable.astype(np.intp)),
-        "agreeing": sums.agreeing,
-        "entries": narrow(np.bincount(sums.group, minlength=len(cells))),
-        "values": narrow(sums.value[order] - NO_OBJECT),
-        "counts": narrow(sums.count[order].astype(np.intp)),
-    }
-
-
-def cells_from(arrays: Mapping[str, NDArray[Any]]) -> Cells:
-    """The cells that `cell_arrays` took apart."""
-    sums = Coincidences(
-        pairable=arrays["pairable"].astype(np.float64),
-        agreeing=arrays["agreeing"],
-        group=np.repeat(np.arange(len(arrays["entries"])), arrays["entries"]),
-        value=arrays["values"].astype(np.intp) + NO_OBJECT,
-        count=arrays["counts"].astype(np.float64),
-    )
-    return Cells(arrays["statistic"].astype(np.intp), arrays["image"].astype(np.intp), sums, arrays["value"])

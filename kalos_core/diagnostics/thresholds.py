@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,24 +13,21 @@ from numpy.typing import NDArray
 from kalos_core._agreement import Agreement, AgreementSettings, Empty, check_agreement, check_comparable, compared
 from kalos_core.annotations import Annotations
 from kalos_core.calibration import Calibration, Separation
-from kalos_core.correspondence import SolverName, correspond
 from kalos_core.correspondence.costs import CostName
+from kalos_core.correspondence.units import SolverName, correspond
 from kalos_core.diagnostics.parts import Part
 from kalos_core.display import with_interval
-from kalos_core.errors import InputError, KalosWarning, repr_of
+from kalos_core.errors import InputError, repr_of, warn
 from kalos_core.limits import check_replicates
-from kalos_core.options import Option, Replicates, Seed, Settings, takes
-from kalos_core.pairs import Pairs, compute_pairs, pairs_from, refuse_pairs
+from kalos_core.options import Option, Replicates, Seed, Settings, checked, takes
+from kalos_core.pairs import Pairs, compute_pairs, pairs_from
 from kalos_core.reliability import build_units
-from kalos_core.resampling import Cells, Draws, Resampled, interval_columns, intervals, join_images
+from kalos_core.resampling import Cells, Draws, Resampled, intervals, join_images
 from kalos_core.results import Result
-from kalos_core.sharding import Sharded, known_of
-from kalos_core.similarity import Similarity, check_threshold, get_similarity
+from kalos_core.sharding import Sharded
+from kalos_core.similarity import Similarity, get_similarity
 from kalos_core.similarity.base import Thresholds
 from kalos_core.similarity.fitting import ComparedBy, sent
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 """Where agreement is computed unless other thresholds are given."""
@@ -74,6 +70,7 @@ class Sensitivity(Result):
     """
 
     _call = "sensitivity(annotations)"
+    _columns = "threshold alpha global_alpha alpha_interval global_alpha_interval images"
 
     threshold: NDArray[np.float64]
     alpha: NDArray[np.float64]
@@ -101,24 +98,6 @@ class Sensitivity(Result):
             return f"How alpha changes {over} is undefined"
         return f"Alpha changes by {with_interval(self.delta, self.delta_interval)} {over}"
 
-    def to_pandas(self) -> pd.DataFrame:
-        """One row a threshold."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "threshold": self.threshold,
-                "alpha": self.alpha,
-                "global_alpha": self.global_alpha,
-                **interval_columns(alpha=self.alpha_interval, global_alpha=self.global_alpha_interval),
-                "images": self.images,
-            }
-        )
-
-
-def _threshold_or_none(value: Any, name: str) -> float | None:
-    return None if value is None else check_threshold(value, name)
-
 
 @dataclass(frozen=True)
 class SensitivitySettings(Settings):
@@ -137,8 +116,8 @@ class SensitivitySettings(Settings):
         Option(
             "Anchor",
             "Where the loss begins. By default τ*_s of the `calibration`, and without one 0.5, the usual threshold.",
-            type="float in [0, 1], optional",
-            check=_threshold_or_none,
+            low=0,
+            high=1,
         ),
     ] = None
     strict: Annotated[
@@ -148,7 +127,6 @@ class SensitivitySettings(Settings):
             "Where the loss ends. The paper leaves it open; .9 is where its polygons fall off (§14.1).",
             low=0,
             high=1,
-            check=check_threshold,
         ),
     ] = 0.9
     similarity: ComparedBy = "auto"
@@ -212,9 +190,7 @@ def sensitivity(annotations: Annotations | Sharded[Annotations], settings: Sensi
     >>> curve.alpha.tolist(), curve.delta
     ([1.0, 1.0, -0.5], 1.5)
     """
-    known = known_of(annotations)
-    check_comparable(known)
-    refuse_pairs(annotations, settings.pairs)
+    known = check_comparable(annotations, settings.pairs)
     measure, chosen = settings.at(0.0).for_kinds(annotations)
     plan = _plan_curve(settings, measure.name, settings.calibration)
     check_replicates(chosen.bootstrap, len(known.images))
@@ -259,7 +235,7 @@ def _plan_curve(
     requested, strict = np.array(settings.thresholds, dtype=np.float64), settings.strict
     if not len(requested):
         raise InputError("thresholds: expected at least one, got none")
-    start = check_threshold(_anchor(settings.anchor, calibration, similarity), "anchor")
+    start = _anchor(settings.anchor, calibration, similarity)
     if strict < start:
         raise InputError(f"strict: expected a threshold of at least the anchor {start:g}, got {strict:g}")
     return CurvePlan(requested, start, strict, calibration is not None)
@@ -313,7 +289,8 @@ def _drawn_from(annotations: Annotations, curve: Iterable[Cells], empty: str) ->
     return np.sort(annotations.image_rank[there])
 
 
-def image_alphas(agreement: Agreement, thresholds: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
+@checked
+def image_alphas(agreement: Agreement, thresholds: Thresholds) -> NDArray[np.float64]:
     """Alpha of each image at several thresholds, all else as in the agreement; similarities are compared once.
 
     Parameters
@@ -344,13 +321,12 @@ def image_alphas(agreement: Agreement, thresholds: Sequence[float] | NDArray[np.
     [[1.0], [-0.5]]
     """
     check_agreement(agreement)
-    if np.ndim(thresholds) != 1 or not len(thresholds):
-        raise InputError(f"thresholds: expected one or more similarities, got {repr_of(thresholds)}")
-    requested = [check_threshold(value, "thresholds") for value in thresholds]
+    if not len(thresholds):
+        raise InputError("thresholds: expected at least one, got none")
     settings, pairs = agreement.configuration, agreement.pairs
-    if min(requested) < pairs.floor:
-        pairs = compute_pairs(agreement.annotations, get_similarity(settings.measure), min(requested))
-    return np.stack([_cells_at(agreement.annotations, pairs, value, settings).seen().value for value in requested])
+    if min(thresholds) < pairs.floor:
+        pairs = compute_pairs(agreement.annotations, get_similarity(settings.measure), min(thresholds))
+    return np.stack([_cells_at(agreement.annotations, pairs, value, settings).seen().value for value in thresholds])
 
 
 def _cells_at(annotations: Annotations, pairs: Pairs, threshold: float, settings: AgreementSettings) -> Cells:
@@ -365,17 +341,11 @@ def _anchor(anchor: float | None, calibration: Calibration | Separation | None, 
         return USUAL_ANCHOR if anchor is None else anchor
     if anchor is not None:
         raise InputError(f"anchor: expected it from the calibration or as a number, got both ({repr_of(anchor)})")
-    if not isinstance(calibration, (Calibration, Separation)):
-        raise InputError(f"calibration: expected what `calibrate` returns, got {type(calibration).__name__}")
     found = calibration[similarity] if isinstance(calibration, Calibration) else calibration
     if found.name != similarity:
         raise InputError(f"calibration: expected one of {similarity!r}, got {repr_of(found.name)}")
     if not np.isfinite(found.tau):
         raise InputError(f"calibration: expected a τ* of {similarity}, got none: {found.reason}")
     if not found.trusted:
-        warnings.warn(
-            f"calibration: the anchor {found.threshold:.3g} is not to be trusted: {found.why}",
-            KalosWarning,
-            stacklevel=5,
-        )
+        warn(f"calibration: the anchor {found.threshold:.3g} is not to be trusted: {found.why}")
     return found.threshold

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import Agreement, AgreementSettings, agreement_of, with_empty_images
+from kalos_core._agreement import Agreement, AgreementSettings, agreement_of
 from kalos_core.annotations import Annotations
 from kalos_core.diagnostics.parts import Part
 from kalos_core.diagnostics.rematching import refuse_local_raters, rematch, taking_part
 from kalos_core.errors import InputError
-from kalos_core.reliability import NOT_ASSIGNED, coincidences
-from kalos_core.resampling import Cells, interval_columns, intervals, join_cells, resample
+from kalos_core.reliability import NOT_ASSIGNED, coincidences, with_empty_images
+from kalos_core.resampling import Cells, intervals, join_cells, resample
 from kalos_core.results import Result, lowest
 from kalos_core.sharding import Sharded
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,6 +54,10 @@ class RaterVitality(Result):
     """
 
     _call = "rater_vitality(agreement(annotations))"
+    _columns = (
+        "rater vitality global_vitality global_rematched vitality_interval global_vitality_interval "
+        "global_rematched_interval images"
+    )
 
     rater: NDArray[np.object_]
     vitality: NDArray[np.float64]
@@ -75,25 +75,6 @@ class RaterVitality(Result):
     def headline(self) -> str:
         """The finding, in words."""
         return lowest("rater", self.rater, "vitality", self.vitality)
-
-    def to_pandas(self) -> pd.DataFrame:
-        """One row a rater."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "rater": self.rater,
-                "vitality": self.vitality,
-                "global_vitality": self.global_vitality,
-                "global_rematched": self.global_rematched,
-                **interval_columns(
-                    vitality=self.vitality_interval,
-                    global_vitality=self.global_vitality_interval,
-                    global_rematched=self.global_rematched_interval,
-                ),
-                "images": self.images,
-            }
-        )
 
 
 def rater_vitality(agreement: Agreement | Annotations | Sharded[Annotations]) -> RaterVitality:

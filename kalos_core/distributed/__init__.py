@@ -8,7 +8,11 @@ the order of shards changes a number. `docs/distributed.md` has their schema.
 * `write_shards`, `open_shards` -> `Shards`, of `Shard`, each with its `ShardFiles`
 """
 
-from kalos_core.distributed.shards import Shard, ShardFiles, Shards, open_shards
-from kalos_core.distributed.writing import write_shards
+from kalos_core.distributed.shards import Shard as Shard
+from kalos_core.distributed.shards import ShardFiles as ShardFiles
+from kalos_core.distributed.shards import Shards as Shards
+from kalos_core.distributed.shards import open_shards as open_shards
+from kalos_core.distributed.writing import write_shards as write_shards
+from kalos_core.names import public_names
 
-__all__ = ["Shard", "ShardFiles", "Shards", "open_shards", "write_shards"]
+__all__ = public_names(vars())

@@ -5,8 +5,12 @@
 * what is outlined: `outlines_of`
 """
 
-from kalos_core.drawing.draw import draw_image, draw_members, draw_unit
-from kalos_core.drawing.drawing import Drawing
-from kalos_core.drawing.outlines import Outline, outlines_of
+from kalos_core.drawing.draw import draw_image as draw_image
+from kalos_core.drawing.draw import draw_members as draw_members
+from kalos_core.drawing.draw import draw_unit as draw_unit
+from kalos_core.drawing.drawing import Drawing as Drawing
+from kalos_core.drawing.outlines import Outline as Outline
+from kalos_core.drawing.outlines import outlines_of as outlines_of
+from kalos_core.names import public_names
 
-__all__ = ["Drawing", "Outline", "draw_image", "draw_members", "draw_unit", "outlines_of"]
+__all__ = public_names(vars())

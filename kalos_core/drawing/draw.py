@@ -18,7 +18,7 @@ from kalos_core.drawing.drawing import Drawing
 from kalos_core.drawing.outlines import Outline, outlines_of
 from kalos_core.errors import InputError, as_number, check_iterable, check_whole, listed, repr_of
 from kalos_core.files import open_image
-from kalos_core.options import check_arguments
+from kalos_core.options import checked
 from kalos_core.reliability import NO_OBJECT, build_units
 
 Pixels = str | PathLike[str] | ArrayLike
@@ -37,6 +37,7 @@ LEAST_MARGIN = 8.0
 """Pixels of the image around a unit, at least."""
 
 
+@checked
 def draw_image(
     annotations: Annotations,
     image: Hashable,
@@ -85,7 +86,6 @@ def draw_image(
     >>> [trace.name for trace in drawing.figure().data]
     ['ann: 1 annotation', 'bob: 1 annotation']
     """
-    check_arguments(draw_image, locals(), but=("raters",))
     number = _image_number(annotations, image)
     check_whole(longest_side, "longest_side", 1)
     shown = annotations.assigned[number].copy()
@@ -107,6 +107,7 @@ def draw_image(
     return _cut_out(under, size, everything, native * reduced, outlines, legend, title)
 
 
+@checked
 def draw_unit(
     agreement: Agreement,
     unit: int,
@@ -155,7 +156,6 @@ def draw_unit(
     >>> draw_unit(agreement(table), 0).legend
     {0: 'ann: cat', 1: 'bob: dog', 2: 'cid: annotated nothing here'}
     """
-    check_arguments(draw_unit, locals())
     check_agreement(agreement)
     row = check_whole(unit, "unit")
     if row >= len(agreement.units):

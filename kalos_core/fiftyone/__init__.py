@@ -70,11 +70,11 @@ from kalos_core.fiftyone.kinds.labelled import view_least_sure_first as view_lea
 from kalos_core.fiftyone.kinds.noise.compute import inject_noise as inject_noise
 from kalos_core.fiftyone.kinds.noise.compute import noise_raters as noise_raters
 from kalos_core.fiftyone.kinds.noise.preview import preview_noise as preview_noise
-from kalos_core.fiftyone.kinds.pixels.boundaries import boundaries_of as boundaries_of
-from kalos_core.fiftyone.kinds.pixels.boundaries import view_of_boundaries as view_of_boundaries
 from kalos_core.fiftyone.kinds.pixels.compute import compute_pixel_agreement as compute_pixel_agreement
-from kalos_core.fiftyone.kinds.pixels.divisions import divisions_of as divisions_of
-from kalos_core.fiftyone.kinds.pixels.divisions import view_of_divisions as view_of_divisions
+from kalos_core.fiftyone.kinds.pixels.paired import boundaries_of as boundaries_of
+from kalos_core.fiftyone.kinds.pixels.paired import divisions_of as divisions_of
+from kalos_core.fiftyone.kinds.pixels.paired import view_of_boundaries as view_of_boundaries
+from kalos_core.fiftyone.kinds.pixels.paired import view_of_divisions as view_of_divisions
 from kalos_core.fiftyone.kinds.ranking.compute import rank_systems as rank_systems
 from kalos_core.fiftyone.kinds.resolved.compute import export_resolved as export_resolved
 from kalos_core.fiftyone.kinds.resolved.compute import resolved as resolved

@@ -17,7 +17,7 @@ import fiftyone.core.odm as foo
 import fiftyone.core.session.events as fose
 import fiftyone.core.view as fov
 import gridfs
-from bson import ObjectId, json_util
+from bson import CodecOptions, ObjectId
 from fiftyone.core.odm.runs import RunDocument as RunDocument
 
 from kalos_core.errors import KalosWarning
@@ -67,11 +67,6 @@ def changed_at(dataset: Any) -> Any:
     return dataset._doc.last_modified_at
 
 
-def hold_changed_at(dataset: Any, time: Any) -> None:
-    """Hold that a data set changed last at some time, which is in the database already and not to be saved again."""
-    dataset._doc._data["last_modified_at"] = time
-
-
 def reload_info(dataset: Any) -> None:
     """Read again what `Dataset.info` holds, and when the data set was changed."""
     dataset._doc.reload("info", "last_modified_at")
@@ -82,30 +77,14 @@ def reload_runs(dataset: Any) -> None:
     dataset._doc.reload("runs", "last_modified_at")
 
 
-def listed_run(dataset: Any, key: str) -> Any:
-    """The document of a run in the list of a data set; None where there is none of that key, or it is gone."""
-    document = dataset._doc.runs.get(key)
-    return document if isinstance(document, RunDocument) else None
-
-
 def has_annotation_results(dataset: Any, key: str) -> bool:
     """Whether the results of an annotation run were stored, which is the last that is done for it."""
     document = dataset._doc.annotation_runs.get(key)
     return document is not None and document.results.grid_id is not None
 
 
-DETAILS = "fs"
-"""Of the files with the results of runs, in FiftyOne's database."""
-
-
-def store_results(dataset: Any, key: str, results: Any, file_id: str) -> None:
-    """Store the results of a run as `Dataset.save_run_results` does, in a file of an id that is known before."""
-    document = listed_run(dataset, key)
-    content = json_util.dumps(results.serialize()).encode()
-    about = {"dataset": id_of(dataset)}
-    document.results.put(content, content_type="application/json", _id=ObjectId(file_id), metadata=about)
-    document.save()
-
+RESULTS = "fs"
+"""Of the files with the results of runs of others, in FiftyOne's database."""
 
 LISTS = ("annotation_runs", "brain_methods", "evaluations", "runs")
 """Where in the document of a data set its runs are listed."""
@@ -127,10 +106,10 @@ def forget_unlisted(dataset: Any, key: str, since: str) -> None:
     known = {run for name in LISTS for run in stored.get(name, {}).values()}
     for run in _made_since(since, "runs", "_id", {"_dataset_id": id_of(dataset), "key": key}) - known:
         connection.runs.delete_one({"_id": run})
-    files = _made_since(since, f"{DETAILS}.files", "_id") | _made_since(since, f"{DETAILS}.chunks", "files_id")
+    files = _made_since(since, f"{RESULTS}.files", "_id") | _made_since(since, f"{RESULTS}.chunks", "files_id")
     for file in files:
         if connection.runs.find_one({"results": file}, {"_id": True}) is None:
-            gridfs.GridFS(connection, collection=DETAILS).delete(file)
+            gridfs.GridFS(connection, collection=RESULTS).delete(file)
 
 
 def forget_unlisted_samples(since: str) -> None:
@@ -174,16 +153,28 @@ def merge_schema(dataset: Any, fields: Mapping[str, Any]) -> None:
     dataset._merge_sample_field_schema(fields)
 
 
-def forget_fields(dataset: Any, paths: Sequence[str]) -> None:
-    """Take fields and attributes of labels, with values that are gone, out of the schema and the App's settings."""
-    schema, document = dataset._sample_doc_cls, dataset._doc
+def delete_fields(dataset: Any, paths: Iterable[str]) -> None:
+    """Delete fields and attributes of labels, in all slices, from the data set as it was last loaded.
+
+    Values, indexes and what the App is to show of it go whether or not the field is still there: a database that died
+    may have lost that it was made, or that they went before it.
+    """
+    every = list(paths)
+    outer = [path for path in every if not any(path.startswith(f"{other}.") for other in every)]
+    if not outer:
+        return
+    stored, schema, document = dataset._sample_collection, dataset._sample_doc_cls, dataset._doc
+    for name, about in stored.index_information().items():
+        if not {path for path, _ in about["key"]}.isdisjoint(outer):
+            stored.drop_index(name)
+    stored.update_many({}, [{"$unset": outer}])
     schema._reload_fields()
-    for path in paths:
+    for path in outer:
         if dataset.has_field(path):
             schema._delete_field_schema(path)
-    document.app_config._delete_paths(paths)
+    document.app_config._delete_paths(outer)
     document.save()
-    roots = [path for path in paths if "." not in path]
+    roots = [path for path in outer if "." not in path]
     if roots:
         fo.Sample._purge_fields(dataset._sample_collection_name, roots)
     reload_held(dataset)
@@ -213,10 +204,9 @@ def stages_of(view: Any) -> list[Any]:
     return list(view._stages)
 
 
-def serialized(view: Any) -> list[dict[str, Any]]:
-    """The stages of a view as they are stored with a run."""
-    found: list[dict[str, Any]] = view._serialize(include_uuids=False)
-    return found
+def serialized(samples: Any) -> list[dict[str, Any]] | None:
+    """The stages of a view as they are stored with a run; None of a data set."""
+    return None if isinstance(samples, fo.Dataset) else samples._serialize(include_uuids=False)
 
 
 def view_of(dataset: Any, stages: Sequence[Mapping[str, Any]]) -> Any:
@@ -254,8 +244,8 @@ def forget_view(ctx: Any) -> None:
 
 
 def database() -> Any:
-    """The database of FiftyOne, as pymongo gives it; `RunDocument` is what it stores of a run."""
-    return foo.get_db_conn()
+    """The database of FiftyOne, as pymongo gives it, times in UTC; `RunDocument` is what it stores of a run."""
+    return foo.get_db_conn().with_options(codec_options=CodecOptions())
 
 
 def create_field(name: str, **arguments: Any) -> Any:

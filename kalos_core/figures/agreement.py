@@ -27,8 +27,8 @@ from kalos_core.figures.common import (
     whiskers,
 )
 from kalos_core.figures.published import PUBLISHED_ALPHAS, PublishedAlpha
-from kalos_core.figures.takes import takes_result
 from kalos_core.figures.traces import histogram, points
+from kalos_core.options import checked
 
 BIN_WIDTH = 0.1
 """Of the histogram of alpha."""
@@ -159,14 +159,14 @@ def alpha_scale(
     return figure
 
 
-@takes_result
+@checked
 def plot_agreement(result: Agreement | NarrowedAgreement) -> go.Figure:
     """The histogram of a result or a part of it, titled with its finding."""
     title = agreement_title(result.alpha, result.alpha_interval)
     return alpha_histogram(result.image_alpha, title, result.global_alpha)
 
 
-@takes_result
+@checked
 def plot_next_to_rate(result: NextToRate) -> go.Figure:
     """By how much one more rater on each image narrows the interval for each label, the most first."""
     rates = result.narrowing / result.labels

@@ -8,8 +8,8 @@ import plotly.graph_objects as go
 from kalos_core.figures.common import OWN, framed
 from kalos_core.figures.heatmaps import square_heatmap
 from kalos_core.figures.tables import title_of
-from kalos_core.figures.takes import takes_result
 from kalos_core.figures.traces import curve
+from kalos_core.options import checked
 from kalos_core.pixels import BoundaryAgreement, BoundaryDistance, RegionAgreement
 
 SIMILAR = {"surface_dice": "surface Dice", "adjusted_rand": "adjusted Rand index"}
@@ -19,7 +19,7 @@ STEPS = 200
 """Tolerances that are drawn."""
 
 
-@takes_result
+@checked
 def plot_tolerances(result: BoundaryDistance) -> go.Figure:
     """The share of two boundaries within a tolerance of each other, over the tolerance: the surface Dice.
 
@@ -36,7 +36,7 @@ def plot_tolerances(result: BoundaryDistance) -> go.Figure:
     return framed([drawn], title_of(result), "tolerance", "share of both boundaries", 320, yaxis_range=[0, 1.04])
 
 
-@takes_result
+@checked
 def plot_rater_pairs(result: BoundaryAgreement | RegionAgreement) -> go.Figure:
     """The surface Dice of every two raters, or the adjusted Rand index of their regions, mean over images.
 

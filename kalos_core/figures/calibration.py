@@ -21,8 +21,8 @@ from kalos_core.figures.common import (
     titled,
     upright,
 )
-from kalos_core.figures.takes import takes_result
 from kalos_core.figures.traces import curve, histogram
+from kalos_core.options import checked
 
 OBSERVED_COLOUR = "#7A5CE0"
 """Distances of raters of one image; those of chance are grey. Neither is the colour of a variation type or a rater."""
@@ -52,7 +52,7 @@ def calibration_title(name: str, ks: float | None, tau: float | None, reason: st
     )
 
 
-@takes_result
+@checked
 def plot_calibration(found: Separation | Calibration, similarity: str | None = None) -> go.Figure:
     """Observed against expected distances of one similarity, with their densities; tau* and the KS gap are marked.
 

@@ -12,7 +12,7 @@ from kalos_core.diagnostics import ClassDifficulty
 from kalos_core.display import Numbers, alpha_text
 from kalos_core.figures.bars import value_bars, with_counts
 from kalos_core.figures.common import NEUTRAL, PALE, as_numbers
-from kalos_core.figures.takes import takes_result
+from kalos_core.options import checked
 from kalos_core.text import MOST_LETTERS, names_shown
 
 MOST_CLASSES = 40
@@ -83,7 +83,7 @@ def left_out(alpha: Numbers, images: Sequence[int], limit: int = MOST_CLASSES) -
     return f"Not shown: {text}." if text else ""
 
 
-@takes_result
+@checked
 def plot_class_difficulty(result: ClassDifficulty, selected: str | None = None) -> go.Figure:
     """Mean alpha of each class, the hardest first, with interval and number of images; a selected one stands out."""
     order = hardest_classes(result.alpha, result.images)

@@ -51,8 +51,8 @@ from kalos_core.figures.common import (
     upright,
 )
 from kalos_core.figures.directions import directions_heatmap, directions_title
-from kalos_core.figures.takes import takes_result
 from kalos_core.figures.traces import curve, histogram, interval_band, points
+from kalos_core.options import checked
 from kalos_core.text import names_shown
 from kalos_core.variation import VARIATION_TYPES, BoundaryQuality, VariationShares
 
@@ -241,7 +241,7 @@ def boundary_title(count: int, median: float | None, identical: int) -> str:
     return f"Half of {differ} by {alpha_text(median)} or less"
 
 
-@takes_result
+@checked
 def plot_sizes(sizes: Sequence[SubsetSize]) -> go.Figure:
     """How label convergence depends on the size of subsets (`LabelConvergence.sizes`), titled with both ends.
 
@@ -290,7 +290,7 @@ def plot_sizes(sizes: Sequence[SubsetSize]) -> go.Figure:
     )
 
 
-@takes_result
+@checked
 def plot_convergence(result: LabelConvergence | Replicates) -> go.Figure:
     """The replicates of a result with its own line and the published one, titled with its finding."""
     found = _replicates(result)
@@ -309,7 +309,7 @@ def fit_title(result: LabelConvergence | Replicates) -> str:
     )
 
 
-@takes_result
+@checked
 def plot_study(study: ConvergenceStudy) -> go.Figure:
     """Label convergence of all images and of the largest tags with every model, titled with that of all images.
 
@@ -359,7 +359,7 @@ def plot_study(study: ConvergenceStudy) -> go.Figure:
     )
 
 
-@takes_result
+@checked
 def plot_directions(result: ModifiedMap | ConvergenceStudy) -> go.Figure:
     """Modified mAP of every ordered pair of raters, mean over the thresholds, titled with the lowest."""
     raters, matrix = result.raters.tolist(), result.directions.mean(axis=0)
@@ -377,7 +377,7 @@ def _title(found: Replicates) -> str:
     )
 
 
-@takes_result
+@checked
 def plot_regression(results: Mapping[str, LabelConvergence | Replicates]) -> go.Figure:
     """The replicates of several data sets with the line through all of them (label convergence Fig. 3).
 
@@ -425,7 +425,7 @@ def plot_regression(results: Mapping[str, LabelConvergence | Replicates]) -> go.
     )
 
 
-@takes_result
+@checked
 def plot_shares(result: VariationShares, selected: float | None = None) -> go.Figure:
     """The share of every variation type over the threshold, stacked, titled with the equilibrium, a dotted line.
 
@@ -469,7 +469,7 @@ def plot_shares(result: VariationShares, selected: float | None = None) -> go.Fi
     )
 
 
-@takes_result
+@checked
 def plot_boundaries(result: BoundaryQuality) -> go.Figure:
     """How many correct findings lie how far apart: 1 - similarity, in bins; titled with the finding."""
     ends = result.edges

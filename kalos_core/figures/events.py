@@ -11,9 +11,9 @@ from kalos_core.display import EVENT_LABELS, OUTCOME_LABELS, STAGE_LABELS, count
 from kalos_core.figures.bars import BAR_HEIGHT, count_bars, row_bars
 from kalos_core.figures.common import COLOURS, PALE, TITLE_HEIGHT, WHISKER
 from kalos_core.figures.tables import text_rows
-from kalos_core.figures.takes import takes_result
 from kalos_core.noise import GeneratedRaters, RaterEvents, SignalLoss
 from kalos_core.noise.events import OUTCOMES
+from kalos_core.options import checked
 from kalos_core.text import MOST_LETTERS, names_shown
 
 EVENT_COLOURS = {
@@ -116,13 +116,13 @@ def image_event_bars(files: Sequence[str], counts: Sequence[Mapping[str, int]]) 
     )
 
 
-@takes_result
+@checked
 def plot_events(result: GeneratedRaters) -> go.Figure:
     """The events of generated raters, titled with their numbers."""
     return plot_rater_events(result.by_rater(), result.signal_loss())
 
 
-@takes_result
+@checked
 def plot_rater_events(raters: RaterEvents, loss: SignalLoss) -> go.Figure:
     """The events of all raters together, titled with their numbers; as `plot_events`."""
     title = events_title(

@@ -13,7 +13,6 @@ from plotly.subplots import make_subplots
 from kalos_core.display import percent_text, rater_colour
 from kalos_core.figures.common import LEGEND_BELOW, PALE, TITLE_HEIGHT, Layout, as_plain, titled
 from kalos_core.figures.tables import text_rows
-from kalos_core.figures.takes import takes_result
 from kalos_core.figures.traces import Values, curve
 from kalos_core.noise.experiments import CASES, Experiments, SolverAccuracy, SolverCases
 from kalos_core.noise.experiments.response import (
@@ -23,6 +22,7 @@ from kalos_core.noise.experiments.response import (
     SchoolImpact,
     SignalLossTable,
 )
+from kalos_core.options import checked
 
 MAGNITUDE = "magnitude of noise, λ"
 
@@ -30,7 +30,7 @@ MOST_VALUES = 3000
 """Values behind one box, sampled at random."""
 
 
-@takes_result
+@checked
 def plot_experiments(result: Experiments) -> dict[str, go.Figure]:
     """Every experiment's figure, by its question."""
     return {
@@ -44,20 +44,20 @@ def plot_experiments(result: Experiments) -> dict[str, go.Figure]:
     }
 
 
-@takes_result
+@checked
 def plot_rater_return(table: RaterReturn) -> go.Figure:
     """Alpha over the number of synthetic raters, a curve for each magnitude of noise."""
     found = np.unique(table.magnitude)
     return _curves(table, table.raters, [(f"λ = {value:g}", table.magnitude == value) for value in found], "raters")
 
 
-@takes_result
+@checked
 def plot_response(table: MagnitudeResponse) -> go.Figure:
     """Alpha of three synthetic raters over the magnitude of noise."""
     return _curves(table, table.magnitude, [("3 raters", np.ones(len(table.magnitude), np.bool_))], MAGNITUDE)
 
 
-@takes_result
+@checked
 def plot_accuracy(table: SolverAccuracy, metric: str = "rand_index", name: str = "filtered Rand index") -> go.Figure:
     """A metric of `SolverAccuracy` over the magnitude: a colour for each solver, a panel for each number of raters."""
     counts = np.unique(table.raters).tolist()
@@ -77,7 +77,7 @@ def plot_accuracy(table: SolverAccuracy, metric: str = "rand_index", name: str =
     return _framed(drawing, MAGNITUDE).update_yaxes(title_text=name, col=1)
 
 
-@takes_result
+@checked
 def plot_cases(table: SolverCases, seed: int = 0) -> go.Figure:
     """How similar the pairs are that solvers matched rightly, missed, or matched wrongly, all magnitudes together."""
     rng = np.random.default_rng(seed)
@@ -100,7 +100,7 @@ def plot_cases(table: SolverCases, seed: int = 0) -> go.Figure:
     return _framed(drawing, y="similarity")
 
 
-@takes_result
+@checked
 def plot_schools(table: SchoolImpact) -> go.Figure:
     """Alpha of each two schools, the highest first."""
     order = np.argsort(-table.alpha, kind="stable")
@@ -139,7 +139,7 @@ def loss_rows(table: SignalLossTable) -> list[dict[str, str]]:
     )
 
 
-@takes_result
+@checked
 def plot_loss(table: SignalLossTable) -> go.Figure:
     """Signal loss over the magnitude, next to the paper's, titled with both."""
     curves = [("here", table.ratio, "solid"), ("paper, whole LVIS", table.paper, "dash")]

@@ -26,7 +26,6 @@ from kalos_core.figures.common import (
     shortened,
 )
 from kalos_core.figures.heatmaps import square_heatmap
-from kalos_core.figures.takes import takes_result
 from kalos_core.figures.traces import points
 from kalos_core.nominal import (
     LabelAgreement,
@@ -37,6 +36,7 @@ from kalos_core.nominal import (
     Rejection,
     TeamComparison,
 )
+from kalos_core.options import checked
 from kalos_core.text import MOST_LETTERS, names_shown, shown
 
 MOST_ROWS = 40
@@ -91,7 +91,7 @@ def kappa_title(questions: Sequence[str], kappa: Numbers) -> str:
     return f"Raters agree well on {int((values > 0.6).sum())} of {known} {noun}, least on {where}"
 
 
-@takes_result
+@checked
 def plot_label_agreement(result: LabelAgreement) -> go.Figure:
     """Kappa of each question, the least first, with its interval and its band; lines at 0.6 and 0.8."""
     kappa, intervals = result.free_marginal, result.free_marginal_interval
@@ -153,7 +153,7 @@ def cohen_title(question: str, raters: Sequence[str], cohen: Matrix) -> str:
     )
 
 
-@takes_result
+@checked
 def plot_cohen(result: QuestionCurve) -> go.Figure:
     """Cohen's kappa of every two raters on a question, titled with its finding."""
     raters = result.raters.tolist()
@@ -226,7 +226,7 @@ def _two_dots(
     return dotted_rows(names, dots, title, axis, ends, legend_on_top=False)
 
 
-@takes_result
+@checked
 def plot_majority(result: MajorityAgreement) -> go.Figure:
     """The concepts of a result, titled with its finding."""
     means = result.means
@@ -254,7 +254,7 @@ def accuracy_title(raters: Sequence[str], accuracy: Matrix) -> str:
     return f"Raters label alike in {percent_text(float(np.nanmean(pairs)))} of questions: {text}"
 
 
-@takes_result
+@checked
 def plot_rater_accuracy(result: RaterAccuracy) -> go.Figure:
     """Accuracy of each two raters, and of each to the majority and the reference as one more row and column (Table 2).
 
@@ -275,7 +275,7 @@ def plot_rater_accuracy(result: RaterAccuracy) -> go.Figure:
     return square_heatmap([*raters, *beside], values, "answers alike", title)
 
 
-@takes_result
+@checked
 def plot_teams(result: TeamComparison, question: int = 0) -> go.Figure:
     """Agreement within two teams, between them and of their majorities on a question; the title says if they differ."""
     names, kappa = result.names, result.kappa[question]
@@ -308,7 +308,7 @@ def rejection_title(result: Rejection) -> str:
     return f"{share}{whose}: mean kappa {before} before, {after} after"
 
 
-@takes_result
+@checked
 def plot_rejection(result: Rejection) -> go.Figure:
     """Free-marginal kappa of each question with all answers and without the rejected, the least first."""
     order = least_first(result.before)
@@ -341,7 +341,7 @@ def skill_title(raters: Sequence[str], skill: Numbers) -> str:
     )
 
 
-@takes_result
+@checked
 def plot_skill(result: LabelTruth) -> go.Figure:
     """The skill of each rater with its interval, the least first, titled with the finding."""
     order = least_first(result.skill)
@@ -357,7 +357,7 @@ def plot_skill(result: LabelTruth) -> go.Figure:
     )
 
 
-@takes_result
+@checked
 def plot_confusion(result: LabelTruth, rater: str | None = None) -> go.Figure:
     """How probable each answer (column) is where a class is true (row), titled with the most probable wrong one.
 

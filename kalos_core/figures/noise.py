@@ -11,15 +11,15 @@ from kalos_core.display import NO_BREAK, RATER_COLOURS, alpha_text, number_of, p
 from kalos_core.errors import lookup
 from kalos_core.figures.common import COLOURS, NEUTRAL, OWN, Layout, framed, shortened, titled
 from kalos_core.figures.tables import text_rows
-from kalos_core.figures.takes import takes_result
 from kalos_core.figures.traces import curve, histogram, points
 from kalos_core.noise.fidelity import Fidelity
 from kalos_core.noise.fit.angles import angle_models
-from kalos_core.noise.fit.goodness import FitTests, check_similarity, confusion_matrix, ks_of_shift
+from kalos_core.noise.fit.goodness import FitTests, class_similarity, confusion_matrix, ks_of_shift
 from kalos_core.noise.fit.observations import Observations, Shifts
 from kalos_core.noise.fit.permutation import mantel
 from kalos_core.noise.fit.shifts import ShiftFit, fit_normal, fit_student
 from kalos_core.noise.model import NoiseModel, observations_of
+from kalos_core.options import checked
 
 SHIFTED = {
     "localization": "annotations of the same class",
@@ -73,7 +73,7 @@ ANGLE_BINS = 36
 STUDENT_COLOUR, NORMAL_COLOUR = OWN, COLOURS["missing"]
 
 
-@takes_result
+@checked
 def plot_residuals(model: NoiseModel, group: str = "localization", part: str = "translation") -> go.Figure:
     """Residuals of a trend with the distributions of Student's t and of the normal distribution.
 
@@ -112,7 +112,7 @@ def plot_residuals(model: NoiseModel, group: str = "localization", part: str = "
     return figure
 
 
-@takes_result
+@checked
 def plot_angles(model: NoiseModel, group: str = "localization") -> go.Figure:
     """Directions of shifts with the four distributions of the paper's Fig. 10 and their AIC; see `plot_residuals`."""
     shifts, _ = _measured(model, group, "translation")
@@ -134,7 +134,7 @@ def plot_angles(model: NoiseModel, group: str = "localization") -> go.Figure:
     return figure
 
 
-@takes_result
+@checked
 def plot_size_errors(model: NoiseModel, group: str = "localization", part: str = "width") -> go.Figure:
     """Changes over the area, with the fitted trend and the medians of ten groups of annotations (Fig. 11)."""
     shifts, size = _measured(model, group, part)
@@ -176,7 +176,7 @@ def fidelity_title(found: Fidelity) -> str:
     return f"{title}; mean alpha {statistic_text(alpha.synthetic)}, real {statistic_text(alpha.real)}"
 
 
-@takes_result
+@checked
 def plot_fidelity(found: Fidelity) -> go.Figure:
     """Each quantity of generated raters in the interval of the real data, which lies from 0 to 1."""
     width = np.where(found.high > found.low, found.high - found.low, 1.0)
@@ -244,7 +244,7 @@ def origin_rows(model: NoiseModel) -> list[dict[str, str]]:
     ]
 
 
-@takes_result
+@checked
 def plot_areas(model: NoiseModel, of: str = "unmatched") -> go.Figure:
     """Distribution functions of areas: unmatched against matched (Fig. 13), or wholes against others (Fig. 14).
 
@@ -285,7 +285,7 @@ def plot_areas(model: NoiseModel, of: str = "unmatched") -> go.Figure:
     return figure
 
 
-@takes_result
+@checked
 def plot_confusions(
     model: NoiseModel, similarity: ArrayLike | None = None, permutations: int = 999, seed: int = 0
 ) -> go.Figure:
@@ -301,7 +301,7 @@ def plot_confusions(
         Of Mantel's test.
     """
     seen = observations_of(model)
-    alike = check_similarity(similarity, len(seen.categories))
+    alike = class_similarity(similarity, len(seen.categories))
     wrong = seen.category_a != seen.category_b
     counts = confusion_matrix(seen.category_a[wrong], seen.category_b[wrong], len(seen.categories))
     total = counts.sum(axis=1)

@@ -23,8 +23,8 @@ from kalos_core.figures.common import (
     shortened,
     value_range,
 )
-from kalos_core.figures.takes import takes_result
 from kalos_core.figures.traces import curve, points
+from kalos_core.options import checked
 from kalos_core.pixels import LIMIT, SIGNIFICANT, PixelAgreement, RaterPerformance
 from kalos_core.pixels.performance import SHARES
 from kalos_core.text import MOST_LETTERS, names_shown
@@ -178,7 +178,7 @@ def _check_names(result: PixelAgreement) -> None:
         raise InputError(f"result: expected raters with names over all images, got none. {result.notes[0]}")
 
 
-@takes_result
+@checked
 def plot_rater_tree(result: PixelAgreement) -> go.Figure:
     """Ward's tree of raters on 1 - F1, those who stand out in another colour; each leaf is a point to click.
 
@@ -227,7 +227,7 @@ def plot_rater_tree(result: PixelAgreement) -> go.Figure:
     )
 
 
-@takes_result
+@checked
 def plot_ratio(result: PixelAgreement) -> go.Figure:
     """Share of the marked pixels with at least n raters, over n (Lampert et al., Fig. 3)."""
     at, hover = range(1, len(result.ratio) + 1), "at least %{x} raters: %{y:.2%}"
@@ -242,7 +242,7 @@ def plot_ratio(result: PixelAgreement) -> go.Figure:
     )
 
 
-@takes_result
+@checked
 def plot_rater_performance(result: PixelAgreement) -> go.Figure:
     """Each rater against the consensus of half of them, titled with the closest and the furthest.
 
@@ -255,7 +255,7 @@ def plot_rater_performance(result: PixelAgreement) -> go.Figure:
     return plot_performance(result.performance)
 
 
-@takes_result
+@checked
 def plot_performance(table: RaterPerformance) -> go.Figure:
     """Each rater against a truth, titled with the closest and the furthest."""
     raters = table.raters.tolist()
@@ -263,7 +263,7 @@ def plot_performance(table: RaterPerformance) -> go.Figure:
     return performance_dots(raters, shares, performance_title(raters, table.kappa))
 
 
-@takes_result
+@checked
 def plot_correlations(result: PixelAgreement) -> go.Figure:
     """Correlation of agreement with properties of the images, titled with the strongest; what may be chance is pale."""
     found = result.correlations

@@ -34,8 +34,8 @@ from kalos_core.figures.common import (
 )
 from kalos_core.figures.heatmaps import square_heatmap
 from kalos_core.figures.pixels import significance
-from kalos_core.figures.takes import takes_result
 from kalos_core.figures.traces import curve, points
+from kalos_core.options import checked
 from kalos_core.pixels import SIGNIFICANT
 from kalos_core.ranking import (
     BoundaryEvaluation,
@@ -150,7 +150,7 @@ def bump_chart(
     return with_legend_below(figure, len(models))
 
 
-@takes_result
+@checked
 def plot_ranking(rankings: Rankings) -> go.Figure:
     """The ranks of a result, titled with what they depend on."""
     return bump_chart(
@@ -186,7 +186,7 @@ def tau_title(references: Sequence[str], tau: Matrix) -> str:
     return f"References order the models most differently under {pair} (τ {value}; mean of all pairs {mean})"
 
 
-@takes_result
+@checked
 def plot_tau(rankings: Rankings) -> go.Figure:
     """Kendall's tau between the rankings under every two references, titled with the finding; the diagonal is empty."""
     references, values = rankings.truths.tolist(), as_matrix(rankings.tau)
@@ -217,7 +217,7 @@ def concordance_title(result: Concordance) -> str:
     return f"Rankings are concordant under {agreeing} of {len(known)} {noun} of references; least {names}{by_chance}"
 
 
-@takes_result
+@checked
 def plot_concordance(result: Concordance) -> go.Figure:
     """Distance of the rankings under every two references above the diagonal, and its p below, titled with the verdict.
 
@@ -306,7 +306,7 @@ def bounds_bars(
     return with_value_column(figure, texts, high)
 
 
-@takes_result
+@checked
 def plot_bounds(result: DetectorRanking) -> go.Figure:
     """The bounds of every detector of a result, titled with who can be told apart."""
     detectors, of_rater = result.detectors.tolist(), np.isin(result.truths, result.raters)
@@ -346,7 +346,7 @@ def shared_title(shared: Sequence[SharedRanking]) -> str:
     )
 
 
-@takes_result
+@checked
 def plot_shared_rankings(rankings: Rankings) -> go.Figure:
     """The different rankings side by side (Lampert et al., Table IV), each with how many references give it."""
     shared = shared_rankings(rankings)
@@ -383,7 +383,7 @@ def detector_correlation_title(detectors: Sequence[str], cco: Numbers, cci: Numb
     return f"{detectors[most]} goes with agreement most: {on_marked}{signed(whole[most])} on the whole image"
 
 
-@takes_result
+@checked
 def plot_detector_correlations(result: DetectorRanking) -> go.Figure:
     """Correlation of each detector's output with agreement, on what anybody marked and on all (Lampert, Table III).
 
@@ -466,7 +466,7 @@ def _over_recall(traces: Sequence[go.Scatter], title: str, y: str, entries: int,
     return with_legend_below(framed(traces, title, "recall", y, 340, xaxis=axis, yaxis=axis), entries, legend)
 
 
-@takes_result
+@checked
 def plot_curves(result: DetectorRanking, detector: str | None = None) -> go.Figure:
     """The curves of one detector under every reference, titled with their span; estimated references are dashed."""
     detector = str(result.detectors[0]) if detector is None else detector
@@ -502,7 +502,7 @@ def agreement_curves_title(detector: str, areas: Numbers) -> str:
     return f"{detector} does best at threshold {best + 1} of {len(values)}: {alpha_text(float(values[best]))}"
 
 
-@takes_result
+@checked
 def plot_agreement_curves(result: DetectorRanking, detector: str | None = None) -> go.Figure:
     """The curves of one detector at growing thresholds of agreement, the darker the higher (Lampert et al., Fig. 5).
 
@@ -545,7 +545,7 @@ def reference_title(reference: str, detectors: Sequence[str], areas: Numbers) ->
     return f"Under {reference}: {' before '.join(best)}{more}"
 
 
-@takes_result
+@checked
 def plot_reference(result: DetectorRanking, reference: str | None = None) -> go.Figure:
     """The curves of all detectors under one reference, titled with their ranking (Lampert et al., Fig. 6)."""
     reference = str(result.truths[0]) if reference is None else reference
@@ -573,7 +573,7 @@ def boundaries_title(detectors: Sequence[str], ods: Numbers, ois: Numbers) -> st
     return f"{detectors[best]} finds boundaries best: {scores} at the best of each image (OIS)"
 
 
-@takes_result
+@checked
 def plot_boundary_evaluation(result: BoundaryEvaluation) -> go.Figure:
     """Precision over recall of boundaries as the threshold falls, the ODS marked; titled with the best detector."""
     table = result.by_detector()

@@ -20,7 +20,7 @@ from kalos_core.figures.common import (
     pairs_of,
 )
 from kalos_core.figures.heatmaps import square_heatmap
-from kalos_core.figures.takes import takes_result
+from kalos_core.options import checked
 from kalos_core.resampling import Estimates
 from kalos_core.text import MOST_LETTERS, names_shown
 
@@ -49,7 +49,7 @@ def vitality_title(raters: Sequence[str], vitality: Numbers) -> str:
     return f"{without}; {raters[best]} holds them together ({signed(values[best])})"
 
 
-@takes_result
+@checked
 def plot_vitality(result: RaterVitality, selected: str | None = None) -> go.Figure:
     """Alpha with all raters minus alpha without one, for each rater, from a line at zero; a selected one stands out.
 
@@ -98,7 +98,7 @@ def collaboration_title(raters: Sequence[str], alpha: Matrix) -> str:
     return f"{pair} agree most ({alpha_text(values[best])}), {other} least ({alpha_text(values[least])})"
 
 
-@takes_result
+@checked
 def plot_collaboration(result: Collaboration) -> go.Figure:
     """Alpha of each two raters, in the order of the clusters, so that raters who agree stand next to each other.
 
@@ -160,13 +160,13 @@ def _best_and_least(names: Sequence[str], alpha: Numbers) -> tuple[tuple[str, st
     return (names[best], alpha_text(values[best])), (names[least], alpha_text(values[least]))
 
 
-@takes_result
+@checked
 def plot_intra_rater(result: IntraRater) -> go.Figure:
     """How far raters agree with themselves, titled with the finding."""
     return _plot_sessions(result.person.tolist(), result, session_title, "mean alpha across own sessions")
 
 
-@takes_result
+@checked
 def plot_team(result: TeamAgreement) -> go.Figure:
     """How far all raters agree in each session, titled with the finding."""
     return _plot_sessions(result.session.tolist(), result, team_title, "mean alpha within the session")

@@ -17,8 +17,8 @@ from kalos_core.figures.common import (
     upright,
     value_range,
 )
-from kalos_core.figures.takes import takes_result
 from kalos_core.figures.traces import curve, interval_band
+from kalos_core.options import checked
 
 BAND = "rgba(128, 128, 128, 0.25)"
 
@@ -46,7 +46,7 @@ def sensitivity_title(delta: float | None, anchor: float, strict: float, interva
     )
 
 
-@takes_result
+@checked
 def plot_sensitivity(result: Sensitivity) -> go.Figure:
     """Mean alpha over the least similarity, its interval as a grey band; anchor and strict threshold marked.
 

@@ -22,8 +22,8 @@ from kalos_core.figures.common import (
     as_plain,
     framed,
 )
-from kalos_core.figures.takes import takes_result
 from kalos_core.figures.traces import curve, interval_band, points
+from kalos_core.options import checked
 from kalos_core.sparse import Independence, RemovalExperiment, RunningCurve
 from kalos_core.sparse.independence import SUSPECT
 
@@ -47,7 +47,7 @@ def running_title(annotations: Sequence[int], spa: Numbers, interval: Intervals,
     return text if narrow_from is None else f"{text}; narrow enough from {annotations[narrow_from]:,} on"
 
 
-@takes_result
+@checked
 def plot_running(result: RunningCurve, width: float | None = None) -> go.Figure:
     """Sparse agreement and alpha over the number of annotations, with their intervals as bands.
 
@@ -73,7 +73,7 @@ def plot_running(result: RunningCurve, width: float | None = None) -> go.Figure:
     return figure
 
 
-@takes_result
+@checked
 def plot_removal(result: RemovalExperiment) -> go.Figure:
     """Variance of sparse agreement over annotations, removed anywhere and in equal numbers per item (Figure 6)."""
     curves = [
@@ -90,7 +90,7 @@ def plot_removal(result: RemovalExperiment) -> go.Figure:
     return _curves([*curves, any_number], "annotations in usable items", "variance", title).update_yaxes(type="log")
 
 
-@takes_result
+@checked
 def plot_weights(result: RemovalExperiment) -> go.Figure:
     """Variance under each weight minus that under equal weights (Figure 7): below the line is better."""
     gaps = result.against_flat
@@ -121,7 +121,7 @@ def independence_title(rho: float | None, p: float | None) -> str:
     return f"Raters agree {'more' if rho > 0 else 'less'} on items with more annotations: compare equal weights"
 
 
-@takes_result
+@checked
 def plot_independence(result: Independence) -> go.Figure:
     """Mean agreement of the items with each number of annotations, which is level where sparse agreement is unbiased.
 

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from kalos_core.display import VARIATION_LABELS, count_and_share, number_of, percent_text
 from kalos_core.figures.bars import count_bars, row_bars
 from kalos_core.figures.common import COLOURS
-from kalos_core.figures.takes import takes_result
+from kalos_core.options import checked
 from kalos_core.variation import VARIATION_TYPES, Variations
 
 
@@ -51,7 +51,7 @@ def variation_bars(counts: Mapping[str, int], title: str = "") -> go.Figure:
     return count_bars([bars], "findings", title).update_layout(xaxis_range=[0, 1.55 * max(*values, 1)])
 
 
-@takes_result
+@checked
 def plot_variations(result: Variations) -> go.Figure:
     """The counts of a result, titled with its finding."""
     counts = result.counts()

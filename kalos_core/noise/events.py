@@ -242,6 +242,7 @@ class SignalLoss(Result):
     """
 
     _call = "NoiseModel.default().generate(annotations).signal_loss()"
+    _columns = "stage attempted done lost impossible share_lost:share"
 
     stage: tuple[str, ...]
     done: NDArray[np.intp]
@@ -267,18 +268,3 @@ class SignalLoss(Result):
     def headline(self) -> str:
         """The finding, in words."""
         return f"Signal loss {percent_text(self.ratio)} of the events of the first three stages"
-
-    def to_pandas(self) -> pd.DataFrame:
-        """One row a stage."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "stage": self.stage,
-                "attempted": self.attempted,
-                "done": self.done,
-                "lost": self.lost,
-                "impossible": self.impossible,
-                "share_lost": self.share,
-            }
-        )

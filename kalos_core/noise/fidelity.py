@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
@@ -33,9 +33,6 @@ from kalos_core.resampling import draws as draws_of
 from kalos_core.results import Result
 from kalos_core.shapes import Boxes
 from kalos_core.variation import Variations, variations
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MOST_PAIRS = 50
 """Pairs of raters that are compared; of more, so many are sampled."""
@@ -136,6 +133,7 @@ class Fidelity(Result):
     """
 
     _call = "NoiseModel.default().fidelity(annotations)"
+    _columns = "quantity real synthetic low high inside"
 
     quantity: NDArray[np.object_]
     real: NDArray[np.float64]
@@ -163,13 +161,6 @@ class Fidelity(Result):
         index = lookup({str(name): at for at, name in enumerate(self.quantity)}, quantity, "quantity")
         real, synthetic, low, high = (float(c[index]) for c in (self.real, self.synthetic, self.low, self.high))
         return FidelityRow(quantity, real, synthetic, low, high, bool(self.inside[index]))
-
-    def to_pandas(self) -> pd.DataFrame:
-        """One row a quantity."""
-        import pandas as pd
-
-        columns = ("quantity", "real", "synthetic", "low", "high", "inside")
-        return pd.DataFrame({name: getattr(self, name) for name in columns})
 
     @property
     def headline(self) -> str:

@@ -137,8 +137,8 @@ class InjectedNoise(Result):
         for name, array in stored.items():
             if name in TEXTS:
                 stored[name] = np.char.encode(array, "utf-8")
-            elif name in CODES or array.dtype.kind == "i":
-                stored[name] = _narrow(codes_of(array, CODES[name]) if name in CODES else array)
+            elif name in CODES:
+                stored[name] = codes_of(array, CODES[name])
         return stored
 
     @property
@@ -198,12 +198,6 @@ class InjectedNoise(Result):
                 "scale_y": self.scale[:, 1],
             }
         )
-
-
-def _narrow(numbers: NDArray[np.intp]) -> NDArray[Any]:
-    """In the smallest type that holds them, -1 included."""
-    ends = (int(numbers.min(initial=0)), int(numbers.max(initial=0)))
-    return numbers.astype(np.result_type(*map(np.min_scalar_type, ends)))
 
 
 def _ids(ids: NDArray[np.str_], rows: NDArray[np.intp]) -> list[list[str]]:

@@ -20,7 +20,7 @@ from kalos_core.errors import InputError, listed, lookup, repr_of
 from kalos_core.files import load_json
 from kalos_core.noise.fidelity import Fidelity, FidelitySettings, measure_fidelity
 from kalos_core.noise.fit.distributions import CONSTANTS, Estimate, estimate_distributions
-from kalos_core.noise.fit.goodness import PERMUTATIONS, FitTests, goodness_of_fit, rate_of_fit
+from kalos_core.noise.fit.goodness import PERMUTATIONS, FitTests, Permutations, goodness_of_fit, rate_of_fit
 from kalos_core.noise.fit.observations import THRESHOLD, Observations, observe
 from kalos_core.noise.generated import GeneratedRaters
 from kalos_core.noise.generation import generate_raters
@@ -33,7 +33,7 @@ from kalos_core.noise.parameters import (
     Provenance,
 )
 from kalos_core.noise.settings import FitSettings, GenerationSettings
-from kalos_core.options import Settings, takes
+from kalos_core.options import Seed, Settings, checked, takes
 from kalos_core.results import Result, plain_values
 
 if TYPE_CHECKING:
@@ -230,7 +230,10 @@ class NoiseModel(Result, NoiseParameters):
         model = self if settings.shifts is None else self.with_shifts(settings.shifts)
         return generate_raters(model, annotations, settings)
 
-    def tests(self, similarity: ArrayLike | None = None, permutations: int = PERMUTATIONS, seed: int = 0) -> FitTests:
+    @checked
+    def tests(
+        self, similarity: ArrayLike | None = None, permutations: Permutations = PERMUTATIONS, seed: Seed = 0
+    ) -> FitTests:
         """Every test of how well a fitted model describes what it was fitted to, as one table.
 
         Parameters
@@ -257,7 +260,8 @@ class NoiseModel(Result, NoiseParameters):
             observations_of(self), self.topology.opposition, self.unmatched.rate, similarity, permutations, seed
         )
 
-    def rate_tests(self, permutations: int = PERMUTATIONS, seed: int = 0) -> FitTests:
+    @checked
+    def rate_tests(self, permutations: Permutations = PERMUTATIONS, seed: Seed = 0) -> FitTests:
         """Of `tests` those of the number of unmatched annotations, which take no time.
 
         Parameters

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations, object_array
-from kalos_core.errors import InputError, KalosWarning, Problems, listed, repr_of
+from kalos_core.errors import InputError, Problems, listed, repr_of, warn
 from kalos_core.noise.moving import KINDS
 from kalos_core.shapes import ShapeColumn
 
@@ -43,7 +42,7 @@ def prepare_reference(annotations: Annotations, reference: str | Sequence[str] |
     other = [kind for kind in chosen.shapes if kind not in KINDS]
     if other:
         text = f"reference: noise is defined for {', '.join(KINDS)}; left out: {', '.join(other)}"
-        warnings.warn(text, KalosWarning, stacklevel=4)
+        warn(text)
     return replace(chosen, shapes={kind: column for kind, column in chosen.shapes.items() if kind in KINDS})
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import partial
@@ -16,15 +15,15 @@ from kalos_core.annotations import object_array
 from kalos_core.annotations.columns import codes_in, new_codes
 from kalos_core.arrays import divide, total
 from kalos_core.display import number_of, percent_text
-from kalos_core.errors import InputError, KalosWarning, listed, repr_of
+from kalos_core.errors import InputError, listed, repr_of, warn
 from kalos_core.nominal.build import OPTIONAL, RawLabels
 from kalos_core.nominal.decisions import ConceptVotes, Decisions, mean_of_finite
 from kalos_core.nominal.majority import merge_raters
-from kalos_core.nominal.table import LabelTable, build_table, check_table
-from kalos_core.options import check_arguments
+from kalos_core.nominal.table import LabelTable, build_table
+from kalos_core.options import checked
 from kalos_core.reliability import NOT_ASSIGNED
-from kalos_core.results import Result
-from kalos_core.sharding import Sharded, known_of, parts_of
+from kalos_core.results import Result, of_pairs
+from kalos_core.sharding import Sharded, parts_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -111,23 +110,15 @@ class RaterAccuracy(Result):
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a pair of raters."""
-        import pandas as pd
-
-        a, b = np.triu_indices(len(self.raters), 1)
         columns = ("accuracy", "questions", "decision_accuracy", "decisions")
-        return pd.DataFrame(
-            {
-                "rater_a": self.raters[a],
-                "rater_b": self.raters[b],
-                **{name: getattr(self, name)[a, b] for name in columns},
-            }
-        )
+        return of_pairs(self.raters, **{name: getattr(self, name) for name in columns})
 
     def raters_to_pandas(self) -> pd.DataFrame:
         """One row a rater: accuracy to the majority and to the reference."""
         return self._frame("rater:raters to_majority to_reference decision_to_majority decision_to_reference")
 
 
+@checked
 def rater_accuracy(table: LabelTable | Sharded[LabelTable], reference: Reference | None = None) -> RaterAccuracy:
     """Accuracy of every two raters, and of each to the majority and to a reference.
 
@@ -161,8 +152,6 @@ def rater_accuracy(table: LabelTable | Sharded[LabelTable], reference: Reference
     >>> found.raters.tolist(), found.to_reference.tolist(), found.accuracy[0].tolist()
     (['a', 'b'], [1.0, 0.0], [nan, 0.0])
     """
-    check_arguments(rater_accuracy, locals())
-    check_table(known_of(table))
     _check_reference(table, reference)
     parts = parts_of(table, partial(_compare_raters, reference=reference), "Accuracy of raters")
     names, name = parts[0][1:]
@@ -214,9 +203,7 @@ def _find_reference(table: LabelTable, reference: Reference) -> tuple[LabelTable
         return table, _in_words_of(table, reference), str(reference.raters[0])
     gaps = sum(label is None for label in reference.values())
     if gaps:
-        warnings.warn(
-            f"reference: {gaps:,} of {len(reference):,} items have no label (None), and are left out", KalosWarning, 4
-        )
+        warn(f"reference: {gaps:,} of {len(reference):,} items have no label (None), and are left out")
     given = {item: reference[item] for item in table.items.tolist() if reference.get(item) is not None}
     if not given:
         raise InputError(WITHOUT_ITEMS)
@@ -407,6 +394,7 @@ class ItemAccuracy(Result):
         return f"Accuracy of the raters of {number_of(len(self.items), 'item')}"
 
 
+@checked
 def item_accuracy(table: LabelTable | Sharded[LabelTable], reference: Reference | None = None) -> ItemAccuracy:
     """Accuracy of each item (Eq. 2): with more than two raters the mean over pairs, and unanimity.
 
@@ -428,8 +416,6 @@ def item_accuracy(table: LabelTable | Sharded[LabelTable], reference: Reference 
     >>> item_accuracy(LabelTable.from_rows(rows, groups=None)).accuracy.tolist()
     [0.5]
     """
-    check_arguments(item_accuracy, locals())
-    check_table(known_of(table))
     _check_reference(table, reference)
     if isinstance(table, Sharded):
         parts = table.parts(partial(item_accuracy, reference=reference), "Accuracy of items")

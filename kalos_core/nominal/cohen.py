@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from kalos_core.chance import cohen_of_sums
 from kalos_core.nominal.decisions import Decisions
-from kalos_core.nominal.table import LabelTable, check_table
+from kalos_core.nominal.table import LabelTable
+from kalos_core.options import checked
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +67,7 @@ class CohenSums:
         return kappa
 
 
+@checked
 def cohen_matrices(table: LabelTable) -> Iterator[tuple[str, NDArray[np.float64]]]:
     """Every question with (R, R) Cohen's kappa of every two raters on it, over the items both answered.
 
@@ -93,7 +95,6 @@ def cohen_matrices(table: LabelTable) -> Iterator[tuple[str, NDArray[np.float64]
 
 def cohen_sums(table: LabelTable) -> Iterator[tuple[str, CohenSums]]:
     """Every question with what its matrix in `cohen_matrices` is made of."""
-    check_table(table)
     concepts = max(len(table.concepts), 1)
     decisions = Decisions.of(table)
     chosen = _by_concept(decisions.chosen, concepts)

@@ -15,10 +15,10 @@ from kalos_core.errors import check_number
 from kalos_core.nominal.build import OPTIONAL
 from kalos_core.nominal.decisions import ConceptVotes
 from kalos_core.nominal.majority import majority_vote
-from kalos_core.nominal.table import LabelTable, check_table
-from kalos_core.options import Option
+from kalos_core.nominal.table import LabelTable
+from kalos_core.options import Option, checked
 from kalos_core.results import Result
-from kalos_core.sharding import Sharded, known_of
+from kalos_core.sharding import Sharded
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,17 +93,10 @@ class Disputes(Result):
 
     def to_pandas(self) -> pd.DataFrame:
         """One row an item and question, in the order of the table."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "item": self.table.items[self.item],
-                "question": np.array(self.table.questions, dtype=object)[self.question],
-                "share": self.share,
-                "tied": self.tied,
-                "answers": self.answers,
-            }
-        )
+        questions = np.array(self.table.questions, dtype=object)[self.question]
+        table = self._frame("item:table.items[item] share tied answers")
+        table.insert(1, "question", questions)
+        return table
 
 
 Quorum = Annotated[
@@ -117,6 +110,7 @@ Quorum = Annotated[
 ]
 
 
+@checked
 def find_disputes(table: LabelTable | Sharded[LabelTable]) -> Disputes:
     """Every item and question that two raters or more answered, and not all of them alike.
 
@@ -137,7 +131,6 @@ def find_disputes(table: LabelTable | Sharded[LabelTable]) -> Disputes:
     >>> found.to_pandas()[["question", "share", "tied"]].values.tolist(), found.agreement.tolist()
     ([['sea', 0.5, True]], [0.5])
     """
-    check_table(known_of(table))
     if isinstance(table, Sharded):
         parts = table.parts(_disputes_alone, "Disputes")
         columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in OF_DISPUTES}

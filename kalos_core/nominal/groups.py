@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.display import number_of
 from kalos_core.errors import Problems
-from kalos_core.nominal.table import LabelTable, check_table
+from kalos_core.nominal.table import LabelTable
+from kalos_core.options import checked
 from kalos_core.results import Result
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -40,6 +37,9 @@ class GroupBreaches(Result):
     """
 
     _call = "check_groups(table)"
+    _columns = (
+        "item:table.items[table.item[answer]] rater:table.raters[table.rater[answer]] group:table.groups[group] chosen"
+    )
 
     table: LabelTable
     answer: NDArray[np.intp]
@@ -71,20 +71,8 @@ class GroupBreaches(Result):
             f"{number_of(len(self.answer), 'answer breaks', 'answers break')} a group of labels that exclude each other"
         )
 
-    def to_pandas(self) -> pd.DataFrame:
-        """One row a breach."""
-        import pandas as pd
 
-        return pd.DataFrame(
-            {
-                "item": self.table.items[self.table.item[self.answer]],
-                "rater": self.table.raters[self.table.rater[self.answer]],
-                "group": self.table.groups[self.group],
-                "chosen": self.chosen,
-            }
-        )
-
-
+@checked
 def check_groups(table: LabelTable) -> GroupBreaches:
     """Validate that each answer chose exactly one concept of each exclusive group (Nowak & Rüger §3.2, §3.3).
 
@@ -108,7 +96,6 @@ def check_groups(table: LabelTable) -> GroupBreaches:
     kalos_core.errors.InputError: labels: 1 record cannot be used.
       bob on 1: expected exactly one of 'time', got none
     """
-    check_table(table)
     parts = []
     for code in range(len(table.groups)):
         within = table.group_of == code

@@ -14,7 +14,8 @@ from kalos_core.chance import Counts, tally
 from kalos_core.display import number_of, percent_text
 from kalos_core.nominal.build import OPTIONAL
 from kalos_core.nominal.decisions import ConceptVotes, mean_of_finite
-from kalos_core.nominal.table import LabelTable, check_table
+from kalos_core.nominal.table import LabelTable
+from kalos_core.options import checked
 from kalos_core.results import Result
 from kalos_core.sharding import Sharded, known_of
 
@@ -105,6 +106,7 @@ def majority_vote(counts: Counts) -> Majority:
     return Majority(winner, most, found.annotations, winners > 1)
 
 
+@checked
 def merge_raters(table: LabelTable, name: str = MERGED) -> LabelTable:
     """The majority of all raters as one rater's labels, concept by concept, group by group.
 
@@ -129,7 +131,6 @@ def merge_raters(table: LabelTable, name: str = MERGED) -> LabelTable:
     >>> merge_raters(table).values().tolist()
     [[0], [-2]]
     """
-    check_table(table)
     votes = ConceptVotes.of(table)
     item = np.unique(table.item)
     answer_of = np.full(len(table.items), -1, np.intp)
@@ -201,6 +202,7 @@ class MajorityLabels(Result):
         return f"{number_of(len(self.item), 'label')} of the majority, {int(self.tied.sum()):,} left open by a tie"
 
 
+@checked
 def majority_labels(table: LabelTable) -> MajorityLabels:
     """The labels of `merge_raters` with their shares, and those that a tie leaves open.
 
@@ -218,7 +220,7 @@ def majority_labels(table: LabelTable) -> MajorityLabels:
     >>> majority_labels(LabelTable.from_rows(rows, groups=None)).share.round(2).tolist()
     [0.67]
     """
-    votes = ConceptVotes.of(check_table(table))
+    votes = ConceptVotes.of(table)
     rows = (2 * votes.chose >= votes.decided) & (table.group_of[votes.concept] == OPTIONAL)
     chose, decided = votes.chose[rows], votes.decided[rows]
     parts = [(votes.item[rows], votes.concept[rows], chose / decided, 2 * chose == decided)]
@@ -312,6 +314,7 @@ class MajorityAgreement(Result):
         return self._frame("item:items all:item_all chosen:item_chosen concepts:item_concepts")
 
 
+@checked
 def majority_agreement(table: LabelTable | Sharded[LabelTable]) -> MajorityAgreement:
     """Agreement with the majority per concept and per item (Nowak & Rüger §5.1, Figure 4).
 
@@ -335,7 +338,7 @@ def majority_agreement(table: LabelTable | Sharded[LabelTable]) -> MajorityAgree
     >>> found.concept_chosen.round(3).tolist()
     [0.667]
     """
-    known = check_table(known_of(table))
+    known = known_of(table)
     votes = ConceptVotes.of_source(table)
     loss = 1 - np.maximum(votes.chose, votes.decided - votes.chose) / votes.decided
     counted = votes.raters > 0

@@ -24,7 +24,7 @@ from kalos_core.nominal.decisions import join_optional, mean_of_finite, optional
 from kalos_core.nominal.groups import check_groups
 from kalos_core.nominal.levels import Levels, MetricOfGroups, OrderOfGroups, question_levels
 from kalos_core.nominal.majority import majority_vote
-from kalos_core.nominal.table import LabelTable, check_table
+from kalos_core.nominal.table import LabelTable
 from kalos_core.options import Replicates, Seed, Settings, takes
 from kalos_core.results import Result
 from kalos_core.sharding import Sharded, known_of, parts_of
@@ -289,7 +289,6 @@ def _reason(row: Mapping[str, Any]) -> str:
 
 def check_two_raters(table: LabelTable) -> LabelTable:
     """A table of at least two raters and one question; anything less is an error."""
-    check_table(table)
     if len(table.raters) < 2:
         names = ", ".join(map(str, table.raters)) or "none"
         raise InputError(f"table: expected at least two raters to compare, got {len(table.raters)} ({names})")

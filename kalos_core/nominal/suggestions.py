@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import NDArray
 
 from kalos_core.display import number_of
-from kalos_core.errors import check_number
-from kalos_core.nominal.table import LabelTable, check_table
+from kalos_core.nominal.table import LabelTable
+from kalos_core.options import Option, checked
 from kalos_core.results import Results
 
 MOST_BREACHES = 0.05
@@ -86,7 +86,11 @@ class SuggestedGroups(Results[SuggestedGroup]):
         return f"{number_of(len(self), 'suggested group')} of concepts that exclude each other"
 
 
-def suggest_groups(table: LabelTable, most_breaches: float = MOST_BREACHES) -> SuggestedGroups:
+Breaches = Annotated[float, Option("Most breaches", "Share of answers that break a group.", low=0, below=1)]
+
+
+@checked
+def suggest_groups(table: LabelTable, most_breaches: Breaches = MOST_BREACHES) -> SuggestedGroups:
     """Groups of two concepts or more of which every answer, or nearly every one, chose exactly one.
 
     A group is suggested where at most `most_breaches` of the answers that chose anything chose none or several of its
@@ -119,8 +123,6 @@ def suggest_groups(table: LabelTable, most_breaches: float = MOST_BREACHES) -> S
     >>> [(group.name, group.supporting) for group in suggest_groups(LabelTable.from_rows(rows, groups=None))]
     [('day / night', 12)]
     """
-    check_table(table)
-    share = check_number(most_breaches, "most_breaches", low=0, below=1)
     chosen = _chosen(table)
     answers = chosen.shape[0]
     if answers and chosen.sum() == answers:  # one label each
@@ -131,7 +133,7 @@ def suggest_groups(table: LabelTable, most_breaches: float = MOST_BREACHES) -> S
     np.fill_diagonal(together, 0)
     found: list[SuggestedGroup] = []
     free = counts > 0
-    for spare in sorted({0, int(share * answers)}):  # groups that nobody breaks come first
+    for spare in sorted({0, int(most_breaches * answers)}):  # groups that nobody breaks come first
         search = _Search(counts, together, answers, spare)
         for seed in np.argsort(-counts, kind="stable").tolist():
             members = search.group_of(seed, free) if free[seed] else None

@@ -22,10 +22,9 @@ from kalos_core.arrays import as_array, as_rows, by_item, find_sorted, freeze
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, check_writable, index_of, listed, repr_of, warn
 from kalos_core.nominal.build import OPTIONAL, RawLabels, TableSettings, check_records
-from kalos_core.options import check_arguments, takes
+from kalos_core.options import checked, takes
 from kalos_core.reliability import NOT_ASSIGNED
 from kalos_core.results import Result
-from kalos_core.sharding import instead_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -298,9 +297,9 @@ class LabelTable(Result):
             found[np.ix_(~usable, within)] = NOT_ASSIGNED
         return found
 
+    @checked
     def select(self, items: ArrayLike | None = None, raters: Sequence[str] | None = None) -> LabelTable:
         """A part of the table: items by a mask (I,) or codes, raters by name, in the given order."""
-        check_arguments(LabelTable.select, locals())
         kept_items = positions(items, len(self.items), "items")
         names = self.raters.tolist()
         unknown = [name for name in (() if raters is None else raters) if name not in names]
@@ -344,6 +343,7 @@ class LabelTable(Result):
             time=self.time[kept],
         )
 
+    @checked
     def regroup(self, groups: Mapping[str, Sequence[str]] | None) -> LabelTable:
         """The same answers with other groups of concepts that exclude each other; None: all are optional.
 
@@ -358,7 +358,6 @@ class LabelTable(Result):
         >>> table.regroup({"time": ["day"]}).questions
         ('time', 'sky')
         """
-        check_arguments(LabelTable.regroup, locals())
         named = {name: list(concepts) for name, concepts in (groups or {}).items()}
         group_of = np.full(len(self.concepts), OPTIONAL)
         known = self.concepts.tolist()
@@ -429,14 +428,6 @@ def build_table(
     if said := account.passed_over():
         text = " ".join([f"{source}: {number_of(len(table), 'answer is', 'answers are')} read.", *said])
         warn(text)
-    return table
-
-
-def check_table(table: object) -> LabelTable:
-    """An argument that is a `LabelTable`; anything else is an error that names what makes one."""
-    if not isinstance(table, LabelTable):
-        actual = f"{type(table).__name__}{instead_of(table)}"
-        raise InputError(f"table: expected a LabelTable, as `read_long_labels` returns, got {actual}")
     return table
 
 

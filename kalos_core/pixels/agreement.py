@@ -10,11 +10,11 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.annotations.table import object_array
+from kalos_core.annotations.columns import object_array
 from kalos_core.arrays import mean_of_defined
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, is_hashable, listed, repr_of
-from kalos_core.options import Option, Replicates, Seed, Settings, check_arguments, takes
+from kalos_core.options import Option, Replicates, Seed, Settings, checked, takes
 from kalos_core.pixels.moments import Correlation, Moments, correlation
 from kalos_core.pixels.patterns import Patterns, find_patterns
 from kalos_core.pixels.performance import RaterPerformance
@@ -241,13 +241,13 @@ class PixelAccumulator:
     [[1.0, 0.8, 0.0], [0.8, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
 
+    @checked
     def __init__(
         self,
         raters: Sequence[str] | None = None,
         channels: Channels | None = None,
         raters_are_local: bool | None = None,
     ) -> None:
-        check_arguments(PixelAccumulator.__init__, locals())
         names = raters or ()
         self._code = {name: index for index, name in enumerate(names) if is_hashable(name)}
         self._grows, self._are_local = raters is None, raters_are_local
@@ -260,9 +260,9 @@ class PixelAccumulator:
         self._alone = 0
         self._moments: dict[str, Moments] = {}
 
+    @checked
     def add(self, stack: MaskStack) -> None:
         """Count one image."""
-        check_arguments(PixelAccumulator.add, locals())
         local = self._is_local(stack)
         strangers = [] if local else [name for name in stack.raters.tolist() if name not in self._code]
         if self._grows:
@@ -378,7 +378,7 @@ class PixelSettings(Settings):
     seed: Seed = 0
 
 
-@takes(PixelSettings, but=("stacks",))
+@takes(PixelSettings)
 def pixel_agreement(stacks: Stacks, settings: PixelSettings) -> PixelAgreement:
     """Agreement of raters about the pixels of images: F1, outliers, raters against the consensus, Smyth's bound.
 

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.arrays import as_array, as_floats
 from kalos_core.display import significant
-from kalos_core.errors import InputError, as_number, check_number, repr_of
-from kalos_core.options import Option
+from kalos_core.errors import InputError, as_number, repr_of
+from kalos_core.options import Option, checked
 from kalos_core.pixels.stack import as_binary
 from kalos_core.results import Result
 from kalos_core.shapes.boundaries import Outline, Spacing, borders, nearest, outline_distances, pixels_on
@@ -88,7 +88,8 @@ class BoundaryDistance(Result):
         """
         return float(self.length @ self._means() / self.length.sum()) if self.length.all() else self._without()
 
-    def surface_dice(self, tolerance: float) -> float:
+    @checked
+    def surface_dice(self, tolerance: Tolerance) -> float:
         """Share of both boundaries that is within a tolerance of the other one, in [0, 1] (Nikolov et al. 2018).
 
         Also called normalised surface Dice. Each pixel of a boundary counts the same, as in MONAI; the surface-distance
@@ -99,7 +100,7 @@ class BoundaryDistance(Result):
         tolerance : float, at least 0
             In the unit of the spacing.
         """
-        return self._within(check_tolerance(tolerance))
+        return self._within(tolerance)
 
     def _within(self, tolerance: float) -> float:
         if not self.length.any():
@@ -297,21 +298,9 @@ def check_spacing(spacing: object, axes: int) -> Spacing:
     return tuple(map(float, steps))
 
 
-def check_tolerance(tolerance: object, name: str = "tolerance") -> float:
-    """A distance within which boundaries are taken for the same.
-
-    Examples
-    --------
-    >>> check_tolerance(-1)
-    Traceback (most recent call last):
-    kalos_core.errors.InputError: tolerance: expected a number of at least 0, got -1
-    """
-    return check_number(tolerance, name, low=0)
-
-
 Tolerance = Annotated[
     float,
-    Option("Tolerance", "Pixels by which boundaries may differ and be the same.", low=0, check=check_tolerance),
+    Option("Tolerance", "Pixels by which boundaries may differ and be the same.", low=0),
 ]
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.annotations.table import object_array
+from kalos_core.annotations.columns import object_array
 from kalos_core.arrays import mean_of_defined
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, check_iterable, listed, repr_of
@@ -18,8 +18,7 @@ from kalos_core.options import takes
 from kalos_core.pixels.agreement import PixelAccumulator, PixelAgreement, PixelSettings
 from kalos_core.pixels.performance import SHARES
 from kalos_core.pixels.stack import LabelStack, MaskStack, each_stack
-from kalos_core.resampling import interval_columns
-from kalos_core.results import Result
+from kalos_core.results import Result, with_ends
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -119,9 +118,11 @@ class ClassPixelAgreement(Result):
                 "class": self.classes,
                 "smyth_bound": [each.smyth_bound for each in self.by_class],
                 "mean_f1": [each.mean_f1 for each in self.by_class],
-                **interval_columns(
-                    smyth_bound=np.array([each.smyth_interval for each in self.by_class]),
-                    mean_f1=np.array([each.mean_f1_interval for each in self.by_class]),
+                **with_ends(
+                    {
+                        "smyth_bound_interval": np.array([each.smyth_interval for each in self.by_class]),
+                        "mean_f1_interval": np.array([each.mean_f1_interval for each in self.by_class]),
+                    }
                 ),
                 "marked": [int(each.image_marked.sum()) for each in self.by_class],
             }

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.errors import InputError, as_number, repr_of
+from kalos_core.errors import InputError
+from kalos_core.options import Option, checked
 from kalos_core.pixels.stack import as_binary
 
 TOLERANCE = 0.0075
@@ -35,7 +37,13 @@ class ContourMatch:
     f1: float | None
 
 
-def tolerance_in_pixels(size: tuple[int, ...], share: float = TOLERANCE) -> float:
+DiagonalShare = Annotated[
+    float, Option("How far a contour may be off", "As a share of the image's diagonal.", low=0, below=1)
+]
+
+
+@checked
+def tolerance_in_pixels(size: tuple[int, ...], tolerance: DiagonalShare = TOLERANCE) -> float:
     """How far a marked pixel may lie from a contour, for an image of a height and a width.
 
     Examples
@@ -43,10 +51,7 @@ def tolerance_in_pixels(size: tuple[int, ...], share: float = TOLERANCE) -> floa
     >>> tolerance_in_pixels((300, 400))
     3.75
     """
-    number = as_number(share)
-    if number is None or not 0 <= number < 1:
-        raise InputError(f"tolerance: expected a share of the diagonal from 0 to below 1, got {repr_of(share)}")
-    return number * math.hypot(*size)
+    return tolerance * math.hypot(*size)
 
 
 def near(mask: ArrayLike, distance: float) -> NDArray[np.bool_]:

@@ -10,7 +10,7 @@ import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import NDArray
 
-from kalos_core.annotations.table import object_array
+from kalos_core.annotations.columns import object_array
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, listed, repr_of
 from kalos_core.options import Option, Settings, takes
@@ -218,7 +218,7 @@ class DisputeArguments(Settings):
     min_width: LeastWidth = LEAST_WIDTH
 
 
-@takes(DisputeArguments, but=("stacks",))
+@takes(DisputeArguments)
 def disputed_regions(
     stacks: Stacks | Iterable[LabelStack | Mapping[str, Any]], settings: DisputeArguments
 ) -> DisputedRegions:

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.errors import InputError, check_text, repr_of
-from kalos_core.options import check_arguments
+from kalos_core.options import checked
 from kalos_core.pixels.boundaries import (
     ROUNDING,
     TOLERANCE,
     BoundaryDistance,
-    check_tolerance,
+    Tolerance,
     distance_of_borders,
     distance_of_outlines,
 )
@@ -46,7 +46,8 @@ class OutlinedShapes:
     def distance(self, a: int, b: int) -> BoundaryDistance:
         """Of a row of the left and one of the right."""
         if isinstance(self.left, Polygons) and isinstance(self.right, Polygons):
-            return distance_of_outlines(self._outline(self.left, a), self._outline(self.right, b))
+            left, right = self._outline(self.left, a), self._outline(self.right, b)
+            return distance_of_outlines(left, right)
         assert isinstance(self.left, Masks)
         assert isinstance(self.right, Masks)
         masks = self.left.take(np.array([a])), self.right.take(np.array([b]))
@@ -66,7 +67,8 @@ class OutlinedShapes:
         return self._outlines[key]
 
 
-def surface_dice(tolerance: float = TOLERANCE, kind: str = "polygon", name: str | None = None) -> Similarity:
+@checked
+def surface_dice(tolerance: Tolerance = TOLERANCE, kind: str = "polygon", name: str | None = None) -> Similarity:
     """Surface Dice (Nikolov et al. 2018) at a tolerance, as a similarity: for objects that matter by their boundary.
 
     The share of both boundaries that lies within the tolerance of the other, see `boundary_distance`. It depends on the
@@ -107,11 +109,10 @@ def surface_dice(tolerance: float = TOLERANCE, kind: str = "polygon", name: str 
     >>> agreement(annotations, surface_dice(3)).pairs.similarity.tolist()
     [1.0]
     """
-    check_arguments(surface_dice, locals(), but=("kind",))
     if kind not in OUTLINED:
         raise InputError(f"kind: expected 'polygon' or 'mask', got {repr_of(kind)}")
     called = f"{kind}_surface_dice" if name is None else check_text(name, "name")
-    compare = partial(_surface_dice, tolerance=check_tolerance(tolerance))
+    compare = partial(_surface_dice, tolerance=tolerance)
     return Similarity(called, kind, f"surface Dice of {OUTLINED[kind]}", compare)
 
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from kalos_core.arrays import total
 from kalos_core.errors import InputError
 from kalos_core.reliability import Coincidences
-from kalos_core.resampling import Cells, interval_columns, intervals, resample
-from kalos_core.results import Result
+from kalos_core.resampling import Cells, intervals, resample
+from kalos_core.results import Result, with_ends
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -101,16 +101,8 @@ class PairedRaters(Result):
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a pair."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "image": self.images[self.image],
-                "rater_a": self.raters[self.rater_a],
-                "rater_b": self.raters[self.rater_b],
-                **{name: self.values[:, place] for place, name in enumerate(self.measures)},
-            }
-        )
+        codes = self._frame("image:images[image] rater_a:raters[rater_a] rater_b:raters[rater_b]")
+        return codes.assign(**dict(zip(self.measures, self.values.T, strict=True)))
 
     def _numbers_of_pairs(self) -> dict[str, NDArray[np.bool_]]:
         """Name -> (P,) which pairs are counted under it."""
@@ -131,7 +123,7 @@ class PairedRaters(Result):
         means, bounds = cells.mean(statistics).reshape(-1, groups), intervals(drawn.mean, count).reshape(-1, groups, 2)
         columns: dict[str, NDArray[Any]] = {}
         for place, name in enumerate(self.measures):
-            columns |= {name: means[place], **interval_columns(**{name: bounds[place]})}
+            columns |= with_ends({name: means[place], f"{name}_interval": bounds[place]})
         columns["images"] = count.reshape(-1, groups)[-1]
         for name, counted in self._numbers_of_pairs().items():
             columns[name] = np.bincount(group[counted & (group >= 0)], minlength=groups)

@@ -83,9 +83,7 @@ class RaterPerformance(Result):
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a rater."""
-        import pandas as pd
-
-        return pd.DataFrame({"rater": self.raters} | {name: getattr(self, name) for name in SHARES})
+        return self._frame(" ".join(["rater:raters", *SHARES]))
 
 
 def rater_performance(masks: Masks3D, truth: ArrayLike) -> RaterPerformance:

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core._agreement import Agreement, check_agreement
-from kalos_core.annotations.table import Annotations, object_array
+from kalos_core.annotations.columns import object_array
+from kalos_core.annotations.table import Annotations
 from kalos_core.display import number_of, percent_text, significant
 from kalos_core.errors import InputError
 from kalos_core.limits import check_replicates
@@ -21,7 +22,6 @@ from kalos_core.pixels.boundaries import (
     BoundaryDistance,
     Spacings,
     check_spacing,
-    check_tolerance,
     of_pixels,
 )
 from kalos_core.pixels.classes import masks_of_classes
@@ -141,9 +141,9 @@ class BoundarySettings(Settings):
     """How boundaries are compared."""
 
     spacing: Spacings = 1
-    tolerance: Annotated[
-        float, Option("Tolerance", "Of the surface Dice, in the unit of the spacing.", low=0, check=check_tolerance)
-    ] = TOLERANCE
+    tolerance: Annotated[float, Option("Tolerance", "Of the surface Dice, in the unit of the spacing.", low=0)] = (
+        TOLERANCE
+    )
     bootstrap: Replicates = 1000
     seed: Seed = 0
 
@@ -188,7 +188,7 @@ class BoundaryArguments(BoundarySettings):
     classes: Mapping[int, str] | None = None
 
 
-@takes(BoundaryArguments, but=("stacks",))
+@takes(BoundaryArguments)
 def boundary_agreement(
     stacks: Stacks | Iterable[LabelStack | Mapping[str, Any]], settings: BoundaryArguments
 ) -> BoundaryAgreement:

@@ -11,7 +11,7 @@ import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.annotations.table import object_array
+from kalos_core.annotations.columns import object_array
 from kalos_core.chance import chance_corrected
 from kalos_core.display import alpha_text, number_of, significant
 from kalos_core.errors import check_iterable
@@ -76,7 +76,7 @@ class RegionAgreement(PairedRaters):
         )
 
 
-@takes(BootstrapSettings, but=("stacks",))
+@takes(BootstrapSettings)
 def region_agreement(
     stacks: Iterable[Regions] | Callable[[], Iterable[Regions]], settings: BootstrapSettings
 ) -> RegionAgreement:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.annotations.table import object_array
+from kalos_core.annotations.columns import object_array
 from kalos_core.arrays import as_array
 from kalos_core.errors import InputError, as_number, check_iterable, check_writable, is_hashable, listed, repr_of
-from kalos_core.options import check_arguments
+from kalos_core.options import checked
 
 MOST_RATERS = 64
 """Of one stack: the votes on a pixel are kept as bits of one number."""
@@ -82,6 +82,7 @@ class MaskStack:
         _check_raters(self.raters, len(self.masks))
 
     @classmethod
+    @checked
     def of(
         cls,
         masks: Mapping[str, ArrayLike | None] | Sequence[ArrayLike] | NDArray[Any],
@@ -93,7 +94,6 @@ class MaskStack:
         raters_are_local: bool = False,
     ) -> MaskStack:
         """From N masks (H, W), or from a mapping of names to masks, None for a rater who marked nothing."""
-        check_arguments(MaskStack.of, locals())
         names, arrays = named_arrays(masks, raters, "masks")
         if isinstance(masks, np.ndarray) and masks.dtype == np.bool_:
             given = masks
@@ -139,6 +139,7 @@ class LabelStack:
         _check_raters(self.raters, len(self.labels))
 
     @classmethod
+    @checked
     def of(
         cls,
         labels: Mapping[str, ArrayLike | None] | Sequence[ArrayLike] | NDArray[Any],
@@ -150,7 +151,6 @@ class LabelStack:
         raters_are_local: bool = False,
     ) -> LabelStack:
         """From N label maps (H, W), or from a mapping of names to maps, None for a rater who marked nothing: all 0."""
-        check_arguments(LabelStack.of, locals())
         names, arrays = named_arrays(labels, raters, "labels")
         for array, name in zip(arrays, names, strict=True):
             if not np.issubdtype(array.dtype, np.integer) and array.dtype != np.bool_:
@@ -194,7 +194,7 @@ def as_stack(masks: Masks3D, least: int = 2) -> MaskStack:
     return stack
 
 
-Stacks = Iterable[Masks3D] | MaskStack | Callable[[], Iterable[Masks3D]]
+Stacks = Iterable[Masks3D] | Masks3D | Callable[[], Iterable[Masks3D]]
 """The images of a study: one entry an image, or a function that gives them; a single stack is one image."""
 
 
@@ -209,7 +209,7 @@ def each_stack(stacks: Stacks, least: int = 2) -> Iterator[MaskStack]:
     Traceback (most recent call last):
     kalos_core.errors.InputError: image 1: masks: expected those of at least 2 raters, got 1
     """
-    given = stacks() if callable(stacks) else stacks
+    given: Any = stacks() if callable(stacks) else stacks
     if isinstance(given, (MaskStack, Mapping)) or (isinstance(given, np.ndarray) and given.ndim == 3):
         given = [given]
     for number, entry in enumerate(check_iterable(given, "stacks", "masks of one image or more"), start=1):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.errors import InputError, check_whole, listed, repr_of
+from kalos_core.errors import InputError, listed, repr_of
+from kalos_core.options import Option
 from kalos_core.pixels.classes import check_values
 from kalos_core.pixels.stack import LabelStack, MaskStack
 
@@ -42,18 +43,15 @@ def chosen_classes(known: Mapping[int, str], names: Sequence[str] | None) -> dic
     return chosen
 
 
-def check_ignored(value: object) -> int | None:
-    """An argument that is a value of masks to ignore, or none.
-
-    Examples
-    --------
-    >>> check_ignored(255), check_ignored(None)
-    (255, None)
-    >>> check_ignored("x")
-    Traceback (most recent call last):
-    kalos_core.errors.InputError: ignore_value: expected a whole number of at least -2147483648, got 'x'
-    """
-    return None if value is None else check_whole(value, "ignore_value", least=-(1 << 31))
+IgnoreValue = Annotated[
+    int | None,
+    Option(
+        "Value to ignore",
+        "A pixel that any rater gives this value counts for nothing; none by default.",
+        low=-(1 << 31),
+        type="int, optional",
+    ),
+]
 
 
 def without_ignored(arrays: Arrays, ignore_value: int | None) -> tuple[Arrays, NDArray[np.bool_] | None]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
@@ -13,18 +12,18 @@ from numpy.typing import ArrayLike, NDArray
 from kalos_core.annotations.columns import object_array
 from kalos_core.arrays import as_floats, divide
 from kalos_core.consensus import estimate_truth
-from kalos_core.consensus.methods import WITHOUT_OUTLIERS, check_methods
+from kalos_core.consensus.methods import WITHOUT_OUTLIERS, Methods
 from kalos_core.consensus.voting import ROUNDING
-from kalos_core.errors import InputError, KalosWarning, as_number, check_number, check_whole, listed, repr_of
-from kalos_core.limits import check_replicates, limit
-from kalos_core.options import Option, check_arguments
-from kalos_core.pixels.contours import near, thinned, tolerance_in_pixels
+from kalos_core.errors import InputError, as_number, check_iterable, check_number, listed, repr_of, warn
+from kalos_core.limits import limit
+from kalos_core.options import Option, Replicates, Seed, checked
+from kalos_core.pixels.contours import DiagonalShare, near, thinned, tolerance_in_pixels
 from kalos_core.pixels.moments import Moments, correlation
 from kalos_core.pixels.stack import Masks3D, MaskStack, as_binary, as_stack, check_surroundings
 from kalos_core.ranking.contours import highest_near
 from kalos_core.ranking.detectors import DetectorRanking
 from kalos_core.ranking.replicates import LevelCounts, area_replicates
-from kalos_core.ranking.skew import check_skew, skew_range
+from kalos_core.ranking.skew import Skew, skew_range
 
 METHODS = ("any", "0.5", "0.75")
 """Truths by vote that bound the areas under single raters (Lampert et al. §V-B)."""
@@ -42,6 +41,18 @@ def check_shares(shares: Any, name: str) -> str | list[float]:
     return [check_number(share, name, above=0, high=1) for share in shares]
 
 
+def _check_range(score_range: Any, name: str) -> tuple[float, float]:
+    ends = [as_number(end) for end in check_iterable(score_range, name, "two numbers in order")]
+    low, high = ends if len(ends) == 2 else (None, None)
+    if low is None or high is None or not np.isfinite([low, high]).all() or low >= high:
+        raise InputError(f"{name}: expected two numbers in order, got {repr_of(tuple(score_range))}")
+    return low, high
+
+
+Levels = Annotated[int, Option("Levels", "Equal steps that scores are rounded to.", low=2)]
+ScoreRange = Annotated[
+    Sequence[float], Option("Range of scores", "The least and the greatest there can be.", check=_check_range)
+]
 AgreedShares = Annotated[
     str | Sequence[float],
     Option(
@@ -136,29 +147,26 @@ class DetectorAccumulator:
     (['ann', 'bob', 'at least 1/2', 'at least 2/2'], [nan, nan, 0.5, 1.0])
     """
 
+    @checked
     def __init__(
         self,
-        levels: int = LEVELS,
-        score_range: Sequence[float] = (0.0, 1.0),
-        methods: Sequence[str] = METHODS,
-        tolerance: float = 0.0,
+        levels: Levels = LEVELS,
+        score_range: ScoreRange = (0.0, 1.0),
+        methods: Methods = METHODS,
+        tolerance: DiagonalShare = 0.0,
         thin: bool = False,
-        shares: str | Sequence[float] = (),
+        shares: AgreedShares = (),
         outliers: Iterable[str] | None = None,
-        bootstrap: int = 1000,
-        seed: int = 0,
+        bootstrap: Replicates = 1000,
+        seed: Seed = 0,
     ) -> None:
-        check_arguments(DetectorAccumulator.__init__, locals())
-        self._levels = check_whole(levels, "levels", least=2)
-        self._low, self._high = _check_range(score_range)
-        self._methods = tuple(check_methods(methods))
-        tolerance_in_pixels((1, 1), tolerance)
+        self._levels, self._methods = levels, tuple(methods)
+        self._low, self._high = score_range
         self._tolerance, self._thin = tolerance, thin
-        agreed = check_shares(shares, "shares")
-        self._all_shares, given = agreed == "all", () if isinstance(agreed, str) else agreed
+        self._all_shares, given = shares == "all", () if isinstance(shares, str) else shares
         self._shares = {f"at least {share:.4g}": share for share in given}
         self._outliers = None if outliers is None else list(outliers)
-        self._replicates, self._seed = check_replicates(bootstrap), check_whole(seed, "seed")
+        self._replicates, self._seed = bootstrap, seed
         self._estimated = 0
         self._are_local: bool | None = None
         self._local_fractions: list[float] = []
@@ -171,6 +179,7 @@ class DetectorAccumulator:
         self._marked: list[Moments] = []
         self._everywhere: list[Moments] = []
 
+    @checked
     def add(
         self,
         scores: Mapping[str, ArrayLike],
@@ -200,7 +209,6 @@ class DetectorAccumulator:
             For other detectors than before, sizes that differ, a score that is missing, NaN or out of range, a mask
             that is not binary, or a truth with the name of another. Nothing of the image is counted then.
         """
-        check_arguments(DetectorAccumulator.add, locals())
         stack = masks if isinstance(masks, MaskStack) else as_stack(MaskStack.of(masks), least=1)
         size = stack.masks.shape[1:]
         if ignore is not None:
@@ -242,7 +250,7 @@ class DetectorAccumulator:
                 f"intervals are undefined: the counts of {len(self._images):,} images are more than {most:,}; "
                 "KALOS_MOST_KEPT in the environment raises the limit"
             )
-            warnings.warn(self._no_intervals, KalosWarning, stacklevel=3)
+            warn(self._no_intervals)
 
     def _check_scores(
         self, scores: Mapping[str, ArrayLike], valid: NDArray[np.bool_], name: str
@@ -352,7 +360,8 @@ class DetectorAccumulator:
             new = [Moments.of(share, map_[where]) for map_ in scores]
             totals[:] = [old.joined(other) for old, other in zip(totals or [Moments()] * len(new), new, strict=True)]
 
-    def result(self, skew: Sequence[float] | None = None) -> DetectorRanking:
+    @checked
+    def result(self, skew: Skew = None) -> DetectorRanking:
         """Curves, areas and ranks under every truth, of the images so far.
 
         Parameters
@@ -366,14 +375,13 @@ class DetectorAccumulator:
         InputError
             Without an image or a truth, for a range that is not in order, or none given and no positive anywhere.
         """
-        check_arguments(DetectorAccumulator.result, locals(), but=("skew",))
         if not self._images:
             raise InputError("images: expected at least one, got none")
         if not self._counts:
             raise InputError("methods, shares: expected a truth, got none, as raters without names are no truths")
         fractions = [share for rater in self._raters for share in self._counts[rater].fractions]
         fractions += self._local_fractions
-        ends = skew_range(fractions) if skew is None else check_skew(skew)
+        ends = skew_range(fractions) if skew is None else (skew[0], skew[1])
         shown = [*self._raters, *(truth for truth in self._counts if truth not in self._raters)]
         rates = [
             np.stack([_rates(getattr(self._counts[truth], side)) for truth in shown])
@@ -412,14 +420,6 @@ def _rates(counts: NDArray[np.int64]) -> NDArray[np.float64]:
     """(S, L) share of the pixels (S, L) at or above each level, from the highest down; NaN without any."""
     above = np.cumsum(counts[:, ::-1], axis=1)
     return divide(above, np.broadcast_to(above[:, -1:], above.shape))
-
-
-def _check_range(score_range: Sequence[float]) -> tuple[float, float]:
-    ends = [as_number(end) for end in score_range]
-    low, high = ends if len(ends) == 2 else (None, None)
-    if low is None or high is None or not np.isfinite([low, high]).all() or low >= high:
-        raise InputError(f"score_range: expected two numbers in order, got {repr_of(tuple(score_range))}")
-    return low, high
 
 
 def _of_size(array: NDArray[Any], size: tuple[int, ...], what: str) -> NDArray[Any]:

@@ -14,7 +14,8 @@ from kalos_core.annotations.columns import object_array
 from kalos_core.arrays import as_floats, divide
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, as_number, check_iterable, listed, lookup, repr_of
-from kalos_core.pixels.contours import TOLERANCE, near, thinned, tolerance_in_pixels
+from kalos_core.options import checked
+from kalos_core.pixels.contours import TOLERANCE, DiagonalShare, near, thinned, tolerance_in_pixels
 from kalos_core.pixels.stack import Masks3D, MaskStack, as_stack
 from kalos_core.ranking.ranks import Rankings
 from kalos_core.results import Result, crossed
@@ -176,10 +177,11 @@ class BoundaryEvaluation(Result):
         )
 
 
+@checked
 def boundary_evaluation(
     images: Iterable[tuple[Mapping[str, ArrayLike], Masks3D]],
     thresholds: int | Sequence[float] = THRESHOLDS,
-    tolerance: float = TOLERANCE,
+    tolerance: DiagonalShare = TOLERANCE,
     thin: bool = True,
     matching: str = "one_to_one",
 ) -> BoundaryEvaluation:
@@ -231,7 +233,6 @@ def boundary_evaluation(
     BoundaryEvaluation(1 image, 99 thresholds: edge ODS 0.857, OIS 0.857)
     """
     lookup(dict.fromkeys(MATCHINGS), matching, "matching")
-    tolerance_in_pixels((1, 1), tolerance)
     levels = _check_thresholds(thresholds)
     detectors: list[str] = []
     names: list[Any] = []

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from kalos_core.arrays import mean_of_defined
 from kalos_core.display import number_of, percent_text
 from kalos_core.errors import InputError, listed
-from kalos_core.options import check_arguments
+from kalos_core.options import checked
 from kalos_core.pixels.moments import Correlation
 from kalos_core.ranking.ranks import Rankings
 from kalos_core.ranking.skew import curve_area, mean_precision, sample_curve
-from kalos_core.results import Result
+from kalos_core.results import Result, crossed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -249,22 +249,13 @@ class DetectorRanking(Result):
 
     def curves(self) -> pd.DataFrame:
         """One row for each truth, detector and threshold at which something more is detected than above it."""
-        import pandas as pd
-
         rising = (np.diff(self.tpr, axis=2, prepend=0) > 0) | (np.diff(self.fpr, axis=2, prepend=0) > 0)
-        truth, detector, point = np.nonzero(rising)
-        return pd.DataFrame(
-            {
-                "truth": self.truths[truth],
-                "detector": self.detectors[detector],
-                "threshold": self.thresholds[point],
-                "tpr": self.tpr[rising],
-                "fpr": self.fpr[rising],
-                "precision": self.precision[rising],
-            }
-        )
+        axes = {"truth": self.truths, "detector": self.detectors, "threshold": self.thresholds}
+        every = crossed(axes, tpr=self.tpr, fpr=self.fpr, precision=self.precision)
+        return every[rising.ravel()].reset_index(drop=True)
 
 
+@checked
 def rank_over_classes(by_class: Mapping[str, DetectorRanking]) -> Rankings:
     """Detectors of several classes ranked under each truth by the mean over the classes of the area.
 
@@ -299,7 +290,6 @@ def rank_over_classes(by_class: Mapping[str, DetectorRanking]) -> Rankings:
     >>> rank_over_classes(found).values.round(3).tolist()
     [[0.845], [1.0], [0.845]]
     """
-    check_arguments(rank_over_classes, locals())
     if not by_class:
         raise InputError("by_class: expected at least one class, got none")
     first = next(iter(by_class.values()))

@@ -247,18 +247,9 @@ class Concordance(Result):
 
     def to_pandas(self) -> pd.DataFrame:
         """One row for each ordered pair of different truths."""
-        import pandas as pd
-
-        row, column = np.nonzero(~np.eye(len(self.truths), dtype=np.bool_))
-        return pd.DataFrame(
-            {
-                "in_order_of": self.truths[row],
-                "ranks_of": self.truths[column],
-                "distance": self.distance[row, column],
-                "p": self.p[row, column],
-                "concordant": self.concordant[row, column],
-            }
-        )
+        axes = {"in_order_of": self.truths, "ranks_of": self.truths}
+        every = crossed(axes, distance=self.distance, p=self.p, concordant=self.concordant)
+        return every[~np.eye(len(self.truths), dtype=np.bool_).ravel()].reset_index(drop=True)
 
 
 @dataclass(frozen=True)

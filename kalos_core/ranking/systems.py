@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.arrays import as_floats
+from kalos_core.arrays import as_weights
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, listed, repr_of
 from kalos_core.options import Option, Settings, takes
@@ -25,7 +25,7 @@ from kalos_core.ranking.ranks import Rankings
 from kalos_core.ranking.scores import ConceptTruths, SystemScores
 from kalos_core.ranking.ties import means_of_ratios, settle
 from kalos_core.reliability import NOT_ASSIGNED
-from kalos_core.results import Result
+from kalos_core.results import Result, crossed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -124,18 +124,8 @@ class SystemRanking(Result):
 
     def by_concept(self) -> pd.DataFrame:
         """One row for each truth, classifier and concept that is not left out."""
-        import pandas as pd
-
-        truth, system, concept = np.nonzero(np.isfinite(self.auc))
-        return pd.DataFrame(
-            {
-                "truth": self.truths[truth],
-                "system": self.systems[system],
-                "concept": self.concepts[concept],
-                "auc": self.auc[truth, system, concept],
-                "eer": self.eer[truth, system, concept],
-            }
-        )
+        axes = {"truth": self.truths, "system": self.systems, "concept": self.concepts}
+        return crossed(axes, auc=self.auc, eer=self.eer).dropna(subset="auc", ignore_index=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -209,7 +199,7 @@ def rank_systems(scores: SystemScores, truths: ConceptTruths, settings: RankingA
     ([[1.0, 0.5], [0.5, 1.0]], [[1.0, 2.0], [2.0, 1.0]], 1.0)
     """
     edges = None if settings.tree is None else tree_edges(settings.tree, truths.concepts.tolist())
-    weight = _check_weights(settings.weights, truths.concepts)
+    weight = as_weights(settings.weights, len(truths.concepts), "concept")
     values = _aligned(scores, truths)
     needed = (truths.decisions != NOT_ASSIGNED).any(axis=0)  # (I, K)
     gone = (np.isnan(values) & needed).any(axis=2)
@@ -286,12 +276,3 @@ def _without_scores(gone: NDArray[np.bool_], systems: NDArray[np.object_], image
         "scores: expected those of every classifier for every image of the truths, got images without in "
         f"{listed(lacks)}; missing='skip' leaves these images out for all systems"
     )
-
-
-def _check_weights(weights: ArrayLike | None, concepts: NDArray[np.object_]) -> NDArray[np.float64]:
-    if weights is None:
-        return np.ones(len(concepts))
-    given = as_floats(weights, "weights")
-    if given.shape != concepts.shape or not (np.isfinite(given) & (given >= 0)).all():
-        raise InputError(f"weights: expected {len(concepts)} numbers of at least 0, got {listed(given.ravel(), 20)}")
-    return given

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import cycle
@@ -816,27 +816,20 @@ def _sessions(
         return person, persons, {}
     ignored, every = Problems(loaded.name), np.zeros(len(person), np.bool_)
     session, sessions = _codes(loaded, columns.other["session"], ignored, every)
-    named: Callable[[str, str], str] = lambda name, turn: f"{name} (S{turn})" if turn else name  # noqa: E731
-    people, owner = persons, person
-    if "person" in columns.other:
+    owner, people, has_persons = person, persons, "person" in columns.other
+    if has_persons:
         owner, people = _codes(loaded, columns.other["person"], ignored, every)
-        named = lambda name, turn: name  # noqa: ARG005, E731
-    triples, inverse = np.unique(np.stack([person, owner, session], axis=1), axis=0, return_inverse=True)
-    inverse = inverse.reshape(-1)
-    first = np.full(len(triples), len(person), np.intp)
-    np.minimum.at(first, inverse, np.arange(len(person)))
+    triples = list(zip(person.tolist(), owner.tolist(), session.tolist(), strict=True))
     raters: dict[str, int] = {}
     identity: dict[str, tuple[str, str]] = {}
-    code = np.full(len(triples), -1, np.intp)
-    for row in np.argsort(first):
-        rater, of, turn = triples[row]
-        if rater < 0:
-            continue
-        text = sessions[turn] if turn >= 0 else ""
-        name = named(persons[rater], text)
-        code[row] = raters.setdefault(name, len(raters))
-        identity.setdefault(name, (people[of] if of >= 0 else persons[rater], text))
-    return code[inverse], list(raters), identity
+    code_of: dict[tuple[int, int, int], int] = {}
+    for rater, of, turn in dict.fromkeys(triples):
+        if rater >= 0:
+            text = sessions[turn] if turn >= 0 else ""
+            name = f"{persons[rater]} (S{text})" if text and not has_persons else persons[rater]
+            code_of[rater, of, turn] = raters.setdefault(name, len(raters))
+            identity.setdefault(name, (people[of] if of >= 0 else persons[rater], text))
+    return np.array([code_of.get(triple, -1) for triple in triples], np.intp), list(raters), identity
 
 
 def _as_sides(values: NDArray[np.float64], form: str) -> NDArray[np.float64]:

@@ -20,9 +20,6 @@ from kalos_core.readers.folders import files_in
 from kalos_core.readers.mask_folders import ImageFolder, image_files, read_image_pixels
 from kalos_core.readers.matlab import read_variable
 
-FIELDS = ("Segmentation", "Boundaries")
-"""What the file has of each segmenter."""
-
 
 @dataclass(frozen=True, eq=False)
 class BsdsFiles:

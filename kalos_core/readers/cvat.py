@@ -27,7 +27,7 @@ from kalos_core.readers.findings import UNKNOWN_SIZE, Findings, shapes_not_read
 from kalos_core.readers.folders import Folders, rater_files
 from kalos_core.readers.groups import Grouped, Part, Parts
 from kalos_core.readers.settings import RaterFrom, ReaderSettings
-from kalos_core.readers.shapes import MOST_PIXELS, UnusableError, box_or_polygon, ellipse, mask_at, numbers_in
+from kalos_core.readers.shapes import MOST_PIXELS, UnusableError, angle_in, box_or_polygon, ellipse, mask_at, numbers_in
 
 LEFT_OUT = {
     "tag": "tags, which `kalos-core labels` reads",
@@ -292,13 +292,9 @@ class _Reading:
 
     def _read_image(self, image: Element, record: str, rater: str, *, several: bool) -> None:
         findings = self.findings
-        name = (image.get("name") or "").strip()
-        if not name:
-            findings.problems.add(record, "a name", "nothing")
-            return
-        if rater in findings.assigned.get(name, ()):
-            remedy = ' (rater_from="task" makes each task a rater)' if several else ""
-            findings.problems.add(record, f"an image once in a file{remedy}", "it a second time")
+        remedy = ' (rater_from="task" makes each task a rater)' if several else ""
+        name = findings.own_image(record, image.get("name"), rater, f"a name, once in a file{remedy}")
+        if name is None:
             return
         width, height = (as_float(image.get(side)) for side in ("width", "height"))
         if width is None or height is None:
@@ -391,7 +387,7 @@ def _is_outside(element: Element) -> bool:
 
 def _box(element: Element, _size: tuple[float, float], _joints: dict[str, None]) -> dict[str, Any]:
     left, top, right, bottom = numbers_in(element, "xtl", "ytl", "xbr", "ybr")
-    return box_or_polygon([left, top, right - left, bottom - top], _angle(element))
+    return box_or_polygon([left, top, right - left, bottom - top], angle_in(element))
 
 
 def _polygon(element: Element, _size: tuple[float, float], _joints: dict[str, None]) -> dict[str, Any]:
@@ -400,7 +396,7 @@ def _polygon(element: Element, _size: tuple[float, float], _joints: dict[str, No
 
 def _ellipse(element: Element, _size: tuple[float, float], _joints: dict[str, None]) -> dict[str, Any]:
     x, y, radius_x, radius_y = numbers_in(element, "cx", "cy", "rx", "ry")
-    return {"polygon": [ellipse(x, y, radius_x, radius_y, _angle(element))]}
+    return {"polygon": [ellipse(x, y, radius_x, radius_y, angle_in(element))]}
 
 
 def _cuboid(element: Element, _size: tuple[float, float], _joints: dict[str, None]) -> dict[str, Any]:
@@ -475,10 +471,6 @@ SHAPES: dict[str, Shape] = {
     "skeleton": _skeleton,
     "cuboid": _cuboid,
 }
-
-
-def _angle(element: Element) -> float:
-    return numbers_in(element, "rotation")[0] if element.get("rotation") else 0.0
 
 
 def _points(element: Element) -> list[list[float]]:

@@ -15,11 +15,11 @@ from kalos_core.errors import InputError, as_number, listed, repr_of
 from kalos_core.files import as_path, load_json
 from kalos_core.options import takes
 from kalos_core.readers.cvat import CUBOIDS, around
-from kalos_core.readers.findings import Findings
+from kalos_core.readers.findings import Findings, attributes_in, fields_of
 from kalos_core.readers.folders import WRAPPERS, Folders, check_raters, folder_of_raters, rater_folders
 from kalos_core.readers.groups import Grouped, Part, Parts
 from kalos_core.readers.settings import AliasSettings
-from kalos_core.readers.shapes import UnusableError, box_or_polygon, ellipse
+from kalos_core.readers.shapes import UnusableError, angle_in, box_or_polygon, ellipse
 
 Record = Mapping[str, Any]
 
@@ -143,8 +143,7 @@ class _File:
         content = load_json(path, "Datumaro file")
         items = content.get("items") if isinstance(content, Mapping) and "categories" in content else None
         if not isinstance(items, list):
-            actual = listed(content, 10) if isinstance(content, Mapping) else type(content).__name__
-            raise InputError(f"{path}: expected Datumaro's JSON with categories and items, got {actual or 'nothing'}")
+            raise InputError(f"{path}: expected Datumaro's JSON with categories and items, got {fields_of(content)}")
         labels = _entries(content, "categories", "label", "labels")
         found = [as_name(label.get("name")) if isinstance(label, Mapping) else None for label in labels]
         names = [name for name in found if isinstance(name, str)]
@@ -180,11 +179,10 @@ class _Reading:
         findings = self.findings
         findings.raters[rater] = None
         for number, item in enumerate(file.items):
-            key = as_name(item.get("id")) if isinstance(item, Mapping) else None
-            where = f"{record}, item {key if isinstance(key, str) else number!r}"
-            if not isinstance(key, str) or rater in findings.assigned.get(key, ()):
-                actual = "it a second time" if isinstance(key, str) else repr_of(item)
-                findings.problems.add(where, "an item with an id of its own", actual)
+            given = as_name(item.get("id")) if isinstance(item, Mapping) else None
+            where = f"{record}, item {given if isinstance(given, str) else number!r}"
+            key = findings.own_image(where, given, rater, "an item with an id of its own")
+            if key is None:
                 continue
             media = next((m for name in ("image", "media") if isinstance(m := item.get(name), Mapping)), {})
             size = media.get("size")
@@ -214,8 +212,7 @@ class _Reading:
     def _add(self, part: Part, entry: Record, kind: str, file: _File) -> None:
         """Note an annotation with its attributes, its joints in the order of all files."""
         account = self.findings.account
-        given_attributes = entry.get("attributes")
-        attributes = given_attributes if isinstance(given_attributes, Mapping) else {}
+        attributes = _attributes(entry)
         if attributes.get("is_crowd") is True:
             account.unused["is_crowd"] += 1
         if kind == "cuboid_2d":
@@ -225,10 +222,10 @@ class _Reading:
         if given and len(own) == len(given):
             found = dict(zip(own, given, strict=True))
             shape = {"keypoints": [found.get(name, [0.0, 0.0, 0]) for name in self.joints[part.category]]}
-        others = [item for item in attributes.items() if item[0] not in NOT_ATTRIBUTES and item[1] is not False]
-        kept = {name: value for name, value in others if isinstance(value, (str, int, float))}
+        unset = [name for name, value in attributes.items() if value is False]
+        kept = attributes_in(attributes, but=[*NOT_ATTRIBUTES, *unset])
         are_points = kind == "points" and len(own) != len(given)
-        self.parts.add(replace(part, shape=shape, attributes=kept or None), are_points=are_points)
+        self.parts.add(replace(part, shape=shape, attributes=kept), are_points=are_points)
 
 
 def _numbers(entry: Record, name: str, count: int | None = None) -> list[float]:
@@ -247,16 +244,13 @@ def _pairs(entry: Record) -> list[list[float]]:
     return [[x, y] for x, y in zip(numbers[::2], numbers[1::2], strict=True)]
 
 
-def _rotation(entry: Record) -> float:
-    attributes = entry.get("attributes")
-    angle = as_number(attributes.get("rotation", 0)) if isinstance(attributes, Mapping) else 0.0
-    if angle is None:
-        raise UnusableError("degrees in the attribute rotation", repr_of(attributes))
-    return angle
+def _attributes(entry: Record) -> Record:
+    given = entry.get("attributes")
+    return given if isinstance(given, Mapping) else {}
 
 
 def _box(entry: Record) -> dict[str, Any]:
-    return box_or_polygon(_numbers(entry, "bbox", 4), _rotation(entry))
+    return box_or_polygon(_numbers(entry, "bbox", 4), angle_in(_attributes(entry)))
 
 
 def _mask(entry: Record) -> dict[str, Any]:
@@ -268,7 +262,8 @@ def _mask(entry: Record) -> dict[str, Any]:
 def _ellipse(entry: Record) -> dict[str, Any]:
     """The corners of the box around it, before it is turned."""
     x1, y1, x2, y2 = _numbers(entry, "points", 4)
-    return {"polygon": [ellipse((x1 + x2) / 2, (y1 + y2) / 2, (x2 - x1) / 2, (y2 - y1) / 2, _rotation(entry))]}
+    angle = angle_in(_attributes(entry))
+    return {"polygon": [ellipse((x1 + x2) / 2, (y1 + y2) / 2, (x2 - x1) / 2, (y2 - y1) / 2, angle)]}
 
 
 def _points(entry: Record) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.annotations import Account, Annotations, OnInvalid, RawTable, Source, build_annotations
+from kalos_core.annotations import Account, Annotations, OnInvalid, RawTable, Source, as_name, build_annotations
+from kalos_core.annotations.build import ATTRIBUTE
 from kalos_core.display import number_of
-from kalos_core.errors import Problems, as_number, warn
+from kalos_core.errors import Problems, as_number, listed, repr_of, warn
 from kalos_core.readers.shapes import UnusableError, rectangle
 from kalos_core.readers.vocabulary import Aliases, Vocabulary, reconcile_all
 from kalos_core.shapes.boxes import LARGEST
@@ -78,6 +79,15 @@ class Findings:
         elif not np.isnan(size[0]) and known != size:
             expected = f"the size {_by(known)} that it has elsewhere"
             self.problems.add(record, expected, _by(size))
+
+    def own_image(self, record: str, name: object, rater: str, expected: str) -> str | None:
+        """The name of an image that a rater's file has not named before; None, with what is wrong, of any other."""
+        found = as_name(name)
+        found = found.strip() if isinstance(found, str) else None
+        if found and rater not in self.assigned.get(found, ()):
+            return found
+        self.problems.add(record, expected, "it a second time" if found else repr_of(name))
+        return None
 
     def assign(self, image: Hashable, rater: str) -> None:
         """Note that a rater is assigned to an image."""
@@ -208,6 +218,21 @@ def with_rectangles(columns: Mapping[str, list[Any]]) -> list[Any]:
         [rectangle(box)] if only and polygon is None and _is_sound(box) else polygon
         for box, polygon, only in zip(columns["box"], polygons, alone, strict=True)
     ]
+
+
+def attributes_in(given: object, but: Container[object] = ()) -> dict[str, Any] | None:
+    """What a rater said of an annotation besides its class: texts, numbers and truth values. None without any."""
+    entries = given.items() if isinstance(given, Mapping) else ()
+    return {
+        name: value
+        for name, value in entries
+        if isinstance(name, str) and isinstance(value, ATTRIBUTE) and name not in but
+    } or None
+
+
+def fields_of(content: object) -> str:
+    """What a file holds, for messages: the names of the fields of an object, or the type of anything else."""
+    return (listed(content, 10) or "nothing") if isinstance(content, Mapping) else type(content).__name__
 
 
 def shapes_not_read(count: int) -> list[str]:

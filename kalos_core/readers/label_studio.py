@@ -36,6 +36,7 @@ from kalos_core.readers.shapes import (
     ELLIPSE_CORNERS,
     MOST_PIXELS,
     UnusableError,
+    angle_in,
     box_or_polygon,
     ellipse,
     numbers_in,
@@ -164,7 +165,6 @@ class LabelStudioChoicesSettings(RepeatableSettings):
         Option(
             "Question",
             "Name of the question's control tag (from_name); needed where annotators answered several questions.",
-            type="str, optional",
         ),
     ] = None
 
@@ -418,20 +418,12 @@ def _pixels(value: Mapping[str, Any], names: tuple[str, ...], size: tuple[float,
 
 def _rectangle(value: Mapping[str, Any], size: tuple[float, float]) -> dict[str, Any]:
     box = _pixels(value, ("x", "y", "width", "height"), size)
-    return box_or_polygon(box, _rotation(value), pivot=(box[0], box[1]))
+    return box_or_polygon(box, angle_in(value), pivot=(box[0], box[1]))
 
 
 def _ellipse(value: Mapping[str, Any], size: tuple[float, float]) -> dict[str, Any]:
     x, y, radius_x, radius_y = _pixels(value, ("x", "y", "radiusX", "radiusY"), size)
-    return {"polygon": [ellipse(x, y, radius_x, radius_y, _rotation(value))]}
-
-
-def _rotation(value: Mapping[str, Any]) -> float:
-    """Degrees, clockwise."""
-    angle = as_number(value.get("rotation", 0))
-    if angle is None:
-        raise UnusableError("a number as rotation", repr_of(value.get("rotation")))
-    return angle
+    return {"polygon": [ellipse(x, y, radius_x, radius_y, angle_in(value))]}
 
 
 def _polygon(value: Mapping[str, Any], size: tuple[float, float]) -> dict[str, Any]:

@@ -39,18 +39,15 @@ from kalos_core.readers.tables import MOST_NAMES, check_header, read_table
 if TYPE_CHECKING:
     import pandas as pd
 
-OPTIONAL = "str, optional"
-
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnSettings(RepeatableSettings):
     """Options of both readers of tables of labels."""
 
     item: Annotated[
-        str | None,
-        Option("Column of items", "Column with the items; found by its usual spellings unless given.", type=OPTIONAL),
+        str | None, Option("Column of items", "Column with the items; found by its usual spellings unless given.")
     ] = None
-    separator: Annotated[str | None, Option("Separator", "Parts several labels in one cell.", type=OPTIONAL)] = None
+    separator: Annotated[str | None, Option("Separator", "Parts several labels in one cell.")] = None
     missing: Missing = MISSING
 
 
@@ -59,12 +56,10 @@ class LongSettings(ColumnSettings):
     """Options of `read_long_labels`."""
 
     rater: Annotated[
-        str | None,
-        Option("Column of raters", "Column with the raters; found by its usual spellings unless given.", type=OPTIONAL),
+        str | None, Option("Column of raters", "Column with the raters; found by its usual spellings unless given.")
     ] = None
     label: Annotated[
-        str | None,
-        Option("Column of labels", "Column with the labels; found by its usual spellings unless given.", type=OPTIONAL),
+        str | None, Option("Column of labels", "Column with the labels; found by its usual spellings unless given.")
     ] = None
     time: Annotated[
         str | None,
@@ -72,7 +67,6 @@ class LongSettings(ColumnSettings):
             "Column of times",
             "Column with the time of an answer: numbers, or dates as ISO 8601 writes them (read as UTC unless they say "
             "otherwise, and kept as seconds since 1970).",
-            type=OPTIONAL,
         ),
     ] = None
     items: Items = None

@@ -17,7 +17,7 @@ from kalos_core.errors import InputError, is_hashable, listed, repr_of
 from kalos_core.files import BROKEN, load_json
 from kalos_core.limits import check_limit
 from kalos_core.options import takes
-from kalos_core.readers.findings import Findings
+from kalos_core.readers.findings import Findings, attributes_in, fields_of
 from kalos_core.readers.folders import Folders, LabelFile, assign_by_files, label_files
 from kalos_core.readers.groups import Grouped, Part, add_grouped
 from kalos_core.readers.settings import FolderSettings
@@ -96,8 +96,7 @@ def _read_file(findings: Findings, label_file: LabelFile) -> list[Part]:
     rater, image, path, record = label_file
     content = load_json(path, "labelme file")
     if not isinstance(content, Mapping) or not isinstance(content.get("shapes"), list):
-        actual = listed(content, 10) if isinstance(content, Mapping) else type(content).__name__
-        raise InputError(f"{path}: expected labelme's JSON with a list 'shapes', got {actual}")
+        raise InputError(f"{path}: expected labelme's JSON with a list 'shapes', got {fields_of(content)}")
     size = findings.size_from(content.get("imageWidth"), content.get("imageHeight"), record)
     name = content.get("imagePath")
     file = name.replace("\\", "/").rpartition("/")[2] if isinstance(name, str) else ""
@@ -127,10 +126,9 @@ def _read_file(findings: Findings, label_file: LabelFile) -> list[Part]:
 
 def _attributes(shape: Mapping[str, Any]) -> dict[str, Any] | None:
     """The flags that are set, and the attributes that X-AnyLabeling writes; None where there are none."""
-    flags, given = shape.get("flags"), shape.get("attributes")
+    flags = shape.get("flags")
     found = {name: True for name, value in flags.items() if value is True} if isinstance(flags, Mapping) else {}
-    others = given.items() if isinstance(given, Mapping) else ()
-    return {**found, **{name: value for name, value in others if isinstance(value, (str, int, float))}} or None
+    return found | (attributes_in(shape.get("attributes")) or {}) or None
 
 
 def _points(shape: Mapping[str, Any], count: int | None = None) -> list[list[float]]:

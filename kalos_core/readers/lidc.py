@@ -22,7 +22,7 @@ from kalos_core.annotations.shapes.faults import as_numbers
 from kalos_core.errors import InputError, as_number, listed, repr_of, warn
 from kalos_core.files import as_float, as_path, load_json, load_xml, open_file
 from kalos_core.options import takes
-from kalos_core.readers.findings import Findings
+from kalos_core.readers.findings import Findings, fields_of
 from kalos_core.readers.settings import ReaderSettings
 from kalos_core.readers.shapes import UnusableError
 
@@ -212,8 +212,7 @@ def _read_json(path: Path, findings: Findings) -> list[_Scan]:
     data = load_json(path, "LIDC-IDRI file")
     entries = data.get("scans") if isinstance(data, Mapping) else None
     if not isinstance(entries, list) or not entries:
-        actual = f"an object with {listed(data, 10) or 'nothing'}" if isinstance(data, Mapping) else type(data).__name__
-        raise InputError(f"{path}: expected an object with a list 'scans', got {actual}")
+        raise InputError(f"{path}: expected an object with a list 'scans', got {fields_of(data)}")
     scans = []
     for number, entry in enumerate(entries):
         record = f"scans[{number}]"

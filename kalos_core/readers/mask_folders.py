@@ -7,19 +7,19 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias, TypedDict
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.annotations.table import object_array
+from kalos_core.annotations.columns import object_array
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, Problems, listed
 from kalos_core.files import BROKEN, open_image, read_text, reason
 from kalos_core.limits import check_limit
 from kalos_core.options import Option, Settings, takes
 from kalos_core.pixels.stack import LabelStack, MaskStack
-from kalos_core.pixels.stored import check_ignored, without_ignored
+from kalos_core.pixels.stored import IgnoreValue, without_ignored
 from kalos_core.readers.folders import (
     IMAGE_FOLDERS,
     AssignedFiles,
@@ -47,14 +47,6 @@ REMEDY = f"; for colours, put a {LABEL_MAPS[0]} with a line name:red,green,blue:
 BACKGROUND = "background"
 
 Color: TypeAlias = tuple[int, int, int]
-
-
-class _About(TypedDict):
-    """What stacks of an image say besides the masks."""
-
-    image_pixels: NDArray[Any] | None
-    channels: tuple[str, ...] | None
-    raters_are_local: bool
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -145,7 +137,7 @@ class MaskFolders:
         """The pixels of an image; None where its file is not there."""
         return read_image_pixels(self.image_files[image]) if image in self.image_files else None
 
-    def _about(self, image: str) -> _About:
+    def _about(self, image: str) -> dict[str, Any]:
         return {
             "image_pixels": self.image_pixels(image),
             "channels": self.channels,
@@ -181,17 +173,6 @@ class MaskFolders:
 ImageFolder = Annotated[
     str | os.PathLike[str] | None,
     Option("Folder of the images", "Folder of the images, named as the masks.", type="path, optional"),
-]
-
-
-IgnoreValue = Annotated[
-    int | None,
-    Option(
-        "Ignored value",
-        "A pixel that any rater gives this value is ignored. Without it every value counts.",
-        type="int, optional",
-        check=lambda value, _: check_ignored(value),
-    ),
 ]
 
 

@@ -11,8 +11,7 @@ from kalos_core.readers.folders import AssignedFiles
 from kalos_core.readers.vocabulary import Aliases
 
 CategoryField = Annotated[
-    str | None,
-    Option("Field of the class", "Field of an annotation that holds the class as text.", type="str, optional"),
+    str | None, Option("Field of the class", "Field of an annotation that holds the class as text.")
 ]
 
 RatersAreLocal = Annotated[

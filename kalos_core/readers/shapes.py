@@ -48,6 +48,11 @@ def numbers_in(record: Mapping[str, Any] | Element, *names: str) -> list[float]:
     return numbers
 
 
+def angle_in(record: Mapping[str, Any] | Element, name: str = "rotation") -> float:
+    """The angle in a field of a record; 0 without it."""
+    return 0.0 if record.get(name) in (None, "") else numbers_in(record, name)[0]
+
+
 def points_in(given: Any, expected: str = "points [[x, y], ...]") -> list[list[float]]:
     """Return a list of points (x, y), at least one.
 

@@ -12,10 +12,10 @@ from kalos_core.annotations import Annotations, as_name
 from kalos_core.errors import InputError, listed, repr_of
 from kalos_core.files import load_json, parse_json
 from kalos_core.options import takes
-from kalos_core.readers.findings import Findings
+from kalos_core.readers.findings import Findings, attributes_in, fields_of
 from kalos_core.readers.folders import Folders, check_raters, rater_files
 from kalos_core.readers.settings import AliasSettings, CategoryField
-from kalos_core.readers.shapes import UnusableError, ellipse, numbers_in, points_in
+from kalos_core.readers.shapes import UnusableError, angle_in, ellipse, numbers_in, points_in
 from kalos_core.readers.sizes import Sizes, read_sizes
 from kalos_core.readers.tables import read_table
 
@@ -89,10 +89,8 @@ def read_via(exports: Folders, settings: ViaSettings) -> Annotations:
         findings.raters[rater] = None
         for number, image in enumerate(images):
             record = f"{names[rater]}, image {image.get('filename') or number!r}"
-            file = as_name(image.get("filename"))
-            if not isinstance(file, str) or rater in findings.assigned.get(file, ()):
-                actual = repr_of(file) if not isinstance(file, str) else "it a second time"
-                findings.problems.add(record, "an image of its own, by its filename", actual)
+            file = findings.own_image(record, image.get("filename"), rater, "an image of its own, by its filename")
+            if file is None:
                 continue
             findings.add_image(file, record, file=file, size=findings.size_from(*size_of(file), record))
             findings.assign(file, rater)
@@ -140,8 +138,7 @@ def _images(path: Path) -> list[Record]:
     images = content.get("_via_img_metadata", content) if isinstance(content, Mapping) else None
     entries = list(images.values()) if isinstance(images, Mapping) else []
     if not all(isinstance(entry, Mapping) and isinstance(_regions(entry), list) for entry in entries) or not entries:
-        actual = listed(content, 10) if isinstance(content, Mapping) else type(content).__name__
-        raise InputError(f"{path}: expected a project of VIA 2, or its annotations as JSON, got {actual or 'nothing'}")
+        raise InputError(f"{path}: expected a project of VIA 2, or its annotations as JSON, got {fields_of(content)}")
     return entries
 
 
@@ -181,10 +178,8 @@ def _read_region(findings: Findings, where: str, image: str, rater: str, region:
         if not isinstance(category, str):
             raise UnusableError(f"one class in {name!r}", repr_of(attributes.get(name)))
         made = SHAPES[kind](shape)
-        others = {
-            key: value for key, value in attributes.items() if key != name and isinstance(value, (str, int, float))
-        }
-        findings.add_annotation(where, image, rater, category.strip(), attributes=others or None, **made)
+        others = attributes_in(attributes, but=[name])
+        findings.add_annotation(where, image, rater, category.strip(), attributes=others, **made)
 
 
 def _answer(value: Any) -> Any:
@@ -203,7 +198,7 @@ def _polygon(shape: Record) -> dict[str, Any]:
 
 
 def _ellipse(shape: Record) -> dict[str, Any]:
-    angle = math.degrees(numbers_in(shape, "theta")[0]) if "theta" in shape else 0.0
+    angle = math.degrees(angle_in(shape, "theta"))
     x, y, radius_x, radius_y = numbers_in(shape, "cx", "cy", "rx", "ry")
     return {"polygon": [ellipse(x, y, radius_x, radius_y, angle)]}
 

@@ -17,7 +17,7 @@ from kalos_core.display import number_of
 from kalos_core.errors import InputError, as_number, listed, repr_of
 from kalos_core.files import as_float, as_path, open_file, read_bytes, read_text
 from kalos_core.options import Option, takes
-from kalos_core.readers.findings import Findings
+from kalos_core.readers.findings import Findings, fields_of
 from kalos_core.readers.folders import (
     AssignedFiles,
     Folders,
@@ -378,8 +378,7 @@ def _read_names(path: Path) -> _Names:
     except (yaml.YAMLError, ValueError) as error:  # or numbers of very many digits
         raise InputError(f"{path}: expected YAML, got {error}") from error
     if not isinstance(content, Mapping) or "names" not in content:
-        actual = f"one with {listed(content, 10)}" if isinstance(content, Mapping) else type(content).__name__
-        raise InputError(f"{path}: expected a mapping with 'names', got {actual}")
+        raise InputError(f"{path}: expected a mapping with 'names', got {fields_of(content)}")
     shape = content.get("kpt_shape")
     joints = None
     if shape is not None:

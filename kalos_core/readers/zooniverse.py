@@ -22,7 +22,7 @@ from kalos_core.options import Option, takes
 from kalos_core.readers.answers import Answers, RepeatableSettings
 from kalos_core.readers.findings import Findings, shapes_not_read
 from kalos_core.readers.settings import AliasSettings
-from kalos_core.readers.shapes import ELLIPSE_CORNERS, UnusableError, box_or_polygon, ellipse, numbers_in
+from kalos_core.readers.shapes import ELLIPSE_CORNERS, UnusableError, angle_in, box_or_polygon, ellipse, numbers_in
 from kalos_core.readers.tables import read_table
 
 COLUMNS = ("user_name", "annotations", "subject_data", "subject_ids")
@@ -58,16 +58,13 @@ class ZooniverseSettings(AliasSettings):
     """Options of `read_zooniverse`."""
 
     workflow: Workflow = None
-    task: Annotated[
-        str | None, Option("Task", "Key of the drawing task, such as T0; by default all of them.", type="str, optional")
-    ] = None
+    task: Annotated[str | None, Option("Task", "Key of the drawing task, such as T0; by default all of them.")] = None
     file_field: Annotated[
         str | None,
         Option(
             "Field of the image",
             "Field of the subject's metadata that holds the name of its image; by default a usual name, or one with a "
             "number (image1).",
-            type="str, optional",
         ),
     ] = None
     frames: Annotated[
@@ -147,11 +144,7 @@ class ZooniverseAnswersSettings(RepeatableSettings):
 
     task: Annotated[
         str | None,
-        Option(
-            "Task",
-            "Key of the question or survey, such as T0; needed where volunteers answered several.",
-            type="str, optional",
-        ),
+        Option("Task", "Key of the question or survey, such as T0; needed where volunteers answered several."),
     ] = None
     workflow: Workflow = None
 
@@ -449,12 +442,8 @@ def _shape(entry: Mapping[str, Any]) -> dict[str, Any] | None:
     return None if fields is None else SHAPES[fields](entry)
 
 
-def _angle(entry: Mapping[str, Any]) -> float:
-    return 0.0 if entry.get("angle") is None else numbers_in(entry, "angle")[0]
-
-
 def _rectangle(entry: Mapping[str, Any]) -> dict[str, Any]:
-    return box_or_polygon(numbers_in(entry, "x", "y", "width", "height"), _angle(entry))
+    return box_or_polygon(numbers_in(entry, "x", "y", "width", "height"), angle_in(entry, "angle"))
 
 
 def _rectangle_at_centre(entry: Mapping[str, Any]) -> dict[str, Any]:
@@ -478,7 +467,7 @@ def _path(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 def _ellipse(entry: Mapping[str, Any]) -> dict[str, Any]:
     x, y, rx, ry = numbers_in(entry, "x", "y", "rx", "ry")
-    return {"polygon": [ellipse(x, y, rx, ry, -_angle(entry))]}  # the tool turns counter-clockwise
+    return {"polygon": [ellipse(x, y, rx, ry, -angle_in(entry, "angle"))]}  # the tool turns counter-clockwise
 
 
 def _circle(entry: Mapping[str, Any]) -> dict[str, Any]:

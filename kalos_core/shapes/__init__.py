@@ -9,63 +9,14 @@ Every column offers the same few verbs, so that similarities, ties and unions of
 * in scans and scenes: `Volumes`, `Cuboids`
 """
 
-from __future__ import annotations
+from kalos_core.names import public_names
+from kalos_core.shapes.boxes import Boxes as Boxes
+from kalos_core.shapes.cuboids import Cuboids as Cuboids
+from kalos_core.shapes.keypoints import Keypoints as Keypoints
+from kalos_core.shapes.kinds import SHAPE_KINDS as SHAPE_KINDS
+from kalos_core.shapes.kinds import ShapeColumn as ShapeColumn
+from kalos_core.shapes.masks import Masks as Masks
+from kalos_core.shapes.polygons import Polygons as Polygons
+from kalos_core.shapes.volumes import Volumes as Volumes
 
-from typing import Any, Protocol
-
-import numpy as np
-from numpy.typing import NDArray
-
-from kalos_core.shapes.boxes import Boxes
-from kalos_core.shapes.cuboids import Cuboids
-from kalos_core.shapes.keypoints import Keypoints
-from kalos_core.shapes.masks import Masks
-from kalos_core.shapes.polygons import Polygons
-from kalos_core.shapes.volumes import Volumes
-
-__all__ = ["SHAPE_KINDS", "Boxes", "Cuboids", "Keypoints", "Masks", "Polygons", "ShapeColumn", "Volumes"]
-
-
-class ShapeColumn(Protocol):
-    """What every column of shapes can do. N: annotations of the column; M, C: rows chosen."""
-
-    def __len__(self) -> int: ...
-
-    def take(self, rows: NDArray[np.intp]) -> ShapeColumn:
-        """The column of the given rows, (M,) -> M shapes."""
-        ...
-
-    def absent(self) -> NDArray[np.bool_]:
-        """(N,) True where an annotation has no shape of this kind."""
-        ...
-
-    def bounds(self) -> NDArray[np.float64]:
-        """(N, 4) smallest axis-aligned box: x_min, y_min, x_max, y_max in pixels; NaN for an absent shape."""
-        ...
-
-    def outline_bounds(self) -> NDArray[np.float64]:
-        """(N, 4) bounds of all that was annotated, also of what encloses nothing; NaN where there is nothing."""
-        ...
-
-    def area(self) -> NDArray[np.float64]:
-        """(N,) area in square pixels."""
-        ...
-
-    def union(self, rows: NDArray[np.intp]) -> ShapeColumn:
-        """C shapes, each the union of the m shapes of one line of `rows` (C, m)."""
-        ...
-
-    def tie_keys(self, rows: NDArray[np.intp]) -> list[NDArray[Any]]:
-        """Keys (M,) that order the given shapes by geometry alone, most significant first."""
-        ...
-
-
-SHAPE_KINDS: dict[str, type[ShapeColumn]] = {
-    "box": Boxes,
-    "polygon": Polygons,
-    "mask": Masks,
-    "keypoints": Keypoints,
-    "volume": Volumes,
-    "cuboid": Cuboids,
-}
-"""Key of `Annotations.shapes` -> column type."""
+__all__ = public_names(vars())

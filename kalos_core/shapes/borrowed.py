@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.shapes import ShapeColumn
+from kalos_core.shapes.kinds import ShapeColumn
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.errors import InputError
-from kalos_core.shapes import Boxes, Cuboids, Keypoints, Masks, Polygons, ShapeColumn
+from kalos_core.shapes.boxes import Boxes
+from kalos_core.shapes.cuboids import Cuboids
+from kalos_core.shapes.keypoints import Keypoints
+from kalos_core.shapes.kinds import ShapeColumn
+from kalos_core.shapes.masks import Masks
+from kalos_core.shapes.polygons import Polygons
 
 FLAT: dict[str, type[Any]] = {
     "box": Boxes,

@@ -4,7 +4,7 @@ A similarity compares rows of two columns of one shape kind. It is given the sma
 may answer 0 for a pair that is certain to stay below.
 
 * the table: `SIMILARITIES`, `get_similarity`, `register_similarity`
-* what a similarity is: `Similarity`, `Compare`, `Rows`, `Bound`, `check_threshold`, `ROUNDING`
+* what a similarity is: `Similarity`, `Compare`, `Rows`, `Bound`, `ROUNDING`
 * boxes: `box_iou`, `box_giou`, `centroid_box`
 * polygons and masks: `polygon_iou`, `polygon_giou`, `polygon_raster_iou`, `mask_iou`, `iou_bound`
 * keypoints: `pose`, `oks`
@@ -12,109 +12,29 @@ may answer 0 for a pair that is certain to stay below.
 * any shape: `centroid`
 """
 
-from __future__ import annotations
+from kalos_core.names import public_names
+from kalos_core.similarity import table as _table  # noqa: F401 - fills `SIMILARITIES`
+from kalos_core.similarity.base import ROUNDING as ROUNDING
+from kalos_core.similarity.base import SIMILARITIES as SIMILARITIES
+from kalos_core.similarity.base import Bound as Bound
+from kalos_core.similarity.base import Compare as Compare
+from kalos_core.similarity.base import Rows as Rows
+from kalos_core.similarity.base import Similarity as Similarity
+from kalos_core.similarity.base import get_similarity as get_similarity
+from kalos_core.similarity.base import iou_bound as iou_bound
+from kalos_core.similarity.base import register_similarity as register_similarity
+from kalos_core.similarity.boxes import box_giou as box_giou
+from kalos_core.similarity.boxes import box_iou as box_iou
+from kalos_core.similarity.boxes import centroid_box as centroid_box
+from kalos_core.similarity.centroids import centroid as centroid
+from kalos_core.similarity.cuboids import cuboid_iou as cuboid_iou
+from kalos_core.similarity.keypoints import oks as oks
+from kalos_core.similarity.keypoints import pose as pose
+from kalos_core.similarity.masks import mask_iou as mask_iou
+from kalos_core.similarity.masks import polygon_raster_iou as polygon_raster_iou
+from kalos_core.similarity.polygons import polygon_giou as polygon_giou
+from kalos_core.similarity.polygons import polygon_iou as polygon_iou
+from kalos_core.similarity.volumes import volume_grid_iou as volume_grid_iou
+from kalos_core.similarity.volumes import volume_iou as volume_iou
 
-from kalos_core.errors import InputError, lookup, repr_of
-from kalos_core.similarity.base import (
-    ROUNDING,
-    SIMILARITIES,
-    Bound,
-    Compare,
-    Rows,
-    Similarity,
-    check_threshold,
-    iou_bound,
-)
-from kalos_core.similarity.boxes import box_giou, box_iou, centroid_box
-from kalos_core.similarity.centroids import Centroids, centroid
-from kalos_core.similarity.cuboids import cuboid_bound, cuboid_iou
-from kalos_core.similarity.keypoints import oks, pose, with_image_sizes
-from kalos_core.similarity.masks import mask_iou, polygon_raster_iou
-from kalos_core.similarity.polygons import polygon_giou, polygon_giou_bound, polygon_iou
-from kalos_core.similarity.volumes import volume_bound, volume_grid_iou, volume_iou
-
-__all__ = [
-    "ROUNDING",
-    "SIMILARITIES",
-    "Bound",
-    "Compare",
-    "Rows",
-    "Similarity",
-    "box_giou",
-    "box_iou",
-    "centroid",
-    "centroid_box",
-    "check_threshold",
-    "cuboid_iou",
-    "get_similarity",
-    "iou_bound",
-    "mask_iou",
-    "oks",
-    "polygon_giou",
-    "polygon_iou",
-    "polygon_raster_iou",
-    "pose",
-    "register_similarity",
-    "volume_grid_iou",
-    "volume_iou",
-]
-
-SIMILARITIES.update(
-    (measure.name, measure)
-    for measure in (
-        Similarity("box_iou", "box", "IoU of boxes", box_iou),
-        Similarity("box_giou", "box", "GIoU of boxes", box_giou),
-        Similarity("centroid_box", "box", "distance of centres in boxes", centroid_box),
-        Similarity("polygon_iou", "polygon", "IoU of polygons", polygon_iou, additive=True, bound=iou_bound),
-        Similarity("polygon_giou", "polygon", "GIoU of polygons", polygon_giou, bound=polygon_giou_bound),
-        polygon_raster_iou(),
-        Similarity("mask_iou", "mask", "IoU of masks", mask_iou, additive=True, bound=iou_bound),
-        Similarity("centroid", "", "distance of centroids", centroid, prepare=Centroids.of),
-        Similarity("pose", "keypoints", "error of keypoints", pose, merges=False, prepare=with_image_sizes),
-        oks(),
-        Similarity("volume_iou", "volume", "IoU of volumes", volume_iou, additive=True, bound=volume_bound),
-        volume_grid_iou(),
-        Similarity("cuboid_iou", "cuboid", "IoU of cuboids", cuboid_iou, merges=False, bound=cuboid_bound),
-    )
-)
-
-
-def get_similarity(similarity: str | Similarity | Rows) -> Similarity:
-    """The similarity of that name, the one given, or one made of a function ``function(annotations, left, right)``."""
-    if isinstance(similarity, Similarity):
-        return similarity
-    return (
-        Similarity.of_function(similarity) if callable(similarity) else lookup(SIMILARITIES, similarity, "similarity")
-    )
-
-
-def register_similarity(similarity: Similarity | Rows) -> Similarity:
-    """Add a similarity to `SIMILARITIES`, so that it can be chosen by name, in the App too.
-
-    Parameters
-    ----------
-    similarity : Similarity or callable
-        As everywhere: a `Similarity`, or a function ``function(annotations, left, right)`` -> (P,).
-
-    Returns
-    -------
-    Similarity
-
-    Raises
-    ------
-    InputError
-        If the name is taken.
-
-    Examples
-    --------
-    >>> def same_class(annotations, left, right):
-    ...     return (annotations.category[left] == annotations.category[right]).astype(float)
-    >>> register_similarity(same_class).name, "same_class" in SIMILARITIES
-    ('same_class', True)
-    >>> del SIMILARITIES["same_class"]
-    """
-    measure = get_similarity(similarity)
-    if measure.name in SIMILARITIES:
-        raise InputError(f"similarity: expected a name of its own, got {repr_of(measure.name)}, which is taken")
-    SIMILARITIES[measure.name] = measure
-    return measure
+__all__ = public_names(vars())

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
-from kalos_core.errors import InputError, as_number, listed, repr_of
-from kalos_core.options import Option, check_arguments
+from kalos_core.errors import InputError, listed, lookup, repr_of
+from kalos_core.options import Option, checked
 from kalos_core.shapes import ShapeColumn
 
 Compare = Callable[[Any, NDArray[np.intp], Any, NDArray[np.intp], float], NDArray[np.float64]]
@@ -106,9 +106,9 @@ class Similarity:
 
         return cls(name, "", name, compare, merges=False, prepare=lambda annotations, _: annotations)
 
+    @checked
     def kind_in(self, annotations: Annotations) -> str:
         """The kind that is compared in these annotations."""
-        check_arguments(Similarity.kind_in, locals())
         if self.kind:
             return self.kind
         whole = [kind for kind, column in annotations.shapes.items() if not column.absent().any()]
@@ -116,9 +116,9 @@ class Similarity:
             raise InputError(f"{self.name}: expected a kind of shape that every annotation has, got none")
         return min(whole, key=EXACTNESS.index)
 
+    @checked
     def column(self, annotations: Annotations) -> Any:
         """What this similarity compares; an error names the annotations that lack such a shape."""
-        check_arguments(Similarity.column, locals())
         kind = self.kind_in(annotations)
         column = annotations.shapes.get(kind)
         if column is None:
@@ -198,14 +198,6 @@ def check_image_sizes(name: str, annotations: Annotations) -> None:
         )
 
 
-def check_threshold(threshold: object, name: str = "threshold") -> float:
-    """A threshold is a similarity: a number in [0, 1]."""
-    number = as_number(threshold)
-    if number is None or not 0 <= number <= 1:
-        raise InputError(f"{name}: expected a similarity from 0 to 1, got {repr_of(threshold)}")
-    return number
-
-
 Threshold = Annotated[
     float,
     Option(
@@ -213,29 +205,19 @@ Threshold = Annotated[
         "Least similarity, from 0 to 1, at which two annotations may be of the same object.",
         low=0,
         high=1,
-        check=check_threshold,
     ),
 ]
 """Called as the papers write a similarity; τ is a distance."""
 
 
-def check_thresholds(value: Any, name: str) -> tuple[float, ...]:
-    """Thresholds as they were given, each looked at.
-
-    Raises
-    ------
-    InputError
-        If it is no list of them.
-    """
-    if getattr(value, "ndim", 1) != 1 or isinstance(value, str) or not isinstance(value, Iterable):
-        raise InputError(f"{name}: expected a list of similarities, got {repr_of(value)}")
-    return tuple(check_threshold(entry, name) for entry in value)
-
-
 Thresholds = Annotated[
     Sequence[float] | NDArray[np.float64],
     Option(
-        "Thresholds", "Similarities at which alpha is computed.", type="(T,) floats in [0, 1]", check=check_thresholds
+        "Thresholds",
+        "Similarities at which alpha is computed.",
+        low=0,
+        high=1,
+        type="(T,) floats in [0, 1]",
     ),
 ]
 
@@ -275,6 +257,47 @@ def iou_bound(
 
 SIMILARITIES: dict[str, Similarity] = {}
 """Name -> similarity, read by the App's drop-downs and the tests; the package fills it, `register_similarity` adds."""
+
+
+def get_similarity(similarity: str | Similarity | Rows) -> Similarity:
+    """The similarity of that name, the one given, or one made of a function ``function(annotations, left, right)``."""
+    if isinstance(similarity, Similarity):
+        return similarity
+    return (
+        Similarity.of_function(similarity) if callable(similarity) else lookup(SIMILARITIES, similarity, "similarity")
+    )
+
+
+def register_similarity(similarity: Similarity | Rows) -> Similarity:
+    """Add a similarity to `SIMILARITIES`, so that it can be chosen by name, in the App too.
+
+    Parameters
+    ----------
+    similarity : Similarity or callable
+        As everywhere: a `Similarity`, or a function ``function(annotations, left, right)`` -> (P,).
+
+    Returns
+    -------
+    Similarity
+
+    Raises
+    ------
+    InputError
+        If the name is taken.
+
+    Examples
+    --------
+    >>> def same_class(annotations, left, right):
+    ...     return (annotations.category[left] == annotations.category[right]).astype(float)
+    >>> register_similarity(same_class).name, "same_class" in SIMILARITIES
+    ('same_class', True)
+    >>> del SIMILARITIES["same_class"]
+    """
+    measure = get_similarity(similarity)
+    if measure.name in SIMILARITIES:
+        raise InputError(f"similarity: expected a name of its own, got {repr_of(measure.name)}, which is taken")
+    SIMILARITIES[measure.name] = measure
+    return measure
 
 
 def _named(kinds: Iterable[str]) -> str:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection
 from typing import Annotated, Any, Literal, TypeVar
 
 from kalos_core.annotations import Annotations
-from kalos_core.errors import InputError, KalosWarning, repr_of
+from kalos_core.errors import InputError, repr_of, warn
 from kalos_core.options import Option
-from kalos_core.similarity import SIMILARITIES, Rows, Similarity, get_similarity
-from kalos_core.similarity.base import lacking
+from kalos_core.similarity.base import SIMILARITIES, Rows, Similarity, get_similarity, lacking
 
 AUTO = "auto"
 """The similarity of the most exact shape that every annotation has: the default everywhere."""
@@ -168,9 +166,7 @@ def _warn_of_poses(annotations: Annotations) -> None:
     poses = annotations.shapes.get("keypoints")
     count = 0 if poses is None else int((~poses.absent()).sum())
     if count:
-        warnings.warn(
+        warn(
             f"similarity: {count:,} of {len(annotations):,} annotations have key points and are compared by the boxes "
-            "around them, as the others have none; similarity='centroid' compares where they are",
-            KalosWarning,
-            stacklevel=4,
+            "around them, as the others have none; similarity='centroid' compares where they are"
         )

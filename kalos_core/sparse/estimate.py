@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated
@@ -14,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from kalos_core.arrays import total
 from kalos_core.chance import Counts, Tally, tally
 from kalos_core.display import number_of, with_interval
-from kalos_core.errors import KalosWarning
+from kalos_core.errors import warn
 from kalos_core.options import Option, Replicates, Seed, Settings, takes
 from kalos_core.resampling import draws_of_kinds, intervals
 from kalos_core.results import Result
@@ -163,7 +162,7 @@ def sparse_agreement(counts: Counts, settings: SparseSettings) -> SparseAgreemen
     result = estimate(tally(counts), weights, settings.class_share, settings.bootstrap, settings.seed)
     if weights != "flat" and is_doubtful(result.annotations, result.item_agreement, result.times):
         found = result.independence
-        warnings.warn(
+        warn(
             DEPENDENT.format(
                 how="more" if found.rho > 0 else "less",
                 rho=found.rho,
@@ -171,9 +170,7 @@ def sparse_agreement(counts: Counts, settings: SparseSettings) -> SparseAgreemen
                 value=result.value,
                 weighting=weights,
                 flat=result.flat,
-            ),
-            KalosWarning,
-            stacklevel=3,
+            )
         )
     return result
 

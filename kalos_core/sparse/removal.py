@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from kalos_core.arrays import run_starts, total
 from kalos_core.chance import Counts, Tally, Unequal, tally
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, check_whole
+from kalos_core.errors import InputError
 from kalos_core.options import Option, Seed, Settings, takes
 from kalos_core.results import Result, crossed
 from kalos_core.sparse.weights import WEIGHTS, item_weights
@@ -105,8 +105,8 @@ PerItem = Annotated[
     Option(
         "Annotations of an item",
         "Numbers of at least 2; those that no item reaches are left out.",
+        low=2,
         type="sequence of int",
-        check=lambda given, name: [check_whole(number, name, least=2) for number in given],
     ),
 ]
 

@@ -13,9 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from kalos_core.arrays import as_floats, total
 from kalos_core.chance import alpha_of_sums
 from kalos_core.display import number_of, with_interval
-from kalos_core.errors import InputError, check_number, check_whole, listed, lookup
-from kalos_core.limits import check_replicates
-from kalos_core.options import Option, Replicates, Seed, Settings, check_arguments, takes
+from kalos_core.errors import InputError, check_number, listed, lookup
+from kalos_core.options import Option, Replicates, Seed, Settings, checked, takes
 from kalos_core.resampling import intervals
 from kalos_core.results import Result
 from kalos_core.sparse.weights import WEIGHTS
@@ -105,6 +104,11 @@ class RunningCurve(Result):
         return f"Running agreement {last} after {number_of(int(self.annotations[-1]), 'annotation')}"
 
 
+RunningWeights = Annotated[
+    str, Option("Weights", "How much each item counts.", known=RUNNING_WEIGHTS, type="name in `RUNNING_WEIGHTS`")
+]
+
+
 class RunningAgreement:
     """Counts annotations as they arrive and gives the agreement so far.
 
@@ -128,10 +132,11 @@ class RunningAgreement:
     [0.0, 0.5]
     """
 
-    def __init__(self, weights: str = "annotations_m1", bootstrap: int = 200, seed: int = 0) -> None:
-        self._weigh = lookup(RUNNING_WEIGHTS, weights, "weights")
-        self._replicates = check_replicates(bootstrap)
-        self._rng = np.random.default_rng(check_whole(seed, "seed"))
+    @checked
+    def __init__(self, weights: RunningWeights = "annotations_m1", bootstrap: Replicates = 200, seed: Seed = 0) -> None:
+        self._weigh = RUNNING_WEIGHTS[weights]
+        self._replicates = bootstrap
+        self._rng = np.random.default_rng(seed)
         self._item_code: dict[Hashable, int] = {}
         self._category_code: dict[Hashable, int] = {}
         self._count_of: dict[tuple[int, int], int] = {}
@@ -144,6 +149,7 @@ class RunningAgreement:
         self._steps: list[tuple[float, ...]] = []
         self._intervals: list[NDArray[np.float64]] = []
 
+    @checked
     def add(self, items: Iterable[Hashable], categories: Iterable[Hashable], time: float = float("nan")) -> None:
         """Count a batch of annotations, and record the agreement after it.
 
@@ -154,7 +160,6 @@ class RunningAgreement:
         time : float
             When the last of them arrived.
         """
-        check_arguments(RunningAgreement.add, locals())
         item = _encode(items, self._item_code, "items")
         category = _encode(categories, self._category_code, "categories")
         if len(item) != len(category):
@@ -259,9 +264,7 @@ class RunningSettings(Settings):
     points: Annotated[
         int, Option("Points", "Steps of equal numbers of annotations that the curve has, or fewer.", low=1)
     ] = 100
-    weights: Annotated[
-        str, Option("Weights", "How much each item counts.", known=RUNNING_WEIGHTS, type="name in `RUNNING_WEIGHTS`")
-    ] = "annotations_m1"
+    weights: RunningWeights = "annotations_m1"
     bootstrap: Replicates = 200
     seed: Seed = 0
 

@@ -4,26 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import Agreement, agreement_of, with_empty_images
+from kalos_core._agreement import Agreement, agreement_of
 from kalos_core.annotations import Annotations
 from kalos_core.arrays import total
 from kalos_core.chance import tally_of_codes
 from kalos_core.display import number_of, with_interval
 from kalos_core.options import Settings, takes
-from kalos_core.reliability import NO_OBJECT
+from kalos_core.reliability import NO_OBJECT, with_empty_images
 from kalos_core.results import Result
 from kalos_core.sharding import Sharded
 from kalos_core.sparse.estimate import ratio_interval
 from kalos_core.sparse.independence import Independence, independence_of
 from kalos_core.sparse.weights import WeightName, item_weights
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,6 +61,7 @@ class UnitAgreement(Result):
     """
 
     _call = "unit_agreement(agreement(annotations))"
+    _columns = "image:images[image] assigned agreeing agreement:unit_agreement weight:weights"
 
     value: float
     interval: NDArray[np.float64]
@@ -91,20 +88,6 @@ class UnitAgreement(Result):
         """The finding, in words."""
         found = with_interval(self.value, self.interval)
         return f"Sparse agreement {found} over {number_of(len(self.image), 'unit')}, weights {self.weighting}"
-
-    def to_pandas(self) -> pd.DataFrame:
-        """One row a unit."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "image": self.images[self.image],
-                "assigned": self.assigned,
-                "agreeing": self.agreeing,
-                "agreement": self.unit_agreement,
-                "weight": self.weights,
-            }
-        )
 
 
 @dataclass(frozen=True)

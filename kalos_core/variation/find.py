@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 from kalos_core._agreement import check_comparable
 from kalos_core.annotations import Annotations
 from kalos_core.arrays import run_starts
-from kalos_core.errors import InputError
 from kalos_core.options import Option, Settings, takes
-from kalos_core.pairs import Pairs, pairs_from, refuse_pairs, with_pairs
+from kalos_core.pairs import Pairs, pairs_from, with_pairs
 from kalos_core.shapes import ShapeColumn
 from kalos_core.sharding import Sharded, kinds_of
-from kalos_core.similarity import Similarity, check_threshold
+from kalos_core.similarity import Similarity
 from kalos_core.similarity.fitting import ComparedBy, measure_for, sent
 from kalos_core.variation.search import Ground, Search
 from kalos_core.variation.tables import CORRECT, MERGED, MERGED_WRONG_CLASS, WRONG_CLASS, VariationPart, Variations
@@ -27,27 +26,13 @@ TOUCHING = float(np.nextafter(0.0, 1.0))
 """Floor of the pairs a merge is made of: any similarity at all."""
 
 
-def check_touching(value: Any, name: str = "threshold") -> float:
-    """A threshold that annotations which do not touch cannot reach.
-
-    Raises
-    ------
-    InputError
-        If it is no similarity above 0.
-    """
-    threshold = check_threshold(value, name)
-    if threshold == 0:
-        raise InputError(f"{name}: expected a similarity above 0, got 0: annotations that do not touch would match")
-    return threshold
-
-
 SameObject = Annotated[
     float,
     Option(
         "Threshold τ_s",
         "Least similarity at which what two raters annotated is the same object.",
-        type="float in (0, 1]",
-        check=check_touching,
+        above=0,
+        high=1,
     ),
 ]
 MaxMerge = Annotated[
@@ -125,11 +110,10 @@ def variations(annotations: Annotations | Sharded[Annotations], settings: Variat
     measure = measure_for(settings.similarity, kinds_of(annotations))
     threshold, most = settings.threshold, settings.max_merge
     if isinstance(annotations, Sharded):
-        check_comparable(annotations.known)
-        refuse_pairs(annotations, settings.pairs)
+        known = check_comparable(annotations, settings.pairs)
         chosen = settings.part(VariationSettings, similarity=sent(measure))
         found = annotations.parts(partial(_shard_part, settings=chosen), "Variations")
-        return _of_shards(annotations.known, measure.name, chosen, VariationPart.merged(found, annotations.starts))
+        return _of_shards(known, measure.name, chosen, VariationPart.merged(found, annotations.starts))
     near = touching_pairs(annotations, measure, settings.pairs)
     parts = [
         search.table(rows, first) for rows, first, search in searches(annotations, measure, near, [threshold], most)
@@ -174,7 +158,7 @@ def searches(
     With it the rows of their annotations and their first image.
     """
     least = min(thresholds) if len(thresholds) > 1 else None
-    for rows, first, table, near in with_pairs(annotations, pairs, _taken):
+    for rows, first, table, near in with_pairs(annotations, pairs, pairs.floor, _taken):
         ground = Ground(table, measure, near, least)
         for threshold in thresholds:
             search = Search(ground, threshold)

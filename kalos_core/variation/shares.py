@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 from kalos_core._agreement import check_comparable
 from kalos_core.annotations import Annotations
 from kalos_core.display import alpha_text, number_of
-from kalos_core.errors import InputError, check_whole
-from kalos_core.options import Option, Settings, takes
-from kalos_core.pairs import Pairs, refuse_pairs
-from kalos_core.results import Result, check_result
-from kalos_core.sharding import Sharded, kinds_of, known_of, parts_of
-from kalos_core.similarity.base import check_thresholds
+from kalos_core.errors import InputError
+from kalos_core.options import Option, Settings, checked, takes
+from kalos_core.pairs import Pairs
+from kalos_core.results import Result, crossed
+from kalos_core.sharding import Sharded, kinds_of, parts_of
 from kalos_core.similarity.fitting import ComparedBy, measure_for, sent
-from kalos_core.variation.find import MaxMerge, check_touching, searches, touching_pairs
+from kalos_core.variation.find import MaxMerge, searches, touching_pairs
 from kalos_core.variation.tables import ADDITIONAL, CORRECT, MISSING, VARIATION_TYPES, Variations
 
 if TYPE_CHECKING:
@@ -113,16 +112,7 @@ class VariationShares(Result):
 
     def to_pandas(self) -> pd.DataFrame:
         """One row for each threshold and type."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "threshold": np.repeat(self.threshold, len(VARIATION_TYPES)),
-                "type": np.tile(VARIATION_TYPES, len(self.threshold)),
-                "count": self.counts.ravel(),
-                "share": self.shares.ravel(),
-            }
-        )
+        return crossed({"threshold": self.threshold, "type": VARIATION_TYPES}, count=self.counts, share=self.shares)
 
 
 CountedAt = Annotated[
@@ -130,8 +120,9 @@ CountedAt = Annotated[
     Option(
         "Thresholds",
         "Similarities at which the findings of each type are counted.",
+        above=0,
+        high=1,
         type="(T,) floats in (0, 1]",
-        check=lambda value, name: tuple(check_touching(each, name) for each in check_thresholds(value, name)),
     ),
 ]
 
@@ -178,8 +169,7 @@ def variation_shares(annotations: Annotations | Sharded[Annotations], settings: 
     if not len(levels):
         raise InputError("thresholds: expected at least one similarity, got none")
     measure = measure_for(settings.similarity, kinds_of(annotations))
-    check_comparable(known_of(annotations))
-    refuse_pairs(annotations, settings.pairs)
+    check_comparable(annotations, settings.pairs)
     chosen = replace(settings, similarity=sent(measure))
     parts = parts_of(annotations, partial(_counts, levels=levels, settings=chosen), "Variations")
     return VariationShares(levels, np.sum(parts, axis=0))
@@ -247,7 +237,11 @@ class BoundaryQuality(Result):
         return pd.DataFrame({"low": self.edges[:-1], "high": self.edges[1:], "count": self.counts})
 
 
-def boundary_quality(found: Variations, bins: int = 20) -> BoundaryQuality:
+Bins = Annotated[int, Option("Bins", "Bins of equal width.", low=1, high=MOST_BINS)]
+
+
+@checked
+def boundary_quality(found: Variations, bins: Bins = 20) -> BoundaryQuality:
     """The distances of correct findings in bins of equal width (label convergence Fig. 7).
 
     Parameters
@@ -262,10 +256,8 @@ def boundary_quality(found: Variations, bins: int = 20) -> BoundaryQuality:
     >>> boundary_quality(variations(Annotations.from_rows(rows)), bins=2).counts.tolist()
     [1, 0]
     """
-    check_result(found, "found", Variations)
-    number = check_whole(bins, "bins", least=1, most=MOST_BINS)
     distance = 1 - found.similarity[found.type_code == CORRECT]
     widest = 1 - found.threshold or 1.0  # with threshold 1 all distances are 0
-    counts, edges = np.histogram(distance, np.linspace(0, widest, number + 1))
+    counts, edges = np.histogram(distance, np.linspace(0, widest, bins + 1))
     median = float(np.median(distance)) if len(distance) else float("nan")
     return BoundaryQuality(edges, counts, median, int((distance == 0).sum()))

@@ -344,20 +344,13 @@ class Variations(Result):
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a finding, with names and ids instead of codes and rows; those of shards without ids."""
-        import pandas as pd
-
-        columns: dict[str, Any] = {
-            "image": self.annotations.images[self.image],
-            "rater_a": self.annotations.raters[self.rater_a],
-            "rater_b": self.annotations.raters[self.rater_b],
-            "type": self.type,
-            "similarity": self.similarity,
-        }
+        raters = "rater_a:annotations.raters[rater_a] rater_b:annotations.raters[rater_b]"
+        table = self._frame(f"image:annotations.images[image] {raters} type similarity")
         if self.of_shards is None:
             ids = self.annotations.id
-            columns["ids_a"] = [ids[list(rows)].tolist() for rows in self.rows_a]
-            columns["ids_b"] = [ids[list(rows)].tolist() for rows in self.rows_b]
-        return pd.DataFrame(columns)
+            table["ids_a"] = [ids[list(rows)].tolist() for rows in self.rows_a]
+            table["ids_b"] = [ids[list(rows)].tolist() for rows in self.rows_b]
+        return table
 
 
 OF_FINDINGS = ("image", "rater_a", "rater_b", "type_code", "similarity")
@@ -413,6 +406,7 @@ class Confusions(Result):
     """
 
     _call = "variations(annotations).confusions()"
+    _columns = "category_a category_b count"
 
     category_a: NDArray[np.object_]
     category_b: NDArray[np.object_]
@@ -427,12 +421,6 @@ class Confusions(Result):
             f"{number_of(len(self.count), 'pair')} of classes taken for one another, in "
             f"{number_of(int(self.count.sum()), 'finding')}"
         )
-
-    def to_pandas(self) -> pd.DataFrame:
-        """One row a pair of classes."""
-        import pandas as pd
-
-        return pd.DataFrame({"category_a": self.category_a, "category_b": self.category_b, "count": self.count})
 
 
 @dataclass(frozen=True, eq=False, repr=False)

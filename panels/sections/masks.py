@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import fiftyone.operators.types as types
+import numpy as np
 
 import kalos_core.fiftyone as kf
 from kalos_core.display import TRUTH_LABELS, alpha_text, count_text, number_of, percent_text, significant
 from kalos_core.fiftyone.app import open_sample
+from kalos_core.fiftyone.dataset.opened import fitting_similarities
 from kalos_core.fiftyone.dataset.raters import ASSIGNED_FIELD, MASKS
-from kalos_core.fiftyone.dataset.similarities import fitting_similarities
 from kalos_core.fiftyone.kinds.pixels.kind import pixel_classes
 from kalos_core.fiftyone.kinds.pixels.views import PixelImage, pixel_images, view_of_mask_rater
 from kalos_core.fiftyone.runs.keys import RunNames
@@ -373,7 +374,7 @@ def filled_in(dataset: Any, run: Any) -> dict[str, Any]:
         **selected_in_form(run.selection, "classes", *assignment),
         **({} if settings["model"] is None else {"model": settings["model"]}),
         "of": "objects",
-        "quorum": ", ".join(f"{share:g}" for share in settings["quorum"]),
+        "quorum": ", ".join(f"{share:g}" for share in np.ravel(settings["quorum"])),
         "similarity": settings["similarity"],
         name: settings["threshold"],
     }

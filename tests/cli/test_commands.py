@@ -114,7 +114,7 @@ CONFIGURATIONS = {
     "bootstrap: 1.5": "agreement.yaml: bootstrap: expected a whole number, got 1.5",
     "on_invalid: keep": "agreement.yaml: on_invalid: expected 'raise' or 'skip', got 'keep'",
     "seed: 1\nseed: 2": "agreement.yaml: expected each key once, got 'seed' twice in line 2",
-    "threshold: 2": "threshold: expected a similarity from 0 to 1, got 2.0",
+    "threshold: 2": "threshold: expected a number from 0 to 1, got 2.0",
 }
 
 REFUSED = {

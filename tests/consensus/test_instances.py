@@ -159,7 +159,7 @@ CUBOIDS = of_three("cuboid", [[0, 0, 0, 1, 1, 1, 0, 0, 0]] * 2, "cuboid_iou")
         ({"quorum": 0}, "quorum: expected a number above 0"),
         ({"ties": "last"}, "ties: expected one of 'apart', 'first', got 'last'"),
         ({"region": "mean"}, "region: expected one of 'staple', 'vote'"),
-        ({"weights": [1]}, "weights: expected a positive number for each of 2 raters"),
+        ({"weights": [1]}, "weights: expected a number above 0 for each of 2 raters"),
         ({"weights": [1, 0]}, "weights"),
         ({"agreement": boxes()}, "agreement: expected Agreement, the result of"),
         ({"agreement": CUBOIDS}, "expected shapes among box, polygon, mask, keypoints, got cuboid"),

@@ -277,7 +277,7 @@ FINE = boxes((1, "ann", "cat", 0, 10), (1, "bob", "cat", 0, 8))
         (FINE, {"size": "large"}, "annotations of size 'large' on images of two raters, got none"),
         (FINE, {"ties": "random"}, "ties: expected one of 'coco', 'joint', 'shuffle', got 'random'"),
         (FINE, {"thresholds": ()}, "at least one, got"),
-        (FINE, {"thresholds": (0.0, 0.5)}, "similarities above 0"),
+        (FINE, {"thresholds": (0.0, 0.5)}, "thresholds: expected a number above 0"),
         (FINE, {"ties": "shuffle", "orders": 0}, "orders: expected a whole number of at least 1"),
         (FINE, {"similarity": "polygon_iou"}, "compares shapes of kind 'polygon'"),
     ],

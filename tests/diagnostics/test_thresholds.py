@@ -86,17 +86,17 @@ ONE = heights(("ann", 10, 1), ("bob", 8, 1))
     ("thresholds", "more", "message"),
     [
         ([], {}, "thresholds: expected at least one, got none"),
-        (0.5, {}, "thresholds: expected a list of similarities, got 0.5"),
-        ([0.5, 1.5], {}, "thresholds: expected a similarity from 0 to 1, got 1.5"),
+        (0.5, {}, "thresholds: expected several numbers, got 0.5"),
+        ([0.5, 1.5], {}, "thresholds: expected a number from 0 to 1, got 1.5"),
         ([0.5], {"strict": 0.3}, "strict: expected a threshold of at least the anchor 0.5, got 0.3"),
-        ([0.5], {"anchor": "half"}, "anchor: expected a similarity from 0 to 1, got 'half'"),
+        ([0.5], {"anchor": "half"}, "anchor: expected a number from 0 to 1, got 'half'"),
         ([0.1], {"pairs": compute_pairs(ONE)}, r"expected at least 0\.5, from which these pairs were .*, got 0\.1"),
     ],
 )
 def test_arguments_that_cannot_be_used_are_named(thresholds, more, message):
     with pytest.raises(InputError, match=message):
         sensitivity(ONE, thresholds, **more)
-    with pytest.raises(InputError, match="thresholds: expected one or more similarities"):
+    with pytest.raises(InputError, match="thresholds: expected at least one, got none"):
         image_alphas(agreement(ONE, bootstrap=0), [])
 
 

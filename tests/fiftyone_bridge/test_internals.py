@@ -52,14 +52,6 @@ def test_the_data_set_of_a_view_its_id_and_when_it_changed(dataset):
     assert stored(dataset)["last_modified_at"] > before
 
 
-def test_when_a_data_set_changed_is_held_and_not_saved(dataset):
-    before = stored(dataset)["last_modified_at"]
-    internals.hold_changed_at(dataset, datetime(2026, 1, 2))
-    assert internals.changed_at(dataset) == datetime(2026, 1, 2)
-    dataset._update_last_loaded_at()  # saves what is to be saved
-    assert stored(dataset)["last_modified_at"] == before
-
-
 def test_which_runs_are_listed_is_read_again(dataset):
     there = fo.load_dataset(dataset.name)
     document = internals.RunDocument(
@@ -71,12 +63,10 @@ def test_which_runs_are_listed_is_read_again(dataset):
     internals.database().datasets.update_one({"_id": internals.id_of(dataset)}, change)
     assert there.list_runs() == []
     internals.reload_runs(there)
-    assert internals.listed_run(there, "mine").id == document.id
+    assert there.list_runs() == ["mine"]
     assert internals.changed_at(there) == datetime(2026, 1, 2)
     assert there.info == {}
     document.delete()
-    there.reload()
-    assert internals.listed_run(there, "mine") is internals.listed_run(there, "another") is None
 
 
 def test_what_is_remembered_of_a_data_set_is_read_again(dataset):
@@ -86,17 +76,6 @@ def test_what_is_remembered_of_a_data_set_is_read_again(dataset):
     assert dataset.info == {"about": "cats"}
 
 
-def test_results_of_a_run_are_stored_in_a_file_of_a_known_id(dataset):
-    dataset.register_run("mine", dataset.init_run(method="a"))
-    results, file_id = dataset.init_run_results("mine"), ObjectId()
-    results.about = ["cats"]
-    internals.store_results(dataset, "mine", results, str(file_id))
-    assert dataset.load_run_results("mine", cache=False).about == ["cats"]
-    assert internals.listed_run(dataset, "mine").results.grid_id == file_id
-    file = internals.database()[internals.DETAILS].files.find_one({"_id": file_id})
-    assert file["metadata"] == {"dataset": internals.id_of(dataset)}
-
-
 def test_what_no_list_names_of_an_annotation_run_is_forgotten(dataset, monkeypatch):
     """Of one process, since it made an id: a record, a file and half a file; what a list or a record names stays."""
     monkeypatch.setitem(fo.annotation_config.backends, "stub", STUB)
@@ -104,7 +83,7 @@ def test_what_no_list_names_of_an_annotation_run_is_forgotten(dataset, monkeypat
     assert not internals.has_annotation_results(dataset, "arbiter")
     dataset.annotate("arbiter", backend="stub", label_field="new", label_type="detections", classes=["cat"])
     assert internals.has_annotation_results(dataset, "arbiter")
-    files = connection[internals.DETAILS]
+    files = connection[internals.RESULTS]
     listed = stored(dataset)["annotation_runs"]["arbiter"]
     kept = connection.runs.find_one({"_id": listed})["results"]
     record = {"_dataset_id": internals.id_of(dataset), "key": "arbiter"}
@@ -161,9 +140,7 @@ def test_fields_and_attributes_leave_the_schema(dataset):
     sample = dataset.first()
     dataset.app_config.active_fields = fo.ActiveFields(paths=["rank", "ann"])
     dataset.save()
-    gone = [{"$unset": ["rank", "ann.detections.sure"]}]
-    internals.collection_of(dataset).update_many({}, gone)
-    internals.forget_fields(dataset, ["rank", "ann.detections.sure"])
+    internals.delete_fields(dataset, ["rank", "ann.detections.sure"])
     dataset.reload()
     assert not dataset.has_field("rank")
     assert not dataset.has_field("ann.detections.sure")

@@ -8,7 +8,7 @@ import kalos_core as k
 from kalos_core import InputError
 from kalos_core.noise.experiments import run_experiments
 from kalos_core.nominal import item_accuracy
-from kalos_core.options import check_arguments
+from kalos_core.options import checked
 from kalos_core.pixels import PixelAccumulator
 from kalos_core.ranking import SystemScores, rank_models
 from kalos_core.sparse import RunningAgreement, running_agreement
@@ -116,8 +116,9 @@ def test_entries_of_mappings_are_named_with_their_type():
 
 
 def test_a_type_that_is_imported_late_is_not_looked_at():
+    @checked
     def late(frame: "pd_of_nobody.DataFrame", given: "dict[str, int]") -> None:  # noqa: F821
-        check_arguments(late, {"frame": frame, "given": given})
+        pass
 
     late(5, {"a": 1})
     with pytest.raises(InputError, match="given: expected a mapping, got 5"):

@@ -159,7 +159,7 @@ def run(annotations=None, **given):
         (lambda: run_experiments(Annotations.from_rows([])), "expected annotations to generate raters from"),
         (lambda: run(counts=[1, 2]), "counts: expected a whole number of at least 2, got 1"),
         (lambda: run(magnitudes=[0]), "magnitudes: expected one above 0, got only 0"),
-        (lambda: run(magnitudes=[1, -1]), "magnitudes: expected finite numbers of 0 or more"),
+        (lambda: run(magnitudes=[1, -1]), "magnitudes: expected a number of at least 0, got -1"),
         (lambda: permutation_stability({"s": scene(1)}, 0), "permutations: expected a whole number of at least 1"),
     ],
 )

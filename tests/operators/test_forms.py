@@ -74,7 +74,7 @@ WRONG: dict[tuple[str, str], Wrong] = {
         ({"models": "YOLO"}, "expected names with their mAP, such as 'YOLO 0.412, DETR 0.437', got 'YOLO'"),
         ({"least": 0.8, "greatest": 0.6}, "A number of at least 0.8, the least threshold"),
         ({"least": 0}, "A number from 0.05 to 1"),
-        ({"fraction": 1}, "expected a share of the images between 0 and 1, got 1"),
+        ({"fraction": 1}, "expected a number above 0 and below 1, got 1"),
         ({"fraction": "x"}, SHARE),
         ({"predictions": "ann"}, "'ann' is no field of predictions"),
     ],

@@ -11,7 +11,6 @@ import pytest
 import kalos_core.fiftyone as kf
 from kalos_core._agreement import band
 from kalos_core.fiftyone.kinds.labelled import view_of_difference
-from kalos_core.fiftyone.kinds.ranking.kind import stored_rankings
 from tests.fiftyone_bridge.quiz import RATERS, quiz, sample, several
 from tests.operators.calls import data_set
 from tests.panels.operations import made_again, names, opened, prompted, sample_of, samples_of
@@ -170,7 +169,7 @@ def test_teams_a_reference_and_rejected_answers() -> None:
 
 def test_rankings_lead_to_what_references_answered_differently(answered: fo.Dataset) -> None:
     panel = opened(answered, "Ranking")
-    rankings = stored_rankings(answered, "ranking")
+    rankings = kf.load_details(answered, "ranking").details.rankings
     assert "Rankings are concordant under 0 of 6 pairs of references" in panel.text()
     assert "Left out under some reference, which finds them nowhere or everywhere: owl" in panel.text()
     panel.send("ranking_change_measure", value="EER")

@@ -67,10 +67,10 @@ BOXES = Annotations.from_rows([{"image": 1, "rater": r, "category": "cat", "box"
         (lambda: surface_dice(kind="box"), "kind: expected 'polygon' or 'mask', got 'box'"),
         (lambda: surface_dice(tolerance=-1), "tolerance: expected a number of at least 0"),
         (lambda: surface_dice(name=3), "name: expected"),
-        (lambda: tolerance_in_pixels((2, 2), -0.1), "expected a share of the diagonal"),
+        (lambda: tolerance_in_pixels((2, 2), -0.1), "tolerance: expected a number of at least 0 and below 1"),
         (lambda: match_contours([[1]], [[1, 0]]), "expected the size of the truth"),
         # ---- regions
-        (lambda: region_agreement(5), "stacks: expected regions of one image or more, got 5"),
+        (lambda: region_agreement(5), "stacks: expected several entries or a function, got 5"),
         (lambda: region_agreement([{"a": [[0.5]], "b": [[1]]}]), "labels of 'a': expected whole numbers"),
         (lambda: disputed_regions([{"a": [[1]], "b": [[0]]}], min_width=0), "min_width: expected a whole number"),
         (lambda: disputed_regions([{"a": [[1]]}]), "an image with at least two assigned raters, got none in 1 images"),

@@ -162,7 +162,7 @@ IMAGE = ({"edge": line(10, 5, 35)}, TRUTH)
         ([IMAGE], {"thresholds": 0}, "thresholds: expected a number of at least 1, or the thresholds, got 0"),
         ([IMAGE], {"thresholds": [2, 1]}, "thresholds: expected finite numbers, ascending"),
         ([IMAGE], {"matching": "best"}, "matching: expected one of 'near', 'one_to_one', got 'best'"),
-        ([IMAGE], {"tolerance": 2}, "tolerance: expected a share of the diagonal"),
+        ([IMAGE], {"tolerance": 2}, "tolerance: expected a number of at least 0 and below 1"),
     ],
 )
 def test_what_cannot_be_evaluated_is_refused(images, options, message):

@@ -187,7 +187,7 @@ OTHER = {**IMAGE, "scores": {"edge": [[0.5, 0.1]]}}
         (lambda: counted(levels=1), "levels: expected a whole number of at least 2"),
         (lambda: counted(score_range=(1, 0)), r"score_range: expected two numbers in order, got \(1, 0\)"),
         (lambda: counted(methods=("mean",)), "methods: expected one of .* got 'mean'"),
-        (lambda: counted(tolerance=-1), "tolerance: expected a share of the diagonal from 0"),
+        (lambda: counted(tolerance=-1), "tolerance: expected a number of at least 0"),
         (lambda: counted(IMAGE, skew=(0.5, 0.1)), r"skew: .* got \(0.5, 0.1\)"),
         (
             lambda: counted({**IMAGE, "masks": {"ann": [[0, 0]]}}, skew=None),

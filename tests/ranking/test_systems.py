@@ -126,8 +126,8 @@ def test_from_labels():
     [
         ({"missing": "last"}, "missing: expected one of 'raise', 'skip', got 'last'"),
         ({"tree": {"cat": "animal"}}, "tree: expected all concepts in it, got none of 'dog', 'oak'"),
-        ({"weights": [1, 2]}, "weights: expected 3 numbers of at least 0, got 1.0, 2.0"),
-        ({"weights": [1, math.nan, 1]}, "weights: expected 3 numbers"),
+        ({"weights": [1, 2]}, "weights: expected a number of at least 0 for each of 3 concepts, got 1.0, 2.0"),
+        ({"weights": [1, math.nan, 1]}, "weights: expected a number of at least 0 for each of 3 concepts"),
         ({"weights": "equal"}, "weights: expected numbers, got 'equal'"),
         ({"decision": math.nan}, "decision: expected a number"),
     ],

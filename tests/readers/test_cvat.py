@@ -130,10 +130,10 @@ REFUSED = {
     "another size": ({"aaa.xml": export(), **of_ann(width="21")},
                      "ann.xml, image 'a/one.jpg': expected the size 20 x 10 that it has elsewhere, got 21 x 10"),
     "a size in words": (of_ann(width="x"), "image 'a/one.jpg': expected a width and height, got 'x' x '10'"),
-    "no name": (of_ann(name=""), "ann.xml, image 0: expected a name, got nothing"),
-    "an image twice": (of_ann(more=AGAIN), "ann.xml, image 'a/one.jpg': expected an image once in a file"),
+    "no name": (of_ann(name=""), "ann.xml, image 0: expected a name, once in a file, got ''"),
+    "an image twice": (of_ann(more=AGAIN), "ann.xml, image 'a/one.jpg': expected a name, once in a file"),
     "no images": ({"ann.xml": "<annotations/>"}, f"ann.xml: {OTHER}<annotations> without images and tracks"),
-    "tasks without a word": ({"p.xml": PROJECT}, 'image once in a file (rater_from="task" makes each task a rater)'),
+    "tasks without a word": ({"p.xml": PROJECT}, 'once in a file (rater_from="task" makes each task a rater)'),
     "no zip file": ({"ann.zip": "PK"}, "ann.zip: expected a readable zip file, got"),
     "faults of two raters": (
         {f"{rater}/annotations.xml": export(BOX.replace('"1"', '"x"')) for rater in ("ann", "bob")},

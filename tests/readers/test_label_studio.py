@@ -151,7 +151,7 @@ WHERE = "task 5, annotation 1, result {}: expected "
 BRUSHES = "a brush with the format 'rle' and a list 'rle', got 'png'"
 UNUSABLE = [
     (BOX | {"value": {"x": 1, "rectanglelabels": ["a"]}}, "numbers in x, y, width, height, got 1, None, None, None"),
-    (boxed(rotation="x"), "a number as rotation, got 'x'"),
+    (boxed(rotation="x"), "numbers in rotation, got 'x'"),
     (result("polygonlabels", points=[[1, 2], [3, "4"]]), "points [[x, y], ...]"),
     (result("brushlabels", format="rle", rle=[1, 2, 3]), "an rle of 8 x 4 pixels of four bytes"),
     (result("brushlabels", format="rle", rle=[1, 256]), "an rle of bytes"),

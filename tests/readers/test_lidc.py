@@ -141,7 +141,7 @@ NOT_XML = [
 ]
 NOT_JSON = [
     ("[]", "a.json: expected an object with a list 'scans', got list"),
-    ('{"images": []}', "expected an object with a list 'scans', got an object with images"),
+    ('{"images": []}', "expected an object with a list 'scans', got images"),
 ]
 
 

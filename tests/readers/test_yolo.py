@@ -83,7 +83,7 @@ NAMES |= {"data.yaml": "names: [cat, dog]", "ann/cats.yml": "names: {1: dog, 0: 
 
 NOT_NAMES = {
     "names: [a": "data.yaml: expected YAML, got",
-    "nc: 3": "data.yaml: expected a mapping with 'names', got one with nc",
+    "nc: 3": "data.yaml: expected a mapping with 'names', got nc",
     "names: cat": "expected names of classes by number, got 'cat'",
     "names: [cat]\nkpt_shape: 17": "expected kpt_shape [joints, 2 or 3], got 17",
 }

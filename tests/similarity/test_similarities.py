@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kalos_core import SIMILARITIES, Annotations, InputError
+from kalos_core._agreement import AgreementSettings
 from kalos_core.shapes import Boxes, Keypoints, Masks, Polygons
 from kalos_core.similarity import (
     box_giou,
     box_iou,
     centroid_box,
-    check_threshold,
     get_similarity,
     polygon_giou,
     polygon_iou,
@@ -368,9 +368,10 @@ def test_an_unknown_similarity_lists_the_known_ones(name):
 
 @pytest.mark.parametrize("threshold", [-0.1, 1.1, float("nan"), "0.5", None, True, [0.5], 10**400, 1 + 0j])
 def test_a_threshold_is_a_number_from_zero_to_one(threshold):
-    with pytest.raises(InputError, match="threshold: expected a similarity from 0 to 1, got"):
-        check_threshold(threshold)
-    assert [type(check_threshold(one)) for one in (0, 1, 0.5, np.float32(0.5), np.int64(1))] == [float] * 5
+    with pytest.raises(InputError, match="threshold: expected a number from 0 to 1, got"):
+        AgreementSettings(threshold=threshold)
+    given = [AgreementSettings(threshold=one).threshold for one in (0, 1, 0.5, np.float32(0.5), np.int64(1))]
+    assert [type(one) for one in given] == [float] * 5
 
 
 def test_annotations_without_a_polygon_are_counted_and_named():

@@ -76,8 +76,8 @@ def test_boundary_quality_by_hand():
     ("call", "message"),
     [
         (lambda: variation_shares(table(0.5), ()), "at least one similarity, got none"),
-        (lambda: variation_shares(table(0.5), (0.5, 2)), "thresholds: expected a similarity"),
-        (lambda: variation_shares(table(0.5), (0, 0.5)), "expected a similarity above 0"),
+        (lambda: variation_shares(table(0.5), (0.5, 2)), "thresholds: expected a number above 0"),
+        (lambda: variation_shares(table(0.5), (0, 0.5)), "expected a number above 0"),
         (lambda: boundary_quality(variations(table(0.1)), 0), "bins: expected a whole number from 1 to 10,000, got 0"),
     ],
 )

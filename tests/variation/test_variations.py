@@ -367,8 +367,8 @@ def test_a_similarity_of_ones_own_breaks_ties_by_its_shapes():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"threshold": 0}, "threshold: expected a similarity above 0, got 0"),
-        ({"threshold": "0.5"}, "threshold: expected a similarity from 0 to 1, got '0.5'"),
+        ({"threshold": 0}, "threshold: expected a number above 0 and at most 1, got 0"),
+        ({"threshold": "0.5"}, "threshold: expected a number above 0 and at most 1, got '0.5'"),
         ({"similarity": "iou"}, "similarity: expected one of"),
         ({"max_merge": 0}, "max_merge: expected a whole number of at least 1, got 0"),
         ({"annotations": table(CAT, raters=["ann"])}, r"at least two raters, got 1 \(ann\)"),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 from typing import Annotated, Any
 
-from kalos_core.errors import InputError, KalosWarning, lookup
+from kalos_core.errors import InputError, lookup, warn
 from kalos_core.fiftyone.dataset.raters import OBJECTS, Family, sources_of
 from kalos_core.fiftyone.dataset.samples import check_samples
 from kalos_core.fiftyone.dataset.selection import Selection
@@ -237,7 +236,7 @@ def _compute(
                 if not made:
                     raise
                 part(1.0, "left out")
-                warnings.warn(f"{key}: no {kind.title.lower()}: {error}", KalosWarning, stacklevel=3)
+                warn(f"{key}: no {kind.title.lower()}: {error}")
         if then is not None:
             with listing_own():
                 then(find_analysis(dataset, key))

@@ -20,8 +20,7 @@ from kalos_core.fiftyone.internals import root_of
 from kalos_core.fiftyone.kinds.agreement.sample import draw_unit
 from kalos_core.fiftyone.kinds.agreement.stored import narrowed_metrics, unit_boundaries_of
 from kalos_core.fiftyone.kinds.agreement.views import worst_images
-from kalos_core.fiftyone.kinds.pixels.boundaries import boundaries_of
-from kalos_core.fiftyone.kinds.pixels.divisions import divisions_of
+from kalos_core.fiftyone.kinds.pixels.paired import boundaries_of, divisions_of
 from kalos_core.fiftyone.kinds.variations.kind import narrowed_variations
 from kalos_core.fiftyone.runs.analyses import Analysis, AnyRun
 from kalos_core.fiftyone.runs.stored import figures_of, find_analysis, load_details

@@ -17,12 +17,9 @@ from pymongo import WriteConcern
 from kalos_core.errors import KalosError
 from kalos_core.fiftyone.internals import (
     aggregate,
-    changed_at,
     collection_of,
     create_field,
     database,
-    forget_fields,
-    hold_changed_at,
     id_of,
     merge_schema,
     reload_held,
@@ -158,36 +155,6 @@ def edited_since(view: Any, since: datetime) -> Any:
     return view.match(fo.ViewField("last_modified_at") >= since)
 
 
-def refresh(dataset: Any) -> None:
-    """Take up what other processes did to a data set and its runs; next to nothing where that is nothing.
-
-    FiftyOne notes the time of every change of a data set's fields, information and list of runs.
-    """
-    stored = database().datasets.find_one({"_id": id_of(dataset)}, {"last_modified_at": True})
-    if not _is_known(dataset, stored):
-        dataset.reload()
-
-
-def touch(dataset: Any) -> None:
-    """Note that a data set changed now, so that other processes read it again; this one, too, where others changed it.
-
-    FiftyOne's own way holds microseconds, which the database does not keep: this process would always read it again.
-    """
-    time = now()
-    before = database().datasets.find_one_and_update(
-        {"_id": id_of(dataset)}, {"$set": {"last_modified_at": time}}, {"last_modified_at": True}
-    )
-    if _is_known(dataset, before):
-        hold_changed_at(dataset, time)
-
-
-def _is_known(dataset: Any, stored: Mapping[str, Any] | None) -> bool:
-    """Whether this process knows of all changes of a data set, by when the database says that the last was."""
-    if stored is None:
-        raise KalosError(f"the data set {dataset.name!r} is gone: it was deleted meanwhile")
-    return bool(stored.get("last_modified_at") == changed_at(dataset))
-
-
 def with_tag(tag: str, tags: str) -> dict[str, Any]:
     """A list of tags, by its path, and one more, once: for the database."""
     literal, known = [{"$literal": tag}], {"$ifNull": [tags, []]}
@@ -213,23 +180,6 @@ def declare(dataset: Any, fields: Mapping[str, FieldArguments]) -> None:
     for part in ({path: field for path, field in made.items() if path not in inner}, inner):
         if part:
             merge_schema(dataset, part)
-
-
-def delete_fields(dataset: Any, paths: Iterable[str]) -> None:
-    """Delete fields and attributes, in all slices, from the data set as it was last loaded.
-
-    Values, indexes and what the App is to show of it go whether or not the field is still there: a database that died
-    may have lost that it was made, or that they went before it.
-    """
-    every = list(paths)
-    outer = [path for path in every if not any(path.startswith(f"{other}.") for other in every)]
-    if not outer:
-        return
-    for name, about in collection(dataset).index_information().items():
-        if not {path for path, _ in about["key"]}.isdisjoint(outer):
-            collection(dataset).drop_index(name)
-    collection(dataset).update_many({}, [{"$unset": outer}])
-    forget_fields(dataset, outer)
 
 
 def copy_fields(dataset: Any, moves: Mapping[str, str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import zlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -19,24 +19,32 @@ KINDS = ("polygon", "mask", "keypoints", "cuboid")
 """Shape kinds that a digest looks at beside boxes, always all of them: no image's depends on what others have."""
 
 
-def digests(annotations: Annotations, limits: Mapping[str, Iterable[str]]) -> NDArray[np.object_]:
+def digests(by_image: ByImage, limits: Mapping[str, Iterable[str]]) -> NDArray[np.object_]:
     """(I,) a digest of who was assigned and of every label read, whatever the vocabularies and the other images.
 
-    `limits`: rater -> the classes they were assigned to, of those who were not assigned to all.
+    Half of it is that of crowd regions where an image has any. `limits`: rater -> the classes they were assigned to, of
+    those who were not assigned to all.
     """
+    found, crowds = object_array(list(_of_images(by_image, limits))), by_image.annotations.crowd_regions
+    if crowds is not None:
+        own = list(_of_images(ByImage(crowds), {}))
+        for image in np.unique(crowds.image):
+            found[image] = found[image][:8] + own[image][:8]
+    return found
+
+
+def _of_images(by_image: ByImage, limits: Mapping[str, Iterable[str]]) -> Iterator[str]:
+    annotations = by_image.annotations
     names = _texts(annotations.raters)
     restricted = [zlib.crc32("\x1f".join(sorted(limits.get(name, ()))).encode()) for name in annotations.raters]
     assigned = names ^ np.array(restricted, dtype=np.int64)
-    by_image = ByImage(annotations)
-    found: list[str] = []
     for first, last in by_image.blocks():
         table = by_image.table(first, last, lambda column, rows: column.take(rows))
         rows = _rows(table, names)
         ends = by_image.start[first : last + 1] - by_image.start[first]
         for image, (begin, end) in enumerate(pairwise(ends.tolist())):
             content = np.sort(assigned[table.assigned[image]]).tobytes() + rows[begin:end].tobytes()
-            found.append(hashlib.blake2b(content, digest_size=8).hexdigest())
-    return object_array(found)
+            yield hashlib.blake2b(content, digest_size=8).hexdigest()
 
 
 def _rows(table: Annotations, raters: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, TypeVar
 
 from fiftyone import ViewExpression
 from fiftyone import ViewField as F
 
 from kalos_core.fiftyone.dataset.raters import label_fields
+
+Row = TypeVar("Row")
 
 
 def text(value: str) -> ViewExpression:
@@ -53,3 +57,16 @@ def files_of(view: Any, ids: Sequence[str]) -> dict[str, str]:
     if not ids:
         return {}
     return dict(zip(*view.select(list(ids)).values(["id", "filepath"]), strict=True))
+
+
+def with_files(
+    view: Any, rows: Iterable[Row], sample_of: Callable[[Row], str], limit: int | None
+) -> list[tuple[Row, str]]:
+    """The first rows about samples that are still there, at most `limit`, with the names of their files."""
+    waiting, found = iter(rows), list[tuple[Row, str]]()
+    while part := list(islice(waiting, limit)):  # a sample that was deleted makes room for the next
+        files = files_of(view, list(map(sample_of, part)))
+        found += [(row, Path(files[sample_of(row)]).name) for row in part if sample_of(row) in files]
+        if limit is not None and len(found) >= limit:
+            break
+    return found[:limit]

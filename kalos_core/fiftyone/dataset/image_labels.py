@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from kalos_core.annotations import as_name, object_array
 from kalos_core.errors import InputError, Problems, listed
 from kalos_core.fiftyone.dataset.database import Columns, stream
-from kalos_core.fiftyone.dataset.info import RaterRecord
+from kalos_core.fiftyone.dataset.document import RaterRecord
 from kalos_core.fiftyone.dataset.opened import Opened
 from kalos_core.fiftyone.dataset.raters import ASSIGNED_FIELD, IMAGE_LABELS, LabelSource, label_fields, sources_of
 from kalos_core.fiftyone.dataset.samples import check_samples

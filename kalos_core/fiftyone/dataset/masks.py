@@ -18,17 +18,18 @@ from kalos_core.annotations import Annotations, object_array
 from kalos_core.errors import InputError, KalosError, KalosWarning, listed
 from kalos_core.fiftyone.dataset.coordinates import stored_mask
 from kalos_core.fiftyone.dataset.database import Columns, stream
-from kalos_core.fiftyone.dataset.info import RaterRecord
+from kalos_core.fiftyone.dataset.document import RaterRecord
 from kalos_core.fiftyone.dataset.objects import Labels, read_labels
 from kalos_core.fiftyone.dataset.opened import Opened
 from kalos_core.fiftyone.dataset.raters import ASSIGNED_FIELD, MASKS, LabelSource, mask_classes, mask_sources
 from kalos_core.fiftyone.dataset.samples import check_samples, check_sizes, every_sample
 from kalos_core.fiftyone.dataset.selection import Selection
+from kalos_core.options import checked
 from kalos_core.pixels import LabelStack, MaskStack, mask_stacks
 from kalos_core.pixels.stack import check_surroundings
 from kalos_core.pixels.stored import (
     MARKED,
-    check_ignored,
+    IgnoreValue,
     chosen_classes,
     stacks_by_class,
     stored_digest,
@@ -200,10 +201,11 @@ def read_masks(samples: Any, *, ignore_value: int | None = None, **selection: Un
     return open_masks(samples, Selection.of(selection), ignore_value)
 
 
+@checked
 def open_masks(
     samples: Any,
     selection: Selection,
-    ignore_value: int | None = None,
+    ignore_value: IgnoreValue = None,
     *,
     again: bool = False,
     divisions: bool = False,
@@ -212,7 +214,7 @@ def open_masks(
 
     `again`: only for the digests of what a stored run read; nothing is demanded of the samples.
     """
-    sources, ignore_value = mask_sources(samples, selection), check_ignored(ignore_value)
+    sources = mask_sources(samples, selection)
     if sources is None and ignore_value is not None:
         raise InputError(f"ignore_value: expected none, as rasterised labels have no values, got {ignore_value}")
     if sources is None and divisions:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,21 +14,21 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations, RawTable, as_name
 from kalos_core.annotations import Source as Origin
+from kalos_core.annotations.blocks import ByImage
 from kalos_core.annotations.build import check_records, reaching_outside
 from kalos_core.annotations.columns import TEXT
 from kalos_core.annotations.counting import overview as overview_of
 from kalos_core.annotations.joining import join
 from kalos_core.arrays import give_back_memory, uncollected
-from kalos_core.errors import InputError, KalosWarning, Problems, check_iterable, check_text, listed, repr_of
+from kalos_core.errors import InputError, Problems, check_iterable, check_text, listed, repr_of, warn
 from kalos_core.fiftyone.dataset.coordinates import CROWD, Fault, is_crowd, shapes_of
 from kalos_core.fiftyone.dataset.database import Columns, stream
 from kalos_core.fiftyone.dataset.digests import digests
-from kalos_core.fiftyone.dataset.info import RaterRecord
-from kalos_core.fiftyone.dataset.opened import Opened
+from kalos_core.fiftyone.dataset.document import RaterRecord
+from kalos_core.fiftyone.dataset.opened import Opened, attributes_of, what_to_read
 from kalos_core.fiftyone.dataset.raters import ASSIGNED_FIELD
 from kalos_core.fiftyone.dataset.samples import check_samples, check_sizes
 from kalos_core.fiftyone.dataset.selection import Selection
-from kalos_core.fiftyone.dataset.similarities import attributes_of, what_to_read
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,8 +59,6 @@ class Labels:
         Which of `paths` each annotation lies in.
     confidence : (N,) float64
         NaN where a label has none.
-    hashes : (I,) object
-        A digest per image of the labels that were read and of who was assigned.
     view : fiftyone.core.collections.SampleCollection
         What was read, see `pinned`.
     read_at : datetime
@@ -77,7 +75,6 @@ class Labels:
     paths: tuple[str, ...]
     path_of: NDArray[np.unsignedinteger[Any]]
     confidence: NDArray[np.float64]
-    hashes: NDArray[np.object_]
     view: Any
     read_at: datetime
     similarities: tuple[str, ...]
@@ -87,6 +84,16 @@ class Labels:
     def images(self) -> NDArray[np.object_]:
         """(I,) sample ids."""
         return self.annotations.images
+
+    @cached_property
+    def by_image(self) -> ByImage:
+        """The rows of the annotations by image."""
+        return ByImage(self.annotations)
+
+    @cached_property
+    def hashes(self) -> NDArray[np.object_]:
+        """(I,) a digest per image of the labels that were read and of who was assigned."""
+        return digests(self.by_image, limits_of(self.facts))
 
     @property
     def scores(self) -> list[float | None]:
@@ -269,8 +276,8 @@ class _Reading:
         self.paths = ["id", "filepath", "metadata.width", "metadata.height", *opened.fields, *self.types]
         for source, names in zip(self.sources, self.attributes, strict=True):
             self.paths += [f"{source.path}.{name}" for name in names]
-        self.limits = {about["rater"]: about["classes"] for about in opened.facts if about["classes"] is not None}
-        self.known = {name for names in self.limits.values() for name in names or () if self._is_wanted(name)}
+        self.limits = limits_of(opened.facts)
+        self.known = {name for names in self.limits.values() for name in names if self._is_wanted(name)}
         opened.check_classes()
         opened.warn()
 
@@ -361,7 +368,7 @@ class _Reading:
             image_size=_sizes(columns, NAN),
             assigned=[None] * len(files) if assigned is None else assigned,
             assigned_categories={
-                name: [label for label in names or () if label in known]
+                name: [label for label in names if label in known]
                 for name, names in self.limits.items()
                 if assigned is not None
             },
@@ -399,7 +406,6 @@ class _Reading:
             paths=tuple(source.path for source in self.sources),
             path_of=path_of,
             confidence=confidence,
-            hashes=_digests(annotations, {name: names or () for name, names in self.limits.items()}),
             view=self.opened.view,
             read_at=self.opened.read_at,
             similarities=self.similarities,
@@ -409,33 +415,24 @@ class _Reading:
     def _warn_of_outside(self, annotations: Annotations) -> None:
         outside = reaching_outside(annotations.shapes, annotations.image_size[annotations.image])
         if outside.any():
-            warnings.warn(
+            warn(
                 f"view: {outside.sum():,} annotations reach beyond their image and are kept as they are "
-                f"(ids {listed(annotations.id[outside])})",
-                KalosWarning,
-                stacklevel=5,
+                f"(ids {listed(annotations.id[outside])})"
             )
 
 
 def _warn_of_crowds(annotations: Annotations) -> None:
     if annotations.crowds.any():
-        warnings.warn(
+        warn(
             f"view: {annotations.crowds.sum():,} crowd regions (labels with a true {CROWD!r}) on "
             f"{np.count_nonzero(annotations.crowds):,} images are kept out of agreement, as each stands for many "
-            "objects and corresponds to none; in mAP they are ignored regions, as in COCO.",
-            KalosWarning,
-            stacklevel=5,
+            "objects and corresponds to none; in mAP they are ignored regions, as in COCO."
         )
 
 
-def _digests(annotations: Annotations, limits: Mapping[str, Iterable[str]]) -> NDArray[np.object_]:
-    """(I,) `digests` of all labels, half of it that of crowd regions where an image has any."""
-    found, crowds = digests(annotations, limits), annotations.crowd_regions
-    if crowds is not None:
-        own = digests(crowds, {})
-        for image in np.unique(crowds.image):
-            found[image] = found[image][:8] + own[image][:8]
-    return found
+def limits_of(facts: Iterable[RaterRecord]) -> dict[str, list[str]]:
+    """Rater -> the classes they were assigned to, of those who were not assigned to all."""
+    return {about["rater"]: about["classes"] for about in facts if about["classes"] is not None}
 
 
 def _attributes(names: Sequence[str], values: Sequence[Any]) -> dict[str, Any] | None:

@@ -13,7 +13,7 @@ import fiftyone as fo
 
 from kalos_core.annotations import Annotations
 from kalos_core.errors import InputError, listed
-from kalos_core.fiftyone.dataset.info import RaterRecord, read_info, update_info
+from kalos_core.fiftyone.dataset.document import RaterRecord, read_info, update_info
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.internals import root_of
 

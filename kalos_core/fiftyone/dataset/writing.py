@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from pymongo import UpdateOne
 from pymongo.errors import BulkWriteError, DocumentTooLarge, OperationFailure
 
-from kalos_core.annotations.blocks import ByImage
 from kalos_core.arrays import run_starts, uncollected
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, KalosError
@@ -110,7 +109,7 @@ def write_samples(stored: Any, updates: Iterable[Update]) -> int:
 
 def _needed(labels: Labels, attributes: Values, fields: Values) -> Iterator[tuple[str, str, int]]:
     """File, id and bytes of what is written to each sample of many labels."""
-    by_image, table = ByImage(labels.annotations), labels.annotations
+    by_image, table = labels.by_image, labels.annotations
     for image in np.flatnonzero(np.diff(by_image.start) > MANY).tolist():
         of_sample = {name: column[0] for name, column in fields(np.array([image])).items()}
         rows = by_image.rows(image, image + 1)
@@ -121,7 +120,7 @@ def _needed(labels: Labels, attributes: Values, fields: Values) -> Iterator[tupl
 def _updates(
     labels: Labels, stored: Any, attributes: Values, fields: Values, progress: Progress | None
 ) -> Iterator[Update]:
-    by_image, count = ByImage(labels.annotations), len(labels.images)
+    by_image, count = labels.by_image, len(labels.images)
     for begin in range(0, count, BLOCK):
         if progress is not None:
             progress(begin / count)

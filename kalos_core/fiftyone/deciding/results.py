@@ -9,17 +9,9 @@ import fiftyone as fo
 
 from kalos_core.decisions import against_in
 from kalos_core.errors import InputError, KalosError
-from kalos_core.fiftyone.dataset.database import (
-    check_server,
-    collection,
-    journaled,
-    refresh,
-    reload_samples,
-    server,
-    with_tag,
-)
+from kalos_core.fiftyone.dataset.database import check_server, collection, journaled, reload_samples, server, with_tag
+from kalos_core.fiftyone.dataset.document import read_info, refresh, update_info
 from kalos_core.fiftyone.dataset.expressions import files_of
-from kalos_core.fiftyone.dataset.info import read_info, update_info
 from kalos_core.fiftyone.dataset.raters import class_names
 from kalos_core.fiftyone.deciding.decide import decisions, latest, stored_decisions
 from kalos_core.fiftyone.deciding.queue import view_of_queue

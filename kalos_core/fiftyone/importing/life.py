@@ -5,7 +5,6 @@ The next load undoes what a dead process left half done; a load that fails undoe
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,26 +16,24 @@ import fiftyone as fo
 from bson import ObjectId
 from pymongo.errors import PyMongoError
 
-from kalos_core.errors import InputError, KalosError, KalosWarning, repr_of
+from kalos_core.errors import InputError, KalosError, repr_of, warn
 from kalos_core.fiftyone.dataset.database import (
     BLOCK,
     FieldArguments,
     check_server,
     collection,
     declare,
-    delete_fields,
     journaled,
     keep,
-    refresh,
     reload_samples,
     server,
 )
-from kalos_core.fiftyone.dataset.info import claim, read_info, update_info
+from kalos_core.fiftyone.dataset.document import claim, read_info, refresh, update_info
 from kalos_core.fiftyone.dataset.opened import check_assigned_field
 from kalos_core.fiftyone.dataset.raters import ASSIGNED_FIELD, forget_raters
 from kalos_core.fiftyone.dataset.samples import every_sample
 from kalos_core.fiftyone.dataset.writing import Progress, write_documents
-from kalos_core.fiftyone.internals import database, forget_unlisted_samples
+from kalos_core.fiftyone.internals import database, delete_fields, forget_unlisted_samples
 from kalos_core.fiftyone.runs.explaining import explained
 from kalos_core.fiftyone.runs.writers import is_alive, writing_now
 from kalos_core.readers.images import KnownImages
@@ -169,11 +166,7 @@ def undo_dead_load(dataset: Any) -> bool:
     if record["is_complete"]:
         _finish(dataset, record)
         return False
-    warnings.warn(
-        f"dataset: an earlier load into {dataset.name!r} was cut off half-way; what it left is removed first",
-        KalosWarning,
-        stacklevel=4,
-    )
+    warn(f"dataset: an earlier load into {dataset.name!r} was cut off half-way; what it left is removed first")
     _undo(dataset, record)
     return bool(record["is_new"])
 

@@ -19,7 +19,7 @@ from PIL import Image
 
 from kalos_core.annotations import Annotations
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, KalosWarning
+from kalos_core.errors import InputError, KalosWarning, warn
 from kalos_core.fiftyone.analyses.analysis import analyse as analyse_labels
 from kalos_core.fiftyone.analyses.analysis import free_analysis_key
 from kalos_core.fiftyone.dataset.coordinates import CROWD, FILE_ID
@@ -158,11 +158,9 @@ def load_raters(
     if not len(annotations.raters):
         raise InputError(f"{source}: expected at least one rater, got none")
     if len(annotations.excluded):
-        warnings.warn(
+        warn(
             f"{source}: {len(annotations.excluded):,} exclusions (a rater not assigned to a class on one image) "
-            "are not kept in FiftyOne: there an object such a rater did not annotate counts as missed",
-            KalosWarning,
-            stacklevel=2,
+            "are not kept in FiftyOne: there an object such a rater did not annotate counts as missed"
         )
     kind = choose_label_type(annotations, label_type)
     files, grey = ImageFiles(labels, images), None if canvas is None else Path(canvas).resolve()
@@ -238,7 +236,7 @@ def _analyse(dataset: Any, report: Report) -> Analysis | None:
         key = free_analysis_key(dataset, ANALYSIS)
         return analyse_labels(dataset, key, progress=report.part(LOADED, 1.0))
     except InputError as error:
-        warnings.warn(f"the labels are loaded, without an analysis: {error}", KalosWarning, stacklevel=3)
+        warn(f"the labels are loaded, without an analysis: {error}")
         return None
 
 

@@ -14,16 +14,16 @@ from fiftyone import ViewField as F
 from numpy.typing import NDArray
 
 from kalos_core.annotations import object_array
-from kalos_core.annotations.joining import narrow
 from kalos_core.arrays import by_item
 from kalos_core.errors import InputError, listed
-from kalos_core.fiftyone.dataset.database import FieldArguments
+from kalos_core.fiftyone.dataset.database import FieldArguments, label_field
 from kalos_core.fiftyone.dataset.expressions import list_of, text
 from kalos_core.fiftyone.dataset.image_labels import ImageLabels, known_classes, read_image_labels, table_of
 from kalos_core.fiftyone.dataset.opened import rule_of
 from kalos_core.fiftyone.dataset.raters import ASSIGNED_FIELD, ESTIMATED, IMAGE_LABELS, LabelSource, sources_of
 from kalos_core.fiftyone.dataset.writing import write_documents
-from kalos_core.fiftyone.runs.arrays import as_texts, part_of, text_array
+from kalos_core.fiftyone.kinds.columns import columns_of, made_from
+from kalos_core.fiftyone.runs.arrays import as_texts
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.stored import load_metrics
 from kalos_core.fiftyone.runs.table import Arrays, Changes, Run
@@ -33,17 +33,11 @@ from kalos_core.nominal.grouping import Groups
 TABLE = "table/"
 """What the names of the arrays of a table begin with."""
 
-CODES = ("item", "rater", "answer", "concept")
-NAMES = ("raters", "concepts", "groups")
-"""Columns of a `LabelTable`."""
-
 OF_LABELS = ("image_labels", "ranking")
 """The kinds of runs that read such a table."""
 
 TRUTH = "truth"
 """What the estimated labels of a run are called beside its raters."""
-
-TEXTS: FieldArguments = {"ftype": fo.ListField, "subfield": fo.StringField}
 
 
 # ---- the table ----
@@ -56,19 +50,12 @@ def read_compared(view: Any, run: Run[Any, Any, Any, Any]) -> ImageLabels:
 
 def table_arrays(table: LabelTable) -> dict[str, NDArray[Any]]:
     """What `stored_table` reads back; its items are those of the run."""
-    return {
-        **{f"{TABLE}{name}": narrow(getattr(table, name)) for name in CODES},
-        **{f"{TABLE}{name}": text_array(getattr(table, name)) for name in NAMES},
-        f"{TABLE}group_of": table.group_of,
-        f"{TABLE}time": table.time,
-    }
+    return columns_of(table, TABLE, but=("items", "account"))
 
 
 def stored_table(arrays: Arrays) -> LabelTable:
     """The table a run stored."""
-    columns: dict[str, Any] = part_of(arrays, TABLE)
-    columns |= {name: object_array(as_texts(columns[name])) for name in NAMES}
-    return LabelTable(items=object_array(as_texts(arrays["image_ids"])), **columns)
+    return made_from(LabelTable, arrays, TABLE, items=object_array(as_texts(arrays["image_ids"])))
 
 
 def table_again(changes: Changes) -> LabelTable:
@@ -87,13 +74,9 @@ def table_again(changes: Changes) -> LabelTable:
 
 def majority_schema(names: RunNames, groups: Groups) -> dict[str, FieldArguments]:
     """The fields of `majority_values`: one label an image where all labels exclude each other, else several."""
-    majority = {
-        "ftype": fo.EmbeddedDocumentField,
-        "embedded_doc_type": fo.Classification if isinstance(groups, str) else fo.Classifications,
-        "description": f"What most raters chose, of the run {names.key!r}; confidence: the share who did",
-        "info": {ESTIMATED: names.key},
-    }
-    return {names.majority: majority, names.tied: TEXTS}
+    about = f"What most raters chose, of the run {names.key!r}; confidence: the share who did"
+    document = fo.Classification if isinstance(groups, str) else fo.Classifications
+    return {names.majority: label_field(document, about, {ESTIMATED: names.key}), **names.declared(names.tied)}
 
 
 def majority_values(table: LabelTable, names: RunNames, groups: Groups) -> dict[str, Iterator[Any]]:

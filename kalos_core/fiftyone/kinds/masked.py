@@ -28,11 +28,6 @@ CLOCK = 2.0
 """Seconds by which the clock of a file system may be coarser than ours, or late."""
 
 
-IgnoreValue = Annotated[
-    int | None,
-    Option("Value to ignore", "A pixel that any rater gives this value counts for nothing; none by default."),
-]
-
 RatersAreLocal = Annotated[
     bool | None,
     Option(

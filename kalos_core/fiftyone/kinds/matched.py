@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
-from kalos_core.annotations.joining import from_arrays, join, narrow, to_arrays
-from kalos_core.fiftyone.dataset.database import FieldArguments
+from kalos_core.annotations.joining import from_arrays, join, to_arrays
 from kalos_core.fiftyone.dataset.objects import Labels, read_labels
+from kalos_core.fiftyone.kinds.columns import columns_of, made_from
 from kalos_core.fiftyone.runs.arrays import part_of
 from kalos_core.fiftyone.runs.table import Arrays, Changes, Run
-from kalos_core.pairs import Pairs, compute_pairs
-from kalos_core.similarity import get_similarity
+from kalos_core.pairs import Pairs, pairs_of
+from kalos_core.similarity import SIMILARITIES
 
 TABLE, PAIRS = "table/", "pairs/"
 """What the names of the arrays of a table and of its pairs begin with."""
@@ -23,24 +23,22 @@ TABLE, PAIRS = "table/", "pairs/"
 
 def matched_arrays(labels: Labels, pairs: Pairs) -> dict[str, NDArray[Any]]:
     """What `matched_again` reads back."""
-    return table_arrays(labels) | {
-        f"{PAIRS}left": narrow(pairs.left),
-        f"{PAIRS}right": narrow(pairs.right),
-        f"{PAIRS}similarity": pairs.similarity,
-        f"{PAIRS}floor": np.array(pairs.floor),
-    }
+    return table_arrays(labels.annotations) | columns_of(pairs, PAIRS)
 
 
 def stored_pairs(arrays: Arrays, similarity: str) -> Pairs:
     """The pairs a run stored, of the rows of the table it stored."""
-    stored = part_of(arrays, PAIRS)
-    left, right = stored["left"].astype(np.intp), stored["right"].astype(np.intp)
-    return Pairs(left, right, stored["similarity"], similarity, float(stored["floor"]))
+    return made_from(Pairs, arrays, PAIRS, name=similarity)
 
 
-def table_arrays(labels: Labels) -> dict[str, NDArray[Any]]:
-    """What `annotations_again` reads back."""
-    return {f"{TABLE}{name}": array for name, array in to_arrays(labels.annotations).items()}
+def table_arrays(annotations: Annotations) -> dict[str, NDArray[Any]]:
+    """What `stored_table` and `annotations_again` read back."""
+    return {f"{TABLE}{name}": array for name, array in to_arrays(annotations).items()}
+
+
+def stored_table(arrays: Arrays, *, with_shapes: bool = True) -> Annotations:
+    """The annotations as a run stored them."""
+    return from_arrays(part_of(arrays, TABLE) if with_shapes else part_of(arrays, TABLE, without="."))
 
 
 def read_compared(view: Any, run: Run[Any, Any, Any, Any]) -> Labels:
@@ -64,7 +62,7 @@ def matched_again(changes: Changes, similarity: str) -> tuple[Annotations, Pairs
     kept = (left >= 0) & (right >= 0)
     if not len(fresh_rows) and kept.all():
         return annotations, Pairs(left, right, stored.similarity, similarity, floor)
-    fresh = compute_pairs(annotations.select(rows=fresh_rows), get_similarity(similarity), floor)
+    fresh = pairs_of(annotations.select(rows=fresh_rows), SIMILARITIES[similarity], floor)
     left = np.concatenate([left[kept], fresh_rows[fresh.left]])
     right = np.concatenate([right[kept], fresh_rows[fresh.right]])
     values = np.concatenate([stored.similarity[kept], fresh.similarity])
@@ -76,7 +74,7 @@ def matched_again(changes: Changes, similarity: str) -> tuple[Annotations, Pairs
 
 def _again(changes: Changes) -> tuple[Annotations, NDArray[np.intp], NDArray[np.intp]]:
     """The annotations as they are now, the row of each stored one among them (-1: gone), and the rows of fresh ones."""
-    stored = from_arrays(part_of(changes.arrays, TABLE))
+    stored = stored_table(changes.arrays)
     rows = np.arange(len(stored))
     if not changes.all and stored.images.tolist() == changes.images:
         return stored, rows, np.zeros(0, np.intp)
@@ -113,8 +111,3 @@ def _with_used_classes(annotations: Annotations) -> Annotations:
         categories=annotations.categories[used],
         assigned_categories=None if limits is None else limits[:, used],
     )
-
-
-def label_schema(labels: Labels, attributes: dict[str, FieldArguments]) -> dict[str, FieldArguments]:
-    """Paths of label attributes in every list that was read, with the arguments that declare them."""
-    return {f"{path}.{name}": arguments for path in labels.paths for name, arguments in attributes.items()}

@@ -8,11 +8,12 @@ from typing import Any
 import fiftyone as fo
 
 from kalos_core.display import RATER_COLOURS, rater_colour
-from kalos_core.fiftyone.dataset.database import keep, refresh, server
+from kalos_core.fiftyone.dataset.database import keep, server
+from kalos_core.fiftyone.dataset.document import own_runs, refresh
 from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS, MASKS, OBJECTS, rater_fields
 from kalos_core.fiftyone.internals import add_to_sidebar
 from kalos_core.fiftyone.runs.explaining import explained
-from kalos_core.fiftyone.runs.keys import RunNames, own_runs
+from kalos_core.fiftyone.runs.keys import RunNames
 
 RATERS, RUNS = "raters", "runs"
 """Groups of the sidebar: label fields of raters, and fields that runs wrote."""

@@ -13,7 +13,7 @@ from bson import ObjectId
 from numpy.typing import NDArray
 
 from kalos_core.errors import InputError
-from kalos_core.fiftyone.internals import DETAILS, database, id_of
+from kalos_core.fiftyone.internals import database
 
 BUCKET = "kalos"
 """Of the files, in FiftyOne's database."""
@@ -22,19 +22,34 @@ AT_ONCE = 1 << 22
 """Bytes that are copied at a time."""
 
 
-def store_arrays(dataset: Any, arrays: Mapping[str, NDArray[Any]], writer: Mapping[str, Any], file_id: str) -> None:
-    """Write arrays as one file of this id, one after the other."""
-    about = {"dataset": id_of(dataset), "writer": dict(writer)}
+def store_arrays(owner: ObjectId, arrays: Mapping[str, NDArray[Any]], writer: Mapping[str, Any], file_id: str) -> None:
+    """Write arrays as one file of this id, one after the other. `owner`: the id of the data set."""
+    about = {"dataset": owner, "writer": dict(writer)}
     with _files().new_file(_id=ObjectId(file_id), metadata=about) as file:
         index, at = {}, 0
         for name, array in arrays.items():
-            lines = np.atleast_1d(array)
+            stored = narrow(array)
+            lines = np.atleast_1d(stored)
             at_once = max(1, AT_ONCE // max(lines[:1].nbytes, 1))
             for begin in range(0, len(lines), at_once):
                 file.write(lines[begin : begin + at_once].tobytes())
-            index[name] = [at, array.dtype.str, list(array.shape)]
-            at += array.nbytes
+            index[name] = [at, stored.dtype.str, array.dtype.str, list(array.shape)]
+            at += stored.nbytes
         file.index = json.dumps(index)
+
+
+def narrow(array: NDArray[Any]) -> NDArray[Any]:
+    """Whole numbers in the smallest type that holds them; anything else as it is.
+
+    Examples
+    --------
+    >>> narrow(np.array([0, 300])).dtype, narrow(np.array([-1, 300])).dtype
+    (dtype('uint16'), dtype('int16'))
+    """
+    if array.dtype.kind not in "iu":
+        return array
+    least, most = int(array.min(initial=0)), int(array.max(initial=0))
+    return array.astype(np.min_scalar_type(min(least, -most - 1) if least < 0 else most))
 
 
 class StoredArrays(Mapping[str, NDArray[Any]]):
@@ -68,12 +83,12 @@ class StoredArrays(Mapping[str, NDArray[Any]]):
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         if name not in self._fetched:
-            at, kind, shape = self._index[name]
+            at, kind, wide, shape = self._index[name]
             dtype = np.dtype(kind)
             self._file.seek(at)
             content = self._file.read(dtype.itemsize * int(np.prod(shape, dtype=np.int64)))
             array = np.frombuffer(content, dtype).reshape(shape)
-            self._fetched[name] = array
+            self._fetched[name] = array.astype(wide, copy=False)
         return self._fetched[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -83,12 +98,11 @@ class StoredArrays(Mapping[str, NDArray[Any]]):
         return len(self._index)
 
 
-def delete_arrays(owner: ObjectId, file: str | None, bucket: str = BUCKET) -> None:
+def delete_arrays(owner: ObjectId, file: str) -> None:
     """Delete the file of a run, or what there is of one half written; not that of another data set."""
-    if file is not None:
-        found = database()[bucket].files.find_one({"_id": ObjectId(file)}, {"metadata.dataset": True})
-        if found is None or found.get("metadata", {}).get("dataset") == owner:
-            gridfs.GridFS(database(), collection=bucket).delete(ObjectId(file))
+    found = database()[BUCKET].files.find_one({"_id": ObjectId(file)}, {"metadata.dataset": True})
+    if found is None or found["metadata"]["dataset"] == owner:
+        drop(file)
 
 
 def orphans(known: Collection[str], of: Any = None) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -107,9 +121,8 @@ def orphans(known: Collection[str], of: Any = None) -> Iterator[tuple[str, Mappi
 
 
 def drop(file: str) -> None:
-    """Delete the arrays of a run, and its details, which FiftyOne keeps in a file of the same id."""
-    for bucket in (DETAILS, BUCKET):
-        gridfs.GridFS(database(), collection=bucket).delete(ObjectId(file))
+    """Delete the arrays of a run."""
+    _files().delete(ObjectId(file))
 
 
 def _files() -> Any:

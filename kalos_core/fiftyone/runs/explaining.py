@@ -13,7 +13,7 @@ from pymongo.errors import ConnectionFailure, OperationFailure
 
 from kalos_core.errors import InputError, KalosError, listed, repr_of
 from kalos_core.fiftyone.dataset.database import RESTARTED, server
-from kalos_core.fiftyone.dataset.info import read_info
+from kalos_core.fiftyone.dataset.document import read_info
 from kalos_core.fiftyone.dataset.raters import label_fields
 from kalos_core.fiftyone.dataset.writing import MOST, WAYS_OUT, is_too_large
 from kalos_core.fiftyone.internals import database, id_of, root_of

@@ -11,12 +11,10 @@ from typing import Any
 import fiftyone as fo
 
 from kalos_core.errors import InputError, listed
-from kalos_core.fiftyone.dataset.database import FieldArguments, collection, refresh
+from kalos_core.fiftyone.dataset.database import FieldArguments, collection
+from kalos_core.fiftyone.dataset.document import own_runs, refresh
 from kalos_core.fiftyone.dataset.raters import ASSIGNED_FIELD, derive_field_names, label_fields
-from kalos_core.fiftyone.internals import attributes_of, changed_at, id_of, root_of
-
-METHOD = "kalos"
-"""Runs of this plugin have the method ``kalos/<kind>``."""
+from kalos_core.fiftyone.internals import attributes_of, root_of
 
 NUMBER: FieldArguments = {"ftype": fo.FloatField}
 WHOLE: FieldArguments = {"ftype": fo.IntField}
@@ -138,39 +136,14 @@ class RunNames:
         return {name: fields[field_name] for name, field_name in wanted.items()}
 
 
-def is_ours(config: Any) -> bool:
-    """Whether a run is one of this plugin."""
-    return str(config.method).startswith(f"{METHOD}/")
+def written_fields(dataset: Any, run_key: str, fields: Iterable[str] = ()) -> list[str]:
+    """The fields that a run was to write, and the attributes of its names in all label fields that are there now.
 
-
-def written_fields(dataset: Any, run_key: str, config: Any) -> list[str]:
-    """The fields and attributes of a run that are there, also in label fields that were renamed or cloned since."""
-    own = [path for path in config.fields if dataset.has_field(path)]
-    return list(dict.fromkeys([*own, *written_attributes(dataset, run_key)]))
-
-
-def written_attributes(dataset: Any, run_key: str) -> list[str]:
-    """The attributes that have the names of a run, in all label fields that are there now."""
-    paths, names = label_fields(dataset).values(), RunNames(run_key).of_labels
-    return [found for path in paths for name in names if dataset.has_field(found := f"{path}.{name}")]
-
-
-_OWN: dict[Any, tuple[Any, dict[str, Any]]] = {}
-"""Id of a data set -> when it changed last, and its runs as they were then: FiftyOne reads each for a millisecond."""
-
-
-def own_runs(dataset: Any) -> dict[str, Any]:
-    """The runs of this plugin as FiftyOne stores them, by key: complete ones, and those that somebody is writing.
-
-    For reading only: they are read again when the data set has changed.
+    Label fields may have been renamed or cloned since.
     """
-    changed = changed_at(dataset)
-    at, own = _OWN.get(id_of(dataset), (None, {}))
-    if at is None or at != changed:
-        found = {key: dataset.get_run_info(key) for key in dataset.list_runs()}
-        own = {key: about for key, about in found.items() if is_ours(about.config)}
-        _OWN[id_of(dataset)] = changed, own
-    return dict(own)
+    paths, names = label_fields(dataset).values(), RunNames(run_key).of_labels
+    there = [found for path in paths for name in names if dataset.has_field(found := f"{path}.{name}")]
+    return list(dict.fromkeys([*fields, *there]))
 
 
 def free_run_key(samples: Any, base: str, check: Callable[[Any, str], None] | None = None) -> str:
@@ -201,7 +174,13 @@ def check_run_key(samples: Any, run_key: object) -> None:
     if run_key in taken or run_key in dataset.list_annotation_runs():
         raise InputError(f"run key: {run_key!r} is the key of another run; choose another or delete that run first")
     names = RunNames(run_key)
-    in_the_way = _reserved(names) + _existing(dataset, names) + _of_other_runs(dataset, names)
+    wanted = {*names.of_samples, *names.of_labels}
+    in_the_way = _reserved(names) + [
+        f"the names of the run {key!r}"
+        for key in own_runs(dataset)
+        if not wanted.isdisjoint([*RunNames(key).of_samples, *RunNames(key).of_labels])
+    ]
+    in_the_way += _existing(dataset, names)
     if in_the_way:
         raise InputError(f"run key: {run_key!r} would overwrite {listed(in_the_way)}; choose another key")
 
@@ -237,13 +216,3 @@ def _existing(dataset: Any, names: RunNames) -> list[str]:
     if undeclared and stored.find_one({"$or": [{path: {"$exists": True}} for path in undeclared]}, {}):
         used = {path for path in undeclared if stored.find_one({path: {"$exists": True}}, {})}
     return found + [f"the attribute {path!r}" for path in paths if path in declared or path in used]
-
-
-def _of_other_runs(dataset: Any, names: RunNames) -> list[str]:
-    wanted = {*names.of_samples, *names.of_labels}
-    others = {key: RunNames(key) for key in own_runs(dataset)}
-    return [
-        f"the names of the run {key!r}"
-        for key, theirs in others.items()
-        if not wanted.isdisjoint([*theirs.of_samples, *theirs.of_labels])
-    ]

@@ -8,48 +8,36 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic
 
-import fiftyone as fo
-import fiftyone.constants as foc
-from bson import ObjectId, json_util
+from bson import ObjectId
 from numpy.typing import NDArray
 
 from kalos_core.arrays import give_back_memory
-from kalos_core.errors import InputError, KalosError, listed
 from kalos_core.fiftyone.dataset.database import (
     FieldArguments,
     add_index,
     check_server,
     declare,
-    journaled,
-    now,
     server,
-    touch,
 )
+from kalos_core.fiftyone.dataset.document import METHOD, StoredRun, own_runs, register_run, set_config
 from kalos_core.fiftyone.dataset.objects import Labels
 from kalos_core.fiftyone.dataset.samples import check_samples
 from kalos_core.fiftyone.dataset.writing import NOTHING, Values, names_in, write_values
 from kalos_core.fiftyone.internals import (
-    RunDocument,
-    changed_at,
-    database,
     id_of,
-    listed_run,
-    reload_runs,
     root_of,
     serialized,
-    store_results,
 )
 from kalos_core.fiftyone.runs.arranging import place_fields
-from kalos_core.fiftyone.runs.arrays import StoredArrays, store_arrays
+from kalos_core.fiftyone.runs.arrays import store_arrays
 from kalos_core.fiftyone.runs.explaining import explained
-from kalos_core.fiftyone.runs.keys import METHOD, RunNames, check_run_key, own_runs
+from kalos_core.fiftyone.runs.keys import RunNames, check_run_key
 from kalos_core.fiftyone.runs.progress import Progress, Report
-from kalos_core.fiftyone.runs.records import apart, keyed, keyless
+from kalos_core.fiftyone.runs.records import details_to_arrays, keyless
 from kalos_core.fiftyone.runs.table import Details, Kind, Metrics, Read, Result, Run, Settings
 from kalos_core.fiftyone.runs.upkeep import forget_deleted, remove_run, sweep
 from kalos_core.fiftyone.runs.writers import COMPLETE, WRITING, Writer, writing_now
@@ -67,11 +55,6 @@ def analysing(samples: Any, run_key: str, progress: Progress | bool | None) -> I
         check_run_key(samples, run_key)
         report(READING, "Reading labels")
         yield report
-        try:
-            report(1.0, "Done")
-        except BaseException:  # cancelled at the very last: nothing is kept all the same
-            remove_run(root_of(samples), run_key)
-            raise
 
 
 @dataclass(frozen=True)
@@ -101,20 +84,19 @@ def writing_together(dataset: Any, analysis: str) -> Iterator[None]:
             set_config(dataset, _written_by(dataset, writer), status=COMPLETE)
         except BaseException:
             with suppress(Exception):  # as for a single run
-                remove_run(dataset, *_written_by(dataset, writer))
+                remove_run(dataset, *(run.key for run in _written_by(dataset, writer)))
             forget_deleted(dataset, together.folders)
             raise
         finally:
             _TOGETHER.reset(token)
 
 
-def _written_by(dataset: Any, writer: Writer) -> list[str]:
-    dataset.reload()
-    return [key for key, about in own_runs(dataset).items() if about.config.writer == writer]
+def _written_by(dataset: Any, writer: Writer) -> list[StoredRun]:
+    return [run for run in own_runs(dataset).values() if run.config.writer == writer]
 
 
 @dataclass
-class Draft(Generic[Settings, Metrics, Details, Result]):
+class RunDraft(Generic[Settings, Metrics, Details, Result]):
     """A run that is being written: what it will store besides its fields, and the run itself once it is written.
 
     Parameters
@@ -143,9 +125,10 @@ def writing(
     read: Read,
     run_key: str,
     settings: Settings,
+    report: Report,
     fields: Mapping[str, FieldArguments] | None = None,
     folder: Path | None = None,
-) -> Iterator[Draft[Settings, Metrics, Details, Result]]:
+) -> Iterator[RunDraft[Settings, Metrics, Details, Result]]:
     """Register a run as being written, declare its fields, and take all of it back if anything goes wrong.
 
     Parameters
@@ -155,6 +138,8 @@ def writing(
         What the run has read.
     run_key : str
     settings : dict
+    report : Report
+        Told at last that all is done.
     fields : mapping, optional
         Paths of fields and attributes to be created, each with the arguments of `add_sample_field`.
     folder : path, optional
@@ -162,74 +147,53 @@ def writing(
 
     Yields
     ------
-    Draft
+    RunDraft
         To be given `metrics`, `details`, `arrays` and `result`; leaving the block makes the run complete.
     """
-    dataset, together, stored = root_of(read.view), _TOGETHER.get(), keyless(settings)
+    dataset, together = root_of(read.view), _TOGETHER.get()
     with writing_now() if together is None else nullcontext(together.writer) as writer:
         check_run_key(dataset, run_key)
-        config = dataset.init_run(
-            method=f"{METHOD}/{kind.name}",
-            status=WRITING,
-            writer=writer,
-            settings=stored,
-            selection=read.selection.record(),
-            label_fields=list(read.fields),
-            images=len(read.images),
-            read_at=read.read_at,
-            rater_facts=read.facts,
-            fields=list(fields or ()),
-            folder=None if folder is None else str(folder),
-            arrays=str(ObjectId()),  # its files have this id: what is half written of them is found by it
-            metrics={},
-            analysis=together and together.analysis,
-            note="",
-            review="",
-        )
-        known, made_at = server(), _register(read.view, run_key, config)
+        config = {
+            "method": f"{METHOD}/{kind.name}",
+            "status": WRITING,
+            "writer": writer,
+            "settings": keyless(settings),
+            "selection": read.selection.record(),
+            "label_fields": list(read.fields),
+            "images": len(read.images),
+            "read_at": read.read_at,
+            "rater_facts": read.facts,
+            "fields": list(fields or ()),
+            "folder": None if folder is None else str(folder),
+            "arrays": str(ObjectId()),  # its file has this id: what is half written of it is found by it
+            "metrics": {},
+            "analysis": together and together.analysis,
+            "note": "",
+            "review": "",
+        }
+        known, run = server(), register_run(dataset, run_key, config, serialized(read.view))
         folders = [] if folder is None else [folder]
         if together is not None:
             together.folders.extend(folders)
         try:
             declare(dataset, fields or {})
             place_fields(dataset, run_key, fields or ())
-            draft = Draft[Settings, Metrics, Details, Result]()
+            draft = RunDraft[Settings, Metrics, Details, Result]()
             yield draft
-            _store_results(dataset, run_key, read, draft, config)
+            details = details_to_arrays(draft.details)
+            give_back_memory()
+            own = {"image_ids": read.images.astype("S"), "hashes": read.hashes.astype("S")}
+            store_arrays(id_of(dataset), {**own, **draft.arrays, **details}, writer, run.config.arrays)
             check_server(known)
-            set_config(dataset, [run_key], metrics=draft.metrics, status=COMPLETE if together is None else WRITING)
-            draft.run = Run(
-                key=run_key,
-                kind=kind.name,
-                settings=keyed(stored),
-                selection=read.selection,
-                metrics=draft.metrics,
-                label_fields=read.fields,
-                images=len(read.images),
-                read_at=read.read_at,
-                made_at=made_at,
-                details=draft.details,
-                result=draft.result,
-                analysis=config.analysis,
-                dataset=dataset,
-                arrays=StoredArrays(run_key, config.arrays),
-            )
+            run.config.metrics = draft.metrics
+            set_config(dataset, [run], metrics=draft.metrics, status=COMPLETE if together is None else WRITING)
+            draft.run = replace(Run.of(dataset, run), details=draft.details, result=draft.result)
+            report(1.0, "Done")  # who cancels it now keeps nothing all the same
         except BaseException:
             with suppress(Exception):  # what cannot be removed now is swept later; the first error is the one to tell
                 remove_run(dataset, run_key)
             forget_deleted(dataset, folders)
             raise
-
-
-def _store_results(dataset: Any, run_key: str, read: Read, draft: Draft[Any, Any, Any, Any], config: Any) -> None:
-    """Write the arrays of a run, and its details, each in a file."""
-    details, beside = apart(draft.details)
-    give_back_memory()
-    own = {"image_ids": read.images.astype("S"), "hashes": read.hashes.astype("S")}
-    store_arrays(dataset, {**own, **draft.arrays, **beside}, config.writer, config.arrays)
-    results = dataset.init_run_results(run_key)
-    results.details = details
-    store_results(dataset, run_key, results, config.arrays)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -269,7 +233,7 @@ def store(
     names = RunNames(run_key)
     fields, attributes = names.declared(*names_in(found.on_samples)), names.declared(*names_in(found.on_labels))
     fields |= {f"{path}.{name}": how for path in labels.paths for name, how in attributes.items()}
-    with writing(kind, labels, run_key, found.settings, fields) as draft:
+    with writing(kind, labels, run_key, found.settings, report, fields) as draft:
         if fields:
             write_values(labels, found.on_labels, found.on_samples, report.within(STORING, 1.0, "Writing"))
         if found.index:
@@ -277,59 +241,6 @@ def store(
         draft.metrics, draft.details, draft.result = found.metrics, found.details, found.result
         draft.arrays = found.arrays()
     return draft.run
-
-
-def _register(samples: Any, run_key: str, config: Any) -> datetime:
-    """Enter a run into the list of a data set's runs, and when; of two processes the database refuses one."""
-    dataset, time = root_of(samples), now()
-    is_view = isinstance(samples, fo.DatasetView)
-    stages = [json_util.dumps(stage) for stage in serialized(samples)] if is_view else None
-    document = RunDocument(
-        id=ObjectId(),
-        dataset_id=id_of(dataset),
-        key=run_key,
-        version=foc.VERSION,
-        timestamp=time,
-        config=config.serialize(),
-        view_stages=stages,
-    )
-    journaled(database().runs).insert_one(document.to_mongo())  # on disk before any list names it
-    entry = f"runs.{run_key}"
-    before = journaled(database().datasets).find_one_and_update(  # on disk before any field is declared
-        {"_id": id_of(dataset), entry: {"$exists": False}},
-        {"$set": {entry: document.id, "last_modified_at": time}},
-        {"last_modified_at": True},
-    )
-    if before is None:
-        database().runs.delete_one({"_id": document.id})
-        raise InputError(f"run key: {run_key!r} is the key of another run; choose another or delete that run first")
-    if before.get("last_modified_at") == changed_at(dataset):
-        reload_runs(dataset)
-    else:  # somebody changed it since it was looked at
-        dataset.reload()
-    return time
-
-
-def set_config(dataset: Any, run_keys: Sequence[str], **entries: Any) -> None:
-    """Store other values in the configurations of runs, in one step, so that other processes see it.
-
-    Raises
-    ------
-    KalosError
-        If somebody deleted one of them.
-    """
-    change = {"$set": {f"config.{name}": value for name, value in entries.items()}}
-    found = [document for document in (listed_run(dataset, key) for key in run_keys) if document is not None]
-    wanted = {"_id": {"$in": [document.id for document in found]}}
-    gone = KalosError(f"run key: {listed(map(repr, run_keys))} was deleted by somebody else meanwhile")
-    if journaled(database().runs).update_many(wanted, change).matched_count < len(run_keys):
-        raise gone
-    try:
-        for document in found:
-            document.reload("config")
-    except RunDocument.DoesNotExist as error:
-        raise gone from error
-    touch(dataset)
 
 
 @contextmanager

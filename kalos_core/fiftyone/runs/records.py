@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from bson import json_util
 from numpy.typing import NDArray
 
 from kalos_core.errors import Undefined as Undefined
@@ -57,14 +58,18 @@ def keyed(value: Any) -> Any:
     return [keyed(of) for of in value] if isinstance(value, (list, tuple)) else value
 
 
-def apart(details: Any) -> tuple[Any, dict[str, NDArray[Any]]]:
-    """What `plain_values` answers, with the names of long arrays in their places, and these arrays.
+DETAILS = "details"
+"""Name of the array that holds details as text."""
+
+
+def details_to_arrays(details: Any) -> dict[str, NDArray[Any]]:
+    """Details as arrays that can be stored: one of their plain values as text, and those that are long.
 
     Examples
     --------
-    >>> stored, arrays = apart({"alpha": np.zeros(2000), "mean": 0.5})
-    >>> stored, joined(stored, arrays)["alpha"].shape
-    ({'alpha': {'stored array': 'details/0'}, 'mean': 0.5}, (2000,))
+    >>> arrays = details_to_arrays({"alpha": np.zeros(2000), "mean": 0.5})
+    >>> list(arrays), details_from(arrays)["alpha"].shape, details_from(arrays)["mean"]
+    (['details/0', 'details'], (2000,), 0.5)
     """
     arrays: dict[str, NDArray[Any]] = {}
 
@@ -75,16 +80,21 @@ def apart(details: Any) -> tuple[Any, dict[str, NDArray[Any]]]:
             value = np.char.encode(np.array(value.tolist(), dtype=str), "utf-8")
         if value.dtype.kind == "O":
             return None
-        name = f"details/{len(arrays)}"
+        name = f"{DETAILS}/{len(arrays)}"
         arrays[name] = value
         return {BESIDE: name}
 
-    return plain_values(details, beside), arrays
+    text = json_util.dumps(plain_values(details, beside))
+    return {**arrays, DETAILS: np.frombuffer(text.encode(), np.uint8)}
 
 
-def joined(stored: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:
-    """What `apart` took apart, for `restored`."""
-    if isinstance(stored, Mapping):
-        name = stored.get(BESIDE)
-        return {key: joined(entry, arrays) for key, entry in stored.items()} if name is None else arrays[name]
-    return [joined(entry, arrays) for entry in stored] if isinstance(stored, list) else stored
+def details_from(arrays: Mapping[str, NDArray[Any]]) -> Any:
+    """What `details_to_arrays` stored, for `restored`."""
+
+    def joined(stored: Any) -> Any:
+        if isinstance(stored, Mapping):
+            name = stored.get(BESIDE)
+            return {key: joined(entry) for key, entry in stored.items()} if name is None else arrays[name]
+        return [joined(entry) for entry in stored] if isinstance(stored, list) else stored
+
+    return joined(json_util.loads(arrays[DETAILS].tobytes().decode()))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
 from dataclasses import replace
 from datetime import timedelta
 from importlib import import_module
@@ -12,15 +11,14 @@ from typing import Any, Literal, overload
 from fiftyone import ViewField as F
 
 from kalos_core.errors import InputError, check_text, listed, lookup
-from kalos_core.fiftyone.dataset.database import as_kept, edited_since
-from kalos_core.fiftyone.dataset.selection import Selection
+from kalos_core.fiftyone.dataset.database import edited_since
+from kalos_core.fiftyone.dataset.document import METHOD, StoredRun, own_runs, set_config
 from kalos_core.fiftyone.internals import root_of
 from kalos_core.fiftyone.runs.analyses import Analysis, AnyRun, analyses_of
-from kalos_core.fiftyone.runs.arrays import StoredArrays
 from kalos_core.fiftyone.runs.explaining import explained
-from kalos_core.fiftyone.runs.keys import METHOD, check_run_key, own_runs
-from kalos_core.fiftyone.runs.life import is_listed, set_config
-from kalos_core.fiftyone.runs.records import joined, keyed, restored
+from kalos_core.fiftyone.runs.keys import check_run_key
+from kalos_core.fiftyone.runs.life import is_listed
+from kalos_core.fiftyone.runs.records import details_from, restored
 from kalos_core.fiftyone.runs.table import KINDS, Arrays, Changes, Part, Parts, Run
 from kalos_core.fiftyone.runs.upkeep import move_of, remove_run, rename_runs, settle
 
@@ -51,7 +49,7 @@ def list_runs(samples: Any, kind: str | Sequence[str] | None = None, *, info: bo
         The runs with their settings and metrics, in place of the keys.
     """
     found = _complete(samples, kind)
-    return [_run(samples, about) for about in found.values()] if info else list(found)
+    return [Run.of(root_of(samples), run) for run in found.values()] if info else list(found)
 
 
 def list_analyses(samples: Any) -> list[Analysis]:
@@ -90,7 +88,7 @@ def find_analysis(samples: Any, key: str) -> Analysis:
 
 def load_metrics(samples: Any, run_key: str, kind: KindNames = None) -> AnyRun:
     """A run, of a kind if given, with its settings and metrics only: quick, whatever the size of the data set."""
-    return _run(samples, _info(samples, run_key, kind))
+    return Run.of(root_of(samples), find_run(samples, run_key, kind))
 
 
 def load_details(samples: Any, run_key: str, kind: KindNames = None) -> AnyRun:
@@ -102,10 +100,7 @@ def load_details(samples: Any, run_key: str, kind: KindNames = None) -> AnyRun:
         If there is no such run, or what it stored is gone.
     """
     run = load_metrics(samples, run_key, kind)
-    results = run.dataset.load_run_results(run.key, cache=False, load_view=False)
-    if results is None:
-        raise InputError(f"run key: {run.key!r}: its stored result is gone; delete the run")
-    return replace(run, details=restored(KINDS[run.kind].details, joined(results.details, run.arrays)))
+    return replace(run, details=restored(KINDS[run.kind].details, details_from(run.arrays)))
 
 
 def load_arrays(samples: Any, run_key: str, kind: KindNames = None) -> Arrays:
@@ -220,7 +215,7 @@ def describe_run(samples: Any, run_key: str, *, note: str | None = None, status:
         lookup(STATUSES, status, "status")
     said = {name: value for name, value in (("note", note), ("review", status)) if value is not None}
     with explained(samples, "it is not noted"):
-        set_config(root_of(samples), [_info(samples, run_key).key], **said)
+        set_config(root_of(samples), [find_run(samples, run_key)], **said)
 
 
 def figures_of(run: AnyRun, **options: Any) -> Mapping[str, Part]:
@@ -229,32 +224,11 @@ def figures_of(run: AnyRun, **options: Any) -> Mapping[str, Part]:
 
 
 def _changes(samples: Any, run: AnyRun) -> Changes:
-    return Changes(run, _info(samples, run.key).config)
+    return Changes(run, find_run(samples, run.key).config)
 
 
-def _run(samples: Any, info: Any) -> AnyRun:
-    config = info.config
-    return Run(
-        key=info.key,
-        kind=config.method.split("/", 1)[1],
-        settings=keyed(config.settings),
-        selection=Selection.of(config.selection),
-        metrics=deepcopy(config.metrics),
-        label_fields=tuple(config.label_fields),
-        images=config.images,
-        read_at=config.read_at,
-        made_at=as_kept(info.timestamp),
-        details={},
-        analysis=config.analysis,
-        note=config.note,
-        status=config.review,
-        dataset=root_of(samples),
-        arrays=StoredArrays(info.key, config.arrays),
-    )
-
-
-def _complete(samples: Any, kind: KindNames = None) -> dict[str, Any]:
-    """The complete runs, of a kind if given, as FiftyOne stores them, the newest first; dead ones are removed."""
+def _complete(samples: Any, kind: KindNames = None) -> dict[str, StoredRun]:
+    """The complete runs, of a kind if given, as they are stored, the newest first; dead ones are removed."""
     dataset = root_of(samples)
     settle(dataset)
     own = own_runs(dataset)
@@ -263,8 +237,8 @@ def _complete(samples: Any, kind: KindNames = None) -> dict[str, Any]:
     return {key: own[key] for key in sorted(found, key=lambda key: (own[key].timestamp, key), reverse=True)}
 
 
-def _info(samples: Any, run_key: str, kind: KindNames = None) -> Any:
-    """A run as FiftyOne stores it, by its key or, of some kinds, by that of an analysis that has one."""
+def find_run(samples: Any, run_key: str, kind: KindNames = None) -> StoredRun:
+    """A run as it is stored, by its key or, of some kinds, by that of an analysis that has one."""
     there, found = _complete(samples, kind), run_key
     if run_key not in there and kind is not None:
         of_key = (analysis.runs for analysis in list_analyses(samples) if analysis.key == run_key)

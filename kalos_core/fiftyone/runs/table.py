@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -14,10 +15,12 @@ from numpy.typing import NDArray
 
 from kalos_core.errors import Undefined
 from kalos_core.fiftyone.dataset.database import edited_since
-from kalos_core.fiftyone.dataset.info import RaterRecord
+from kalos_core.fiftyone.dataset.document import RaterRecord, StoredRun
 from kalos_core.fiftyone.dataset.raters import OBJECTS, Family, facts_of
 from kalos_core.fiftyone.dataset.selection import Selection
+from kalos_core.fiftyone.runs.arrays import StoredArrays
 from kalos_core.fiftyone.runs.keys import RunNames
+from kalos_core.fiftyone.runs.records import keyed
 
 Settings = TypeVar("Settings", bound=Mapping[str, Any])
 Metrics = TypeVar("Metrics", bound=Mapping[str, Any])
@@ -93,6 +96,8 @@ class Run(Generic[Settings, Metrics, Details, Result]):
         The key of the analysis it was made for; None: it was made alone.
     note, status : str
         What people say of it, see `describe_run`.
+    fields : tuple of str
+        The sample fields and the attributes of labels that it wrote.
     dataset : fiftyone.core.dataset.Dataset
         That it is of.
     arrays : mapping
@@ -114,8 +119,32 @@ class Run(Generic[Settings, Metrics, Details, Result]):
     analysis: str | None = None
     note: str = ""
     status: str = ""
+    fields: tuple[str, ...] = ()
     dataset: Any = field(default=None, repr=False)
     arrays: Arrays = field(default_factory=dict, repr=False)
+
+    @staticmethod
+    def of(dataset: Any, stored: StoredRun) -> Run[Any, Any, Any, Any]:
+        """A run as a data set has it, with settings and metrics only."""
+        config = stored.config
+        return Run(
+            key=stored.key,
+            kind=config.method.split("/", 1)[1],
+            settings=keyed(config.settings),
+            selection=Selection.of(config.selection),
+            metrics=deepcopy(config.metrics),
+            label_fields=tuple(config.label_fields),
+            images=config.images,
+            read_at=config.read_at,
+            made_at=stored.timestamp,
+            details={},
+            analysis=config.analysis,
+            note=config.note,
+            status=config.review,
+            fields=tuple(config.fields),
+            dataset=dataset,
+            arrays=StoredArrays(stored.key, config.arrays),
+        )
 
     @cached_property
     def view(self) -> Any:
@@ -129,8 +158,11 @@ class Run(Generic[Settings, Metrics, Details, Result]):
 
     @property
     def written(self) -> str:
-        """What it wrote, for people."""
-        return KINDS[self.kind].written(self)
+        """What it wrote on samples and labels, for people."""
+        on_labels = dict.fromkeys(path.rpartition(".")[2] for path in self.fields if "." in path)
+        places = {"samples": [path for path in self.fields if "." not in path], "labels": list(on_labels)}
+        found = [f"{', '.join(map(repr, names))} on {of}" for of, names in places.items() if names]
+        return " and ".join(found) or NOTHING
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,8 +279,6 @@ class Kind(Generic[Settings, Metrics, Details, Result]):
         the result, as it was stored.
     details : type
         The dataclass of `Run.details`.
-    written : callable
-        ``written(run)``: what it wrote, for people.
     views : dict
         Name -> ``view(samples, run_key, ...)``: what a click leads to.
     newer : callable, optional
@@ -274,7 +304,6 @@ class Kind(Generic[Settings, Metrics, Details, Result]):
     read: Callable[[Any, Run[Settings, Metrics, Details, Result]], Read]
     restore: Callable[[Changes], Result] | None
     details: type[Details]
-    written: Callable[[Run[Settings, Metrics, Details, Result]], str] = lambda _: NOTHING
     views: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     newer: Callable[..., list[str]] | None = None
     fixed_because: str = ""
@@ -312,11 +341,17 @@ class Part:
     note: str = ""
 
     @classmethod
-    def of(cls, found: Result | Undefined, plot: Callable[[Result], Any], note: str = "") -> Part:
-        """A plot of a result, titled with its finding; where there is no result, why."""
+    def of(cls, found: Any, plot: str | Callable[..., Any] | None = None, note: str = "", **options: Any) -> Part:
+        """A plot of a result by its name, the usual one if not given, or by a function; titled with its finding.
+
+        Where there is no result, the title says why.
+        """
         from kalos_core.figures.common import untitled  # draws in plotly, which is loaded when something is shown
 
-        return cls(found.reason) if isinstance(found, Undefined) else cls(*untitled(plot(found)), note)
+        if isinstance(found, Undefined):
+            return cls(found.reason)
+        drawn = plot(found, **options) if callable(plot) else found.plot(plot, **options)
+        return cls(*untitled(drawn), note)
 
 
 Maker: TypeAlias = Callable[[], Part]

@@ -8,38 +8,33 @@ half written or half deleted is swept by whoever lists the runs next, or writes 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypedDict
 
 import fiftyone as fo
-import gridfs
 from bson import ObjectId
 
 from kalos_core.errors import InputError, KalosError
-from kalos_core.fiftyone.dataset.database import (
-    check_server,
-    copy_fields,
-    delete_fields,
-    journaled,
-    now,
+from kalos_core.fiftyone.dataset.database import check_server, copy_fields, journaled, now, server
+from kalos_core.fiftyone.dataset.document import (
+    INFO_KEY,
+    OURS,
+    StoredRun,
+    claim,
+    own_runs,
+    read_info,
     refresh,
-    server,
     touch,
+    unlist,
+    update_info,
 )
-from kalos_core.fiftyone.dataset.info import INFO_KEY, claim, read_info, update_info
-from kalos_core.fiftyone.internals import (
-    DETAILS,
-    database,
-    id_of,
-    listed_run,
-    root_of,
-)
+from kalos_core.fiftyone.internals import database, delete_fields, id_of, root_of
 from kalos_core.fiftyone.runs.arranging import place_fields
 from kalos_core.fiftyone.runs.arrays import delete_arrays, drop, orphans
-from kalos_core.fiftyone.runs.keys import METHOD, RunNames, own_runs, written_attributes, written_fields
-from kalos_core.fiftyone.runs.writers import COMPLETE, DELETING, is_alive, writing_now
+from kalos_core.fiftyone.runs.keys import RunNames, written_fields
+from kalos_core.fiftyone.runs.writers import COMPLETE, DELETING, Writer, is_alive, writing_now
 
 ENTRY = f"info.{INFO_KEY}.renaming"
 """Where in the document of a data set it is noted."""
@@ -65,10 +60,11 @@ def move_of(dataset: Any, run_key: str, new_key: str, analysis: str | None) -> M
     old, new = RunNames(run_key), RunNames(new_key)
     renamed = dict(zip([*old.of_samples, *old.of_labels], [*new.of_samples, *new.of_labels], strict=True))
     fields = []
-    for path in written_fields(dataset, run_key, dataset.get_run_info(run_key).config):
+    run = own_runs(dataset)[run_key]
+    for path in filter(dataset.has_field, written_fields(dataset, run_key, run.config.fields)):
         parent, _, name = path.rpartition(".")
         fields.append([path, f"{parent}.{renamed[name]}" if parent else renamed[name]])
-    return Move(id=listed_run(dataset, run_key).id, key=run_key, new_key=new_key, analysis=analysis, fields=fields)
+    return Move(id=run.id, key=run_key, new_key=new_key, analysis=analysis, fields=fields)
 
 
 def rename_runs(dataset: Any, moves: Sequence[Move]) -> None:
@@ -153,15 +149,9 @@ def settle_renaming(dataset: Any, *, own: bool = False) -> None:
         if move["key"] != move["new_key"]:
             given_up = move["key"] if record["is_done"] else move["new_key"]
             fields = [pair[0 if record["is_done"] else 1] for pair in move["fields"]]
-            _delete_written(dataset, given_up, fields)
+            delete_fields(dataset, written_fields(dataset, given_up, fields))
     check_server(known)
     update_info(dataset, renaming=None)
-
-
-def is_held(dataset: Any) -> bool:
-    """Whether somebody is renaming runs of a data set."""
-    record = read_info(dataset).get("renaming")
-    return record is not None and is_alive(record["writer"])
 
 
 @contextmanager
@@ -189,7 +179,7 @@ def writing_beside(samples: Any, run_key: str) -> Iterator[None]:
 def _listed_unmoved(dataset: Any, run_key: str) -> ObjectId | None:
     """The id of a run that is listed now under a key, and that nobody is renaming; else None."""
     refresh(dataset)
-    record, run = read_info(dataset).get("renaming"), listed_run(dataset, run_key)
+    record, run = read_info(dataset).get("renaming"), own_runs(dataset).get(run_key)
     moved = [move["id"] for move in record["moves"]] if record is not None and is_alive(record["writer"]) else []
     return None if run is None or run.id in moved else run.id
 
@@ -200,29 +190,9 @@ def _take_over(dataset: Any, move: Move) -> None:
     if move["key"] != move["new_key"]:
         entries |= {"key": move["new_key"], "config.fields": fields}
     journaled(database().runs).update_one({"_id": move["id"]}, {"$set": entries})
-    _note_change(dataset)
+    touch(dataset)
     place_fields(dataset, move["new_key"], fields)
 
-
-def _note_change(dataset: Any) -> None:
-    """Let other processes read a data set again, and do so here."""
-    touch(dataset)
-    dataset.reload()
-
-
-def _delete_written(dataset: Any, run_key: str, fields: Iterable[str]) -> None:
-    """Delete the fields of a run, and its attributes wherever they are now."""
-    delete_fields(dataset, dict.fromkeys([*fields, *written_attributes(dataset, run_key)]))
-
-
-def _listed(dataset: Any, run_keys: Sequence[str]) -> dict[ObjectId, str]:
-    """The ids of the runs of some keys that a data set lists, with these keys."""
-    found = ((listed_run(dataset, key), key) for key in run_keys)
-    return {document.id: key for document, key in found if document is not None}
-
-
-OURS = {"config.method": {"$regex": f"^{METHOD}/"}}
-"""Of the documents of runs, those that are of a kind of ours."""
 
 FOLDER = "kalos"
 """Folder in FiftyOne's folder of data sets that holds the files of runs."""
@@ -239,51 +209,39 @@ def remove_run(dataset: Any, *run_keys: str) -> None:
         If somebody is changing runs of the data set, or has renamed one of these; nothing is deleted then.
     """
     with writing_now() as writer:
-        dataset.reload()
-        listed, stored = _listed(dataset, run_keys), database().runs
-        these = {"_id": {"$in": list(listed)}}
-        before = [found["config"] for found in stored.find(these, {"config.status": True, "config.writer": True})]
-        known, works = server(), {"$in": [config["writer"]["work"] for config in before]}
-        mark = {"$set": {"config.status": DELETING, "config.writer": dict(writer)}}
-        journaled(stored).update_many({**these, "config.writer.work": works}, mark)
-        own = [found["_id"] for found in stored.find({**these, "config.writer.work": writer["work"]}, {"_id": True})]
-        _note_change(dataset)
-        is_complete = any(config["status"] == COMPLETE for config in before)
-        if is_complete and (is_held(dataset) or not set(own) <= _listed(dataset, run_keys).keys()):
-            stored.update_many({"_id": {"$in": own}}, {"$set": {"config.status": COMPLETE}})
-            _note_change(dataset)
-            raise InputError(f"{BUSY} {dataset.name!r}; wait until it is done")
+        known = server()
         try:
-            for identity in own:
-                _remove_marked(dataset, listed[identity], identity, known)
+            for run in _marked(dataset, run_keys, writer):
+                if run.config.folder is not None:
+                    _delete_folder(dataset, Path(run.config.folder))
+                delete_fields(dataset, written_fields(dataset, run.key, run.config.fields))
+                delete_arrays(id_of(dataset), run.config.arrays)
+                check_server(known)
+                unlist(dataset, run)
         except BaseException:
             forget_deleted(dataset, ())
             raise
 
 
-def _remove_marked(dataset: Any, run_key: str, identity: ObjectId, known: Any) -> None:
-    """Delete what a run wrote, then the run. `known`: the server that noted it as being deleted."""
-    config = dataset.get_run_info(run_key).config
-    _delete_written(dataset, run_key, config.fields)
-    if config.folder is not None:
-        _delete_folder(dataset, Path(config.folder))
-    _delete_files(id_of(dataset), identity)
-    check_server(known)
-    entry = f"runs.{run_key}"
-    journaled(database().datasets).update_one({"_id": id_of(dataset), entry: identity}, {"$unset": {entry: ""}})
-    database().runs.delete_one({"_id": identity})  # before what fails where the data set was renamed meanwhile
-    _note_change(dataset)
-
-
-def _delete_files(owner: ObjectId, run: ObjectId) -> None:
-    """Delete the arrays and details of a run; not those of the data set this one is a copy of."""
-    found = database().runs.find_one({"_id": run}, {"config.arrays": True, "results": True})
-    if found is not None:
-        file = found["config"].get("arrays")
-        delete_arrays(owner, file)
-        delete_arrays(owner, file, DETAILS)
-        if found.get("results") not in (None, file and ObjectId(file)):  # FiftyOne's copy, where the data set is one
-            gridfs.GridFS(database(), collection=DETAILS).delete(found["results"])
+def _marked(dataset: Any, run_keys: Sequence[str], writer: Writer) -> list[StoredRun]:
+    """Note runs as being deleted by this process; those that it may delete now."""
+    dataset.reload()
+    before = {run.id: run for key, run in own_runs(dataset).items() if key in run_keys}
+    these, stored = {"_id": {"$in": list(before)}}, database().runs
+    works = {"$in": [run.config.writer["work"] for run in before.values()]}
+    mark = {"$set": {"config.status": DELETING, "config.writer": dict(writer)}}
+    journaled(stored).update_many({**these, "config.writer.work": works}, mark)
+    touch(dataset)
+    own = [found["_id"] for found in stored.find({**these, "config.writer.work": writer["work"]}, {"_id": True})]
+    held = {"_id": id_of(dataset), ENTRY: {"$exists": True}}
+    renaming = database().datasets.find_one(held, {"writer": f"${ENTRY}.writer"})
+    unmoved = {run.id for key, run in own_runs(dataset).items() if key in run_keys}
+    is_busy = (renaming is not None and is_alive(renaming["writer"])) or not unmoved.issuperset(own)
+    if is_busy and any(run.config.status == COMPLETE for run in before.values()):
+        stored.update_many({"_id": {"$in": own}}, {"$set": {"config.status": COMPLETE}})
+        touch(dataset)
+        raise InputError(f"{BUSY} {dataset.name!r}; wait until it is done")
+    return [before[identity] for identity in own]
 
 
 def sweep(owner: ObjectId) -> None:
@@ -292,16 +250,17 @@ def sweep(owner: ObjectId) -> None:
     The database says what there is; the data set itself is only opened where something was left in it.
     """
     connection, ours = database(), {"_dataset_id": owner, **OURS}
-    every = list(connection.runs.find(ours, {"config.status": True, "config.writer": True}))
-    wanted = {"name": True, "runs": True, "renaming": f"${ENTRY}.writer"}
-    stored = connection.datasets.find_one({"_id": owner}, wanted) or {}
+    wanted = {f"config.{name}": True for name in ("status", "writer", "arrays")}
+    every = {found["_id"]: found["config"] for found in connection.runs.find(ours, wanted)}
+    names = {"name": True, "runs": True, "renaming": f"${ENTRY}.writer"}
+    stored = connection.datasets.find_one({"_id": owner}, names) or {}
     listed_now = set(stored.get("runs", {}).values())  # looked at later: what a living process makes is listed last
-    left = [found for found in every if found["config"]["status"] != COMPLETE or found["_id"] not in listed_now]
-    dead = {found["_id"] for found in left if not is_alive(found["config"]["writer"])}
+    left = {run for run, config in every.items() if config["status"] != COMPLETE or run not in listed_now}
+    dead = {run for run in left if not is_alive(every[run]["writer"])}
     if "renaming" in stored or not dead.isdisjoint(listed_now):
         settle(fo.load_dataset(stored["name"]))
     for run in dead - listed_now:
-        _delete_files(owner, run)
+        delete_arrays(owner, every[run]["arrays"])
         connection.runs.delete_one({"_id": run})
     connection.runs.delete_many({"_dataset_id": {"$nin": connection.datasets.distinct("_id")}, **OURS})
     for file, writer in orphans(_known_files()):
@@ -313,7 +272,9 @@ def settle(dataset: Any) -> None:
     """Finish or take back what dead processes were doing to the runs that a data set lists."""
     refresh(dataset)
     settle_renaming(dataset)
-    if dead := dead_runs(own_runs(dataset)):
+    configs = {key: run.config for key, run in own_runs(dataset).items()}
+    dead = [key for key, of in configs.items() if of.status != COMPLETE and not is_alive(of.writer)]
+    if dead:
         remove_run(dataset, *dead)
 
 
@@ -334,12 +295,6 @@ def forget_deleted(dataset: Any, folders: Sequence[Path]) -> None:
                 drop(file)
             for folder in folders:
                 _delete_folder(dataset, folder)
-
-
-def dead_runs(own: Mapping[str, Any]) -> list[str]:
-    """Keys of the runs, of those of `own_runs`, that a dead process was writing or deleting."""
-    configs = {key: about.config for key, about in own.items()}
-    return [key for key, config in configs.items() if config.status != COMPLETE and not is_alive(config.writer)]
 
 
 # ---- files ----

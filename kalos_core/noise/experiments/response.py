@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from kalos_core._agreement import Agreement, agreement
 from kalos_core.annotations import Annotations
 from kalos_core.display import number_of
-from kalos_core.noise.experiments.tables import Claim, Columns, check_counts, check_magnitudes, rises
+from kalos_core.noise.experiments.tables import Claim, Magnitudes, RaterCounts, rises
 from kalos_core.noise.model import NoiseModel
+from kalos_core.options import checked
+from kalos_core.results import Result
 
 COUNTS = tuple(range(2, 19))
 COUNTED_AT = (0.5, 1.0, 2.0)
@@ -38,7 +40,7 @@ STEEP = 7
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AlphaTable(Columns):
+class AlphaTable(Result):
     """What all tables of alpha have."""
 
     raters: NDArray[np.intp]
@@ -133,7 +135,7 @@ class MagnitudeResponse(AlphaTable):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SignalLossTable(Columns):
+class SignalLossTable(Result):
     """A row for each magnitude (KαLOS Table 3); `paper` is what the paper prints for the whole of LVIS, or NaN.
 
     Figures: ``"loss"``.
@@ -163,13 +165,14 @@ class SignalLossTable(Columns):
         ]
 
 
+@checked
 def return_on_raters(
     model: NoiseModel,
     annotations: Annotations,
     reference: str | None = None,
     *,
-    counts: Sequence[int] = COUNTS,
-    magnitudes: Sequence[float] = COUNTED_AT,
+    counts: RaterCounts = COUNTS,
+    magnitudes: Magnitudes = COUNTED_AT,
     seed: int = 0,
 ) -> RaterReturn:
     """Alpha of more and more synthetic raters (KαLOS §5.2, experiment 5); those of a row are among those of the next.
@@ -180,9 +183,8 @@ def return_on_raters(
     >>> table.raters.tolist(), table.alpha.tolist()
     ([2, 3], [1.0, 1.0])
     """
-    counts = check_counts(counts, "counts", 2)
     lines = []
-    for magnitude in check_magnitudes(magnitudes):
+    for magnitude in magnitudes:
         generated = model.generate(annotations, counts[-1], magnitude, seed, reference=reference).annotations
         for count in counts:
             lines.append((count, magnitude, *_alphas(generated.select(raters=np.arange(count)), seed)))
@@ -220,12 +222,13 @@ def school_impact(
     return SchoolImpact(*map(np.array, zip(*lines, strict=True)))
 
 
+@checked
 def magnitude_response(
     model: NoiseModel,
     annotations: Annotations,
     reference: str | None = None,
     *,
-    magnitudes: Sequence[float] = RESPONSE,
+    magnitudes: Magnitudes = RESPONSE,
     raters: int = 3,
     seed: int = 0,
 ) -> MagnitudeResponse:
@@ -237,18 +240,19 @@ def magnitude_response(
     [1.0]
     """
     lines = []
-    for magnitude in check_magnitudes(magnitudes):
+    for magnitude in magnitudes:
         generated = model.generate(annotations, raters, magnitude, seed, reference=reference).annotations
         lines.append((raters, magnitude, *_alphas(generated, seed)))
     return MagnitudeResponse(*map(np.array, zip(*lines, strict=True)))
 
 
+@checked
 def signal_loss_table(
     model: NoiseModel,
     annotations: Annotations,
     reference: str | None = None,
     *,
-    magnitudes: Sequence[float] = tuple(LOSS),
+    magnitudes: Magnitudes = tuple(LOSS),
     raters: int = 5,
     seed: int = 0,
 ) -> SignalLossTable:
@@ -260,7 +264,7 @@ def signal_loss_table(
     [0.002]
     """
     lines = []
-    for magnitude in check_magnitudes(magnitudes):
+    for magnitude in magnitudes:
         loss = model.generate(annotations, raters, magnitude, seed, reference=reference).signal_loss()
         attempted = int(loss.attempted[loss.stage.index("first three")])
         lines.append((magnitude, loss.ratio, attempted, LOSS.get(magnitude, np.nan)))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, fields
-from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
@@ -33,7 +32,7 @@ from kalos_core.noise.experiments.solvers import (
     permutation_stability,
     solver_accuracy,
 )
-from kalos_core.noise.experiments.tables import Claim, check_counts, check_magnitudes
+from kalos_core.noise.experiments.tables import Claim
 from kalos_core.noise.model import NoiseModel
 from kalos_core.options import Option, Seed, Settings, no_progress, takes
 from kalos_core.results import Result
@@ -101,16 +100,6 @@ class Experiments(Result):
         return pd.DataFrame([vars(claim) | {"holds": claim.verdict} for claim in self.claims()])
 
 
-def _magnitudes(value: Any, _: str) -> list[float] | None:
-    """Check the magnitudes of all experiments; one is above 0."""
-    if value is None:
-        return None
-    magnitudes = check_magnitudes(value)
-    if magnitudes[-1] == 0:
-        raise InputError("magnitudes: expected one above 0, got only 0")
-    return magnitudes
-
-
 @dataclass(frozen=True)
 class ExperimentSettings(Settings):
     """How the experiments are run."""
@@ -122,8 +111,10 @@ class ExperimentSettings(Settings):
         Option(
             "Magnitudes",
             "In place of those of each experiment; 0 is added for alpha over noise.",
+            low=0,
+            required=True,
+            ordered=True,
             type="floats, optional",
-            check=_magnitudes,
         ),
     ] = None
     counts: Annotated[
@@ -131,8 +122,10 @@ class ExperimentSettings(Settings):
         Option(
             "Numbers of raters",
             "Numbers of raters of experiment 5.",
+            low=2,
+            required=True,
+            ordered=True,
             type="ints of at least 2",
-            check=partial(check_counts, least=2),
         ),
     ] = COUNTS
     repeats: Annotated[int, Option("Repeats", "Draws of each setting; statements are judged in each.", low=1)] = 3
@@ -170,6 +163,8 @@ def run_experiments(annotations: Annotations, settings: ExperimentSettings) -> E
     >>> run_experiments(table, magnitudes=[1], counts=[2], repeats=1).response.alpha[0].item()
     1.0
     """
+    if settings.magnitudes == (0.0,):
+        raise InputError("magnitudes: expected one above 0, got only 0")
     chosen = NoiseModel.default() if settings.model is None else settings.model
     annotating = annotations.raters[np.unique(annotations.rater)].tolist()
     if not annotating:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,13 @@ from kalos_core._agreement import agreement
 from kalos_core.annotations import Annotations
 from kalos_core.correspondence import COSTS, usable_solvers
 from kalos_core.display import number_of
-from kalos_core.errors import check_whole
-from kalos_core.noise.experiments.tables import Claim, Columns, check_counts, check_magnitudes
+from kalos_core.noise.experiments.tables import Claim, Magnitudes, RaterCounts
 from kalos_core.noise.experiments.truth import Truth
+from kalos_core.noise.fit.goodness import Permutations
 from kalos_core.noise.model import NoiseModel
+from kalos_core.options import Option, Seed, checked
+from kalos_core.results import Result
+from kalos_core.similarity.base import Threshold
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +35,7 @@ HIGH_PRECISION = 0.97
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SolverAccuracy(Columns):
+class SolverAccuracy(Result):
     """A row for each solver, cost, number of raters, magnitude and repeat. See `Score` for the metrics.
 
     `out_of_reach` counts the pairs of one object below the threshold, which are in `fn` for every solver.
@@ -116,7 +119,7 @@ class SolverAccuracy(Columns):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SolverCases(Columns):
+class SolverCases(Result):
     """A row for each pair of annotations that a solver matched, or could have (KαLOS §5.1, experiment 3).
 
     Figures: ``"cases"``.
@@ -171,7 +174,7 @@ class SolverCases(Columns):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PermutationStability(Columns):
+class PermutationStability(Result):
     """A row for each data set and solver: whether units depend on the order of raters and annotations.
 
     `least` and `mean` are the adjusted Rand index of the units of permuted tables with those of the table itself.
@@ -201,16 +204,20 @@ class PermutationStability(Columns):
         ]
 
 
+Repeats = Annotated[int, Option("Repeats", "Draws of each setting.", low=1)]
+
+
+@checked
 def solver_accuracy(
     model: NoiseModel,
     annotations: Annotations,
     reference: str | None = None,
     *,
-    magnitudes: Sequence[float] = MAGNITUDES,
-    raters: Sequence[int] = RATERS,
-    repeats: int = 1,
-    threshold: float = 0.5,
-    seed: int = 0,
+    magnitudes: Magnitudes = MAGNITUDES,
+    raters: RaterCounts = RATERS,
+    repeats: Repeats = 1,
+    threshold: Threshold = 0.5,
+    seed: Seed = 0,
 ) -> tuple[SolverAccuracy, SolverCases]:
     """Match synthetic raters with every solver and compare with the truth (KαLOS §5.1, experiments 1 to 3).
 
@@ -246,8 +253,6 @@ def solver_accuracy(
     >>> accuracy.mean("f1", solver="greedy")
     1.0
     """
-    raters, magnitudes = check_counts(raters, "raters", 1), check_magnitudes(magnitudes)
-    repeats = check_whole(repeats, "repeats", least=1)
     lines: list[tuple[object, ...]] = []
     cases: list[tuple[str, float, NDArray[np.str_], NDArray[np.float64]]] = []
     for count in raters:
@@ -280,8 +285,12 @@ def _cases(parts: list[tuple[str, float, NDArray[np.str_], NDArray[np.float64]]]
     )
 
 
+@checked
 def permutation_stability(
-    tables: Mapping[str, Annotations], permutations: int = PERMUTATIONS, threshold: float = 0.5, seed: int = 0
+    tables: Mapping[str, Annotations],
+    permutations: Permutations = PERMUTATIONS,
+    threshold: Threshold = 0.5,
+    seed: Seed = 0,
 ) -> PermutationStability:
     """Match tables anew with their raters and annotations in other orders (KαLOS §5.1, experiment 4).
 
@@ -300,8 +309,7 @@ def permutation_stability(
     """
     from sklearn.metrics import adjusted_rand_score
 
-    permutations = check_whole(permutations, "permutations", least=1)
-    rng = np.random.default_rng(check_whole(seed, "seed"))
+    rng = np.random.default_rng(seed)
     lines = []
     for name, table in tables.items():
         orders = [(rng.permutation(len(table)), rng.permutation(len(table.raters))) for _ in range(permutations)]

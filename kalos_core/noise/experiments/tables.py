@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.errors import InputError, as_number, check_whole, repr_of
-from kalos_core.results import Result
-
-if TYPE_CHECKING:
-    import pandas as pd
+from kalos_core.options import Option
 
 
 @dataclass(frozen=True)
@@ -71,62 +67,13 @@ class Claim:
         return f"{self.verdict}: {self.statement} ({self.source}). Found: {self.found}"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Columns(Result):
-    """A table whose fields are its columns, arrays of one length."""
-
-    def to_pandas(self) -> pd.DataFrame:
-        """One row a line."""
-        import pandas as pd
-
-        return pd.DataFrame({column.name: getattr(self, column.name) for column in fields(self)})
-
-
-def check_magnitudes(magnitudes: Sequence[float]) -> list[float]:
-    """The magnitudes of an experiment: each once, ascending.
-
-    Raises
-    ------
-    InputError
-        For none, or what is no finite number of at least 0.
-
-    Examples
-    --------
-    >>> check_magnitudes([1, 0.5, 1])
-    [0.5, 1.0]
-    >>> check_magnitudes([])
-    Traceback (most recent call last):
-    kalos_core.errors.InputError: magnitudes: expected at least one, got none
-    """
-    found = {as_number(magnitude) for magnitude in magnitudes}
-    if not found:
-        raise InputError("magnitudes: expected at least one, got none")
-    known = [number for number in found if number is not None and 0 <= number < np.inf]
-    if len(known) < len(found):
-        raise InputError(f"magnitudes: expected finite numbers of 0 or more, got {repr_of(list(magnitudes))}")
-    return sorted(known)
-
-
-def check_counts(counts: Sequence[int], name: str, least: int) -> list[int]:
-    """The numbers of raters of an experiment: each once, ascending.
-
-    Raises
-    ------
-    InputError
-        For none, or what is no whole number of at least `least`.
-
-    Examples
-    --------
-    >>> check_counts([3, 2], "counts", 2)
-    [2, 3]
-    >>> check_counts([1], "counts", 2)
-    Traceback (most recent call last):
-    kalos_core.errors.InputError: counts: expected a whole number of at least 2, got 1
-    """
-    found = sorted({check_whole(count, name, least) for count in counts})
-    if not found:
-        raise InputError(f"{name}: expected at least one, got none")
-    return found
+Magnitudes = Annotated[
+    Sequence[float], Option("Magnitudes", "Of the noise that is added.", low=0, required=True, ordered=True)
+]
+RaterCounts = Annotated[
+    Sequence[int],
+    Option("Numbers of raters", "How many synthetic raters are compared.", low=1, required=True, ordered=True),
+]
 
 
 def rises(values: NDArray[np.float64]) -> bool | None:

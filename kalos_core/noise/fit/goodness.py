@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
@@ -12,17 +12,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.arrays import as_floats
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, check_whole
+from kalos_core.errors import InputError
 from kalos_core.noise.fit.angles import TestResult, angle_models, kuiper, rayleigh
 from kalos_core.noise.fit.distributions import LEAST_ROWS, MEASURES, rate_fits
 from kalos_core.noise.fit.observations import Observations, Shifts
 from kalos_core.noise.fit.permutation import independence, mantel
 from kalos_core.noise.fit.shifts import ShiftFit, fit_normal, fit_student, varied
 from kalos_core.noise.parameters import EventRate, Opposition
+from kalos_core.options import Option
 from kalos_core.results import Result
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 PERMUTATIONS = 999
 
@@ -86,11 +84,8 @@ class FitTests(Result):
         """The finding, in words."""
         return f"{number_of(len(self.test), 'test')} of the fit of a noise model"
 
-    def to_pandas(self) -> pd.DataFrame:
-        """One row a test."""
-        import pandas as pd
 
-        return pd.DataFrame({name: getattr(self, name) for name in self.__dataclass_fields__})
+Permutations = Annotated[int, Option("Permutations", "That are drawn for a p-value.", low=1)]
 
 
 def goodness_of_fit(
@@ -102,9 +97,8 @@ def goodness_of_fit(
     seed: int,
 ) -> FitTests:
     """Every test of fit, of the distributions fitted to these observations; see `NoiseModel.tests`."""
-    permutations = check_whole(permutations, "permutations", least=1)
-    alike = check_similarity(similarity, len(seen.categories))
-    rng = np.random.default_rng(check_whole(seed, "seed"))
+    alike = class_similarity(similarity, len(seen.categories))
+    rng = np.random.default_rng(seed)
     lines = [
         *_of_shifts(seen),
         *_of_angles("localization.angle", seen.correct.angles),
@@ -120,8 +114,7 @@ def goodness_of_fit(
 
 def rate_of_fit(seen: Observations, rate: EventRate, permutations: int, seed: int) -> FitTests:
     """The tests of the rate of unmatched annotations only; see `NoiseModel.rate_tests`."""
-    permutations = check_whole(permutations, "permutations", least=1)
-    return _together([*_of_rates(seen, rate, permutations, np.random.default_rng(check_whole(seed, "seed")))])
+    return _together([*_of_rates(seen, rate, permutations, np.random.default_rng(seed))])
 
 
 def _together(lines: list[_Line]) -> FitTests:
@@ -130,7 +123,7 @@ def _together(lines: list[_Line]) -> FitTests:
     return FitTests(*(np.array(column, dtype=kind) for column, kind in columns))
 
 
-def check_similarity(similarity: ArrayLike | None, classes: int) -> NDArray[np.float64] | None:
+def class_similarity(similarity: ArrayLike | None, classes: int) -> NDArray[np.float64] | None:
     """The similarity of each two classes (K, K) as an array."""
     if similarity is None:
         return None

@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
-from kalos_core.arrays import run_starts
+from kalos_core.arrays import blocks_of_runs, run_starts
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, Problems, check_whole, listed, repr_of
 from kalos_core.files import open_image
-from kalos_core.pairs import blocks_of_runs
 from kalos_core.shapes import Boxes, ShapeColumn
 from kalos_core.similarity.boxes import box_iou
 

@@ -9,7 +9,7 @@ from kalos_core.annotations import as_name
 from kalos_core.errors import InputError, Problems, is_hashable, repr_of
 from kalos_core.readers.coco.columns import Records, record_name
 from kalos_core.readers.coco.content import Content, image_name, record_list
-from kalos_core.readers.coco.raters import Raters, info_of
+from kalos_core.readers.coco.raters import Raters
 from kalos_core.readers.coco.settings import CocoSettings
 from kalos_core.readers.vocabulary import Vocabulary, reconcile_all
 
@@ -62,7 +62,7 @@ class Classes:
         return self._name_of.get(key, key) if is_hashable(key) else key
 
     def _limits(self, content: Content, raters: Raters) -> dict[str, list[Any]] | None:
-        limits = info_of(content.data).get("rater_categories")
+        limits = content.info.limits
         if limits is None:
             return None
         if not isinstance(limits, Mapping) or not all(isinstance(keys, (list, tuple)) for keys in limits.values()):

@@ -15,7 +15,7 @@ from kalos_core.errors import InputError, Problems, is_hashable, listed, repr_of
 from kalos_core.files import as_path, load_json, parse_json, read_bytes
 from kalos_core.readers.coco.columns import NOT_USED, Records, decode_coco, own_ids, record_name
 from kalos_core.readers.coco.crowds import CrowdMarks
-from kalos_core.readers.coco.raters import find_rater_field, info_of, is_rater_list, without_raters
+from kalos_core.readers.coco.raters import Info, find_rater_field, is_rater_list, without_raters
 from kalos_core.readers.coco.settings import CocoSettings, Crowds
 from kalos_core.shapes.boxes import LARGEST
 
@@ -27,6 +27,7 @@ class Content:
     ----------
     data : mapping
         All of the file.
+    info : Info
     name : str
         Of the file, for messages.
     images : list of mappings
@@ -46,6 +47,7 @@ class Content:
     def __init__(
         self,
         data: Mapping[str, Any],
+        info: Info,
         name: str,
         images: list[Mapping[str, Any]],
         annotations: Records,
@@ -55,7 +57,7 @@ class Content:
         first_image: int = 0,
         repeats: bool | None = None,
     ) -> None:
-        self.data, self.name, self.images, self.rater_field = data, name, images, rater_field
+        self.data, self.info, self.name, self.images, self.rater_field = data, info, name, images, rater_field
         self.first_image, self.repeats = first_image, repeats
         self.problems = Problems(name)
         check_images(images, self.problems, first_image)
@@ -66,10 +68,8 @@ class Content:
             self.account.unused[field] += sum(map(bool, self.objects.column(field)))
         self.keys = [image.get("id") for image in images]
         """(I,) ids by which annotations refer to images."""
-        self.replaced = has_own_ids(data)
-        """Whether `write_coco` replaced ids by numbers."""
         own = [image.get("source_id") for image in images]
-        self.image_ids = own_ids(own, self.keys) if self.replaced else self.keys
+        self.image_ids = own_ids(own, self.keys) if info.own_ids else self.keys
 
     @classmethod
     def read(cls, path_or_dict: Any, settings: CocoSettings) -> Content:
@@ -86,12 +86,12 @@ class Content:
             annotations = Records(record_list(data, "annotations", name), names=names)
         if not images:
             raise InputError(f"{name}: expected at least one image, got none")
-        own, marks = settings.rater_field or find_rater_field(annotations), CrowdMarks()
+        own, marks, info = settings.rater_field or find_rater_field(annotations), CrowdMarks(), Info.of(data)
         if len(annotations) and not annotations.has(own):
             written = annotations.rows if annotations.are_mappings else load_json(given, "COCO file")["annotations"]
             raise InputError(f"{name}: {without_raters(written, settings.rater_field)}")
         marks.add(annotations, own)
-        return cls(data, name, images, annotations, own, marks, rule_of(data, settings.crowds))
+        return cls(data, info, name, images, annotations, own, marks, info.rule(settings.crowds))
 
     def counts_of_crowds(self) -> list[int]:
         """(I,) crowd regions of each image, with those that its writer says had been kept out before."""
@@ -120,19 +120,6 @@ def as_object(data: Any, path: Path) -> Mapping[str, Any]:
     if not isinstance(data, Mapping):
         raise InputError(f"{path}: expected a COCO object, got a JSON {type(data).__name__}")
     return data
-
-
-def has_own_ids(data: Mapping[str, Any]) -> bool:
-    """Whether `write_coco` replaced ids by numbers: then the own ones are under ``source_id``.
-
-    What other files keep there is their own business.
-    """
-    return bool(info_of(data).get("ids") == "source_id")
-
-
-def rule_of(data: Mapping[str, Any], crowds: Crowds) -> Crowds:
-    """The meaning of crowd marks that was asked for; of a file that `write_coco` wrote, what it says of itself."""
-    return "regions" if crowds == "auto" and info_of(data).get("crowds") == "regions" else crowds
 
 
 def record_list(data: Mapping[str, Any], key: str, source: str) -> list[Mapping[str, Any]]:

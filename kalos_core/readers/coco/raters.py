@@ -7,15 +7,51 @@ their sessions (KaLOS files), each annotation says its ``session_id`` and every 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from kalos_core.annotations import as_name
 from kalos_core.errors import Problems, listed, repr_of
 from kalos_core.readers.coco.columns import KNOWN_FIELDS, RATER_FIELDS, SESSION_FIELD, Records
-from kalos_core.readers.coco.settings import Assignment
+from kalos_core.readers.coco.settings import Assignment, Crowds
 
 Identity = tuple[str, str]
 """Person and session, "" where there are no sessions."""
+
+
+@dataclass(frozen=True)
+class Info:
+    """What a file says of itself under ``info``, as `write_coco` writes it.
+
+    Parameters
+    ----------
+    raters : dict
+        Name of each rater -> person and session.
+    limits : optional
+        Rater -> classes the rater is assigned to, as they stand there.
+    raters_are_local, own_ids, regions : bool
+        Whether raters have no names over the images, whether ids were replaced by numbers, and whether what is marked
+        as a crowd is a region.
+    """
+
+    raters: Mapping[str, Identity]
+    limits: Any
+    raters_are_local: bool
+    own_ids: bool
+    regions: bool
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> Info:
+        """Of the content of a file."""
+        given = data.get("info")
+        info = given if isinstance(given, Mapping) else {}
+        of_raters, local = _described(info.get("raters", ())), info.get("raters_are_local") is True
+        own_ids, regions = info.get("ids") == "source_id", info.get("crowds") == "regions"
+        return cls(of_raters, info.get("rater_categories"), local, bool(own_ids), bool(regions))
+
+    def rule(self, crowds: Crowds) -> Crowds:
+        """The meaning of marks of crowds, which the file may say."""
+        return "regions" if crowds == "auto" and self.regions else crowds
 
 
 class Raters:
@@ -23,13 +59,12 @@ class Raters:
 
     Parameters
     ----------
-    data : mapping
-        The file.
+    info : Info
     problems : Problems
 
     Examples
     --------
-    >>> raters = Raters({}, Problems("labels.json"))
+    >>> raters = Raters(Info.of({}), Problems("labels.json"))
     >>> images = [{"id": 7, "rater_list": {"ann": [1, 2]}}]
     >>> raters.listed(images)
     [['ann (S1)', 'ann (S2)']]
@@ -39,9 +74,8 @@ class Raters:
     {'ann (S1)': ('ann', '1'), 'ann (S2)': ('ann', '2')}
     """
 
-    def __init__(self, data: Mapping[str, Any], problems: Problems) -> None:
-        self._described = _described(data)
-        self.problems = problems
+    def __init__(self, info: Info, problems: Problems) -> None:
+        self._described, self.problems = info.raters, problems
         self._name_of = {identity: name for name, identity in self._described.items() if identity[1]}
         self.identity: dict[str, Identity] = dict(self._described)
         """Name of each rater, in order -> person and session."""
@@ -89,10 +123,6 @@ class Raters:
                     session = ""
             found.append(self._name(person, session) if isinstance(person, str) else person)
         return found
-
-    def described(self) -> list[dict[str, str]]:
-        """As ``info.raters``."""
-        return [{"name": name, "person": who, "session": session} for name, (who, session) in self.identity.items()]
 
     def facts(self) -> dict[str, Any]:
         """The fields of `kalos_core.annotations.Source` that raters decide."""
@@ -168,15 +198,8 @@ def are_names(value: object) -> bool:
     return isinstance(value, (list, tuple)) and all(isinstance(as_name(name), str) for name in value)
 
 
-def info_of(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What a file says of itself."""
-    info = data.get("info")
-    return info if isinstance(info, Mapping) else {}
-
-
-def _described(data: Mapping[str, Any]) -> dict[str, Identity]:
+def _described(entries: Any) -> dict[str, Identity]:
     """``info.raters``: names, or records of ``name``, ``person`` and ``session``. Another file's may be anything."""
-    entries = info_of(data).get("raters", ())
     if are_names(entries):
         return {as_name(name): (as_name(name), "") for name in entries}
     records = isinstance(entries, (list, tuple)) and all(

@@ -11,15 +11,16 @@ from typing import Any
 import numpy as np
 
 from kalos_core.annotations import Account, Annotations, RawTable, Source, build_annotations
-from kalos_core.annotations.build import ATTRIBUTE, check_records
+from kalos_core.annotations.build import check_records
 from kalos_core.annotations.shapes.faults import decoded
 from kalos_core.errors import Problems, as_number, is_hashable, text_of, warn
 from kalos_core.options import takes
 from kalos_core.readers.coco.classes import Classes
 from kalos_core.readers.coco.columns import Records
 from kalos_core.readers.coco.content import Content
-from kalos_core.readers.coco.raters import Raters, assigned_raters, info_of
+from kalos_core.readers.coco.raters import Raters, assigned_raters
 from kalos_core.readers.coco.settings import CocoSettings
+from kalos_core.readers.findings import attributes_in
 from kalos_core.readers.shapes import box_or_polygon, rectangle
 from kalos_core.readers.vocabulary import Vocabulary
 
@@ -108,7 +109,7 @@ def read_coco(
 def build_content(content: Content, settings: CocoSettings) -> Annotations:
     """The table of what a file holds, and warnings of what was assumed."""
     objects, keys = content.objects, content.keys
-    raters = Raters(content.data, content.problems)
+    raters = Raters(content.info, content.problems)
     listed = raters.listed(content.images)
     annotators = raters.annotators(objects, content.rater_field, content.images)
     assigned = assigned_raters(listed, keys, annotators, objects.keys("image_id"), settings.assigned)
@@ -124,7 +125,7 @@ def build_content(content: Content, settings: CocoSettings) -> Annotations:
         files=["" if image.get("file_name") is None else text_of(image["file_name"]) for image in content.images],
         image_size=content.image_size,
         **raters.facts(),
-        raters_are_local=info_of(content.data).get("raters_are_local") is True,
+        raters_are_local=content.info.raters_are_local,
         categories=classes.names,
         assigned=assigned,
         assigned_categories=classes.limits,
@@ -147,7 +148,7 @@ def build_content(content: Content, settings: CocoSettings) -> Annotations:
 
 def _raw_table(content: Content, records: Records, annotators: list[Any], classes: list[Any]) -> RawTable:
     images = records.column("image_id")
-    if content.replaced:
+    if content.info.own_ids:
         own = dict(zip(content.keys, content.image_ids, strict=True))
         images = [own.get(key, key) if is_hashable(key) else key for key in images]
     polygons, masks = records.outlines()
@@ -155,12 +156,12 @@ def _raw_table(content: Content, records: Records, annotators: list[Any], classe
         image=images,
         rater=annotators,
         category=classes,
-        id=records.ids(content.replaced),
+        id=records.ids(content.info.own_ids),
         box=records.column("bbox"),
         polygon=polygons,
         mask=masks,
         keypoints=records.column("keypoints"),
-        attributes=[None if entry is None else _attributes(entry) for entry in records.column("attributes")],
+        attributes=[None if entry is None else attributes_in(entry) for entry in records.column("attributes")],
     )
 
 
@@ -174,7 +175,7 @@ def _share_ids(content: Content, ids: list[Any]) -> bool:
 def _crowd_table(content: Content, classes: Classes, raters: Raters, source: Source) -> Annotations:
     """The crowd regions that can be compared: of a known image, rater and class, and with a shape that can be used."""
     regions = content.crowds
-    annotators = Raters(content.data, Problems(content.name)).annotators(regions, content.rater_field, content.images)
+    annotators = Raters(content.info, Problems(content.name)).annotators(regions, content.rater_field, content.images)
     words = replace(classes.vocabulary, unmapped=Counter())
     table = _raw_table(content, regions, annotators, classes.of(regions, annotators, words, raters))
     table.id = regions.ids(replaced=True)
@@ -221,12 +222,6 @@ def _turn_boxes(table: RawTable) -> None:
 def _rotation(entry: Any) -> float:
     value = as_number(entry.get("rotation")) if isinstance(entry, Mapping) else None
     return (value or 0.0) % 360
-
-
-def _attributes(entry: Any) -> dict[str, Any] | None:
-    """Those of an annotation that are numbers, truth values or text: other files keep something else there."""
-    found = entry.items() if isinstance(entry, Mapping) else ()
-    return {name: value for name, value in found if isinstance(name, str) and isinstance(value, ATTRIBUTE)} or None
 
 
 def _assumptions(content: Content, vocabulary: Vocabulary, result: Annotations, unlisted: int) -> Iterator[str]:

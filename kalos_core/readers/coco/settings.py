@@ -68,7 +68,6 @@ class CocoSettings(CocoFileSettings, AliasSettings):
             "Field of the rater",
             "Field of an annotation that holds its rater, such as created_by or attributes.annotator; by default "
             "rater_id and the like.",
-            type="str, optional",
         ),
     ] = None
     category_field: CategoryField = None

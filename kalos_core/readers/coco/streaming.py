@@ -14,7 +14,7 @@ import tempfile
 from array import array
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -25,9 +25,9 @@ from kalos_core.errors import InputError, Problems, is_hashable, repr_of
 from kalos_core.files import as_path, parse_json
 from kalos_core.options import takes
 from kalos_core.readers.coco.columns import KNOWN_FIELDS, RATER_FIELDS, Records, decode_list
-from kalos_core.readers.coco.content import Content, as_object, check_images, has_own_ids, objects, record_list, rule_of
+from kalos_core.readers.coco.content import Content, as_object, check_images, objects, record_list
 from kalos_core.readers.coco.crowds import CrowdMarks
-from kalos_core.readers.coco.raters import Raters, find_rater_field, info_of, without_raters
+from kalos_core.readers.coco.raters import Info, Raters, find_rater_field, without_raters
 from kalos_core.readers.coco.reading import OWN_ID, build_content
 from kalos_core.readers.coco.scanning import Batch, scan
 from kalos_core.readers.coco.settings import CocoSettings, Crowds, StreamSettings
@@ -164,6 +164,7 @@ class _Blocks:
     position: dict[Any, int] = field(default_factory=dict)
     lists: list[Any] = field(default_factory=list)
     data: dict[str, Any] = field(default_factory=dict)
+    info: Info = field(default_factory=lambda: Info.of({}))
     marks: CrowdMarks = field(default_factory=CrowdMarks)
     hashes: set[int] = field(default_factory=set)
     field: str = RATER_FIELDS[0]
@@ -187,7 +188,8 @@ class _Blocks:
         if not self.position:
             raise InputError(f"{self.path.name}: expected at least one image, got none")
         self.data = {key: value for key, value in data.items() if key not in LISTS}
-        self.crowds = rule_of(data, self.crowds)
+        self.info = Info.of(data)
+        self.crowds = self.info.rule(self.crowds)
         self._sort_annotations([{"rater_list": names} for names in rater_lists.values()])
 
     def _sort_images(self, batch: Batch, rater_lists: dict[str, Any]) -> None:
@@ -205,7 +207,7 @@ class _Blocks:
             self.lists.append(SESSIONS if isinstance(names, Mapping) else None if names is None else NAMES)
 
     def _sort_annotations(self, with_lists: list[dict[str, Any]]) -> None:
-        found = {name: Raters(self.data, Problems(self.path.name)) for name in KNOWN_FIELDS}
+        found = {name: Raters(self.info, Problems(self.path.name)) for name in KNOWN_FIELDS}
         for raters in found.values():
             raters.listed(with_lists)
         occurring: set[str] = set()
@@ -231,14 +233,14 @@ class _Blocks:
             for name in filter(records.has, KNOWN_FIELDS):
                 occurring.add(name)
                 found[name].annotators(kept, name, pseudo)
-            hashes.extend(number for number in map(_hash, kept.ids(has_own_ids(self.data))) if number is not None)
+            hashes.extend(number for number in map(_hash, kept.ids(self.info.own_ids)) if number is not None)
             first += len(texts)
         self.field = next(filter(occurring.__contains__, KNOWN_FIELDS), RATER_FIELDS[0])
         if seen and self.field not in occurring:
             raise InputError(f"{self.path.name}: {without_raters(seen, None)}")
         raters = found[self.field]
         raters.problems.raise_if_any()
-        self.data["info"] = {**info_of(self.data), "raters": raters.described()}
+        self.info = replace(self.info, raters=raters.identity)
         self.hashes = _repeated(hashes)
 
     def check_ids(self) -> None:
@@ -246,7 +248,7 @@ class _Blocks:
         entries: list[tuple[int, Any, str]] = []
         for number in range(len(self)):
             records, _ = self.marks.parted(self._annotations(number), self.field, self.crowds)
-            rows = enumerate(zip(records.positions, records.ids(has_own_ids(self.data)), strict=True))
+            rows = enumerate(zip(records.positions, records.ids(self.info.own_ids), strict=True))
             entries += [(at, key, records.name_of(row)) for row, (at, key) in rows if _hash(key) in self.hashes]
         problems, seen = Problems(self.path.name), set()
         for _, key, record in sorted(entries, key=lambda entry: entry[0]):
@@ -266,7 +268,7 @@ class _Blocks:
         images = parse_json(self.path, self.shelves.take("images", number), "COCO file")
         name = f"{self.path.name}, images {first + 1:,} to {first + len(images):,}"
         records, repeats = self._annotations(number), bool(self.hashes)
-        return Content(self.data, name, images, records, self.field, self.marks, self.crowds, first, repeats)
+        return Content(self.data, self.info, name, images, records, self.field, self.marks, self.crowds, first, repeats)
 
 
 def _repeated(hashes: array[int]) -> set[int]:

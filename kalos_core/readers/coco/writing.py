@@ -13,7 +13,7 @@ import numpy as np
 from kalos_core.annotations import Annotations
 from kalos_core.errors import InputError, listed
 from kalos_core.files import as_path, write_whole
-from kalos_core.options import check_arguments
+from kalos_core.options import checked
 from kalos_core.readers.coco.classes import EXCLUDED_FIELD
 from kalos_core.readers.coco.columns import RATER_FIELDS, SESSION_FIELD
 from kalos_core.results import plain_values
@@ -31,6 +31,7 @@ OWN_FIELDS = frozenset(
 Fields = dict[str, Any]
 
 
+@checked
 def write_coco(
     annotations: Annotations, path: str | os.PathLike[str], fields: Mapping[str, Sequence[Any]] | None = None
 ) -> Path:
@@ -71,7 +72,6 @@ def write_coco(
     ...     read_coco(path)
     Annotations(1 annotation of 1 rater on 1 image, 1 category, shapes: box)
     """
-    check_arguments(write_coco, locals())
     target = as_path(path, "path")
     _check_shapes(annotations)
     if annotations.crowd_regions is not None:
@@ -264,13 +264,9 @@ _WRITERS: dict[str, Callable[[Any], Callable[[int], Fields]]] = {
 
 
 def _source_id(source_id: Any, written_id: int) -> Fields:
-    if source_id == written_id:
+    if source_id == written_id or not isinstance(source_id, (str, int, np.integer)):
         return {}
-    return {"source_id": source_id if isinstance(source_id, str) else int(source_id)} if _is_kept(source_id) else {}
-
-
-def _is_kept(source_id: Any) -> bool:
-    return isinstance(source_id, (str, int, np.integer))
+    return {"source_id": source_id if isinstance(source_id, str) else int(source_id)}
 
 
 def _plain(number: float) -> int | float:

@@ -12,8 +12,8 @@ from fiftyone import ViewField as F
 
 import kalos_core.fiftyone as kf
 from kalos_core import Annotations, InputError, KalosWarning, agreement
+from kalos_core.fiftyone.dataset.opened import default_similarity
 from kalos_core.fiftyone.dataset.raters import store_raters
-from kalos_core.fiftyone.dataset.similarities import default_similarity
 from kalos_core.fiftyone.kinds.agreement.sample import NotInRun, sample_report
 from kalos_core.fiftyone.kinds.agreement.views import image_alphas
 from tests.fiftyone_bridge.conftest import Make

@@ -12,7 +12,7 @@ from PIL import Image
 
 import kalos_core.fiftyone as kf
 from kalos_core import SIMILARITIES, InputError
-from kalos_core.fiftyone.dataset.similarities import default_similarity, fitting_similarities
+from kalos_core.fiftyone.dataset.opened import default_similarity, fitting_similarities
 from kalos_core.fiftyone.kinds.agreement.sample import sample_report
 from kalos_core.fiftyone.runs.keys import check_run_key
 from kalos_core.readers.fractions import mask_in_pixels

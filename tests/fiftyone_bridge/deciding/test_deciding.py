@@ -9,7 +9,7 @@ from fiftyone.core.odm import get_db_conn
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosError, read_coco, write_coco
 from kalos_core.decisions import disputes
-from kalos_core.fiftyone.dataset.info import read_info, update_info
+from kalos_core.fiftyone.dataset.document import read_info, update_info
 from kalos_core.fiftyone.deciding import decide as module
 from kalos_core.fiftyone.deciding import results
 from kalos_core.fiftyone.deciding.decide import carry_decisions

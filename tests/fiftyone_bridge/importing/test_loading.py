@@ -13,7 +13,7 @@ from PIL import Image
 
 import kalos_core.fiftyone as kf
 from kalos_core import Annotations, InputError, KalosWarning, agreement, read_coco
-from kalos_core.fiftyone.dataset.similarities import default_similarity
+from kalos_core.fiftyone.dataset.opened import default_similarity
 from kalos_core.fiftyone.importing import life, objects
 from kalos_core.shapes.masks import count_pixels
 from tests.fiftyone_bridge.scenes import ALPHAS, CAT, SCENES, documents, raising, untouched

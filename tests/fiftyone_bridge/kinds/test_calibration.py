@@ -11,8 +11,8 @@ from scipy.stats import gaussian_kde
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosWarning, calibrate
 from kalos_core.calibration import DISTANCE_EDGES, GRID
+from kalos_core.fiftyone.dataset.opened import fitting_similarities
 from kalos_core.fiftyone.dataset.raters import store_raters
-from kalos_core.fiftyone.dataset.similarities import fitting_similarities
 from kalos_core.fiftyone.kinds.calibration import compute
 from kalos_core.fiftyone.kinds.calibration.kind import default_threshold
 from kalos_core.fiftyone.runs.table import Run
@@ -148,7 +148,7 @@ class TestChosenThreshold:
         kf.compute_agreement(dataset, "other", raters=THREE[:2], bootstrap=0, thresholds=())
         for arguments, message in (
             (("run", "pose"), "similarity: expected one of 'box_giou', 'box_iou', got 'pose'"),
-            (("run", "box_iou", 4), "threshold: expected a similarity from 0 to 1, got 4"),
+            (("run", "box_iou", 4), "threshold: expected a number from 0 to 1, got 4"),
             (("other", "box_iou"), "one of the calibration runs run, got 'other'"),
         ):
             with pytest.raises(InputError, match=message):

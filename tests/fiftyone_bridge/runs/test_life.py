@@ -18,7 +18,7 @@ from pymongo.errors import AutoReconnect, OperationFailure
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosError, KalosWarning
-from kalos_core.fiftyone.dataset.info import update_info
+from kalos_core.fiftyone.dataset.document import update_info
 from kalos_core.fiftyone.deciding import decide, results
 from kalos_core.fiftyone.importing import life as loads
 from kalos_core.fiftyone.importing import objects
@@ -96,7 +96,7 @@ class TestKilled:
         samples = dataset._sample_collection
         indexes = samples.index_information()
         (lost,) = (name for name in indexes if "run_alpha" in name)
-        kill(dataset, lambda there: kf.delete_run(there, "run"), (upkeep, "_delete_files"))
+        kill(dataset, lambda there: kf.delete_run(there, "run"), (upkeep, "delete_arrays"))
         assert lost not in samples.index_information()
         samples.create_index(indexes[lost]["key"], name=lost)
         samples.update_many({}, {"$set": {"run_alpha": 1.0}})
@@ -163,7 +163,7 @@ class TestAtTheSameTime:
         def other() -> None:
             kept.append(kf.find_variations(fo.load_dataset(dataset.name), "run", raters=RATERS))
 
-        meanwhile(life, "_register", before=other)
+        meanwhile(life, "register_run", before=other)
         with pytest.raises(InputError, match="'run' is the key of another run"):
             agree(dataset)
         assert kf.list_runs(dataset, "variations") == ["run"]
@@ -182,7 +182,7 @@ class TestAtTheSameTime:
     def test_files_of_no_run_go_with_the_next_run(self, dataset):
         files = stored_files(dataset)
         with writing_now() as writer:
-            life.store_arrays(dataset, {}, writer, str(ObjectId()))
+            life.store_arrays(dataset._doc.id, {}, writer, str(ObjectId()))
         assert stored_files(dataset) == files + 1
         agree(dataset)
         assert stored_files(dataset) == files + 1
@@ -204,12 +204,12 @@ class TestAtTheSameTime:
     def test_a_run_that_somebody_was_quicker_with(self, dataset, meanwhile):
         """After it was looked up to be deleted, and before that is noted: a renamed run stays under its new key."""
         alpha = agree(dataset).result.alpha
-        meanwhile(upkeep, "server", before=lambda: kf.rename_run(dataset, "run", "other"))
+        meanwhile(upkeep, "journaled", before=lambda: kf.rename_run(dataset, "run", "other"))
         with pytest.raises(InputError, match=SOMEBODY):
             kf.delete_run(dataset, "run")
         assert kf.list_runs(dataset) == ["other"]
         assert kf.load_run(dataset, "other").result.alpha == alpha
-        meanwhile(upkeep, "server", before=lambda: kf.delete_run(dataset, "other"))
+        meanwhile(upkeep, "journaled", before=lambda: kf.delete_run(dataset, "other"))
         kf.delete_run(dataset, "other")
         assert kf.list_runs(dataset) == []
 
@@ -409,7 +409,7 @@ class TestChangedMeanwhile:
             ("compute_agreement", life, "write_values"),
             ("compute_agreement", life, "declare"),
             ("analyse", life, "store_arrays"),
-            ("compute_agreement", life, "store_results"),
+            ("compute_agreement", life, "store_arrays"),
             ("analyse", life, "set_config"),
         ],
     )
@@ -431,7 +431,7 @@ class TestChangedMeanwhile:
             delete_data(dataset)
 
         meanwhile(life, "store_arrays", before=act)
-        with pytest.raises(KalosError, match="was deleted meanwhile; nothing of this run is kept"):
+        with pytest.raises(KalosError, match="was deleted meanwhile"):
             kf.compute_pixel_agreement(dataset, "run", raters=RATERS)
         assert not folder.exists()
 
@@ -445,16 +445,15 @@ class TestChangedMeanwhile:
             dataset.delete()
             runs.replace_one({"_id": record["_id"]}, record, upsert=True)  # FiftyOne passed over it
 
-        meanwhile(upkeep, "_delete_files", after=deleted)
+        meanwhile(upkeep, "delete_arrays", after=deleted)
         with pytest.raises(KalosError, match="was deleted meanwhile"):
             kf.delete_run(dataset, "run")
         assert files_of(identity) == NOTHING
 
         names = {"name": "renamed", "slug": "renamed"}  # by another process: this one has not seen it
         own = {"_id": other._doc.id}
-        meanwhile(upkeep, "_delete_files", after=lambda: get_db_conn().datasets.update_one(own, {"$set": names}))
-        with pytest.raises(KalosError, match="was renamed to 'renamed' meanwhile"):
-            kf.delete_run(other, "run")
+        meanwhile(upkeep, "delete_arrays", after=lambda: get_db_conn().datasets.update_one(own, {"$set": names}))
+        kf.delete_run(other, "run")
         renamed = fo.load_dataset("renamed")
         assert kf.list_runs(renamed) == []
         assert files_of(own["_id"]) == NOTHING

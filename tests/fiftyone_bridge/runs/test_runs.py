@@ -13,10 +13,11 @@ from pymongo.collection import Collection
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosError
 from kalos_core.fiftyone import internals
-from kalos_core.fiftyone.dataset import database, writing
+from kalos_core.fiftyone.dataset import document, writing
 from kalos_core.fiftyone.kinds.agreement.views import image_alphas
 from kalos_core.fiftyone.kinds.calibration.kind import default_threshold
 from kalos_core.fiftyone.runs import life, upkeep
+from kalos_core.fiftyone.runs.arrays import drop
 from kalos_core.fiftyone.runs.keys import RunNames, check_run_key, free_run_key
 from kalos_core.fiftyone.runs.table import Run
 from kalos_core.fiftyone.runs.writers import writing_now
@@ -286,8 +287,7 @@ class TestDeleteAndRename:
 
     def test_a_result_that_is_gone(self, dataset):
         run_analysis("agreement", dataset)
-        config = dataset.get_run_info("run").config
-        dataset.register_run("run", config, overwrite=True)  # deletes the results
+        drop(dataset.get_run_info("run").config.arrays)
         with pytest.raises(InputError, match="'run': its stored result is gone; delete the run"):
             kf.load_run(dataset, "run")
 
@@ -297,7 +297,6 @@ STEPS: list[tuple[str, Any, str]] = [
     ("agreement", life, "write_values"),
     ("variations", life, "write_values"),
     ("variations", Collection, "bulk_write"),
-    ("agreement", life, "store_results"),
     ("variations", life, "set_config"),
     ("agreement", life, "store_arrays"),
 ]
@@ -376,7 +375,7 @@ class TestChangesMeanwhile:
 def register_as_writing(dataset: fo.Dataset, **writer: Any) -> None:
     """A run that somebody has only begun to write."""
     with writing_now() as now:
-        config = {"method": "kalos/agreement", "status": "writing", "fields": [], "folder": None, "arrays": None}
+        config = {"method": "kalos/agreement", "status": "writing", "fields": [], "folder": None, "arrays": "0" * 24}
         dataset.register_run("run", dataset.init_run(**config, writer={**now, **writer}))
 
 
@@ -400,13 +399,13 @@ class TestOtherProcesses:
         assert (kf.list_runs(dataset), default_threshold(dataset, "box_iou")) == (["other"], None)
 
     def test_what_others_changed_before_this_process_noted_a_change_is_seen(self, dataset):
-        database.refresh(dataset)
-        database.touch(dataset)
+        document.refresh(dataset)
+        document.touch(dataset)
         stored, own = internals.database().datasets, {"_id": internals.id_of(dataset)}
         assert internals.changed_at(dataset) == stored.find_one(own)["last_modified_at"]  # nothing to read again
-        stored.update_one(own, {"$set": {"info.about": "cats", "last_modified_at": database.now()}})
-        database.touch(dataset)
-        database.refresh(dataset)
+        stored.update_one(own, {"$set": {"info.about": "cats", "last_modified_at": document.now()}})
+        document.touch(dataset)
+        document.refresh(dataset)
         assert dataset.info == {"about": "cats"}
 
     def test_what_others_change_while_it_is_computed_is_seen(self, make, meanwhile):
@@ -415,7 +414,7 @@ class TestOtherProcesses:
         def act() -> None:
             elsewhere(dataset, lambda there: there.add_sample_field("theirs", fo.IntField))
 
-        meanwhile(life, "_register", before=act)
+        meanwhile(life, "register_run", before=act)
         kf.find_variations(dataset, "run", raters=RATERS)
         assert dataset.has_field("theirs")
 
@@ -423,7 +422,7 @@ class TestOtherProcesses:
         dataset = make(persistent=True)
 
         def writes(there: fo.Dataset) -> None:
-            life.store_results = dying
+            life.store_arrays = dying
             kf.compute_agreement(there, "run", raters=("ann", "bob"))
 
         with untouched(dataset):

@@ -120,14 +120,14 @@ class TestLoadedRuns:
         dataset.delete_samples([ids[9], ids[8]])
         (new,) = dataset.add_samples([make_sample(99, {**SCENES[3], "cid": None})], progress=False)
         compared: list[Any] = []
-        original = matched.compute_pairs
+        original = matched.pairs_of
 
         def counting(annotations: Annotations, *arguments: Any) -> Any:
             compared.extend(set(annotations.images[annotations.image]))
             return original(annotations, *arguments)
 
         with monkeypatch.context() as patch:
-            patch.setattr(matched, "compute_pairs", counting)
+            patch.setattr(matched, "pairs_of", counting)
             loaded = kf.load_run(dataset, kind)
         changed = {new, *(ids[number] for number in (0, 2, 4, 6, 7))}
         assert set(compared) == changed

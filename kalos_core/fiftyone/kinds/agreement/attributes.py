@@ -14,19 +14,19 @@ from fiftyone import ViewExpression
 from fiftyone import ViewField as F
 from numpy.typing import ArrayLike
 
-from kalos_core._agreement import Agreement
 from kalos_core.annotations import object_array
 from kalos_core.annotations.joining import ATTRIBUTES, attributes_from
 from kalos_core.errors import InputError, check_text, index_of, listed
 from kalos_core.fiftyone.dataset.coordinates import CROWD, FILE_ID
 from kalos_core.fiftyone.dataset.database import stream
+from kalos_core.fiftyone.dataset.document import own_runs
 from kalos_core.fiftyone.dataset.found import RATER_ATTRIBUTES
 from kalos_core.fiftyone.dataset.raters import label_fields
 from kalos_core.fiftyone.internals import attributes_of, root_of
-from kalos_core.fiftyone.kinds.agreement.settings import AgreementRun, AttributeRecord
+from kalos_core.fiftyone.kinds.agreement.settings import AgreementRun
 from kalos_core.fiftyone.kinds.agreement.stored import stored_agreement, stored_units
 from kalos_core.fiftyone.kinds.matched import TABLE
-from kalos_core.fiftyone.runs.keys import own_runs, written_attributes
+from kalos_core.fiftyone.runs.keys import written_fields
 from kalos_core.fiftyone.runs.stored import load_metrics
 from kalos_core.nominal import GradeAgreement
 from kalos_core.nominal import attribute_agreement as of_attribute
@@ -128,7 +128,7 @@ def attributes_to_compare(samples: Any) -> list[str]:
     >>> dataset.delete()
     """
     dataset, found = root_of(samples), set()
-    written = {path for key in own_runs(dataset) for path in written_attributes(dataset, key)}
+    written = {path for key in own_runs(dataset) for path in written_fields(dataset, key)}
     for path in label_fields(dataset).values():
         labels = dataset.get_field(path)
         kind = getattr(labels, "field", labels)
@@ -139,16 +139,6 @@ def attributes_to_compare(samples: Any) -> list[str]:
             if name not in own and f"{path}.{name}" not in written
         }
     return sorted(found)
-
-
-# ---- as a run compares and stores them ----
-
-
-def compare_attributes(result: Agreement, records: Iterable[AttributeRecord]) -> list[GradeAgreement]:
-    """Agreement on each attribute, with the bootstrap of the agreement."""
-    chosen = result.configuration
-    more: dict[str, Any] = {"bootstrap": chosen.bootstrap, "seed": chosen.seed}
-    return [of_attribute(result, of["name"], metric=of["metric"], order=of["order"], **more) for of in records]
 
 
 # ---- what a click leads to ----

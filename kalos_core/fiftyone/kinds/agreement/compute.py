@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from kalos_core._agreement import AgreementSettings, agreement, check_comparable
+from kalos_core._agreement import AgreementSettings, agreement
 from kalos_core.arrays import give_back_memory
 from kalos_core.diagnostics import diagnose
 from kalos_core.diagnostics.sums import ImageSums
+from kalos_core.errors import Undefined
 from kalos_core.fiftyone.dataset.objects import read_labels
 from kalos_core.fiftyone.dataset.samples import check_sizes
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.dataset.writing import picked
-from kalos_core.fiftyone.kinds.agreement.attributes import compare_attributes
 from kalos_core.fiftyone.kinds.agreement.kind import AGREEMENT
 from kalos_core.fiftyone.kinds.agreement.settings import (
     AgreementDetails,
     AgreementRun,
     AgreementRunArguments,
     AgreementRunSettings,
-    agreement_metrics,
     attribute_records,
 )
 from kalos_core.fiftyone.kinds.agreement.stored import arrays_of
@@ -27,12 +26,13 @@ from kalos_core.fiftyone.kinds.agreement.values import queue_index, sample_value
 from kalos_core.fiftyone.kinds.calibration.kind import default_threshold
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, Found, analysing, store
+from kalos_core.nominal import attribute_agreement
 from kalos_core.options import takes
-from kalos_core.pairs import compute_pairs
+from kalos_core.pairs import pairs_of
 from kalos_core.pixels import unit_boundaries
 from kalos_core.pixels.rater_boundaries import check_outlines
 from kalos_core.results import plain_values
-from kalos_core.similarity import get_similarity
+from kalos_core.similarity import SIMILARITIES
 
 DIAGNOSING = 0.5
 """Share of the work done when the diagnostics begin."""
@@ -103,21 +103,25 @@ def compute_agreement(samples: Any, run_key: str, settings: AgreementRunArgument
             check_sizes(labels.annotations.files, labels.annotations.image_size)
             check_outlines(labels.annotations)
         report(COMPARING, f"Comparing {len(labels.annotations):,} annotations")
-        check_comparable(labels.annotations)
-        pairs = compute_pairs(labels.annotations, get_similarity(measure), floor)
+        pairs = pairs_of(labels.annotations, SIMILARITIES[measure], floor)
         result = agreement(labels.annotations, **told.part(AgreementSettings).record(), pairs=pairs)
         give_back_memory()
         report(DIAGNOSING, "Looking at thresholds, classes and raters")
         apart = unit_boundaries(result, tolerance=told.tolerance, bootstrap=0) if told.boundaries else None
-        graded = compare_attributes(result, compared)
+        more: Any = {"bootstrap": told.bootstrap, "seed": told.seed}
+        graded = [
+            attribute_agreement(result, of["name"], metric=of["metric"], order=of["order"], **more) for of in compared
+        ]
         sums = ImageSums.of(result)
         details = diagnose(result, list(told.thresholds), calibrated, sums)
         give_back_memory()
         report(STORING, f"Writing {len(result.units):,} units")
         stored = [of.without_items() for of in graded]
+        curve = details.sensitivity
+        thresholds: Any = [] if isinstance(curve, Undefined) else curve.threshold
         found = Found(
             settings=plain_values(told.record()),
-            metrics=agreement_metrics(result, details),
+            metrics=plain_values({**result.summary(), "thresholds": thresholds}),
             details=AgreementDetails(**vars(details.without_image_alphas()), attributes=stored),
             result=result,
             arrays=lambda: arrays_of(labels, result, sums, apart),

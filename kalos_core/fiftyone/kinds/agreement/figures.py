@@ -8,14 +8,6 @@ from kalos_core.diagnostics import NarrowedAgreement
 from kalos_core.errors import Undefined
 from kalos_core.fiftyone.kinds.agreement.settings import AgreementRun
 from kalos_core.fiftyone.runs.table import Maker, Part
-from kalos_core.figures import (
-    plot_class_difficulty,
-    plot_collaboration,
-    plot_intra_rater,
-    plot_sensitivity,
-    plot_team,
-    plot_vitality,
-)
 from kalos_core.figures.agreement import alpha_histogram, alpha_scale
 from kalos_core.figures.classes import left_out
 
@@ -38,12 +30,12 @@ def figures(run: AgreementRun, part: NarrowedAgreement | None = None) -> dict[st
     makers: dict[str, Maker] = {
         "histogram": lambda: Part("", alpha_histogram(shown.image_alpha, global_alpha=whole)),
         "scale": lambda: Part("", alpha_scale(metrics["alpha"], metrics["alpha_interval"], run.settings["similarity"])),
-        "sensitivity": partial(Part.of, details.sensitivity, plot_sensitivity, of_all),
-        "classes": partial(Part.of, classes, partial(plot_class_difficulty, selected=category), others),
-        "vitality": partial(Part.of, details.vitality, partial(plot_vitality, selected=rater), of_all),
-        "collaboration": partial(Part.of, shown.collaboration, plot_collaboration),
+        "sensitivity": partial(Part.of, details.sensitivity, note=of_all),
+        "classes": partial(Part.of, classes, note=others, selected=category),
+        "vitality": partial(Part.of, details.vitality, note=of_all, selected=rater),
+        "collaboration": partial(Part.of, shown.collaboration),
     }
     if not isinstance(details.intra_rater, Undefined):
-        makers["intra_rater"] = partial(Part.of, details.intra_rater, plot_intra_rater, of_all)
-        makers["team"] = partial(Part.of, details.team_agreement, plot_team, of_all)
+        makers["intra_rater"] = partial(Part.of, details.intra_rater, note=of_all)
+        makers["team"] = partial(Part.of, details.team_agreement, note=of_all)
     return makers

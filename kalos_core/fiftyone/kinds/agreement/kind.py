@@ -18,20 +18,13 @@ from kalos_core.fiftyone.kinds.agreement.views import (
     view_worst_first,
 )
 from kalos_core.fiftyone.kinds.matched import matched_again, read_compared
-from kalos_core.fiftyone.runs.table import Changes, Demo, Kind, Run, register
+from kalos_core.fiftyone.runs.table import Changes, Demo, Kind, register
 
 
 def _restore(changes: Changes) -> Agreement:
     chosen = matching(changes.run.settings)
     annotations, pairs = matched_again(changes, chosen.measure)
     return agreement(annotations, **chosen.record(), pairs=pairs)
-
-
-def _written(run: Run[Any, Any, Any, Any]) -> str:
-    boundary = f" and {run.names.boundary!r}" if run.settings["boundaries"] else ""
-    attributes = f" and {run.names.attributes!r}" if run.settings["attributes"] else ""
-    own = f"{run.names.alpha!r}{boundary}{attributes} on samples, with those of classes, raters and thresholds"
-    return f"{own}, and {run.names.unit!r} on labels"
 
 
 AGREEMENT: Kind[dict[str, Any], dict[str, Any], AgreementDetails, Agreement] = register(
@@ -43,7 +36,6 @@ AGREEMENT: Kind[dict[str, Any], dict[str, Any], AgreementDetails, Agreement] = r
         suffix="agreement",
         read=read_compared,
         restore=_restore,
-        written=_written,
         demo=Demo(lambda run: f"\n{run.result}"),
         views={
             "alpha": view_of_alpha,

@@ -9,13 +9,12 @@ from typing import Annotated, Any, TypedDict, cast
 from kalos_core._agreement import Agreement, AgreementSettings
 from kalos_core.diagnostics import Diagnosis
 from kalos_core.diagnostics.thresholds import THRESHOLDS
-from kalos_core.errors import Undefined, check_iterable, check_text
+from kalos_core.errors import check_iterable, check_text
 from kalos_core.fiftyone.runs.progress import RunArguments
 from kalos_core.fiftyone.runs.table import Run
 from kalos_core.nominal import GradeAgreement
 from kalos_core.options import Option
 from kalos_core.pixels.boundaries import TOLERANCE, Tolerance
-from kalos_core.results import plain_values
 from kalos_core.similarity.base import Thresholds
 
 Attributes = Sequence[str] | Mapping[str, str | Sequence[str | float] | None]
@@ -99,13 +98,6 @@ class AgreementDetails(Diagnosis):
     """What lies behind an agreement: its diagnostics, and the attributes of its labels that were compared."""
 
     attributes: list[GradeAgreement] = field(default_factory=list)
-
-
-def agreement_metrics(result: Agreement, details: Diagnosis) -> dict[str, Any]:
-    """`Agreement.summary` with the thresholds of the sensitivity; None for what is undefined."""
-    curve = details.sensitivity
-    thresholds = [] if isinstance(curve, Undefined) else plain_values(curve.threshold)
-    return {**plain_values(result.summary()), "thresholds": thresholds}
 
 
 AgreementRun = Run[dict[str, Any], dict[str, Any], AgreementDetails, Agreement]

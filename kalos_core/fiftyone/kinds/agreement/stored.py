@@ -11,27 +11,29 @@ from numpy.typing import NDArray
 
 from kalos_core._agreement import Agreement, AgreementSettings, compared, matched
 from kalos_core.annotations import Annotations
-from kalos_core.annotations.joining import from_arrays, narrow
+from kalos_core.annotations.columns import CODES, NAMES
+from kalos_core.annotations.joining import OTHERS, from_arrays
+from kalos_core.annotations.thin import thinned
 from kalos_core.diagnostics.narrowing import NarrowedAgreement, narrowed
 from kalos_core.diagnostics.parts import Part
-from kalos_core.diagnostics.sums import ImageSums, cell_arrays, cells_from
-from kalos_core.errors import InputError, Undefined
+from kalos_core.diagnostics.sums import ImageSums
+from kalos_core.errors import InputError
 from kalos_core.fiftyone.dataset.lens import Lens
 from kalos_core.fiftyone.dataset.objects import Labels
 from kalos_core.fiftyone.kinds.agreement.settings import AgreementRun, matching
-from kalos_core.fiftyone.kinds.matched import TABLE, matched_arrays, stored_pairs
-from kalos_core.fiftyone.runs.arrays import part_of
+from kalos_core.fiftyone.kinds.columns import columns_of, made_from
+from kalos_core.fiftyone.kinds.matched import TABLE, matched_arrays, stored_pairs, stored_table
 from kalos_core.fiftyone.runs.kept import kept
 from kalos_core.fiftyone.runs.stored import load_details, load_metrics
 from kalos_core.fiftyone.runs.table import Arrays
 from kalos_core.pixels import BoundaryAgreement
-from kalos_core.reliability import NOT_ASSIGNED, Units
-from kalos_core.resampling import Estimates
+from kalos_core.reliability import Units
+from kalos_core.resampling import Cells, Estimates
 
 
 def stored_units(arrays: Arrays) -> tuple[Annotations, NDArray[np.intp]]:
     """The annotations of a run without their shapes, and (N,) the unit of each."""
-    return from_arrays(part_of(arrays, TABLE, without=".")), arrays["unit_of"].astype(np.intp)
+    return stored_table(arrays, with_shapes=False), arrays["unit_of"].astype(np.intp)
 
 
 def stored_agreement(samples: Any, run_key: str, bootstrap: int = 0) -> Agreement:
@@ -51,8 +53,8 @@ def stored_agreement(samples: Any, run_key: str, bootstrap: int = 0) -> Agreemen
     return matched(annotations, pairs, replace(matching(run.settings), bootstrap=bootstrap), unit_of)
 
 
-PAIR_CELLS, LEFT_OUT = "cells of pairs/", "cells left out/"
-"""What the names of the arrays of `ImageSums.pairs` and `ImageSums.left_out` begin with."""
+UNITS, PAIR_CELLS, LEFT_OUT, BOUNDARIES = "units/", "cells of pairs/", "cells left out/", "boundary/"
+"""What the names of the arrays of units, of `ImageSums.pairs`, `ImageSums.left_out`, and of boundaries begin with."""
 
 
 def narrowed_metrics(samples: Any, run_key: str, lens: Lens = Lens()) -> NarrowedAgreement:  # noqa: B008
@@ -106,70 +108,39 @@ def _estimates(metrics: Mapping[str, Any]) -> Estimates:
     return Estimates(alpha, alpha_ends, whole, whole_ends, np.array([metrics["defined_images"]]))
 
 
-def stored_sums(sums: ImageSums, unit_of: NDArray[np.intp]) -> dict[str, NDArray[Any]]:
-    """What `load_sums` reads back, beside the table of annotations."""
-    units = sums.part.units
-    arrays = {
-        "unit_of": narrow(unit_of),
-        "units/image": narrow(units.image),
-        "units/values": narrow((units.values - NOT_ASSIGNED).astype(np.intp)),
-    }
-    for prefix, cells in ((PAIR_CELLS, sums.pairs), (LEFT_OUT, sums.left_out)):
-        if isinstance(cells, Undefined):
-            arrays[f"{prefix}reason"] = np.array(cells.reason.encode())
-        else:
-            arrays |= {prefix + name: array for name, array in cell_arrays(cells).items()}
-    return arrays
-
-
 def load_sums(arrays: Mapping[str, NDArray[Any]], configuration: AgreementSettings) -> ImageSums:
     """The sums of a stored agreement."""
-    units = Units(
-        arrays["units/image"].astype(np.intp), arrays["units/values"].astype(np.int32) + np.int32(NOT_ASSIGNED)
-    )
-    table = compared(_who_annotated(arrays), configuration.empty)
-    return ImageSums(Part(table, units), configuration, _cells(arrays, PAIR_CELLS), _cells(arrays, LEFT_OUT))
+    table, units = compared(_who_annotated(arrays), configuration.empty), made_from(Units, arrays, UNITS)
+    pairs, left_out = (made_from(Cells, arrays, prefix) for prefix in (PAIR_CELLS, LEFT_OUT))
+    return ImageSums(Part(table, units), configuration, pairs, left_out)
 
 
-def _who_annotated(arrays: Mapping[str, NDArray[Any]]) -> Any:
+def _who_annotated(arrays: Mapping[str, NDArray[Any]]) -> Annotations:
     """A table with one annotation for each rater and image, without shapes: all that sums need of annotations."""
-    names = ("image", "rater", "category", "id")
-    light = part_of({name: arrays[name] for name in _light(arrays, names)}, TABLE)
-    one = np.full(light["assigned"].shape, -1, np.intp)
-    one[arrays[f"{TABLE}image"], arrays[f"{TABLE}rater"]] = arrays[f"{TABLE}category"]
-    image, rater = np.nonzero(one >= 0)
-    code = {"image": image, "rater": rater, "category": one[image, rater], "id": np.arange(len(image))}
-    return from_arrays({**light, **code})
+    none = dict.fromkeys((*CODES, "id"), np.zeros(0, np.intp))
+    light = {name: arrays[f"{TABLE}{name}"] for name in OF_IMAGES if f"{TABLE}{name}" in arrays}
+    classes = np.full(light["assigned"].shape, -1, np.int32)
+    image, rater, category = (arrays[f"{TABLE}{name}"] for name in CODES)
+    classes[image, rater] = category
+    return thinned(from_arrays(none | light), classes)
 
 
-def _light(arrays: Mapping[str, NDArray[Any]], heavy: tuple[str, ...]) -> list[str]:
-    """Names of the arrays of the table but shapes, crowd regions and columns of annotations."""
-    left_out = {f"{TABLE}{name}" for name in heavy}
-    own = [name for name in arrays if name.startswith(TABLE) and name not in left_out]
-    return [name for name in own if "." not in name and not name.startswith(f"{TABLE}crowd_")]
-
-
-def _cells(arrays: Mapping[str, NDArray[Any]], prefix: str) -> Any:
-    if f"{prefix}reason" in arrays:
-        return Undefined(arrays[f"{prefix}reason"].item().decode())
-    return cells_from(part_of(arrays, prefix))
-
-
-CODES = ("image", "category", "rater_a", "rater_b", "unit")
+OF_IMAGES = (*NAMES, *OTHERS, "raters_are_local", "assigned_categories")
+"""Columns of a table that are not of annotations."""
 
 
 def arrays_of(
     labels: Labels, result: Agreement, sums: ImageSums, apart: BoundaryAgreement | None
 ) -> dict[str, NDArray[Any]]:
     """All arrays that an agreement stores."""
-    arrays = matched_arrays(labels, result.pairs) | stored_sums(sums, result.unit_of)
-    return arrays | ({} if apart is None else boundary_arrays(apart))
+    cells = columns_of(sums.pairs, PAIR_CELLS) | columns_of(sums.left_out, LEFT_OUT)
+    arrays = {"unit_of": result.unit_of, **columns_of(sums.part.units, UNITS), **cells}
+    arrays |= matched_arrays(labels, result.pairs)
+    return arrays | ({} if apart is None else columns_of(apart, BOUNDARIES, but=OF_TABLE))
 
 
-def boundary_arrays(found: BoundaryAgreement) -> dict[str, NDArray[Any]]:
-    """What the run stores of them."""
-    arrays: dict[str, NDArray[Any]] = {f"boundary_{name}": getattr(found, name).astype(np.int32) for name in CODES}
-    return {**arrays, "boundary_values": found.values}
+OF_TABLE = ("images", "raters", "classes", "bootstrap", "seed")
+"""Fields of a `BoundaryAgreement` that stand in the table and in the settings."""
 
 
 def unit_boundaries_of(samples: Any, run_key: str) -> BoundaryAgreement:
@@ -185,15 +156,7 @@ def unit_boundaries_of(samples: Any, run_key: str) -> BoundaryAgreement:
     run = load_metrics(samples, run_key, "agreement")
     if not run.settings["boundaries"]:
         raise InputError(f"run key: expected a run that compared boundaries, got {run.key!r}; make it anew with them")
-    arrays, annotations = run.arrays, stored_units(run.arrays)[0]
-    return BoundaryAgreement(
-        images=annotations.images,
-        raters=annotations.raters,
-        classes=annotations.categories,
-        **{name: arrays[f"boundary_{name}"].astype(np.intp) for name in CODES},
-        values=arrays["boundary_values"],
-        bootstrap=run.settings["bootstrap"],
-        seed=run.settings["seed"],
-        raters_are_local=annotations.raters_are_local,
-        tolerance=run.settings["tolerance"],
-    )
+    table = stored_units(run.arrays)[0]
+    named: dict[str, Any] = {"images": table.images, "raters": table.raters, "classes": table.categories}
+    drawn = {name: run.settings[name] for name in ("bootstrap", "seed")}
+    return made_from(BoundaryAgreement, run.arrays, BOUNDARIES, **named, **drawn)

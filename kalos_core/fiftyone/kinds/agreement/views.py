@@ -13,13 +13,12 @@ import numpy as np
 from fiftyone import ViewExpression
 from fiftyone import ViewField as F
 
-from kalos_core.errors import InputError, index_of, listed
+from kalos_core.errors import InputError, check_number, index_of, listed
 from kalos_core.fiftyone.dataset.expressions import text, together
 from kalos_core.fiftyone.dataset.lens import Lens
 from kalos_core.fiftyone.dataset.raters import label_fields
 from kalos_core.fiftyone.runs.analyses import AnyRun
 from kalos_core.fiftyone.runs.stored import load_metrics
-from kalos_core.similarity import check_threshold
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -65,7 +64,7 @@ def pair_alpha_of(run: AnyRun, rater_a: str, rater_b: str) -> ViewExpression:
 
 
 def _at_threshold(thresholds: list[float], value: float) -> int:
-    near = np.flatnonzero(np.isclose(thresholds, check_threshold(value)))
+    near = np.flatnonzero(np.isclose(thresholds, check_number(value, "threshold", 0, 1)))
     if not len(near):
         raise InputError(f"threshold: expected one of {listed(thresholds, 30) or 'no threshold'}, got {value!r}")
     return int(near[0])

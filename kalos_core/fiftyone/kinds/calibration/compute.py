@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 from kalos_core.calibration import calibrate
 from kalos_core.calibration.compute import CalibrationSettings, Similarities
 from kalos_core.display import alpha_text, number_of
-from kalos_core.errors import InputError, KalosWarning, lookup
+from kalos_core.errors import InputError, check_number, lookup, warn
 from kalos_core.fiftyone.dataset.database import now
+from kalos_core.fiftyone.dataset.document import set_config
 from kalos_core.fiftyone.dataset.objects import read_labels
+from kalos_core.fiftyone.dataset.opened import fitting_similarities
 from kalos_core.fiftyone.dataset.selection import Selection
-from kalos_core.fiftyone.dataset.similarities import fitting_similarities
 from kalos_core.fiftyone.internals import root_of
 from kalos_core.fiftyone.kinds.calibration.kind import (
     CALIBRATION,
     CalibrationRun,
-    Chosen,
     calibration_metrics,
 )
 from kalos_core.fiftyone.kinds.matched import table_arrays
 from kalos_core.fiftyone.runs.explaining import explained
-from kalos_core.fiftyone.runs.life import COMPARING, STORING, Found, analysing, set_config, store
+from kalos_core.fiftyone.runs.life import COMPARING, STORING, Found, analysing, store
 from kalos_core.fiftyone.runs.progress import RunArguments
-from kalos_core.fiftyone.runs.stored import load_metrics
+from kalos_core.fiftyone.runs.stored import find_run, load_metrics
 from kalos_core.options import Replicates, takes
 from kalos_core.results import plain_values
-from kalos_core.similarity import SIMILARITIES, check_threshold
+from kalos_core.similarity import SIMILARITIES
 
 
 @dataclass(frozen=True)
@@ -104,7 +103,7 @@ def calibrate_threshold(samples: Any, run_key: str, settings: CalibrationRunArgu
             metrics=calibration_metrics(result, labels.annotations),
             details=result.without_distances(),
             result=result,
-            arrays=lambda: table_arrays(labels),
+            arrays=lambda: table_arrays(labels.annotations),
         )
         return store(CALIBRATION, labels, run_key, found, report)
 
@@ -141,12 +140,12 @@ def choose_threshold(samples: Any, run_key: str, similarity: str, threshold: flo
     found = lookup({entry["name"]: entry for entry in run.metrics["similarities"]}, similarity, "similarity")
     if threshold is None and found["threshold"] is None:
         raise InputError(f"{similarity}: expected a calibrated threshold, got none: {found['reason']}")
-    value = check_threshold(found["threshold"] if threshold is None else threshold)
+    value = check_number(found["threshold"] if threshold is None else threshold, "threshold", 0, 1)
     if threshold is None and not found["trusted"]:
         text = f"{similarity}: the calibrated threshold {alpha_text(value)} is not to be trusted: {found['why']}"
-        warnings.warn(text, KalosWarning, stacklevel=2)
-    chosen = Chosen(threshold=value, at=now())
+        warn(text)
+    chosen = {"threshold": value, "at": now()}
     with explained(samples, "it is not stored"):
-        set_config(root_of(samples), [run.key], **{f"metrics.chosen.{similarity}": chosen})
+        set_config(root_of(samples), [find_run(samples, run.key)], **{f"metrics.chosen.{similarity}": chosen})
     with explained(samples, "the threshold is stored"):
         return load_metrics(samples, run_key, "calibration")

@@ -6,7 +6,6 @@ from functools import partial
 
 from kalos_core.fiftyone.kinds.calibration.kind import CalibrationRun
 from kalos_core.fiftyone.runs.table import Maker, Part
-from kalos_core.figures import plot_calibration
 
 COMPARED = {
     "relative": "Annotations of two images are compared relative to the size of each image.",
@@ -18,4 +17,4 @@ COMPARED = {
 
 def figures(run: CalibrationRun) -> dict[str, Maker]:
     """A figure for each similarity, by its name, the one that separates best first; the note says what was compared."""
-    return {found.name: partial(Part.of, found, plot_calibration, COMPARED[found.coordinates]) for found in run.details}
+    return {found.name: partial(Part.of, found, note=COMPARED[found.coordinates]) for found in run.details}

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Any, TypedDict
+from typing import Any
 
 from kalos_core.annotations import Annotations
 from kalos_core.calibration import Calibration, calibrate
-from kalos_core.fiftyone.dataset.database import refresh
+from kalos_core.fiftyone.dataset.document import own_runs
 from kalos_core.fiftyone.internals import root_of
 from kalos_core.fiftyone.kinds.matched import annotations_again, read_compared
-from kalos_core.fiftyone.runs.keys import own_runs
 from kalos_core.fiftyone.runs.table import Changes, Demo, Kind, Run, register
 from kalos_core.fiftyone.runs.writers import COMPLETE
 from kalos_core.results import plain_values
@@ -20,13 +18,6 @@ OF_SIMILARITY = (
     *("reason", "trusted", "why", "coordinates"),
 )
 """What the summary says of each similarity, see `Separation`."""
-
-
-class Chosen(TypedDict):
-    """A threshold somebody chose from it for a similarity."""
-
-    threshold: float
-    at: datetime
 
 
 def calibration_metrics(result: Calibration, annotations: Annotations) -> dict[str, Any]:
@@ -45,9 +36,7 @@ CalibrationRun = Run[dict[str, Any], dict[str, Any], Calibration, Calibration]
 
 def default_threshold(samples: Any, similarity: str) -> float | None:
     """The threshold last chosen for a similarity from a calibration that is still there; None without one."""
-    dataset = root_of(samples)
-    refresh(dataset)
-    configs = [about.config for about in own_runs(dataset).values() if about.config.status == COMPLETE]
+    configs = [run.config for run in own_runs(root_of(samples)).values() if run.config.status == COMPLETE]
     found = [config.metrics["chosen"].get(similarity) for config in configs if "chosen" in config.metrics]
     last = max((of for of in found if of is not None), key=lambda of: of["at"], default=None)
     return None if last is None else float(last["threshold"])

@@ -99,7 +99,7 @@ def estimate_convergence(samples: Any, run_key: str, settings: ConvergenceRunArg
             labels.annotations,
             result,
             tags=tagged,
-            models=told.known_models(),
+            models=told.models,
             predictions=scored,
             pairs=touching,
             progress=report.part(known, STORING),

@@ -9,7 +9,7 @@ from functools import partial
 from kalos_core.convergence import ConvergenceStudy, Replicates
 from kalos_core.fiftyone.kinds.convergence.kind import ConvergenceRun
 from kalos_core.fiftyone.runs.table import Maker, Part
-from kalos_core.figures import plot_convergence, plot_directions, plot_regression, plot_sizes, plot_study
+from kalos_core.figures import plot_regression, plot_sizes
 from kalos_core.figures.convergence import fit_title
 
 
@@ -29,12 +29,12 @@ def figures(
     shown = run.details if found is None else found
     narrowed = len(shown.whole.thresholds) < len(run.settings["thresholds"])
     return {
-        "bars": partial(Part.of, shown, plot_study),
+        "bars": partial(Part.of, shown),
         "sizes": partial(Part.of, shown.sizes, plot_sizes, "Over all thresholds of the run." if narrowed else ""),
-        "matrix": partial(Part.of, shown, plot_directions),
+        "matrix": partial(Part.of, shown, "directions"),
         "scatter": partial(Part.of, pooled, plot_regression) if pooled else partial(_scatter, shown),
     }
 
 
 def _scatter(found: ConvergenceStudy) -> Part:
-    return replace(Part.of(found.whole, plot_convergence), title=fit_title(found.whole))
+    return replace(Part.of(found.whole), title=fit_title(found.whole))

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any
 
 import fiftyone as fo
 
 from kalos_core.convergence import ConvergenceStudy, LabelConvergence, Replicates, label_convergence, read_models
 from kalos_core.convergence.interval import CeilingSettings, ConvergenceSettings, Subsets
+from kalos_core.fiftyone.dataset.document import METHOD
 from kalos_core.fiftyone.internals import database, id_of, root_of
 from kalos_core.fiftyone.kinds.matched import matched_again, read_compared
-from kalos_core.fiftyone.runs.keys import METHOD
 from kalos_core.fiftyone.runs.progress import RunArguments
 from kalos_core.fiftyone.runs.stored import load_details, load_metrics
 from kalos_core.fiftyone.runs.table import Changes, Demo, Kind, Run, register
@@ -21,24 +21,8 @@ from kalos_core.options import Option
 from kalos_core.results import plain_values
 
 
-class ModelRecord(TypedDict):
-    """A model and its mAP, as it was typed; a list of these, since a key of a database may not hold every name."""
-
-    name: str
-    map: float
-
-
-def model_records(models: Any, name: str = "models") -> list[ModelRecord]:  # noqa: ARG001 - `read_models` says it
-    """Models as they are stored; records stay as they are.
-
-    Examples
-    --------
-    >>> model_records("YOLO 0.4") == model_records(model_records({"YOLO": 0.4})) == [{"name": "YOLO", "map": 0.4}]
-    True
-    """
-    if isinstance(models, list) and all(isinstance(entry, dict) and {*entry} == {"name", "map"} for entry in models):
-        models = {entry["name"]: entry["map"] for entry in models}
-    return [{"name": model, "map": value} for model, value in read_models(models).items()]
+def _models(given: Any, _: str) -> dict[str, float]:
+    return read_models(given)
 
 
 @dataclass(frozen=True)
@@ -48,12 +32,12 @@ class ConvergenceRunSettings(CeilingSettings):
     _: KW_ONLY
     subsets: Subsets = 1000
     models: Annotated[
-        str | Mapping[str, float] | Sequence[ModelRecord] | None,
+        str | Mapping[str, float] | None,
         Option(
             "Models with a known mAP",
             "Names with their mAP from 0 to 1 at the same thresholds, such as YOLO 0.412, DETR 0.437",
             type="str or mapping, optional",
-            check=model_records,
+            check=_models,
         ),
     ] = None
     predictions: Annotated[
@@ -73,10 +57,6 @@ class ConvergenceRunSettings(CeilingSettings):
     def of_library(self) -> dict[str, Any]:
         """As arguments of `label_convergence`."""
         return self.part(ConvergenceSettings, samples=self.subsets).record()
-
-    def known_models(self) -> dict[str, float]:
-        """Name -> mAP."""
-        return {entry["name"]: entry["map"] for entry in model_records(self.models)}
 
 
 @dataclass(frozen=True)

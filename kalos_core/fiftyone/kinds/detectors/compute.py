@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-import fiftyone as fo
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,12 +14,11 @@ from kalos_core._agreement import check_comparable
 from kalos_core.consensus.methods import WITHOUT_OUTLIERS
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, listed, lookup
-from kalos_core.fiftyone.dataset.database import FieldArguments
 from kalos_core.fiftyone.dataset.masks import ImageMasks, RaterMasks, open_masks
 from kalos_core.fiftyone.dataset.objects import Labels, labels_of_field, read_labels
+from kalos_core.fiftyone.dataset.opened import similarity_to_store
 from kalos_core.fiftyone.dataset.raters import MASKS, estimated_fields, label_fields
 from kalos_core.fiftyone.dataset.selection import Selection
-from kalos_core.fiftyone.dataset.similarities import similarity_to_store
 from kalos_core.fiftyone.dataset.writing import write_documents
 from kalos_core.fiftyone.kinds.detectors.kind import DETECTORS, DetectorDetails, DetectorRun, ranking_metrics
 from kalos_core.fiftyone.kinds.detectors.scores import are_score_maps, read_references, read_scores
@@ -68,8 +66,7 @@ def rank_detectors(samples: Any, run_key: str, settings: DetectorRunArguments) -
 
     Examples
     --------
-    >>> import fiftyone as fo
-    >>> import numpy as np
+    >>>     >>> import numpy as np
     >>> dataset = fo.Dataset()
     >>> masks = {"ann": [[1, 1, 0, 0]], "bob": [[1, 0, 0, 0]]}
     >>> maps = {"sure": [[0.9, 0.6, 0.4, 0.1]], "broad": [[0.6, 0.9, 0.3, 0.2]]}
@@ -167,12 +164,12 @@ def _store(
     report: Report,
 ) -> DetectorRun:
     report(STORING, "Storing the ranking")
-    field, boundaries = RunNames(run_key).f1, details.boundaries
-    declared: dict[str, FieldArguments] = {} if boundaries is None else {field: {"ftype": fo.FloatField}}
-    with writing(DETECTORS, read, run_key, settings, declared) as draft:
+    names, boundaries = RunNames(run_key), details.boundaries
+    declared = {} if boundaries is None else names.declared(names.f1)
+    with writing(DETECTORS, read, run_key, settings, report, declared) as draft:
         if boundaries is not None:
             best = plain_values(boundaries.image_best[np.argmax(np.nan_to_num(boundaries.ods))])
-            values = ((image, {field: f1}) for image, f1 in zip(boundaries.images, best, strict=True))
+            values = ((image, {names.f1: f1}) for image, f1 in zip(boundaries.images, best, strict=True))
             write_documents(read.view, values, len(best), report.within(STORING, 1.0, "Writing F1"))
         draft.metrics, draft.details = ranking_metrics(settings["of"], details.ranking.ranking, raters), details
         draft.result = details.ranking

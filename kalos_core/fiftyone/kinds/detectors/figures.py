@@ -2,23 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 
 from kalos_core.fiftyone.kinds.detectors.kind import DetectorRun
 from kalos_core.fiftyone.runs.table import Part
-from kalos_core.figures import (
-    plot_agreement_curves,
-    plot_boundary_evaluation,
-    plot_bounds,
-    plot_curves,
-    plot_detector_correlations,
-    plot_ranking,
-    plot_reference,
-    plot_shared_rankings,
-    plot_tau,
-)
 from kalos_core.ranking import DetectorRanking
 from kalos_core.text import names_shown
 
@@ -39,20 +26,20 @@ def figures(run: DetectorRun, detector: str | None = None, reference: str | None
     """
     found, boundaries = run.details.ranking, run.details.boundaries
     ranking = found.ranking
-    parts = {"bump": Part.of(ranking, plot_ranking)}
+    parts = {"bump": Part.of(ranking)}
     if min(ranking.values.shape) > 1 and np.isfinite(ranking.values).any():
-        parts["shared"] = Part.of(ranking, plot_shared_rankings)
-        parts["tau"] = Part.of(ranking, plot_tau)
+        parts["shared"] = Part.of(ranking, "shared")
+        parts["tau"] = Part.of(ranking, "tau")
     if isinstance(found, DetectorRanking):
         chosen = ranking.systems[0] if detector is None else detector
         under = ranking.truths[0] if reference is None else reference
-        parts["bounds"] = Part.of(found, plot_bounds, " ".join(names_shown(found.notes)))
-        parts["curves"] = Part.of(found, partial(plot_curves, detector=chosen))
+        parts["bounds"] = Part.of(found, "bounds", " ".join(names_shown(found.notes)))
+        parts["curves"] = Part.of(found, "curves", detector=chosen)
         if len(found.by_agreement):
-            parts["agreement"] = Part.of(found, partial(plot_agreement_curves, detector=chosen))
-        parts["under"] = Part.of(found, partial(plot_reference, reference=under))
-        parts["correlations"] = Part.of(found, plot_detector_correlations)
+            parts["agreement"] = Part.of(found, "agreement", detector=chosen)
+        parts["under"] = Part.of(found, "reference", reference=under)
+        parts["correlations"] = Part.of(found, "correlations")
     if boundaries is not None:
         note = f"The best F1 of each image is in the field `{run.names.f1}`, of the detector that is best over all."
-        parts["boundaries"] = Part.of(boundaries, plot_boundary_evaluation, note)
+        parts["boundaries"] = Part.of(boundaries, note=note)
     return parts

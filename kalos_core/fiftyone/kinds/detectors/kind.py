@@ -3,34 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, TypedDict
+from typing import Any
 
 from kalos_core.fiftyone.dataset.raters import MASKS
 from kalos_core.fiftyone.kinds.masked import newer_files, read_masks_or_objects
 from kalos_core.fiftyone.runs.table import Changes, Kind, Run, register
 from kalos_core.ranking import BoundaryEvaluation, DetectorRanking, ModelRanking, Rankings
 from kalos_core.results import plain_values
-
-Subject = Literal["pixels", "objects"]
-
-Numbers = list[float | None]
-"""None where undefined."""
-
-
-class DetectorMetrics(TypedDict):
-    """The summary of a ranking. S detectors, T references, of which R are `raters`.
-
-    `values` and `ranks`: (T, S); `undefined`: sentences.
-    """
-
-    of: Subject
-    detectors: list[str]
-    truths: list[str]
-    raters: list[str]
-    measure: str
-    values: list[Numbers]
-    ranks: list[Numbers]
-    undefined: list[str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +20,11 @@ class DetectorDetails:
     boundaries: BoundaryEvaluation | None = None
 
 
-def ranking_metrics(of: Subject, ranking: Rankings, raters: list[str]) -> DetectorMetrics:
-    """The summary of a ranking as plain values."""
+def ranking_metrics(of: str, ranking: Rankings, raters: list[str]) -> dict[str, Any]:
+    """The summary of a ranking of S detectors under T references, of which R are `raters`, as plain values.
+
+    ``of``: "pixels" or "objects"; ``values`` and ``ranks``: (T, S), None where undefined; ``undefined``: sentences.
+    """
     return {
         "of": of,
         "detectors": ranking.systems.tolist(),
@@ -56,7 +38,7 @@ def ranking_metrics(of: Subject, ranking: Rankings, raters: list[str]) -> Detect
 
 
 Result = DetectorRanking | ModelRanking
-DetectorRun = Run[dict[str, Any], DetectorMetrics, DetectorDetails, Result]
+DetectorRun = Run[dict[str, Any], dict[str, Any], DetectorDetails, Result]
 
 
 def _restore(changes: Changes) -> Result:
@@ -65,7 +47,7 @@ def _restore(changes: Changes) -> Result:
     return details.ranking
 
 
-DETECTORS: Kind[dict[str, Any], DetectorMetrics, DetectorDetails, Result] = register(
+DETECTORS: Kind[dict[str, Any], dict[str, Any], DetectorDetails, Result] = register(
     Kind(
         name="detectors",
         title="Ranking of detectors",
@@ -74,9 +56,6 @@ DETECTORS: Kind[dict[str, Any], DetectorMetrics, DetectorDetails, Result] = regi
         family=MASKS,
         read=read_masks_or_objects,
         restore=_restore,
-        written=lambda run: (
-            f"{run.names.f1!r} on samples" if run.settings["boundaries"] else "nothing on samples or labels"
-        ),
         details=DetectorDetails,
         newer=newer_files,
     )

@@ -9,11 +9,12 @@ from typing import Annotated, Any
 from kalos_core.consensus.methods import Methods
 from kalos_core.convergence import THRESHOLDS
 from kalos_core.convergence.modified import HitThresholds
-from kalos_core.fiftyone.kinds.masked import IgnoreValue, RatersAreLocal
+from kalos_core.fiftyone.kinds.masked import RatersAreLocal
 from kalos_core.fiftyone.kinds.truth.settings import ConsensusRunSettings
 from kalos_core.fiftyone.runs.progress import RunArguments
 from kalos_core.options import Option, Replicates, Seed
 from kalos_core.pixels.contours import TOLERANCE
+from kalos_core.pixels.stored import IgnoreValue
 from kalos_core.ranking.accumulator import METHODS, AgreedShares
 from kalos_core.ranking.skew import Skew
 
@@ -60,9 +61,7 @@ class DetectorRunSettings(ConsensusRunSettings):
             low=0,
         ),
     ] = None
-    thin: Annotated[
-        bool | None, Option("Thin references to lines", "By default for contours only.", type="bool, optional")
-    ] = None
+    thin: Annotated[bool | None, Option("Thin references to lines", "By default for contours only.")] = None
     shares: AgreedShares = ()
     berkeley: Annotated[
         bool,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -83,52 +82,9 @@ def compute_label_agreement(samples: Any, run_key: str, settings: LabelRunArgume
         )
         names = RunNames(run_key)
         report(STORING, "Writing agreement")
-        with writing(LABEL_AGREEMENT, labels, run_key, told.record(), sample_schema(names, told)) as draft:
+        with writing(LABEL_AGREEMENT, labels, run_key, told.record(), report, sample_schema(names, told)) as draft:
             write_columns(labels, sample_values(found, names, told), report.within(STORING, 1.0, "Writing"))
             draft.metrics, draft.details = label_metrics(found, told.quorum), label_details(found)
             draft.arrays = table_arrays(labels.answers) | dispute_arrays(found)
             draft.result = found
     return draft.run
-
-
-def compare_teams(
-    samples: Any,
-    run_key: str,
-    first: Sequence[str],
-    second: Sequence[str],
-    *,
-    names: Sequence[str] = ("first", "second"),
-    **arguments: Any,
-) -> LabelRun:
-    """How two teams of raters, such as experts and a crowd, agree within, between, and by their majorities.
-
-    A run of `compute_label_agreement`, with ``teams``; what its `details.teams` holds is described at
-    `kalos_core.nominal.TeamComparison`.
-
-    Parameters
-    ----------
-    samples, run_key, **arguments
-        As in `compute_label_agreement`. ``raters``: of both teams, unless labels name their rater in an attribute.
-    first, second : sequence of str
-        Rater names.
-    names : two of str
-        What the teams are called.
-
-    Examples
-    --------
-    >>> import fiftyone as fo
-    >>> dataset = fo.Dataset()
-    >>> raters = ["ann", "bob", "cid", "dan"]
-    >>> def image(number):
-    ...     labels = {name: fo.Classification(label="cat" if number or name != "dan" else "dog") for name in raters}
-    ...     return fo.Sample(f"{number}.jpg", raters=raters, **labels)
-    >>> _ = dataset.add_samples([image(number) for number in range(4)], progress=False)
-    >>> run = compare_teams(dataset, "first", raters[:2], raters[2:], names=("experts", "crowd"))
-    >>> run.details.teams.agreement[0, :2].tolist()
-    [1.0, 0.75]
-    >>> dataset.delete()
-    """
-    if arguments.get("field") is None:
-        arguments.setdefault("raters", [*first, *second])
-    teams = dict(zip(names, (first, second), strict=True))
-    return compute_label_agreement(samples, run_key, teams=teams, **arguments)

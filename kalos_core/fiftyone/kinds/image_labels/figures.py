@@ -3,23 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 from kalos_core.fiftyone.kinds.image_labels.kind import LabelRun
 from kalos_core.fiftyone.kinds.image_labels.views import DisputedImage
 from kalos_core.fiftyone.runs.table import Part
-from kalos_core.figures import (
-    plot_cohen,
-    plot_confusion,
-    plot_independence,
-    plot_label_agreement,
-    plot_majority,
-    plot_rater_accuracy,
-    plot_rejection,
-    plot_running,
-    plot_skill,
-    plot_teams,
-)
 from kalos_core.figures.labels import majority_dots, majority_title, rejection_title
 
 
@@ -38,29 +25,27 @@ def figures(
     """
     details = run.details
     parts = {
-        "kappas": Part.of(details.agreement, plot_label_agreement),
-        "concepts": Part.of(details.majority, plot_majority),
-        "accuracy": Part.of(details.accuracy, plot_rater_accuracy),
+        "kappas": Part.of(details.agreement),
+        "concepts": Part.of(details.majority),
+        "accuracy": Part.of(details.accuracy),
     }
     if images is not None:
         parts["images"] = _images(run, images)
     if details.rejection is not None:  # where nothing is, there is nothing to see but the title
         some = len(details.rejection)
-        parts["rejection"] = (
-            Part.of(details.rejection, plot_rejection) if some else Part(rejection_title(details.rejection))
-        )
+        parts["rejection"] = Part.of(details.rejection) if some else Part(rejection_title(details.rejection))
     if details.teams is not None:
         asked = details.teams.question.tolist()
         shown = asked.index(team_question) if team_question in asked else 0
-        parts["teams"] = Part.of(details.teams, partial(plot_teams, question=shown))
+        parts["teams"] = Part.of(details.teams, question=shown)
     for curve in [curve for curve in details.curves if question in (None, curve.question)][:1]:
-        parts["curve"] = Part.of(curve.curve, partial(plot_running, width=run.settings["width"]))
-        parts["cohen"] = Part.of(curve, plot_cohen)
+        parts["curve"] = Part.of(curve.curve, width=run.settings["width"])
+        parts["cohen"] = Part.of(curve)
         if len(curve.independence.annotations) > 1:
-            parts["independence"] = Part.of(curve.independence, plot_independence)
+            parts["independence"] = Part.of(curve.independence)
     for truth in [truth for truth in details.truth if question in (None, truth.question)][:1]:
-        parts["skill"] = Part.of(truth, plot_skill)
-        parts["confusion"] = Part.of(truth, partial(plot_confusion, rater=rater))
+        parts["skill"] = Part.of(truth)
+        parts["confusion"] = Part.of(truth, "confusion", rater=rater)
     return parts
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, TypedDict
+from typing import Any
 
-import fiftyone as fo
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,7 +18,6 @@ from kalos_core.fiftyone.kinds.image_labels.settings import LabelRunSettings
 from kalos_core.fiftyone.kinds.image_labels.truth import truth_schema, truth_values
 from kalos_core.fiftyone.kinds.image_labels.views import view_of_disputes
 from kalos_core.fiftyone.kinds.labelled import (
-    TEXTS,
     majority_schema,
     majority_values,
     read_compared,
@@ -50,32 +48,6 @@ from kalos_core.nominal.questions import check_comparable
 from kalos_core.results import plain_values
 
 
-class LabelMetrics(TypedDict):
-    """The summary of agreement on image-level labels; None for what is undefined."""
-
-    images: int
-    answers: int
-    raters: list[str]
-    questions: int
-    with_majority: dict[str, float | None]
-    accuracy: float | None
-    disputed: int
-    quorum: float
-    ties: int
-    breaches: int
-    breaches_by_rater: list[dict[str, Any]]
-    rejected: int
-    truth: list[TruthMetrics]
-
-
-class TruthMetrics(TypedDict):
-    """Of the estimated labels of a question: how sure they are in the mean, and how many are tied."""
-
-    question: str
-    sure: float | None
-    tied: int
-
-
 @dataclass(frozen=True, eq=False)
 class LabelDetails:
     """What lies behind agreement on image-level labels: results of the library; numbers of images are left out."""
@@ -99,8 +71,8 @@ def find_all(
     return label_findings(check_comparable(table), reference=reference, progress=progress, **told)
 
 
-def label_metrics(found: LabelFindings, quorum: float) -> LabelMetrics:
-    """The summary: few numbers, part of the data set's own document."""
+def label_metrics(found: LabelFindings, quorum: float) -> dict[str, Any]:
+    """The summary: few numbers, part of the data set's own document; None for what is undefined."""
     table = found.table
     return {
         "images": len(np.unique(table.item)),
@@ -119,7 +91,8 @@ def label_metrics(found: LabelFindings, quorum: float) -> LabelMetrics:
     }
 
 
-def _truth_metrics(truth: LabelTruth) -> TruthMetrics:
+def _truth_metrics(truth: LabelTruth) -> dict[str, Any]:
+    """Of the estimated labels of a question: how sure they are in the mean, and how many are tied."""
     known = truth.answers > 0
     sure = float(truth.confidence[known].mean()) if known.any() else None
     return {"question": truth.question, "sure": sure, "tied": int(truth.tied.sum())}
@@ -147,16 +120,11 @@ def label_details(found: LabelFindings) -> LabelDetails:
 
 def sample_schema(names: RunNames, settings: LabelRunSettings) -> dict[str, FieldArguments]:
     """The fields of `sample_values`."""
-    number, groups = {"ftype": fo.FloatField}, settings.groups
+    numbers, disputes = (names.agreement, names.accuracy, names.to_reference), (names.questions, names.concepts)
     return {
-        names.agreement: number,
-        names.accuracy: number,
-        names.to_reference: number,
-        names.disputed: {"ftype": fo.BooleanField},
-        names.questions: TEXTS,
-        names.concepts: TEXTS,
-        **majority_schema(names, groups),
-        **(truth_schema(names, groups) if settings.truth else {}),
+        **names.declared(*numbers, names.disputed, *disputes),
+        **majority_schema(names, settings.groups),
+        **(truth_schema(names, settings.groups) if settings.truth else {}),
     }
 
 
@@ -193,7 +161,7 @@ def dispute_arrays(found: LabelFindings) -> dict[str, NDArray[Any]]:
     }
 
 
-LabelRun = Run[dict[str, Any], LabelMetrics, LabelDetails, LabelFindings]
+LabelRun = Run[dict[str, Any], dict[str, Any], LabelDetails, LabelFindings]
 
 
 def _restore(changes: Changes) -> LabelFindings:
@@ -201,13 +169,7 @@ def _restore(changes: Changes) -> LabelFindings:
     return find_all(table_again(changes), changes.run.selection, settings, lambda *_: None)
 
 
-def _written(run: Run[Any, Any, Any, Any]) -> str:
-    names = run.names
-    last = f", {names.majority!r}, and {names.truth!r}" if run.settings["truth"] else f" and {names.majority!r}"
-    return f"{names.agreement!r} and {names.disputed!r} on samples, with the questions and concepts in dispute{last}"
-
-
-LABEL_AGREEMENT: Kind[dict[str, Any], LabelMetrics, LabelDetails, LabelFindings] = register(
+LABEL_AGREEMENT: Kind[dict[str, Any], dict[str, Any], LabelDetails, LabelFindings] = register(
     Kind(
         name="image_labels",
         title="Image-level labels",
@@ -217,7 +179,6 @@ LABEL_AGREEMENT: Kind[dict[str, Any], LabelMetrics, LabelDetails, LabelFindings]
         family=IMAGE_LABELS,
         read=read_compared,
         restore=_restore,
-        written=_written,
         views={
             "disputes": view_of_disputes,
             "difference": view_of_difference,

@@ -25,10 +25,7 @@ def truth_schema(names: RunNames, groups: Groups) -> dict[str, FieldArguments]:
     """The fields of `truth_values`."""
     about = f"Who is right, estimated by the run {names.key!r}; confidence: its probability"
     document = fo.Classification if isinstance(groups, str) else fo.Classifications
-    return {
-        names.truth: label_field(document, about, {ESTIMATED: names.key}),
-        names.confidence: {"ftype": fo.FloatField},
-    }
+    return {names.truth: label_field(document, about, {ESTIMATED: names.key}), **names.declared(names.confidence)}
 
 
 def truth_values(

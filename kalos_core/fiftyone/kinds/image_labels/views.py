@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from fiftyone import ViewField as F
 
 from kalos_core.errors import InputError, listed
-from kalos_core.fiftyone.dataset.expressions import files_of, list_of, text
+from kalos_core.fiftyone.dataset.expressions import list_of, text, with_files
 from kalos_core.fiftyone.kinds.labelled import stored_table
-from kalos_core.fiftyone.runs.stored import load_arrays, load_details, load_metrics, load_run_view
+from kalos_core.fiftyone.runs.stored import load_details, load_metrics
 from kalos_core.nominal import LabelTable
 from kalos_core.nominal.answers import split_reference
 from kalos_core.results import plain_values
@@ -50,7 +49,8 @@ def view_of_disputes(samples: Any, run_key: str, *, question: str | None = None,
     Of all: those in dispute by the run's quorum. Of a question: those on which its answers differ. Of a concept: those
     where some raters chose it and others did not.
     """
-    names = load_metrics(samples, run_key, "image_labels").names
+    run = load_metrics(samples, run_key, "image_labels")
+    names = run.names
     disputed = F(names.disputed) == True  # noqa: E712
     if question is not None or concept is not None:
         details = load_details(samples, run_key, "image_labels").details
@@ -60,7 +60,7 @@ def view_of_disputes(samples: Any, run_key: str, *, question: str | None = None,
         else:
             _check(str(concept), "concept", details.majority.concepts.tolist())
             disputed = list_of(names.concepts).contains([text(str(concept))])
-    return load_run_view(samples, run_key, "image_labels").match(disputed).sort_by([(names.agreement, 1), ("id", 1)])
+    return run.view.match(disputed).sort_by([(names.agreement, 1), ("id", 1)])
 
 
 def _check(name: str, argument: str, known: list[str]) -> None:
@@ -71,25 +71,24 @@ def _check(name: str, argument: str, known: list[str]) -> None:
 def disputed_images(samples: Any, run_key: str, limit: int = 25) -> list[DisputedImage]:
     """The images of a run that raters agree on least, with what they answered, the least agreed first."""
     run = load_metrics(samples, run_key, "image_labels")
-    arrays = load_arrays(samples, run_key, "image_labels")
-    items, questions = arrays["disputed/item"][:limit], arrays["disputed/question"][:limit]
-    answers, _ = split_reference(stored_table(arrays), run.selection.reference)
+    arrays, (answers, _) = run.arrays, split_reference(stored_table(run.arrays), run.selection.reference)
+    pairs = zip(arrays["disputed/item"].tolist(), arrays["disputed/question"].tolist(), strict=True)
+    there = with_files(run.view, pairs, lambda pair: answers.items[pair[0]], limit)
+    items = np.array([item for (item, _), _ in there], np.intp)
     table = answers.without_answers(arrays["rejected"]).select(items=items)
-    files = files_of(load_run_view(samples, run_key, "image_labels"), table.items.tolist())
     numbers = (plain_values(arrays[name][items]) for name in ("agreement", "item_all", "item_chosen"))
-    rows = zip(table.items.tolist(), questions.tolist(), *numbers, strict=True)
+    rows = zip(table.items.tolist(), there, *numbers, strict=True)
     return [
         DisputedImage(
             sample_id=image,
-            file=Path(files[image]).name,
+            file=file,
             agreement=agreement,
             all_decisions=all_decisions,
             chosen=chosen,
             question=table.questions[question],
             answers=_answers(table, table.questions[question], row),
         )
-        for row, (image, question, agreement, all_decisions, chosen) in enumerate(rows)
-        if image in files  # else it was deleted since
+        for row, (image, ((_, question), file), agreement, all_decisions, chosen) in enumerate(rows)
     ]
 
 

@@ -10,7 +10,7 @@ from bson import ObjectId
 from kalos_core.display import number_of
 from kalos_core.errors import InputError
 from kalos_core.fiftyone.dataset.writing import picked, write_documents, write_values
-from kalos_core.fiftyone.kinds.noise.details import NoiseSettings, noise_details, noise_metrics
+from kalos_core.fiftyone.kinds.noise.details import noise_details, noise_metrics
 from kalos_core.fiftyone.kinds.noise.kind import NOISE, NoiseRun
 from kalos_core.fiftyone.kinds.noise.labels import (
     declared_fields,
@@ -105,15 +105,15 @@ def inject_noise(samples: Any, run_key: str, settings: NoiseArguments) -> NoiseR
         fields = names.fields_for(samples, list(result.annotations.raters))
         noise = InjectedNoise.of(result, list(fields.values()), [str(ObjectId()) for _ in result.annotations.rater])
         originals = labels_of_reference(labels, result.original)
-        stored = NoiseSettings(
-            similarity=origin.similarity,
-            reference_fields=list(origin.fields),
-            schools=np.bincount(result.reference_rater).tolist(),
-        )
+        stored = {
+            "similarity": origin.similarity,
+            "reference_fields": list(origin.fields),
+            "schools": np.bincount(result.reference_rater).tolist(),  # raters made from each reference
+        }
         on_reference = report.within(EVENTS_WRITTEN, LABELS_WRITTEN, f"Writing {number_of(len(noise.event), 'event')}")
         on_fields = report.within(LABELS_WRITTEN, 1.0, f"Writing {number_of(len(result.annotations), 'label')}")
         declared = declared_fields(names, fields, origin.label_type, originals)
-        with writing(NOISE, labels, run_key, stored, declared) as draft:
+        with writing(NOISE, labels, run_key, stored, report, declared) as draft:
             changes = picked({names.changes: noise.changes})
             write_values(originals, reference_values(names, noise), changes, on_reference)
             documents = synthetic_labels(names, result, noise, origin.label_type)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TypedDict
+from typing import Any
 
 import numpy as np
 
@@ -32,40 +32,6 @@ MOST_PERMUTATIONS, IMAGES_DRAWN = 999, 5_000_000
 """Draws of the tests of fit, and images in all of them together."""
 
 
-class NoiseSettings(TypedDict):
-    """What the labels were read for, the fields of the reference, and how many raters are from each reference."""
-
-    similarity: str
-    reference_fields: list[str]
-    schools: list[int]
-
-
-class NoiseMetrics(TypedDict):
-    """The summary of synthetic raters.
-
-    ``fields`` and ``raters`` are of each of them; ``reference_annotations`` are those of the ``references``,
-    ``generated_from`` counts them once for each rater, ``annotations`` are those of the raters; ``events``: kind ->
-    outcome -> number; ``signal_loss`` is the share lost over the first three stages; ``changed`` is the number of
-    events other than shifts that were done, ``changed_images`` that of images with any.
-    """
-
-    fields: list[str]
-    raters: list[str]
-    references: list[str]
-    images: int
-    reference_annotations: int
-    generated_from: int
-    annotations: int
-    events: dict[str, dict[str, int]]
-    signal_loss: float | None
-    changed: int
-    changed_images: int
-    model: str
-    class_source: str
-    false_positive_source: str
-    seed: int
-
-
 @dataclass(frozen=True, eq=False)
 class NoiseDetails:
     """What lies behind the summary.
@@ -91,8 +57,14 @@ class NoiseDetails:
     rate_tests: FitTests | Undefined
 
 
-def noise_metrics(result: GeneratedRaters, noise: InjectedNoise, model: str) -> NoiseMetrics:
-    """The summary of synthetic raters. `model`: what to call the noise model."""
+def noise_metrics(result: GeneratedRaters, noise: InjectedNoise, model: str) -> dict[str, Any]:
+    """The summary of synthetic raters.
+
+    ``fields`` and ``raters`` are of each of them; ``reference_annotations`` are those of the ``references``,
+    ``generated_from`` counts them once for each rater, ``annotations`` are those of the raters; ``events``: kind ->
+    outcome -> number; ``signal_loss`` is the share lost over the first three stages; ``changed`` is the number of
+    events other than shifts that were done, ``changed_images`` that of images with any; ``model``: what to call it.
+    """
     raters, original = result.by_rater(), result.original
     return {
         "fields": noise.fields.tolist(),

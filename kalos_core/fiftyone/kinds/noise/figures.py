@@ -8,7 +8,7 @@ from kalos_core.display import number_of
 from kalos_core.fiftyone.kinds.noise.kind import NoiseRun
 from kalos_core.fiftyone.kinds.noise.views import NoisyImage
 from kalos_core.fiftyone.runs.table import Part
-from kalos_core.figures import plot_fidelity, plot_loss, plot_rater_events
+from kalos_core.figures import plot_rater_events
 from kalos_core.figures.common import untitled
 from kalos_core.figures.events import image_event_bars
 from kalos_core.text import shown
@@ -22,8 +22,8 @@ def figures(run: NoiseRun, images: Sequence[NoisyImage] | None = None) -> dict[s
     details = run.details
     parts = {
         "events": Part(*untitled(plot_rater_events(details.raters, details.loss))),
-        "loss": Part.of(details.loss_by_magnitude, plot_loss),
-        "fidelity": Part.of(details.fidelity, plot_fidelity),
+        "loss": Part.of(details.loss_by_magnitude),
+        "fidelity": Part.of(details.fidelity),
     }
     return parts if images is None else {**parts, "images": _images(images, run)}
 

@@ -5,28 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from kalos_core.fiftyone.kinds.matched import read_compared
-from kalos_core.fiftyone.kinds.noise.details import NoiseDetails, NoiseMetrics, NoiseSettings
+from kalos_core.fiftyone.kinds.noise.details import NoiseDetails
 from kalos_core.fiftyone.kinds.noise.views import PREFIX, view_of_changes, view_of_event
 from kalos_core.fiftyone.runs.arrays import as_texts, part_of
 from kalos_core.fiftyone.runs.table import Changes, Kind, Run, register
 from kalos_core.noise import InjectedNoise
 
-NoiseRun = Run[NoiseSettings, NoiseMetrics, NoiseDetails, InjectedNoise]
+NoiseRun = Run[dict[str, Any], dict[str, Any], NoiseDetails, InjectedNoise]
 
 
 def _restore(changes: Changes) -> InjectedNoise:
     return InjectedNoise.from_arrays(part_of(changes.arrays, PREFIX), as_texts(changes.arrays["image_ids"]))
 
 
-def _written(run: Run[Any, Any, Any, Any]) -> str:
-    names = run.names
-    return (
-        f"the fields {', '.join(map(repr, run.metrics['fields']))}; {names.changes!r} on samples, and {names.all!r}, "
-        f"{names.outcomes!r} and {names.fields!r} on labels of the reference"
-    )
-
-
-NOISE: Kind[NoiseSettings, NoiseMetrics, NoiseDetails, InjectedNoise] = register(
+NOISE: Kind[dict[str, Any], dict[str, Any], NoiseDetails, InjectedNoise] = register(
     Kind(
         name="noise",
         title="Synthetic raters",
@@ -34,7 +26,6 @@ NOISE: Kind[NoiseSettings, NoiseMetrics, NoiseDetails, InjectedNoise] = register
         section="Noise",
         read=read_compared,
         restore=_restore,
-        written=_written,
         details=NoiseDetails,
         views={"event": view_of_event, "changes": view_of_changes},
         fixed_because="whose fields are raters of other runs; the same settings give the same labels under another key",

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import fiftyone as fo
 import numpy as np
 from bson import ObjectId
 from numpy.typing import NDArray
@@ -19,7 +18,6 @@ from kalos_core.fiftyone.dataset.encoding import LabelType
 from kalos_core.fiftyone.dataset.objects import Labels
 from kalos_core.fiftyone.dataset.raters import SYNTHETIC
 from kalos_core.fiftyone.dataset.writing import Values, nested
-from kalos_core.fiftyone.kinds.matched import label_schema
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.noise import GeneratedRaters, InjectedNoise
 
@@ -28,10 +26,9 @@ def declared_fields(
     names: RunNames, fields: Mapping[str, str], label_type: LabelType, reference: Labels
 ) -> dict[str, FieldArguments]:
     """Every path that is written, and what it is declared with. `fields`: rater -> field."""
-    texts: FieldArguments = {"ftype": fo.ListField, "subfield": fo.StringField}
-    lists = dict.fromkeys([names.all, names.outcomes, names.fields], texts)
-    own: dict[str, FieldArguments] = {names.main: {"ftype": fo.StringField}, names.match: texts, **lists}
-    declared: dict[str, FieldArguments] = {names.changes: {"ftype": fo.IntField}, **label_schema(reference, lists)}
+    lists = names.declared(names.all, names.outcomes, names.fields)
+    own, declared = names.declared(names.main, names.match) | lists, names.declared(names.changes)
+    declared |= {f"{path}.{name}": how for path in reference.paths for name, how in lists.items()}
     for rater, field in fields.items():
         about = f"{rater}, a synthetic rater of the run {names.key!r}"
         declared |= label_type.declared(field, about, {SYNTHETIC: rater}, own)

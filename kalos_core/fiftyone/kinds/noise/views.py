@@ -12,7 +12,7 @@ from fiftyone import ViewField as F
 from kalos_core.errors import lookup
 from kalos_core.fiftyone.dataset.expressions import any_of, only_labels, text, together
 from kalos_core.fiftyone.runs.arrays import as_texts
-from kalos_core.fiftyone.runs.stored import load_arrays, load_metrics, load_run_view
+from kalos_core.fiftyone.runs.stored import load_metrics
 from kalos_core.noise.events import DONE, EVENTS, OUTCOMES, SHIFT
 
 PREFIX = "noise/"
@@ -62,13 +62,14 @@ def view_of_event(
         condition &= F()[2] == text(rater)
     about = any_of(together(run.names.all, run.names.outcomes, run.names.fields), condition)
     fields = [*run.metrics["fields"], *run.settings["reference_fields"]]
-    return only_labels(load_run_view(samples, run_key, "noise"), fields, about)
+    return only_labels(run.view, fields, about)
 
 
 def view_of_changes(samples: Any, run_key: str) -> Any:
     """The samples of a run with annotations missed, added, split, merged or misnamed, those with most first."""
-    changes = load_metrics(samples, run_key, "noise").names.changes
-    found = load_run_view(samples, run_key, "noise").match(F(changes) > 0)
+    run = load_metrics(samples, run_key, "noise")
+    changes = run.names.changes
+    found = run.view.match(F(changes) > 0)
     return found.sort_by([(changes, -1), ("id", 1)])  # of as many the first, whatever the limit
 
 
@@ -76,7 +77,7 @@ def noisy_images(samples: Any, run_key: str, limit: int | None = None) -> list[N
     """The images of a run with events other than shifts, those with most first."""
     view = view_of_changes(samples, run_key)
     ids, files = (view if limit is None else view.limit(limit)).values(["id", "filepath"])
-    stored = load_arrays(samples, run_key, "noise")
+    stored = load_metrics(samples, run_key, "noise").arrays
     counts = dict(zip(as_texts(stored["image_ids"]), stored[f"{PREFIX}counts"].tolist(), strict=True))
     return [
         NoisyImage(key, Path(file).name, dict(zip(CHANGES, counts[key], strict=False)))  # shifts are the last

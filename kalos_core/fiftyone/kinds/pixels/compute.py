@@ -15,10 +15,8 @@ from kalos_core.fiftyone.dataset.masks import RaterMasks, open_masks
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.dataset.writing import write_documents
 from kalos_core.fiftyone.kinds.masked import MapFiles, are_local, with_progress
-from kalos_core.fiftyone.kinds.pixels.boundaries import BoundaryCounter
-from kalos_core.fiftyone.kinds.pixels.divisions import DivisionCounter
 from kalos_core.fiftyone.kinds.pixels.kind import PIXELS, PixelRun, pixel_metrics, result_of
-from kalos_core.fiftyone.kinds.pixels.paired import PairCounter
+from kalos_core.fiftyone.kinds.pixels.paired import pair_counters
 from kalos_core.fiftyone.kinds.pixels.regions import RegionWriter, region_fields
 from kalos_core.fiftyone.kinds.pixels.settings import PixelRunArguments, PixelRunSettings
 from kalos_core.fiftyone.runs.keys import RunNames
@@ -88,12 +86,11 @@ def compute_pixel_agreement(samples: Any, run_key: str, settings: PixelRunArgume
             names.rater_count: label_field(
                 fo.Heatmap, description=f"How many raters marked each pixel, of the run {run_key!r}"
             ),
-            names.f1: {"ftype": fo.FloatField},
             **(region_fields(names) if told.regions else {}),
         }
-        paired = _pair_counters(names, masks, told)
-        fields |= {counter.field: {"ftype": fo.FloatField} for counter in paired}
-        with writing(PIXELS, masks, run_key, stored, fields, folder) as draft:
+        paired = pair_counters(names, masks, told)
+        fields |= names.declared(names.f1, *(counter.on_samples for counter in paired))
+        with writing(PIXELS, masks, run_key, stored, report, fields, folder) as draft:
             counted = {name: PixelAccumulator(masks.raters, told.channels, local) for name in masks.classes}
             regional = RegionWriter(names, told)
             more = [*([regional] if told.regions else []), *paired]
@@ -110,16 +107,6 @@ def compute_pixel_agreement(samples: Any, run_key: str, settings: PixelRunArgume
             draft.details = draft.result = result
             draft.arrays = {name: array for counter in paired for name, array in counter.arrays().items()}
     return draft.run
-
-
-def _pair_counters(names: RunNames, masks: RaterMasks, told: PixelRunSettings) -> list[PairCounter]:
-    """What compares every two raters as the settings ask for it."""
-    found: list[PairCounter] = []
-    if told.boundaries:
-        found.append(BoundaryCounter(names.boundary, masks.raters, masks.classes, told.tolerance))
-    if told.divisions:
-        found.append(DivisionCounter(names.adjusted_rand, masks.raters))
-    return found
 
 
 def _maps(

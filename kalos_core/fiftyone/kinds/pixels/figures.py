@@ -5,7 +5,6 @@ from __future__ import annotations
 from kalos_core.errors import lookup
 from kalos_core.fiftyone.kinds.pixels.kind import PixelRun, pixel_classes
 from kalos_core.fiftyone.runs.table import Part
-from kalos_core.figures import plot_correlations, plot_rater_performance, plot_rater_tree, plot_ratio
 from kalos_core.figures.pixels import pixel_title, smyth_note
 
 
@@ -26,11 +25,11 @@ def figures(run: PixelRun, category: str | None = None) -> dict[str, Part]:
     note = smyth_note(found.smyth_bound, [*found.smyth_notes, *found.notes])
     parts = {
         "agreement": Part(pixel_title(found.mean_f1, found.rater_count), note=note),
-        "ratio": Part.of(found, plot_ratio),
+        "ratio": Part.of(found, "ratio"),
     }
     if not found.raters_are_local:
-        parts["tree"] = Part.of(found, plot_rater_tree)
-        parts["performance"] = Part.of(found, plot_rater_performance)
+        parts["tree"] = Part.of(found, "tree")
+        parts["performance"] = Part.of(found, "performance")
     if found.correlations:
-        parts["properties"] = Part.of(found, plot_correlations)
+        parts["properties"] = Part.of(found, "correlations")
     return parts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypedDict
+from typing import Any
 
 from kalos_core.annotations import object_array
 from kalos_core.fiftyone.dataset.raters import MASKS
@@ -15,25 +15,13 @@ from kalos_core.pixels.stored import MARKED
 from kalos_core.results import plain_values
 
 
-class PixelMetrics(TypedDict):
-    """The summary of a run.
+def pixel_metrics(result: PixelAgreement | ClassPixelAgreement, regions: int | None = None) -> dict[str, Any]:
+    """The summary of an agreement, as plain values.
 
-    `raters`: none where they have no names over the images; `rater_count`: how many there are, then such as "4 to 7";
-    `smyth_bound`: mean over the classes; `f1`: mean over pairs of raters; `regions`: how many in dispute were written,
-    None where none were looked for.
+    ``raters``: none where they have no names over the images; ``rater_count``: how many there are, then such as
+    "4 to 7"; ``smyth_bound``: mean over the classes; ``f1``: mean over pairs of raters; ``regions``: how many in
+    dispute were written, None where none were looked for.
     """
-
-    raters: list[str]
-    rater_count: str
-    images: int
-    pixels: int
-    smyth_bound: float | None
-    f1: float | None
-    regions: int | None
-
-
-def pixel_metrics(result: PixelAgreement | ClassPixelAgreement, regions: int | None = None) -> PixelMetrics:
-    """The summary of an agreement, as plain values."""
     found = list(pixel_classes(result).values())
     return {
         "raters": found[0].raters.tolist(),
@@ -65,19 +53,11 @@ def has_regions(run: Run[Any, Any, Any, Any]) -> bool:
     return bool(run.settings["regions"])
 
 
-def _written(run: PixelRun) -> str:
-    regions = f", the regions {run.names.regions!r}" if has_regions(run) else ""
-    boundary = f", {run.names.boundary!r}" if run.settings["boundaries"] else ""
-    divided = f", {run.names.adjusted_rand!r}" if run.settings["divisions"] else ""
-    own = f"{run.names.rater_count!r}, with files of its own{regions}{boundary}{divided}"
-    return f"{own}, and {run.names.f1!r} on samples"
-
-
 Result = PixelAgreement | ClassPixelAgreement
-PixelRun = Run[dict[str, Any], PixelMetrics, Result, Result]
+PixelRun = Run[dict[str, Any], dict[str, Any], Result, Result]
 
 
-PIXELS: Kind[dict[str, Any], PixelMetrics, Result, Result] = register(
+PIXELS: Kind[dict[str, Any], dict[str, Any], Result, Result] = register(
     Kind(
         name="pixels",
         title="Agreement about pixels",
@@ -88,7 +68,6 @@ PIXELS: Kind[dict[str, Any], PixelMetrics, Result, Result] = register(
         family=MASKS,
         read=read_masks,
         restore=None,
-        written=_written,
         views={"rater": view_of_mask_rater},
         details=Result,  # type: ignore[arg-type]
         newer=newer_files,

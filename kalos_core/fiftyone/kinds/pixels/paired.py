@@ -1,8 +1,9 @@
-"""What a run on pixels stores of every two raters of an image, counted image by image and read back without a mask."""
+"""What a run on pixels says of every two raters of an image: boundaries and divisions, read back without a mask."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,14 +11,24 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import object_array
 from kalos_core.errors import InputError
+from kalos_core.fiftyone.dataset.masks import ImageMasks, RaterMasks
+from kalos_core.fiftyone.kinds.columns import columns_of, made_from
+from kalos_core.fiftyone.kinds.pixels.settings import PixelRunSettings
 from kalos_core.fiftyone.runs.analyses import AnyRun
-from kalos_core.fiftyone.runs.stored import load_arrays, load_metrics
+from kalos_core.fiftyone.runs.keys import RunNames
+from kalos_core.fiftyone.runs.stored import load_metrics
+from kalos_core.pixels import BoundaryAgreement, RegionAgreement, boundary_agreement, region_agreement
 from kalos_core.pixels.paired import PairedRaters
+from kalos_core.pixels.stored import MARKED
 
 BOOTSTRAP = 1000
 """Replicates of the intervals that are shown."""
 
+Compared = Mapping[int, PairedRaters]
+"""Code of a class -> what is said of every two raters of one image."""
 
+
+@dataclass
 class PairCounter:
     """Numbers of every two raters, one image after the other.
 
@@ -25,66 +36,120 @@ class PairCounter:
     ----------
     name : str
         Of the setting that asks for them, with which the names of their arrays begin.
-    measures : tuple of str
-        What is said of each pair.
-    field : str
-        Of samples, for the mean of `shown` on an image.
-    shown : str
-        One of the measures.
+    made : type
+        The class of the numbers.
+    shown, on_samples : str
+        One of its measures, and the field of samples for its mean on an image.
     raters : tuple of str
         Names of all.
+    compare : callable
+        ``compare(masks of an image)`` -> the numbers by code of the class.
     """
 
-    def __init__(self, name: str, measures: tuple[str, ...], field: str, shown: str, raters: tuple[str, ...]) -> None:
-        self.name, self.measures, self.field, self.shown = name, measures, field, shown
-        self.rater = {rater: code for code, rater in enumerate(raters)}
-        self.images: list[str] = []
-        self.codes: list[NDArray[np.intp]] = []
-        self.values: list[NDArray[np.float64]] = []
+    name: str
+    made: type[PairedRaters]
+    shown: str
+    on_samples: str
+    raters: tuple[str, ...]
+    compare: Callable[[ImageMasks], Compared]
+    images: list[str] = field(default_factory=list)
+    codes: list[NDArray[np.intp]] = field(default_factory=list)
+    values: list[NDArray[np.float64]] = field(default_factory=list)
 
-    def add(self, sample_id: str, by_class: Mapping[int, PairedRaters]) -> dict[str, float | None]:
-        """Field -> mean over pairs of raters and classes of one image, None without any. By code of the class."""
-        for category, found in by_class.items():
-            code = np.array([self.rater[rater] for rater in found.raters], dtype=np.intp)
+    def documents(self, sample_id: str, masks: ImageMasks) -> dict[str, float | None]:
+        """Field of samples -> mean over pairs of raters and classes of one image, None without any."""
+        compared = self.compare(masks)
+        for category, found in compared.items():
+            code = np.array([self.raters.index(rater) for rater in found.raters], dtype=np.intp)
             same = np.full(len(found), len(self.images)), np.full(len(found), category)
             self.codes.append(np.stack([*same, code[found.rater_a], code[found.rater_b]], axis=1))
             self.values.append(found.values)
-        self.images += [sample_id] * bool(by_class)
-        column = self.measures.index(self.shown)
-        own = np.concatenate([np.zeros(0), *(found.values[:, column] for found in by_class.values())])
+        self.images += [sample_id] * bool(compared)
+        column = self.made.measures.index(self.shown)
+        own = np.concatenate([np.zeros(0), *(found.values[:, column] for found in compared.values())])
         known = own[np.isfinite(own)]
-        return {self.field: float(known.mean()) if len(known) else None}
+        return {self.on_samples: float(known.mean()) if len(known) else None}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What the run stores of them."""
+        codes = np.concatenate([np.zeros((0, 4), np.intp), *self.codes])
+        columns = dict(zip(("image", "category", "rater_a", "rater_b"), codes.T, strict=True))
+        values = np.concatenate([np.zeros((0, len(self.made.measures))), *self.values])
+        return columns_of({"images": object_array(self.images), **columns, "values": values}, f"{self.name}/")
+
+
+def pair_counters(names: RunNames, masks: RaterMasks, told: PixelRunSettings) -> list[PairCounter]:
+    """What compares every two raters as the settings ask for it."""
+    number = {name: code for code, name in enumerate(masks.classes)}
+
+    def boundaries(found: ImageMasks) -> Compared:
+        stacks = {name: stack for name, stack in found.stacks.items() if len(stack.raters) > 1}
         return {
-            f"{self.name}_codes": np.concatenate([np.zeros((0, 4), np.intp), *self.codes]),
-            f"{self.name}_values": np.concatenate([np.zeros((0, len(self.measures))), *self.values]),
-            f"{self.name}_images": np.array(self.images, dtype=np.bytes_),
+            number[name]: boundary_agreement(stack, tolerance=told.tolerance, bootstrap=0)
+            for name, stack in stacks.items()
         }
 
+    def divisions(found: ImageMasks) -> Compared:
+        labels = found.labels
+        return {} if labels is None or len(labels.raters) < 2 else {0: region_agreement([labels], bootstrap=0)}
 
-def stored_pairs(samples: Any, run: AnyRun, name: str) -> tuple[dict[str, Any], NDArray[np.intp]]:
-    """The fields of `PairedRaters` as a `PairCounter` of that name counted them, and the class of each pair."""
-    arrays = load_arrays(samples, run.key)
-    image, category, rater_a, rater_b = arrays[f"{name}_codes"].astype(np.intp).T
-    fields = {
-        "images": object_array([image_id.decode() for image_id in arrays[f"{name}_images"].tolist()]),
-        "raters": object_array(list(run.selection.raters or ())),
-        "image": image,
-        "rater_a": rater_a,
-        "rater_b": rater_b,
-        "values": arrays[f"{name}_values"],
-        "bootstrap": BOOTSTRAP,
-        "seed": 0,
-        "raters_are_local": run.settings["raters_are_local"],
-    }
-    return fields, category
+    known = [
+        PairCounter("boundaries", BoundaryAgreement, "average", names.boundary, masks.raters, boundaries),
+        PairCounter("divisions", RegionAgreement, "adjusted_rand", names.adjusted_rand, masks.raters, divisions),
+    ]
+    return [counter for counter in known if getattr(told, counter.name)]
 
 
-def run_with(samples: Any, run_key: str, setting: str) -> AnyRun:
-    """A run on pixels that compared what a setting of it asks for."""
+def boundaries_of(samples: Any, run_key: str) -> BoundaryAgreement:
+    """How far the boundaries of every two raters are apart, as a run on pixels with ``boundaries=True`` stored it.
+
+    Images are sample ids. No mask is read.
+
+    Raises
+    ------
+    InputError
+        For a run that did not compare boundaries.
+    """
+    run = _run_with(samples, run_key, "boundaries")
+    classes = [None if name == MARKED else name for name in run.settings["classes"]]
+    own = {"classes": object_array(classes), "tolerance": run.settings["tolerance"]}
+    unit = np.full(len(run.arrays["boundaries/category"]), -1)
+    return made_from(BoundaryAgreement, run.arrays, "boundaries/", **_about(run), **own, unit=unit)
+
+
+def divisions_of(samples: Any, run_key: str) -> RegionAgreement:
+    """How alike every two raters divide images into regions, as a run on pixels with ``divisions=True`` stored it.
+
+    Images are sample ids. No mask is read.
+
+    Raises
+    ------
+    InputError
+        For a run that did not compare divisions.
+    """
+    run = _run_with(samples, run_key, "divisions")
+    return made_from(RegionAgreement, run.arrays, "divisions/", **_about(run))
+
+
+def view_of_boundaries(samples: Any, run_key: str) -> Any:
+    """The samples of a run on which two raters have a boundary each, those furthest apart first."""
+    run = load_metrics(samples, run_key, "pixels")
+    return run.view.exists(run.names.boundary).sort_by(run.names.boundary, reverse=True)
+
+
+def view_of_divisions(samples: Any, run_key: str) -> Any:
+    """The samples of a run that two raters divided, those divided least alike first."""
+    run = load_metrics(samples, run_key, "pixels")
+    return run.view.exists(run.names.adjusted_rand).sort_by(run.names.adjusted_rand)
+
+
+def _run_with(samples: Any, run_key: str, setting: str) -> AnyRun:
     run = load_metrics(samples, run_key, "pixels")
     if not run.settings[setting]:
         raise InputError(f"run key: expected a run that compared {setting}, got {run.key!r}; make it anew with them")
     return run
+
+
+def _about(run: AnyRun) -> dict[str, Any]:
+    raters, local = object_array(list(run.selection.raters or ())), run.settings["raters_are_local"]
+    return {"raters": raters, "bootstrap": BOOTSTRAP, "seed": 0, "raters_are_local": local}

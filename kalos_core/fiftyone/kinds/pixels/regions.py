@@ -19,7 +19,7 @@ from kalos_core.fiftyone.dataset.masks import ImageMasks
 from kalos_core.fiftyone.dataset.raters import DISPUTED
 from kalos_core.fiftyone.kinds.agreement.values import OPEN
 from kalos_core.fiftyone.kinds.pixels.settings import PixelRunSettings
-from kalos_core.fiftyone.runs.keys import RunNames
+from kalos_core.fiftyone.runs.keys import TEXTS, WHOLE, RunNames
 from kalos_core.pixels import Region, regions_in_dispute
 
 NOTHING = ""
@@ -32,10 +32,10 @@ def region_fields(names: RunNames) -> dict[str, FieldArguments]:
     path = f"{names.regions}.detections"
     return {
         names.regions: label_field(fo.Detections, about, {DISPUTED: names.key}),
-        f"{path}.{names.unit}": {"ftype": fo.IntField},
-        f"{path}.area": {"ftype": fo.IntField},
-        f"{path}.raters": {"ftype": fo.ListField, "subfield": fo.StringField},
-        f"{path}.given": {"ftype": fo.ListField, "subfield": fo.StringField},
+        f"{path}.{names.unit}": WHOLE,
+        f"{path}.area": WHOLE,
+        f"{path}.raters": TEXTS,
+        f"{path}.given": TEXTS,
         **names.declared(names.queue, names.disputes, names.decisions),
     }
 

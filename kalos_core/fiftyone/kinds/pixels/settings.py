@@ -6,12 +6,13 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Annotated
 
 from kalos_core.fiftyone.dataset.selection import Selection
-from kalos_core.fiftyone.kinds.masked import IgnoreValue, RatersAreLocal
+from kalos_core.fiftyone.kinds.masked import RatersAreLocal
 from kalos_core.fiftyone.runs.progress import Progress
 from kalos_core.options import Option, Settings
 from kalos_core.pixels.agreement import ChosenChannels
 from kalos_core.pixels.boundaries import TOLERANCE, Tolerance
 from kalos_core.pixels.disputed import LEAST_AREA, LEAST_WIDTH, LeastArea, LeastWidth
+from kalos_core.pixels.stored import IgnoreValue
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from fiftyone import ViewField as F
 
 from kalos_core.errors import lookup
-from kalos_core.fiftyone.dataset.expressions import files_of, list_of, text
+from kalos_core.fiftyone.dataset.expressions import list_of, text, with_files
 from kalos_core.fiftyone.dataset.opened import rule_of
 from kalos_core.fiftyone.dataset.raters import ASSIGNED_FIELD, mask_sources, sources_of
 from kalos_core.fiftyone.dataset.selection import Selection
-from kalos_core.fiftyone.runs.stored import load_details, load_metrics, load_run_view
+from kalos_core.fiftyone.runs.stored import load_details, load_metrics
 
 MOST = 2.0
 """Above every F1: images of which it is undefined come last."""
@@ -32,29 +31,19 @@ class PixelImage:
 
 def pixel_images(samples: Any, run_key: str, limit: int | None = None) -> list[PixelImage]:
     """The images of a run with a defined F1, of classes the mean, those with the least first."""
-    found, view = load_details(samples, run_key, "pixels").details, load_run_view(samples, run_key, "pixels")
+    run = load_details(samples, run_key, "pixels")
+    found = run.details
     ids, f1, bound = found.images.tolist(), found.image_f1, found.image_bound
     order = np.argsort(f1, kind="stable")[: int(np.isfinite(f1).sum())].tolist()
-    at_once = max(1, len(order) if limit is None else limit)
-    rows: list[PixelImage] = []
-    for begin in range(0, len(order), at_once):  # a sample that was deleted since makes room for the next
-        part = order[begin : begin + at_once]
-        files = files_of(view, [ids[row] for row in part])
-        rows += [
-            PixelImage(ids[row], Path(files[ids[row]]).name, float(f1[row]), float(bound[row]))
-            for row in part
-            if ids[row] in files
-        ]
-        if limit is not None and len(rows) >= limit:
-            break
-    return rows[:limit]
+    there = with_files(run.view, order, ids.__getitem__, limit)
+    return [PixelImage(ids[row], file, float(f1[row]), float(bound[row])) for row, file in there]
 
 
 def view_of_mask_rater(samples: Any, run_key: str, rater: str) -> Any:
     """The samples of a run that a rater is assigned to, those that raters agree about least first."""
-    run, view = load_metrics(samples, run_key, "pixels"), load_run_view(samples, run_key, "pixels")
+    run = load_metrics(samples, run_key, "pixels")
     lookup(dict.fromkeys(run.metrics["raters"]), rater, "rater")
-    return _assigned_to(view, run.selection, rater).sort_by(F(run.names.f1).if_null(MOST))
+    return _assigned_to(run.view, run.selection, rater).sort_by(F(run.names.f1).if_null(MOST))
 
 
 def _assigned_to(view: Any, selection: Selection, rater: str) -> Any:

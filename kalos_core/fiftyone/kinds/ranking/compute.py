@@ -87,7 +87,7 @@ def rank_systems(samples: Any, run_key: str, settings: RankingRunArguments) -> R
         report(STORING, "Storing the ranking")
         stored = {name: source if isinstance(source, str) else {} for name, source in told.systems.items()}
         record = told.record() | {"systems": stored}  # scores that were given stand in the arrays
-        with writing(RANKING, labels, run_key, record, majority_schema(names, labels.groups)) as draft:
+        with writing(RANKING, labels, run_key, record, report, majority_schema(names, labels.groups)) as draft:
             progress_of_writing = report.within(STORING, 1.0, "Writing")
             write_columns(labels, dict(majority_values(table, names, labels.groups)), progress_of_writing)
             draft.metrics, draft.details = ranking_metrics(result, len(unknown)), details

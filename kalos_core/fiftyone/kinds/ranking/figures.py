@@ -6,7 +6,6 @@ from kalos_core.display import number_of
 from kalos_core.errors import lookup
 from kalos_core.fiftyone.kinds.ranking.kind import RankingRun
 from kalos_core.fiftyone.runs.table import Part
-from kalos_core.figures import plot_concordance, plot_ranking, plot_shared_rankings, plot_tau
 from kalos_core.text import MOST_LETTERS, names_shown
 
 
@@ -16,10 +15,10 @@ def figures(run: RankingRun, measure: str | None = None) -> dict[str, Part]:
     ranking = lookup(rankings, measure or next(iter(rankings)), "measure")
     note = " ".join([_over_what(run), *(f"{reason}." for reason in names_shown(ranking.undefined))])
     return {
-        "bump": Part.of(ranking, plot_ranking, note),
-        "shared": Part.of(ranking, plot_shared_rankings),
-        "tau": Part.of(ranking, plot_tau),
-        "concordance": Part.of(run.details.concordance[ranking.measure], plot_concordance),
+        "bump": Part.of(ranking, note=note),
+        "shared": Part.of(ranking, "shared"),
+        "tau": Part.of(ranking, "tau"),
+        "concordance": Part.of(run.details.concordance[ranking.measure]),
     }
 
 

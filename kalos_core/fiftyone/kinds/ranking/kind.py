@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,6 @@ from kalos_core.annotations import object_array
 from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS
 from kalos_core.fiftyone.kinds.labelled import read_compared, stored_table, table_again, view_of_difference
 from kalos_core.fiftyone.kinds.ranking.settings import RankingRunSettings
-from kalos_core.fiftyone.runs.stored import load_details
 from kalos_core.fiftyone.runs.table import Changes, Kind, Run, register
 from kalos_core.nominal import LabelTable
 from kalos_core.nominal.answers import split_reference
@@ -32,26 +31,6 @@ PERMUTATIONS = 1000
 """Random orders with which concordance is compared."""
 
 
-class LeftOut(TypedDict):
-    """Concepts that a truth finds in no image, or in all of them."""
-
-    truth: str
-    concepts: list[str]
-
-
-class RankingMetrics(TypedDict):
-    """The summary of a ranking."""
-
-    truths: list[str]
-    systems: list[str]
-    images: int
-    concepts: int
-    skipped_images: int
-    unknown_concepts: int
-    best_changes: dict[str, float | None]
-    left_out: list[LeftOut]
-
-
 @dataclass(frozen=True, eq=False)
 class RankingDetails:
     """What lies behind a ranking, by measure; areas and equal error rates of T truths x S systems x K concepts."""
@@ -68,8 +47,8 @@ def rank(table: LabelTable, scores: SystemScores, settings: RankingRunSettings) 
     return rank_systems(scores, truths, **settings.part(RankingSettings).record())
 
 
-def ranking_metrics(result: SystemRanking, unknown: int) -> RankingMetrics:
-    """The summary of a ranking."""
+def ranking_metrics(result: SystemRanking, unknown: int) -> dict[str, Any]:
+    """The summary of a ranking; ``left_out``: concepts that a truth finds in no image, or in all of them."""
     return {
         "truths": result.truths.tolist(),
         "systems": result.systems.tolist(),
@@ -93,13 +72,7 @@ def ranking_details(result: SystemRanking, seed: int) -> RankingDetails:
     return RankingDetails(rankings, near, result.auc, result.eer)
 
 
-def stored_rankings(samples: Any, run_key: str) -> dict[str, Rankings]:
-    """The rankings of a run by each measure, as they were stored."""
-    details: RankingDetails = load_details(samples, run_key, "ranking").details
-    return details.rankings
-
-
-RankingRun = Run[dict[str, Any], RankingMetrics, RankingDetails, SystemRanking]
+RankingRun = Run[dict[str, Any], dict[str, Any], RankingDetails, SystemRanking]
 
 
 def _restore(changes: Changes) -> SystemRanking:
@@ -111,7 +84,7 @@ def _restore(changes: Changes) -> SystemRanking:
     return rank(table, scores, settings)
 
 
-RANKING: Kind[dict[str, Any], RankingMetrics, RankingDetails, SystemRanking] = register(
+RANKING: Kind[dict[str, Any], dict[str, Any], RankingDetails, SystemRanking] = register(
     Kind(
         name="ranking",
         title="Ranking of classifiers",
@@ -120,7 +93,6 @@ RANKING: Kind[dict[str, Any], RankingMetrics, RankingDetails, SystemRanking] = r
         family=IMAGE_LABELS,
         read=read_compared,
         restore=_restore,
-        written=lambda run: f"{run.names.majority!r} and {run.names.tied!r} on samples",
         views={"difference": view_of_difference},
         details=RankingDetails,
     )

@@ -23,9 +23,7 @@ from kalos_core.fiftyone.kinds.matched import read_compared
 from kalos_core.fiftyone.kinds.resolved.kind import (
     RESOLVED,
     ResolvedDetails,
-    ResolvedMetrics,
     ResolvedRun,
-    ResolvedSettings,
     resolved_arrays,
 )
 from kalos_core.fiftyone.runs.keys import RunNames
@@ -92,7 +90,7 @@ def resolved(
         decided, others = still_of_units(dataset, about.key, found)
         report(COMPARING, f"Resolving {number_of(len(found.units), 'unit')}")
         result = resolve(found, decided, undecided)
-        settings = ResolvedSettings(agreement=about.key, similarity=about.settings["similarity"], undecided=undecided)
+        settings = {"agreement": about.key, "similarity": about.settings["similarity"], "undecided": undecided}
         labels = read_compared(view, about)
         sizes = result.annotations.image_size  # where they are unknown, coordinates are shares of the image already
         table = replace(result.annotations, image_size=np.where(np.isnan(sizes), 1.0, sizes))
@@ -100,7 +98,7 @@ def resolved(
         names = RunNames(field)
         own = names.declared(names.main, names.match, names.raters, names.note, names.who)
         declared = kind.declared(field, f"Resolved from the agreement {about.key!r}", {ESTIMATED: field}, own)
-        with writing(RESOLVED, labels, field, settings, declared) as draft:
+        with writing(RESOLVED, labels, field, settings, report, declared) as draft:
             rater_of = dict(zip(found.annotations.id.tolist(), found.annotations.rater.tolist(), strict=True))
             attributes = _attributes(result, names, rater_of, found.annotations.raters.tolist())
             documents: Iterator[tuple[str, dict[str, Document]]] = zip(
@@ -159,7 +157,8 @@ def _attributes(result: Resolved, names: RunNames, rater_of: dict[str, int], rat
     return attributes
 
 
-def _metrics(result: Resolved, left_out: int) -> ResolvedMetrics:
+def _metrics(result: Resolved, left_out: int) -> dict[str, Any]:
+    """How many labels there are, and of which origin; ``left_out``: decisions whose labels are others now."""
     return {
         "labels": len(result.annotations),
         "origins": dict(Counter(result.origin.tolist()).most_common()),

@@ -19,10 +19,10 @@ from kalos_core.errors import InputError, listed
 from kalos_core.fiftyone.dataset.database import label_field
 from kalos_core.fiftyone.dataset.masks import ImageMasks, RaterMasks, Stacks, open_masks
 from kalos_core.fiftyone.dataset.objects import read_labels
+from kalos_core.fiftyone.dataset.opened import similarity_to_store
 from kalos_core.fiftyone.dataset.raters import ESTIMATED, mask_sources
 from kalos_core.fiftyone.dataset.samples import check_sizes
 from kalos_core.fiftyone.dataset.selection import Selection
-from kalos_core.fiftyone.dataset.similarities import similarity_to_store
 from kalos_core.fiftyone.dataset.writing import write_documents
 from kalos_core.fiftyone.kinds.masked import FULL, MapFiles, are_local, outliers_of_study, with_progress
 from kalos_core.fiftyone.kinds.matched import matched_arrays
@@ -133,7 +133,9 @@ def _of_pixels(masks: RaterMasks, run_key: str, settings: TruthRunSettings, repo
         )
         for name, field in every.items()
     }
-    with writing(TRUTH, masks, run_key, {**settings.record(), "classes": masks.values}, declared, folder) as draft:
+    with writing(
+        TRUTH, masks, run_key, {**settings.record(), "classes": masks.values}, report, declared, folder
+    ) as draft:
         begin = SHARE_OF_OUTLIERS if WITHOUT_OUTLIERS in methods and not local else 0.0
         truths = _Truths(masks, fields, () if local else masks.raters, maps)
         if begin:
@@ -226,7 +228,7 @@ def _of_objects(
     truths = consensus_of(matched, settings)
     fields, kind = RunNames(run_key).fields_for(samples, truths), type_of(truths)
     declared = declared_fields(run_key, fields, kind, settings.model)
-    with writing(TRUTH, labels, run_key, settings.record(), declared) as draft:
+    with writing(TRUTH, labels, run_key, settings.record(), report, declared) as draft:
         progress = report.within(STORING, 1.0, f"Writing {number_of(len(fields), 'field')}")
         documents = object_documents(run_key, truths, fields, kind)
         write_documents(labels.view, documents, len(annotations.images), progress)

@@ -3,28 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.consensus import CountedTruth, InstanceConsensus
 from kalos_core.nominal import LabelTruth
-
-
-class TruthMetrics(TypedDict):
-    """The summary of a run.
-
-    `fields`: truth -> its field; `maps`: truth and what its map shows -> field; `raters`: none where they have no names
-    over the images; `images`: how many have a truth of pixels, or somebody assigned who annotates objects.
-    """
-
-    of: Literal["pixels", "objects"]
-    fields: dict[str, str]
-    maps: dict[str, str]
-    raters: list[str]
-    images: int
-    classes: list[str]
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +14,6 @@ from kalos_core.display import percent_text
 from kalos_core.errors import lookup
 from kalos_core.fiftyone.kinds.truth.kind import TruthRun
 from kalos_core.fiftyone.runs.table import Part
-from kalos_core.figures import plot_confusion, plot_performance, plot_skill
 from kalos_core.figures.pixels import performance_dots
 from kalos_core.text import shown
 
@@ -40,14 +38,14 @@ def figures(run: TruthRun, consensus: str | None = None, rater: str | None = Non
     if not raters:
         return {"against": Part(f"Against {shown(name)}: raters without names over the images cannot be compared")}
     if isinstance(found, CountedTruth):
-        part = Part.of(found.performance, plot_performance, _who_stands_out(run) if WITHOUT_OUTLIERS in name else "")
+        part = Part.of(found.performance, note=_who_stands_out(run) if WITHOUT_OUTLIERS in name else "")
     else:
         shares = {"objects found": found.sensitivity, "are objects": found.ppv}
         dots = performance_dots(raters, shares, axis="share of objects")
         part = Part(_object_title(raters, found.sensitivity), dots)
         if found.estimate is not None:
-            more["skill"] = Part.of(found.estimate, plot_skill)
-            more["confusion"] = Part.of(found.estimate, partial(plot_confusion, rater=rater))
+            more["skill"] = Part.of(found.estimate)
+            more["confusion"] = Part.of(found.estimate, "confusion", rater=rater)
     return {"against": replace(part, title=f"Against {shown(name)}: {part.title}"), **more}
 
 

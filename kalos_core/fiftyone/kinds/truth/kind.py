@@ -6,16 +6,18 @@ from typing import Any
 
 from kalos_core.consensus import CountedTruth
 from kalos_core.fiftyone.dataset.raters import MASKS
-from kalos_core.fiftyone.kinds.labelled import estimates
 from kalos_core.fiftyone.kinds.masked import newer_files, read_masks_or_objects
 from kalos_core.fiftyone.kinds.matched import matched_again
-from kalos_core.fiftyone.kinds.truth.details import TruthDetails, TruthMetrics
+from kalos_core.fiftyone.kinds.truth.details import TruthDetails
 from kalos_core.fiftyone.kinds.truth.objects import ObjectTruths, consensus_of, match_objects
 from kalos_core.fiftyone.kinds.truth.settings import TruthRunSettings
 from kalos_core.fiftyone.runs.table import Changes, Kind, Run, register
 
 Result = dict[str, CountedTruth] | ObjectTruths
-TruthRun = Run[dict[str, Any], TruthMetrics, TruthDetails, Result]
+TruthRun = Run[dict[str, Any], dict[str, Any], TruthDetails, Result]
+"""Its metrics: ``fields``: truth -> its field; ``maps``: truth and what its map shows -> field; ``raters``: none where
+they have no names over the images; ``images``: how many have a truth of pixels, or somebody assigned who annotates
+objects."""
 
 
 def _restore(changes: Changes) -> Result:
@@ -28,17 +30,7 @@ def _restore(changes: Changes) -> Result:
     return consensus_of(match_objects(annotations, settings, pairs), settings)
 
 
-def written_fields(metrics: TruthMetrics) -> list[str]:
-    """Of truths and maps."""
-    return [*metrics["fields"].values(), *metrics["maps"].values()]
-
-
-def _written(run: Run[Any, Any, Any, Any]) -> str:
-    right = [run.names.confidence, run.names.left_out] if estimates(run) else []
-    return f"the fields {', '.join(map(repr, [*written_fields(run.metrics), *right]))}"
-
-
-TRUTH: Kind[dict[str, Any], TruthMetrics, TruthDetails, Result] = register(
+TRUTH: Kind[dict[str, Any], dict[str, Any], TruthDetails, Result] = register(
     Kind(
         name="truth",
         title="Estimated truth",
@@ -47,7 +39,6 @@ TRUTH: Kind[dict[str, Any], TruthMetrics, TruthDetails, Result] = register(
         family=MASKS,
         read=read_masks_or_objects,
         restore=_restore,
-        written=_written,
         details=TruthDetails,
         newer=newer_files,
         fixed_because=(

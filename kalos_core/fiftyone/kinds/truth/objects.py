@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import fiftyone as fo
 import numpy as np
 
 from kalos_core._agreement import Agreement, agreement
@@ -15,7 +14,7 @@ from kalos_core.consensus import InstanceConsensus, UnitTruth, instance_consensu
 from kalos_core.fiftyone.dataset.database import FieldArguments
 from kalos_core.fiftyone.dataset.encoding import LABEL_TYPES, Document, LabelType, Rows, choose_label_type
 from kalos_core.fiftyone.dataset.raters import ESTIMATED
-from kalos_core.fiftyone.kinds.truth.settings import ConsensusRunSettings, check_quorums
+from kalos_core.fiftyone.kinds.truth.settings import ConsensusRunSettings
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.pairs import Pairs
 
@@ -36,7 +35,7 @@ def consensus_of(matched: Agreement, settings: ConsensusRunSettings) -> ObjectTr
         f"{settings.model or 'quorum'} {quorum:g}": instance_consensus(
             matched, quorum, settings.ties, settings.region, truth=truth
         )
-        for quorum in check_quorums(settings.quorum, "quorum")
+        for quorum in np.atleast_1d(settings.quorum).tolist()
     }
 
 
@@ -51,11 +50,10 @@ def declared_fields(
 ) -> dict[str, FieldArguments]:
     """With what each path is declared. `fields`: truth -> field."""
     names = RunNames(run_key)
-    texts: FieldArguments = {"ftype": fo.ListField, "subfield": fo.StringField}
-    own, declared = {names.match: texts}, dict[str, FieldArguments]()
+    own, declared = names.declared(names.match), dict[str, FieldArguments]()
     if model is not None:
-        own[names.existence] = declared[names.confidence] = {"ftype": fo.FloatField}
-        own[names.against] = declared[names.left_out] = texts
+        own |= names.declared(names.existence, names.against)
+        declared = names.declared(names.confidence, names.left_out)
     for truth, field in fields.items():
         about = f"Consensus of raters, {truth}, of the run {run_key!r}"
         declared |= kind.declared(field, about, {ESTIMATED: run_key}, own)

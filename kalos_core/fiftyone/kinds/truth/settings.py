@@ -4,27 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
-from kalos_core.consensus.instances import Region, Ties, check_quorum
+from kalos_core.consensus.instances import Region, Ties
 from kalos_core.consensus.methods import Methods
-from kalos_core.correspondence import SolverName
 from kalos_core.correspondence.costs import CostName
-from kalos_core.errors import InputError
-from kalos_core.fiftyone.kinds.masked import IgnoreValue, RatersAreLocal
+from kalos_core.correspondence.units import SolverName
+from kalos_core.fiftyone.kinds.masked import RatersAreLocal
 from kalos_core.fiftyone.runs.progress import RunArguments
 from kalos_core.nominal import MODELS
 from kalos_core.options import Option, Settings
+from kalos_core.pixels.stored import IgnoreValue
 from kalos_core.similarity.base import Threshold
 from kalos_core.similarity.fitting import ComparedBy
-
-
-def check_quorums(quorum: Any, name: str) -> list[float]:
-    """One or several shares of raters."""
-    values = list(quorum) if isinstance(quorum, (list, tuple)) else [quorum]
-    if not values:
-        raise InputError(f"{name}: expected at least one share of raters, got none")
-    return [check_quorum(value, name) for value in values]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,9 +34,11 @@ class ConsensusRunSettings(Settings):
         Option(
             "Quorum",
             "Of objects: least share of the assigned raters who annotated it, one or several; with a model of who is "
-            "right the least probability that it exists.",
+            "right the least probability that it exists. Such as 0.5, 1.",
+            above=0,
+            high=1,
+            required=True,
             type="float or sequence of float",
-            check=check_quorums,
         ),
     ] = 0.5
     model: Annotated[

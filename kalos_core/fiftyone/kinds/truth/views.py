@@ -12,7 +12,7 @@ from kalos_core.fiftyone.dataset.expressions import list_of, only_labels, text
 from kalos_core.fiftyone.dataset.raters import label_fields
 from kalos_core.fiftyone.kinds.labelled import estimates
 from kalos_core.fiftyone.runs.keys import RunNames
-from kalos_core.fiftyone.runs.stored import load_metrics, load_run_view
+from kalos_core.fiftyone.runs.stored import load_metrics
 
 
 def view_of_objections(samples: Any, run_key: str, rater: str, consensus: str | None = None) -> Any:
@@ -42,7 +42,7 @@ def view_of_objections(samples: Any, run_key: str, rater: str, consensus: str | 
     number, fields = index_of(run.metrics["raters"], rater, "rater"), run.metrics["fields"]
     name = next(iter(fields)) if consensus is None else consensus
     lookup(fields, name, "consensus")
-    view = load_run_view(samples, run.key, "truth")
+    view = run.view
     is_shared = run.selection.field is not None
     own = run.label_fields[0 if is_shared else number]
     missed = list_of(run.names.against).contains([text(rater)])

@@ -9,12 +9,14 @@ from kalos_core.arrays import give_back_memory
 from kalos_core.display import number_of
 from kalos_core.fiftyone.dataset.objects import read_labels
 from kalos_core.fiftyone.dataset.selection import Selection
+from kalos_core.fiftyone.kinds.columns import columns_of
 from kalos_core.fiftyone.kinds.matched import matched_arrays
 from kalos_core.fiftyone.kinds.variations.kind import (
+    FINDINGS,
+    OTHERS,
     VARIATIONS,
     VariationRun,
     VariationRunSettings,
-    finding_arrays,
     label_values,
     variation_details,
     variation_metrics,
@@ -96,7 +98,7 @@ def find_variations(samples: Any, run_key: str, settings: VariationRunArguments)
             metrics=variation_metrics(result),
             details=details,
             result=result,
-            arrays=lambda: matched_arrays(labels, result.pairs) | finding_arrays(result),
+            arrays=lambda: matched_arrays(labels, result.pairs) | columns_of(result, FINDINGS, but=OTHERS),
             on_labels=label_values(result, RunNames(run_key)),
         )
         return store(VARIATIONS, labels, run_key, found, report)

@@ -7,7 +7,6 @@ from functools import partial
 from kalos_core.fiftyone.kinds.variations.kind import VariationRun
 from kalos_core.fiftyone.runs.records import Undefined
 from kalos_core.fiftyone.runs.table import Maker, Part
-from kalos_core.figures import plot_boundaries, plot_shares
 from kalos_core.figures.convergence import boundary_title
 from kalos_core.figures.variations import variation_bars, variations_title
 from kalos_core.variation import NarrowedVariations
@@ -28,6 +27,6 @@ def figures(
     without = Undefined(boundary_title(0, None, 0))
     return {
         "counts": lambda: Part(variations_title(counts), variation_bars(counts)),
-        "shares": partial(Part.of, run.details.shares, partial(plot_shares, selected=selected)),
-        "boundary": partial(Part.of, boundary if boundary.findings else without, plot_boundaries),
+        "shares": partial(Part.of, run.details.shares, selected=selected),
+        "boundary": partial(Part.of, boundary if boundary.findings else without),
     }

@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kalos_core.variation
-from kalos_core.annotations.joining import from_arrays, narrow
-from kalos_core.arrays import run_starts
 from kalos_core.display import VARIATION_LABELS
 from kalos_core.fiftyone.dataset.lens import Lens
 from kalos_core.fiftyone.dataset.writing import Values, nested, or_none
-from kalos_core.fiftyone.kinds.matched import TABLE, matched_again, read_compared
+from kalos_core.fiftyone.kinds.columns import made_from
+from kalos_core.fiftyone.kinds.matched import matched_again, read_compared, stored_table
 from kalos_core.fiftyone.kinds.variations.views import (
     view_of_boundary,
     view_of_confusion,
@@ -24,7 +23,6 @@ from kalos_core.fiftyone.kinds.variations.views import (
     view_of_merged,
     view_of_variation,
 )
-from kalos_core.fiftyone.runs.arrays import part_of
 from kalos_core.fiftyone.runs.kept import kept
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.records import Undefined
@@ -163,9 +161,6 @@ VARIATIONS: Kind[dict[str, Any], dict[str, Any], VariationDetails, Variations] =
         suffix="variations",
         read=read_compared,
         restore=_restore,
-        written=lambda run: (
-            f"{run.names.main!r}, {run.names.all!r}, {run.names.similarity!r} and {run.names.match!r} on labels"
-        ),
         demo=Demo(_findings),
         views={
             "variation": view_of_variation,
@@ -182,6 +177,9 @@ VARIATIONS: Kind[dict[str, Any], dict[str, Any], VariationDetails, Variations] =
 
 FINDINGS = "findings/"
 """What the names of the arrays of findings begin with."""
+
+OTHERS = ("annotations", "pairs")
+"""Fields of `Variations` that are stored otherwise."""
 
 
 def narrowed_variations(samples: Any, run_key: str, lens: Lens = Lens()) -> NarrowedVariations:  # noqa: B008
@@ -207,7 +205,7 @@ def narrowed_variations(samples: Any, run_key: str, lens: Lens = Lens()) -> Narr
         For a class or rater the run does not know.
     """
     run = load_metrics(samples, run_key, "variations")
-    found = kept(samples, run, "findings", lambda: stored_variations(run.arrays, run.settings))
+    found = kept(samples, run, "findings", lambda: stored_variations(run.arrays, run.settings["similarity"]))
     if lens.limits_images:
         images = lens.images_in(samples, found.annotations.images)
         return kalos_core.variation.narrowed_variations(found, lens.category, lens.rater, images)
@@ -215,27 +213,9 @@ def narrowed_variations(samples: Any, run_key: str, lens: Lens = Lens()) -> Narr
     return kept(samples, run, part, lambda: kalos_core.variation.narrowed_variations(found, *part))
 
 
-def finding_arrays(found: Variations) -> dict[str, NDArray[Any]]:
-    """Findings as arrays that can be stored, which `stored_variations` reads beside the table of annotations."""
-    columns = {name: narrow(getattr(found, name)) for name in ("image", "rater_a", "rater_b", "side_row")}
-    columns |= {"type_code": found.type_code, "similarity": found.similarity}
-    columns["side_size"] = narrow(np.diff(found.side_start))
-    return {FINDINGS + name: array for name, array in columns.items()}
-
-
-def stored_variations(arrays: Arrays, settings: Any) -> Variations:
-    """The variations of a run as they were found, without shapes and pairs."""
-    columns = part_of(arrays, FINDINGS)
-    codes = {name: columns[name].astype(np.intp) for name in ("image", "rater_a", "rater_b", "side_row")}
+def stored_variations(arrays: Arrays, similarity: str) -> Variations:
+    """The findings as they were stored, without shapes and without similarities of pairs."""
     nothing = np.zeros(0, np.intp)
-    return Variations(
-        annotations=from_arrays(part_of(arrays, TABLE, without=".")),
-        pairs=Pairs(nothing, nothing, np.zeros(0), settings["similarity"], TOUCHING),
-        similarity_name=settings["similarity"],
-        threshold=settings["threshold"],
-        max_merge=settings["max_merge"],
-        type_code=columns["type_code"],
-        similarity=columns["similarity"],
-        side_start=run_starts(columns["side_size"].astype(np.intp)),
-        **codes,
-    )
+    pairs = Pairs(nothing, nothing, np.zeros(0), similarity, TOUCHING)
+    table = stored_table(arrays, with_shapes=False)
+    return made_from(Variations, arrays, FINDINGS, annotations=table, pairs=pairs, similarity_name=similarity)

@@ -5,17 +5,16 @@ Those samples first that have most of these findings; see `_counted`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
-from pathlib import Path
-from typing import Any, cast
+from operator import attrgetter
+from typing import Any
 
 from fiftyone import ViewExpression
 from fiftyone import ViewField as F
 
 from kalos_core.errors import InputError, lookup
-from kalos_core.fiftyone.dataset.expressions import files_of, list_of, only_labels, text, together
+from kalos_core.fiftyone.dataset.expressions import list_of, only_labels, text, together, with_files
 from kalos_core.fiftyone.dataset.raters import label_fields
 from kalos_core.fiftyone.runs.analyses import AnyRun
 from kalos_core.fiftyone.runs.keys import RunNames
@@ -217,14 +216,6 @@ def merged_findings(samples: Any, run_key: str, limit: int | None = None) -> lis
     run = load_details(samples, run_key, "variations")
     found: Merged = run.details.merged
     table = found.to_pandas().rename(columns={"number": "finding", "type": "kind", "image": "sample_id"})
-    order = cast(Iterator[Any], table.itertuples(index=False))
-    rows: list[MergedFinding] = []
-    while limit is None or len(rows) < limit:  # a sample that was deleted since makes room for the next finding
-        part = [row._asdict() for row in islice(order, limit)]
-        if not part:
-            break
-        files = files_of(run.view, [row["sample_id"] for row in part])
-        rows += [
-            MergedFinding(**row, file=Path(files[row["sample_id"]]).name) for row in part if row["sample_id"] in files
-        ]
-    return rows[:limit]
+    rows: Any = table.itertuples(index=False)
+    there = with_files(run.view, rows, attrgetter("sample_id"), limit)
+    return [MergedFinding(**row._asdict(), file=file) for row, file in there]

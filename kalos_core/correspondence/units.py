@@ -1,0 +1,110 @@
+"""The units of annotations, and the solvers that make them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.annotations import Annotations
+from kalos_core.correspondence.agglomerative import ahc
+from kalos_core.correspondence.best_first import greedy
+from kalos_core.correspondence.costs import COSTS, Cost
+from kalos_core.correspondence.multigraph import mgm, mgm_is_installed
+from kalos_core.correspondence.sequential import shm, shm_by_name
+from kalos_core.errors import lookup
+from kalos_core.options import Option
+from kalos_core.pairs import Pairs, with_pairs
+
+Solver = Callable[[Annotations, Pairs, Cost], NDArray[np.intp]]
+"""``solver(annotations, candidates, cost)`` -> (N,) any label per cluster."""
+
+SOLVERS: dict[str, Solver] = {"greedy": greedy, "shm": shm, "shm_by_name": shm_by_name, "ahc": ahc, "mgm": mgm}
+"""Name -> solver; the App's drop-downs and the tests of all solvers read this table."""
+
+
+SolverName = Annotated[
+    str,
+    Option(
+        "Solver",
+        "How pairs become units: which annotations of several raters are of the same object.",
+        choices={
+            "greedy": "the most similar first, as the paper",
+            "shm": "rater after rater, who overlaps the others most first, as many partners as possible",
+            "shm_by_name": "the same with raters by name, as the authors' code: other names give other units",
+            "ahc": "every two annotations of a unit reach the threshold",
+            "mgm": "the best sum over all pairs of a unit; slower, an optional library",
+        },
+        known=SOLVERS,
+    ),
+]
+
+
+def usable_solvers() -> list[str]:
+    """Names in `SOLVERS` that work here: all but `mgm` if its optional library is not installed.
+
+    Examples
+    --------
+    >>> usable_solvers()[:3]
+    ['greedy', 'shm', 'shm_by_name']
+    """
+    return [name for name in SOLVERS if name != "mgm" or mgm_is_installed()]
+
+
+def correspond(
+    annotations: Annotations,
+    pairs: Pairs,
+    threshold: float = 0.5,
+    solver: str = "greedy",
+    cost: str = "soft",
+) -> NDArray[np.intp]:
+    """The unit of every annotation: annotations of one unit mean the same thing, at most one of each rater.
+
+    Parameters
+    ----------
+    annotations : Annotations
+    pairs : Pairs
+        Computed from `threshold` or lower.
+    threshold : float in [0, 1]
+        Pairs of a lower similarity never correspond.
+    solver : name in `SOLVERS`
+    cost : name in `COSTS`
+
+    Returns
+    -------
+    (N,) int
+        Units 0 to U - 1, numbered by image and first annotation; an annotation nobody else annotated is a unit by
+        itself.
+
+    Raises
+    ------
+    InputError
+        For an unknown name, a threshold below the floor of the pairs, or `mgm` without its library.
+
+    Examples
+    --------
+    >>> from kalos_core.pairs import compute_pairs
+    >>> rows = [
+    ...     {"image": 1, "rater": r, "category": "cat", "box": [x, 0, 10, 10]}
+    ...     for r, x in [("ann", 0), ("bob", 2.5), ("cid", 5), ("ann", 50)]
+    ... ]
+    >>> annotations = Annotations.from_rows(rows)
+    >>> pairs = compute_pairs(annotations)
+    >>> correspond(annotations, pairs).tolist()
+    [0, 0, 0, 1]
+    >>> correspond(annotations, pairs, solver="ahc").tolist()  # ann and cid overlap too little
+    [0, 0, 1, 2]
+    """
+    solve = lookup(SOLVERS, solver, "solver")
+    cost_function = lookup(COSTS, cost, "cost")
+    unit_of, units = np.empty(len(annotations), np.intp), 0
+    for rows, _, table, near in with_pairs(annotations, pairs, threshold):
+        label = solve(table, near, cost_function)
+        _, first, inverse = np.unique(label, return_index=True, return_inverse=True)
+        number = np.empty(len(first), np.intp)
+        number[np.lexsort((first, table.image[first]))] = units + np.arange(len(first))
+        unit_of[rows] = number[inverse]
+        units += len(first)
+    return unit_of
