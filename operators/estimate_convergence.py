@@ -24,7 +24,7 @@ VERDICTS = {"ok": "✓", "warn": "⚠", "cannot know": "?"}
 
 METRICS = ("Metric", "All images", "Mean", "Std", "Min", "Max", "95 % interval")
 
-SIZES = ("Images", "Label convergence", "95 % interval of subsets")
+SIZES = ("Images", "Label convergence", "95 % interval")
 
 
 class EstimateConvergence(base.Analysis[ConvergenceRun]):
@@ -89,12 +89,11 @@ class EstimateConvergence(base.Analysis[ConvergenceRun]):
         checks = [
             (VERDICTS[line["verdict"]], *names_shown((line["criterion"], line["finding"]))) for line in f["checklist"]
         ]
-        quoted = "all images: the number to quote"
         sizes = [
-            (f"{row.images:,}", points_text(row.convergence), quoted if row.share == 1 else _ends(vars(row)))
+            (f"{row.images:,}{', all' * (row.share == 1)}", points_text(row.convergence), _ends(vars(row)))
             for row in run.details.sizes
         ]
-        title = convergence_title(f["mean"], f["interval"], f["images_per_subset"], f["whole"], f["images"])
+        title = convergence_title(f["whole"], f["interval"], f["images"])
         return (
             f"**{title}**\n\n{f['route']}; {number_of(f['subsets'], 'subset')} of {number_of(f['images'], 'image')}\n\n"
             f"{widgets.table(METRICS, rows)}\n\n{widgets.table(SIZES, sizes)}\n\n"

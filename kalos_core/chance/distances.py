@@ -337,7 +337,7 @@ def _of_form(form: str, levels: NDArray[np.float64]) -> Distance:
         if form == "circular":
             return np.asarray(np.sin(np.pi * apart / (greatest - least + 1)) ** 2)
         within = (both - 2 * least) * (2 * greatest - both)
-        return np.divide(apart**2, within, out=np.zeros(np.shape(apart)), where=apart != 0)
+        return np.asarray(np.divide(apart**2, within, out=np.zeros(np.shape(apart)), where=apart != 0))
 
     every = np.arange(len(levels))
     most = between(every[:, None], every[None]).max(initial=0) or 1.0

@@ -184,8 +184,7 @@ def _convergence(given: Given) -> Answer:
     result = label_convergence(source, **given.of(label_convergence), progress=given.progress)
     criteria = check_convergence(source, **given.of(check_convergence))
     tables = {"criteria": pd.DataFrame(map(asdict, criteria), columns=["criterion", "verdict", "finding"])}
-    spread = result.convergence
-    placed = [PlacedModel.of(spread, name, value) for name, value in models.items()]
+    placed = [PlacedModel.of(result.interval, name, value) for name, value in models.items()]
     tables |= {
         "summary": result.summary().rename(columns={"figure": "statistic"}),
         "models": pd.DataFrame(map(asdict, placed), columns=["name", "map", "place", "meaning"]),
@@ -195,8 +194,8 @@ def _convergence(given: Given) -> Answer:
     }
     results = {
         "convergence": result.whole_convergence,
-        "subset_mean": spread.mean,
-        "subset_interval": spread.interval,
+        "convergence_interval": result.interval,
+        "subset_mean": result.convergence.mean,
         **numbers_of(result, "images", "images_per_replicate", "thresholds"),
     }
     shown = ("summary", *(["models"] if placed else []))

@@ -471,7 +471,7 @@ def _drawn_from(annotations: Annotations, settings: ConvergenceSettings) -> tupl
     return usable, _subset_size(len(usable), settings.fraction)
 
 
-def map_of_halves(annotations: Annotations, similarity: ComparedBy) -> tuple[float, NDArray[np.float64]]:
+def map_of_halves(annotations: Annotations, similarity: str) -> tuple[float, NDArray[np.float64]]:
     """Modified mAP of all images, mean over thresholds and directions, and (H,) of halves of them.
 
     Examples

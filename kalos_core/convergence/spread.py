@@ -129,7 +129,7 @@ def interval_of_all(whole: float, halves: NDArray[np.float64], size: int, images
     if not deviation:  # nothing differs: that says nothing of what other images would bring
         return np.full(2, np.nan)
     reach = scipy.stats.t.ppf(0.975, images - 1) * deviation
-    return np.clip([whole + to_many - reach, whole + to_many + reach], 0, 1)
+    return np.asarray(np.clip([whole + to_many - reach, whole + to_many + reach], 0, 1))
 
 
 def position_of(value: float, interval: NDArray[np.float64]) -> Position:

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import NDArray
 
 from kalos_core.convergence import (
     PUBLISHED_LINE,
@@ -66,40 +65,29 @@ MOST_POINTS = 2000
 """Points that a scatter shows, so that a browser stays quick; a line is fitted on all of them all the same."""
 
 
-def convergence_title(
-    mean: float | None, interval: Numbers, images: int | None = None, whole: float | None = None, of: int | None = None
-) -> str:
-    r"""Label convergence in one line, in points of mAP as papers print it; the value of all images leads.
+def convergence_title(whole: float | None, interval: Numbers, images: int | None = None) -> str:
+    r"""Label convergence in one line, in points of mAP as papers print it.
 
     Parameters
     ----------
-    mean, interval
-        Over subsets; NaN or None where undefined.
+    whole : float or None
+        On all images; NaN or None where undefined.
+    interval : (2,) floats or None
     images : int, optional
-        In a subset.
-    whole : float, optional
-        On all images.
-    of : int, optional
         How many they are.
 
     Examples
     --------
-    >>> convergence_title(0.7198, [0.6264, 0.8132], 20, 0.6607, 200)
-    'Label convergence 66.1 mAP on all 200 images; 72.0\xa0[62.6,\xa081.3] on subsets of 20'
-    >>> convergence_title(0.6508, [0.6264, 0.6752], 500)
-    'Label convergence 65.1\xa0[62.6,\xa067.5] mAP on subsets of 500 images'
+    >>> convergence_title(0.6607, [0.5493, 0.7021], 200)
+    'Label convergence 66.1\xa0[54.9,\xa070.2] mAP on 200 images'
+    >>> convergence_title(0.6607, [None, None], 40)
+    'Label convergence 66.1 mAP on 40 images'
     """
-    low, high = interval
-    if mean is None or low is None or high is None or not np.isfinite([mean, low, high]).all():
-        return "Label convergence is undefined"
-    text = with_interval(100 * mean, [100 * low, 100 * high], 1)
     if whole is None or np.isnan(whole):
-        return f"Label convergence {text} mAP" + (
-            "" if images is None else f" on subsets of {number_of(images, 'image')}"
-        )
-    everything = "images" if of is None else number_of(of, "image")
-    subsets = "" if images is None else f" on subsets of {images:,}"
-    return f"Label convergence {points_text(whole)} mAP on all {everything}; {text}{subsets}"
+        return "Label convergence is undefined"
+    ends = [None if end is None or np.isnan(end) else 100 * end for end in interval]
+    of = "" if images is None else f" on {number_of(images, 'image')}"
+    return f"Label convergence {with_interval(100 * whole, ends, 1)} mAP{of}"
 
 
 def replicate_scatter(
@@ -202,12 +190,6 @@ def _diamonds(models: Sequence[tuple[int, str, float]]) -> go.Scatter:
     )
 
 
-def _map_text(mean: float, interval: NDArray[np.float64]) -> str:
-    if not np.isfinite([mean, *interval]).all():
-        return "undefined"
-    return f"{with_interval(100 * mean, 100 * interval, 1)} mAP"
-
-
 def shares_title(equilibrium: float | None, reason: str = "") -> str:
     """Variation types over thresholds in one line.
 
@@ -256,7 +238,7 @@ def plot_sizes(sizes: Sequence[SubsetSize]) -> go.Figure:
     ends = as_matrix([(size.low, size.high) for size in sizes])
     hover = [
         f"{'all ' if row == len(x) - 1 else 'subsets of '}{count:,.0f} images: "
-        + (f"{points_text(value)} mAP" if np.isnan(pair).any() else _map_text(value, pair))
+        + f"{with_interval(100 * value, 100 * pair, 1)} mAP"
         for row, (count, value, pair) in enumerate(zip(x, y, ends, strict=True))
     ]
     before = len(x) - 1
@@ -278,7 +260,7 @@ def plot_sizes(sizes: Sequence[SubsetSize]) -> go.Figure:
         cliponaxis=False,
     )
     return framed(
-        [interval_band(x, 100 * ends, PALE, "95 % interval of subsets"), line],
+        [interval_band(x[:-1], 100 * ends[:-1], PALE, "95 % interval of subsets"), line],
         title,
         "images it is computed on",
         "label convergence, mAP",
@@ -311,34 +293,26 @@ def fit_title(result: LabelConvergence | Replicates) -> str:
 
 @checked
 def plot_study(study: ConvergenceStudy) -> go.Figure:
-    """Label convergence of all images and of the largest tags with every model, titled with that of all images.
-
-    The value of all images stands on the interval of subsets, whose mean is marked, too.
-    """
+    """Label convergence of all images and of the largest tags with every model, titled with that of all images."""
     parts = study.largest()
     names = names_shown(part.name for part in parts)
     found = [part.replicates for part in parts]
     everything = as_numbers([None if each is None else each.whole_convergence for each in found])
-    middle = as_numbers([None if each is None else each.convergence.mean for each in found])
-    ends = as_matrix([(None, None) if each is None else each.convergence.interval.tolist() for each in found])
+    ends = as_matrix([(None, None) if each is None else each.interval.tolist() for each in found])
     models = [{model.name: model.map for model in study.placed}, *(part.models for part in parts[1:])]
     placed = [(row, name, 100 * value) for row, of_row in enumerate(models) for name, value in of_row.items()]
     known = [*ends[np.isfinite(ends)], *everything[np.isfinite(everything)]]
     values = [*(100 * np.array(known)).tolist(), *(value for _, _, value in placed)] or [0.0, 100.0]
     reach = max(max(values) - min(values), 1.0)
     hover = [
-        f"{name}: {'' if np.isnan(value) else f'{points_text(value)} mAP on all images; subsets '}"
-        + _map_text(mean, pair)
-        for name, value, mean, pair in zip(names, everything, middle, ends, strict=True)
+        f"{name}: {'undefined' if np.isnan(value) else f'{with_interval(100 * value, 100 * pair, 1)} mAP'}"
+        for name, value, pair in zip(names, everything, ends, strict=True)
     ]
-    line = {"width": 3, "color": WHISKER}
+    solid = {"width": 4, "color": OBSERVED_COLOUR}
     traces = [
-        spans(100 * ends, PALE, hover, "", "label convergence, 95 % interval of subsets"),
-        ticks(100 * middle, range(len(names)), BAR_HEIGHT - 4, line, "mean of subsets"),
+        spans(100 * ends, PALE, hover, "", "label convergence, 95 % interval"),
+        ticks(100 * everything, range(len(names)), BAR_HEIGHT, solid, "label convergence of these images"),
     ]
-    if np.isfinite(everything).any():
-        solid = {"width": 4, "color": OBSERVED_COLOUR}
-        traces.append(ticks(100 * everything, range(len(names)), BAR_HEIGHT, solid, "all images"))
     figure = go.Figure([*traces, *([_diamonds(placed)] if placed else [])])
     title = _title(study.whole)
     space = margin(title, left=140, bottom=90) | {"r": 20}
@@ -371,10 +345,7 @@ def _replicates(result: LabelConvergence | Replicates) -> Replicates:
 
 
 def _title(found: Replicates) -> str:
-    spread = found.convergence
-    return convergence_title(
-        spread.mean, spread.interval, found.images_per_replicate, found.whole_convergence, found.images
-    )
+    return convergence_title(found.whole_convergence, found.interval, found.images)
 
 
 @checked

@@ -160,7 +160,9 @@ def class_pixel_agreement(
     for entry in stacks:
         stack = entry if isinstance(entry, LabelStack) else LabelStack.of(entry)
         check_values(stack, classes)
-        accumulators = accumulators or [settings.accumulator(stack) for _ in classes]
+        accumulators = accumulators or [
+            PixelAccumulator(settings.raters, settings.channels, settings.raters_are_local) for _ in classes
+        ]
         for value, accumulator in zip(classes, accumulators, strict=True):
             accumulator.add(stack.of_class(value))
     if not accumulators:

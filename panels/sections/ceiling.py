@@ -9,7 +9,8 @@ import numpy as np
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
-from kalos_core.convergence import FEW_IMAGES, ConvergenceStudy, PlacedModel, TagConvergence, read_models
+from kalos_core.convergence import ConvergenceStudy, PlacedModel, TagConvergence, read_models
+from kalos_core.convergence.spread import FEWEST_IMAGES
 from kalos_core.display import alpha_text, count_text, number_of, points_text
 from kalos_core.fiftyone.kinds.convergence.kind import poolable_runs, pooled_replicates, view_of_tag
 from kalos_core.fiftyone.runs.analyses import Analysis
@@ -57,8 +58,7 @@ VERDICTS = {"ok": "✓", "warn": "⚠ warning", "cannot know": "? cannot know"}
 NOTHING_YET = (
     "**The ceiling for any model**\n\nNothing is computed yet. Raters who differ put a ceiling on any model, whose mAP "
     "is measured against labels that others would have placed differently. Label convergence is the mAP that raters "
-    "reach against one another, over many subsets of the images; a model inside that interval cannot be told from a "
-    "rater."
+    "reach against one another; a model inside its interval cannot be told from a rater."
 )
 
 PAIRS = " Each pair below is measured by itself, the ceiling is inferred from α of all: they need not be the same."
@@ -240,13 +240,9 @@ def _basis(title: str, found: ConvergenceStudy) -> str:
 
 def _caveat(found: ConvergenceStudy) -> str:
     """What the interval is not."""
-    text = (
-        "Label convergence depends on how many images it is computed on: quote the value of all images; the interval "
-        "belongs to subsets of its size."
-    )
-    if found.whole.images_per_replicate < FEW_IMAGES:
-        text += f" Subsets of fewer than {FEW_IMAGES} images have wider intervals: compare means, not widths."
-    return text
+    if np.isnan(found.whole.interval).any():
+        return f"There is no interval of fewer than {FEWEST_IMAGES} images."
+    return "The interval is meant for data sets as large as this one and for larger ones, which reach somewhat less."
 
 
 def _route(found: ConvergenceStudy) -> str:
@@ -275,12 +271,11 @@ def _part_row(part: TagConvergence) -> dict[str, str]:
     row = {"name": plain(part.name), "images": count_text(part.images)}
     if found is None:
         return row | {"size": "", "whole": points_text(None), "mean": points_text(None), "ends": part.reason}
-    spread = found.convergence
     return row | {
         "size": count_text(found.images_per_replicate),
         "whole": points_text(found.whole_convergence),
-        "mean": points_text(spread.mean),
-        "ends": _ends(*spread.interval),
+        "mean": points_text(found.convergence.mean),
+        "ends": _ends(*found.interval),
     }
 
 

@@ -290,10 +290,9 @@ def _events_of_classes(
             own = np.flatnonzero((annotations.rater == rater) & shared[annotations.image, pair])
             keys.append(row_of[annotations.image[own], pair] * classes + annotations.category[own])
             sides.append(np.full(len(own), side))
-    key, side = np.concatenate(keys), np.concatenate(sides)
-    distinct, place = np.unique(key, return_inverse=True)
+    distinct, place = np.unique(np.concatenate(keys), return_inverse=True)
     own_count, events = np.zeros((2, len(distinct), 2), np.intp)
-    np.add.at(own_count, (place.reshape(-1), side), 1)
+    np.add.at(own_count, (place.reshape(-1), np.concatenate(sides)), 1)
     np.add.at(events, (np.searchsorted(distinct, event_key), _sides(found)[alone]), 1)
     return distinct // max(classes, 1), events, own_count
 
@@ -308,4 +307,4 @@ def _pairs_of(found: Variations, raters: int) -> NDArray[np.intp]:
 
 def _sides(found: Variations) -> NDArray[np.intp]:
     """1 where an unmatched annotation is that of the second rater of the pair, else 0."""
-    return (found.type == "additional").astype(np.intp)
+    return np.asarray(found.type == "additional", np.intp)

@@ -75,7 +75,7 @@ def metrics_of(study: ConvergenceStudy, annotations: int) -> dict[str, Any]:
         "whole": whole.whole_convergence,
         "mean": found.mean,
         "std": found.std,
-        "interval": found.interval,
+        "interval": whole.interval,
         "route": whole.route,
         "images": whole.images,
         "images_per_subset": whole.images_per_replicate,
