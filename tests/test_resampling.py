@@ -95,9 +95,8 @@ def test_intervals_are_percentiles_of_what_is_defined(rows, images):
 
 
 def test_a_worked_interval():
-    # eight images, alpha 1 and 0 of four each: k of 1 among eight draws is binomial; of 10,000 replicates .0057 lie
-    # below, k = 0 is .0039 and k <= 1 is .0352: from 1/8 to 7/8. Percentiles of .025 would be the same; those of 0 and 2
-    # (.1445) are not. Statistic 1 has seven of the images.
+    # eight images, alpha 1 and 0 of four each: of k of 1 among eight draws k = 0 is .0039 and k <= 1 is .0352; .0057 of
+    # 10,000 replicates lie below the interval. Statistic 1 has seven of the images.
     sums = coincidences(np.array([[0, 0], [0, NO_OBJECT]] * 4 + [[0, 0]] * 7), np.arange(15), 15)
     cells = Cells.of(np.repeat([0, 1], [8, 7]), np.array([*range(8), *range(7)]), sums)
     made = estimate(cells, 2, 10_000, 0)
