@@ -119,9 +119,10 @@ def test_intervals_below_one_by_hand():
     # log(1 - x) is -1 -+ .5 in the replicates, as often as not: deviation .5 sqrt(9 / 8), t(.025, 8) = 2.3060, so
     # 1 - x is e^-1 times or over e^(1.2229); what is 1 or undefined among replicates says nothing
     drawn = np.array([-1.5, -0.5, -1.5, -0.5])
-    drawn = np.append(1 - np.exp(drawn), [1, np.nan])[:, None].repeat(3, axis=1)
-    value = np.array([1 - np.exp(-1), 1 - np.exp(-1), 1])
-    found = intervals_below_one(value, drawn, np.array([9, 7, 9]))
+    drawn = np.append(1 - np.exp(drawn), [1, np.nan])[:, None].repeat(4, axis=1)
+    drawn[:, 3] = np.nan  # no replicate is defined
+    value = np.array([1 - np.exp(-1), 1 - np.exp(-1), 1, np.nan])
+    found = intervals_below_one(value, drawn, np.array([9, 7, 9, 9]))
     assert found[0] == pytest.approx([1 - np.exp(-1 + 1.2229), 1 - np.exp(-1 - 1.2229)], abs=1e-4)
     assert np.isnan(found[1:]).all()
     assert np.isnan(intervals_below_one(value, drawn[:0], 9)).all()
