@@ -700,7 +700,7 @@ def estimate(
     >>> sums = coincidences(np.array([[0, 0], [0, 0]]), np.array([0, 1]), 2)
     >>> made = estimate(Cells.of(np.array([0, 1]), np.array([0, 0]), sums), 2, replicates=10, seed=0)
     >>> made.alpha.tolist(), made.alpha_interval.tolist(), made.images.tolist()
-    ([1.0, 1.0], [[1.0, 1.0], [1.0, 1.0]], [1, 1])
+    ([1.0, 1.0], [[nan, nan], [nan, nan]], [1, 1])
     """
     drawn = resample(cells, statistics, replicates, seed, rank)
     return Estimates(

@@ -95,7 +95,7 @@ def tables(
         assigned = {copy: asked_there for image, asked_there in assigned.items() for copy in again[image]}
     excluded = draw(st.lists(st.tuples(*map(st.sampled_from, names.values())))) if exclusions else []
     excluded = [(copy, *rest) for image, *rest in excluded for copy in again[image]]
-    names["images"] = sum(again.values(), [])
+    names["images"] = [copy for copies_ in again.values() for copy in copies_]
     return Annotations.from_rows(rows, **names, assigned=assigned, assigned_categories=asked, exclusions=excluded)
 
 

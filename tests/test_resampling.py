@@ -95,9 +95,8 @@ def test_intervals_are_percentiles_of_what_is_defined(rows, images):
 
 
 def test_a_worked_interval():
-    # eight images, alpha 1 and 0 of four each: k of 1 among eight draws is binomial; of 10,000 replicates .0057 lie
-    # below, k = 0 is .0039 and k <= 1 is .0352: from 1/8 to 7/8. Percentiles of .025 would be the same; those of 0 and 2
-    # (.1445) are not. Statistic 1 has seven of the images.
+    # eight images, alpha 1 and 0 of four each: of k of 1 among eight draws k = 0 is .0039 and k <= 1 is .0352; .0057 of
+    # 10,000 replicates lie below the interval. Statistic 1 has seven of the images.
     sums = coincidences(np.array([[0, 0], [0, NO_OBJECT]] * 4 + [[0, 0]] * 7), np.arange(15), 15)
     cells = Cells.of(np.repeat([0, 1], [8, 7]), np.array([*range(8), *range(7)]), sums)
     made = estimate(cells, 2, 10_000, 0)
@@ -120,9 +119,10 @@ def test_intervals_below_one_by_hand():
     # log(1 - x) is -1 -+ .5 in the replicates, as often as not: deviation .5 sqrt(9 / 8), t(.025, 8) = 2.3060, so
     # 1 - x is e^-1 times or over e^(1.2229); what is 1 or undefined among replicates says nothing
     drawn = np.array([-1.5, -0.5, -1.5, -0.5])
-    drawn = np.append(1 - np.exp(drawn), [1, np.nan])[:, None].repeat(3, axis=1)
-    value = np.array([1 - np.exp(-1), 1 - np.exp(-1), 1])
-    found = intervals_below_one(value, drawn, np.array([9, 7, 9]))
+    drawn = np.append(1 - np.exp(drawn), [1, np.nan])[:, None].repeat(4, axis=1)
+    drawn[:, 3] = np.nan  # no replicate is defined
+    value = np.array([1 - np.exp(-1), 1 - np.exp(-1), 1, np.nan])
+    found = intervals_below_one(value, drawn, np.array([9, 7, 9, 9]))
     assert found[0] == pytest.approx([1 - np.exp(-1 + 1.2229), 1 - np.exp(-1 - 1.2229)], abs=1e-4)
     assert np.isnan(found[1:]).all()
     assert np.isnan(intervals_below_one(value, drawn[:0], 9)).all()

@@ -242,23 +242,23 @@ def compare(
 
     Examples
     --------
-    Two raters; in the second study bob has found the dog of image 2:
+    Two raters; in the second study bob has found the dog on the last four of eight images, too:
 
     >>> from kalos_core import Annotations
     >>> from kalos_core._agreement import agreement
     >>> def study(*images_of_bob):
-    ...     drawn = {"ann": (1, 2), "bob": images_of_bob}
+    ...     drawn = {"ann": range(8), "bob": images_of_bob}
     ...     rows = [
     ...         {"image": i, "rater": rater, "category": "dog", "box": [0, 0, 9, 9]}
     ...         for rater, images in drawn.items()
     ...         for i in images
     ...     ]
-    ...     return agreement(Annotations.from_rows(rows, images=[1, 2], raters=["ann", "bob"], assigned="all"))
-    >>> found = compare(study(1), study(1, 2), bootstrap=100)
+    ...     return agreement(Annotations.from_rows(rows, images=range(8), raters=["ann", "bob"], assigned="all"))
+    >>> found = compare(study(0, 1, 2, 3), study(*range(8)), bootstrap=100)
     >>> found.difference, found.interval.tolist(), found.improved.tolist()
-    (0.5, [0.0, 1.0], [2])
-    >>> found.by_image().to_dict("list")
-    {'image': [1, 2], 'alpha_a': [1.0, 0.0], 'alpha_b': [1.0, 1.0], 'difference': [0.0, 1.0]}
+    (0.5, [0.125, 0.875], [4, 5, 6, 7])
+    >>> found.by_image()[3:5].to_dict("list")
+    {'image': [3, 4], 'alpha_a': [1.0, 0.0], 'alpha_b': [1.0, 1.0], 'difference': [0.0, 1.0]}
     """
     agreement_a, agreement_b = agreement_of(agreement_a), agreement_of(agreement_b)
     check_replicates(settings.bootstrap, len(agreement_a.annotations.images))

@@ -91,13 +91,13 @@ def pixel_intervals(
 
     Examples
     --------
-    Two images, F1 1 and 0 of as many pixels: drawn are both, one of them twice, or the other.
+    Eight images, F1 1 and 0 of as many pixels in turn:
 
     >>> from kalos_core.pixels import pixel_agreement
-    >>> images = [{"ann": [[1, 0]], "bob": [[1, 0]]}, {"ann": [[1, 0]], "bob": [[0, 1]]}]
+    >>> images = [{"ann": [[1, 0]], "bob": [[1, 0]]}, {"ann": [[1, 0]], "bob": [[0, 1]]}] * 4
     >>> found = pixel_agreement(images)
     >>> found.mean_f1, found.mean_f1_interval.tolist(), found.smyth_interval.tolist()
-    (0.5, [0.0, 1.0], [0.0, 0.5])
+    (0.5, [0.125, 0.875], [0.0625, 0.4375])
     """
     replicates, seed = check_replicates(bootstrap, len(counted)), check_whole(seed, "seed")
     ordered = sorted(counted, key=lambda each: repr(each.image))

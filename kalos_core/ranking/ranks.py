@@ -64,15 +64,15 @@ class Rankings(Result):
     >>> rankings.times_best.tolist(), round(rankings.best_changes, 3)
     ([2, 1, 0], 0.667)
 
-    Four replicates of two systems, which tie in the second:
+    Four replicates of two systems over eight images, which tie in the second:
 
     >>> drawn = np.array([[[0.9, 0.7]], [[0.8, 0.8]], [[0.6, 0.7]], [[0.9, 0.8]]])
     >>> names = np.array(["ann"]), np.array(["a", "b"])
-    >>> rankings = Rankings("AUC", *names, np.array([[0.8, 0.75]]), replicates=drawn)
+    >>> rankings = Rankings("AUC", *names, np.array([[0.8, 0.75]]), replicates=drawn, images=8)
     >>> rankings.best_share.tolist(), rankings.interval.round(3).tolist()
-    ([[0.625, 0.375]], [[[0.615, 0.9], [0.7, 0.8]]])
+    ([[0.625, 0.375]], [[[0.603, 0.9], [0.7, 0.8]]])
     >>> rankings.rank_interval.round(3).tolist()
-    [[[1.0, 1.962], [1.038, 2.0]]]
+    [[[1.0, 1.991], [1.009, 2.0]]]
     """
 
     _call = "rank_systems(scores, references).rankings[measure]"

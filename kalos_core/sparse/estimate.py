@@ -205,8 +205,8 @@ def ratio_interval(
 
     Examples
     --------
-    >>> ratio_interval(np.array([1.0, 0.0]), np.array([1.0, 1.0]), replicates=100, seed=0).tolist()
-    [0.0, 1.0]
+    >>> ratio_interval(np.array([1.0, 0.0] * 4), np.ones(8), replicates=1000, seed=0).tolist()
+    [0.125, 0.875]
     """
     if not replicates or not len(numerator):
         return np.full(2, np.nan)

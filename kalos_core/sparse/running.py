@@ -84,10 +84,10 @@ class RunningCurve(Result):
         >>> curve = running_agreement(range(40), [0] * 40, points=2)
         >>> curve.narrow_from(0.1) is None
         True
-        >>> curve = running_agreement([*range(20)] * 2, [0] * 40, points=4)
-        >>> step = curve.narrow_from(0.1)
+        >>> curve = running_agreement([*range(40)] * 2, [0] * 40 + [1] + [0] * 39, points=8)
+        >>> step = curve.narrow_from(0.15)
         >>> int(curve.annotations[step])
-        30
+        70
         """
         number = check_number(width, "width", above=0)
         ends = lookup({"spa": self.spa_interval, "alpha": self.alpha_interval}, of, "of")

@@ -12,6 +12,7 @@ from kalos_core import Annotations, InputError, KalosWarning, calibrate
 from kalos_core.calibration import SIZES, Sample, Separation, crossings, do_cross, once_each
 from kalos_core.figures.published import PUBLISHED_CALIBRATIONS
 from kalos_core.resampling import draws
+from tests.expanded import expanded
 from tests.strategies import reordered, tables
 
 
@@ -116,7 +117,7 @@ def test_small_annotations_need_a_more_lenient_threshold(lvis):
 
 
 def test_intervals_equal_a_plain_loop():
-    annotations = scene(images=10)
+    annotations = scene(images=10, seed=1)
     found = calibrate(annotations, "box_iou", repeats=2, bootstrap=30, seed=3).best
     # one other rater everywhere: one observed distance an annotation, and two expected ones
     place = annotations.image_rank[annotations.image]
@@ -125,7 +126,11 @@ def test_intervals_equal_a_plain_loop():
         observed = np.repeat(found.observed, times[place])
         expected = np.repeat(found.expected, times[np.tile(place, 2)])
         ks.append(ks_2samp(observed, expected, alternative="greater", method="asymp").statistic)
-    np.testing.assert_allclose(found.ks_interval, np.percentile(ks, [2.5, 97.5]), atol=1e-12)
+    assert found.images == 10
+    np.testing.assert_allclose(found.ks_interval, expanded(ks, 10), atol=1e-12)
+    assert np.isfinite(found.ks_interval).all()
+    few = calibrate(annotations.select(images=range(7)), "box_iou", bootstrap=30).best
+    assert np.isnan([few.ks_interval, few.tau_interval, few.threshold_interval]).all()
 
 
 def test_an_interval_of_tau_holds_tau_and_that_of_the_threshold_is_its_mirror():

@@ -70,7 +70,8 @@ def test_results_are_drawn():
     annotations, result = converged(rows)
     figure = figures.plot_convergence(result)
     assert names(figure) == ["60 points", "fitted here", "published"]
-    expected = convergence.convergence_title(result.convergence.mean, result.interval, 10, result.whole.mean, 20)
+    spread = result.convergence
+    expected = convergence.convergence_title(spread.mean, spread.interval, 10, result.whole.mean, 20)
     assert title(figure) == expected
     study = figures.plot_study(convergence_study(annotations, result).with_models({"<b>net": 0.5}))
     whole, models = study.data[2:]

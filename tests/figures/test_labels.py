@@ -91,7 +91,7 @@ def test_skill_and_confusion_say_who_takes_what_for_what():
 def test_teams_say_whether_they_differ(table):
     result = compare_teams(table, {"experts": ["ann", "bob"], "crowd": ["cid", "dan"]}, bootstrap=200)
     figure = figures.plot_teams(result, 0)
-    assert result.differs(0)
+    assert result.differs[0]
     assert title(figure).startswith("time: experts agree more among themselves than crowd (")
     assert plain(figure)[0]["x"] == pytest.approx(result.kappa[0].tolist())
 

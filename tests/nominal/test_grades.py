@@ -17,10 +17,12 @@ from statsmodels.formula.api import ols
 from statsmodels.stats.anova import anova_lm
 
 from kalos_core import NOT_ASSIGNED, InputError, cohen_kappa, grade_agreement, intraclass_correlation, nominal_alpha
-from kalos_core.chance import coefficients, disagreement, distances
+from kalos_core.chance import KAPPA_WEIGHTS, coefficients, disagreement, distances, weight_distance
 from kalos_core.chance import counts as entries
 from kalos_core.nominal import FORMS, METRICS, alpha_of_counts, cohen_matrix, conger_kappa, label_counts
 from kalos_core.nominal.coefficients import gwet_ac1, gwet_ac2
+from kalos_core.resampling import draws
+from tests.expanded import expanded
 from tests.nominal.test_coefficients import counts_of, ratings
 
 OTHERS = ("ordinal", "interval", "ratio")
@@ -160,6 +162,7 @@ NAMES = [["a", "b"]]
         (lambda: alpha_of_counts([[1, 1]], "ratio"), "expected the number of each column"),
         (lambda: alpha_of_counts([[1, 1]], "interval", levels=[1, 1]), "2 ascending numbers"),
         (lambda: conger_kappa([[1, 2]], "cubic"), "linear"),
+        (lambda: conger_kappa([[0, 2]], "ratio"), "expected grades above 0 for 'ratio', got 0"),
         (lambda: conger_kappa([[1, 2]], np.eye(3)), "table of 2 x 2"),
         (lambda: conger_kappa([[1, 2]], [[1, -1], [-1, 1]]), "from 0 to 1, symmetric"),
         (lambda: conger_kappa([[1, 2]], [[1, 0.5], [0, 1]]), "from 0 to 1, symmetric"),
@@ -208,13 +211,77 @@ def test_weighted_kappa_by_hand():
     assert gwet_ac2(counts, "linear") == pytest.approx((7 / 8 - 35 / 64) / (1 - 35 / 64))
 
 
-@pytest.mark.parametrize("weights", [None, "linear", "quadratic"])
+WORKED = {  # of the grades 1, 2 and 4: of 1 and 2, of 2 and 4, of 1 and 4
+    "linear": (2 / 3, 1 / 3, 0),
+    "quadratic": (8 / 9, 5 / 9, 0),
+    "linear_ranks": (1 / 2, 1 / 2, 0),
+    "quadratic_ranks": (3 / 4, 3 / 4, 0),
+    "ordinal": (2 / 3, 2 / 3, 0),  # one step is 1 of 3 pairs of neighbours and more, two are all
+    "radical": (1 - (1 / 3) ** 0.5, 1 - (2 / 3) ** 0.5, 0),
+    "ratio": (56 / 81, 56 / 81, 0),  # (1/3)² of (3/5)²
+    "circular": (1 / 2, 0, 1 / 2),  # on a circle of four, 4 is next to 1: sin²(π/4), sin²(π/2), sin²(3π/4)
+    "bipolar": (4 / 5, 1 / 2, 0),  # 1 / (1 · 5), 4 / (4 · 2), 9 / (3 · 3)
+}
+
+
+def weight_by_hand(name, grades, c, k):
+    """As Gwet (2014) and irrCAC write it."""
+    least, most, place = min(grades), max(grades), sorted(grades).index
+
+    def apart(c, k):
+        steps = abs(place(c) - place(k))
+        if c == k:
+            return 0
+        if name == "ordinal":
+            return math.comb(steps + 1, 2)
+        if name in ("linear_ranks", "quadratic_ranks"):
+            return steps ** (1 + name.startswith("q"))
+        if name == "ratio":
+            return ((c - k) / (c + k)) ** 2
+        if name == "circular":
+            return math.sin(math.pi * (c - k) / (most - least + 1)) ** 2
+        if name == "bipolar":
+            return (c - k) ** 2 / ((c + k - 2 * least) * (2 * most - c - k))
+        return abs(c - k) ** {"linear": 1, "quadratic": 2, "radical": 0.5}[name]
+
+    return 1 - apart(c, k) / max(apart(*pair) for pair in combinations(grades, 2))
+
+
+@pytest.mark.parametrize("weights", KAPPA_WEIGHTS)
+def test_weights_by_hand(weights):
+    between = 1 - weight_distance(weights, np.array([1.0, 2.0, 4.0])).matrix(3)
+    assert between[[0, 1, 0], [1, 2, 2]] == pytest.approx(WORKED[weights])
+    assert np.diag(between).tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("weights", KAPPA_WEIGHTS)
+@given(values=st.lists(st.tuples(*[st.sampled_from([1, 2, 4, 7])] * 2), min_size=1, max_size=12))
+def test_weighted_coefficients_are_those_of_a_loop(weights, values):
+    grades = sorted({grade for pair in values for grade in pair})
+    if len(grades) < 2:
+        return
+    agree = {(c, k): weight_by_hand(weights, grades, c, k) for c in grades for k in grades}
+    observed = np.mean([agree[pair] for pair in values])
+    crossed = np.mean([agree[one, other] for one, _ in values for _, other in values])
+    kappa = (observed - crossed) / (1 - crossed) if crossed < 1 else math.nan
+    for found in (cohen_kappa(*np.array(values).T, weights), conger_kappa(values, weights)):
+        assert found == pytest.approx(kappa, abs=1e-9, nan_ok=True)
+    share = [np.mean([(one == grade) + (other == grade) for one, other in values]) / 2 for grade in grades]
+    guessed = sum(agree.values()) * sum(p * (1 - p) for p in share) / (len(grades) * (len(grades) - 1))
+    ac = gwet_ac2(label_counts(values), weights, levels=grades)
+    assert ac == pytest.approx((observed - guessed) / (1 - guessed), abs=1e-9)
+
+
+@pytest.mark.parametrize("weights", [None, "linear", "quadratic", "linear_ranks", "quadratic_ranks"])
 @given(values=st.lists(st.tuples(*[st.sampled_from([NOT_ASSIGNED, 0, 1, 2, 3])] * 2), min_size=1, max_size=12))
 def test_cohen_is_that_of_scikit_learn(weights, values):
     first, second = np.array(values).T
     both = np.array([pair for pair in values if NOT_ASSIGNED not in pair], int).reshape(-1, 2)
     varied = len(np.unique(both)) > 1
-    theirs = cohen_kappa_score(*both.T, weights=weights, labels=range(4)) if varied else math.nan
+    name, labels = (weights or "").removesuffix("_ranks") or None, range(4)
+    if weights != name:  # steps from grade to grade of those that occur
+        labels = sorted({grade for pair in values for grade in pair} - {NOT_ASSIGNED})
+    theirs = cohen_kappa_score(*both.T, weights=name, labels=labels) if varied else math.nan
     expected = pytest.approx(theirs, nan_ok=True)
     assert cohen_kappa(first, second, weights) == expected
     matrix = cohen_matrix(values, weights)
@@ -222,9 +289,10 @@ def test_cohen_is_that_of_scikit_learn(weights, values):
     assert matrix[1, 0] == expected
     if len(both) == len(values):
         assert conger_kappa(values, weights) == expected
-    each, power = np.arange(4), {None: 0, "linear": 1, "quadratic": 2}[weights]
-    table = 1 - np.abs(each[:, None] - each) ** power / 3**power if power else np.eye(4)
-    assert cohen_kappa(first, second, table, order=range(4)) == expected
+    each, power = np.arange(len(labels)), {None: 0, "linear": 1, "quadratic": 2}[name]
+    if len(each) > 1:
+        table = 1 - np.abs(each[:, None] - each) ** power / each[-1] ** power if power else np.eye(4)
+        assert cohen_kappa(first, second, table, order=labels) == expected
 
 
 @pytest.mark.parametrize("raters", [4, 16])  # as many as are compared two by two, and more
@@ -294,7 +362,9 @@ def test_intervals_of_unequal_numbers_of_grades_are_those_of_drawn_items():
     values[4, 1] = np.nan
     found = intraclass_correlation(values, 1000, 0)
     drawn = [intraclass_correlation(values[rng.integers(0, 12, 12)], 0).value[[0, 3]] for _ in range(300)]
-    assert found.interval[[0, 3]] == pytest.approx(np.nanpercentile(drawn, [2.5, 97.5], axis=0).T, abs=0.1)
+    assert found.interval[[0, 3]] == pytest.approx(
+        np.array([expanded(each, 12) for each in np.transpose(drawn)]), abs=0.1
+    )
 
 
 def test_intraclass_correlations_that_are_undefined_or_one():
@@ -331,11 +401,20 @@ def test_intervals_are_those_of_drawn_items(metric, monkeypatch):
     values = np.clip(rng.integers(1, 6, (40, 1)) + rng.integers(-1, 2, (40, 3)), 0, 6).astype(float)
     values[rng.random(values.shape) < 0.1] = np.nan
     found = grade_agreement(values, metric, bootstrap=300, seed=3)
-    weights, drawn = None if metric == "nominal" else "quadratic", []
-    for _ in range(300):
-        chosen = values[rng.integers(0, 40, 40)]
-        drawn.append([nominal_alpha(chosen, metric), conger_kappa(chosen, weights)])
-    assert found.interval[[0, 2]] == pytest.approx(np.percentile(drawn, [2.5, 97.5], axis=0).T, abs=0.06)
+    weights, drawn, levels = None if metric == "nominal" else "quadratic", [], np.arange(7)
+    used = values[(~np.isnan(values)).sum(axis=1) >= 2]
+    for times in np.concatenate(list(draws(len(used), 300, 3))).astype(int):
+        chosen = np.repeat(used, times, axis=0)
+        counts = sparse.csr_array((chosen[:, :, None] == levels).sum(axis=1))
+        ac = gwet_ac1(counts) if weights is None else gwet_ac2(counts, weights, levels=levels)
+        drawn.append([nominal_alpha(chosen, metric), ac, conger_kappa(chosen, weights)])
+    alpha, ac, kappa = np.transpose(drawn)
+    assert found.interval[[0, 2]] == pytest.approx(np.array([expanded(each, len(used)) for each in (alpha, kappa)]))
+    # Student's t of log(1 - AC), with the deviation of the replicates made wider by sqrt(n / (n - 1))
+    n = len(used)
+    reach = scipy.stats.t.ppf(0.975, n - 1) * np.log(1 - ac).std() * (n / (n - 1)) ** 0.5
+    assert found.interval[1] == pytest.approx(1 - (1 - found.value[1]) * np.exp([reach, -reach]))
+    assert np.isnan(grade_agreement(used[:7], metric, bootstrap=300).interval).all()
     monkeypatch.setattr(coefficients, "FEW_CATEGORIES", 0)
     monkeypatch.setattr("kalos_core.nominal.graded.FEW_CATEGORIES", 0)
     again = grade_agreement(values, metric, bootstrap=300, seed=3)

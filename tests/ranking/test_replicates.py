@@ -1,5 +1,7 @@
 """Bootstrap replicates over images of the areas and ranks of detectors."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -7,6 +9,7 @@ from scipy import stats
 from kalos_core import InputError
 from kalos_core.ranking import Rankings, rank_over_classes
 from kalos_core.resampling import draws
+from tests.expanded import expanded
 from tests.ranking.images import counted, random_images
 
 HALF = (0.5, 0.5)
@@ -39,10 +42,14 @@ def test_by_hand():
     # in one replicate both are drawn, and the two tie; in one the net loses, in two it wins
     assert sorted(map(tuple, times)) == [(0, 2), (1, 1), (2, 0), (2, 0)]
     assert result.ranking.best_share.tolist() == [[0.625, 0.375]]
+    assert result.ranking.images == 2
+    assert np.isnan(result.area_interval).all()
+    assert np.isnan(result.ranking.rank_interval).all()
+    # as if they were of eight images: .00574 of three gaps between four replicates lie outside
+    ranked = replace(result.ranking, images=8)
     net = sorted([1 - np.log(2), 0.5, 1, 1])
-    low = net[0] + 0.075 * (net[1] - net[0])  # the percentile 2.5 of four lies there
-    np.testing.assert_allclose(result.area_interval[0, 0], [low, 1])
-    np.testing.assert_allclose(result.ranking.rank_interval[0, 0], [1, 2 - 0.075 * 0.5])
+    np.testing.assert_allclose(ranked.interval[0, 0], [net[0] + 0.0172 * (net[1] - net[0]), 1], atol=1e-4)
+    np.testing.assert_allclose(ranked.rank_interval[0, 0], [1, 2 - 0.0172 * 0.5], atol=1e-4)
     none = counted(PRECISE, REVERSED)
     columns = ["area_low", "area_high", "rank_low", "rank_high", "best_share"]
     assert none.to_pandas()[columns].isna().all(axis=None)
@@ -54,12 +61,12 @@ def test_by_hand():
     [((0.1, 0.5), 1, 0), ((0.0, 0.3), 1, 0), ((0.2, 0.2), 2, 0.1), ((0.0, 1.0), 2, 0)],
 )
 def test_every_replicate_is_the_area_of_the_images_drawn(skew, seed, tolerance):
-    images = list(random_images(seed, 5, ("net", "edge", "wide"), gaps=True))
+    images = list(random_images(seed, 8, ("net", "edge", "wide"), gaps=True))
     arguments = {"skew": skew, "levels": 9, "tolerance": tolerance, "methods": ("any", "staple"), "seed": seed}
     found = counted(*images, bootstrap=6, **arguments)
     np.testing.assert_allclose(found.replicates, drawn_again(images, 6, **arguments), atol=1e-7)
-    ends = np.nanpercentile(found.replicates, [2.5, 97.5], axis=0)
-    np.testing.assert_allclose(found.area_interval, np.moveaxis(ends, 0, 2))
+    for place in np.ndindex(found.area.shape):
+        np.testing.assert_allclose(found.area_interval[place], expanded(found.replicates[(..., *place)], 8))
 
 
 def test_ranks_and_shares_are_those_of_a_loop():
@@ -68,13 +75,13 @@ def test_ranks_and_shares_are_those_of_a_loop():
     drawn[::7, 0] = np.nan
     for less_is_better in (False, True):
         names = np.array(["ann", "bob"], object), np.array(["x", "y", "z"], object)
-        found = Rankings("m", *names, drawn[1], less_is_better, replicates=drawn)
+        found = Rankings("m", *names, drawn[1], less_is_better, replicates=drawn, images=9)
         for truth in range(2):
             known = [row for row in drawn[:, truth] if np.isfinite(row).all()]
             ranks = np.array([stats.rankdata(row if less_is_better else -row) for row in known])
             wins = np.array([(row == row.min()) / (row == row.min()).sum() for row in ranks])
             np.testing.assert_allclose(found.best_share[truth], wins.mean(axis=0))
-            np.testing.assert_allclose(found.rank_interval[truth], np.percentile(ranks, [2.5, 97.5], axis=0).T)
+            np.testing.assert_allclose(found.rank_interval[truth], [expanded(own, 9) for own in ranks.T])
 
 
 def test_a_truth_that_marks_nothing_is_left_out_of_the_shares():
@@ -88,7 +95,7 @@ def test_a_truth_that_marks_nothing_is_left_out_of_the_shares():
 
 
 def test_the_order_of_images_with_names_changes_nothing():
-    images = [{**image, "image": f"{at}.png"} for at, image in enumerate(random_images(8, 5, gaps=True))]
+    images = [{**image, "image": f"{at}.png"} for at, image in enumerate(random_images(8, 8, gaps=True))]
     straight, back = (
         counted(*each, bootstrap=20).to_pandas().sort_values(["truth", "detector"]).reset_index(drop=True)
         for each in (images, images[::-1])
@@ -97,16 +104,18 @@ def test_the_order_of_images_with_names_changes_nothing():
 
 
 def test_the_mean_over_classes_is_drawn_with_all_classes():
-    images = list(random_images(9, 5, gaps=True))
+    images = list(random_images(9, 8, gaps=True))
     inverse = [{**each, "masks": {rater: ~mask for rater, mask in each["masks"].items()}} for each in images]
     joint = rank_over_classes({"road": counted(*images, bootstrap=6), "car": counted(*inverse, bootstrap=6)})
     drawn = drawn_again(images, 6), drawn_again(inverse, 6)
     np.testing.assert_allclose(joint.replicates, (drawn[0] + drawn[1]) / 2, atol=1e-7)
+    np.testing.assert_allclose(joint.interval[0, 0], expanded(joint.replicates[:, 0, 0], 8))
     assert {"value_low", "value_high", "rank_low", "rank_high", "best_share"} <= {*joint.to_pandas()}
     # by hand: right in one class where it is wrong in the other, so that all tie whatever is drawn
-    road, car = (counted(image, image, skew=HALF, bootstrap=9) for image in (PRECISE, REVERSED))
+    road, car = (counted(*[image] * 8, skew=HALF, bootstrap=9) for image in (PRECISE, REVERSED))
     tied = rank_over_classes({"road": road, "car": car})
-    np.testing.assert_allclose(tied.interval, (2 - np.log(2)) / 2)
+    np.testing.assert_allclose(tied.replicates, (2 - np.log(2)) / 2)
+    assert np.isnan(tied.interval).all()
     assert (tied.best_share == 0.5).all()
 
 

@@ -63,7 +63,7 @@ def xml(series="1.2.3", namespace=' xmlns="http://www.nih.gov"'):
     )
 
 
-SCORES = "<malignancy>5</malignancy><subtlety>4</subtlety><texture>0</texture>"
+SCORES = "<malignancy>5</malignancy><subtlety>4</subtlety><texture>0</texture><calcification>6</calcification>"
 SESSIONS = "session 1 session 2 session 3"
 
 
@@ -174,11 +174,30 @@ def test_slices_and_spacing(tmp_path):
     assert of_json.scans.position.tolist() == [-5, -2.5, 0, 2.5]
     assert of_json.volume().tolist() == [28 * 0.5 * 0.5 * 2.5]
     table = read_lidc(write(tmp_path, xml(), "a.xml"))
-    assert {name: scores.tolist() for name, scores in table.attributes.items()} == {"malignancy": [5], "subtlety": [4]}
+    scores = {name: scores.tolist() for name, scores in table.attributes.items()}
+    assert scores == {"malignancy": [5], "subtlety": [4], "calcification": ["absent"]}
     of_xml = table.shapes["volume"]
     assert of_xml.scans.position.tolist() == [-5, -2.5, 0, 2.5, 5]  # 2.5 is nobody's: laid between
     assert of_xml.scans.slice_spacing.tolist() == [2.5]
     assert np.isnan(of_xml.scans.pixel_spacing).all()
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [
+        ("calcification", ["popcorn", "laminated", "solid", "non-central", "central", "absent"]),
+        ("internalStructure", ["soft tissue", "fluid", "fat", "air"]),
+    ],
+)
+def test_scores_of_kinds_are_names(tmp_path, kind, names):
+    contour = {"z": -5.0, "incl": 1, "pts": SQUARE}
+    nodules = [
+        {"nodule_id": str(number), "contours": [contour], "chars": {kind: number, "texture": number}}
+        for number in range(len(names) + 1)  # 0 is none given
+    ]
+    table = read_lidc(write(tmp_path, {"scans": [scan(sessions=[{"session": 1, "nodules": nodules}])]}, "a.json"))
+    assert table.attributes[kind].tolist() == [None, *names]
+    assert table.attributes["texture"].tolist() == [None, *range(1, len(names) + 1)]
 
 
 def test_skip_reaches_files_scans_and_nodules(tmp_path):

@@ -57,6 +57,7 @@ def test_files(tmp_path):
 def test_names_and_a_missing_file_which_is_not_assigned_or_an_empty_mask(tmp_path):
     found = read_mask_folders(write(tmp_path, BITS))
     assert (len(found), found.images.tolist(), found.raters.tolist()) == (2, ["a", "sub/b"], ["ann", "bob"])
+    assert repr(found) == "MaskFolders(2 images, 3 files, 2 raters: ann, bob)"
     by_files = pixel_agreement(found.stacks(), ["ann", "bob"])
     everyone = pixel_agreement(read_mask_folders(tmp_path, assigned="all").stacks(), ["ann", "bob"])
     assert (by_files.alone, everyone.alone) == (1, 0)

@@ -68,7 +68,9 @@ def test_counts_of_labels(rows):
     assert counts.tolist() == [[row.count(value) for value in used] for row in rows]
     if used:
         assert alpha_of_counts(label_counts(rows)) == pytest.approx(nominal_alpha(rows), nan_ok=True)
-    assert label_counts([["cat", None], ["dog", "cat"]]).toarray().tolist() == [[1, 0], [1, 1]]
+    # columns are ascending; text beside numbers has no order but that of its first occurrence
+    assert label_counts([["dog", None], ["cat", "dog"]]).toarray().tolist() == [[0, 1], [1, 1]]
+    assert label_counts(np.array([["dog", 1], [1, None]], object)).toarray().tolist() == [[1, 1], [0, 1]]
 
 
 @pytest.mark.parametrize("coefficient", [nominal_alpha, conger_kappa])

@@ -53,6 +53,13 @@ def test_intervals_are_those_of_the_bootstrap_over_items():
     assert low < curve.alpha[0] < high
 
 
+def test_there_is_no_interval_of_fewer_than_eight_items():
+    curve = running_agreement(np.repeat(np.arange(8), 2), ["x", "x", "x", "y"] * 4, points=8)
+    assert curve.usable_items.tolist() == list(range(1, 9))
+    for ends in (curve.spa_interval, curve.alpha_interval):
+        assert np.isfinite(ends).all(axis=1).tolist() == [False] * 7 + [True]
+
+
 def test_time_decides_the_order():
     items, categories, time = [0, 1, 0, 1], ["x", "x", "y", "x"], [1, 4, 2, 3]
     curve = running_agreement(items, categories, time=time, points=4, bootstrap=0)

@@ -37,18 +37,23 @@ def test_every_pair_of_raters_of_every_unit(annotations):
 
 def test_hand_worked_case():
     annotated_boxes = [("ann", "cat", 0), ("bob", "cat", 0), ("cid", "dog", 0), ("ann", "cat", 50)]
-    rows = [{"image": 1, "rater": r, "category": c, "box": [x, 0, 9, 9]} for r, c, x in annotated_boxes]
-    found = agreement(Annotations.from_rows(rows, images=[1, 2]))
+    rows = [
+        {"image": image, "rater": r, "category": c, "box": [x, 0, 9, 9]}
+        for image in range(4)
+        for r, c, x in annotated_boxes
+    ]
+    found = agreement(Annotations.from_rows(rows, images=range(8)), bootstrap=10_000)
     result = unit_agreement(found)
-    # cat cat dog; cat - -; and the second image, empty by agreement
-    assert result.assigned.tolist() == [3, 3, 3]
-    assert result.agreeing.tolist() == [2, 2, 3]
-    assert result.unit_agreement == pytest.approx([1 / 3, 1 / 3, 1])
+    # four times cat cat dog; cat - -; and four images that are empty by agreement
+    assert result.assigned.tolist() == [3] * 12
+    assert result.agreeing.tolist() == [2] * 8 + [3] * 4
+    assert result.unit_agreement == pytest.approx([1 / 3] * 8 + [1] * 4)
     assert result.value == pytest.approx((1 / 3 + 1 / 3 + 1) / 3)
     assert (result.alpha, result.global_alpha) == (found.alpha, found.global_alpha)
-    assert result.to_pandas()["image"].tolist() == [1, 1, 2]
-    low, high = result.interval
-    assert (low, high) == pytest.approx((1 / 3, 1))
+    assert result.to_pandas()["image"].tolist() == [0, 0, 1, 1, 2, 2, 3, 3, 4, 5, 6, 7]
+    # k of eight draws of an image with units, of 2 · 2/3 of weight 2 · 2: k = 0 in .0039, k <= 1 in .0352, and of 8
+    # images .0057 lie outside
+    assert result.interval == pytest.approx([(4 / 3 * k + 2 * (8 - k)) / (4 * k + 2 * (8 - k)) for k in (7, 1)])
 
 
 def test_against_alpha_on_real_data(lvis):
