@@ -109,7 +109,7 @@ def thresholds_between(least: float | None, greatest: float | None) -> list[floa
 
 
 def _ends(row: dict[str, Any]) -> str:
-    return f"{_scaled(row, 'low')} to {_scaled(row, 'high')}"
+    return "none" if np.isnan(row["low"]) else f"{_scaled(row, 'low')} to {_scaled(row, 'high')}"
 
 
 def _scaled(row: dict[str, Any], name: str) -> str:

@@ -249,6 +249,7 @@ PLOTS: Mapping[type, Mapping[str, Plot]] = {
     experiments.Experiments: {
         name: of(partial(lambda found, field: getattr(found, field), field=entry.name), plot)
         for entry in fields(experiments.Experiments)
+        if entry.name in TABLES
         for name, plot in [TABLES[entry.name]]
     },
     experiments.MagnitudeResponse: {"response": figures.plot_response},

@@ -287,7 +287,7 @@ def _summary_row(row: Mapping[Any, Any]) -> dict[str, str]:
 
 
 def _ends(low: float, high: float) -> str:
-    return f"{points_text(low)} to {points_text(high)}"
+    return "none" if np.isnan(low) else f"{points_text(low)} to {points_text(high)}"
 
 
 def _nearest(thresholds: Sequence[float], value: float) -> float:

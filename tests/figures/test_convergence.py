@@ -22,7 +22,7 @@ from tests.figures.plain import names, notes, plain, title
     [
         (convergence.convergence_title(0.72, [0.637, 0.804]), "Label convergence 72.0\xa0[63.7,\xa080.4] mAP"),
         (convergence.convergence_title(math.nan, [math.nan, math.nan]), "Label convergence is undefined"),
-        (convergence.convergence_title(0.7, [None, None], 20), "Label convergence is undefined"),
+        (convergence.convergence_title(0.7, [None, None], 20), "Label convergence 70.0 mAP on 20 images"),
         (convergence.shares_title(None), "No equilibrium"),
         (convergence.shares_title(0.75), "From threshold 0.75 on, more annotations are unmatched than matched"),
         (convergence.boundary_title(0, math.nan, 0), "No finding is correct: there are no boundaries to compare"),
@@ -66,22 +66,22 @@ def converged(rows, **given):
 
 def test_results_are_drawn():
     shifts = (("ann", 0), ("bob", 2))
-    rows = [{"image": n, "rater": r, "box": [0, 0, 10, 10 - by * (n % 4)]} for n in range(20) for r, by in shifts]
+    rows = [{"image": n, "rater": r, "box": [0, 0, 10, 10 - by * (n % 4)]} for n in range(60) for r, by in shifts]
     annotations, result = converged(rows)
     figure = figures.plot_convergence(result)
     assert names(figure) == ["60 points", "fitted here", "published"]
-    spread = result.convergence
-    expected = convergence.convergence_title(spread.mean, spread.interval, 10, result.whole.mean, 20)
+    expected = convergence.convergence_title(result.whole.mean, result.interval, 60)
     assert title(figure) == expected
     study = figures.plot_study(convergence_study(annotations, result).with_models({"<b>net": 0.5}))
-    whole, models = study.data[2:]
-    assert (whole.name, whole.x[0]) == ("all images", pytest.approx(100 * result.whole.mean))
-    assert f"{whole.x[0]:.1f} mAP on all images; subsets " in study.data[0].customdata[0]
+    span, whole, models = study.data
+    assert (whole.name, whole.x[0]) == ("label convergence of these images", pytest.approx(100 * result.whole.mean))
+    assert (span.base[0], span.base[0] + span.x[0]) == pytest.approx(tuple(100 * result.interval))
+    assert span.customdata[0].startswith(f"all images: {whole.x[0]:.1f}\xa0[")
     assert (models.x, models.customdata) == ((50,), ("&#60;b&#62;net",))
     shares = variation_shares(annotations, (0.3, 0.7))
     assert title(figures.plot_shares(shares)) == convergence.shares_title(shares.equilibrium, shares.no_equilibrium)
     boundaries = figures.plot_boundaries(boundary_quality(variations(annotations)))
-    assert title(boundaries).startswith("5 of 15 correct findings have the very same outline")
+    assert title(boundaries).startswith("15 of 45 correct findings have the very same outline")
     for drawn in (figure, study, figures.plot_shares(shares), boundaries):
         plain(drawn)
 
@@ -124,7 +124,7 @@ def test_the_curve_over_sizes_ends_with_all_images(two):
     table = result.by_size((0.25, 0.5))
     assert list(curve.x) == table["images"].tolist() == [5, 10, 20]
     np.testing.assert_allclose(curve.y, 100 * table["convergence"])
-    assert len(band.x) == 4  # all images have no interval
+    assert len(band.x) == 4  # of subsets
     assert curve.customdata[-1] == f"all 20 images: {100 * result.whole.mean:.1f} mAP"
     assert title(figure).startswith(f"Label convergence {100 * result.whole.mean:.1f} mAP on all 20 images")
     plain(figure)

@@ -105,10 +105,9 @@ def test_a_ceiling_is_what_the_library_answers(lively_set: fo.Dataset) -> None:
     assert (found["mean"], found["interval"]) == (own.metrics["mean"], own.metrics["interval"])
     assert found["thresholds"] == pytest.approx(THRESHOLDS)
     assert found["summary"] == own.metrics["summary"]  # the rows, beside the text for people
-    title = f"**Label convergence {100 * own.metrics['whole']:.1f} mAP on all 8 images; {100 * found['mean']:.1f}\xa0["
-    assert title in found["text"]
-    assert f"| 8 | {100 * own.metrics['whole']:.1f} | all images: the number to quote |" in found["text"]
-    assert "- **YOLO**: 1.0 mAP is below label convergence" in found["text"]
+    assert f"**Label convergence {100 * own.metrics['whole']:.1f} mAP on 8 images**" in found["text"]
+    assert f"| 8, all | {100 * own.metrics['whole']:.1f} |" in found["text"]
+    assert "- **YOLO**: 1.0 mAP. There is no interval of fewer than 50 images" in found["text"]
     assert "| ✓ | raters contribute equally |" in found["text"]
     assert "| **mAP inferred from alpha** |" in found["text"]
 

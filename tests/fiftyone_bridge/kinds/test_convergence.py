@@ -2,7 +2,6 @@
 
 import json
 import re
-import warnings
 from typing import Any
 
 import fiftyone as fo
@@ -10,28 +9,25 @@ import numpy as np
 import pytest
 
 import kalos_core.fiftyone as kf
-from kalos_core import InputError, KalosWarning, check_convergence, label_convergence
+from kalos_core import InputError, check_convergence, label_convergence
 from kalos_core.convergence import PUBLISHED_LINE, Line, map_of_predictions
 from kalos_core.fiftyone.kinds.convergence.compute import place_predictions
 from kalos_core.fiftyone.kinds.convergence.kind import poolable_runs, pooled_replicates, view_of_tag
 from kalos_core.fiftyone.runs.table import Run
 from kalos_core.figures import plot_regression
 from kalos_core.results import plain_values
-from tests.fiftyone_bridge.lively import IMAGES, LEVELS, RATERS, lively, unsure
+from tests.fiftyone_bridge.lively import LEVELS, RATERS, lively, unsure
 from tests.fiftyone_bridge.scenes import detection, untouched
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:label convergence is .* on all:kalos_core.KalosWarning", "ignore:tags. subsets of:kalos_core.KalosWarning"
-)
+IMAGES = 60
+"""Fewer than 50 have no interval."""
 
 
 @pytest.fixture(scope="module")
 def estimated(make_once):
     """A data set with a run that has everything, for tests that only read."""
-    made = make_once(lively)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", KalosWarning)
-        return made, run_it(made, "kept", models="YOLO 0.05, DETR 0.99", predictions="net", tags=True)
+    made = make_once(lambda: lively(IMAGES))
+    return made, run_it(made, "kept", models="YOLO 0.05, DETR 0.99", predictions="net", tags=True)
 
 
 @pytest.fixture
@@ -68,7 +64,7 @@ class TestTheRun:
         assert run.metrics["mean"] == pytest.approx(expected.convergence.mean, abs=1e-12)
         np.testing.assert_allclose(run.metrics["interval"], expected.interval, atol=1e-12)
         assert run.metrics["route"] == expected.route
-        assert (run.metrics["images"], run.metrics["images_per_subset"], run.metrics["subsets"]) == (IMAGES, 12, 30)
+        assert (run.metrics["images"], run.metrics["images_per_subset"], run.metrics["subsets"]) == (IMAGES, 30, 30)
         summary = expected.summary().to_dict("records")
         for row, other in zip(run.metrics["summary"], summary, strict=True):
             assert row == {**other, **{name: pytest.approx(other[name], abs=1e-12) for name in list(other)[3:]}}
@@ -79,9 +75,9 @@ class TestTheRun:
     def test_sizes_lead_to_all_images(self, estimated):
         dataset, run = estimated
         stored, expected = kf.load_details(dataset, "kept").details.sizes, own(dataset).by_size()
-        assert [row.images for row in stored] == expected["images"].tolist() == [2, 6, 12, 24]
+        assert [row.images for row in stored] == expected["images"].tolist() == [6, 15, 30, 60]
         assert stored[-1].convergence == run.metrics["whole"]
-        assert np.isnan(stored[-1].low)
+        assert [stored[-1].low, stored[-1].high] == run.metrics["interval"]
         for name in ("convergence", "low", "std", "map", "alpha"):
             np.testing.assert_allclose([getattr(row, name) for row in stored], expected[name], atol=1e-12)
 
@@ -96,7 +92,8 @@ class TestTheRun:
         assert whole.thresholds.tolist() == [0.7, 0.9]
         assert whole.whole_convergence == summary["whole"][1] == pytest.approx(alone.whole_convergence)
         assert plain_values(found.sizes) == plain_values(run.details.sizes)
-        np.testing.assert_allclose(whole.convergence.interval, alone.interval, atol=1e-12)
+        np.testing.assert_allclose(whole.convergence.interval, alone.convergence.interval, atol=1e-12)
+        np.testing.assert_allclose((whole.halves_map, whole.halves_alpha), (alone.halves_map, alone.halves_alpha))
         naive = 0.836 * alone.alpha.mean(axis=1) + 0.197  # Eq. 1 of the paper
         assert whole.convergence.mean == pytest.approx(naive.mean())
         assert whole.convergence.std == pytest.approx(naive.std(ddof=1))
@@ -112,7 +109,7 @@ class TestTheRun:
         for part in (day, night):
             view = dataset.match_tags(part.name)
             alone = own(view)
-            np.testing.assert_allclose(part.replicates.convergence.interval, alone.interval, atol=1e-12)
+            np.testing.assert_allclose(part.replicates.convergence.interval, alone.convergence.interval, atol=1e-12)
             assert part.replicates.whole_convergence == pytest.approx(alone.whole_convergence, abs=1e-12)
             assert (part.images, part.replicates.images_per_replicate) == (len(view), alone.images_per_replicate)
             other = run_it(view, part.name, predictions="net")

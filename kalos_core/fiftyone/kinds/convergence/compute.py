@@ -162,7 +162,7 @@ def place_predictions(samples: Any, run_key: str, predictions: str, truth: str) 
     model, scores = _predictions(labels, predictions, measure)
     compared = {"similarity": measure, "thresholds": run.settings["thresholds"]}
     found = map_of_predictions(labels.annotations, model, scores, **compared).mean
-    return PlacedModel.of(run.details.whole.convergence, predictions, found, {truth: found})
+    return PlacedModel.of(run.details.whole.interval, predictions, found, {truth: found})
 
 
 def _predictions(labels: Labels, field: str, similarity: str) -> tuple[Annotations, list[float | None]]:
