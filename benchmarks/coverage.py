@@ -10,7 +10,7 @@ import argparse
 import json
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -294,6 +294,25 @@ def true_values(name: str, raters: int) -> dict[str, float]:
     return {figure: float(value) for figure, (value, _) in found.items()}
 
 
+def page(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The table of the documentation: how often intervals cover, over all numbers of raters, by images."""
+    sizes = sorted({row["images"] for row in rows})
+    lines = ["| interval of | raters |" + "".join(f" {size:,} images |" for size in sizes)]
+    lines.append("|---|---|" + "---|" * len(sizes))
+    for figure in dict.fromkeys(row["figure"] for row in rows):
+        own = [row for row in rows if row["figure"] == figure]
+        raters = sorted({row["raters"] for row in own})
+        shown = [_shown([row for row in own if row["images"] == size]) for size in sizes]
+        lines.append(f"| {figure} | {', '.join(map(str, raters))} | {' | '.join(shown)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _shown(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The mean share over numbers of raters; "none" where most data sets have no interval."""
+    known = [row["covered"] for row in rows if 2 * row["without"] < row["sets"]]
+    return f"{np.mean(known):.3f}".removeprefix("0") if known else "none"
+
+
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser("python -m benchmarks.coverage", description=__doc__)
     parser.add_argument("names", nargs="*", choices=[[], *STUDIES], help="which studies; by default all")
@@ -301,7 +320,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="numbers of images")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--results", type=Path, metavar="FILE", help="also write all figures")
+    parser.add_argument("--page", type=Path, metavar="FILE", help="print the table of such results, and count nothing")
     options = parser.parse_args(arguments)
+    if options.page:
+        print(page(json.loads(options.page.read_text(encoding="utf-8"))), end="")
+        return 0
     rows: list[dict[str, Any]] = []
     for name in options.names or STUDIES:
         for raters in STUDIES[name][2]:
