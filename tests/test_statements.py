@@ -26,7 +26,7 @@ def scene(images: int = 12) -> Annotations:
 
 
 def test_of_an_analysis_by_hand() -> None:
-    """Alpha: n = 6, o = 3 + 1, D_o = 1 / 3, D_e = (36 - 16 - 4) / 30: 1 - 10 / 16 = .375; all images alike: no interval.
+    """Alpha: n = 6, o = 3 + 1, D_o = 1 / 3, D_e = (36 - 16 - 4) / 30: 1 - 10 / 16 = .375; images alike: no interval.
 
     Dog: its one unit has two dogs and a cat, n = 3, o = 1, D_o = 2 / 3, D_e = 4 / 6: 0. Of cid and another: n = 4,
     o = 2, D_o = 1 / 2, D_e = (16 - 9 - 1) / 12 = 1 / 2: 0. Findings: 6 pairs of
