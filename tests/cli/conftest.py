@@ -16,25 +16,25 @@ RATERS, NAMES = ("ann", "bob", "cid"), ("cat", "dog")
 
 
 def study(missing: int = 3) -> Annotations:
-    """Six images of a cat and a dog; boxes of bob and cid are lower from image to image, and bob misses one dog."""
+    """Eight images of a cat and a dog; boxes of bob and cid are lower from image to image, and bob misses one dog."""
     rows = [
-        {"image": image, "rater": rater, "category": name, "box": [x, 20, 20, 20 - step * image]}
-        for image in range(6)
+        {"image": image, "rater": rater, "category": name, "box": [x, 20, 20, 20 - step * (image % 6)]}
+        for image in range(8)
         for step, rater in enumerate(RATERS)
         for name, x in (("cat", 10), ("dog", 60))
         if (rater, image, name) != ("bob", missing, "dog")
     ]
-    return Annotations.from_rows(rows, image_size=dict.fromkeys(range(6), (200, 100)), assigned="all")
+    return Annotations.from_rows(rows, image_size=dict.fromkeys(range(8), (200, 100)), assigned="all")
 
 
 def outlines() -> Annotations:
     """Squares as polygons: of each image bob's is a pixel further right, cid's two."""
     rows = [
         {"image": image, "rater": rater, "category": "cat", "polygon": [[x, 9, x + 40, 9, x + 40, 49, x, 49]]}
-        for image in range(3)
+        for image in range(8)
         for x, rater in enumerate(RATERS)
     ]
-    return Annotations.from_rows(rows, image_size=dict.fromkeys(range(3), (99, 99)))
+    return Annotations.from_rows(rows, image_size=dict.fromkeys(range(8), (99, 99)))
 
 
 def grades() -> Annotations:
@@ -65,7 +65,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     # a model that finds what ann annotated, and a classifier that is sure of what ann and bob said
     found = [
         {"image_id": image, "category_id": category, "bbox": [x, 20, 20, 20], "score": 0.9 - 0.01 * (image + category)}
-        for image in range(6)
+        for image in range(8)
         for category, x in ((1, 10), (2, 60))
     ]
     sure = [f"{item},{name},{0.9 if name == NAMES[item % 2] else 0.2}" for item in range(8) for name in NAMES]

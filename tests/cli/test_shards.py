@@ -54,7 +54,7 @@ def test_workers_do_it(shards, found_by):
 
 def test_what_is_written_and_what_does_not_fit(labels, shards, refusal, tmp_path, capsys):
     assert main(["shards", str(labels), str(tmp_path / "new"), "--images-per-shard", "4"]) == 0
-    assert "2 shards, 6 images, 35 annotations" in capsys.readouterr().out
+    assert "2 shards, 8 images, 47 annotations" in capsys.readouterr().out
     assert "expected no option of a reader" in refusal("agreement", shards, "--format", "coco")
     for option in (["--truth", "confusion"], ["--boundaries"]):
         assert "expected one of a table, whose annotations are read, got one of shards" in refusal(

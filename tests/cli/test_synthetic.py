@@ -10,6 +10,6 @@ def test_synthetic_raters_are_written_as_coco(labels, tmp_path, found_by, refusa
     expected = NoiseModel.default().generate(read_coco(labels), raters=2, magnitude=0, reference="ann").annotations
     assert read_coco(made).to_pandas().equals(expected.to_pandas())
     assert NoiseModel.from_json(model).to_json() == NoiseModel.default().to_json()
-    assert [row["annotations"] for row in document["tables"]["events"]] == [12, 12]
+    assert [row["annotations"] for row in document["tables"]["events"]] == [16, 16]
     model.write_text("{}")
     assert "model.json: expected format" in refusal("experiments", labels, "--model", model)

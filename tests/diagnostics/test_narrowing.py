@@ -19,8 +19,12 @@ def result():
     return agreement(marks(*GIVEN, raters=RATERS, images=(1, 2)), bootstrap=20)
 
 
-def test_a_class_is_that_of_class_difficulty(result):
+def test_a_class_is_that_of_class_difficulty():
+    given = [(*mark[:3], 3 * copy + len(mark) // 4) for copy in range(4) for mark in GIVEN]
+    given += [(rater, "cat", 0, image) for rater in RATERS for image in range(2, 12, 3)]  # where all agree
+    result = agreement(marks(*given, raters=RATERS, images=range(12)), bootstrap=50)
     whole = class_difficulty(result)
+    assert np.isfinite(whole.alpha_interval[0]).all()
     for row, name in enumerate(whole.category):
         found = narrowed(result, category=name)
         assert (found.alpha, found.units) == (whole.alpha[row], whole.units[row])

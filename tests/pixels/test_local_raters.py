@@ -59,4 +59,4 @@ def test_stacks_say_it_themselves_and_no_image_may_differ():
         accumulator.add(stack)
     assert accumulator.result().mean_f1 == pixel_agreement(stacks).mean_f1
     with pytest.raises(InputError, match="raters: expected at least two names"):
-        PixelAccumulator()
+        PixelAccumulator([])

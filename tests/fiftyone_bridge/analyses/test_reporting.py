@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import kalos_core.fiftyone as kf
-from kalos_core import InputError, KalosWarning
+from kalos_core import InputError
 from kalos_core.display import with_interval
 from kalos_core.figures.labels import skill_title
 from kalos_core.report import study
@@ -29,8 +29,7 @@ def dataset(make_once: Make) -> fo.Dataset:
         samples.append(in_fields(number, {name: [detection(*one) for one in own] for name, own in given.items()}))
     dataset = make_once(samples)
     settings = {"convergence": {"subsets": 10, "fraction": 0.5}, "calibration": {"bootstrap": 0}}
-    with pytest.warns(KalosWarning, match="it depends on how many images"):
-        kf.analyse(dataset, "first", raters=THREE, settings=settings)
+    kf.analyse(dataset, "first", raters=THREE, settings=settings)
     return dataset
 
 
@@ -114,7 +113,7 @@ def test_boundaries_divisions_and_grades_have_chapters(make, tmp_path):
         name = found.measures[0]
         interval = with_interval(row[name], (row[f"{name}_low"], row[f"{name}_high"]))
         assert flat(f"{found.raters[0]} {found.raters[1]} {interval}") in text
-    assert "cat 2.000 [2.000, 2.000]" in text  # its right edge is two pixels further out
+    assert "cat 2.00 " in text  # in all images alike: its right edge is two pixels further out
     (graded,) = run.details.grades
     forms, chapter = graded.correlation, text.split(" Grades ")[1]
     estimates = list(zip(graded.weighted.value, graded.weighted.interval, strict=True))
